@@ -251,11 +251,17 @@ def test_sampled_controllers_are_in_lanes(close):
     ensemble.q = np.linspace(-1.0, 1.0, 42).reshape(21, 2)
     begun, parts = ensemble.copy(), ensemble.copy()
     run = {"report_interval": 0.05, "accuracy": 1e-4}
-    motions = ensemble.simulate(0.3, **run)
-    for i in (0, 7, 20):
-        one = alone(begun, i, 0.3, **run)
-        close(motions[i].q, one.q, 1e-12)
-        assert motions.statistics["steps_taken"][i] == one.statistics["steps_taken"]
+    masses = np.linspace(0.5, 2.0, 21)[:, None] * [1.0, 0.0, 0.0, 0.0, 0.01, 0.01, 0.01, 0.0, 0.0, 0.0]
+    heavier = ensemble.copy()
+    heavier.set_each(system.matter.bodies["lower"].set_body_mass_properties, masses)
+    for many, before in ((ensemble, begun), (heavier, heavier.copy())):
+        motions = many.simulate(0.3, **run)
+        assert motions.statistics["in_lanes"].all()
+        for i in (0, 7, 20):
+            one = alone(before, i, 0.3, **run)
+            close(motions[i].q, one.q, 1e-12)
+            assert motions.statistics["steps_taken"][i] == one.statistics["steps_taken"]
+    begun = parts.copy()
     for k in range(3):  # what is remembered goes on from run to run
         parts.simulate(0.1, fixed_step_size=0.005) if k else parts.step(0.1, fixed_step_size=0.005)
     close(parts.q, begun.simulate(0.3, fixed_step_size=0.005, report_interval=0.3).q[:, -1], 1e-7)
@@ -296,6 +302,43 @@ def test_an_event_ends_some_of_the_runs(close):
         assert (i in motions.terminations) == ("termination" in one.statistics)
         for name in ("steps_taken", "steps_attempted"):  # the step in which it happens is taken alone
             assert motions.statistics[name][i] == one.statistics[name]
+
+
+def test_steps_after_an_event_are_those_of_each_state_alone(close):
+    """They are no longer than what has gone before it, part of which was in a lane."""
+    system, state = mb.examples.double_pendulum.build()
+    body = system.matter.bodies[1]
+    system.add_event_handler(mb.event.LockWhen(body, mb.event.Coordinate(body, value=0.0)))
+    state = system.realize_topology()
+    ensemble = mb.Ensemble(system, 5, state=state)
+    ensemble.q = np.stack([np.linspace(0.05, 1.5, 5), np.zeros(5)], axis=1)
+    begun, settings = ensemble.copy(), {"report_interval": 0.1, "accuracy": 1e-5}
+    motions = ensemble.simulate(0.7, **settings)
+    assert 2 < np.count_nonzero(~motions.statistics["in_lanes"]) and not motions.terminations
+    for i in range(5):
+        one = alone(begun, i, 0.7, **settings)
+        close(motions[i].q, one.q, 1e-11)
+        assert motions.statistics["steps_taken"][i] == one.statistics["steps_taken"]
+
+
+def test_an_event_of_a_linkage_goes_on_from_the_step_before(close):
+    """Its constraints were fulfilled there, to the bit; nothing of the run is taken once more."""
+    system, state = mb.examples.four_bar.build()
+    q, u = state.q, state.u
+    system.add_event_handler(mb.event.StopWhen(mb.event.Coordinate(system.matter.bodies["rocker"], value=1.9)))
+    state = system.realize_topology()
+    state.q = q
+    ensemble = mb.Ensemble(system, 5, state=state)
+    ensemble.u = np.linspace(0.2, 1.2, 5)[:, None] * u
+    begun, settings = ensemble.copy(), {"report_interval": 0.1, "accuracy": 1e-4}
+    motions = ensemble.simulate(0.6, **settings)
+    assert 0 < len(motions.terminations) < 5
+    assert [i in motions.terminations for i in range(5)] == (~motions.statistics["in_lanes"]).tolist()
+    for i in range(5):
+        one = alone(begun, i, 0.6, **settings)
+        assert np.array_equal(motions[i].time, one.time)
+        close(motions[i].q, one.q, 1e-11)
+        assert motions.statistics["steps_taken"][i] == one.statistics["steps_taken"]
 
 
 def steered(t, q, u):
@@ -345,15 +388,24 @@ def test_functions_control_end_and_observe_runs(close):
 
 
 def test_memory_of_a_state_is_what_the_documentation_says():
-    """Its reports, twice its variables, and 150 bytes."""
+    """Variables, accelerations and two numbers; 120 bytes with steps; with runs the reports, twice the variables, 150 bytes."""
     ensemble, _, state, _ = spread("double_pendulum", 20_000, 37)
+    ensemble.step(0.01, fixed_step_size=0.01)
     ensemble.simulate(0.01, report_interval=0.01, fixed_step_size=0.01)
+    numbers = len(state.y_values)
     tracemalloc.start()
     motions = ensemble.simulate(0.02, report_interval=0.01, fixed_step_size=0.01)
     _, peak = tracemalloc.get_traced_memory()
-    tracemalloc.stop()
-    numbers = len(state.y_values)
     assert peak / 20_000 < 8 * numbers * motions.time.size + 16 * numbers + 150
+    before, _ = tracemalloc.get_traced_memory()
+    other = mb.Ensemble(ensemble.system, 20_000, state=state)
+    other.realize()
+    made, _ = tracemalloc.get_traced_memory()
+    other.step(0.01, fixed_step_size=0.01)
+    stepped, _ = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert (made - before) / 20_000 < 8 * (numbers + len(state.u) + 2) + 16
+    assert (stepped - made) / 20_000 < 120
 
 
 @pytest.mark.parametrize(

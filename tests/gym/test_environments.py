@@ -263,6 +263,13 @@ def test_what_cannot_be_rendered_says_so():
         (lambda task: Env(task, render="human"), TypeError, "did you mean 'render_mode'"),
         (lambda task: VectorEnv(task, 2).reset(options={"mask": [True, False]}), ValueError, "reset_mask"),
         (lambda task: VectorEnv(task, 2).reset(seed="a"), TypeError, "seed"),
+        (lambda task: VectorEnv(task, 2).reset(seed=1.5), TypeError, "seed is an integer"),
+        (lambda task: VectorEnv(task, 2).reset(options=3), TypeError, "options is a dict"),
+        (
+            lambda task: VectorEnv(task, 2, autoreset_mode="never"),
+            ValueError,
+            "'SameStep', 'Disabled'; got 'never'",
+        ),
         (lambda task: make_task("cartpole"), ValueError, "did you mean cart_pole"),
         (lambda task: make_task(5), TypeError, "cart_pole"),
     ],

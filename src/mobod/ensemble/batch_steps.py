@@ -25,19 +25,22 @@ from ..tree.realize import nothing_of
 # rows of `control` after those of `integrator._runge_kutta`: the attempt's size, the time of a report, the attempt's error, NaN
 # where it failed, when the run ends, when what terminates it becomes positive, the value of that at the step's beginning and
 # last, the bracket of the time at which it is zero with the values there, weighted, and which side was moved last; when the
-# next controller is to be sampled; of the attempt of a method that iterates how often it did, and 1 where that went on
+# next controller is to be sampled; of the attempt of a method that iterates how often it did, and 1 where that went on;
+# where surfaces may touch, the strain and the surprise of that module
 SIZE, AT, NORM, SOUND, END, HALT, VALUE_BEFORE, VALUE, LOW, HIGH, AT_LOW, AT_HIGH, SIDE, SAMPLE = range(
     rk.CONTROL_SIZE, rk.CONTROL_SIZE + 14
 )
-ITERATIONS, APART = range(rk.CONTROL_SIZE + 14, rk.CONTROL_SIZE + 16)
-CONTROL_ROWS = rk.CONTROL_SIZE + 16
+ITERATIONS, APART, STRAIN, SURPRISE = range(rk.CONTROL_SIZE + 14, rk.CONTROL_SIZE + 18)
+CONTROL_ROWS = rk.CONTROL_SIZE + 18
 # rows of `marks`: lanes that begin, that end a step, that report
 FRESH, TAKEN, DUE = range(3)
 MARK_ROWS = 3
 # places in `plan`: addresses of routines, 0 for none; what is requested of the first; and choices, 1 or 0; one more address
 ROUTINE, PRESCRIBER, PROJECTOR, CONTROLLER, WANTED, HOLDS, METHOD, ERROR_ORDER, ENDS_AT_STAGE, MEAN_NORM = range(10)
 PROJECT_REPORTS, FIXED, PLAIN_RATES, QUATERNIONS, TERMINATOR, SINGLE_ROUTINE, SINGLE_PRESCRIBER = range(10, 17)
-PLAN_SIZE = 17
+# ... the routine that limits steps by contact, and the row of *work* with the rates foreseen at a step's end
+LIMITER, FORESEEN = 17, 18
+PLAN_SIZE = 19
 # what METHOD is
 RUNGE_KUTTA, SEMI_EXPLICIT_EULER, SEMI_EXPLICIT_EULER2, VERLET = range(4)
 
@@ -355,6 +358,18 @@ def error_norm(model: Any, work: Any, weights: Any, mean: int) -> Any:
         total = total + size * size
     if mean != 0:
         worst = sqrt(total / max(1, model.ny))
+    return worst
+
+
+@generic
+def surprise(model: Any, work: Any, weights: Any, row: int, h: Any) -> Any:
+    """The largest change, in a step, by rates that differ from those in a row: `integrator._runge_kutta.surprise` in lanes."""
+    worst = zero(h)
+    for i in range(model.ny):
+        weight = weights[i]
+        scale = larger(1.0 + zero(h), weight * size_of(load(work, Y, i)))
+        size = weight * h * size_of(load(model.y_dot, i, 0) - load(work, row, i)) / scale
+        worst = where(size <= worst, worst, size)
     return worst
 
 

@@ -9,10 +9,10 @@ import numpy as np
 import numpy.typing as npt
 
 from ..algebra.arrays import Array
-from ..algebra.record import LANES
 from ..errors import ConvergenceError, ModelError
 from ..system.derivatives import ForwardDynamicsDerivatives, InverseDynamicsDerivatives
 from ..system.falling import sweep_for
+from ..tree import forward_dynamics_derivatives as rows
 from ..tree import inverse_dynamics_derivatives as sweeps
 from ..value.stage import Stage
 from . import batch_derivatives
@@ -60,14 +60,16 @@ class Derivatives(OfParts):
                 lambda state, _: self._system.calc_forward_dynamics_derivatives(state),
             )
             return ForwardDynamicsDerivatives(*parts)
+        sweep = self._sweep()
+        kept = (2 * (1 + int(sweep.branch.max())), rows.NUMBERS_KEPT), (nu, rows.NUMBERS_OF_RESULTS)
         found = self._operate(
             asked,
             Stage.ACCELERATION,
             batch_derivatives.calc_forward_dynamics_derivatives,
             {},
             (3 * nu, nu),
-            before=(self._sweep().slopes,),
-            scratch=(*self._scratch_of_sweep(), (2 * nu, LANES * -(-nu // LANES)), (1, LANES), self._column_scratch()),
+            before=(sweep.slopes, sweep.branch),
+            scratch=(*self._scratch_of_sweep(), *kept, self._column_scratch()),
             alone=_never,
         )
         by_q, by_u, M_inv = (found[:, i * nu : (i + 1) * nu] for i in range(3))

@@ -49,8 +49,6 @@ class StateRuns:
 
     #: So many states are taken at once.
     WIDTH = 1
-    #: A state that could not go on is run once more from where it began.
-    begins_anew = True
 
     def __init__(self, state: State, own: dict[str, Array], of_each: Array, integrator: Integrator) -> None:
         self.adaptive = True

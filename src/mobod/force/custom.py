@@ -6,17 +6,14 @@ import abc
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
 from ..algebra.arrays import Array
 from ..errors import ModelError
-from ..state.of_each import all_numbers, of_each
 from ..state.stage_hooks import StageHooks
 from ..state.subsystem import HOOKS
-from ..value.checks import array
 from ..value.stage import Stage
 from ._custom_compiled import CompiledFunctions, looked_up, routine_of
-from .base import Force
+from ._of_functions import OfFunctions
 
 if TYPE_CHECKING:
     from ..state.state import State
@@ -77,7 +74,7 @@ def overrides_hooks(implementation: CustomImplementation) -> bool:
     return any(getattr(own, name) is not of_base[name] for stage, name in HOOKS.items() if stage >= Stage.INSTANCE)
 
 
-class Custom(Force):
+class Custom(OfFunctions):
     """A force that its user writes, in one of two ways.
 
     Parameters
@@ -168,31 +165,6 @@ class Custom(Force):
         if self._compiled is None:
             raise ModelError(f"{self!r} is an implementation in Python; call get_implementation()")
         return self._compiled
-
-    # ------------------------------------------------------------------------------------------ parameters
-
-    def get_default_parameters(self) -> Array:
-        """The parameters of compiled functions in a default state."""
-        return np.array(self.default_numbers)
-
-    def set_default_parameters(self, parameters: npt.ArrayLike) -> Custom:
-        """Change them, as many as there are. A topological change. Returns the force."""
-        self.default_numbers[:] = self._as_many(parameters).tolist()
-        self.defaults_changed()
-        return self
-
-    def get_parameters(self, state: State) -> Array:
-        """The parameters of compiled functions in this state. Needs MODEL."""
-        return self.number_run(state, "get_parameters").copy()
-
-    @of_each(all_numbers)
-    def set_parameters(self, state: State, parameters: npt.ArrayLike) -> None:
-        """Change them in this state, as many as there are; it falls to MODEL at most."""
-        values = self._as_many(parameters)
-        self.number_run(state, "set_parameters", True)[:] = values
-
-    def _as_many(self, parameters: npt.ArrayLike) -> Array:
-        return array(f"parameters of {self._name!r}", parameters, (len(self.default_numbers),))
 
     # ------------------------------------------------------------------------------------------ what the system asks
 

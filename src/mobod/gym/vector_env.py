@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import gymnasium
@@ -15,7 +15,7 @@ from gymnasium.vector.utils import batch_space
 
 from ..ensemble.ensemble import Ensemble
 from ..value.attributes import named_arguments
-from ..value.checks import integer
+from ..value.checks import integer, numbers
 from ..value.stage import Stage
 from .camera import Camera
 from .rows import functions_of
@@ -91,7 +91,11 @@ class VectorEnv(gymnasium.vector.VectorEnv[Array, Array, Array]):
                 f"task has to be a mobod.gym.Task, not {task!r}; a bundled one is made by mobod.gym.make_task(name)"
             )
         self.task, self.num_envs = task, integer("num_envs", num_envs, least=1)
-        self.autoreset_mode = AutoresetMode(autoreset_mode)
+        try:
+            self.autoreset_mode = AutoresetMode(autoreset_mode)
+        except ValueError:
+            modes = ", ".join(repr(mode.value) for mode in AutoresetMode)
+            raise ValueError(f"autoreset_mode is one of {modes}; got {autoreset_mode!r}") from None
         self.metadata = {**metadata_of(task), "autoreset_mode": self.autoreset_mode}
         if render_mode not in (None, *self.metadata["render_modes"]):
             raise ValueError(f"render_mode is None or one of {self.metadata['render_modes']}, got {render_mode!r}")
@@ -161,7 +165,7 @@ class VectorEnv(gymnasium.vector.VectorEnv[Array, Array, Array]):
         mask = _mask(options, self.num_envs)
         if seed is None or isinstance(seed, (int, np.integer)):
             seeds: Sequence[int | None] = [None if seed is None else int(seed) + i for i in range(self.num_envs)]
-        elif isinstance(seed, str):
+        elif isinstance(seed, str) or not isinstance(seed, Iterable):
             raise TypeError(f"seed is an integer, or a sequence of one for each environment, not {seed!r}")
         else:
             seeds = list(seed)
@@ -220,7 +224,7 @@ class VectorEnv(gymnasium.vector.VectorEnv[Array, Array, Array]):
         if not self._random:
             raise RuntimeError("an environment has to be reset before its first step: call reset(seed=...)")
         task, n = self.task, self.num_envs
-        wanted = np.asarray(actions, dtype=np.float64)
+        wanted = numbers("actions", actions)
         if wanted.shape != (n, task.num_actions):
             raise ValueError(f"actions have shape {(n, task.num_actions)}, got {wanted.shape}")
         if not np.isfinite(wanted).all():
@@ -336,6 +340,8 @@ def metadata_of(task: Task) -> dict[str, Any]:
 def _mask(options: dict[str, Any] | None, n: int) -> npt.NDArray[np.bool_]:
     """Which environments to reset."""
     if options:
+        if not isinstance(options, Mapping):
+            raise TypeError(f"options is a dict, such as {{'reset_mask': mask}}; got {options!r}")
         for name in options:
             if name != "reset_mask":
                 raise ValueError(f"options has no {name!r}; there is 'reset_mask', of those to reset")

@@ -65,7 +65,9 @@ LIMITER, PASSES = 23, 24
 FORESEEN, CHANGED = 25, 26
 # ... how much speaks for steps that are bounded by stability, since one was limited by a surface that came near
 STRAIN = 27
-COUNTS_SIZE = 28
+# ... 1 where y as it is fulfils constraints, as the end of a step does, so that a run that goes on there is the run that was
+PROJECTED = 28
+COUNTS_SIZE = 29
 # rows of the array `work`; the stages' rates come after, then weights (0 for what is prescribed), the last attempt's errors,
 # and at the end q_dot_dot of the last step's two ends
 Y_PREVIOUS, RATE_PREVIOUS, Y, RATE = range(4)
@@ -336,8 +338,9 @@ def scaled_norms(block: Any, work: Any, norms: Any) -> None:
 def start(block: Any, work: Any, control: Any, counts: Any, norms: Any) -> int:
     """The rate at the initial y, and a first step: Hairer, Norsett and Wanner, II.4, starting step size."""
     model = attach(block)
-    if project_now(model, control, counts, counts[PROJECTION] | ALWAYS) < 0:
+    if counts[PROJECTED] == 0 and project_now(model, control, counts, counts[PROJECTION] | ALWAYS) < 0:
         return NOT_PROJECTED
+    counts[PROJECTED] = 0
     status = evaluate(model, counts[ROUTINE], counts[PRESCRIBER])
     counts[EVALUATIONS] += 1
     if status != 0:

@@ -365,6 +365,13 @@ class BDF(Integrator):
             self._state.record.time[0, 0], self._state.y_values[:] = self._bad
         super().fail(status)
 
+    def why_too_small(self) -> str:
+        """What it may be that needs steps too small, and what to do about it."""
+        return (
+            "a force jumps or grows without bound there, or a mobilizer is at a singularity; make a jump an event, or the "
+            "force smoother; try a smaller accuracy number, where the iteration begins nearer, or a smaller min_step_size"
+        )
+
     def leave_at(self, time: float, stage: Stage = Stage.ACCELERATION) -> None:
         """Put the state at *time*, by the solver's own polynomial where that is within the last step, and realize it."""
         state, control = self._state, self.control

@@ -134,6 +134,7 @@ class Custom(Motion):
     1.471518
     """
 
+    names_of_numbers = ("parameters",)
     implementation: CustomImplementation | None = None
     _compiled: CompiledFunctions | None = None
 

@@ -152,9 +152,10 @@ class Following(Carrying):
         assert state is not None
         self.leave_at(time)
         J, B = self.variations.rates(state)
-        known = self.variations.known(state)
-        J[known] = 0.0
-        J[:, known] = B[known] = 0.0
+        prescribed, known = self.variations.prescribed(state), self.variations.known(state)
+        if prescribed is not None:
+            J, B = J @ prescribed[0], B + J @ prescribed[1]
+            J[known] = B[known] = 0.0
         return J, B @ weights
 
 

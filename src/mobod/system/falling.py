@@ -16,6 +16,7 @@ from ..force._slopes import table_of
 from ..state import validity
 from ..tree import inverse_dynamics_derivatives as kernels
 from ..tree import matrix_sweep
+from ..tree.forward_dynamics_derivatives import branches_of
 from ..tree.prescribed_mobilities import FROM_MOTION
 from ..tree.realize import NOT_PLAIN
 from ..value.stage import Stage
@@ -85,6 +86,8 @@ class Sweep:
         #: The elements of forces on single mobilities, see `force._slopes`.
         self.slopes = slopes
         self._of_tree = self.bent, slopes
+        #: For derivatives of many states, see `forward_dynamics_derivatives`.
+        self.branch: npt.NDArray[np.int64] = branches_of(tree.fields["parent"])
         self._bends = any(bent)
         self._no_bends = np.zeros((1, kernels.NUMBERS_OF_BENDS))
         nu = tree.nu
@@ -95,58 +98,82 @@ class Sweep:
         self._pool: list[tuple[Array, ...]] = []
         self._no_z = np.zeros((nu, 0))  # without numbers that anybody could change
 
+    def _work(self) -> tuple[Array, ...]:
+        """Scratch of the kernel that is not in use, else new."""
+        try:
+            return self._pool.pop()
+        except IndexError:
+            return kernels.make_work(*self._counts)
+
     def residual(self, state: State, u_dot: Array, A: Array) -> tuple[Array, Array]:
         """Derivatives of inverse dynamics by q and u, at *u_dot* and the accelerations of the bodies."""
         nu = self._nu
         if nu == 0:
             return np.zeros((0, 0)), np.zeros((0, 0))
         bends = tangents.bends(state) if self._bends else self._no_bends
-        work, out = kernels.make_work(*self._counts), _empty((2, *self._shape))
+        work, out = self._work(), _empty((2, *self._shape))
         given = state.block, A.reshape(-1, 6), u_dot, bends, self.bent, self.slopes, *work, out
         kernels.calc_derivatives(*given)
+        self._pool.append(work)
         return out[0], out[1]
 
-    def accelerations(self, system: OnManifold, state: State, q: Any, u: Any) -> tuple[Array, Array, Array, Array, Array]:
-        """Derivatives of the state's u_dot by q, u, z, mobility forces and time, at *q* and *u* if these are given.
+    def accelerations_at(self, system: OnManifold, state: State, q: Any, u: Any) -> tuple[Array, Array, Array, Array, Array]:
+        """`accelerations` at *q* and *u*, where the state is realized.
 
-        The state is realized unless it is.
+        It is written for its own time, which is a sixth of a small robot's: no name twice, no tuple taken apart.
         """
         if self._odd:
             system.realize(state, q=q, u=u)
-            if self._nu == 0:
-                return self._none(state)
-            q = u = None
-        own_q, own_u, valid, new = state.q_values, state.u_values, 0, q is not None
-        if not new:
-            valid, q, u = state.valid, own_q, own_u
-        bends = tangents.bends(state) if self._odd else self._no_bends
-        code = _kernel.code or _kernel.code_for(GIVEN, GIVEN, 0, *_ELEVEN_GIVEN)
-        block, routine, of_tree, pool = state.block, system.plain_routine, self._of_tree, self._pool
-        try:  # scratch that is not in use
+            return self.accelerations(system, state)
+        pool, shape = self._pool, self._shape
+        try:  # as `_work`
             work = pool.pop()
         except IndexError:
             work = kernels.make_work(*self._counts)
         # three arrays, not the parts of one: NumPy makes a view more slowly than a small array
-        of_inverse, shape = state.scratch or matrix_sweep.make_scratch(state), self._shape
         by_q, by_u, M_inv = _empty(shape), _empty(shape), _empty(shape)
-        status = code(block, routine, valid, own_q, own_u, q, u, bends, of_tree, work, of_inverse, by_q, by_u, M_inv)
-        if status == NOT_PLAIN:
-            state.assign(q, u)
-            status = code(
-                block, routine, valid, own_q, own_u, own_q, own_u, bends, of_tree, work, of_inverse, by_q, by_u, M_inv
-            )
+        status = (_kernel.code or _kernel.code_for(GIVEN, GIVEN, 0, *_ELEVEN_GIVEN))(
+            state.block,
+            system.plain_routine,
+            0,
+            state.q_values,
+            state.u_values,
+            q,
+            u,
+            self._no_bends,
+            self._of_tree,
+            work,
+            state.scratch or matrix_sweep.make_scratch(state),
+            by_q,
+            by_u,
+            M_inv,
+        )
         pool.append(work)
         if status:
-            if new:
+            if status != NOT_PLAIN:
                 state.invalidate_q()
-            system.explain(state, status)
-        state.valid = valid | _REALIZED
-        if new:
-            state.stage_number = _ACCELERATION
-        by_z = _zeros((self._nu, len(state.z_values))) if len(state.z_values) else self._no_z
-        return by_q, by_u, by_z, M_inv, _zeros(self._nu)
+                system.explain(state, status)
+            state.assign(q, u)
+            return self.accelerations_at(system, state, state.q_values, state.u_values)
+        state.valid = _REALIZED
+        state.stage_number = _ACCELERATION
+        return by_q, by_u, self._by_z(state) if len(state.z_values) else self._no_z, M_inv, _zeros(self._nu)
 
-    def _none(self, state: State) -> tuple[Array, Array, Array, Array, Array]:
-        """Derivatives without mobilities."""
-        nothing = _zeros((0, 0))
-        return nothing, nothing.copy(), _zeros((0, len(state.z_values))), nothing.copy(), _zeros(0)
+    def accelerations(self, system: OnManifold, state: State) -> tuple[Array, Array, Array, Array, Array]:
+        """Derivatives of the state's u_dot by q, u, z, mobility forces and time, where it is realized unless it is."""
+        shape, q, u = self._shape, state.q_values, state.u_values
+        by_q, by_u, M_inv = _empty(shape), _empty(shape), _empty(shape)
+        if self._nu:
+            bends = tangents.bends(state) if self._bends else self._no_bends
+            work, of_inverse = self._work(), state.scratch or matrix_sweep.make_scratch(state)
+            code = _kernel.code or _kernel.code_for(GIVEN, GIVEN, 0, *_ELEVEN_GIVEN)
+            given = state.block, system.plain_routine, state.valid, q, u, q, u
+            status = code(*given, bends, self._of_tree, work, of_inverse, by_q, by_u, M_inv)
+            self._pool.append(work)
+            if status:
+                system.explain(state, status)
+            state.valid |= _REALIZED
+        return by_q, by_u, self._by_z(state), M_inv, _zeros(self._nu)
+
+    def _by_z(self, state: State) -> Array:
+        return _zeros((self._nu, len(state.z_values)))

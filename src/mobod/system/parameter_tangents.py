@@ -33,9 +33,13 @@ class Seed(NamedTuple):
 
 
 class ByParameters(NamedTuple):
-    """Derivatives, a column a number: of residual and errors at u_dot and multipliers held, errors by the kernels' rows."""
+    """Derivatives, a column a number: of residual and errors at u_dot and multipliers held, errors by the kernels' rows.
+
+    ``known`` are those of the udot that compiled motions prescribe.
+    """
 
     residual: Array
+    known: Array
     errors: Array
     q_dot: Array
     z_dot: Array
@@ -47,7 +51,7 @@ def of_seeds(
 ) -> ByParameters:
     """Derivatives along these changes of the model, each a number's; *observe* as of `tangents`. Needs ACCELERATION."""
     tree, n = state.tree, len(seeds)
-    sizes = tree.nu, tree.counts["num_rows"], tree.nq, tree.nz, tree.counts["particle_size"]
+    sizes = tree.nu, tree.nu, tree.counts["num_rows"], tree.nq, tree.nz, tree.counts["particle_size"]
     found = ByParameters(*(np.zeros((rows, n)) for rows in sizes))
     constrained = tree.counts["nc"] > 0
     address = _realize.advance.address(with_tangents=True, own_parameters=True)
@@ -66,6 +70,7 @@ def of_seeds(
                 if observe is not None:
                     observe(record, count)
                 found.residual[:, columns] = record.work_u.tangents[: tree.nu, 0, :count]
+                found.known[:, columns] = record.known_u_dot.tangents[: tree.nu, 0, :count]
                 found.q_dot[:, columns] = record.q_dot.tangents[: tree.nq, 0, :count]
                 found.z_dot[:, columns] = record.z_dot.tangents[: tree.nz, 0, :count]
                 found.particle_forces[:, columns] = record.particle_forces.tangents[:, 0, :count]

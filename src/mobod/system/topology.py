@@ -281,7 +281,7 @@ class HasTopology(HasEvents):
 
     @property
     def needs_states(self) -> bool:
-        """Whether states of an `Ensemble` are realized one by one: parts are in Python, or measures remember."""
+        """Whether parts are in Python, or measures take part in steps: what some users of states by the thousand do without."""
         return self.is_interpreted or self.compiles_measures
 
 

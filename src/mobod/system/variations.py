@@ -17,6 +17,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 
 from ..algebra.arrays import Array
 from ..control.custom import controllers_of
@@ -29,6 +30,7 @@ from ..value.checks import suggest
 from ..value.stage import Stage
 from . import differences, parameter_tangents, settings, tangents
 from .measure_tangents import Differentiated
+from .motion_tangents import of_prescribed_speeds
 from .parameter_derivatives import by_settings
 
 if TYPE_CHECKING:
@@ -408,7 +410,9 @@ class Variations:
         for b in tree.quaternions:
             at = slice(tree.first_q[b], tree.first_q[b] + 4)
             S[at] -= np.outer(q[at], q[at] @ S[at])
-        S[self.known(state)] = 0.0
+        prescribed = self.prescribed(state)
+        if prescribed is not None:
+            S = prescribed[0] @ S + prescribed[1] @ weights
         if not state.is_constrained:
             return S
         matter, nq, nu = self.system.get_matter_subsystem(), self.nq, self.nu
@@ -422,6 +426,8 @@ class Variations:
             A[level == POSITION] = A[:, level == POSITION] = 0.0
             off = self._errors(state, S, weights, "q_err", mp)
             S[:nq] -= self.dq(state, A @ P.T @ (_inverse(P @ A @ P.T) @ off))
+            if prescribed is not None:  # speeds may follow from q
+                S = prescribed[0] @ S + prescribed[1] @ weights
         if mp + mv:
             G = matter.calc_g(state)[: mp + mv]
             W = np.where((level == POSITION) | (level == VELOCITY), 0.0, 1.0 / w**2)
@@ -460,7 +466,7 @@ class Variations:
         ]
         return np.array(rates).reshape(-1, count).T
 
-    def known(self, state: State) -> Array:
+    def known(self, state: State) -> npt.NDArray[np.bool_]:
         """Which numbers of y ``(ny,)`` locks and motions prescribe."""
         found, tree = np.zeros(self.ny, bool), state.tree
         for b in range(1, tree.nb):
@@ -471,6 +477,32 @@ class Variations:
                 first = self.nq + tree.first_u[b]
                 found[first : first + tree.num_u[b]] = True
         return found
+
+    def prescribed(self, state: State) -> tuple[Array, Array] | None:
+        """What locks and motions make of changes S of y, and of the directions' numbers w: E S + F w gives (E, F).
+
+        Prescribed numbers are functions of time, of numbers of motions, and speeds of q. None where there are none.
+        """
+        known: npt.NDArray[np.bool_] = self.known(state)
+        n = len(self.directions)
+        if not known.any():
+            return None
+        by_q, by_settings, first = np.zeros((self.ny, self.nq)), np.zeros((self.ny, n)), 0
+        columns, still = np.flatnonzero(self.directions.of_settings), np.zeros(self.num_changes)
+        for setting in self.directions.settings:
+            for k in columns[first : first + setting.size]:
+                if setting.is_of_motion:
+                    by_settings[:, k] = self.along(state, still, np.eye(n)[k], self._prescribed, Stage.TIME)
+            first += setting.size
+        by_q[self.nq : self.nq + self.nu] = of_prescribed_speeds(self.system, state) @ self.changes(state)[1]
+        by_q[~known], by_settings[~known] = 0.0, 0.0
+        E = np.diag(np.where(known, 0.0, 1.0))
+        E[:, : self.nq] += np.where(known[: self.nq], 0.0, by_q)
+        return E, by_settings + by_q @ by_settings[: self.nq]
+
+    def _prescribed(self, state: State) -> Array:
+        self.system.prescribe(state)
+        return self.whole_y(state)
 
 
 def _z_dot(state: State) -> Array:

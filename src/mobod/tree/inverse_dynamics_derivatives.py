@@ -412,6 +412,17 @@ def _add_to_parent(model: Record, b: int, bodies: Any) -> None:
 
 
 @generic
+def columns_inward(model: Record, A: Any, udot: Any, bodies: Any, speeds: Any, columns: Any) -> None:
+    """`columns_of` all bodies."""
+    g = gravity(model)
+    begin(model, A, g, bodies)
+    for b in range(model.nb - 1, 0, -1):
+        if model.num_u[b] > 0:
+            columns_of(model, b, A, udot, g, bodies, speeds, columns)
+        _add_to_parent(model, b, bodies)
+
+
+@generic
 def sweep(model: Record, A: Any, udot: Any, slopes: Any, bodies: Any, speeds: Any, columns: Any, Dq: Any, Du: Any) -> None:
     """Derivatives of M udot + inertial forces - gravity - forces on single mobilities, of lanes, into *Dq* and *Du*.
 
@@ -419,11 +430,9 @@ def sweep(model: Record, A: Any, udot: Any, slopes: Any, bodies: Any, speeds: An
     """
     matrix_sweep.clear(Dq)
     matrix_sweep.clear(Du)
-    g = gravity(model)
-    begin(model, A, g, bodies)
+    columns_inward(model, A, udot, bodies, speeds, columns)
     for b in range(model.nb - 1, 0, -1):
         if model.num_u[b] > 0:
-            columns_of(model, b, A, udot, g, bodies, speeds, columns)
             for i in range(model.first_u[b], model.first_u[b] + model.num_u[b]):
                 aw = load3(speeds, i, SPEED)
                 c, e = load_spatial_at(speeds, i, BY_Q), load_spatial_at(speeds, i, BY_U)
@@ -431,7 +440,6 @@ def sweep(model: Record, A: Any, udot: Any, slopes: Any, bodies: Any, speeds: An
                 _spread(model, b, i, columns, 0, 0, Dq, Du)
             if model.num_u[b] > 1:
                 own_rows(model, b, bodies, Dq)
-        _add_to_parent(model, b, bodies)
     subtract_slopes(model, slopes, Dq, Du)
 
 
@@ -464,7 +472,7 @@ def sweep_state(
             e = _load_three(flat, place, FIRST_NUMBER + BY_U), _load_three(flat, place, FIRST_NUMBER + BY_U + 3)
             _row(wide, FIRST_COLUMN, start >> 3, end, S, aw, c, e)
             _spread(model, b, model.mobility_at[place], flat, 3, FIRST_COLUMN, Dq, Du)
-        if n > 1:
+        if n > 1 or bent[b] == 1:  # a single column constant in F is a pin's, a slider's or a screw's: v and w are parallel
             own_rows(model, b, bodies, Dq)
         if bent[b] == 1:
             bend_rows(model, b, bends, bodies, Dq)

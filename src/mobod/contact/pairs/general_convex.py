@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...algebra import mat33, sym33, vec3
+from ...algebra import mat33, sym33, vec3, where
 from ...compiling import generic, routine
 from ..access import (
     BOX,
@@ -124,9 +124,11 @@ def points(model: Any, pair: int, A: Any, B: Any, Ra: Any, pa: Any, Rb: Any, pb:
 def _within(model: Any, s: int, core: Any, n: Any, point: Any, lane: int) -> Any:
     """The point of a surface's box, of a capsule's side or end, that is nearest to a point: as a rule that point."""
     R, p = orientation(model, s, lane), origin(model, s, lane)
-    c, h = three_of(model, s, BOX, lane), three_of(model, s, BOX + 3, lane)
+    c, (i, j, k), zero = three_of(model, s, BOX, lane), three_of(model, s, BOX + 3, lane), 0.0 * n[0]
+    h = i + zero, j + zero, k + zero
     if core[6] > 0.0 and core[5] > 0.0:
-        h = h[0], h[1], core[5] + core[6] * abs(mat33.transpose_mul_vec(R, n)[2])
+        steep = mat33.transpose_mul_vec(R, n)[2]
+        h = h[0], h[1], core[5] + core[6] * where(steep < 0.0, -steep, steep)
     x = vec3.sub(mat33.transpose_mul_vec(R, vec3.sub(point, p)), c)
     out = x[0] - _clamped(x[0], h[0]), x[1] - _clamped(x[1], h[1]), x[2] - _clamped(x[2], h[2])
     if vec3.dot(h, h) == 0.0 or vec3.dot(out, out) == 0.0:  # endless, or inside
