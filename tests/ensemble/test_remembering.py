@@ -64,13 +64,15 @@ def ensemble_of(system, states, **settings):
 def test_contacts_and_measures_are_those_of_each_alone(friction, steps):
     system, state, bodies, measures = scene(friction)
     states = starts(state, bodies, 11)
+    for one in states[::2]:  # the ball is above what it may or may not meet within a step
+        bodies[0].set_q_to_fit_translation(one, (-0.3, 0, 0.35 + one.q[6]))
     ensemble = ensemble_of(system, states)
     motions = ensemble.simulate(0.25, report_interval=0.05, **steps)
     ensemble.realize()
     found = [ensemble.get_measures(measure) for measure in measures]
     assert motions.statistics["in_lanes"].all()
     assert np.ptp(motions.statistics["steps_taken"]) > 5 or "accuracy" not in steps
-    for i in (0, 4, 10):
+    for i in range(11):
         method = mb.integrator.RungeKuttaMerson(system, **steps)
         one = mb.simulate(system, states[i], 0.25, integrator=method, report_interval=0.05)
         np.testing.assert_allclose(motions[i].q, one.q, rtol=0, atol=1e-9)  # impacts magnify rounding
@@ -161,8 +163,33 @@ def test_implicit_methods_remember_as_each_state_alone():
         stepper.initialize(states[i])
         stepper.step_to(0.15)
         for measure in measures:
-            np.testing.assert_allclose(ensemble.get_measures(measure)[i], measure.get_value(stepper.state), rtol=1e-6, atol=1e-6)
+            np.testing.assert_allclose(
+                ensemble.get_measures(measure)[i], measure.get_value(stepper.state), rtol=1e-6, atol=1e-6
+            )
     highest = ensemble.get_measures(measures[0])
     ensemble.simulate(0.02, integrator=method, report_interval=0.02)
     ensemble.realize()
     assert np.array_equal(ensemble.get_measures(measures[0]), highest) and (highest > ensemble.q[:, 6]).all()
+
+
+def test_what_python_remembers_goes_on_from_call_to_call():
+    """A measure with a history makes Python find all of them."""
+    system, _ = mb.examples.double_pendulum.build()
+    matter = system.matter
+    angle = mb.measure.Coordinate(matter, matter.bodies[1], 0)
+    late, most = mb.measure.Delay(matter, angle, 0.03), mb.measure.Maximum(matter, angle)
+    ensemble = mb.Ensemble(system, 2, state=system.realize_topology())
+    ensemble.q = [[0.5, 0.0], [1.0, 0.0]]
+    one = mb.simulate(system, ensemble.get_state(1), 0.1, accuracy=1e-4, record={"late": late})
+    with pytest.warns(RuntimeWarning, match="in Python"):
+        ensemble.simulate(0.1, accuracy=1e-4)
+    ensemble.realize()
+    assert ensemble.get_measures(late)[1] == one.quantities["late"][-1] > ensemble.q[1, 0]
+    ensemble = ensemble.copy()
+    ensemble.simulate(0.1, accuracy=1e-4)
+    ensemble.step(0.01)
+    ensemble.realize()
+    assert ensemble.get_measures(most).tolist() == [0.5, 1.0]
+    ensemble.reset([True, False], q=[0.2, 0.0])
+    ensemble.realize()
+    assert ensemble.get_measures(most).tolist() == [0.2, 1.0]

@@ -304,6 +304,23 @@ def test_an_event_ends_some_of_the_runs(close):
             assert motions.statistics[name][i] == one.statistics[name]
 
 
+def test_steps_after_an_event_are_those_of_each_state_alone(close):
+    """They are no longer than what has gone before it, part of which was in a lane."""
+    system, state = mb.examples.double_pendulum.build()
+    body = system.matter.bodies[1]
+    system.add_event_handler(mb.event.LockWhen(body, mb.event.Coordinate(body, value=0.0)))
+    state = system.realize_topology()
+    ensemble = mb.Ensemble(system, 5, state=state)
+    ensemble.q = np.stack([np.linspace(0.05, 1.5, 5), np.zeros(5)], axis=1)
+    begun, settings = ensemble.copy(), {"report_interval": 0.1, "accuracy": 1e-5}
+    motions = ensemble.simulate(0.7, **settings)
+    assert 2 < np.count_nonzero(~motions.statistics["in_lanes"]) and not motions.terminations
+    for i in range(5):
+        one = alone(begun, i, 0.7, **settings)
+        close(motions[i].q, one.q, 1e-11)
+        assert motions.statistics["steps_taken"][i] == one.statistics["steps_taken"]
+
+
 def test_an_event_of_a_linkage_goes_on_from_the_step_before(close):
     """Its constraints were fulfilled there, to the bit; nothing of the run is taken once more."""
     system, state = mb.examples.four_bar.build()

@@ -566,3 +566,48 @@ def test_no_closed_loop_of_late_sensors():
         mb.linearize(system, state)
     with pytest.raises(mb.ModelError, match="sensor of 'late' is late"):
         mb.linearize(system, state, closed_loop=True)
+
+
+def test_forces_that_are_set_are_inputs_by_name():
+    """The efforts of motors, and given forces, are those on their mobilities."""
+    system, _ = mb.examples.double_pendulum.build()
+    upper, lower = system.matter.bodies[1:]
+    mb.force.Actuators(system.forces, [(lower, 0), (upper, 0)], name="motors")
+    given = mb.force.DiscreteForces(system.forces, system.matter, name="given")
+    state = system.realize_topology()
+    state.q, state.u = (0.3, -0.5), (1.0, 2.0)
+    system.realize(state)
+    plain = mb.linearize(system, state)
+    model = mb.linearize(system, state, ["motors.efforts", given.set_all_mobility_forces, "given.all_body_forces"])
+    assert model.input_names[:4] == [
+        "motors.efforts[0]",
+        "motors.efforts[1]",
+        *[f"given.all_mobility_forces[{i}]" for i in (0, 1)],
+    ]
+    np.testing.assert_allclose(model.B[:, :4], plain.B[:, [1, 0, 0, 1]], atol=1e-12)
+    J = system.matter.calc_system_jacobian(state)
+    np.testing.assert_allclose(model.B[2:, 4:], plain.B[2:] @ J.T, atol=1e-12)
+    with pytest.raises(ValueError, match="it has efforts"):
+        mb.linearize(system, state, ["motors.effort"])
+
+
+def test_reduced_states_follow_the_length_of_a_rod(derivative):
+    """The gain from an input that moves the manifold is how the equilibrium moves with it."""
+    system, _ = mb.examples.double_pendulum.build()
+    upper, lower = system.matter.bodies[1:]
+    rod = mb.constraint.Rod(system.matter.ground, (0.7, -1.5, 0.0), lower, (0.0, 0.0, 0.0), 0.6, name="rod")
+    state = system.realize_topology()
+    state.q = (0.2, 0.3)
+    state = mb.find_equilibrium(system, state)
+    system.realize(state)
+    model = mb.linearize(system, state, ["rod.rod_length"], [upper.get_angle, (lower, (0.1, 0.2, 0.3))], independent=True)
+    gain = model.D - model.C @ np.linalg.solve(model.A, model.B)
+
+    def at(h):
+        other = state.copy()
+        rod.set_rod_length(other, 0.6 + h)
+        other = mb.find_equilibrium(system, other)
+        system.realize(other, mb.Stage.POSITION)
+        return np.array([upper.get_angle(other), *lower.find_station_location_in_ground(other, (0.1, 0.2, 0.3))])
+
+    np.testing.assert_allclose(gain[:, 0], derivative(at), atol=1e-7)

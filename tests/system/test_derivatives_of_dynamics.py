@@ -89,6 +89,18 @@ def test_every_kind_of_mobilizer_under_gravity(make, close, derivative, angles):
     assert_inverse(state, make.rng, close, derivative)
 
 
+def test_one_coordinate_that_turns_and_moves_a_body_at_once(make, close, derivative):
+    """The knee of the examples: its one column is neither a pin's, a slider's nor a screw's."""
+    system, state = mb.examples.knee.build()
+    for one in system.all_forces():
+        if not isinstance(one, mb.force.Gravity):
+            one.disable(state)
+    state.q, state.u = state.q + make.rng.uniform(0.3, 0.6, len(state.q)), make.rng.normal(size=len(state.u))
+    system.realize(state)
+    assert_forward(state, close, derivative)
+    assert_inverse(state, make.rng, close, derivative)
+
+
 def test_every_kind_of_force(make, close, derivative):
     """All in one tree: by dual numbers."""
     _, _, state = realized_with_all(make)

@@ -216,6 +216,9 @@ class Custom(Force):
         """The parameters ``(p,)`` in this state. Needs MODEL."""
         return self._own(self.number_run(state, "get_parameters")).copy()
 
+    def number_runs(self) -> Mapping[str, tuple[int, int]]:
+        return {"parameters": (self.place_of_parameters, self._num_parameters)}
+
     def get_default_parameters(self) -> Array:
         """The parameters ``(p,)`` in a default state."""
         return self._own(np.array(self.default_numbers)).copy()

@@ -11,7 +11,7 @@ from typing import Any
 from ..algebra.record import attach, call_routine
 from ..algebra.scalar import load, load_lane, store, store_lane, where, zero
 from ..compiling import compiled, generic
-from ..force.contact.step_limit import NEVER, PART
+from ..force.contact.step_limit import PART
 from ..force.contact.step_limit import STEP as LIMITED_STEP
 from ..integrator import _runge_kutta as rk
 from ..integrator import _watched as watching
@@ -93,8 +93,9 @@ QUEUE_SIZE = 5
 FINISHED, UNFINISHED = range(2)
 #: The resolution of time, as a part of the run's end time.
 _RESOLUTION = 2.0**-52
-# columns of `reached`: the time, the size of the last step, or of the next where that is SUSPECT
-REACHED_TIME, LAST_SIZE = range(2)
+# columns of `reached`: the time, and the size of the last step; where the next is SUSPECT its size, and what else it depends on
+REACHED_TIME, LAST_SIZE, LAST_PART, LAST_STRAIN = range(4)
+REACHED_SIZE = 4
 
 
 #: A kernel that named NumPy here would not be cached: its fingerprint would meet `numpy.max`, which cannot be hashed.
@@ -160,6 +161,8 @@ def retire(model: Any, lane: int, status: int, inside: bool, control: Any, lanes
     at = control[AT, 0, lane] if inside else control[TIME, 0, lane]
     time[s, 0] = reached[s, REACHED_TIME] = at
     reached[s, LAST_SIZE] = control[STEP if status == SUSPECT else rk.LAST_STEP, 0, lane]
+    if status == SUSPECT:
+        reached[s, LAST_PART], reached[s, LAST_STRAIN] = control[LAST_ERROR, 0, lane], control[STRAIN, 0, lane]
     n, m = model.nq, model.nq + model.nu
     for i in range(model.ny):
         y = work[rk.Y_PREVIOUS if status == SUSPECT else Y, i, lane]
@@ -272,8 +275,10 @@ def begin(
     look(model, watched, seen, fresh)
     steps.shift_step(model, work, fresh)
     steps.shift_step(model, work, fresh)
-    limit_steps(model, plan, control, marks, FRESH)
-    if plan[FIXED] != 0 or settings[STEP] > 0.0:
+    if plan[FIXED] != 0:
+        return
+    if settings[STEP] > 0.0:
+        limit_steps(model, plan, settings, control, marks, FRESH)
         return
     a, b, c = steps.norms(model, work, weights)
     h0 = where(a > 1e-5, where(b > 1e-5, 0.01 * a / b, 1e-6 + zero(a)), 1e-6 + zero(a))
@@ -297,6 +302,10 @@ def begin(
             if largest_rate > 1e-15:
                 h1 = (settings[ACCURACY] / largest_rate) ** (1.0 / (plan[ERROR_ORDER] + 1.0))
             control[STEP, 0, lane] = min(100.0 * h, h1, settings[MAX_STEP])
+    if plan[LIMITER] != 0:
+        steps.set_y(model, work, Y, load(control, TIME, 0))
+        steps.evaluate(model, plan, held)
+        limit_steps(model, plan, settings, control, marks, FRESH)
 
 
 @generic
@@ -406,15 +415,15 @@ def find_halts(model: Any, plan: Any, work: Any, control: Any, marks: Any) -> No
 
 
 @generic
-def limit_steps(model: Any, plan: Any, control: Any, marks: Any, mark: int) -> None:
+def limit_steps(model: Any, plan: Any, settings: Any, control: Any, marks: Any, mark: int) -> None:
     """How long the next steps of lanes that are marked may be by what comes near, of a record realized where they begin."""
     if plan[LIMITER] != 0:
-        taken = load(marks, mark, 0)
+        taken, planned, least = load(marks, mark, 0), load(control, STEP, 0), load(control, MIN_STEP, 0)
+        planned = steps.larger(where(planned < settings[MAX_STEP], planned, settings[MAX_STEP]), least)
         store(model.contact_sum, 0, PART, rk.DEEPER + zero(taken))
-        # the shortest of all, if any is below; none is asked for the others
-        store(model.contact_sum, 0, LIMITED_STEP, where(taken > 0.0, NEVER + zero(taken), zero(taken)))
+        # what cannot meet within the step that is planned does not limit it; none is asked for the others
+        store(model.contact_sum, 0, LIMITED_STEP, where(taken > 0.0, planned, zero(taken)))
         call_routine(plan[LIMITER], model, 0, model.num_contact_elements)
-        least = load(control, MIN_STEP, 0)
         found = steps.larger(load(model.contact_sum, 0, LIMITED_STEP), least)
         store(control, PERMITTED_STEP, 0, where(taken > 0.0, found, load(control, PERMITTED_STEP, 0)))
 
@@ -549,7 +558,8 @@ def run(
             begin(model, plan, settings, weights, work, control, marks, held, watched, seen, remembered, kept)
             for lane in range(8):
                 if marks[FRESH, 0, lane] > 0.0:
-                    lanes[EVALUATIONS, lane] += 1 if plan[FIXED] != 0 or settings[STEP] > 0.0 else 2
+                    begun = plan[FIXED] != 0 or settings[STEP] > 0.0
+                    lanes[EVALUATIONS, lane] += 1 if begun else 2 if plan[LIMITER] == 0 else 3
                     sound = control[SOUND, 0, lane]
                     if sound != 0.0:
                         status = rk.NOT_PROJECTED if sound == 1.0 else rk.NOT_FINITE
@@ -699,7 +709,7 @@ def run(
                 if status != rk.REACHED:
                     retire(model, lane, status, False, control, lanes, work, given, out)
         if any_taken:
-            limit_steps(model, plan, control, marks, TAKEN)
+            limit_steps(model, plan, settings, control, marks, TAKEN)
         if plan[TERMINATOR] != 0 and any_taken:
             terminator(model, plan, control, VALUE)
             find_halts(model, plan, work, control, marks)

@@ -9,12 +9,13 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from ..algebra.arrays import Array
 from ..errors import MobodError
+from ..integrator import _runge_kutta as rk
 from ..simulation.quantities import Recording
 from ..simulation.run import IntegratorSettings, Run, integrator_settings, make_integrator
 from ..simulation.table import Rows
@@ -58,25 +59,36 @@ class OneRun:
     termination: str | None = None
 
 
+class Onward(NamedTuple):
+    """What a run takes along that has begun in a lane: when that was, and what the next step depends on, see `_runge_kutta`."""
+
+    began: float
+    last_error: float
+    strain: int
+
+
 def run_one(
     system: MultibodySystem,
     state: State,
     times: Array,
     settings: IntegratorSettings,
     held: Array | Callable[[State], Array] | None = None,
-    goes_on: bool = False,
+    onward: Onward | None = None,
 ) -> OneRun:
     """Take *state* through reports at *times*, with mobility forces, held or computed, beside those of the elements.
 
-    With *goes_on* it is where a step in a lane has ended, and is not brought to its constraints once more.
+    With *onward* it is where a step in a lane has ended, and is not brought to its constraints once more.
     What stops it, errors of users' own parts included, is told in the result.
     """
     integrator = make_integrator(system, settings)
-    integrator.held, integrator.goes_on = held, goes_on
+    integrator.held, integrator.goes_on = held, onward is not None
     stepper, rows, failure = TimeStepper(system, integrator), Rows(len(times)), None
     stepper.may_be_saved = False
     try:
         stepper.initialize(state)
+        if onward is not None:
+            stepper.began = onward.began
+            integrator.control[rk.LAST_ERROR], integrator.counts[rk.STRAIN] = onward.last_error, onward.strain
         stepper.set_report_all_significant_states(False)
         Run(stepper, times, Recording(system, state), rows).go()
     except MobodError as error:

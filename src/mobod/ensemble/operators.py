@@ -75,6 +75,9 @@ class Operators(OnManifold):
         padded = self._groups * LANES
         arguments = []
         for array in given.values():
+            if padded == self._n and array.flags.carray:  # kernels take it as it is
+                arguments.append(array.reshape(self._n, -1))
+                continue
             rows = np.zeros((padded, array[0].size))
             rows[: self._n] = array.reshape(self._n, -1)
             arguments.append(rows)
@@ -98,9 +101,11 @@ class Operators(OnManifold):
         array = numbers(what, value)
         if array.size == 0:
             return np.zeros((self._n, *shape))
-        if array.shape not in (shape, (self._n, *shape)):
+        if array.shape == (self._n, *shape):
+            return array
+        if array.shape != shape:
             raise ValueError(f"{what} has shape {(self._n, *shape)}, or {shape} for all states alike; got {array.shape}")
-        return np.broadcast_to(array, (self._n, *shape))
+        return np.broadcast_to(array, (self._n, *shape))  # 2 us
 
     def tasks(self, on_body_b: Any, stations: npt.ArrayLike) -> tuple[npt.NDArray[np.int64], Array, bool]:
         """Bodies, stations in lanes that are all alike, and whether it was one task given bare."""

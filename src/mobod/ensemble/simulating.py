@@ -33,7 +33,7 @@ from .failures import OF_STATUS, Failure, Reasons
 from .functions import EndWhere, RunFunction
 from .functions import observe as run_observer
 from .lane_runs import LaneRuns, own_of_each
-from .one_by_one import run_one
+from .one_by_one import Onward, run_one
 from .state_runs import StateRuns, are_compiled
 from .stepping import Stepping, make_integrator
 from .work_sharing import Task
@@ -263,16 +263,19 @@ class Simulating(Stepping):
         state = self._state(i)
         before = run.outcome[i].copy()
         made = int(before[runs.ROWS])
-        goes_on = bool(before[runs.STATUS] == runs.SUSPECT)
-        if goes_on and run.integrator.fixed_step_size is None:
-            settings.keywords["initial_step_size"] = float(run.reached[i, 1])
+        onward = None
+        if before[runs.STATUS] == runs.SUSPECT:
+            size, error, strain = run.reached[i, 1:].tolist()
+            onward = Onward(float(run._start[0][i, 0]), error, int(strain))
+            if run.integrator.fixed_step_size is None:
+                settings.keywords["initial_step_size"] = size
         if not made and run.ends is not None and float(run.ends.call(state)) > 0.0:  # it ends where it begins
             rows[0], rows[1:] = state.y_values, np.nan
             run.outcome[i, : runs.NUM_STEPS] = rk.REACHED, 1
             run.terminations[i] = Termination(state.time, _ENDED, state.y_values.copy())
             return
         force = None if run.controller is None else run.controller.force
-        done = run_one(self._system, state, run.times[min(i, len(run.times) - 1), made:], settings, force, goes_on)
+        done = run_one(self._system, state, run.times[min(i, len(run.times) - 1), made:], settings, force, onward)
         k = len(done.time) - (done.termination is not None)
         rows[made : made + k], rows[made + k :] = done.y[:k], np.nan
         self._put_back(i, done.state)
@@ -280,7 +283,7 @@ class Simulating(Stepping):
         counts = (f"get_num_{name}" for name in _COUNTED)
         run.outcome[i] = before + np.array([0, k, *[getattr(done.integrator, name)() for name in counts]])
         run.outcome[i, runs.STATUS] = status
-        run.reached[i] = done.state.time, done.integrator.get_previous_step_size_taken()
+        run.reached[i, :2] = done.state.time, done.integrator.get_previous_step_size_taken()
         if done.failure is not None:
             run.reasons[i] = done.failure
         if done.termination is not None:
@@ -375,7 +378,7 @@ class _Run:
         self.in_lanes = np.full(n, type(self.lanes) is LaneRuns)
         self.outcome = np.zeros((n, runs.OUTCOMES), np.int64)
         self.outcome[:, runs.STATUS] = runs.NOT_RUN
-        self.reached = np.zeros((n, 2))
+        self.reached = np.zeros((n, runs.REACHED_SIZE))
         self.reached[:, 0] = ensemble._time[:n, 0]
         self.reasons: dict[int, str] = {}
         self.terminations: dict[int, Termination] = {}
@@ -447,7 +450,7 @@ class _Run:
         return {
             "time": np.array(times),
             "counts": self.outcome[first:stop].astype(float),
-            "end": self.reached[first:stop],
+            "end": self.reached[first:stop, :2],
             **block,
         }
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -33,6 +34,9 @@ class OfFunctions(Force):
     def _shaped(self, run: Array) -> Array:
         """Parameters in the shape that users give them in."""
         return run
+
+    def number_runs(self) -> Mapping[str, tuple[int, int]]:
+        return {"parameters": (self.place_of_parameters, len(self.default_numbers) - self.place_of_parameters)}
 
     def get_default_parameters(self) -> Array:
         """The parameters of its functions in a default state, in the shape in which they were given."""

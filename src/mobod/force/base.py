@@ -11,7 +11,7 @@ A new compiled kind is a file beside this one. It provides
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -62,7 +62,7 @@ class Force(Parametrized):
         """
         KIND add_force calc_lines calc_push check_tree default_integers disabled_by_default discrete_run element entry
         first_function
-        first_memory first_z implementation num_z pack_integers
+        first_memory first_z implementation num_z number_runs pack_integers
         pack_numbers place_of_parameters pool_run reads_positions_only reads_z routine span used_functions why_not_finite
         """.split()
     )
@@ -296,6 +296,10 @@ class Force(Parametrized):
 
     def defaults_changed(self) -> None:
         self._forces.invalidate_topology()
+
+    def number_runs(self) -> Mapping[str, tuple[int, int]]:
+        """Runs of its numbers that are no declared parameters, by name: the first, and how many."""
+        return {}
 
     def number_place(self, state: State, asked: str) -> tuple[str, int, int]:
         self._check(state, asked)

@@ -15,6 +15,7 @@ from ..state.state import State
 from ..system import tangents
 from ..system.differences import along
 from ..system.parameter_derivatives import by_settings
+from ..system.variations import Directions, Variations
 from ..value import checks
 from ..value.stage import Stage
 from . import _manifold
@@ -49,13 +50,14 @@ def linearize(
         At ACCELERATION; it need not be in equilibrium.
     inputs : sequence, optional
         Each a pair ``(mobod, which_u)``, a generalized force on that mobility beside those of the elements; or a parameter,
-        or a discrete force, by ``"element.parameter"`` or by its setter, as `calc_parameter_derivatives` takes. Every mobility
-        unless given.
+        or discrete forces such as ``"motors.efforts"``, by ``"element.parameter"`` or by their setter, as
+        `calc_parameter_derivatives` takes. Every mobility unless given.
     outputs : sequence, optional
         Measures; callables of a state at ACCELERATION that return a number or an array; names of recorded quantities, such as
         ``"kinetic_energy"``; stations ``(body, station)``, whose locations in Ground they are. The state itself unless given.
     independent : bool
-        Whether states are reduced to those that constraints, locks and motions leave independent.
+        Whether states are reduced to those that constraints, locks and motions leave independent. Dependent states then
+        follow inputs such as a rod's length, too.
     closed_loop : bool
         Whether controllers of `mobod.control` act all the time, as their laws would if their sample times were short: what
         they remember are further states. Otherwise their efforts are held as they are in *state*.
@@ -130,8 +132,8 @@ def linearize(
         C, D, output_names, some = _of_outputs(system, state, pushed, outputs, A, B, is_exact, measures)
         by_differences += some
     if independent:
-        keep, T = _independent(state, nz)
-        A, B, C, state_names = A[keep] @ T, B[keep], C @ T, [state_names[i] for i in keep]
+        A, B, C, D, keep = _reduced(system, state, pushed, (A, B, C, D))
+        state_names = [state_names[i] for i in keep]
     return LinearSystem(A, B, C, D, state_names, pushed.names, output_names, by_differences)
 
 
@@ -141,7 +143,8 @@ def _closed(system: Any, state: State, inputs: Any, outputs: Any, independent: b
     whole = [*(inputs if inputs is not None else every_mobility(system, state)), *laws.pairs]
     plant = linearize(system, laws.state, whole, outputs)
     n, m, k = len(plant.A), plant.B.shape[1] - len(laws.pairs), len(laws.memory_names)
-    by_state, by_memory, by_inputs = laws.differentiate(Inputs(system, laws.state, whole[: len(whole) - len(laws.pairs)]), n)
+    pushed = Inputs(system, laws.state, whole[: len(whole) - len(laws.pairs)])
+    by_state, by_memory, by_inputs = laws.differentiate(pushed, n)
     e = len(laws.pairs)
     B_e, D_e = plant.B[:, m:], plant.D[:, m:]
     A = np.block([[plant.A + B_e @ by_state[:e], B_e @ by_memory[:e]], [by_state[e:], by_memory[e:]]])
@@ -153,12 +156,31 @@ def _closed(system: Any, state: State, inputs: Any, outputs: Any, independent: b
         C = np.hstack([plant.C + D_e @ by_state[:e], D_e @ by_memory[:e]])
         D, output_names = plant.D[:, :m] + D_e @ by_inputs[:e], list(plant.output_names)
     if independent:
-        keep, T = _independent(laws.state, len(state.z_view))
-        T = np.block([[T, np.zeros((n, k))], [np.zeros((k, T.shape[1])), np.eye(k)]])
-        keep = np.concatenate([keep, n + np.arange(k)])
-        A, B, C, state_names = A[keep] @ T, B[keep], C @ T, [state_names[i] for i in keep]
+        A, B, C, D, keep = _reduced(system, laws.state, pushed, (A, B, C, D), k)
+        state_names = [state_names[i] for i in keep]
     by_differences = [*plant.by_differences, *laws.names]
     return LinearSystem(A, B, C, D, state_names, list(plant.input_names[:m]), output_names, by_differences)
+
+
+def _reduced(
+    system: Any, state: State, pushed: Inputs, matrices: tuple[Array, Array, Array, Array], more: int = 0
+) -> tuple[Array, Array, Array, Array, Any]:
+    """A, B, C and D of independent states, and which they are; *more* states come last, and are independent.
+
+    All states are T times these, and K times inputs that move the manifold, such as a rod's length, each held where it is.
+    """
+    A, B, C, D = matrices
+    keep, T = _independent(state, len(state.z_view))
+    n = len(T)
+    T = np.block([[T, np.zeros((n, more))], [np.zeros((more, T.shape[1])), np.eye(more)]])
+    keep, K = np.concatenate([keep, n + np.arange(more)]), np.zeros((n + more, B.shape[1]))
+    if pushed.settings and (state.is_constrained or state.has_known):
+        directions = Directions(system, state, pushed.settings)
+        of = Variations(system, state, directions)
+        along = of.project(state, np.zeros((of.ny, len(directions))), np.eye(len(directions)))
+        K[:n, pushed.of_settings] = of.tangent(state, along)[:n]
+    K = K - T @ K[keep]
+    return A[keep] @ T, B[keep] + A[keep] @ K, C @ T, D + C @ K, keep
 
 
 def _independent(state: State, nz: int) -> tuple[Any, Array]:

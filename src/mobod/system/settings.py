@@ -6,13 +6,14 @@ rotation are the turns alone.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..algebra.arrays import Array
 from ..errors import ModelError
+from ..force.base import Force
 from ..motion.base import Motion
 from ..state.parameters import Parameter, Parametrized
 from ..value import Rotation, Transform, checks
@@ -129,10 +130,10 @@ def _of(element: Any, name: str) -> Setting:
         return _of_frame(element, *_FRAMES[name], title)
     if is_body and name == "rotor_inertia":
         return _of_rotors(element, title)
-    of_functions = name == "parameters" and hasattr(element, "set_parameters")
-    if of_functions and np.size(element.get_default_parameters()):
-        return _of_functions(element, title)
-    known = [*declared, *((*_OF_MASS, *_FRAMES, "rotor_inertia") if is_body else ())]
+    runs = _runs(element)
+    if runs.get(name, (0, 0))[1]:
+        return _of_run(element, name, *runs[name], title)
+    known = [*declared, *runs, *((*_OF_MASS, *_FRAMES, "rotor_inertia") if is_body else ())]
     raise ValueError(f"{element.name!r} has no parameter {name!r}; it has {', '.join(known) or 'none'}")
 
 
@@ -162,23 +163,27 @@ def _of_parameter(element: Any, parameter: Any, title: str) -> Setting:
     return Setting(title, values, move, size, seeds)
 
 
-def _of_functions(element: Any, title: str) -> Setting:
-    """Of a user's functions: all that they get as parameters."""
+def _runs(element: Any) -> Mapping[str, tuple[int, int]]:
+    """Numbers of an element that are no declared parameters, by name: the first, and how many."""
+    if isinstance(element, Force):
+        return element.number_runs()
+    if hasattr(element, "get_default_parameters"):  # a constraint or a mobilizer made of a user's functions
+        return {"parameters": (0, int(np.size(element.get_default_parameters())))}
+    return {}
+
+
+def _of_run(element: Any, name: str, first: int, size: int, title: str) -> Setting:
+    """Of numbers that follow each other, such as a user's functions' parameters, or the efforts of motors."""
 
     def values(state: State) -> Any:
-        return element.get_parameters(state)
+        return element.number_run(state, f"get_{name}")[first : first + size]
 
     def move(state: State, i: int, h: float) -> None:
-        moved = np.array(element.get_parameters(state), np.float64)
-        moved.reshape(-1)[i] += h
-        element.set_parameters(state, moved)
-
-    size = int(np.size(element.get_default_parameters()))
+        element.number_run(state, f"set_{name}", True)[first + i] += h
 
     def seeds(state: State) -> list[list[Seed]]:
-        field, first, _ = element.number_place(state, "set_parameters")
-        first += getattr(element, "place_of_parameters", 0)
-        return [[Seed(field, np.array([first + i]), np.zeros(1, np.int64), np.ones(1))] for i in range(size)]
+        field, place, _ = element.number_place(state, f"set_{name}")
+        return [[Seed(field, np.array([place + first + i]), np.zeros(1, np.int64), np.ones(1))] for i in range(size)]
 
     return Setting(title, values, move, size, seeds)
 

@@ -472,7 +472,7 @@ def sweep_state(
             e = _load_three(flat, place, FIRST_NUMBER + BY_U), _load_three(flat, place, FIRST_NUMBER + BY_U + 3)
             _row(wide, FIRST_COLUMN, start >> 3, end, S, aw, c, e)
             _spread(model, b, model.mobility_at[place], flat, 3, FIRST_COLUMN, Dq, Du)
-        if n > 1:
+        if n > 1 or bent[b] == 1:  # a single column constant in F is a pin's, a slider's or a screw's: v and w are parallel
             own_rows(model, b, bodies, Dq)
         if bent[b] == 1:
             bend_rows(model, b, bends, bodies, Dq)

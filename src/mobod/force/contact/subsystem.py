@@ -78,7 +78,7 @@ class CompliantContactSubsystem(GeneralForceSubsystem, ForcePlate):
     ------
     TypeError, ModelError
         If the transition velocity or the relaxation is no number above zero; if *friction* is no law's name, or *max_bristles*
-        below 1.
+        below 1; if the system has one.
 
     Examples
     --------
@@ -115,6 +115,9 @@ class CompliantContactSubsystem(GeneralForceSubsystem, ForcePlate):
             raise ModelError(f"friction has to be 'stribeck' or 'bristle', not {friction!r}")
         time = checks.positive("bristle_relaxation", bristle_relaxation)
         rows = None if max_bristles is None else checks.integer("max_bristles", max_bristles, 1)
+        for other in getattr(system, "force_subsystems", ()):
+            if isinstance(other, CompliantContactSubsystem):
+                raise ModelError("the system has a CompliantContactSubsystem; of two, each would press on all surfaces")
         super().__init__(system)
         self._adjacent_touch = False
         self._excluded: set[tuple[int, int]] = set()
