@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
-from scenes import Scene, coals
+from scenes import Scene, coals, random_pose
 
 import mobod as mb
 
@@ -93,6 +93,20 @@ def test_the_point_of_parallel_edges_is_on_both():
         rows = Scene(first, second).put(mb.Transform(edge_up), mb.Transform(edge_up, (reach - 1e-5, 0.0, 0.4)))
         assert 0.7e-5 < rows["depth"].max() < 1.0001e-5
         assert (np.abs(rows["point"][:, 2]) < 0.3 + 1e-9).all()
+
+
+def test_capsules_whose_axes_cross_are_pushed_square_to_both(rng):
+    """Axes that cross, or lie in one line, are apart by rounding alone, in a direction that says nothing."""
+    scene = Scene(contact.Capsule(0.2, 0.4), contact.Capsule(0.1, 0.3))
+    for angle in (0.0, 0.5 * np.pi, 1.0):
+        for _ in range(20):
+            X = random_pose(rng, 1.0)
+            R = X.R @ mb.Rotation.about_axis(angle, "y")
+            s, t = rng.uniform(-0.3, 0.3, 2)
+            Y = mb.Transform(R, X.p + s * np.asarray(X.R)[:, 2] - t * np.asarray(R)[:, 2])
+            (row,) = scene.put(X, Y)
+            assert_allclose(row["depth"], 0.3, atol=1e-14)
+            assert_allclose([row["normal"] @ np.asarray(turn)[:, 2] for turn in (X.R, R)], 0.0, atol=1e-9)
 
 
 def test_capsules_lie_on_each_other_as_nearly_parallel_as_they_like():

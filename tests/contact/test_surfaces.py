@@ -177,6 +177,15 @@ def test_bad_input(make, error, message):
         make()
 
 
+def test_a_second_subsystem_would_press_twice():
+    system = mb.MultibodySystem()
+    mb.SimbodyMatterSubsystem(system)
+    mb.CompliantContactSubsystem(system)
+    with pytest.raises(mb.ModelError, match="each would press on all surfaces"):
+        mb.CompliantContactSubsystem(system)
+    assert len(system.force_subsystems) == 1
+
+
 def test_stages_and_owners():
     system, contacts = balls(1)
     state = system.realize_topology()

@@ -297,9 +297,19 @@ def test_derivatives_of_an_ensemble_are_those_of_its_states(make, close, kinds):
     ):
         for part, each in zip(found, zip(*alone, strict=True), strict=True):
             close(part, np.array(each), 1e-8)
-    ensemble.u = ensemble.u
+    expected = ensemble.calc_forward_dynamics_derivatives()
+    q, u = np.array(ensemble.q), np.array(ensemble.u)
+    ensemble.u = 2.0 * u
     with pytest.raises(mb.StageError):
         ensemble.calc_forward_dynamics_derivatives()
+    for given in ({"u": u}, {"q": q, "u": u}):  # neither is realized before
+        found = ensemble.calc_forward_dynamics_derivatives(**given)
+        assert all(np.array_equal(one, other) for one, other in zip(found, expected, strict=True))
+        assert ensemble.stage < Stage.POSITION if "q" in given else ensemble.stage < Stage.VELOCITY
+    for wrong in ({"q": 2.0 * q, "u": u[:, 1:]}, {"q": q[:, 1:], "u": 2.0 * u}, {"q": "no"}):
+        with pytest.raises((ValueError, TypeError), match=r"\b[qu]\b"):
+            ensemble.calc_forward_dynamics_derivatives(**wrong)
+        assert np.array_equal(ensemble.q, q) and np.array_equal(ensemble.u, u)
 
 
 def test_bad_input(make):
@@ -354,6 +364,11 @@ def test_q_and_u_in_the_same_call(make, close, springs):
         state.u = 2.0 * u
     found = system.calc_forward_dynamics_derivatives(state, u=u)  # q alone stays
     assert np.array_equal(found.u, expected.u)
+    state.q = 2.0 * q
+    system.realize(state, Stage.POSITION, q=q)  # and u
+    assert state.stage == Stage.POSITION and np.array_equal(state.u, u)
+    assert np.array_equal(system.matter.multiply_by_m_inv(state, u), system.matter.multiply_by_m_inv(plain, u.tolist()))
+    system.realize(state)
     for calls in (
         system.realize,
         system.calc_forward_dynamics_derivatives,

@@ -54,6 +54,8 @@ class OfParts(Sums):
         (3, 3)
         """
         self._template.check_owner(self._system, "Ensemble.get_each")
+        if not callable(getter):
+            raise TypeError(f"getter is a function of a State, such as measure.get_value, not called; got {getter!r}")
         found: list[Any] = [None] * self._n
         for i in range(self._n):
             try:

@@ -41,6 +41,7 @@ class Operators(OnManifold):
         before: tuple[Any, ...] = (),
         scratch: tuple[tuple[int, ...], ...] = (),
         alone: Callable[[State, list[Array]], Any],
+        realized: bool = True,
     ) -> Array:
         """An operator on every state, realized anew: in lanes, or state by state in systems with parts in Python.
 
@@ -59,8 +60,11 @@ class Operators(OnManifold):
             The shape of one state's result.
         alone : callable
             ``alone(state, arguments)``: the operator on one state.
+        realized : bool
+            Whether the ensemble has to be at that stage already, as users expect of operators.
         """
-        self._need(asked, stage)
+        if realized:
+            self._need(asked, stage)
         self._template.check_owner(self._system, asked)
         if self._system.is_interpreted:
             result = np.full((self._n, *out), np.nan)

@@ -17,7 +17,7 @@ from ..tree.tree import in_each_lane
 from ..value.checks import integer
 from ..value.stage import Stage
 from .resetting import Resetting
-from .states import remember
+from .states import remember, self_updating
 
 if TYPE_CHECKING:
     from ..mobilizer.base import MobilizedBody
@@ -213,6 +213,13 @@ class OwnValues(Resetting):
             variable = resources.change(subsystem, index, state.time)
             variable.value = own_copy(values[i], self._system)
             state.invalidate_from(variable.invalidates)
+
+    def _keep_memory(self, i: int, state: State) -> None:
+        """Let state *i* remember what discrete variables that update themselves do in *state*, those of measures in Python."""
+        for key, variable in self_updating(state).items():
+            if key not in self._of_subsystems:
+                self._of_subsystems[key] = [self_updating(self._template)[key].value] * self._n
+            self._of_subsystems[key][i] = own_copy(variable.value, self._system)
 
     def _check_shared(self, state: State) -> None:
         """Refuse changes that a setter may not make."""

@@ -11,7 +11,7 @@ from ..algebra.arrays import Array
 from ..tree.sampling import member_places
 from ..value.checks import numbers, suggest
 from ..value.stage import POSITION, TIME, VELOCITY, Stage
-from .states import States, memory_of
+from .states import States, memory_of, self_updating
 
 
 class Resetting(States):
@@ -73,6 +73,9 @@ class Resetting(States):
         self._memory[chosen] = memory_of(start.record)
         for place in member_places(start.tree):
             self._memory[chosen, place] = chosen
+        for key, variable in self_updating(start).items():
+            for i in chosen if key in self._of_subsystems else ():
+                self._of_subsystems[key][i] = variable.value
         self._failed[chosen] = 0.0
         self._changed(Stage.INSTANCE)
 

@@ -22,6 +22,7 @@ from .work_sharing import Helpers
 
 if TYPE_CHECKING:
     from ..state.fields import Record
+    from ..state.resources import DiscreteVariable
     from .failures import Reasons
 
 
@@ -228,6 +229,12 @@ def remember(record: Record, row: Array) -> None:
         part[...] = row[at : at + part.size].reshape(part.shape)
         at += part.size
     record.bristle_next[...] = record.bristle_memory
+
+
+def self_updating(state: State) -> dict[tuple[int, int], DiscreteVariable]:
+    """The discrete variables that update themselves, by subsystem and index: what measures in Python remember."""
+    parts = () if state.resources is None else state.resources.parts.items()
+    return {(i, k): variable for i, part in parts for k, variable in enumerate(part.variables) if variable.update >= 0}
 
 
 def count_of(threads: int) -> int:

@@ -224,6 +224,7 @@ class Stepping(Derivatives):
         self._time[i, 0], self._q[i], self._u[i], self._z[i] = state.time, state.q, state.u, state.z
         record = state.record
         self._memory[i] = memory_of(record)
+        self._keep_memory(i, state)
         self.particles[i] = np.concatenate([record.particle_location, record.particle_velocity])[:, 0]
 
 

@@ -16,6 +16,8 @@ from ._curvature import of_line, of_sphere, relative
 
 #: The square of the sine between axes that count as parallel.
 _PARALLEL = 1e-22
+#: The distance of axes that count as crossing, by the length of all.
+_CROSSING = 1e-12
 
 
 @generic
@@ -67,7 +69,9 @@ def capsule_capsule(model: Any, pair: int, unused: int) -> int:
     distance_square = vec3.dot(d, d)
     if distance_square >= reach * reach:
         return 0
-    if distance_square > 0.0:
+    # axes that cross are apart by rounding, in any direction
+    least = _CROSSING * far
+    if distance_square > least * least:
         distance = sqrt(distance_square)
         n = vec3.scale(1.0 / distance, d)
     elif square > _PARALLEL:
