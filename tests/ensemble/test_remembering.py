@@ -148,6 +148,30 @@ def test_a_state_has_the_memory_of_the_ensemble():
         assert goes_on.quantities["height"][0] == measures[0].get_value(one)
 
 
+def test_implicit_methods_remember_as_each_state_alone():
+    """One after the other in compiled code, from call to call."""
+    system, state, bodies, measures = scene("bristle")
+    states = starts(state, bodies, 3)
+    ensemble = ensemble_of(system, states, threads=2)
+    method = mb.integrator.BDF(system, accuracy=1e-3)
+    motions = ensemble.simulate(0.15, integrator=method, report_interval=0.05)
+    ensemble.realize()
+    for i in (0, 2):
+        one = mb.simulate(system, states[i], 0.15, integrator=method, report_interval=0.05)
+        assert np.array_equal(motions[i].q, one.q) and np.array_equal(motions[i].u, one.u)
+        stepper = mb.TimeStepper(system, method)
+        stepper.initialize(states[i])
+        stepper.step_to(0.15)
+        for measure in measures:
+            np.testing.assert_allclose(
+                ensemble.get_measures(measure)[i], measure.get_value(stepper.state), rtol=1e-6, atol=1e-6
+            )
+    highest = ensemble.get_measures(measures[0])
+    ensemble.simulate(0.02, integrator=method, report_interval=0.02)
+    ensemble.realize()
+    assert np.array_equal(ensemble.get_measures(measures[0]), highest) and (highest > ensemble.q[:, 6]).all()
+
+
 def test_what_python_remembers_goes_on_from_call_to_call():
     """A measure with a history makes Python find all of them."""
     system, _ = mb.examples.double_pendulum.build()

@@ -136,6 +136,18 @@ def test_what_one_state_does_harms_no_other():
     assert len(motions[5]) == 0
 
 
+def test_states_that_cannot_begin_are_left_as_they_were():
+    """Whether the reason was looked for, as it is of some, or not."""
+    system, state = mb.examples.four_bar.build()
+    ensemble = mb.Ensemble(system, 12, state=state)
+    q = np.tile([-2.5, 2.0, 1.72], (12, 1))  # the rod is out of reach
+    q[3] = state.q
+    ensemble.q = q
+    motions = ensemble.simulate(0.1, accuracy=1e-4)
+    assert motions.failed.tolist() == [i != 3 for i in range(12)] and set(motions.failures) == set(range(12)) - {3}
+    assert np.array_equal(ensemble.q[motions.failed], q[motions.failed]) and not motions.end_time[motions.failed].any()
+
+
 def test_some_of_the_motions():
     ensemble, _, _, _ = spread("double_pendulum", 6, 13)
     motions = ensemble.simulate(0.2, report_interval=0.1)

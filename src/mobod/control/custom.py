@@ -20,7 +20,7 @@ from ..function.users import Frozen
 from ..state.of_each import Present, Rows, numbers_at, of_each
 from ..state.validity import KINEMATICS
 from ..tree import sampling
-from ..value.checks import array, numbers, positive
+from ..value.checks import array, flag, numbers, positive
 from ..value.stage import Stage
 from . import _law
 from .input import Input, Packing
@@ -165,7 +165,7 @@ class Custom(Force):
         if compiled:
             Frozen(law, "law", of_floats=True)
         super().__init__(forces, disabled_by_default=disabled_by_default, name=name)
-        self._compiled = bool(compiled)
+        self._compiled = flag("compiled", compiled)
         for one in self._inputs.values():
             one.adopt(self)
         self._num_parameters = len(own)

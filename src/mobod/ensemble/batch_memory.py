@@ -84,6 +84,54 @@ def put_memory(model: Any, lane: int, memory: Any, s: int) -> None:
 
 
 @generic
+def recall(model: Any, memory: Any, s: int) -> None:
+    """Let a record of one state remember what state *s* does."""
+    for i in range(model.control_size):
+        store(model.control_memory, i, 0, memory[s, i])
+    at, n = model.control_size, model.measure_memory_size
+    for i in range(n):
+        store(model.measure_memory, i, 0, memory[s, at + i])
+        store(model.measure_next, i, 0, memory[s, at + n + i])
+    at += 2 * n
+    for row in range(model.bristle_rows):
+        for c in range(_COLUMNS):
+            store(model.bristle_memory, row, c, memory[s, at + _COLUMNS * row + c])
+            store(model.bristle_next, row, c, memory[s, at + _COLUMNS * row + c])
+        if memory[s, at + _COLUMNS * row + _KEY] == 0.0:
+            break
+
+
+@generic
+def keep(model: Any, memory: Any, s: int) -> None:
+    """Let state *s* remember what a record of one state does."""
+    for i in range(model.control_size):
+        memory[s, i] = load(model.control_memory, i, 0)
+    at, n = model.control_size, model.measure_memory_size
+    for i in range(n):
+        memory[s, at + i] = load(model.measure_memory, i, 0)
+        memory[s, at + n + i] = load(model.measure_next, i, 0)
+    at += 2 * n
+    for row in range(model.bristle_rows):
+        for c in range(_COLUMNS):
+            memory[s, at + _COLUMNS * row + c] = load(model.bristle_memory, row, c)
+        if memory[s, at + _COLUMNS * row + _KEY] == 0.0:
+            break
+
+
+@generic
+def begin_measures_alone(model: Any, remembered: Any) -> None:
+    """Let measures that remember nothing yet begin, in a record of one state: see `begin_measures`."""
+    for m in range(remembered.shape[0]):
+        first = remembered[m, 0]
+        if load(model.measure_memory, first, 0) == 0.0:
+            call_routine(model.measures[0], model, model.measure_runs[1], model.measure_runs[2])
+            store(model.measure_memory, first, 0, 1.0)
+            store(model.measure_next, first, 0, 1.0)
+            for i in range(first + 1, first + remembered[m, 1]):
+                store(model.measure_memory, i, 0, load(model.measure_next, i, 0))
+
+
+@generic
 def begin_measures(model: Any, remembered: Any, marks: Any, mark: int) -> bool:
     """Let measures that remember nothing yet begin in lanes that are marked, one after the other; whether any did.
 

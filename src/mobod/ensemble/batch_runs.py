@@ -273,8 +273,9 @@ def begin(
     sound = where(missed > 0.0, missed, where(sound == 0.0, zero(sound), 2.0 + zero(sound)))
     store(control, SOUND, 0, sound)
     look(model, watched, seen, fresh)
-    steps.shift_step(model, work, fresh)
-    steps.shift_step(model, work, fresh)
+    able = where(sound == 0.0, fresh, zero(fresh))  # the others are left as they were
+    steps.shift_step(model, work, able)
+    steps.shift_step(model, work, able)
     if plan[FIXED] != 0:
         return
     if settings[STEP] > 0.0:

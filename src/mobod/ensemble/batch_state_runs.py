@@ -12,8 +12,9 @@ from ..algebra.scalar import load, store
 from ..compiling import compiled, generic
 from ..integrator import _bdf_steps as bdf
 from ..integrator import _runge_kutta as rk
-from ..integrator._evaluate import prescribe, project
+from ..integrator._evaluate import evaluate, prescribe, project
 from ..tree import sampling
+from .batch_memory import begin_measures_alone, keep, recall
 from .batch_runs import (
     FINISHED,
     FIRST_ROW,
@@ -46,7 +47,9 @@ _RESOLUTION = 2.0**-52
 
 
 @generic
-def begin(model: Any, s: int, given: Any, end: float, settings: Any, choices: Any, control: Any, counts: Any) -> int:
+def begin(
+    model: Any, s: int, given: Any, end: float, settings: Any, choices: Any, remembered: Any, control: Any, counts: Any
+) -> int:
     """Put the variables and parameters of state *s* into the record, and project them: REACHED or NOT_PROJECTED."""
     time, q, u, z, particles, memory, own_of_each, own = given
     store(model.time, 0, 0, time[s, 0])
@@ -58,8 +61,7 @@ def begin(model: Any, s: int, given: Any, end: float, settings: Any, choices: An
         store(model.z, i, 0, z[s, i])
     for i in range(2 * model.particle_size):
         store(model.y, model.ny - 2 * model.particle_size + i, 0, particles[s, i])
-    for i in range(model.control_size):
-        store(model.control_memory, i, 0, memory[s, i])
+    recall(model, memory, s)
     for i in range(own.shape[0]):
         own[i] = own_of_each[s, i]
     for i in range(control.shape[0]):
@@ -71,6 +73,8 @@ def begin(model: Any, s: int, given: Any, end: float, settings: Any, choices: An
     prescribe(model, counts[rk.ROUTINE], counts[rk.PRESCRIBER])
     if project(model, counts[rk.ROUTINE], counts[rk.PROJECTOR], 0, control[rk.TOLERANCE]) < 0:
         return rk.NOT_PROJECTED
+    if remembered.shape[0] > 0 and evaluate(model, counts[rk.ROUTINE], counts[rk.PRESCRIBER]) == 0:
+        begin_measures_alone(model, remembered)
     sampling.begin_sampling(model)
     return rk.REACHED
 
@@ -93,8 +97,7 @@ def retire(model: Any, s: int, status: int, given: Any, out: Any, work: Any, con
         z[s, i] = y[m + i]
     for i in range(2 * model.particle_size):
         particles[s, i] = y[k + i]
-    for i in range(model.control_size):
-        memory[s, i] = load(model.control_memory, i, 0)
+    keep(model, memory, s)
     outcome[s, STATUS] = status
     outcome[s, ROWS] = counts[rk.REPORT]
     for j in range(len(COUNTED)):
@@ -104,8 +107,8 @@ def retire(model: Any, s: int, status: int, given: Any, out: Any, work: Any, con
 # fmt: off
 @compiled
 def run(
-    block: Any, work: Any, past: Any, control: Any, counts: Any, settings: Any, choices: Any, norms: Any, own: Any, queue: Any,
-    worker: int, chunks: Any, calls: Any,
+    block: Any, work: Any, past: Any, control: Any, counts: Any, settings: Any, choices: Any, norms: Any, remembered: Any,
+    own: Any, queue: Any, worker: int, chunks: Any, calls: Any,
     time: Any, q: Any, u: Any, z: Any, particles: Any, memory: Any, forces: Any, own_of_each: Any, end: Any, times: Any,
     results: Any, outcome: Any, reached: Any,
 ) -> int:
@@ -125,7 +128,7 @@ def run(
                 return FINISHED
             s = queue[CURRENT] = queue[NEXT]
             queue[NEXT] += 1
-            status = begin(model, s, given, end[s], settings, choices, control, counts)
+            status = begin(model, s, given, end[s], settings, choices, remembered, control, counts)
             if status == rk.REACHED:
                 status = rk.start(model, work, control, counts, norms)
             else:  # where it begins is where it ends

@@ -409,17 +409,8 @@ def interpolate(model: Any, work: Any, previous: Any, time: Any, at: Any) -> Non
     last, ends = work.shape[0] - 1, at >= time
     h = time - previous
     s = (at - previous) / h
+    (b0, a1, b1, a2, b2), (b0_dot, a1_dot, b1_dot, a2_dot, b2_dot) = rk.hermite_basis(s, h)
     s2 = s * s
-    s3 = s2 * s
-    s4 = s2 * s2
-    s5 = s3 * s2
-    b0 = 10.0 * s3 - 15.0 * s4 + 6.0 * s5
-    a1, b1 = h * (s - 6.0 * s3 + 8.0 * s4 - 3.0 * s5), h * (-4.0 * s3 + 7.0 * s4 - 3.0 * s5)
-    a2 = h * h * (0.5 * s2 - 1.5 * s3 + 1.5 * s4 - 0.5 * s5)
-    b2 = h * h * (0.5 * s3 - s4 + 0.5 * s5)
-    b0_dot = (30.0 * s2 - 60.0 * s3 + 30.0 * s4) / h
-    a1_dot, b1_dot = 1.0 - 18.0 * s2 + 32.0 * s3 - 15.0 * s4, -12.0 * s2 + 28.0 * s3 - 15.0 * s4
-    a2_dot, b2_dot = h * (s - 4.5 * s2 + 6.0 * s3 - 2.5 * s4), h * (1.5 * s2 - 4.0 * s3 + 2.5 * s4)
     for i in range(model.nq):
         y0, y1 = load(work, Y_PREVIOUS, i), load(work, Y, i)
         d0, d1 = load(work, RATE_PREVIOUS, i), load(work, RATE, i)

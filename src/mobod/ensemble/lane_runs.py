@@ -78,6 +78,12 @@ def acting_measures(system: MultibodySystem, kind: type[_Measure]) -> list[_Meas
     return [one for subsystem in system.subsystems for one in subsystem.acting_measures if isinstance(one, kind)]
 
 
+def remembered_of(state: State) -> npt.NDArray[np.int64]:
+    """Where the memory of each measure that remembers begins, and how many numbers it has: a row each."""
+    runs_of_memory = [one.memory_run for one in acting_measures(state.system, Memory) if one.memory_run is not None]
+    return np.array([(one.start, one.stop - one.start) for one in runs_of_memory], np.int64).reshape(-1, 2)
+
+
 def own_of_each(own: dict[str, Array]) -> Array:
     """States' own parameters, by field as ensembles have them: a row a state."""
     if not own:
@@ -164,9 +170,8 @@ class LaneRuns:
         self.weights = error_weights(state) * _free(state)
         self.of_each = own_of_each(self.own)
         self._changes = 0
-        runs_of_memory = [one.memory_run for one in acting_measures(state.system, Memory) if one.memory_run is not None]
         #: Where what each measure remembers begins, and its size.
-        self.remembered = np.array([(one.start, one.stop - one.start) for one in runs_of_memory], np.int64).reshape(-1, 2)
+        self.remembered = remembered_of(state)
 
     @staticmethod
     def _witnesses(state: State, in_lanes: dict[str, bool]) -> tuple[npt.NDArray[np.int64], tuple[Any, Any]]:

@@ -224,8 +224,7 @@ class Simulating(Stepping):
 
     def _state_runs(self, integrator: Integrator) -> StateRuns | None:
         """What threads need to run states one by one in compiled code; None where Python has a part in it."""
-        own_laws = self._own and self._template.tree.counts["num_controllers"]
-        if own_laws or self._of_subsystems or not are_compiled(self._template, integrator):
+        if self._of_subsystems or not are_compiled(self._template, integrator):
             return None
         made = StateRuns(self._state(0), self._own, own_of_each(self._own), integrator)
         made.make_workers(min(self._threads, self._n))

@@ -9,11 +9,13 @@ import numpy as np
 from ..algebra.arrays import Array
 from ..integrator import BDF, Integrator
 from ..integrator import _runge_kutta as rk
+from ..measure import Integrate
 from ..simulation.run import integrator_settings, make_integrator
 from ..system.projection import share_weights
 from ..value.stage import Stage
 from . import batch_state_runs as runs
 from .batch_runs import FIRST_ROW, LIMIT, QUEUE_SIZE
+from .lane_runs import acting_measures, remembered_of
 
 if TYPE_CHECKING:
     from ..state.state import State
@@ -21,14 +23,14 @@ if TYPE_CHECKING:
 
 def are_compiled(state: State, integrator: Integrator) -> bool:
     """Whether runs of states like *state* take place in compiled code from their beginnings to their ends."""
-    system, counts = state.system, state.tree.counts
+    system = state.system
     return bool(
         type(integrator) is BDF
         and integrator.can_run_compiled(len(state.y_values))
-        and not (system.is_interpreted or system.needs_states)
+        and not system.is_interpreted
         and not (system.event_handlers or system.event_reporters or system.has_time_advanced_events())
         and not system.get_matter_subsystem().unilateral_contacts
-        and not (counts["bristle_rows"] or counts["measure_memory_size"])
+        and not any(one.begins_with_a_measure(state) for one in acting_measures(system, Integrate))
         and integrator.internal_step_limit is None
     )
 
@@ -80,7 +82,16 @@ class Worker:
         made.control[rk.STEP] = made.initial_step_size or 0.0
         self._queue = np.zeros(QUEUE_SIZE, np.int64)
         settings, choices = made.control.copy(), made.counts.copy()
-        self._first = (state.block, *made.arguments(), settings, choices, np.zeros(3), self._own, self._queue)
+        self._first = (
+            state.block,
+            *made.arguments(),
+            settings,
+            choices,
+            np.zeros(3),
+            remembered_of(state),
+            self._own,
+            self._queue,
+        )
         self._run: Any = None
 
     def begin(self, first_row: int = 0) -> None:

@@ -82,7 +82,7 @@ class Force(Parametrized):
     def __init__(self, forces: GeneralForceSubsystem, *, disabled_by_default: bool = False, name: str | None = None) -> None:
         check_forces(forces)
         self.implementation: Any = None
-        self.disabled_by_default = bool(disabled_by_default)
+        self.disabled_by_default = checks.flag("disabled_by_default", disabled_by_default)
         self._forces = forces
         self.index, self._name = forces.adopt(self, name)
         # set when the tree is made: its place among all elements, where its runs of the two pools and its z are
@@ -112,7 +112,7 @@ class Force(Parametrized):
 
     def set_disabled_by_default(self, should_be_disabled: bool) -> None:
         """Whether states start with it switched off; a topological change."""
-        self.disabled_by_default = bool(should_be_disabled)
+        self.disabled_by_default = checks.flag("should_be_disabled", should_be_disabled)
         self._forces.invalidate_topology()
 
     def is_disabled_by_default(self) -> bool:

@@ -9,6 +9,7 @@ import numpy as np
 
 from ..algebra.arrays import Array
 from ..errors import ModelError
+from ..state.stage_hooks import StageHooks
 from ..state.subsystem import HOOKS
 from ..value.stage import Stage
 from ._custom_compiled import CompiledFunctions, looked_up, routine_of
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from .subsystem import GeneralForceSubsystem
 
 
-class CustomImplementation(abc.ABC):
+class CustomImplementation(StageHooks, abc.ABC):
     """Base class of forces in Python; ``Custom(forces, implementation)`` makes one part of a system.
 
     1. `calc_force` is required: it adds to the arrays that it is given.
@@ -66,37 +67,10 @@ class CustomImplementation(abc.ABC):
         """
         return False
 
-    def realize_topology(self, state: State) -> None:
-        """Called when the system's topology is realized."""
-
-    def realize_model(self, state: State) -> None:
-        """Called when modelling choices are settled."""
-
-    def realize_instance(self, state: State) -> None:
-        """Called at INSTANCE."""
-
-    def realize_time(self, state: State) -> None:
-        """Called at TIME."""
-
-    def realize_position(self, state: State) -> None:
-        """Called at POSITION."""
-
-    def realize_velocity(self, state: State) -> None:
-        """Called at VELOCITY."""
-
-    def realize_dynamics(self, state: State) -> None:
-        """Called at DYNAMICS."""
-
-    def realize_acceleration(self, state: State) -> None:
-        """Called at ACCELERATION."""
-
-    def realize_report(self, state: State) -> None:
-        """Called at REPORT."""
-
 
 def overrides_hooks(implementation: CustomImplementation) -> bool:
     """Whether it has a hook of some stage from INSTANCE on."""
-    of_base, own = vars(CustomImplementation), type(implementation)
+    of_base, own = vars(StageHooks), type(implementation)
     return any(getattr(own, name) is not of_base[name] for stage, name in HOOKS.items() if stage >= Stage.INSTANCE)
 
 

@@ -26,7 +26,7 @@ from ..tree.realize import advance, dynamics, kinematics, realize
 from ..tree.sampling import begin_sampling, next_sample_of
 from ..unilateral.stepped import refuse_stepped
 from ..value.attributes import Sealed
-from ..value.checks import finite, positive
+from ..value.checks import finite, flag, positive
 from ..value.stage import Stage
 from . import _diagnosis
 from . import _runge_kutta as rk
@@ -245,7 +245,7 @@ class Integrator(Sealed):
 
         In a mechanism of many coordinates the mean averages away one that is wrong. Simbody takes the mean unless told.
         """
-        self._infinity_norm = bool(use)
+        self._infinity_norm = flag("use", use)
         self._apply()
 
     def is_infinity_norm_in_use(self) -> bool:
@@ -257,27 +257,27 @@ class Integrator(Sealed):
 
         If False, only where it is farther from them than the constraint tolerance.
         """
-        self._project_every_step = bool(every)
+        self._project_every_step = flag("every", every)
         self._apply()
 
     def set_project_interpolated_states(self, project: bool) -> None:
         """Whether reports between steps are projected, too; True unless set."""
-        self._project_interpolated_states = bool(project)
+        self._project_interpolated_states = flag("project", project)
         self._apply()
 
     def set_allow_interpolation(self, allow: bool) -> None:
         """Whether reports between steps are interpolated; True unless set. If False, steps end at report times."""
-        self.allow_interpolation = bool(allow)
+        self.allow_interpolation = flag("allow", allow)
         self._apply()
 
     def set_force_full_newton(self, force: bool) -> None:
         """Whether projection computes its matrix anew in each iteration; False unless set. Quaternions need no iteration."""
-        self._force_full_newton = bool(force)
+        self._force_full_newton = flag("force", force)
         self._apply()
 
     def set_return_every_internal_step(self, every: bool) -> None:
         """Whether `TimeStepper.step_to` returns after each step, with the state where that ended; False unless set."""
-        self.return_every_internal_step = bool(every)
+        self.return_every_internal_step = flag("every", every)
         self.quick = None
 
     def _apply(self) -> None:

@@ -178,7 +178,8 @@ def _reduced(
         directions = Directions(system, state, pushed.settings)
         of = Variations(system, state, directions)
         along = of.project(state, np.zeros((of.ny, len(directions))), np.eye(len(directions)))
-        K[:n, pushed.of_settings] = of.tangent(state, along)[:n]
+        changes = np.delete(of.tangent(state, along), np.s_[of.nu : of.nv], axis=0)
+        K[:n, pushed.of_settings] = changes[:n]
     K = K - T @ K[keep]
     return A[keep] @ T, B[keep] + A[keep] @ K, C @ T, D + C @ K, keep
 

@@ -13,6 +13,7 @@ import numpy as np
 from ..algebra.arrays import Array
 from ..algebra.scalar import load, one, store, where, zero
 from ..compiling import generic
+from ..value.checks import flag
 from ..value.stage import Stage
 from ._routine import by_address, result
 from .base import Measure, NotCompiled, check_measure, fewest
@@ -122,7 +123,7 @@ class Differentiate(Memory):
 
     def set_force_use_approximation(self, must_approximate: bool) -> None:
         """Whether to estimate even where the operand has a derivative: a topological change. For trying out."""
-        self._force_approximation = bool(must_approximate)
+        self._force_approximation = flag("must_approximate", must_approximate)
         self.invalidate_topology()
 
     def get_force_use_approximation(self) -> bool:

@@ -15,6 +15,7 @@ from ..compiling import Routine
 from ..errors import ModelError, TopologyError
 from ..value import level as _level
 from ..value.attributes import Sealed
+from ..value.checks import flag
 from ..value.level import Level, Method, all_methods
 
 if TYPE_CHECKING:
@@ -148,7 +149,7 @@ class Motion(Sealed):
 
     def set_disabled_by_default(self, should_be_disabled: bool) -> None:
         """Whether states start with it switched off; a topological change."""
-        self.disabled_by_default = bool(should_be_disabled)
+        self.disabled_by_default = flag("should_be_disabled", should_be_disabled)
         self.mobod.instance_changed()
 
     def is_disabled_by_default(self) -> bool:

@@ -175,7 +175,7 @@ def _derivatives(run: Carrying, state: State, loss: Callable[[State], float]) ->
     for k in np.flatnonzero(run.directions.of_settings):
         by_settings[k] = of.along(state, 0.0 * every[0], np.eye(n)[k], value, Stage.ACCELERATION)
     _, back = of.changes(state)
-    return np.concatenate([by[: of.nu] @ back, by[of.nu :]]), by_settings
+    return np.concatenate([by[: of.nv] @ back, by[of.nv :]]), by_settings
 
 
 def _backward(run: Carrying, start: State, looks: list[tuple[int, Array, Array]]) -> Array:
@@ -197,7 +197,7 @@ def _backward(run: Carrying, start: State, looks: list[tuple[int, Array, Array]]
             adjoint, more = _step_back(run, one, adjoint)
             gradient = gradient + more
     adjoint, more = _unproject(run, start, adjoint)
-    return gradient + more + of.raw(start, run.directions.of_start).T @ adjoint
+    return gradient + more + of.at_start(start).T @ adjoint
 
 
 def _unproject(run: Carrying, state: State, adjoint: Array) -> tuple[Array, Array]:

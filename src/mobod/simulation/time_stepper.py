@@ -20,7 +20,7 @@ from ..integrator.base import _callers_level
 from ..state.subsystem import Subsystem
 from ..state.validity import EVERYTHING, unchanged_bit
 from ..value.attributes import Sealed
-from ..value.checks import positive
+from ..value.checks import flag, positive
 from ..value.stage import TIME as _TIME
 from ..value.stage import Stage
 from .checkpoint import load_checkpoint, parts_fingerprint, save_checkpoint
@@ -143,7 +143,7 @@ class TimeStepper(Sealed):
 
     def set_report_all_significant_states(self, report_all: bool) -> None:
         """Say whether `step_to` also returns at scheduled reports, before and after events, and at the step limit."""
-        self._reports_all = bool(report_all)
+        self._reports_all = flag("report_all", report_all)
         self._integrator.quick = None
 
     def get_report_all_significant_states(self) -> bool:

@@ -19,6 +19,7 @@ from ..state.state import State
 from ..state.subsystem import Subsystem
 from ..tree import momentum
 from ..tree.tree import Tree
+from ..value import checks
 from ..value.html_table import html_table
 from ..value.stage import Stage
 from .derivatives import Differentiable
@@ -62,7 +63,7 @@ class MultibodySystem(Differentiable):
     )
 
     def __init__(self, name: str = "system") -> None:
-        self._name = name
+        self._name = checks.name("system", name)
         self.subsystems: list[Subsystem] = []
         self._matter: SimbodyMatterSubsystem | None = None
         self.force_subsystems: list[GeneralForceSubsystem] = []

@@ -139,7 +139,7 @@ class CompliantContactSubsystem(GeneralForceSubsystem, ForcePlate):
             After `contact.rigid`, which goes by it.
         """
         self._refuse_after_rigid("set_adjacent_bodies_touch")
-        self._adjacent_touch = bool(touch)
+        self._adjacent_touch = checks.flag("touch", touch)
         self.invalidate_topology()
 
     def exclude(self, body1: MobilizedBody, body2: MobilizedBody) -> None:
@@ -296,7 +296,7 @@ class CompliantContactSubsystem(GeneralForceSubsystem, ForcePlate):
 
     def set_track_dissipated_energy(self, track: bool) -> None:
         """Whether states add up the energy that contacts turn into heat, as an auxiliary variable. A topological change."""
-        self.element.tracks_energy = bool(track)
+        self.element.tracks_energy = checks.flag("track", track)
         self.invalidate_topology()
 
     def get_track_dissipated_energy(self) -> bool:
