@@ -1,16 +1,17 @@
 """Measure what a second thread is worth to an Ensemble: realizing, and ten fixed steps, beside one thread and the machine.
 
 Ten pins in 64 to 4,096 states, in turns ten calls with one thread and ten with two, as in a loop, after as many calls as it
-takes to learn what pays; the median of the rounds' ratios. Beside it, what two threads of plain compiled code get of the
-machine in the same rounds: where other processes take a core, no pool can be better than that. On a busy machine ``chrt -f 50``
-before the command (Linux, root) keeps the others away. Then what setting parameters of each state takes, of several forms of
-array.
+takes to learn what pays; the median of the rounds' ratios. Beside it the limit that the machine and Python give: two processes,
+each on a core of its own, with half of the states each, at the same time; they share nothing and wait for nothing. On a busy
+machine ``chrt -f 50`` before the command (Linux, root) keeps the others away. Then what setting parameters of each state takes,
+of several forms of array.
 """
 
 from __future__ import annotations
 
 import argparse
-from concurrent.futures import ThreadPoolExecutor
+import multiprocessing
+import os
 from time import perf_counter
 
 import numpy as np
@@ -28,23 +29,53 @@ GAIN, FROM, LOSS = 1.8, 256, 0.95
 SETTING = 0.2  # us a state
 
 
-def of_machine() -> float:
-    """How much two threads get done at a time, of work that shares nothing: a part of 2."""
-    vectors = [np.linspace(0.0, 1.0, 200_000) for _ in range(2)]
+def ensembles(states: int, *threads: int) -> list[mb.Ensemble]:
+    """Ten pins in so many states, an ensemble for each number of threads."""
+    system = mobods.build(chain("pins", "pin", 10))
+    state = system.realize_topology()
+    return [mb.Ensemble(system, states, state=state, threads=number) for number in threads]
 
-    def work(x):
-        return np.sin(x).sum()
 
-    work(vectors[0])
-    with ThreadPoolExecutor(2) as pool:
-        list(pool.map(work, vectors))
+def time_of(call, ensemble, rounds: int) -> float:
+    """The median of times of ten calls, s."""
+    times = []
+    for _ in range(rounds):
         begin = perf_counter()
-        for x in vectors:
-            work(x)
-        alone = perf_counter() - begin
-        begin = perf_counter()
-        list(pool.map(work, vectors))
-        return alone / (perf_counter() - begin)
+        for _ in range(IN_A_ROW):
+            call(ensemble)
+        times.append(perf_counter() - begin)
+    return float(np.median(times))
+
+
+def of_process(core: int, states: int, rounds: int, together, results) -> None:
+    """What one of two processes does: `realize`, then `step`, on one core, while the other does."""
+    if hasattr(os, "sched_setaffinity"):
+        os.sched_setaffinity(0, {sorted(os.sched_getaffinity(0))[core]})
+    (ensemble,) = ensembles(states, 1)
+    times = []
+    for call in (realize, step):
+        time_of(call, ensemble, 3)
+        together.wait()
+        times.append(time_of(call, ensemble, rounds))
+    results.put(times)
+
+
+def of_two_processes(states: int, rounds: int) -> tuple[float, float]:
+    """How many times as fast two processes with half of the states each are as one with all: `realize`, and `step`."""
+    (one,) = ensembles(states, 1)
+    alone = []
+    for call in (realize, step):
+        time_of(call, one, 3)
+        alone.append(time_of(call, one, rounds))
+    spawn = multiprocessing.get_context("spawn")
+    together, results = spawn.Barrier(2), spawn.Queue()
+    processes = [spawn.Process(target=of_process, args=(core, states // 2, rounds, together, results)) for core in (0, 1)]
+    for process in processes:
+        process.start()
+    halves = np.max([results.get(timeout=120) for _ in processes], axis=0)
+    for process in processes:
+        process.join()
+    return alone[0] / halves[0], alone[1] / halves[1]
 
 
 def gain(call, one, two, rounds: int) -> float:
@@ -106,15 +137,15 @@ def of_setting(states: int = 4096) -> dict[str, float]:
 def measure(options: argparse.Namespace) -> dict:
     """All of it."""
     rounds = QUICK_ROUNDS if options.quick else ROUNDS
-    system = mobods.build(chain("pins", "pin", 10))
-    state = system.realize_topology()
     sizes = {}
     for n in SIZES:
-        one, two = (mb.Ensemble(system, n, state=state, threads=threads) for threads in (1, 2))
+        one, two = ensembles(n, 1, 2)
+        limit = of_two_processes(n, rounds)
         sizes[n] = {
             "realize": gain(realize, one, two, rounds),
+            "two processes": limit[0],
             "ten steps": gain(step, one, two, max(rounds // 4, 3)),
-            "machine": float(np.median([of_machine() for _ in range(5)])),
+            "two processes, ten steps": limit[1],
         }
     return {"gain": sizes, "setting": of_setting()}
 

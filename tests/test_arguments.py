@@ -24,6 +24,8 @@ NO_NUMBERS = [None, "1", b"1", True, np.True_, 1j, object(), {}, [None, None, No
 WRONG = {
     (): [[1.0, 2.0], np.ones(1), np.ones((1, 1)), []],
     (3,): [1.0, (1.0, 2.0), np.ones((3, 1)), np.ones(4), []],
+    (2,): [1.0, np.ones(3), np.ones((2, 1))],
+    (5,): [1.0, np.ones(3), np.ones((5, 1))],
     (6,): [1.0, np.ones(5), np.ones((2, 3))],
     (3, 3): [1.0, np.ones(3), np.eye(4)],
     (4, 4): [1.0, np.ones(2), np.ones((4, 3)), np.eye(2)],
@@ -32,6 +34,8 @@ WRONG = {
 NOT_FINITE = {
     (): [np.nan, -np.inf],
     (3,): [(0.0, np.nan, 0.0), (np.inf, 0.0, 0.0)],
+    (2,): [(np.nan, 0.0)],
+    (5,): [(1.0, 1.0, 1.0, np.inf, 1.0)],
     (6,): [[0.0, np.nan, 0, 0, 0, 0]],
     (3, 3): [np.full((3, 3), np.nan), 2.0 * np.eye(3), -np.eye(3)],
     (4, 4): [np.full((4, 4), np.nan), 2.0 * np.eye(4), np.diag([1.0, -1.0, 1.0, 1.0])],
@@ -183,6 +187,49 @@ TABLE = {
     ),
     "HuntCrossley": (F.HuntCrossley, lambda p: {"forces": p.forces, "surfaces": []}, {"transition_velocity": 0.1}),
     "ElasticFoundation": (F.ElasticFoundation, lambda p: {"forces": p.forces, "surfaces": []}, {"transition_velocity": 0.1}),
+    "BoxDrag": (
+        F.BoxDrag,
+        lambda p: {"forces": p.forces, "body": p.free},
+        {"sides": (1.0, 2.0, 3.0), "frame": X, "viscosity": 0.1, "density": 1.2, "wind": O},
+    ),
+    "EllipsoidDrag": (
+        F.EllipsoidDrag,
+        lambda p: {"forces": p.forces, "body": p.free},
+        {
+            "radii": (1.0, 2.0, 3.0),
+            "frame": X,
+            "coefficients": (0.5, 0.25, 1.5, 1.0, 1.0),
+            "virtual_masses": O,
+            "virtual_inertias": O,
+            "viscosity": 0.1,
+            "density": 1.2,
+            "wind": O,
+        },
+    ),
+    "GravityCompensation": (
+        F.GravityCompensation,
+        lambda p: {"forces": p.forces, "fractions": {p.free: 0.5}},
+        {"gravity_vector": (0, -9, 0)},
+    ),
+    "Actuator": (
+        F.Actuator,
+        lambda p: {"forces": p.forces, "transmission": F.transmission.Coordinates(p.forces, [(p.pin, 0, 1.0)])},
+        {"gain": (1.0, 2.0, 3.0), "bias": (1.0, 2.0, 3.0), "default": 0.5},
+    ),
+    "Actuator with activation": (
+        F.Actuator,
+        lambda p: {
+            "forces": p.forces,
+            "transmission": F.transmission.Coordinates(p.forces, [(p.pin, 0, 1.0)]),
+            "dynamics": "filter",
+        },
+        {"time_constant": 0.3},
+    ),
+    "TransmissionSpring": (
+        F.TransmissionSpring,
+        lambda p: {"forces": p.forces, "transmission": F.transmission.Coordinates(p.forces, [(p.pin, 0, 1.0)])},
+        {"stiffness": 2.0, "damping": 0.1, "higher_stiffness": (0.1, 0.2), "higher_damping": (0.1, 0.2)},
+    ),
     "Rod": (con.Rod, between, {"station1": O, "station2": O, "length": 1.5}),
     "Ball": (con.Ball, between, {"station1": O, "station2": O}),
     "Weld": (con.Weld, between, {"frame1": X, "frame2": X}),
@@ -250,7 +297,13 @@ TABLE = {
     ),
 }
 #: Arguments for which infinity is a number, and None nothing.
-MAY_BE_INFINITE, MAY_BE_NONE = {"q_low", "q_high"}, {"X_PF", "X_BM", "gravity_vector", "down_direction", "magnitude"}
+MAY_BE_INFINITE, MAY_BE_NONE = {"q_low", "q_high"}, {"frame", "X_PF", "X_BM", "gravity_vector", "down_direction", "magnitude"}
+
+
+def test_every_kind_with_parameters_is_in_the_table():
+    kinds = {getattr(room, name) for room in (F, con, mb.mobilizer, mb.motion, mb.contact, mb.control) for name in room.__all__}
+    with_parameters = {kind for kind in kinds if getattr(kind, "PARAMETERS", None)}
+    assert with_parameters - {kind for kind, _, _ in TABLE.values()} == set()
 
 
 def shape_of(value):
@@ -500,3 +553,81 @@ def test_options_of_a_run_are_values_and_no_models():
     for value, error in (("5", TypeError), (True, TypeError), (1.5, ValueError), (0, ValueError)):
         with pytest.raises(error, match="internal_step_limit"):
             mb.integrator.RungeKuttaMerson(system, internal_step_limit=value)
+
+
+def controller(p, **given):
+    return mb.control.PID(p.forces, [(p.pin, 0)], **{"kp": 1.0, "ki": 0.0, "kd": 0.0, "sample_time": 0.01, **given})
+
+
+#: One number each, of what is no element with parameters: who takes it, and the argument.
+ONE_NUMBER = [
+    (lambda p, value: mb.event.Gap(p.pin, p.free, value), "length"),
+    (lambda p, value: mb.event.PlaneDistance(p.free, radius=value), "radius"),
+    (lambda p, value: mb.event.RecordEvery(value, lambda state: 0.0), "interval"),
+    (lambda p, value: mb.contact.Sphere(value), "radius"),
+    (lambda p, value: mb.contact.Material(value), "stiffness"),
+    (lambda p, value: mb.contact.Rope(p.pin, O, p.free, O, value), "length"),
+    (lambda p, value: mb.contact.HardStopLower(p.pin, 0, 0.0, value), "restitution"),
+    (lambda p, value: controller(p, sample_time=value), "sample_time"),
+    (lambda p, value: controller(p, noise=value), "noise"),
+    (lambda p, value: mb.function.Step(0.0, 1.0, 0.0, value), "x1"),
+    (lambda p, value: mb.measure.Scale(p.forces, value, mb.measure.Time()), "factor"),
+    (lambda p, value: mb.measure.Delay(p.forces, mb.measure.Time(), value), "delay"),
+    (lambda p, value: mb.decoration.Sphere(value), "radius"),
+    (lambda p, value: mb.integrator.RungeKuttaMerson(p.system, accuracy=value), "accuracy"),
+]
+#: Whole numbers.
+WHOLE = [
+    (lambda p, value: mb.function.Spline(value, [0, 1, 2, 3, 4], [0, 1, 2, 3, 4]), "degree"),
+    (lambda p, value: mb.control.Sensor(mb.control.Coordinates(), seed=value), "seed"),
+    (lambda p, value: mb.measure.Coordinate(p.forces, p.pin, value), "which"),
+    (lambda p, value: mb.measure.One(p.forces, value), "n"),
+    (lambda p, value: mb.assembler.QValue(p.pin, value, 0.0), "which_q"),
+    (lambda p, value: mb.UnilateralContact(con.PointInPlane(p.pin, (0, 0, 1), 0.0, p.free, O), sign=value), "sign"),
+]
+#: True or False.
+FLAGS = [
+    (lambda p, value: F.GlobalDamper(p.forces, p.matter, 1.0, disabled_by_default=value), "disabled_by_default"),
+    (lambda p, value: con.Ball(p.pin, O, p.free, O, disabled_by_default=value), "disabled_by_default"),
+    (lambda p, value: con.SphereOnPlaneContact(p.pin, X, p.free, O, 0.5, enforce_rolling=value), "enforce_rolling"),
+    (lambda p, value: mb.event.TriggerInfo(rising=value), "rising"),
+    (lambda p, value: mb.integrator.RungeKuttaMerson(p.system).set_allow_interpolation(value), "allow"),
+]
+#: Names.
+NAMES = [
+    (lambda p, value: F.GlobalDamper(p.forces, p.matter, 1.0, name=value), "force"),
+    (lambda p, value: con.Ball(p.pin, O, p.free, O, name=value), "constraint"),
+    (lambda p, value: mb.mobilizer.Pin(p.pin, p.rigid, name=value), "body"),
+    (lambda p, value: mb.contact.HardStopLower(p.pin, 0, 0.0, name=value), "contact"),
+    (lambda p, value: mb.contact.Surface(mb.contact.Sphere(1.0), mb.contact.Material(1.0), name=value), "surface"),
+    (lambda p, value: mb.measure.Time(p.forces, name=value), "measure"),
+    (lambda p, value: mb.event.RecordEvery(1.0, lambda state: 0.0, name=value), "reporter"),
+]
+
+
+def test_what_else_takes_a_number_refuses_the_same():
+    parts = Parts()
+    for make, argument in ONE_NUMBER:
+        for value in NO_NUMBERS:
+            is_refused(lambda: make(parts, value), TypeError, argument)  # noqa: B023
+        for value in WRONG[()]:
+            is_refused(lambda: make(parts, value), ValueError, argument)  # noqa: B023
+        for value in (np.nan, 10**400, -(10**400)):
+            with pytest.raises(ValueError, match=argument.replace("_", ".")):
+                make(parts, value)
+
+
+def test_what_takes_a_whole_number_a_flag_or_a_name_refuses_all_else():
+    parts = Parts()
+    for table, bad in ((WHOLE, [*NO_NUMBERS, 1.5, 1.0]), (FLAGS, ["no", 0, 1.0, None, []]), (NAMES, [3, True, b"a", 1j, []])):
+        for make, argument in table:
+            for value in bad:
+                if not (argument == "n" and value is None):
+                    is_refused(lambda: make(parts, value), TypeError, argument)  # noqa: B023
+    for make, what in NAMES:
+        is_refused(lambda: make(parts, " "), mb.ModelError, what)  # noqa: B023
+    for make, what in NAMES[:4]:
+        make(parts, "one of a kind")
+        is_refused(lambda: make(parts, "one of a kind"), mb.ModelError, what)  # noqa: B023
+    with pytest.raises(ValueError, match="sign has to be 1 or -1"):
+        WHOLE[-1][0](parts, 0)

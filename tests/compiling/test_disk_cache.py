@@ -45,7 +45,21 @@ def untouched():
 
 
 def copied(folder):
-    return Path(shutil.copytree(PACKAGE, Path(folder) / "copy" / "mobod", ignore=shutil.ignore_patterns("__pycache__")))
+    """With its bytecode, which Python takes only where a file's time and length are as they were."""
+    return Path(shutil.copytree(PACKAGE, Path(folder) / "copy" / "mobod"))
+
+
+@functools.cache
+def compiled():
+    """A cache in which the kernel is."""
+    folder = tempfile.mkdtemp()
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    assert run(NORMALIZE, folder)[0] == NORMALIZED
+    return Path(folder)
+
+
+def fill(cache):
+    shutil.copytree(compiled(), cache, dirs_exist_ok=True)
 
 
 def start(code, cache, package=None, **environment):
@@ -251,7 +265,7 @@ def test_nothing_of_the_users_is_removed(tmp_path):
     mine = tmp_path / ("0" * 24) / "thesis.txt"
     mine.write_text("all of it")
     made_long_ago(mine.parent)
-    run(NORMALIZE, tmp_path)
+    fill(tmp_path)
     name = files(tmp_path)[0].name
     own = tmp_path / "mobod-compiled"
     others = [own / "notes.txt", own / f"{'x' * 8}-{'0' * 32}.bin"]  # one of them with a name like ours
@@ -280,7 +294,7 @@ def test_a_folder_that_is_somebody_elses_is_left_alone(tmp_path):
 
 
 def test_what_nobody_used_for_two_months_goes_and_so_do_unfinished_files(tmp_path):
-    run(NORMALIZE, tmp_path)
+    fill(tmp_path)
     (used,) = {file for file in files(tmp_path)[:1]}
     old, recent = (used.with_name(f"{n}-{n * 32}.bin") for n in "12")
     for file in (old, recent):
@@ -298,7 +312,7 @@ def test_what_nobody_used_for_two_months_goes_and_so_do_unfinished_files(tmp_pat
 
 
 def test_the_cache_is_cleared_when_asked(tmp_path):
-    run(NORMALIZE, tmp_path)
+    fill(tmp_path)
     assert files(tmp_path)
     run("from mobod.compiling import clear_cache; clear_cache()", tmp_path)
     assert list(tmp_path.iterdir()) == []

@@ -44,7 +44,7 @@ def prints_of(package):
 @pytest.fixture(scope="module")
 def package(tmp_path_factory):
     at = tmp_path_factory.mktemp("copy") / "mobod"
-    return Path(shutil.copytree(PACKAGE, at, ignore=shutil.ignore_patterns("__pycache__")))
+    return Path(shutil.copytree(PACKAGE, at))
 
 
 @pytest.fixture(scope="module")

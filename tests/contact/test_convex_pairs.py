@@ -94,6 +94,25 @@ def test_the_least_overlap_of_ellipsoids_that_the_reference_misses():
         assert depth <= overlap(scene.shapes, poses, DIRECTIONS).min() + 1e-12
 
 
+@pytest.mark.parametrize("depth", [1e-13, 1e-12, 1e-11, 1e-9])
+@pytest.mark.parametrize("first, second, axis, tilt", [
+    (contact.Cylinder(0.1, 0.1), contact.Cylinder(0.32, 0.32), 2, 5.66893930903652e-4),
+    (contact.Cylinder(0.0138706, 0.136097), contact.Ellipsoid((0.0195730, 0.0106353, 0.00146143)), 1, 9.15e-6),
+    (contact.Capsule(0.1, 0.3), contact.Ellipsoid((0.2, 0.3, 0.1)), 0, 1e-7),
+    (contact.Cylinder(0.2, 0.1), contact.Brick((0.3, 0.4, 0.2)), 2, 1e-9),
+])  # fmt: skip
+def test_shapes_that_all_but_touch_are_not_deep_in_each_other(first, second, axis, tilt, depth):
+    """Where the nearest point of the difference of both is rounding, its direction says nothing."""
+    import mobod as mb
+
+    scene, n = Scene(first, second), np.eye(3)[axis]
+    X, Y = mb.Transform(mb.Rotation.about_axis(tilt, "y")), mb.Transform()
+    apart = overlap(scene.shapes, (X, Y), n) - depth
+    for sign in (1.0, -1.0):
+        rows = scene.put(X, mb.Transform(Y.R, sign * apart * n))
+        assert rows["depth"].max(initial=0.0) <= depth + 1e-14
+
+
 def test_boxes_flush_on_each_other_bear_on_four_points():
     import mobod as mb
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
-from scenes import Scene, coals
+from scenes import Scene, coals, random_pose
 
 import mobod as mb
 
@@ -71,3 +71,49 @@ def test_of_cylinders_that_cross_the_crossing_is_what_touches():
     # nearly parallel, and tilted towards each other: the end that is deeper
     rows = scene.put(mb.Transform(), mb.Transform(mb.Rotation.about_axis(0.004, "y"), (0.4999, 0.0, 0.0)))
     assert len(rows) == 1
+
+
+def test_a_capsule_along_a_cylinder_touches_at_both_ends_of_what_they_share(rng):
+    scene = Scene(contact.Capsule(0.1, 0.3), contact.Cylinder(0.2, 0.5))
+    for _ in range(10):
+        along, depth = rng.uniform(-0.7, 0.7), 10 ** rng.uniform(-6, -2)
+        rows = scene.put(mb.Transform(), mb.Transform((0.3 - depth, 0.0, along)))
+        assert_allclose(np.sort(rows["point"][:, 2]), (max(-0.3, along - 0.5), min(0.3, along + 0.5)), atol=1e-12)
+        assert_allclose(rows["point"][:, :2], [[0.1 - 0.5 * depth, 0.0]] * 2, atol=1e-12)
+        assert_allclose(rows["depth"], depth, rtol=1e-8)
+
+
+def test_the_point_of_parallel_edges_is_on_both():
+    """A capsule along an edge of a brick, and edges along each other: any point of the line would be as deep."""
+    edge_up = mb.Rotation.about_axis(np.pi / 4, "z")
+    for first, second, reach in (
+        (contact.Capsule(0.1, 0.3), contact.Brick((0.5, 0.5, 2.0)), 0.1 + np.sqrt(0.5)),
+        (contact.Brick((0.1, 0.1, 0.3)), contact.Brick((0.5, 0.5, 2.0)), np.sqrt(0.02) + np.sqrt(0.5)),
+    ):
+        rows = Scene(first, second).put(mb.Transform(edge_up), mb.Transform(edge_up, (reach - 1e-5, 0.0, 0.4)))
+        assert 0.7e-5 < rows["depth"].max() < 1.0001e-5
+        assert (np.abs(rows["point"][:, 2]) < 0.3 + 1e-9).all()
+
+
+def test_capsules_whose_axes_cross_are_pushed_square_to_both(rng):
+    """Axes that cross, or lie in one line, are apart by rounding alone, in a direction that says nothing."""
+    scene = Scene(contact.Capsule(0.2, 0.4), contact.Capsule(0.1, 0.3))
+    for angle in (0.0, 0.5 * np.pi, 1.0):
+        for _ in range(20):
+            X = random_pose(rng, 1.0)
+            R = X.R @ mb.Rotation.about_axis(angle, "y")
+            s, t = rng.uniform(-0.3, 0.3, 2)
+            Y = mb.Transform(R, X.p + s * np.asarray(X.R)[:, 2] - t * np.asarray(R)[:, 2])
+            (row,) = scene.put(X, Y)
+            assert_allclose(row["depth"], 0.3, atol=1e-14)
+            assert_allclose([row["normal"] @ np.asarray(turn)[:, 2] for turn in (X.R, R)], 0.0, atol=1e-9)
+
+
+def test_capsules_lie_on_each_other_as_nearly_parallel_as_they_like():
+    """The depth is continuous in the angle down to none at all."""
+    scene = Scene(contact.Capsule(0.07, 0.27), contact.Capsule(0.32, 0.32))
+    for angle in 10.0 ** np.arange(-12, -2):
+        for axis in ("x", "y"):
+            (row,) = scene.put(mb.Transform(), mb.Transform(mb.Rotation.about_axis(angle, axis), (0.37, 0.0, 0.0)))
+            gain = 0.27 * np.tan(angle) if axis == "y" else 0.0
+            assert_allclose(row["depth"], 0.02 + gain, atol=max(1e-15, 0.3 * angle**2))

@@ -1,9 +1,12 @@
 """Surfaces on bodies: which pairs are looked at, what is refused, and what tables of contacts say."""
 
+import pickle
+
 import numpy as np
 import pytest
 
 import mobod as mb
+from mobod.contact.pairs import PAIRS
 
 MATERIAL = mb.contact.Material(1e5, 0.2, 0.6, 0.4, 0.1)
 
@@ -174,6 +177,15 @@ def test_bad_input(make, error, message):
         make()
 
 
+def test_a_second_subsystem_would_press_twice():
+    system = mb.MultibodySystem()
+    mb.SimbodyMatterSubsystem(system)
+    mb.CompliantContactSubsystem(system)
+    with pytest.raises(mb.ModelError, match="each would press on all surfaces"):
+        mb.CompliantContactSubsystem(system)
+    assert len(system.force_subsystems) == 1
+
+
 def test_stages_and_owners():
     system, contacts = balls(1)
     state = system.realize_topology()
@@ -193,3 +205,8 @@ def test_surfaces_move_with_the_state():
     rows = contacts.get_contacts(state)
     assert len(rows) == 0 and {"point", "force", "id"} <= set(rows.dtype.names)
     assert [one.name for one in contacts.surfaces] and len(contacts.surfaces) == 2
+
+
+def test_each_pair_of_shapes_has_a_routine_that_can_be_pickled():
+    for routine in PAIRS.values():
+        assert pickle.loads(pickle.dumps(routine)) is routine

@@ -391,7 +391,7 @@ def test_mistakes_are_told():
         make(lambda q: q, inputs={"q": mb.control.Coordinates()})
     with pytest.raises(mb.ModelError, match="memory"):
         make(spring, memory=[np.nan])
-    with pytest.raises(mb.ModelError, match="kp"):
+    with pytest.raises(ValueError, match="kp"):
         mb.control.PD(system.forces, [(body, 0)], kp=[1.0, 2.0], kd=1.0, sample_time=T)
     with pytest.raises(mb.ModelError, match="functions"):
         mb.control.ComputedTorque(system.forces, [], kp=1.0, kd=1.0, sample_time=T)

@@ -103,6 +103,20 @@ def test_one_argument_serves_all_states_and_none_is_zero(make, close):
     assert np.array_equal(ensemble.calc_residual_force_ignoring_constraints(), zero)
 
 
+def test_arguments_may_be_views_and_stay_as_they_are(make):
+    model = make.tree(6)
+    ensemble = filled(model, 16)  # no row to be filled up: arrays are taken as they are
+    nu = len(model.state.u)
+    wide = make.rng.normal(size=(16, 2 * nu))
+    plain = np.ascontiguousarray(wide[:, ::2])
+    expected, before = ensemble.multiply_by_m_inv(plain), plain.copy()
+    frozen = plain.copy()
+    frozen.flags.writeable = False
+    for v in (wide[:, ::2], frozen, np.asfortranarray(plain), plain.tolist(), plain.astype(">f8")):
+        assert np.array_equal(ensemble.multiply_by_m_inv(v), expected)
+    assert np.array_equal(plain, before)
+
+
 def test_threads_give_the_same_bits_as_one(make, monkeypatch):
     monkeypatch.setattr(work_sharing.Helpers, "_pays", lambda *given: True)  # however little there is to do
     model = make.tree(6)

@@ -68,6 +68,8 @@ def test_bad_input_is_named(balls):
     for call in (ensemble.get_contacts, ensemble.get_contact_points, ensemble.get_measures):
         with pytest.raises(TypeError, match=r"is a part of its system that has .*, not 3"):
             call(3)
+    with pytest.raises(TypeError, match=r"getter is a function of a State, .*, not called; got 3"):
+        ensemble.get_each(3)
     low = ensemble.copy()
     low.q = low.q
     with pytest.raises(mb.StageError, match=r"get_contacts needs Stage.VELOCITY.*ensemble.realize"):

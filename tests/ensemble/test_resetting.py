@@ -130,8 +130,12 @@ def test_rows_are_what_is_named_side_by_side_in_any_precision(ensemble):
         ensemble.get_rows("q", out=out)
     with pytest.raises(ValueError, match="stage of an ensemble is no array"):
         ensemble.get_rows("stage")
-    with pytest.raises(AttributeError):
-        ensemble.get_rows("temperature")
+    with pytest.raises(AttributeError, match="no 'udot'; did you mean u_dot"):
+        ensemble.get_rows("udot")
+    with pytest.raises(TypeError, match="named"):
+        ensemble.get_rows(3)
+    with pytest.raises(TypeError, match="int64 would cut them off"):
+        ensemble.get_rows("q", dtype=int)
     ensemble.upd_q()
     with pytest.raises(mb.StageError, match="u_dot"):
         ensemble.get_rows("u_dot")

@@ -84,7 +84,8 @@ CASES = {
     "outboard location": (lambda p: p.pin.set_outboard_frame, lambda p: p.signed(3), None),
     "outboard rotation": (
         lambda p: p.pin.set_outboard_frame,
-        lambda p: np.array([np.asarray(X.R) * (1.0 + 1e-9) for X in p.transforms()]),  # to be made orthonormal
+        # every second one is to be made orthonormal
+        lambda p: np.array([np.asarray(X.R) * (1.0 + i % 2 * 4.5e-7) for i, X in enumerate(p.transforms())]),
         None,
     ),
     "rotor inertia": (lambda p: p.pin.set_rotor_inertia, Parts.positive, None),
@@ -174,6 +175,10 @@ def test_what_an_array_says_of_a_body_is_checked():
         ensemble.set_each(parts.matter.ground.set_body_mass_properties, good)
     with pytest.raises(ValueError, match="each of 11 states needs a value; there are 3"):
         ensemble.set_each(parts.pin.set_body_mass_properties, good[:3])
+    with pytest.raises(TypeError, match=r"an array \(11, ...\); got 3.0"):
+        ensemble.set_each(parts.pin.set_rotor_inertia, 3.0)
+    with pytest.raises(ValueError, match=r"ten numbers a row.*got a row of shape \(9,\)"):
+        ensemble.set_each(parts.pin.set_body_mass_properties, good[:, :9])
     reflected = np.tile(np.diag([1.0, 1.0, -1.0, 1.0]), (N, 1, 1))
     with pytest.raises(mb.ModelError, match="right-handed"):
         ensemble.set_each(parts.pin.set_inboard_frame, reflected)

@@ -136,6 +136,18 @@ def test_what_one_state_does_harms_no_other():
     assert len(motions[5]) == 0
 
 
+def test_states_that_cannot_begin_are_left_as_they_were():
+    """Whether the reason was looked for, as it is of some, or not."""
+    system, state = mb.examples.four_bar.build()
+    ensemble = mb.Ensemble(system, 12, state=state)
+    q = np.tile([-2.5, 2.0, 1.72], (12, 1))  # the rod is out of reach
+    q[3] = state.q
+    ensemble.q = q
+    motions = ensemble.simulate(0.1, accuracy=1e-4)
+    assert motions.failed.tolist() == [i != 3 for i in range(12)] and set(motions.failures) == set(range(12)) - {3}
+    assert np.array_equal(ensemble.q[motions.failed], q[motions.failed]) and not motions.end_time[motions.failed].any()
+
+
 def test_some_of_the_motions():
     ensemble, _, _, _ = spread("double_pendulum", 6, 13)
     motions = ensemble.simulate(0.2, report_interval=0.1)
@@ -207,11 +219,38 @@ def test_parts_in_python_are_simulated_state_by_state(close):
 
 
 def test_implicit_methods_take_one_state_at_a_time():
-    ensemble, _, _, _ = spread("double_pendulum", 4, 23, threads=2)
+    """To the bit the motions of each state alone, whatever their order, parameters, and neighbours that fail."""
+    ensemble, system, state, rng = spread("double_pendulum", 9, 23, threads=2)
+    gravity = np.linspace(5.0, 15.0, 9)
+    ensemble.set_each(system.all_forces()[0].set_magnitude, gravity)
+    ensemble.upd_u()[4, 0] = np.inf
+    begun, order = ensemble.copy(), rng.permutation(9)
+    other = mb.Ensemble(system, 9, state=state)
+    other.set_each(system.all_forces()[0].set_magnitude, gravity[order])
+    other.q, other.u = ensemble.q[order], ensemble.u[order]
+    settings = {"integrator": "BDF", "accuracy": 1e-4, "report_interval": 0.1}
+    motions, others = ensemble.simulate(0.2, **settings), other.simulate(0.2, **settings)
+    assert motions.failed.tolist() == [i == 4 for i in range(9)] and motions.failures[4].time == 0.0
+    assert np.array_equal(others.q, motions.q[order], equal_nan=True)
+    for i in (2, 8):
+        one = alone(begun, i, 0.2, **settings)
+        assert np.array_equal(motions[i].q, one.q) and np.array_equal(motions[i].u, one.u)
+        assert motions[i].steps_taken == one.steps_taken and motions[i].evaluations == one.evaluations
+        assert np.array_equal(ensemble.q[i], one.q[-1]) and ensemble.time[i] == 0.2
+
+
+@pytest.mark.parametrize("example", ["four_bar", "tumbling_handle"])
+def test_implicit_methods_project_as_of_each_state_alone(example):
+    """Constraints and quaternions; each state begins at a time of its own."""
+    ensemble, _, _, _ = spread(example, 3, 31, 0.05)
+    ensemble.time = [0.0, 1.0, 2.0]
     begun = ensemble.copy()
-    motions = ensemble.simulate(0.2, integrator="BDF", accuracy=1e-4, report_interval=0.1)
-    one = alone(begun, 2, 0.2, integrator="BDF", accuracy=1e-4, report_interval=0.1)
-    assert np.array_equal(motions[2].q, one.q)
+    settings = {"integrator": "BDF", "accuracy": 1e-4, "report_interval": 0.1}
+    motions = ensemble.simulate(0.2, **settings)
+    for i in range(3):
+        one = alone(begun, i, 0.2, **settings)
+        assert np.array_equal(motions[i].q, one.q) and np.array_equal(motions[i].u, one.u)
+        assert np.array_equal(motions[i].time, one.time)
 
 
 def test_sampled_controllers_are_in_lanes(close):
@@ -224,11 +263,17 @@ def test_sampled_controllers_are_in_lanes(close):
     ensemble.q = np.linspace(-1.0, 1.0, 42).reshape(21, 2)
     begun, parts = ensemble.copy(), ensemble.copy()
     run = {"report_interval": 0.05, "accuracy": 1e-4}
-    motions = ensemble.simulate(0.3, **run)
-    for i in (0, 7, 20):
-        one = alone(begun, i, 0.3, **run)
-        close(motions[i].q, one.q, 1e-12)
-        assert motions.statistics["steps_taken"][i] == one.statistics["steps_taken"]
+    masses = np.linspace(0.5, 2.0, 21)[:, None] * [1.0, 0.0, 0.0, 0.0, 0.01, 0.01, 0.01, 0.0, 0.0, 0.0]
+    heavier = ensemble.copy()
+    heavier.set_each(system.matter.bodies["lower"].set_body_mass_properties, masses)
+    for many, before in ((ensemble, begun), (heavier, heavier.copy())):
+        motions = many.simulate(0.3, **run)
+        assert motions.statistics["in_lanes"].all()
+        for i in (0, 7, 20):
+            one = alone(before, i, 0.3, **run)
+            close(motions[i].q, one.q, 1e-12)
+            assert motions.statistics["steps_taken"][i] == one.statistics["steps_taken"]
+    begun = parts.copy()
     for k in range(3):  # what is remembered goes on from run to run
         parts.simulate(0.1, fixed_step_size=0.005) if k else parts.step(0.1, fixed_step_size=0.005)
     close(parts.q, begun.simulate(0.3, fixed_step_size=0.005, report_interval=0.3).q[:, -1], 1e-7)
@@ -269,6 +314,43 @@ def test_an_event_ends_some_of_the_runs(close):
         assert (i in motions.terminations) == ("termination" in one.statistics)
         for name in ("steps_taken", "steps_attempted"):  # the step in which it happens is taken alone
             assert motions.statistics[name][i] == one.statistics[name]
+
+
+def test_steps_after_an_event_are_those_of_each_state_alone(close):
+    """They are no longer than what has gone before it, part of which was in a lane."""
+    system, state = mb.examples.double_pendulum.build()
+    body = system.matter.bodies[1]
+    system.add_event_handler(mb.event.LockWhen(body, mb.event.Coordinate(body, value=0.0)))
+    state = system.realize_topology()
+    ensemble = mb.Ensemble(system, 5, state=state)
+    ensemble.q = np.stack([np.linspace(0.05, 1.5, 5), np.zeros(5)], axis=1)
+    begun, settings = ensemble.copy(), {"report_interval": 0.1, "accuracy": 1e-5}
+    motions = ensemble.simulate(0.7, **settings)
+    assert 2 < np.count_nonzero(~motions.statistics["in_lanes"]) and not motions.terminations
+    for i in range(5):
+        one = alone(begun, i, 0.7, **settings)
+        close(motions[i].q, one.q, 1e-11)
+        assert motions.statistics["steps_taken"][i] == one.statistics["steps_taken"]
+
+
+def test_an_event_of_a_linkage_goes_on_from_the_step_before(close):
+    """Its constraints were fulfilled there, to the bit; nothing of the run is taken once more."""
+    system, state = mb.examples.four_bar.build()
+    q, u = state.q, state.u
+    system.add_event_handler(mb.event.StopWhen(mb.event.Coordinate(system.matter.bodies["rocker"], value=1.9)))
+    state = system.realize_topology()
+    state.q = q
+    ensemble = mb.Ensemble(system, 5, state=state)
+    ensemble.u = np.linspace(0.2, 1.2, 5)[:, None] * u
+    begun, settings = ensemble.copy(), {"report_interval": 0.1, "accuracy": 1e-4}
+    motions = ensemble.simulate(0.6, **settings)
+    assert 0 < len(motions.terminations) < 5
+    assert [i in motions.terminations for i in range(5)] == (~motions.statistics["in_lanes"]).tolist()
+    for i in range(5):
+        one = alone(begun, i, 0.6, **settings)
+        assert np.array_equal(motions[i].time, one.time)
+        close(motions[i].q, one.q, 1e-11)
+        assert motions.statistics["steps_taken"][i] == one.statistics["steps_taken"]
 
 
 def steered(t, q, u):
@@ -318,15 +400,24 @@ def test_functions_control_end_and_observe_runs(close):
 
 
 def test_memory_of_a_state_is_what_the_documentation_says():
-    """Its reports, twice its variables, and 150 bytes."""
+    """Variables, accelerations and two numbers; 120 bytes with steps; with runs the reports, twice the variables, 150 bytes."""
     ensemble, _, state, _ = spread("double_pendulum", 20_000, 37)
+    ensemble.step(0.01, fixed_step_size=0.01)
     ensemble.simulate(0.01, report_interval=0.01, fixed_step_size=0.01)
+    numbers = len(state.y_values)
     tracemalloc.start()
     motions = ensemble.simulate(0.02, report_interval=0.01, fixed_step_size=0.01)
     _, peak = tracemalloc.get_traced_memory()
-    tracemalloc.stop()
-    numbers = len(state.y_values)
     assert peak / 20_000 < 8 * numbers * motions.time.size + 16 * numbers + 150
+    before, _ = tracemalloc.get_traced_memory()
+    other = mb.Ensemble(ensemble.system, 20_000, state=state)
+    other.realize()
+    made, _ = tracemalloc.get_traced_memory()
+    other.step(0.01, fixed_step_size=0.01)
+    stepped, _ = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert (made - before) / 20_000 < 8 * (numbers + len(state.u) + 2) + 16
+    assert (stepped - made) / 20_000 < 120
 
 
 @pytest.mark.parametrize(

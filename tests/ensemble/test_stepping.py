@@ -190,6 +190,7 @@ def test_parameters_may_change_between_steps():
     assert np.abs(driven.u - held.u).max() < 1e-12
 
 
+@pytest.mark.filterwarnings("ignore:.*simulated one by one")
 def test_states_that_are_stepped_one_by_one_go_on_with_the_next_call():
     """Bit by bit as a `TimeStepper` that is kept does, whatever is assigned between; a time that is assigned begins anew."""
     system, state = mb.examples.double_pendulum.build()
@@ -214,6 +215,7 @@ def test_states_that_are_stepped_one_by_one_go_on_with_the_next_call():
         assert np.array_equal(ensemble.q[3], stepper.state.q) and ensemble.time[3] == stepper.time
 
 
+@pytest.mark.filterwarnings("ignore:.*simulated one by one")
 def test_forces_held_and_parameters_reach_states_that_are_stepped_one_by_one(close):
     """Against steps in lanes of the same accuracy."""
     system, state = mb.examples.double_pendulum.build()
@@ -228,6 +230,7 @@ def test_forces_held_and_parameters_reach_states_that_are_stepped_one_by_one(clo
     assert abs(one.q[0, 0] - one.q[1, 0]) > 1e-3
 
 
+@pytest.mark.filterwarnings("ignore:.*simulated one by one")
 def test_a_stop_ends_a_step_of_its_state_alone_and_the_next_goes_on():
     system, _ = mb.examples.double_pendulum.build()
     system.add_event_handler(mb.event.StopWhen(mb.event.Coordinate(system.matter.bodies[1], value=0.2)))

@@ -101,7 +101,7 @@ def test_an_error_of_any_thread_comes_out_and_leaves_the_helpers_fit(whose):
     helpers, together = Helpers(), threading.Barrier(2, timeout=10.0)
 
     def fail(worker, begin, end):
-        if begin < 2:  # the first two chunks, one each
+        if begin in (0, 4):  # the first chunk of each
             together.wait()
             if (worker == 0) == (whose == "caller's"):
                 raise ValueError("of mine")

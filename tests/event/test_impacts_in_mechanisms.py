@@ -106,3 +106,24 @@ def test_no_ball_falls_through_and_all_come_to_rest(ball, method, settings, e):
 @pytest.mark.parametrize("accuracy", [1e-3, 1e-4])
 def test_nor_with_cvode(ball, accuracy):
     test_no_ball_falls_through_and_all_come_to_rest(ball, mb.integrator.BDF, {"solver": "cvode", "accuracy": accuracy}, 0.8)
+
+
+def test_a_kick_of_stiff_dampers_is_no_rest():
+    """Right after an impact they pull the gap together with a hundred times what they do once they have yielded."""
+    system = mb.MultibodySystem("chain")
+    matter = mb.SimbodyMatterSubsystem(system)
+    forces = mb.GeneralForceSubsystem(system)
+    mb.force.Gravity(forces, matter, (0, -9.81, 0))
+    rod = mb.body.Rigid(mb.MassProperties(1.0, (0, 0, 0), mb.UnitInertia.sphere(0.1)))
+    link = matter.ground
+    for _ in range(3):
+        link = mb.mobilizer.Pin(link, rod, X_BM=mb.Transform((0, 1, 0)))
+    mb.force.MobilityLinearSpring(forces, link, 0, 1e4, 0.0)
+    mb.force.MobilityLinearDamper(forces, link, 0, 1e2)
+    system.add_event_handler(mb.event.ImpactWhen(mb.event.Coordinate(matter.bodies[1], 0), restitution=0.5))
+    state = system.realize_topology()
+    state.q = [0.8, 0.2, 0.0]
+    exact = mb.simulate(system, state, 2.0, accuracy=1e-7)
+    motion = mb.simulate(system, state, 2.0, integrator="BDF", accuracy=1e-3)
+    assert abs(motion.time[-1] - exact.time[-1]) < 0.05 < exact.time[-1] - 0.88, "the first impact, at 0.88, is not the last"
+    assert motion.q[:, 0].min() > -1e-5

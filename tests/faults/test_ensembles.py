@@ -69,6 +69,32 @@ def test_four_threads_in_one_ensemble_never_get_wrong_rows(ensemble):
     ensemble.q = ensemble.q  # and here it serves again
 
 
+def test_a_thread_whose_values_another_has_replaced_is_told_once(ensemble):
+    assigned, replaced, found = threading.Event(), threading.Event(), []
+
+    def other():
+        ensemble.q = ensemble.q + 1.0
+        assigned.set()
+        replaced.wait(10.0)
+        for _ in range(2):
+            try:
+                ensemble.realize()
+                found.append("realized")
+            except RuntimeError as error:
+                found.append(str(error))
+
+    thread = threading.Thread(target=other)
+    thread.start()
+    assert assigned.wait(10.0)
+    with pytest.raises(RuntimeError, match="has changed this ensemble since"):  # what the fixture had assigned
+        ensemble.realize()
+    ensemble.q = ensemble.q + 1.0
+    replaced.set()
+    thread.join()
+    assert "another thread has changed this ensemble since this one did" in found[0] and found[1:] == ["realized"]
+    ensemble.realize()  # this one's values were not replaced
+
+
 def test_four_threads_with_a_copy_each(ensemble):
     found = []
     threads = [threading.Thread(target=use, args=(ensemble.copy(), shift, found)) for shift in range(4)]

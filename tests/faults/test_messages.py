@@ -148,7 +148,7 @@ def test_gravity_of_nothing():
 def test_a_body_with_an_empty_name(name):
     matter = mb.SimbodyMatterSubsystem(mb.MultibodySystem())
     body = mb.body.Rigid(mb.MassProperties(1.0, (0, 0, 0), mb.UnitInertia(1.0, 1.0, 1.0)))
-    with pytest.raises(mb.ModelError, match="a body's name is empty"):
+    with pytest.raises(mb.ModelError, match="name of a body is empty"):
         mb.mobilizer.Pin(matter.ground, body, name=name)
 
 

@@ -74,14 +74,19 @@ def test_as_many_elements_do_the_same(own):
         ensemble.realize()
         np.testing.assert_allclose(ensemble.u_dot, np.tile(expected.u_dot, (3, 1)), rtol=1e-12)
     given = every.get_parameters(state)
+    if own:
+        rates = system.calc_parameter_derivatives(state, ["foreach_0.parameters"])  # forces are linear in them
     assert given.shape == ((4, 2) if own else (2,))
     every.set_parameters(state, 2.0 * given)
+    if own:
+        system.realize(state)
+        np.testing.assert_allclose(state.u_dot - expected.u_dot, rates @ given.ravel(), rtol=1e-9)
     np.testing.assert_array_equal(every.get_parameters(state), 2.0 * given)
     every.set_default_parameters(2.0 * given)
     system.realize(state := moved(system))
     np.testing.assert_array_equal(every.get_parameters(state), every.get_default_parameters())
     for wrong in (given[:1], given * np.nan, [1.0, 2.0, 3.0]):
-        with pytest.raises(ValueError, match="parameters of 'foreach_0' are"):
+        with pytest.raises(ValueError, match="parameters of 'foreach_0' has"):
             every.set_parameters(state, wrong)
 
 

@@ -30,6 +30,10 @@ def test_forces_energy_and_motion():
     np.testing.assert_allclose(field.calc_force_contribution(state)[1], expected, rtol=1e-12)
     np.testing.assert_allclose(matter.get_all_particle_accelerations(state), expected / m[:, None], rtol=1e-12)
     np.testing.assert_allclose(field.calc_potential_energy_contribution(state), 1.5 * (r * r).sum(), rtol=1e-12)
+    field.set_parameters(other := state.copy(), [6.0, 0.7])
+    system.realize(other)
+    np.testing.assert_allclose(field.calc_potential_energy_contribution(other), 3.0 * (r * r).sum(), rtol=1e-12)
+    assert field.get_parameters(other).tolist() == [6.0, 0.7]
     motion = mb.simulate(system, state, 1.0, accuracy=1e-8)
     assert abs(motion.energy - motion.energy[0]).max() < 1e-6 * motion.energy[0]
     again = pickle.loads(pickle.dumps(system))

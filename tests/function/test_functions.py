@@ -352,7 +352,7 @@ WRONG = {
     "step of hardly any": (lambda: Step(0, 1, 0, 5e-324), mb.ModelError, "must differ"),
     "step of an array": (lambda: Step([0], 1, 2, 3), ValueError, "y0 of a Step has to be one number"),
     "spline degree": (lambda: Spline(2, [0, 1, 2], [0, 1, 2]), ValueError, "degree of a Spline must be 1, 3, 5 or 7; it is 2"),
-    "spline degree text": (lambda: Spline("3", [0, 1, 2], [0, 1, 2]), ValueError, "degree of a Spline"),
+    "spline degree text": (lambda: Spline("3", [0, 1, 2], [0, 1, 2]), TypeError, "degree of a Spline"),
     "spline of one point": (lambda: Spline(1, [0], [0]), ValueError, "list of 2 or more numbers"),
     "spline of few": (lambda: Spline(7, [0, 1, 2], [0, 1, 2]), ValueError, "degree 7 must be a list of 4 or more"),
     "spline unsorted": (lambda: Spline(3, [0, 2, 1], [0, 1, 2]), mb.ModelError, r"x\[1\] is 2.0 and x\[2\] is 1.0: sort"),

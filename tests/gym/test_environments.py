@@ -252,3 +252,28 @@ def test_what_cannot_be_rendered_says_so():
     envs.reset(seed=1)
     with pytest.warns(UserWarning, match="render_mode='rgb_array'"):
         assert envs.render() is None
+
+
+@pytest.mark.parametrize(
+    ("ask", "error", "says"),
+    [
+        (lambda task: VectorEnv(task, 2, thread=2), TypeError, "did you mean 'threads'"),
+        (lambda task: VectorEnv(task, 0), ValueError, "num_envs has to be 1 or more"),
+        (lambda task: VectorEnv(task, 2, max_episode_steps="many"), TypeError, "max_episode_steps"),
+        (lambda task: Env(task, render="human"), TypeError, "did you mean 'render_mode'"),
+        (lambda task: VectorEnv(task, 2).reset(options={"mask": [True, False]}), ValueError, "reset_mask"),
+        (lambda task: VectorEnv(task, 2).reset(seed="a"), TypeError, "seed"),
+        (lambda task: VectorEnv(task, 2).reset(seed=1.5), TypeError, "seed is an integer"),
+        (lambda task: VectorEnv(task, 2).reset(options=3), TypeError, "options is a dict"),
+        (
+            lambda task: VectorEnv(task, 2, autoreset_mode="never"),
+            ValueError,
+            "'SameStep', 'Disabled'; got 'never'",
+        ),
+        (lambda task: make_task("cartpole"), ValueError, "did you mean cart_pole"),
+        (lambda task: make_task(5), TypeError, "cart_pole"),
+    ],
+)
+def test_what_cannot_be_asked_for_says_so(ask, error, says):
+    with pytest.raises(error, match=says):
+        ask(make_task("cart_pole"))

@@ -147,6 +147,19 @@ def test_a_jump_is_passed(solver):
     assert abs(stepper.state.q[0] - 0.25) < 1e-4 and abs(stepper.state.u[0]) < 1e-4
 
 
+def test_a_motion_along_a_jump_ends_with_an_error():
+    """Dry friction by the sign of a speed that has come to rest: steps are forced over the jump, and come back to it."""
+    system, state = slider(lambda state: -10.0 * np.sign(state.u) - state.q)
+    state.q, state.u = [1.0], [1.0]
+    stepper = stepper_of(BDF, system, state, accuracy=1e-4)
+    with (
+        pytest.warns(RuntimeWarning, match=r"the rate of u\[0\].* jumps from"),
+        pytest.raises(mb.ConvergenceError, match=r"misses accuracy 0\.0001.*a force jumps.*make a jump an event"),
+    ):
+        stepper.step_to(2.0)
+    assert 0.0 < stepper.state.u[0] + 1e-9 < 1e-4 and stepper.integrator.get_num_steps_taken() < 1000
+
+
 @each
 @pytest.mark.parametrize("bad", [np.inf, np.nan])
 def test_a_force_that_is_not_finite_ends_with_the_last_good_state(solver, bad):

@@ -465,3 +465,149 @@ def test_the_regulator_of_the_example_balances_its_pole():
     state.q = (0, 0.4)
     motion = mb.simulate(system, state, 20.0)
     assert np.abs(motion.q[-1]).max() < 1e-3
+
+
+def test_measures_and_what_they_integrate_are_exact(derivative):
+    """Locations, their rates of both orders, energy and integrals of both kinds, beside differences of states."""
+    system, cart, pole, motor = pendulum()
+    matter = system.matter
+    tip = mb.measure.StationLocation(matter, pole, (0.1, 0.2, 0.0))
+    rate = mb.measure.Differentiate(matter, tip)
+    measures = [tip, mb.measure.Differentiate(matter, rate), mb.measure.Energy(matter)]
+    integral = mb.measure.Integrate(matter, measures[2])
+    mb.measure.Integrate(matter, measures[1])
+    hidden = mb.measure.Differentiate(matter, mb.measure.Coordinate(matter, pole, 0)) * 2.0 + integral
+    state = system.realize_topology()
+    state.q, state.u, state.z = (0.1, 0.4), (0.3, -0.7), (0.2, 0.1, -0.3, 0.5)
+    system.realize(state)
+    inputs = [(cart, 0), "motor.mobility_force", "pole.mass"]
+    found = mb.linearize(system, state, inputs, [*measures, hidden, lambda s: s.q[0]])
+    assert found.by_differences == ["output_4"] and found.A.shape == (8, 8)
+
+    def values(y, force=0.0, mass=0.0):
+        other = state.copy()
+        other.y = y
+        motor.set_mobility_force(other, force)
+        if mass:
+            m = pole.get_body_mass_properties(other)
+            pole.set_body_mass_properties(other, mb.MassProperties(m.mass + mass, m.com, m.inertia))
+        system.realize(other)
+        of = [np.ravel(one.get_value(other)) for one in (*measures, hidden)]
+        return np.concatenate([*of, other.z_dot])
+
+    y = np.array(state.y)
+    by_state = np.array([derivative(lambda h, e=e: values(y + h * e)) for e in np.eye(8)]).T
+    by_force = derivative(lambda h: values(y, h))
+    by_mass = derivative(lambda h: values(y, 0.0, h))
+    mine = np.vstack([found.C[:8], found.A[4:]]), np.vstack([found.D[:8], found.B[4:]])
+    np.testing.assert_allclose(mine[0], by_state, atol=1e-8)
+    np.testing.assert_allclose(mine[1][:, :2], np.column_stack([by_force, by_force]), atol=1e-8)
+    np.testing.assert_allclose(mine[1][:, 2], by_mass, atol=1e-7)
+
+
+def law(q, u, gravity, memory, parameters):
+    efforts = np.empty(2)
+    for i in range(2):
+        memory[i] += 0.02 * (0.3 - q[i])
+        efforts[i] = parameters[0] * (0.3 - q[i]) * (1.0 + q[i]) - 2.0 * u[i] - gravity[i] + memory[i]
+    return efforts
+
+
+def test_a_closed_loop_is_that_of_laws_that_act_all_the_time():
+    """A controller with an integral, in closed form: u_dot = M^-1 (law - ...), m' = (0.3 - q) 0.02 / 0.01."""
+    system, _ = mb.examples.double_pendulum.build()
+    servo = mb.control.Custom(
+        system.forces, law, sample_time=0.01, memory=[0.1, 0.2], parameters=[12.0], limits=(-90, 90), name="servo"
+    )
+    state = system.realize_topology()
+    state.q, state.u = (0.4, -0.2), (0.5, 0.1)
+    system.realize(state)
+    found = mb.linearize(system, state, ["lower.mass", "upper.com"], ["u_dot"], closed_loop=True)
+    assert found.state_names[4:] == ["servo.memory[0]", "servo.memory[1]"]
+    assert list(found.by_differences) == ["the law of servo"]
+
+    def u_dot(x, mass=0.0):
+        other = state.copy()
+        other.q, other.u = x[:2], x[2:4]
+        if mass:
+            lower = system.matter.bodies["lower"]
+            m = lower.get_body_mass_properties(other)
+            lower.set_body_mass_properties(other, mb.MassProperties(m.mass + mass, m.com, m.inertia))
+        system.realize(other)
+        efforts = 12.0 * (0.3 - other.q) * (1.0 + other.q) - 2.0 * other.u - system.matter.calc_gravity_forces(other) + x[4:]
+        efforts += 0.02 * (0.3 - other.q)  # memory is written before it acts
+        F = system.get_rigid_body_forces(other)
+        return system.matter.calc_acceleration(other, system.get_mobility_forces(other) + efforts, F)[0]
+
+    x = np.concatenate([state.q, state.u, [0.1, 0.2]])
+    expected = np.array([(u_dot(x + 1e-5 * e) - u_dot(x - 1e-5 * e)) / 2e-5 for e in np.eye(6)]).T
+    np.testing.assert_allclose(found.A[2:4], expected, atol=1e-7)
+    np.testing.assert_allclose(found.C, found.A[2:4], atol=1e-12)
+    np.testing.assert_allclose(found.A[4:], [[-2.0, 0, 0, 0, 0, 0], [0, -2.0, 0, 0, 0, 0]], atol=1e-8)
+    np.testing.assert_allclose(found.B[2:4, 0], (u_dot(x, 1e-5) - u_dot(x, -1e-5)) / 2e-5, atol=1e-6)
+    held = mb.linearize(system, state)
+    assert held.A.shape == (4, 4) and not np.allclose(held.A[2:4], expected[:, :4], atol=1e-3)
+    servo.disable(state)
+    system.realize(state)
+    np.testing.assert_allclose(mb.linearize(system, state, closed_loop=True).A, held.A, atol=1e-12)
+
+
+def test_no_closed_loop_of_late_sensors():
+    system, _ = mb.examples.double_pendulum.build()
+    sensor = mb.control.Sensor(mb.control.Coordinates(), delay=0.01)
+
+    def follow(x):
+        return -x[0]
+
+    mb.control.Custom(system.forces, follow, sample_time=0.01, inputs={"x": sensor}, name="late", compiled=False)
+    state = system.realize_topology()
+    with pytest.warns(UserWarning, match="differences"):
+        system.realize(state)
+        mb.linearize(system, state)
+    with pytest.raises(mb.ModelError, match="sensor of 'late' is late"):
+        mb.linearize(system, state, closed_loop=True)
+
+
+def test_forces_that_are_set_are_inputs_by_name():
+    """The efforts of motors, and given forces, are those on their mobilities."""
+    system, _ = mb.examples.double_pendulum.build()
+    upper, lower = system.matter.bodies[1:]
+    mb.force.Actuators(system.forces, [(lower, 0), (upper, 0)], name="motors")
+    given = mb.force.DiscreteForces(system.forces, system.matter, name="given")
+    state = system.realize_topology()
+    state.q, state.u = (0.3, -0.5), (1.0, 2.0)
+    system.realize(state)
+    plain = mb.linearize(system, state)
+    model = mb.linearize(system, state, ["motors.efforts", given.set_all_mobility_forces, "given.all_body_forces"])
+    assert model.input_names[:4] == [
+        "motors.efforts[0]",
+        "motors.efforts[1]",
+        *[f"given.all_mobility_forces[{i}]" for i in (0, 1)],
+    ]
+    np.testing.assert_allclose(model.B[:, :4], plain.B[:, [1, 0, 0, 1]], atol=1e-12)
+    J = system.matter.calc_system_jacobian(state)
+    np.testing.assert_allclose(model.B[2:, 4:], plain.B[2:] @ J.T, atol=1e-12)
+    with pytest.raises(ValueError, match="it has efforts"):
+        mb.linearize(system, state, ["motors.effort"])
+
+
+def test_reduced_states_follow_the_length_of_a_rod(derivative):
+    """The gain from an input that moves the manifold is how the equilibrium moves with it."""
+    system, _ = mb.examples.double_pendulum.build()
+    upper, lower = system.matter.bodies[1:]
+    rod = mb.constraint.Rod(system.matter.ground, (0.7, -1.5, 0.0), lower, (0.0, 0.0, 0.0), 0.6, name="rod")
+    state = system.realize_topology()
+    state.q = (0.2, 0.3)
+    state = mb.find_equilibrium(system, state)
+    system.realize(state)
+    model = mb.linearize(system, state, ["rod.rod_length"], [upper.get_angle, (lower, (0.1, 0.2, 0.3))], independent=True)
+    gain = model.D - model.C @ np.linalg.solve(model.A, model.B)
+
+    def at(h):
+        other = state.copy()
+        rod.set_rod_length(other, 0.6 + h)
+        other = mb.find_equilibrium(system, other)
+        system.realize(other, mb.Stage.POSITION)
+        return np.array([upper.get_angle(other), *lower.find_station_location_in_ground(other, (0.1, 0.2, 0.3))])
+
+    np.testing.assert_allclose(gain[:, 0], derivative(at), atol=1e-7)

@@ -174,3 +174,40 @@ def test_each_form_tells_of_the_other():
     _, motion, _ = driven(Level.POSITION, False)
     with pytest.raises(mb.ModelError, match="get_implementation"):
         motion.get_compiled_functions()
+
+
+@pytest.mark.filterwarnings("ignore:.*written in Python:UserWarning")
+@pytest.mark.parametrize(
+    ("level", "compiled"), [(Level.VELOCITY, False), *(pytest.param(one, True, marks=pytest.mark.long) for one in COMPILED)]
+)
+def test_sensitivities_by_parameters_and_by_what_motions_follow(level, compiled):
+    system, motion, state = driven(level, compiled)
+    own = np.array(COMPILED[level].parameters if compiled else [])
+    duration, wanted = (0.5, ["upper.q", "lower.u", "upper.motion.parameters"]) if compiled else (0.1, ["upper.q"])
+    run = mb.simulate(system, state, duration, report_interval=duration, accuracy=1e-9, sensitivities=wanted)
+    found = np.vstack([run.sensitivities.q[-1], run.sensitivities.u[-1]])
+
+    def end(column, h):
+        other = state.copy()
+        other.q = state.q + h * np.eye(2)[0] * (column == 0)
+        other.u = state.u + h * np.eye(2)[1] * (column == 1)
+        if column > 1:
+            motion.set_parameters(other, own + h * np.eye(len(own))[column - 2])
+        last = mb.simulate(system, other, duration, report_interval=duration, accuracy=1e-11)
+        return np.concatenate([last.q[-1], last.u[-1]])
+
+    for k in range(found.shape[1]):
+        h = 1e-3
+        expected = (8.0 * (end(k, h) - end(k, -h)) - (end(k, 2.0 * h) - end(k, -2.0 * h))) / (12.0 * h)
+        assert_allclose(found[:, k], expected, atol=1e-7, err_msg=f"column {k}")
+    gradient = mb.calc_gradient(system, state, duration, lambda end: float(end.q[1] + end.u[0]), wanted, accuracy=1e-9)
+    assert_allclose(gradient.gradient, found[1] + found[2], atol=1e-7)
+
+
+def test_a_linear_model_reduced_has_the_speeds_that_follow_from_q():
+    system, _, state = driven(Level.VELOCITY, True)
+    system.prescribe(state)
+    system.realize(state)
+    model = mb.linearize(system, state, [], independent=True)
+    assert model.state_names == ["upper.v", "lower.v", "lower.u"]
+    assert_allclose(model.A[0], [-2.0 * state.q[0], 0.0, 0.0], atol=1e-9)  # q' = p sin t - q^2

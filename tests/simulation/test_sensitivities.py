@@ -84,6 +84,30 @@ def test_a_swinging_chain_by_initial_values_and_parameters():
     assert_sensitivities(system, state, wanted, 0.6, 1e-8, 1e-7)
 
 
+@pytest.mark.parametrize("angles", [False, True])
+def test_a_line_that_turns_about_itself_while_it_swings(angles):
+    """Its q can turn in a way that no speed makes, on which forces depend: a spring beside the line, and a rod."""
+    system = mb.MultibodySystem("line")
+    matter, forces = mb.SimbodyMatterSubsystem(system), mb.GeneralForceSubsystem(system)
+    mb.force.Gravity(forces, matter, (0, -9.8, 0))
+    line = mb.body.Rigid(mb.MassProperties(1.3, (0, 0, 0.5), mb.Inertia(0.5, 0.5, 0, 0, 0, 0)))
+    pole = mb.mobilizer.LineOrientation(matter.ground, line, name="pole")
+    mb.force.TwoPointLinearSpring(forces, matter.ground, (1, 0, 0), pole, (0.3, 0.2, 1.0), 30.0, 1.0, name="spring")
+    link = mb.body.Rigid(mb.MassProperties(1.0, (0, -0.5, 0), mb.Inertia(0.4, 0.1, 0.4, 0, 0, 0)))
+    end = mb.mobilizer.Ball(pole, link, X_PF=mb.Transform((0, 0.1, 1)), name="end")
+    mb.constraint.Rod(matter.ground, (0, 0, 2), end, (0, -1, 0), 1.2, name="rod")
+    state = system.realize_topology()
+    if angles:
+        matter.set_use_euler_angles(state, True)
+        system.realize_model(state)
+    pole.set_q_to_fit_rotation(state, mb.Rotation.about_axis(0.4, (1, 0.5, 0)))
+    pole.set_u(state, (1.0, -2.0))
+    end.set_u(state, (0.5, 0.2, -0.4))
+    system.realize(state, mb.Stage.TIME)
+    system.project(state, 1e-12)
+    assert_sensitivities(system, state, ["pole.q"], 0.1, 1e-7, 2e-6)
+
+
 def test_a_constrained_system_by_the_length_of_its_rod():
     """Changes stay on the manifold, which moves with the length."""
     system, _, matter, pin, ball = swinging()

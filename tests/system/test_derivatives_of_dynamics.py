@@ -89,6 +89,18 @@ def test_every_kind_of_mobilizer_under_gravity(make, close, derivative, angles):
     assert_inverse(state, make.rng, close, derivative)
 
 
+def test_one_coordinate_that_turns_and_moves_a_body_at_once(make, close, derivative):
+    """The knee of the examples: its one column is neither a pin's, a slider's nor a screw's."""
+    system, state = mb.examples.knee.build()
+    for one in system.all_forces():
+        if not isinstance(one, mb.force.Gravity):
+            one.disable(state)
+    state.q, state.u = state.q + make.rng.uniform(0.3, 0.6, len(state.q)), make.rng.normal(size=len(state.u))
+    system.realize(state)
+    assert_forward(state, close, derivative)
+    assert_inverse(state, make.rng, close, derivative)
+
+
 def test_every_kind_of_force(make, close, derivative):
     """All in one tree: by dual numbers."""
     _, _, state = realized_with_all(make)
@@ -258,12 +270,13 @@ def test_welded_bodies_that_carry_others(make, close, derivative):
 
 @pytest.mark.parametrize("kinds", ["constant columns", "many columns", "all columns"])
 def test_derivatives_of_an_ensemble_are_those_of_its_states(make, close, kinds):
-    K, many = mb.mobilizer, kinds == "many columns"  # more than are multiplied side by side
+    K, many = mb.mobilizer, kinds == "many columns"  # more than are multiplied
     kinds = [K.Pin, K.Universal, K.Gimbal] if kinds == "all columns" else [K.Pin, K.Free, K.Slider, K.Ball, K.Planar]
-    model = make.tree(8 if many else 6, kinds, direction=mb.Direction.FORWARD)
+    model = make.tree(18 if many else 6, kinds, direction=mb.Direction.FORWARD)
     mb.force.MobilityLinearDamper(model.forces, model.bodies[-1], 0, 0.7)
+    mb.force.GlobalDamper(model.forces, model.matter, 0.3)  # without forces on mobilities, no force goes through a free one
     model.made()
-    assert not many or len(model.state.u) > 16
+    assert not many or len(model.state.u) > 40
     n, system = 9, model.system
     ensemble = mb.Ensemble(system, n, state=model.state)
     states = [model.randomize(state=model.state.copy()) for _ in range(n)]
@@ -285,9 +298,19 @@ def test_derivatives_of_an_ensemble_are_those_of_its_states(make, close, kinds):
     ):
         for part, each in zip(found, zip(*alone, strict=True), strict=True):
             close(part, np.array(each), 1e-8)
-    ensemble.u = ensemble.u
+    expected = ensemble.calc_forward_dynamics_derivatives()
+    q, u = np.array(ensemble.q), np.array(ensemble.u)
+    ensemble.u = 2.0 * u
     with pytest.raises(mb.StageError):
         ensemble.calc_forward_dynamics_derivatives()
+    for given in ({"u": u}, {"q": q, "u": u}):  # neither is realized before
+        found = ensemble.calc_forward_dynamics_derivatives(**given)
+        assert all(np.array_equal(one, other) for one, other in zip(found, expected, strict=True))
+        assert ensemble.stage < Stage.POSITION if "q" in given else ensemble.stage < Stage.VELOCITY
+    for wrong in ({"q": 2.0 * q, "u": u[:, 1:]}, {"q": q[:, 1:], "u": 2.0 * u}, {"q": "no"}):
+        with pytest.raises((ValueError, TypeError), match=r"\b[qu]\b"):
+            ensemble.calc_forward_dynamics_derivatives(**wrong)
+        assert np.array_equal(ensemble.q, q) and np.array_equal(ensemble.u, u)
 
 
 def test_bad_input(make):
@@ -342,6 +365,11 @@ def test_q_and_u_in_the_same_call(make, close, springs):
         state.u = 2.0 * u
     found = system.calc_forward_dynamics_derivatives(state, u=u)  # q alone stays
     assert np.array_equal(found.u, expected.u)
+    state.q = 2.0 * q
+    system.realize(state, Stage.POSITION, q=q)  # and u
+    assert state.stage == Stage.POSITION and np.array_equal(state.u, u)
+    assert np.array_equal(system.matter.multiply_by_m_inv(state, u), system.matter.multiply_by_m_inv(plain, u.tolist()))
+    system.realize(state)
     for calls in (
         system.realize,
         system.calc_forward_dynamics_derivatives,

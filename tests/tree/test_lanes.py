@@ -55,7 +55,6 @@ CALLS = [
     ("jacobian.calc_frame_jacobian", "bodies", "stations", 3, "out(3nt,nu)"),
     ("jacobian.calc_bias_for_frame_jacobian", "bodies", "stations", "out(nt,6)"),
     ("mass_matrix.multiply_by_m", "u", "out(nu)"),
-    ("mass_matrix.multiply_by_m_inv", 0, validity.ARTICULATED, "u", "out(nu)"),
     ("mobilizer_motion.find_velocity", 3, "out(2,3)"),
     ("mobilizer_motion.find_acceleration", 3, "out(2,3)"),
     ("momentum.calc_mass_properties", "out(10)"),
@@ -87,13 +86,15 @@ ELSEWHERE = {
     "batch.realize_groups",
     "batch.collect",
     "prescribe.call",
-    # those of derivatives, whose tests compare ensembles with states
+    # those of derivatives, and those that look at what a caller has given: their tests compare ensembles with states
     "inverse_dynamics.calc_missing_force",
+    "mass_matrix.multiply_by_m_inv",
     "inverse_dynamics_derivatives.calc_derivatives",
     "inverse_dynamics_derivatives.calc_accelerations_derivatives",
     "inertial_regressor.calc_regressor",
     "residual_tangents.calc_residual",
     "residual_tangents.calc_errors",
+    "measure_tangents.calc_measures",
 }
 #: Those that work on all columns at once, whose scratch is one array by two names.
 EXPLICIT = {"explicit_mass_matrix.calc_m", "inverse_mass_matrix.calc_m_inv"}

@@ -13,8 +13,16 @@ from . import record
 def _add_to_numba() -> engine.Extension:
     from numba.core import types
 
-    # of what depends on `compiled_counter` and `compiled_given` the fingerprint has the names: few kernels do
-    from . import compiled_angles, compiled_counter, compiled_dual, compiled_given, compiled_record, lanes  # noqa: F401
+    # of what depends on the counter, the given values and the octants the fingerprint has the names: few kernels do
+    from . import (  # noqa: F401
+        compiled_angles,
+        compiled_counter,
+        compiled_dual,
+        compiled_given,
+        compiled_octants,
+        compiled_record,
+        lanes,
+    )
 
     modules = compiled_angles, compiled_dual, compiled_record, lanes
     return engine.Extension(modules, {"state": types.float64, "lanes": lanes.lanes, "duals": compiled_dual.dual8}, _layout)

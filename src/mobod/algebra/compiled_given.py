@@ -8,9 +8,11 @@ from llvmlite import ir
 from numba.core import cgutils, types
 from numba.core.typing.templates import AbstractTemplate, infer_global, signature
 from numba.extending import NativeValue, lower_builtin, models, register_model, typeof_impl, unbox
+from numba.np.arrayobj import populate_array
 
 from . import given
 from .compiled_record import RecordType, Rows
+from .compiled_record import _align_stack as align_stack
 from .lanes import I64
 
 #: Where PyArrayObject has what, in bytes; the first is what every object has, whose last word is its type.
@@ -93,9 +95,33 @@ def _lower_numbers(context: Any, builder: Any, sig: Any, args: Any) -> Any:
     return builder.inttoptr(_read(builder, args[0], _DATA), ir.DoubleType().as_pointer())
 
 
-@_define(given.record, RecordType(types.float64), _object)
+@_define(given.record_of, RecordType(types.float64), _object)
 def _lower_record(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+    align_stack(builder)
     return builder.inttoptr(_read(builder, args[0], _DATA), I64.as_pointer())
+
+
+@_define(given.item, _object, _object, types.int64)
+def _lower_item(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+    place = builder.add(args[0], builder.mul(args[1], ir.Constant(I64, 8)))
+    return _read(builder, place, tuple.__basicsize__)
+
+
+def _array(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+    """A plain array of Numba's, which neither counts references nor asks Python."""
+    array = context.make_array(sig.return_type)(context, builder)
+    lengths, strides = (
+        [_read(builder, _read(builder, args[0], at), 8 * k) for k in range(sig.return_type.ndim)] for at in (_LENGTHS, _STRIDES)
+    )
+    data = builder.inttoptr(_read(builder, args[0], _DATA), array.data.type)
+    populate_array(array, data, lengths, strides, ir.Constant(I64, 8), None)
+    return array._getvalue()  # noqa: SLF001  (Numba's own name for it)
+
+
+_define(given.integers, types.Array(types.int64, 1, "C"), _object)(_array)
+_define(given.table, types.Array(types.int64, 2, "C"), _object)(_array)
+_define(given.matrix, types.Array(types.float64, 2, "C"), _object)(_array)
+_define(given.blocks, types.Array(types.float64, 3, "C"), _object)(_array)
 
 
 @_define(given.integer, types.int64, _object)

@@ -37,7 +37,7 @@ class Given:
 GIVEN = Given()
 
 
-def record(block: Any) -> Any:
+def record_of(block: Any) -> Any:
     """`attach` of a state's block."""
     return block
 
@@ -69,6 +69,31 @@ def is_like(given: Any, plain: Any) -> bool:
 def copy(given: Any, plain: Any) -> None:
     """Copy the numbers of *given*, which is like it, to *plain*."""
     plain[:] = given
+
+
+def item(arrays: Any, k: int) -> Any:
+    """One of a tuple: each argument of a call takes as long as a small body, so what does not change comes together."""
+    return arrays[k]
+
+
+def integers(array: Any) -> Any:
+    """An array of integers, of one dimension and contiguous, that the package has made; so are those below."""
+    return array
+
+
+def table(array: Any) -> Any:
+    """One of two dimensions."""
+    return array
+
+
+def matrix(array: Any) -> Any:
+    """An array of float64, of two dimensions."""
+    return array
+
+
+def blocks(array: Any) -> Any:
+    """An array of float64, of three dimensions."""
+    return array
 
 
 def numbers(given: Any) -> Any:

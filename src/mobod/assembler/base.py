@@ -12,7 +12,7 @@ from ..algebra.arrays import Array
 from ..errors import ConvergenceError, MobodError, ModelError
 from ..system.system import MultibodySystem
 from ..value.attributes import Sealed
-from ..value.checks import not_negative, number, numbers
+from ..value.checks import flag, not_negative, number, numbers
 from ..value.progress import shown
 from ..value.stage import Stage
 from ._following import Following, can_follow
@@ -124,7 +124,7 @@ class Assembler(Sealed):
     def set_use_rms_error_norm(self, yes: bool) -> None:
         """Whether the tolerance is one of the root mean square of all errors, rather than of the largest."""
         self.uninitialize()
-        self._rms = bool(yes)
+        self._rms = flag("yes", yes)
 
     def is_using_rms_error_norm(self) -> bool:
         """Whether the tolerance is one of the root mean square of all errors."""
@@ -133,12 +133,12 @@ class Assembler(Sealed):
     def set_force_numerical_gradient(self, yes: bool) -> None:
         """Find gradients of goals by differences, to check a condition's own."""
         self.uninitialize()
-        self._numerical_gradient = bool(yes)
+        self._numerical_gradient = flag("yes", yes)
 
     def set_force_numerical_jacobian(self, yes: bool) -> None:
         """Find Jacobians of errors by differences, to check a condition's own."""
         self.uninitialize()
-        self._numerical_jacobian = bool(yes)
+        self._numerical_jacobian = flag("yes", yes)
 
     def add_reporter(self, reporter: Callable[[State], Any]) -> None:
         """Call *reporter* with the internal state after each assembly step that succeeded."""

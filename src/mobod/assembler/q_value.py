@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..algebra.arrays import Array
-from ..value.checks import finite
+from ..value.checks import finite, integer
 from .condition import Condition
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ class QValue(Condition):
 
     def __init__(self, mobod: Any, which_q: int, value: float) -> None:
         super().__init__("QValue")
-        self._mobod, self._which_q = mobod, which_q
+        self._mobod, self._which_q = mobod, integer("which_q", which_q, 0)
         self.set_value(value)
 
     def get_value(self) -> float:

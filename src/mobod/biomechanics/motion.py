@@ -102,7 +102,7 @@ def _q_dot_is_u(tree: Any) -> bool:
 
 
 def _same(tree: Any) -> Any:
-    """Of which speeds the rate of a coordinate is the speed itself."""
+    """Which speeds u equal the rate q_dot of their coordinate: a mask (nu,)."""
     same = np.zeros(tree.nu, bool)
     for b in range(1, tree.nb):
         if tree.fields["rates"][b] == 0:

@@ -16,7 +16,7 @@ from typing import Any
 
 from . import engine, notice, store
 from .fingerprint import NotHashable, environment, fingerprint
-from .quicker import quicken_numba
+from .quicker import quicken_numba, quickly
 
 
 class DiskCache:
@@ -51,7 +51,7 @@ class DiskCache:
 
         @functools.wraps(compile_it)
         def compile_or_load(*args: Any) -> Any:
-            with engine.compiling(), contextlib.ExitStack() as self._notices:
+            with engine.compiling(), quickly(compiler), contextlib.ExitStack() as self._notices:
                 try:
                     return compile_it(*args)
                 finally:

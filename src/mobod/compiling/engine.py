@@ -188,6 +188,35 @@ def is_part_of_another() -> bool:
     return _now.depth > 1
 
 
+def keep_parts_apart(dispatcher: Any) -> set[tuple[Any, ...]]:
+    """Hide from Python what *dispatcher* compiles as a part of other kernels, and return the types of the arguments of that.
+
+    Such code cannot be called (see `_compile_once`): when Python calls it with the same types, it is compiled once more.
+    """
+    parts: set[tuple[Any, ...]] = set()
+    add, compile_it = dispatcher.add_overload, dispatcher.compile
+
+    @functools.wraps(add)
+    def add_overload(result: Any) -> None:
+        if is_part_of_another():
+            types = tuple(result.signature.args)
+            dispatcher.overloads[types] = result
+            parts.add(types)
+        else:
+            add(result)
+
+    @functools.wraps(compile_it)
+    def compile_whole(types: Any) -> Any:
+        with lock():
+            if _now.depth == 0 and tuple(types) in parts:
+                parts.remove(tuple(types))
+                del dispatcher.overloads[tuple(types)]
+            return compile_it(types)
+
+    dispatcher.add_overload, dispatcher.compile = add_overload, compile_whole
+    return parts
+
+
 def _compile_once() -> None:
     """Let LLVM optimize a kernel with all that is inlined into it, and make machine code of that alone.
 

@@ -54,6 +54,7 @@ class Kernel:
         self.python = function
         self.dispatcher: Any
         self.code: Callable[..., Any] | None = None
+        self._parts: set[tuple[Any, ...]] = set()  # see engine.keep_parts_apart
         functools.update_wrapper(self, function)
         marked.add(self)
 
@@ -66,6 +67,7 @@ class Kernel:
             if "dispatcher" not in self.__dict__:
                 dispatcher = numba.njit(nogil=True, **engine.OPTIONS)(self.python)
                 DiskCache(self.python).serve(dispatcher)
+                self._parts = engine.keep_parts_apart(dispatcher)
                 self.dispatcher = dispatcher
         return self.dispatcher
 
@@ -87,7 +89,8 @@ class Kernel:
 
     def is_compiled_for(self, types: tuple[Any, ...]) -> bool:
         """Whether that has been done, or there is a file to load."""
-        return types in self.dispatcher.overloads or DiskCache(self.python).has(types)
+        here = types in self.dispatcher.overloads and types not in self._parts
+        return here or DiskCache(self.python).has(types)
 
     @property
     def _numba_type_(self) -> Any:

@@ -124,7 +124,7 @@ class Constraint(Parametrized, Operators):
             if sum(body is other for other in self.constrained_bodies) > 1:
                 raise TopologyError(f"{type(self).__name__} would tie {body!r} to itself; give it two different bodies")
         self.number_of_equations = equations
-        self.disabled_by_default = bool(disabled_by_default)
+        self.disabled_by_default = checks.flag("disabled_by_default", disabled_by_default)
         self.index, self._name = self.matter.adopt_constraint(self, name)
 
     def __repr__(self) -> str:
@@ -185,7 +185,7 @@ class Constraint(Parametrized, Operators):
 
         A mark only: it makes no difference to how the constraint is enforced.
         """
-        self._conditional = bool(is_conditional)
+        self._conditional = checks.flag("is_conditional", is_conditional)
         self.matter.invalidate_topology()
 
     def is_conditional(self) -> bool:
@@ -194,7 +194,7 @@ class Constraint(Parametrized, Operators):
 
     def set_disabled_by_default(self, should_be_disabled: bool) -> None:
         """Whether states start with it switched off; a topological change."""
-        self.disabled_by_default = bool(should_be_disabled)
+        self.disabled_by_default = checks.flag("should_be_disabled", should_be_disabled)
         self.matter.invalidate_topology()
 
     def is_disabled_by_default(self) -> bool:

@@ -144,7 +144,7 @@ class Custom(Constraint):
             bodies,
             mobilizers,
             equations=(int(compiled.num_equations), 0, 0),
-            disabled_by_default=bool(disabled_by_default),
+            disabled_by_default=False if disabled_by_default is None else disabled_by_default,
             name=name,
         )
 

@@ -9,7 +9,9 @@ import numpy as np
 
 from ..algebra.arrays import Array, ArrayLike
 from ..errors import ModelError, TopologyError
+from ..state.stage_hooks import StageHooks
 from ..value import Rotation, Transform
+from ..value.checks import flag
 from .base import AnyBody, bodies_named
 
 if TYPE_CHECKING:
@@ -29,7 +31,7 @@ METHODS = (
 _OF_WHAT = ("position", "velocity", "acceleration")
 
 
-class CustomImplementation:
+class CustomImplementation(StageHooks):
     """A constraint that its user writes in Python: derive from this, and hand an instance to `Custom`.
 
     1. The constructor calls `add_constrained_body` and `add_constrained_mobilizer` for all that the equations depend on and put
@@ -132,7 +134,7 @@ class CustomImplementation:
 
     def set_disabled_by_default(self, should_be_disabled: bool) -> None:
         """Whether states start with it switched off; a topological change."""
-        self.declared_disabled = bool(should_be_disabled)
+        self.declared_disabled = flag("should_be_disabled", should_be_disabled)
         if self.bound_constraint is not None:
             self.bound_constraint.set_disabled_by_default(should_be_disabled)
 
@@ -435,35 +437,8 @@ class CustomImplementation:
     def _missing(self, name: str) -> Any:
         raise ModelError(f"{type(self).__name__} has no {name}, which equations of that kind need")
 
-    # ------------------------------------------------------------------------------------------ pictures, hooks
+    # ------------------------------------------------------------------------------------------ pictures
 
     def calc_decorative_geometry_and_append(self, state: State, stage: Any) -> list[Decoration]:
         """Decorations to draw in Ground, asked for once for each stage up to POSITION; none unless overridden."""
         return []
-
-    def realize_topology(self, state: State) -> None:
-        """Called when the system's topology is realized."""
-
-    def realize_model(self, state: State) -> None:
-        """Called when modelling choices are settled."""
-
-    def realize_instance(self, state: State) -> None:
-        """Called when the state reaches INSTANCE."""
-
-    def realize_time(self, state: State) -> None:
-        """Called when the state reaches TIME; from here on only where it is not disabled."""
-
-    def realize_position(self, state: State) -> None:
-        """Called when the state reaches POSITION, after position errors were asked for."""
-
-    def realize_velocity(self, state: State) -> None:
-        """Called when the state reaches VELOCITY, after velocity errors were asked for."""
-
-    def realize_dynamics(self, state: State) -> None:
-        """Called when the state reaches DYNAMICS."""
-
-    def realize_acceleration(self, state: State) -> None:
-        """Called when the state reaches ACCELERATION; `get_multipliers` is there."""
-
-    def realize_report(self, state: State) -> None:
-        """Called when the state reaches REPORT."""

@@ -29,7 +29,7 @@ from ..algebra.scalar import one, sqrt, where, zero
 from ..compiling import generic
 from ..state import parameters
 from ..value import Rotation, Transform
-from ..value.checks import positive
+from ..value.checks import flag, positive
 from . import _access, _contact, _relative
 from ._parameters import FIRST, SECOND, Mark, body_of
 
@@ -164,7 +164,7 @@ class LineOnLineContact(_contact.Contact):
         disabled_by_default: bool = False,
         name: str | None = None,
     ) -> None:
-        self._rolling = bool(enforce_rolling)
+        self._rolling = flag("enforce_rolling", enforce_rolling)
         self.default_numbers = self.declared(
             name, frame1=frame1, half_length1=half_length1, frame2=frame2, half_length2=half_length2
         )

@@ -19,7 +19,7 @@ from ..algebra.memory import load9
 from ..compiling import generic
 from ..state import parameters
 from ..value import Transform
-from ..value.checks import positive
+from ..value.checks import flag, positive
 from . import _access, _contact, _relative
 from ._parameters import SECOND, Mark, body_of, displayed, plane
 
@@ -121,7 +121,7 @@ class SphereOnPlaneContact(_contact.Contact):
         disabled_by_default: bool = False,
         name: str | None = None,
     ) -> None:
-        self._rolling = bool(enforce_rolling)
+        self._rolling = flag("enforce_rolling", enforce_rolling)
         self.default_numbers = self.declared(name, plane_frame=plane_frame, sphere_center=sphere_center, radius=radius)
         super().__init__([plane_body, sphere_body], disabled_by_default=disabled_by_default, name=name)
 

@@ -25,7 +25,7 @@ from ..algebra.scalar import one, sqrt, where, zero
 from ..compiling import generic
 from ..state import parameters
 from ..value import Rotation, Transform
-from ..value.checks import positive
+from ..value.checks import flag, positive
 from . import _access, _contact, _relative
 from ._parameters import FIRST, SECOND, Mark, across, body_of
 
@@ -157,7 +157,7 @@ class SphereOnSphereContact(_contact.Contact):
         disabled_by_default: bool = False,
         name: str | None = None,
     ) -> None:
-        self._rolling = bool(enforce_rolling)
+        self._rolling = flag("enforce_rolling", enforce_rolling)
         self.default_numbers = self.declared(name, center1=center1, radius1=radius1, center2=center2, radius2=radius2)
         super().__init__([body1, body2], disabled_by_default=disabled_by_default, name=name)
 

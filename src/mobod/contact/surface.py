@@ -69,6 +69,8 @@ class Surface:
             raise TypeError(f"geometry has to be a shape of mobod.contact, such as contact.Sphere(0.1), not {geometry!r}")
         if not isinstance(material, Material):
             raise TypeError(f"material has to be a contact.Material(stiffness, ...), not {material!r}")
+        if not isinstance(cliques, Iterable):
+            raise TypeError(f"cliques are names, strings, not {cliques!r}")
         groups = [cliques] if isinstance(cliques, str) else list(cliques)
         for group in groups:
             if not isinstance(group, str):
@@ -78,8 +80,8 @@ class Surface:
             "material": material,
             "thickness": None if thickness is None else checks.positive("thickness", thickness),
             "cliques": frozenset(groups),
-            "name": name,
-            "draws": bool(draws),
+            "name": None if name is None else checks.name("surface", name),
+            "draws": checks.flag("draws", draws),
         }
         for field, value in values.items():
             object.__setattr__(self, field, value)

@@ -79,7 +79,7 @@ class TriangleMesh(Shape):
         places, merged = np.unique(points, axis=0, return_inverse=True)
         merged = np.asarray(merged, np.int64).reshape(-1)
         _refuse_degenerate(places, merged[corners])
-        if orient:
+        if checks.flag("orient", orient):
             corners = _oriented(corners, merged, places)
         _check_closed(merged[corners])
         _check_outside(places, merged[corners])

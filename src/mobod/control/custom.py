@@ -20,7 +20,7 @@ from ..function.users import Frozen
 from ..state.of_each import Present, Rows, numbers_at, of_each
 from ..state.validity import KINEMATICS
 from ..tree import sampling
-from ..value.checks import array, numbers, positive
+from ..value.checks import array, flag, numbers, positive
 from ..value.stage import Stage
 from . import _law
 from .input import Input, Packing
@@ -157,6 +157,7 @@ class Custom(Force):
             raise ModelError(f"the law asks for {unknown[0]!r}; there are {known}, and more by inputs={{{unknown[0]!r}: ...}}")
         #: Bodies and numbers of the mobilities, one after the other.
         self.pairs = _pairs(forces, mobilities)
+        self.place_of_parameters = 1 + len(self.pairs)
         n = len(self.pairs) // 2
         self._memory = _row("memory", memory)
         own = _row("parameters", parameters)
@@ -164,7 +165,7 @@ class Custom(Force):
         if compiled:
             Frozen(law, "law", of_floats=True)
         super().__init__(forces, disabled_by_default=disabled_by_default, name=name)
-        self._compiled = bool(compiled)
+        self._compiled = flag("compiled", compiled)
         for one in self._inputs.values():
             one.adopt(self)
         self._num_parameters = len(own)
@@ -214,6 +215,13 @@ class Custom(Force):
     def get_parameters(self, state: State) -> Array:
         """The parameters ``(p,)`` in this state. Needs MODEL."""
         return self._own(self.number_run(state, "get_parameters")).copy()
+
+    def number_runs(self) -> Mapping[str, tuple[int, int]]:
+        return {"parameters": (self.place_of_parameters, self._num_parameters)}
+
+    def get_default_parameters(self) -> Array:
+        """The parameters ``(p,)`` in a default state."""
+        return self._own(np.array(self.default_numbers)).copy()
 
     @of_each(_parameters_of_each)
     def set_parameters(self, state: State, parameters: ArrayLike) -> None:
@@ -268,7 +276,7 @@ class Custom(Force):
         work[sampling.ENDED] = 1.0
 
     def _own(self, numbers_: Array) -> Array:
-        first = 1 + 2 * self.get_num_efforts()
+        first = self.place_of_parameters
         return numbers_[first : first + self._num_parameters]
 
     def _first_of_memory(self) -> int:

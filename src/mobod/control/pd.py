@@ -176,14 +176,17 @@ def count(forces: GeneralForceSubsystem, mobilities: Sequence[Any] | None) -> in
 
 def measured(input: Input, noise: float, delay: float, seed: int) -> Input:
     """What a sensor gives of an input; itself where the sensor is perfect."""
-    return Sensor(input, noise=noise, delay=delay, seed=seed) if noise or delay else input
+    sensor = Sensor(input, noise=noise, delay=delay, seed=seed)
+    return sensor if sensor.noise or sensor.delay else input
 
 
 def spread(what: str, value: ArrayLike, n: int) -> list[float]:
     """One finite number for each of n mobilities, of as many or of one for all."""
     row = numbers(what, value)
-    if row.shape not in ((), (n,)) or not np.isfinite(row).all():
-        raise ModelError(f"{what} has to be a finite number, or {n} of them, got {value!r}")
+    if row.shape not in ((), (n,)):
+        raise ValueError(f"{what} has to be a number, or {n} of them, got {value!r} of shape {row.shape}")
+    if not np.isfinite(row).all():
+        raise ModelError(f"{what} has to be finite, got {value!r}")
     found: list[float] = np.broadcast_to(row, n).tolist()
     return found
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..algebra.arrays import ArrayLike
 from ..function import Function
+from ..value.checks import positive
 from .pd import PD
 
 if TYPE_CHECKING:
@@ -103,7 +104,7 @@ class PID(PD):
     ) -> None:
         self._begin(
             forces, mobilities, {"kp": kp, "kd": kd, "target": target, "ki": ki}, sample_time, reference, limits,
-            (noise, delay, seed), disabled_by_default, name, 1, [float(sample_time)],
+            (noise, delay, seed), disabled_by_default, name, 1, [positive("sample_time", sample_time)],
         )  # fmt: skip
 
 

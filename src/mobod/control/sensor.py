@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from ..tree import sampling
-from ..value.checks import not_negative
+from ..value.checks import integer, not_negative
 from .input import Input, Packing
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ class Sensor(Input):
         if not isinstance(input, Input):
             raise TypeError(f"a sensor measures an input such as mobod.control.Pose(body), not {input!r}")
         self.input, self.noise, self.delay = input, not_negative("noise", noise), not_negative("delay", delay)
-        self.seed = int(seed)
+        self.seed = integer("seed", seed)
         self.functions = input.functions
 
     def adopt(self, controller: Custom) -> None:

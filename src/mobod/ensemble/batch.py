@@ -8,6 +8,7 @@ from ..compiling import compiled, generic
 from ..state.fields import Record
 from ..state.validity import NO_MOBILIZERS, NO_RATES, UNCHECKED
 from ..tree.realize import nothing_of
+from .batch_memory import fill_memory
 from .chunks import shared
 
 #: Results that `collect` can copy.
@@ -19,7 +20,7 @@ def fill(model: Record, first: int, states: Any) -> None:
     """Load states *first* to *first* + 7 into the record.
 
     *states*, an argument of all kernels of a batch, is a tuple: the states' own parameters, then time, q, u, z, the
-    particles' locations and velocities, and what controllers hold and remember, one row a state. A row of the parameters is
+    particles' locations and velocities, and what they remember, see `batch_memory`, one row a state. A row of the parameters is
     a field's place in the block, its address for the first eight states, and the bytes to the address for the next eight.
     """
     own, time, q, u, z, particles, memory = states
@@ -35,8 +36,7 @@ def fill(model: Record, first: int, states: Any) -> None:
     for i in range(model.particle_size):
         store(model.particle_location, i, 0, gather(particles, first, i))
         store(model.particle_velocity, i, 0, gather(particles, first, model.particle_size + i))
-    for i in range(model.control_size):
-        store(model.control_memory, i, 0, gather(memory, first, i))
+    fill_memory(model, first, memory)
 
 
 # fmt: off

@@ -7,28 +7,17 @@ from ..algebra.scalar import load, scatter, zero
 from ..compiling import compiled, generic
 from ..state.validity import ARTICULATED, EVERYTHING, KINEMATICS
 from ..tree import explicit_mass_matrix, inverse_dynamics, inverse_dynamics_derivatives, inverse_mass_matrix
+from ..tree import forward_dynamics_derivatives as rows
 from .batch_operators import put, realize, take
 from .chunks import shared
 
-#: Up to so many mobilities eight states' matrices fit into the cache, and are multiplied side by side.
-SMALL = 16
+#: Up to so many mobilities products of matrices are quicker than sweeps of their rows.
+SMALL = 40
 
 
 @generic
-def _products(n: int, first: int, found: Any, matrices: Any, rows: Any, out: Any) -> None:
-    """M^-1 and its negative products with both D, the parts of *found*, of eight states, into their rows of *out*."""
-    for i in range(n):
-        for k in range(n):
-            scatter(out, first, (2 * n + i) * n + k, load(found, 2 * n + i, k))
-    if n <= SMALL:
-        _products_side_by_side(n, first, found, out)
-    else:
-        _products_of_each(n, first, found, matrices, rows, out)
-
-
-@generic
-def _products_side_by_side(n: int, first: int, found: Any, out: Any) -> None:
-    """Four rows of both products at once."""
+def _put_products(n: int, first: int, found: Any, out: Any) -> None:
+    """Negative products of M^-1 with both D, the parts of *found*, of eight states: four rows of both at once."""
     for i in range(0, n, 4):
         i1, i2, i3 = min(i + 1, n - 1), min(i + 2, n - 1), min(i + 3, n - 1)
         for j in range(n):
@@ -49,37 +38,31 @@ def _products_side_by_side(n: int, first: int, found: Any, out: Any) -> None:
                     scatter(out, first, (n + i + r) * n + j, x)
 
 
-@generic
-def _products_of_each(n: int, first: int, found: Any, matrices: Any, rows: Any, out: Any) -> None:
-    """State by state, and eight columns in a register: one state's matrices stay in the cache, where eight states' do not."""
-    columns = matrices.shape[1]
-    of_state = matrices.reshape((8, 2 * n * columns))
-    for i in range(2 * n):
-        for k in range(n):
-            scatter(of_state, 0, i * columns + k, load(found, i, k))
-    D, flat, wide = matrices.reshape((8, 2, n, columns // 8, 8)), rows.reshape((8, 8)), rows.reshape((8, 1, 8))
-    for state in range(8):
-        whole = out[first + state].reshape((3, n, n))
-        inverse_dynamics_derivatives.negative_products(whole[2], D[state, 0], D[state, 1], flat, wide, whole)
-
-
 # fmt: off
 @compiled
 def calc_forward_dynamics_derivatives(
-    block: Any, address: int, share: Any, states: Any, slopes: Any,
-    bodies: Any, speeds: Any, columns: Any, matrices: Any, rows: Any, work: Any, found: Any, out: Any,
+    block: Any, address: int, share: Any, states: Any, slopes: Any, branch: Any,
+    bodies: Any, speeds: Any, columns: Any, kept: Any, results: Any, work: Any, found: Any, out: Any,
 ) -> None:
     # fmt: on
     """Derivatives of udot by q and u, then M^-1, one below the other."""
     model = attach(block)
     n = model.nu
+    Dq, Du, M_inv = found[:n], found[n : 2 * n], found[2 * n :]
     for g in shared(share):
         realize(model, address, EVERYTHING, 8 * g, states)
-        inverse_mass_matrix.calc_m_inv(model, address, ARTICULATED, work, work, found[2 * n :])
-        inverse_dynamics_derivatives.sweep(
-            model, model.A_GB, model.u_dot, slopes, bodies, speeds, columns, found[:n], found[n : 2 * n]
-        )
-        _products(n, 8 * g, found, matrices, rows, out)
+        inverse_mass_matrix.calc_m_inv(model, address, ARTICULATED, work, work, M_inv)
+        for i in range(n):
+            for k in range(n):
+                scatter(out, 8 * g, (2 * n + i) * n + k, load(M_inv, i, k))
+        if n <= SMALL:
+            inverse_dynamics_derivatives.sweep(
+                model, model.A_GB, model.u_dot, slopes, bodies, speeds, columns, Dq, Du
+            )
+            _put_products(n, 8 * g, found, out)
+        else:
+            rows.find_parts(model, slopes, bodies, speeds, columns, Dq, Du)
+            rows.put_derivatives(model, M_inv, speeds, columns, Dq, Du, branch, kept, results, 8 * g, out)
 
 
 # fmt: off

@@ -11,12 +11,27 @@ from typing import Any
 from ..algebra.record import attach, call_routine
 from ..algebra.scalar import load, load_lane, store, store_lane, where, zero
 from ..compiling import compiled, generic
+from ..force.contact.step_limit import PART
+from ..force.contact.step_limit import STEP as LIMITED_STEP
 from ..integrator import _runge_kutta as rk
 from ..integrator import _watched as watching
 from ..integrator._evaluate import evaluate
-from ..integrator._runge_kutta import ACCURACY, FINAL_TIME, FIXED_STEP, MAX_STEP, MIN_STEP, PREVIOUS_TIME, STEP, TIME, Y
+from ..integrator._runge_kutta import (
+    ACCURACY,
+    FINAL_TIME,
+    FIXED_STEP,
+    LAST_ERROR,
+    MAX_STEP,
+    MIN_STEP,
+    PERMITTED_STEP,
+    PREVIOUS_TIME,
+    STEP,
+    TIME,
+    Y,
+)
 from ..tree import sampling
 from . import batch_steps as steps
+from .batch_memory import begin_measures, begin_steps, finish_steps, put_memory, take_memory
 from .batch_steps import (
     APART,
     AT,
@@ -27,10 +42,12 @@ from .batch_steps import (
     ENDS_AT_STAGE,
     ERROR_ORDER,
     FIXED,
+    FORESEEN,
     FRESH,
     HALT,
     HIGH,
     ITERATIONS,
+    LIMITER,
     LOW,
     NORM,
     PRESCRIBER,
@@ -41,6 +58,8 @@ from .batch_steps import (
     SIDE,
     SIZE,
     SOUND,
+    STRAIN,
+    SURPRISE,
     TAKEN,
     TERMINATOR,
     VALUE,
@@ -74,8 +93,9 @@ QUEUE_SIZE = 5
 FINISHED, UNFINISHED = range(2)
 #: The resolution of time, as a part of the run's end time.
 _RESOLUTION = 2.0**-52
-# columns of `reached`: the time, the size of the last step, or of the next where that is SUSPECT
-REACHED_TIME, LAST_SIZE = range(2)
+# columns of `reached`: the time, and the size of the last step; where the next is SUSPECT its size, and what else it depends on
+REACHED_TIME, LAST_SIZE, LAST_PART, LAST_STRAIN = range(4)
+REACHED_SIZE = 4
 
 
 #: A kernel that named NumPy here would not be cached: its fingerprint would meet `numpy.max`, which cannot be hashed.
@@ -83,9 +103,9 @@ _NEVER = float("inf")
 
 
 @generic
-def refill(queue: Any, chunks: Any) -> None:
+def refill(queue: Any, chunks: Any, worker: int) -> None:
     """Take the next chunk of states; where there is none, STOP is below NEXT from then on."""
-    begin = next_chunk(chunks)
+    begin = next_chunk(chunks, worker)
     queue[NEXT], queue[STOP] = queue[FIRST_ROW] + begin, queue[FIRST_ROW] + end_of(chunks, begin)
     if begin >= chunks[ITEMS]:
         queue[STOP] = queue[NEXT] - 1
@@ -104,6 +124,7 @@ def take(
     control[STEP, 0, lane] = settings[STEP]
     control[rk.LAST_STEP, 0, lane] = 0.0
     control[HALT, 0, lane] = _NEVER
+    control[LAST_ERROR, 0, lane] = control[STRAIN, 0, lane] = 0.0
     control[END, 0, lane] = end[s]
     control[MIN_STEP, 0, lane] = max(settings[MIN_STEP], _RESOLUTION * abs(end[s]))
     for i in range(model.nq):
@@ -122,8 +143,7 @@ def take(
             held[i, 0, lane] = forces[s, i]
     for i in range(own_of_each.shape[1]):
         own[i, lane] = own_of_each[s, i]
-    for i in range(model.control_size):
-        store_lane(model.control_memory, i, 0, lane, memory[s, i])
+    take_memory(model, lane, memory, s)
 
 
 @generic
@@ -141,6 +161,8 @@ def retire(model: Any, lane: int, status: int, inside: bool, control: Any, lanes
     at = control[AT, 0, lane] if inside else control[TIME, 0, lane]
     time[s, 0] = reached[s, REACHED_TIME] = at
     reached[s, LAST_SIZE] = control[STEP if status == SUSPECT else rk.LAST_STEP, 0, lane]
+    if status == SUSPECT:
+        reached[s, LAST_PART], reached[s, LAST_STRAIN] = control[LAST_ERROR, 0, lane], control[STRAIN, 0, lane]
     n, m = model.nq, model.nq + model.nu
     for i in range(model.ny):
         y = work[rk.Y_PREVIOUS if status == SUSPECT else Y, i, lane]
@@ -156,8 +178,7 @@ def retire(model: Any, lane: int, status: int, inside: bool, control: Any, lanes
             z[s, i - m] = y
         else:
             particles[s, i - m - model.nz] = y
-    for i in range(model.control_size):
-        memory[s, i] = load_lane(model.control_memory, i, 0, lane)
+    put_memory(model, lane, memory, s)
     outcome[s, STATUS] = status
     for k in range(OUTCOMES - ROWS):
         outcome[s, ROWS + k] = lanes[REPORT + k, lane]
@@ -165,8 +186,10 @@ def retire(model: Any, lane: int, status: int, inside: bool, control: Any, lanes
 
 
 @generic
-def load_single(model: Any, single: Any, lane: int, work: Any, control: Any) -> None:
-    """Time, y and what controllers remember of a lane, into a record of one state."""
+def load_single(model: Any, single: Any, lane: int, work: Any, control: Any, own: Any, own_of_single: Any) -> None:
+    """Time, y, what controllers remember and a lane's own parameters, into a record of one state."""
+    for i in range(own.shape[0]):
+        own_of_single[i] = own[i, lane]
     store(single.time, 0, 0, control[TIME, 0, lane])
     for i in range(model.ny):
         store(single.y, i, 0, work[Y, i, lane])
@@ -182,7 +205,9 @@ def keep_memory(model: Any, single: Any, lane: int) -> None:
 
 
 @generic
-def sample(model: Any, single: Any, plan: Any, work: Any, control: Any, lanes: Any, marks: Any, held: Any) -> bool:
+def sample(
+    model: Any, single: Any, plan: Any, work: Any, control: Any, lanes: Any, marks: Any, held: Any, own: Any, own_of_single: Any
+) -> bool:
     """Sample the controllers that are due at lanes' times, one lane after the other; whether some were.
 
     DUE is 1 for the lanes whose forces are new, with new rates, and 1 less the status where that failed. Laws are of floats and
@@ -194,7 +219,7 @@ def sample(model: Any, single: Any, plan: Any, work: Any, control: Any, lanes: A
         marks[DUE, 0, lane] = 0.0
         if lanes[STATE, lane] >= 0 and control[SAMPLE, 0, lane] <= control[TIME, 0, lane]:
             found = True
-            load_single(model, single, lane, work, control)
+            load_single(model, single, lane, work, control, own, own_of_single)
             status = rk.REACHED
             if evaluate(single, plan[steps.SINGLE_ROUTINE], plan[steps.SINGLE_PRESCRIBER]) != 0:
                 status = rk.NOT_FINITE
@@ -218,7 +243,18 @@ def sample(model: Any, single: Any, plan: Any, work: Any, control: Any, lanes: A
 
 @generic
 def begin(
-    model: Any, plan: Any, settings: Any, weights: Any, work: Any, control: Any, marks: Any, held: Any, watched: Any, seen: Any
+    model: Any,
+    plan: Any,
+    settings: Any,
+    weights: Any,
+    work: Any,
+    control: Any,
+    marks: Any,
+    held: Any,
+    watched: Any,
+    seen: Any,
+    remembered: Any,
+    kept: Any,
 ) -> None:
     """The rates where fresh lanes begin, and their first step: Hairer, Norsett and Wanner, II.4, starting step size."""
     fresh = load(marks, FRESH, 0)
@@ -230,13 +266,20 @@ def begin(
     if plan[PROJECTOR] != 0 or plan[QUATERNIONS] != 0:
         missed = missed + steps.project(model, plan, fresh, 1.0, settings[rk.TOLERANCE])
     steps.evaluate(model, plan, held)
+    if remembered.shape[0] > 0 and begin_measures(model, remembered, marks, FRESH):
+        steps.evaluate(model, plan, held)  # on which rates may depend
+    finish_steps(model, marks, FRESH, kept)
     sound = steps.soundness(model)
     sound = where(missed > 0.0, missed, where(sound == 0.0, zero(sound), 2.0 + zero(sound)))
     store(control, SOUND, 0, sound)
     look(model, watched, seen, fresh)
-    steps.shift_step(model, work, fresh)
-    steps.shift_step(model, work, fresh)
-    if plan[FIXED] != 0 or settings[STEP] > 0.0:
+    able = where(sound == 0.0, fresh, zero(fresh))  # the others are left as they were
+    steps.shift_step(model, work, able)
+    steps.shift_step(model, work, able)
+    if plan[FIXED] != 0:
+        return
+    if settings[STEP] > 0.0:
+        limit_steps(model, plan, settings, control, marks, FRESH)
         return
     a, b, c = steps.norms(model, work, weights)
     h0 = where(a > 1e-5, where(b > 1e-5, 0.01 * a / b, 1e-6 + zero(a)), 1e-6 + zero(a))
@@ -260,6 +303,10 @@ def begin(
             if largest_rate > 1e-15:
                 h1 = (settings[ACCURACY] / largest_rate) ** (1.0 / (plan[ERROR_ORDER] + 1.0))
             control[STEP, 0, lane] = min(100.0 * h, h1, settings[MAX_STEP])
+    if plan[LIMITER] != 0:
+        steps.set_y(model, work, Y, load(control, TIME, 0))
+        steps.evaluate(model, plan, held)
+        limit_steps(model, plan, settings, control, marks, FRESH)
 
 
 @generic
@@ -369,21 +416,47 @@ def find_halts(model: Any, plan: Any, work: Any, control: Any, marks: Any) -> No
 
 
 @generic
+def limit_steps(model: Any, plan: Any, settings: Any, control: Any, marks: Any, mark: int) -> None:
+    """How long the next steps of lanes that are marked may be by what comes near, of a record realized where they begin."""
+    if plan[LIMITER] != 0:
+        taken, planned, least = load(marks, mark, 0), load(control, STEP, 0), load(control, MIN_STEP, 0)
+        planned = steps.larger(where(planned < settings[MAX_STEP], planned, settings[MAX_STEP]), least)
+        store(model.contact_sum, 0, PART, rk.DEEPER + zero(taken))
+        # what cannot meet within the step that is planned does not limit it; none is asked for the others
+        store(model.contact_sum, 0, LIMITED_STEP, where(taken > 0.0, planned, zero(taken)))
+        call_routine(plan[LIMITER], model, 0, model.num_contact_elements)
+        found = steps.larger(load(model.contact_sum, 0, LIMITED_STEP), least)
+        store(control, PERMITTED_STEP, 0, where(taken > 0.0, found, load(control, PERMITTED_STEP, 0)))
+
+
+@generic
 def accept(lane: int, plan: Any, settings: Any, control: Any, lanes: Any) -> None:
     """A lane's step has been taken: its time, and the size of the next step."""
     h, error, time = control[SIZE, 0, lane], control[NORM, 0, lane], control[TIME, 0, lane]
     end = control[FINAL_TIME, 0, lane]
     planned = settings[FIXED_STEP] if plan[FIXED] != 0 else min(control[STEP, 0, lane], settings[MAX_STEP])
+    limited = plan[LIMITER] != 0 and planned > control[PERMITTED_STEP, 0, lane]
+    if limited:
+        planned = control[PERMITTED_STEP, 0, lane]
     clipped = planned > 0.999 * (end - time)
     control[PREVIOUS_TIME, 0, lane] = time
     control[TIME, 0, lane] = end if clipped else time + h
     control[rk.LAST_STEP, 0, lane] = h
     lanes[STEPS, lane] += 1
+    strain = control[STRAIN, 0, lane]
+    if limited:
+        control[STRAIN, 0, lane] = 0.0
+    elif 0.0 < strain <= rk.MOST_STRAIN:
+        control[STRAIN, 0, lane] = strain - 1.0
     if plan[FIXED] == 0:
         growth = 5.0
         if error > 0.0:
             growth = min(5.0, 0.8 * (settings[ACCURACY] / error) ** (1.0 / plan[ERROR_ORDER]))
-        if (growth > 1.1 or growth < 1.0) and (not clipped or growth * h > control[STEP, 0, lane]):
+            part, last = error / settings[ACCURACY], control[LAST_ERROR, 0, lane]
+            if plan[LIMITER] != 0 and control[STRAIN, 0, lane] > rk.MOST_STRAIN and last > 0.0:
+                growth = min(5.0, 0.8 * (last**0.4 / part**0.7) ** (1.0 / plan[ERROR_ORDER]))
+            control[LAST_ERROR, 0, lane] = part
+        if (growth > 1.1 or growth < 1.0) and (not (clipped or limited) or growth * h > control[STEP, 0, lane]):
             control[STEP, 0, lane] = max(control[MIN_STEP, 0, lane], growth * h)
 
 
@@ -402,6 +475,8 @@ def refuse(lane: int, plan: Any, settings: Any, control: Any, lanes: Any) -> int
     elif failure == ERROR_FAILURES and error < 1e299:
         shrink = max(0.1, min(0.9, 0.8 * (settings[ACCURACY] / error) ** (1.0 / plan[ERROR_ORDER])))
     control[STEP, 0, lane] = max(control[MIN_STEP, 0, lane], shrink * h)
+    control[LAST_ERROR, 0, lane] = 0.0
+    control[STRAIN, 0, lane] += rk.STRAIN_OF_FAILURE
     return rk.REACHED
 
 
@@ -439,7 +514,8 @@ def is_suspect(lane: int, watched: Any, seen: Any, h: float) -> bool:
 @compiled
 def run(
     block: Any, plan: Any, table: Any, settings: Any, weights: Any, work: Any, control: Any, lanes: Any, marks: Any,
-    held: Any, own: Any, queue: Any, watched: Any, seen: Any, single_block: Any, worker: int, chunks: Any, calls: Any,
+    held: Any, own: Any, queue: Any, watched: Any, seen: Any, remembered: Any, kept: Any, single_block: Any,
+    own_of_single: Any, worker: int, chunks: Any, calls: Any,
     time: Any, q: Any, u: Any, z: Any, particles: Any, memory: Any, forces: Any, own_of_each: Any, end: Any, times: Any,
     results: Any, outcome: Any, reached: Any,
 ) -> int:
@@ -461,7 +537,7 @@ def run(
         for lane in range(8):
             marks[FRESH, 0, lane] = 0.0
             if lanes[STATE, lane] < 0 and queue[NEXT] == queue[STOP]:
-                refill(queue, chunks)
+                refill(queue, chunks, worker)
             if lanes[STATE, lane] < 0 and queue[NEXT] < queue[STOP]:
                 take(model, lane, queue[NEXT], settings, control, lanes, work, held, given, own)
                 queue[NEXT] += 1
@@ -476,14 +552,15 @@ def run(
         if any_fresh and model.num_controllers > 0:
             for lane in range(8):
                 if marks[FRESH, 0, lane] > 0.0:
-                    load_single(model, single, lane, work, control)
+                    load_single(model, single, lane, work, control, own, own_of_single)
                     sampling.begin_sampling(single)
                     keep_memory(model, single, lane)
         if any_fresh:
-            begin(model, plan, settings, weights, work, control, marks, held, watched, seen)
+            begin(model, plan, settings, weights, work, control, marks, held, watched, seen, remembered, kept)
             for lane in range(8):
                 if marks[FRESH, 0, lane] > 0.0:
-                    lanes[EVALUATIONS, lane] += 1 if plan[FIXED] != 0 or settings[STEP] > 0.0 else 2
+                    begun = plan[FIXED] != 0 or settings[STEP] > 0.0
+                    lanes[EVALUATIONS, lane] += 1 if begun else 2 if plan[LIMITER] == 0 else 3
                     sound = control[SOUND, 0, lane]
                     if sound != 0.0:
                         status = rk.NOT_PROJECTED if sound == 1.0 else rk.NOT_FINITE
@@ -528,7 +605,9 @@ def run(
                     if marks[DUE, 0, lane] > 0.0:
                         retire(model, lane, TERMINATED, True, control, lanes, work, given, out)
                         any_free = True
-        if model.num_controllers > 0 and not any_free and sample(model, single, plan, work, control, lanes, marks, held):
+        if model.num_controllers > 0 and not any_free and sample(
+            model, single, plan, work, control, lanes, marks, held, own, own_of_single
+        ):
             for lane in range(8):
                 if marks[DUE, 0, lane] < 0.0:
                     retire(model, lane, int(1.0 - marks[DUE, 0, lane]), False, control, lanes, work, given, out)
@@ -545,11 +624,14 @@ def run(
             control[FINAL_TIME, 0, lane] = final
             at = control[TIME, 0, lane]
             h = settings[FIXED_STEP] if plan[FIXED] != 0 else min(control[STEP, 0, lane], settings[MAX_STEP])
+            if plan[LIMITER] != 0:
+                h = min(h, control[PERMITTED_STEP, 0, lane])
             if h > 0.999 * (final - at):
                 h = final - at
             if lanes[STATE, lane] < 0:
                 h = 0.0
             control[SIZE, 0, lane] = h
+        begin_steps(model)
         sound = steps.attempt(model, plan, settings, held, work, table, weights, control)
         for i in range(model.ny):
             sound = sound + 0.0 * load(model.y, i, 0)
@@ -577,7 +659,7 @@ def run(
                 marks[TAKEN, 0, lane] = 1.0
                 any_taken = True
                 over = control[TIME, 0, lane] + 1.001 * control[SIZE, 0, lane] >= control[END, 0, lane]
-                any_going = any_going or reports > 0 or not over or plan[PRESCRIBER] != 0
+                any_going = any_going or reports > 0 or not over or plan[PRESCRIBER] != 0 or plan[LIMITER] != 0
         if any_taken:
             taken = load(marks, TAKEN, 0)
             if plan[PROJECTOR] != 0 or plan[QUATERNIONS] != 0:
@@ -591,15 +673,25 @@ def run(
             if any_going and (plan[ENDS_AT_STAGE] == 0 or plan[PROJECTOR] != 0 or plan[QUATERNIONS] != 0):
                 steps.evaluate(model, plan, held)
                 store(control, SOUND, 0, steps.soundness(model))
+                if plan[LIMITER] != 0 and plan[ENDS_AT_STAGE] == 0:
+                    h, most = load(control, SIZE, 0), rk.SURPRISE / max(1.0, settings[ACCURACY] / rk.COARSEST)
+                    store(control, SURPRISE, 0, steps.surprise(model, work, weights, plan[FORESEEN], h) / most)
                 for lane in range(8):
                     over = control[TIME, 0, lane] + 1.001 * control[SIZE, 0, lane] >= control[END, 0, lane]
                     over = over and reports == 0 and plan[PRESCRIBER] == 0  # of these nobody wants the rates
+                    over = over and plan[LIMITER] == 0
                     if marks[TAKEN, 0, lane] > 0.0 and not over:
                         lanes[EVALUATIONS, lane] += 1
                         if not control[SOUND, 0, lane] == 0.0:
                             marks[TAKEN, 0, lane] = 0.0
                             lanes[FAILURE, lane] = REALIZATION_FAILURES
                             control[NORM, 0, lane] = 1e300
+                        elif plan[LIMITER] != 0 and plan[ENDS_AT_STAGE] == 0:
+                            if not control[SURPRISE, 0, lane] <= control[NORM, 0, lane]:
+                                control[NORM, 0, lane] = control[SURPRISE, 0, lane]
+                            if not control[NORM, 0, lane] <= settings[ACCURACY]:
+                                marks[TAKEN, 0, lane] = 0.0
+            finish_steps(model, marks, TAKEN, kept)
             look(model, watched, seen, load(marks, TAKEN, 0))
             steps.shift_step(model, work, load(marks, TAKEN, 0))
         for lane in range(8):
@@ -617,6 +709,8 @@ def run(
                 status = refuse(lane, plan, settings, control, lanes)
                 if status != rk.REACHED:
                     retire(model, lane, status, False, control, lanes, work, given, out)
+        if any_taken:
+            limit_steps(model, plan, settings, control, marks, TAKEN)
         if plan[TERMINATOR] != 0 and any_taken:
             terminator(model, plan, control, VALUE)
             find_halts(model, plan, work, control, marks)

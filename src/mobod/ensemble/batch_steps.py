@@ -25,19 +25,22 @@ from ..tree.realize import nothing_of
 # rows of `control` after those of `integrator._runge_kutta`: the attempt's size, the time of a report, the attempt's error, NaN
 # where it failed, when the run ends, when what terminates it becomes positive, the value of that at the step's beginning and
 # last, the bracket of the time at which it is zero with the values there, weighted, and which side was moved last; when the
-# next controller is to be sampled; of the attempt of a method that iterates how often it did, and 1 where that went on
+# next controller is to be sampled; of the attempt of a method that iterates how often it did, and 1 where that went on;
+# where surfaces may touch, the strain and the surprise of that module
 SIZE, AT, NORM, SOUND, END, HALT, VALUE_BEFORE, VALUE, LOW, HIGH, AT_LOW, AT_HIGH, SIDE, SAMPLE = range(
     rk.CONTROL_SIZE, rk.CONTROL_SIZE + 14
 )
-ITERATIONS, APART = range(rk.CONTROL_SIZE + 14, rk.CONTROL_SIZE + 16)
-CONTROL_ROWS = rk.CONTROL_SIZE + 16
+ITERATIONS, APART, STRAIN, SURPRISE = range(rk.CONTROL_SIZE + 14, rk.CONTROL_SIZE + 18)
+CONTROL_ROWS = rk.CONTROL_SIZE + 18
 # rows of `marks`: lanes that begin, that end a step, that report
 FRESH, TAKEN, DUE = range(3)
 MARK_ROWS = 3
 # places in `plan`: addresses of routines, 0 for none; what is requested of the first; and choices, 1 or 0; one more address
 ROUTINE, PRESCRIBER, PROJECTOR, CONTROLLER, WANTED, HOLDS, METHOD, ERROR_ORDER, ENDS_AT_STAGE, MEAN_NORM = range(10)
 PROJECT_REPORTS, FIXED, PLAIN_RATES, QUATERNIONS, TERMINATOR, SINGLE_ROUTINE, SINGLE_PRESCRIBER = range(10, 17)
-PLAN_SIZE = 17
+# ... the routine that limits steps by contact, and the row of *work* with the rates foreseen at a step's end
+LIMITER, FORESEEN = 17, 18
+PLAN_SIZE = 19
 # what METHOD is
 RUNGE_KUTTA, SEMI_EXPLICIT_EULER, SEMI_EXPLICIT_EULER2, VERLET = range(4)
 
@@ -358,6 +361,18 @@ def error_norm(model: Any, work: Any, weights: Any, mean: int) -> Any:
     return worst
 
 
+@generic
+def surprise(model: Any, work: Any, weights: Any, row: int, h: Any) -> Any:
+    """The largest change, in a step, by rates that differ from those in a row: `integrator._runge_kutta.surprise` in lanes."""
+    worst = zero(h)
+    for i in range(model.ny):
+        weight = weights[i]
+        scale = larger(1.0 + zero(h), weight * size_of(load(work, Y, i)))
+        size = weight * h * size_of(load(model.y_dot, i, 0) - load(work, row, i)) / scale
+        worst = where(size <= worst, worst, size)
+    return worst
+
+
 # ---------------------------------------------------------------------------------------------- steps' ends, and between
 
 
@@ -394,17 +409,8 @@ def interpolate(model: Any, work: Any, previous: Any, time: Any, at: Any) -> Non
     last, ends = work.shape[0] - 1, at >= time
     h = time - previous
     s = (at - previous) / h
+    (b0, a1, b1, a2, b2), (b0_dot, a1_dot, b1_dot, a2_dot, b2_dot) = rk.hermite_basis(s, h)
     s2 = s * s
-    s3 = s2 * s
-    s4 = s2 * s2
-    s5 = s3 * s2
-    b0 = 10.0 * s3 - 15.0 * s4 + 6.0 * s5
-    a1, b1 = h * (s - 6.0 * s3 + 8.0 * s4 - 3.0 * s5), h * (-4.0 * s3 + 7.0 * s4 - 3.0 * s5)
-    a2 = h * h * (0.5 * s2 - 1.5 * s3 + 1.5 * s4 - 0.5 * s5)
-    b2 = h * h * (0.5 * s3 - s4 + 0.5 * s5)
-    b0_dot = (30.0 * s2 - 60.0 * s3 + 30.0 * s4) / h
-    a1_dot, b1_dot = 1.0 - 18.0 * s2 + 32.0 * s3 - 15.0 * s4, -12.0 * s2 + 28.0 * s3 - 15.0 * s4
-    a2_dot, b2_dot = h * (s - 4.5 * s2 + 6.0 * s3 - 2.5 * s4), h * (1.5 * s2 - 4.0 * s3 + 2.5 * s4)
     for i in range(model.nq):
         y0, y1 = load(work, Y_PREVIOUS, i), load(work, Y, i)
         d0, d1 = load(work, RATE_PREVIOUS, i), load(work, RATE, i)

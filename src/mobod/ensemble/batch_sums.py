@@ -21,7 +21,7 @@ REACTIONS, BODY_FORCES, CONSTRAINT_BODY_FORCES, MOBILITY_FORCES, CONSTRAINT_MOBI
 
 @routine
 def find(model: Record, what: int, _: int) -> int:
-    """Compute one of these into `work_A`, what exceeds a row also into `work_F`, or `work_u`.
+    """Compute the sum numbered *what*: its first row is written to `work_A`, further ones to `work_F` or `work_u`.
 
     A routine, since what calls it keeps the addresses of parameters that each lane has its own of.
     """

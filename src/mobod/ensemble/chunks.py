@@ -1,6 +1,8 @@
 """Chunks of work that threads take while they are at it: counters in an array, which kernels change.
 
-A thread that had to ask Python for its next chunk would wait for the others, of which one at a time can be in Python.
+A thread that had to ask Python for its next chunk would wait for the others, of which one at a time can be in Python. Each
+has a part of its own, the same in each call, whose states, results and counter so stay in its cache: 256 states of ten pins
+took a seventh less than with chunks in the order in which threads come. Only who has done his own takes of another's.
 """
 
 from __future__ import annotations
@@ -13,32 +15,52 @@ import numpy.typing as npt
 from ..algebra import counter
 from ..compiling import compiled, generic
 
-# places: items that were taken, items that are done; how many there are, how many a chunk, not 0 once a thread has failed or
-# Ctrl-C has come, which long work looks at, and the task's number; how many helpers are in its kernel, at work or awake. What
-# several threads write is in cache lines of its own
-NEXT, DONE, ITEMS, SIZE, STOPPED, TASK, INSIDE = 0, 16, 32, 33, 34, 35, 48
-_PLACES = 64
+# places: items that are done; how many there are, how many a chunk, not 0 once a thread has failed or Ctrl-C has come, which
+# long work looks at, the task's number, how many parts there are, one a thread, and how many items a part; how many helpers are
+# in their kernel, at work or awake; then of each part the items that were taken. What several threads write is in cache lines
+# of its own, and so are the parts
+DONE, ITEMS, SIZE, STOPPED, TASK, PARTS, PART, INSIDE, TAKEN = 0, 16, 17, 18, 19, 20, 21, 32, 48
+_LINE = 16
 # of another array: how often helpers were called, for how many tries those stay awake who have worked, and for which task the
 # last call was, 0 for none of theirs
-CALLS, TRIES, CALLED = 0, 16, 17
+CALLS, TRIES, CALLED = 0, 1, 2
 
 
 def new_calls() -> npt.NDArray[np.int64]:
     """The counter of calls."""
-    return np.zeros(32, np.int64)
+    return np.zeros(_LINE, np.int64)
 
 
-def new_chunks(items: int, size: int, task: int = 0) -> npt.NDArray[np.int64]:
-    """The counters of so many items, in chunks of this size."""
-    counters = np.zeros(_PLACES, np.int64)
-    counters[ITEMS], counters[SIZE], counters[TASK] = items, max(1, size), task
+def new_chunks(items: int, size: int, threads: int = 1, task: int = 0) -> npt.NDArray[np.int64]:
+    """The counters of so many items, in chunks of this size, for so many threads."""
+    size = max(1, size)
+    counters = np.zeros(TAKEN + _LINE * threads, np.int64)
+    counters[ITEMS], counters[SIZE], counters[TASK] = items, size, task
+    counters[PARTS], counters[PART] = threads, -(-items // (size * threads)) * size
     return counters
 
 
+def begins_of(chunks: npt.NDArray[np.int64]) -> list[tuple[int, int]]:
+    """What stands where, in the counters of the parts, when all is there to take; DONE is 0 then."""
+    return [(TAKEN + _LINE * i, i * int(chunks[PART])) for i in range(int(chunks[PARTS]))]
+
+
+def take_away(chunks: npt.NDArray[np.int64]) -> None:
+    """Let there be nothing more to take."""
+    chunks[TAKEN::_LINE] = chunks[ITEMS]
+
+
 @generic
-def take(chunks: Any) -> int:
-    """The first item of a chunk that nobody else has; there is none if it is not below ITEMS."""
-    return counter.add(chunks, NEXT, chunks[SIZE])
+def take(chunks: Any, worker: int) -> int:
+    """The first item of a chunk that nobody else has: of this worker's own part, else of another's; ITEMS if there is none."""
+    for turn in range(chunks[PARTS]):
+        part = (worker + turn) % chunks[PARTS]
+        place, end = TAKEN + _LINE * part, min((part + 1) * chunks[PART], chunks[ITEMS])
+        if counter.value(chunks, place) < end:
+            begin = counter.add(chunks, place, chunks[SIZE])
+            if begin < end:
+                return int(begin)
+    return int(chunks[ITEMS])
 
 
 @generic
@@ -82,25 +104,33 @@ def shared(share: Any) -> Any:
         counter.add(chunks, INSIDE, 1)
     call, again = begin_work(worker, calls), True
     while again:
-        begin = take(chunks)
+        begin, done = take(chunks, worker), 0
         while begin < chunks[ITEMS]:
             end = end_of(chunks, begin)
             for item in range(begin, end):  # noqa: UP028  (Numba has no `yield from`)
                 yield item
-            finish(chunks, end - begin)
-            begin = take(chunks)
+            done += end - begin
+            begin = take(chunks, worker)
+        finish(chunks, done)  # once: each time, the line goes from one processor to the other
         stay_awake(worker, calls, call)
         last, call = call, counter.value(calls, CALLS)  # read before it is asked what was called: one more is seen at once
         again = worker != 0 and call != last and counter.value(calls, CALLED) == chunks[TASK]
     if worker != 0:
         counter.add(chunks, INSIDE, -1)
+    else:
+        wait_for(chunks, calls[TRIES])
+
+
+@generic
+def wait_for(chunks: Any, tries: int) -> None:
+    """Wait until all is done, for so many tries."""
+    for _ in range(tries):
+        if counter.value(chunks, DONE) >= chunks[ITEMS]:
+            break
+        counter.pause()
 
 
 @compiled
-def wait(counters: Any, place: int, least: int, tries: int) -> bool:
-    """Wait until an element is so large, for so many tries; whether it is. Others can be in Python meanwhile."""
-    for _ in range(tries):
-        if counter.value(counters, place) >= least:
-            return True
-        counter.pause()
-    return False
+def wait(chunks: Any, tries: int) -> None:
+    """The same. Others can be in Python meanwhile."""
+    wait_for(chunks, tries)

@@ -9,10 +9,10 @@ import numpy as np
 import numpy.typing as npt
 
 from ..algebra.arrays import Array
-from ..algebra.record import LANES
 from ..errors import ConvergenceError, ModelError
 from ..system.derivatives import ForwardDynamicsDerivatives, InverseDynamicsDerivatives
 from ..system.falling import sweep_for
+from ..tree import forward_dynamics_derivatives as rows
 from ..tree import inverse_dynamics_derivatives as sweeps
 from ..value.stage import Stage
 from . import batch_derivatives
@@ -27,17 +27,28 @@ class Derivatives(OfParts):
 
     __slots__ = ()
 
-    def calc_forward_dynamics_derivatives(self) -> ForwardDynamicsDerivatives:
-        """Derivatives of every state's u_dot, each with a leading axis n. Needs ACCELERATION.
+    def calc_forward_dynamics_derivatives(
+        self, *, q: npt.ArrayLike | None = None, u: npt.ArrayLike | None = None
+    ) -> ForwardDynamicsDerivatives:
+        """Derivatives of every state's u_dot, each with a leading axis n. Needs ACCELERATION, or *q* or *u*.
 
         See `MultibodySystem.calc_forward_dynamics_derivatives`. Where gravity and forces on single mobilities are all that
         acts, and hinge columns do not depend on q, eight states are differentiated at a time; otherwise one by one. Results of
         states that are not finite are not finite either.
 
+        Parameters
+        ----------
+        q : (n, nq) array_like, optional
+            Assigned first. The derivatives are found without the results of `realize`, which then need not be called: the
+            stage is that of an ensemble whose variables have been assigned.
+        u : (n, nu) array_like, optional
+
         Raises
         ------
         StageError
-            If the ensemble is below ACCELERATION.
+            If the ensemble is below ACCELERATION, and neither *q* nor *u* is given.
+        ValueError, TypeError
+            If *q* or *u* has another shape, or holds no numbers; neither is then assigned.
 
         Examples
         --------
@@ -51,24 +62,34 @@ class Derivatives(OfParts):
         (10, 2, 2)
         """
         nu, nz = self._template.tree.nu, len(self._template.z_view)
-        asked = "calc_forward_dynamics_derivatives"
+        asked, realized = "calc_forward_dynamics_derivatives", q is None and u is None
+        if u is not None:
+            u = self._rows("u", u, (nu,))
+        if q is not None:
+            self.q = q
+        if u is not None:
+            self.u = u
         if not self._sweeps():
             parts = self._one_by_one(
                 asked,
                 Stage.ACCELERATION,
                 [(nu, nu), (nu, nu), (nu, nz), (nu, nu), (nu,)],
                 lambda state, _: self._system.calc_forward_dynamics_derivatives(state),
+                realized=realized,
             )
             return ForwardDynamicsDerivatives(*parts)
+        sweep = self._sweep()
+        kept = (2 * (1 + int(sweep.branch.max())), rows.NUMBERS_KEPT), (nu, rows.NUMBERS_OF_RESULTS)
         found = self._operate(
             asked,
             Stage.ACCELERATION,
             batch_derivatives.calc_forward_dynamics_derivatives,
             {},
             (3 * nu, nu),
-            before=(self._sweep().slopes,),
-            scratch=(*self._scratch_of_sweep(), (2 * nu, LANES * -(-nu // LANES)), (1, LANES), self._column_scratch()),
+            before=(sweep.slopes, sweep.branch),
+            scratch=(*self._scratch_of_sweep(), *kept, self._column_scratch()),
             alone=_never,
+            realized=realized,
         )
         by_q, by_u, M_inv = (found[:, i * nu : (i + 1) * nu] for i in range(3))
         return ForwardDynamicsDerivatives(by_q, by_u, np.zeros((self._n, nu, nz)), M_inv, np.zeros((self._n, nu)))
@@ -221,13 +242,20 @@ class Derivatives(OfParts):
 
     def _scratch_of_sweep(self) -> tuple[tuple[int, int], ...]:
         nb, nu = self._template.tree.nb, self._template.tree.nu
-        return (nb, sweeps.NUMBERS_A_BODY), (nu, sweeps.NUMBERS_A_MOBILITY), (sweeps.NUM_ROWS, nu)
+        return (nb, sweeps.NUMBERS_A_BODY), (nu, sweeps.NUMBERS_A_MOBILITY), (nu, sweeps.NUMBERS_OF_COLUMNS)
 
     def _one_by_one(
-        self, asked: str, stage: Stage, shapes: Sequence[tuple[int, ...]], calculate: Callable[[State, int], Any]
+        self,
+        asked: str,
+        stage: Stage,
+        shapes: Sequence[tuple[int, ...]],
+        calculate: Callable[[State, int], Any],
+        *,
+        realized: bool = True,
     ) -> list[Array]:
-        """Several results of each state, realized alone; not a number where it cannot be."""
-        self._need(asked, stage)
+        """Several results of each state, realized alone; not a number where it cannot be. *realized* as of `_operate`."""
+        if realized:
+            self._need(asked, stage)
         self._template.check_owner(self._system, asked)
         found = [np.full((self._n, *shape), np.nan) for shape in shapes]
         for i in range(self._n):

@@ -10,11 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 from ..algebra.record import aligned_zeros
 from ..state.resources import own_copy
-from ..tree.lumped_welds import ReducedTree
 from ..value.checks import not_negative
 from .one_thread import Users, by_one_thread
 from .simulating import Simulating
-from .states import States
+from .states import States, reduced_tree_of
 from .work_sharing import Helpers
 
 if TYPE_CHECKING:
@@ -70,14 +69,14 @@ class Ensemble(Simulating):
             array = getattr(self, name)
             setattr(other, name, aligned_zeros(*array.shape))
             getattr(other, name)[...] = array
-        other._control_memory = self._control_memory.copy()
+        other._memory = self._memory.copy()
         other._template = self._template.copy()
         other._own = {name: self._own_of_each(name) for name in self._own}
         other._find_own()
         other._of_subsystems = {
             key: [own_copy(value, self._system) for value in values] for key, values in self._of_subsystems.items()
         }
-        other._reduced = ReducedTree(other._template.tree, other._template.field)
+        other._reduced = reduced_tree_of(other._template)
         other._results = {what: found.copy() for what, found in self._results.items()}
         other._workers, other._whole_workers, other._tasks_of_realizing = [], [], {}
         other.threads_at_work, other._helpers = Users(), Helpers()
@@ -132,7 +131,7 @@ class Ensemble(Simulating):
         return CrowdViewer(self, self._system, one, spacing=apart, title=title, port=port, open_browser=open_browser)
 
     def __repr__(self) -> str:
-        return f"<Ensemble of {self._n} states of {self._system.name!r} at {self._stage.name}>"
+        return f"<Ensemble of {self._n} states of {self._system.name!r} at {self.stage.name}>"
 
 
 def _unpickled(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -12,9 +12,13 @@ from ..algebra.arrays import Array
 from ..algebra.record import LANES, aligned_zeros
 from ..event._watch import is_compiled
 from ..event.when import When
+from ..force.contact.step_limit import limit_step
 from ..integrator import Integrator, SemiExplicitEuler, SemiExplicitEuler2, Verlet
 from ..integrator import _runge_kutta as rk
 from ..integrator._weights import error_weights
+from ..measure import Integrate
+from ..measure.base import Measure
+from ..measure.memory import Memory
 from ..mobilizer import _rates
 from ..state.fields import PARAMETERS
 from ..state.validity import EVERYTHING, FORCES, NO_MOBILIZERS, UNCHECKED
@@ -31,7 +35,9 @@ if TYPE_CHECKING:
     from ..compiling import UsersRoutine
     from ..state.fields import Record
     from ..state.state import State
+    from ..system.system import MultibodySystem
 
+_Measure = TypeVar("_Measure", bound=Measure)
 #: The loops over steps that lanes have, by the kernel that an integrator has for one state.
 METHODS = {
     rk.advance: steps.RUNGE_KUTTA,
@@ -46,27 +52,43 @@ def why_one_by_one(state: State, integrator: Integrator, watches: bool = False) 
 
     With *watches*, systems whose events are found by compiled witnesses are in lanes, until one may have happened.
     """
-    system, counts = state.system, state.tree.counts
+    system = state.system
     settings = integrator
-    if system.is_interpreted or system.needs_states:
-        return "parts of the system are in Python"
+    if system.is_interpreted:
+        return "parts of this system are in Python"
     if type(settings).kernel not in METHODS or type(settings).try_step is not Integrator.try_step:
-        return f"{type(settings).__name__} steps one state at a time"
+        return f"{type(settings).__name__} steps one state of this system at a time"
     watched = watches and all(
         isinstance(one, When) and is_compiled(one) and one.witness.has_rate for one in system.event_handlers
     )
     events = system.event_handlers and not watched
     if events or system.event_reporters or system.has_time_advanced_events():
-        return "the system has events"
+        return "this system has events that are not found in lanes"
     if system.get_matter_subsystem().unilateral_contacts:
-        return "the system has unilateral contacts"
-    if counts["bristle_rows"] or counts["measure_memory_size"]:
-        return "the system remembers what was"
-    if counts["num_contact_elements"] and not settings.fixed_step_size:
-        return "surfaces may touch, which limits steps"
+        return "this system has unilateral contacts"
+    if any(one.begins_with_a_measure(state) for one in acting_measures(system, Integrate)):
+        return "measures of this system integrate from where others begin"
     settings._apply()  # noqa: SLF001
     plain = settings.allow_interpolation and settings.counts[rk.PROJECTION] & 1 and settings.internal_step_limit is None
-    return None if plain else "the integrator's settings are of one state at a time"
+    return None if plain else "this integrator's settings are for one state of this system at a time"
+
+
+def acting_measures(system: MultibodySystem, kind: type[_Measure]) -> list[_Measure]:
+    """Measures of a kind that take part in steps, in the order in which they begin."""
+    return [one for subsystem in system.subsystems for one in subsystem.acting_measures if isinstance(one, kind)]
+
+
+def remembered_of(state: State) -> npt.NDArray[np.int64]:
+    """Where the memory of each measure that remembers begins, and how many numbers it has: a row each."""
+    runs_of_memory = [one.memory_run for one in acting_measures(state.system, Memory) if one.memory_run is not None]
+    return np.array([(one.start, one.stop - one.start) for one in runs_of_memory], np.int64).reshape(-1, 2)
+
+
+def own_of_each(own: dict[str, Array]) -> Array:
+    """States' own parameters, by field as ensembles have them: a row a state."""
+    if not own:
+        return np.zeros((0, 0))
+    return np.concatenate([np.moveaxis(a, -1, 1).reshape(len(a) * LANES, -1) for a in own.values()], axis=1)
 
 
 class LaneRuns:
@@ -86,6 +108,9 @@ class LaneRuns:
     controller, terminator : UsersRoutine, optional
         What adds mobility forces, and what ends runs: see `functions`.
     """
+
+    #: So many states are taken at once.
+    WIDTH = LANES
 
     def __init__(
         self,
@@ -127,6 +152,9 @@ class LaneRuns:
         if counts["num_controllers"]:
             plan[steps.SINGLE_ROUTINE] = advance.address()
             plan[steps.SINGLE_PRESCRIBER] = prescribe.address() if state.has_known else 0
+        if counts["num_contact_elements"] and integrator.fixed_step_size is None:
+            plan[steps.LIMITER] = limit_step.address(**in_lanes)
+            plan[steps.FORESEEN] = integrator.counts[rk.FORESEEN]
         plan[steps.METHOD] = METHODS[type(integrator).kernel]
         plan[steps.ERROR_ORDER] = integrator.counts[rk.ERROR_ORDER]
         plan[steps.ENDS_AT_STAGE] = iterates or (
@@ -140,8 +168,10 @@ class LaneRuns:
         plan[steps.PLAIN_RATES] = bool((tree.fields["rates"] == _rates.SAME).all())
         self.plan, self.table = plan, np.ascontiguousarray(integrator.table)
         self.weights = error_weights(state) * _free(state)
-        self.of_each = self._own_of_each()
+        self.of_each = own_of_each(self.own)
         self._changes = 0
+        #: Where what each measure remembers begins, and its size.
+        self.remembered = remembered_of(state)
 
     @staticmethod
     def _witnesses(state: State, in_lanes: dict[str, bool]) -> tuple[npt.NDArray[np.int64], tuple[Any, Any]]:
@@ -167,7 +197,7 @@ class LaneRuns:
     def refresh(self, changes: int) -> None:
         """Take over the states' own parameters, which have been changed so often, unless that has been done."""
         if changes != self._changes:
-            self.of_each[:] = self._own_of_each()
+            self.of_each[:] = own_of_each(self.own)
             self._changes = changes
 
     def take_settings(self, integrator: Integrator) -> None:
@@ -180,12 +210,6 @@ class LaneRuns:
     def adaptive(self) -> bool:
         """Whether steps are chosen by their errors."""
         return not self.plan[steps.FIXED]
-
-    def _own_of_each(self) -> Array:
-        """The states' own parameters, a row a state."""
-        if not self.own:
-            return np.zeros((0, 0))
-        return np.concatenate([np.moveaxis(a, -1, 1).reshape(len(a) * LANES, -1) for a in self.own.values()], axis=1)
 
     def make_workers(self, count: int, new_record: Callable[[], Record]) -> None:
         """Let there be arrays for so many threads."""
@@ -216,9 +240,10 @@ class Worker:
             record.share("witness_integers", integers)
             record.share("witness_numbers", in_each_lane(numbers) if plan.own else numbers)
         self.seen = aligned_zeros(4 * len(plan.watched), 1, LANES)
-        self.single = plan.single.copy()
+        self.kept = aligned_zeros(record.measure_memory_size, 1, LANES)
+        self.single, self.own_of_single = plan.single.copy(), np.zeros(len(self.own))
         if plan.single.tree.counts["num_controllers"]:
-            self.single.system.realize(self.single, Stage.INSTANCE)
+            self._prepare_single(plan)
         self._run: Any = None
         self._first: tuple[Any, ...] = (record.block, plan.plan, plan.table, plan.settings, plan.weights)
         self._first += (
@@ -231,8 +256,23 @@ class Worker:
             self.queue,
             plan.watched,
             self.seen,
+            plan.remembered,
+            self.kept,
             self.single.block,
+            self.own_of_single,
         )
+
+    def _prepare_single(self, plan: LaneRuns) -> None:
+        """Let the state in which controllers are sampled have room for a lane's own parameters."""
+        single, at = self.single, 0
+        single.system.realize(single, Stage.INSTANCE)
+        for name, array in plan.own.items():
+            rows, columns = array.shape[1:3]
+            single.record.share(name, self.own_of_single[at : at + rows * columns].reshape(rows, columns))
+            at += rows * columns
+        if plan.own:
+            for b in np.flatnonzero(single.field("massless")):
+                single.leave_out("massless", int(b), True)
 
     def begin(self, first_row: int = 0) -> None:
         """Let no state be on its way, of an earlier run that was interrupted; the first one to come is *first_row*."""

@@ -54,10 +54,12 @@ class OfParts(Sums):
         (3, 3)
         """
         self._template.check_owner(self._system, "Ensemble.get_each")
+        if not callable(getter):
+            raise TypeError(f"getter is a function of a State, such as measure.get_value, not called; got {getter!r}")
         found: list[Any] = [None] * self._n
         for i in range(self._n):
             try:
-                state = self._realized(i, self._stage)
+                state = self._realized(i, self.stage)
             except (ModelError, ConvergenceError):  # it has failed
                 continue
             found[i] = getter(state)
@@ -95,7 +97,8 @@ class OfParts(Sums):
 
         Notes
         -----
-        An ensemble's states hold no past: measures that remember have the values that they have where a run begins.
+        What measures remember is each state's own: it goes on from call to call of `simulate` and `step`, and begins anew with
+        `reset`.
 
         Examples
         --------

@@ -9,16 +9,18 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from ..algebra.arrays import Array
 from ..errors import MobodError
+from ..integrator import _runge_kutta as rk
 from ..simulation.quantities import Recording
-from ..simulation.run import IntegratorSettings, Run, integrator_settings
+from ..simulation.run import IntegratorSettings, Run, integrator_settings, make_integrator
 from ..simulation.table import Rows
 from ..simulation.time_stepper import TimeStepper
+from .states import memory_of
 
 if TYPE_CHECKING:
     from ..integrator import Integrator
@@ -26,7 +28,7 @@ if TYPE_CHECKING:
     from ..system.system import MultibodySystem
 
 
-#: A state's time, q, u, z, particles, and what its controllers remember.
+#: A state's time, q, u, z, particles, and what it remembers, as a row of `batch_memory`.
 Row = tuple[float, Array, Array, Array, Array, Array]
 
 
@@ -57,25 +59,36 @@ class OneRun:
     termination: str | None = None
 
 
+class Onward(NamedTuple):
+    """What a run takes along that has begun in a lane: when that was, and what the next step depends on, see `_runge_kutta`."""
+
+    began: float
+    last_error: float
+    strain: int
+
+
 def run_one(
     system: MultibodySystem,
     state: State,
     times: Array,
     settings: IntegratorSettings,
     held: Array | Callable[[State], Array] | None = None,
+    onward: Onward | None = None,
 ) -> OneRun:
     """Take *state* through reports at *times*, with mobility forces, held or computed, beside those of the elements.
 
+    With *onward* it is where a step in a lane has ended, and is not brought to its constraints once more.
     What stops it, errors of users' own parts included, is told in the result.
     """
-    integrator = settings.kind(system, **settings.keywords)
-    for name, value in settings.choices.items():
-        setattr(integrator, name, value)
-    integrator.held = held
+    integrator = make_integrator(system, settings)
+    integrator.held, integrator.goes_on = held, onward is not None
     stepper, rows, failure = TimeStepper(system, integrator), Rows(len(times)), None
     stepper.may_be_saved = False
     try:
         stepper.initialize(state)
+        if onward is not None:
+            stepper.began = onward.began
+            integrator.control[rk.LAST_ERROR], integrator.counts[rk.STRAIN] = onward.last_error, onward.strain
         stepper.set_report_all_significant_states(False)
         Run(stepper, times, Recording(system, state), rows).go()
     except MobodError as error:
@@ -120,8 +133,8 @@ class KeptSteppers:
     ) -> tuple[State, str | None]:
         """Step state *i* by *duration* from the variables of *row*; the state there, and why it could not go on, if so.
 
-        The stepper of the last call goes on, with q, u and z that have been assigned since; one whose time, or what controllers
-        remember, is another begins anew with the state that *make* makes, as does one whose run has ended or failed.
+        The stepper of the last call goes on, with q, u and z that have been assigned since; one whose time, or what is
+        remembered, is another begins anew with the state that *make* makes, as does one whose run has ended or failed.
         """
         stepper = self._kept.pop(i, None)
         try:
@@ -139,9 +152,7 @@ class KeptSteppers:
         return stepper.state, None
 
     def _new(self, held: Array | None) -> TimeStepper:
-        integrator = self._settings.kind(self._system, **self._settings.keywords)
-        for name, value in self._settings.choices.items():
-            setattr(integrator, name, value)
+        integrator = make_integrator(self._system, self._settings)
         integrator.held = None if held is None else held.copy()
         stepper = TimeStepper(self._system, integrator)
         stepper.may_be_saved = False
@@ -158,7 +169,7 @@ def _takes_up(stepper: TimeStepper, row: Row, held: Array | None) -> bool:
     state, time, particles, memory = stepper.state, row[0], row[4], row[5]
     record = state.record
     kept = np.concatenate([record.particle_location, record.particle_velocity])[:, 0]
-    if state.time != time or not (np.array_equal(kept, particles) and np.array_equal(record.control_memory[:, 0], memory)):
+    if state.time != time or not (np.array_equal(kept, particles) and np.array_equal(memory_of(record), memory)):
         return False
     for name, value in zip(("q", "u", "z"), row[1:4], strict=True):
         if not np.array_equal(getattr(state, name), value):

@@ -6,6 +6,7 @@ import functools
 import threading
 import weakref
 from collections.abc import Callable
+from threading import current_thread
 from typing import Any, TypeVar
 
 from ..value.attributes import keywords_of, refuse_keyword
@@ -14,36 +15,42 @@ T = TypeVar("T", bound=type)
 
 
 class Users:
-    """Checks that one thread at a time uses an ensemble, and that none goes on after another has changed it."""
+    """Checks that one thread at a time uses an ensemble, and that none goes on after another has changed it.
+
+    Attributes
+    ----------
+    acquire, release : callable
+        Of the lock that a thread holds during a call.
+    last : Thread, optional
+        Which assigned last.
+    any_replaced : bool
+        Whether values of some thread have been replaced by another's since, of which it is to be told.
+    """
+
+    __slots__ = "_replaced", "acquire", "any_replaced", "last", "release"
 
     def __init__(self) -> None:
-        self._lock = threading.RLock()
-        #: The thread that assigned last, and the threads that have since replaced what another had assigned, if any have.
-        self._last: weakref.ref[threading.Thread] | None = None
+        lock = threading.RLock()
+        self.acquire, self.release = lock.acquire, lock.release
+        self.last: threading.Thread | None = None
+        #: The threads whose values another has replaced, and which.
         self._replaced: weakref.WeakKeyDictionary[threading.Thread, weakref.ref[threading.Thread]] = weakref.WeakKeyDictionary()
-        self._any_replaced = False
+        self.any_replaced = False
 
-    def begin(self, changes: bool) -> None:
-        """The present thread begins a call, one that changes the states or not; at its end it calls `end`."""
-        if not self._lock.acquire(blocking=False):
-            raise RuntimeError(f"another thread is at work with this ensemble; {_ONE_EACH}")
-        if self._any_replaced:  # asking the dictionary takes a microsecond
-            by = self._replaced.pop(threading.current_thread(), None)
-            self._any_replaced = len(self._replaced) > 0
-            other = None if by is None else by()
-            if other is not None and other.is_alive():  # a thread that has ended cannot go on with its values
-                self._lock.release()
-                raise RuntimeError(f"another thread has changed this ensemble since this one did; {_ONE_EACH}")
-        if changes:
-            me, last = threading.current_thread(), None if self._last is None else self._last()
-            if last is not me:
-                self._last = weakref.ref(me)
-                if last is not None:
-                    self._replaced[last], self._any_replaced = self._last, True
+    def tell(self) -> None:
+        """Raise if the present thread's values have been replaced."""
+        by = self._replaced.pop(current_thread(), None)
+        self.any_replaced = len(self._replaced) > 0
+        other = None if by is None else by()
+        if other is not None and other.is_alive():  # a thread that has ended cannot go on with its values
+            self.release()
+            raise RuntimeError(f"another thread has changed this ensemble since this one did; {_ONE_EACH}")
 
-    def end(self) -> None:
-        """A call is over."""
-        self._lock.release()
+    def change_hands(self) -> None:
+        """The present thread replaces another's values."""
+        before, self.last = self.last, current_thread()
+        if before is not None:
+            self._replaced[before], self.any_replaced = weakref.ref(self.last), True
 
 
 _ONE_EACH = "give each its own: ensemble.copy()"
@@ -60,11 +67,16 @@ def _by_one_thread(method: Callable[..., Any], changes: bool) -> Callable[..., A
         if keywords and not known.issuperset(keywords):
             refuse_keyword(f"Ensemble.{method.__name__}", keywords, known - {"self"})
         users = self.threads_at_work
-        users.begin(changes)
+        if not users.acquire(False):
+            raise RuntimeError(f"another thread is at work with this ensemble; {_ONE_EACH}")
+        if users.any_replaced:
+            users.tell()
+        if changes and users.last is not current_thread():
+            users.change_hands()
         try:
             return method(self, *args, **keywords)
         finally:
-            users.end()
+            users.release()
 
     return by_one_thread
 

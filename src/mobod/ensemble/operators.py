@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Sequence
+from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from ..algebra.arrays import Array
-from ..algebra.record import LANES
+from ..algebra.record import LANES, aligned_zeros
 from ..errors import ConvergenceError, ModelError
 from ..tree import matrix_sweep
 from ..tree import realize as _realize
@@ -39,6 +41,7 @@ class Operators(OnManifold):
         before: tuple[Any, ...] = (),
         scratch: tuple[tuple[int, ...], ...] = (),
         alone: Callable[[State, list[Array]], Any],
+        realized: bool = True,
     ) -> Array:
         """An operator on every state, realized anew: in lanes, or state by state in systems with parts in Python.
 
@@ -57,10 +60,13 @@ class Operators(OnManifold):
             The shape of one state's result.
         alone : callable
             ``alone(state, arguments)``: the operator on one state.
+        realized : bool
+            Whether the ensemble has to be at that stage already, as users expect of operators.
         """
-        self._need(asked, stage)
+        if realized:
+            self._need(asked, stage)
         self._template.check_owner(self._system, asked)
-        if self._system.needs_states:
+        if self._system.is_interpreted:
             result = np.full((self._n, *out), np.nan)
             for i in range(self._n):
                 state = self._state(i)
@@ -73,6 +79,9 @@ class Operators(OnManifold):
         padded = self._groups * LANES
         arguments = []
         for array in given.values():
+            if padded == self._n and array.flags.carray:  # kernels take it as it is
+                arguments.append(array.reshape(self._n, -1))
+                continue
             rows = np.zeros((padded, array[0].size))
             rows[: self._n] = array.reshape(self._n, -1)
             arguments.append(rows)
@@ -83,7 +92,7 @@ class Operators(OnManifold):
         states = self._own_places, *self._variables
 
         def work(record: Record, share: tuple[Any, ...]) -> None:
-            lanes = [np.zeros((*shape, LANES)) for shape in (*shapes, *scratch, field)]
+            lanes = _fields_of_lanes((*shapes, *scratch, field))
             kernel(record, address, share, states, *before, *arguments, *lanes, found)
 
         self._share_out(asked, work)
@@ -96,9 +105,11 @@ class Operators(OnManifold):
         array = numbers(what, value)
         if array.size == 0:
             return np.zeros((self._n, *shape))
-        if array.shape not in (shape, (self._n, *shape)):
+        if array.shape == (self._n, *shape):
+            return array
+        if array.shape != shape:
             raise ValueError(f"{what} has shape {(self._n, *shape)}, or {shape} for all states alike; got {array.shape}")
-        return np.broadcast_to(array, (self._n, *shape))
+        return np.broadcast_to(array, (self._n, *shape))  # 2 us
 
     def tasks(self, on_body_b: Any, stations: npt.ArrayLike) -> tuple[npt.NDArray[np.int64], Array, bool]:
         """Bodies, stations in lanes that are all alike, and whether it was one task given bare."""
@@ -479,3 +490,10 @@ class Operators(OnManifold):
             alone=lambda state, _: matter.calc_bias_for_frame_jacobian(state, bodies, points[..., 0]),
         )
         return bias[:, 0] if bare else bias
+
+
+def _fields_of_lanes(shapes: Sequence[tuple[int, ...]]) -> list[Array]:
+    """Zeros, each at a cache line: else every vector reaches into two, which takes twice as long."""
+    ends = list(accumulate((math.prod(shape) * LANES for shape in shapes), initial=0))
+    whole = aligned_zeros(ends[-1])
+    return [whole[i:j].reshape(*shape, LANES) for i, j, shape in zip(ends, ends[1:], shapes, strict=False)]

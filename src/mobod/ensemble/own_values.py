@@ -17,6 +17,7 @@ from ..tree.tree import in_each_lane
 from ..value.checks import integer
 from ..value.stage import Stage
 from .resetting import Resetting
+from .states import remember, self_updating
 
 if TYPE_CHECKING:
     from ..mobilizer.base import MobilizedBody
@@ -71,7 +72,9 @@ class OwnValues(Resetting):
         """
         if not callable(setter):
             raise TypeError(f"setter is a method such as body.set_rotor_inertia, not called, or a function; got {setter!r}")
-        each: Any = values if isinstance(values, np.ndarray) and values.ndim else list(values)
+        if not isinstance(values, Iterable) or (isinstance(values, np.ndarray) and not values.ndim):
+            raise TypeError(f"values has one for each of {self._n} states, such as an array ({self._n}, ...); got {values!r}")
+        each: Any = values if isinstance(values, np.ndarray) else list(values)
         if len(each) != self._n:
             raise ValueError(f"each of {self._n} states needs a value; there are {len(each)}")
         self._template.check_owner(self._system, "Ensemble.set_each")
@@ -211,6 +214,13 @@ class OwnValues(Resetting):
             variable.value = own_copy(values[i], self._system)
             state.invalidate_from(variable.invalidates)
 
+    def _keep_memory(self, i: int, state: State) -> None:
+        """Let state *i* remember what discrete variables that update themselves do in *state*, those of measures in Python."""
+        for key, variable in self_updating(state).items():
+            if key not in self._of_subsystems:
+                self._of_subsystems[key] = [self_updating(self._template)[key].value] * self._n
+            self._of_subsystems[key][i] = own_copy(variable.value, self._system)
+
     def _check_shared(self, state: State) -> None:
         """Refuse changes that a setter may not make."""
         self._system.get_matter_subsystem().check_particle_masses(state)
@@ -237,7 +247,7 @@ class OwnValues(Resetting):
             for b in np.flatnonzero(state.field("massless")):
                 state.leave_out("massless", int(b), True)
         state.time, state.q, state.u, state.z = self._time[i, 0], self._q[i], self._u[i], self._z[i]
-        state.record.control_memory[:, 0] = self._control_memory[i]
+        remember(state.record, self._memory[i])
         state.record.particle_location[:, 0], state.record.particle_velocity[:, 0] = np.split(self.particles[i], 2)
         return state
 

@@ -9,9 +9,9 @@ import numpy.typing as npt
 
 from ..algebra.arrays import Array
 from ..tree.sampling import member_places
-from ..value.checks import numbers
-from ..value.stage import Stage
-from .states import States
+from ..value.checks import numbers, suggest
+from ..value.stage import POSITION, TIME, VELOCITY, Stage
+from .states import States, memory_of, self_updating
 
 
 class Resetting(States):
@@ -49,7 +49,8 @@ class Resetting(States):
 
         Notes
         -----
-        `failed` becomes False for these states. Parameters that `set_each` has given stay.
+        `failed` becomes False for these states, and what controllers, measures and sticking contacts remember is that of the
+        state that the ensemble was made from. Parameters that `set_each` has given stay.
 
         Examples
         --------
@@ -69,9 +70,12 @@ class Resetting(States):
         self._q[chosen], self._u[chosen], self._time[chosen, 0] = new_q, new_u, new_time
         self._z[chosen] = start.z_values
         self.particles[chosen] = np.concatenate([start.record.particle_location, start.record.particle_velocity])[:, 0]
-        self._control_memory[chosen] = start.record.control_memory[:, 0]
+        self._memory[chosen] = memory_of(start.record)
         for place in member_places(start.tree):
-            self._control_memory[chosen, place] = chosen
+            self._memory[chosen, place] = chosen
+        for key, variable in self_updating(start).items():
+            for i in chosen if key in self._of_subsystems else ():
+                self._of_subsystems[key][i] = variable.value
         self._failed[chosen] = 0.0
         self._changed(Stage.INSTANCE)
 
@@ -110,17 +114,17 @@ class Resetting(States):
         is not noticed: call this again, which costs less than a microsecond, whenever the array has been written to after
         `realize`.
         """
-        self._changed(Stage.TIME)
+        self._changed(TIME)
         return self._q[: self._n]
 
     def upd_u(self) -> Array:
         """Speeds ``(n, nu)`` to be written in place; the ensemble falls to POSITION at most. See `upd_q`."""
-        self._changed(Stage.POSITION)
+        self._changed(POSITION)
         return self._u[: self._n]
 
     def upd_z(self) -> Array:
         """Auxiliary variables ``(n, nz)`` to be written in place; the ensemble falls to VELOCITY at most. See `upd_q`."""
-        self._changed(Stage.VELOCITY)
+        self._changed(VELOCITY)
         return self._z[: self._n]
 
     def get_rows(self, *names: str, dtype: Any = np.float64, out: Any = None) -> npt.NDArray[Any]:
@@ -142,6 +146,8 @@ class Resetting(States):
             If the ensemble has none of that name.
         ValueError
             If something that is named is not an array with a row a state, or *out* has another shape.
+        TypeError
+            If the result would not be of floating-point numbers, which would be cut off.
 
         Examples
         --------
@@ -157,6 +163,8 @@ class Resetting(States):
         elif tuple(out.shape) != (self._n, columns):
             raise ValueError(f"out has to be of shape {(self._n, columns)} for {', '.join(names)}; got {tuple(out.shape)}")
         at, target = 0, out if isinstance(out, np.ndarray) else np.from_dlpack(out)
+        if target.dtype.kind != "f":
+            raise TypeError(f"get_rows gives floating-point numbers, float32 say; {target.dtype} would cut them off")
         for part in parts:
             target[:, at : at + part.shape[1]] = part
             at += part.shape[1]
@@ -183,6 +191,11 @@ class Resetting(States):
 
     def _array_of(self, name: str) -> npt.NDArray[Any]:
         """A variable or a result by its name, or by that of a method without arguments."""
+        if not isinstance(name, str):
+            raise TypeError(f"variables and results are named, by a str such as 'q'; got {name!r}")
+        if name.startswith("_") or not hasattr(type(self), name):
+            names = [one for one in dir(self) if not one.startswith("_")]
+            raise AttributeError(f"an ensemble has no {name!r}; {suggest(name, names)}")
         found = getattr(self, name)
         array = np.asarray(found() if callable(found) else found)
         if array.ndim == 0 or array.shape[0] != self._n:

@@ -30,7 +30,7 @@ class Results(Running):
         found = self._results.get(what)
         if found is None:
             found = np.zeros((self._groups * LANES, columns))
-            if self._system.needs_states:
+            if self._system.is_interpreted:
                 self._collect_one_by_one(what, stage, found)
             else:
                 address = _realize.advance.address(in_lanes=True, own_parameters=bool(self._own))

@@ -102,7 +102,7 @@ class Running(OwnValues):
             return
         number = self._threads if threads is None else count_of(threads)
         stage = stage if type(stage) is Stage else Stage(stage)
-        if self._system.needs_states:
+        if self._system.is_interpreted:
             self._realize_one_by_one(stage)
             self._reasons = None
         elif stage > Stage.INSTANCE:
@@ -144,8 +144,10 @@ class Running(OwnValues):
     def _whole_record(self) -> Record:
         """A record of the tree without lumped welds, for results of single bodies."""
         own = bool(self._own)
-        record = self._template.tree.new_record(in_lanes=True, own_parameters=own)
-        for name, array in self._template.own_fields.items():
+        state = self._template
+        more_z = len(state.z_values) - state.tree.nz  # of measures that integrate
+        record = state.tree.new_record(in_lanes=True, own_parameters=own, more=(0, 0, more_z))
+        for name, array in state.own_fields.items():
             record.share(name, in_each_lane(array) if own and name in PARAMETERS else array)
         return record
 
@@ -201,6 +203,6 @@ class Running(OwnValues):
     def _need(self, asked: str, stage: Stage) -> None:
         if self._stage < stage:
             raise StageError(
-                f"{asked} needs Stage.{stage.name}; this ensemble is at {self._stage.name}; "
+                f"{asked} needs Stage.{stage.name}; this ensemble is at {self.stage.name}; "
                 f"call ensemble.realize(Stage.{stage.name})"
             )

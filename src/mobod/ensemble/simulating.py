@@ -15,9 +15,10 @@ import numpy as np
 import numpy.typing as npt
 
 from ..algebra.arrays import Array
-from ..algebra.record import LANES
 from ..integrator import Integrator
 from ..integrator import _runge_kutta as rk
+from ..measure.base import Measure
+from ..measure.memory import Memory
 from ..simulation.hdf5_file import EXTENSIONS, FileRows, import_h5py
 from ..simulation.quantities import QUANTITY, Recording
 from ..simulation.run import integrator_settings
@@ -26,15 +27,15 @@ from ..value.checks import check_extension, number
 from ..value.files import as_path, check_writable
 from ..value.stage import Stage
 from . import batch_runs as runs
-from .batch_steps import PROJECTOR
 from .chunks import STOPPED
 from .ensemble_trajectory import CopyOf, EnsembleTrajectory, Termination, counted
 from .failures import OF_STATUS, Failure, Reasons
 from .functions import EndWhere, RunFunction
 from .functions import observe as run_observer
-from .lane_runs import LaneRuns
-from .one_by_one import run_one
-from .stepping import Stepping, make_integrator, note_cost
+from .lane_runs import LaneRuns, own_of_each
+from .one_by_one import Onward, run_one
+from .state_runs import StateRuns, are_compiled
+from .stepping import Stepping, make_integrator
 from .work_sharing import Task
 
 if TYPE_CHECKING:
@@ -74,8 +75,8 @@ class Simulating(Stepping):
         """Simulate all states from where they are, each for as long as *time*, and return their motions.
 
         Every state has its own step sizes, events and end; explicit Runge-Kutta, semi-explicit and Verlet's methods step eight
-        states at once on each thread, and a state that has ended makes room for the next. Others, and systems with events,
-        unilateral contacts or parts in Python, are simulated state by state, compiled as far as `mobod.simulate` compiles them.
+        states at once on each thread, `BDF` one, and a state that has ended makes room for the next. Others, and systems with
+        events, unilateral contacts or parts in Python, are simulated state by state, compiled as far as `mobod.simulate` is.
 
         Parameters
         ----------
@@ -101,7 +102,7 @@ class Simulating(Stepping):
             ``terminate(t, q, u)`` returns a number; a state's run ends where this becomes positive: see ``terminations``.
         record : mapping or sequence, optional
             Quantities by name, as of `mobod.simulate`: found in ``quantities``. They are computed by Python from the rows,
-            some 20 us each; ``"contacts"``, of which there is any number, is not among them.
+            some 20 us each; ``"contacts"``, of which there is any number, and measures that remember are not among them.
         record_to : str or path, optional
             An HDF5 file, ``.h5`` (needs h5py), into which the motions go as they come, so that memory holds few of them.
         progress : bool or callable, optional
@@ -139,16 +140,17 @@ class Simulating(Stepping):
         """
         self._template.check_owner(self._system, "Ensemble.simulate")
         made = make_integrator(self._system, integrator, accuracy, fixed_step_size)
-        note_cost(self._system)
         times = self._report_times(time, report_interval, made, record_to)
         template = self._state(0)
         control = None if controller is None else RunFunction("controller", controller, template)
         ends = None if terminate is None else RunFunction("terminate", terminate, template)
         if observe is not None and not callable(observe):
             raise TypeError(f"observe is a function of (t, q, u), not {observe!r}")
-        if record is not None and Recording(self._system, template, record).tables:
-            raise ValueError("record of an ensemble cannot have 'contacts', of which there is any number a time")
+        if record is not None:
+            _check_recorded(Recording(self._system, template, record), record)
         run = _Run(self, made, times, _file(record_to), progress, (control, ends))
+        if run.lanes is None:
+            self._note_cost(made, True)
         try:
             run.go()
         except BaseException as error:
@@ -192,7 +194,7 @@ class Simulating(Stepping):
         times[:, -1] = starts + time
         return times
 
-    def _run_in_lanes(self, run: _Run, lanes: LaneRuns, results: Array, first: int, stop: int) -> None:
+    def _run_compiled(self, run: _Run, lanes: LaneRuns | StateRuns, results: Array, first: int, stop: int) -> None:
         """Run states from *first* to *stop* - 1, with their reports in *results*."""
         times = run.times
         ends = np.ascontiguousarray(np.broadcast_to(times[:, -1], (self._n,)))
@@ -218,10 +220,19 @@ class Simulating(Stepping):
                 if number == 0:
                     run.show()
 
-        self._helpers.share_all(Task(work, stop - first, LANES), self._threads)
+        self._helpers.share_all(Task(work, stop - first, lanes.WIDTH), self._threads)
+
+    def _state_runs(self, integrator: Integrator) -> StateRuns | None:
+        """What threads need to run states one by one in compiled code; None where Python has a part in it."""
+        if self._of_subsystems or not are_compiled(self._template, integrator):
+            return None
+        made = StateRuns(self._state(0), self._own, own_of_each(self._own), integrator)
+        made.make_workers(min(self._threads, self._n))
+        return made
 
     def _run_one_by_one(self, run: _Run, which: npt.NDArray[np.int64], results: Array, first: int) -> None:
         """Run some states each for itself."""
+        run.in_lanes[which] = False
         numbers, lock = iter(which.tolist()), threading.Lock()
 
         def work(number: int, chunks: Any, _: Any) -> None:
@@ -252,15 +263,19 @@ class Simulating(Stepping):
         state = self._state(i)
         before = run.outcome[i].copy()
         made = int(before[runs.ROWS])
-        if before[runs.STATUS] == runs.SUSPECT and run.integrator.fixed_step_size is None:
-            settings.keywords["initial_step_size"] = float(run.reached[i, 1])
+        onward = None
+        if before[runs.STATUS] == runs.SUSPECT:
+            size, error, strain = run.reached[i, 1:].tolist()
+            onward = Onward(float(run._start[0][i, 0]), error, int(strain))
+            if run.integrator.fixed_step_size is None:
+                settings.keywords["initial_step_size"] = size
         if not made and run.ends is not None and float(run.ends.call(state)) > 0.0:  # it ends where it begins
             rows[0], rows[1:] = state.y_values, np.nan
             run.outcome[i, : runs.NUM_STEPS] = rk.REACHED, 1
             run.terminations[i] = Termination(state.time, _ENDED, state.y_values.copy())
             return
         force = None if run.controller is None else run.controller.force
-        done = run_one(self._system, state, run.times[min(i, len(run.times) - 1), made:], settings, force)
+        done = run_one(self._system, state, run.times[min(i, len(run.times) - 1), made:], settings, force, onward)
         k = len(done.time) - (done.termination is not None)
         rows[made : made + k], rows[made + k :] = done.y[:k], np.nan
         self._put_back(i, done.state)
@@ -268,7 +283,7 @@ class Simulating(Stepping):
         counts = (f"get_num_{name}" for name in _COUNTED)
         run.outcome[i] = before + np.array([0, k, *[getattr(done.integrator, name)() for name in counts]])
         run.outcome[i, runs.STATUS] = status
-        run.reached[i] = done.state.time, done.integrator.get_previous_step_size_taken()
+        run.reached[i, :2] = done.state.time, done.integrator.get_previous_step_size_taken()
         if done.failure is not None:
             run.reasons[i] = done.failure
         if done.termination is not None:
@@ -305,6 +320,25 @@ def _quantities(motions: EnsembleTrajectory, record: Any) -> dict[str, Array]:
     return found
 
 
+def _check_recorded(recording: Recording, record: Any) -> None:
+    """Refuse to record what rows of variables do not tell."""
+    if recording.tables:
+        raise ValueError("record of an ensemble cannot have 'contacts', of which there is any number a time")
+    asked = record.values() if isinstance(record, Mapping) else record if isinstance(record, Iterable) else [record]
+    for one in asked:
+        if isinstance(one, Measure) and _remembers(one):
+            raise ValueError(
+                f"record of an ensemble cannot have {one!r}, which remembers more than rows have; ask for it at the ends, "
+                "by ensemble.realize() and ensemble.get_measures(measure)"
+            )
+
+
+def _remembers(measure: Measure) -> bool:
+    """Whether a measure's value depends on what has been."""
+    itself = isinstance(measure, Memory) and measure.takes_part()
+    return itself or any(_remembers(one) for one in measure.operands())
+
+
 def _file(record_to: Any) -> Path | None:
     """The file of a run, once it is sure that it can be written."""
     if record_to is None:
@@ -336,10 +370,15 @@ class _Run:
         self.controller, self.ends = functions
         routines = [one and one.routine for one in functions]
         in_python = any(one is not None and one.routine is None for one in functions)
-        self.lanes = None if in_python else ensemble._lane_runs(integrator, False, *routines, watches=True)
+        self.lanes: LaneRuns | StateRuns | None = None
+        if not in_python:
+            self.lanes = ensemble._lane_runs(integrator, False, *routines, watches=True)
+        if self.lanes is None and not any(functions):
+            self.lanes = ensemble._state_runs(integrator)
+        self.in_lanes = np.full(n, type(self.lanes) is LaneRuns)
         self.outcome = np.zeros((n, runs.OUTCOMES), np.int64)
         self.outcome[:, runs.STATUS] = runs.NOT_RUN
-        self.reached = np.zeros((n, 2))
+        self.reached = np.zeros((n, runs.REACHED_SIZE))
         self.reached[:, 0] = ensemble._time[:n, 0]
         self.reasons: dict[int, str] = {}
         self.terminations: dict[int, Termination] = {}
@@ -375,7 +414,7 @@ class _Run:
         if self.lanes is None:
             ensemble._run_one_by_one(self, np.arange(first, stop), results, first)
             return
-        ensemble._run_in_lanes(self, self.lanes, results, first, stop)
+        ensemble._run_compiled(self, self.lanes, results, first, stop)
         for i in (np.flatnonzero(self.outcome[first:stop, runs.STATUS] == runs.TERMINATED) + first).tolist():
             y = np.concatenate([part[i] for part in ensemble._variables[1:5]])
             self.terminations[i] = Termination(float(self.reached[i, 0]), _ENDED, y)
@@ -387,8 +426,7 @@ class _Run:
         stuck, others = np.flatnonzero(alone), np.flatnonzero((status != rk.REACHED) & ~alone)[:_EXPLAINED]
         again = np.concatenate([stuck, others]) + first
         if len(again):
-            # a run of constraints' would not go on to rounding as it has begun: it is projected where it begins
-            fresh = again if self.lanes.plan[PROJECTOR] != 0 else again[self.outcome[again, runs.STATUS] != runs.SUSPECT]
+            fresh = again[self.outcome[again, runs.STATUS] != runs.SUSPECT]
             for part, start in zip(ensemble._variables, self._start, strict=True):
                 part[fresh] = start[fresh]
             self.outcome[fresh] = runs.NOT_RUN, *[0] * (runs.OUTCOMES - 1)
@@ -412,7 +450,7 @@ class _Run:
         return {
             "time": np.array(times),
             "counts": self.outcome[first:stop].astype(float),
-            "end": self.reached[first:stop],
+            "end": self.reached[first:stop, :2],
             **block,
         }
 
@@ -462,6 +500,7 @@ class _Run:
         statistics: dict[str, Any] = counted(self.outcome)
         statistics |= {
             "last_step_size": self.reached[:, 1].copy(),
+            "in_lanes": self.in_lanes,
             "integrator": type(self.integrator).__name__,
             "wall_time": _clock.perf_counter() - self._began,
         }

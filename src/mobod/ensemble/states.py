@@ -22,6 +22,7 @@ from .work_sharing import Helpers
 
 if TYPE_CHECKING:
     from ..state.fields import Record
+    from ..state.resources import DiscreteVariable
     from .failures import Reasons
 
 
@@ -31,10 +32,10 @@ class States(Sealed):
     # slots refuse unknown attributes at no cost: realizing assigns a few of them each time
     __slots__ = (
         "__weakref__",
-        "_control_memory",
         "_failed",
         "_groups",
         "_helpers",
+        "_memory",
         "_n",
         "_of_subsystems",
         "_own",
@@ -91,10 +92,10 @@ class States(Sealed):
         self._u_dot, self._failed = np.zeros((padded, len(state.u))), np.zeros((padded, 1))
         #: Why states have failed, if the last call went through time.
         self._reasons: Reasons | None = None
-        #: What controllers hold and remember, a row a state.
-        self._control_memory = np.repeat(state.record.control_memory[:, 0][None], padded, axis=0)
+        #: What controllers, measures and friction that sticks remember, a row a state: see `batch_memory`.
+        self._memory = np.repeat(memory_of(state.record)[None], padded, axis=0)
         for place in member_places(tree):
-            self._control_memory[:, place] = np.arange(padded)
+            self._memory[:, place] = np.arange(padded)
         #: The states' own parameter fields, ``(groups, rows, columns, 8)``, and the table with which kernels find them.
         self._own: dict[str, Array] = {}
         self._own_places = np.zeros((0, 3), np.int64)
@@ -102,13 +103,13 @@ class States(Sealed):
         self._own_changes = 0
         #: Values of subsystems' discrete variables, one a state, by subsystem and index.
         self._of_subsystems: dict[tuple[int, int], list[Any]] = {}
-        self._reduced = ReducedTree(tree, self._template.field)
+        self._reduced = reduced_tree_of(self._template)
         #: One record a thread: of the reduced tree, and of the whole one.
         self._workers: list[Record] = []
         self._whole_workers: list[Record] = []
         #: What threads share to realize through a stage.
         self._tasks_of_realizing: dict[int, Any] = {}
-        self._stage = Stage.MODEL
+        self._stage: int = Stage.MODEL
         self._results: dict[int, Array] = {}
         self.threads_at_work = Users()
 
@@ -123,7 +124,7 @@ class States(Sealed):
     @property
     def stage(self) -> Stage:
         """How far the states have been realized."""
-        return self._stage
+        return Stage(self._stage)
 
     def _assign(self, name: str, target: Array, value: npt.ArrayLike, stage: Stage) -> None:
         array = numbers(f"ensemble.{name}", value)
@@ -133,10 +134,12 @@ class States(Sealed):
         target[: self._n] = array.reshape(self._n, target.shape[1])
         self._changed(stage)
 
-    def _changed(self, stage: Stage) -> None:
+    def _changed(self, stage: int) -> None:
         """Variables have changed: the ensemble is at *stage* at most."""
-        self._stage = min(self._stage, stage)
-        self._results = {}
+        if stage < self._stage:
+            self._stage = stage
+        if self._results:
+            self._results = {}
 
     @property
     def time(self) -> Array:
@@ -205,7 +208,33 @@ class States(Sealed):
 
     @property
     def _variables(self) -> tuple[Array, ...]:
-        return self._time, self._q, self._u, self._z, self.particles, self._control_memory
+        return self._time, self._q, self._u, self._z, self.particles, self._memory
+
+
+def reduced_tree_of(state: State) -> ReducedTree:
+    """The tree of a state, reduced, with room for the z of all its subsystems."""
+    return ReducedTree(state.tree, state.field, len(state.z_values) - state.tree.nz)
+
+
+def memory_of(record: Record) -> Array:
+    """What the state of a record remembers, as a row of `batch_memory`."""
+    rows = record.control_memory, record.measure_memory, record.measure_next, record.bristle_memory
+    return np.concatenate([part.ravel() for part in rows])
+
+
+def remember(record: Record, row: Array) -> None:
+    """Let the state of a record remember what a row says."""
+    at = 0
+    for part in (record.control_memory, record.measure_memory, record.measure_next, record.bristle_memory):
+        part[...] = row[at : at + part.size].reshape(part.shape)
+        at += part.size
+    record.bristle_next[...] = record.bristle_memory
+
+
+def self_updating(state: State) -> dict[tuple[int, int], DiscreteVariable]:
+    """The discrete variables that update themselves, by subsystem and index: what measures in Python remember."""
+    parts = () if state.resources is None else state.resources.parts.items()
+    return {(i, k): variable for i, part in parts for k, variable in enumerate(part.variables) if variable.update >= 0}
 
 
 def count_of(threads: int) -> int:

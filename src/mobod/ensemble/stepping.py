@@ -23,6 +23,7 @@ from .derivatives import Derivatives
 from .failures import Reasons
 from .lane_runs import LaneRuns, why_one_by_one
 from .one_by_one import KeptSteppers, run_one
+from .states import memory_of
 from .work_sharing import Paces, Task, by_chunks
 
 if TYPE_CHECKING:
@@ -128,20 +129,35 @@ class Stepping(Derivatives):
         plan: _StepPlan | None = getattr(self, "_step_plan", None)
         key = (integrator, accuracy, fixed, holds)
         if plan is None or plan.key != key or plan.own_places is not self._own_places:
-            note_cost(self._system)
             made = make_integrator(self._system, integrator, accuracy, fixed)
+            self._note_cost(made, False)
             lanes = self._lane_runs(made, holds)
             plan = self._step_plan = _StepPlan(key, self._own_places, made, lanes, len(self._q))
         elif isinstance(integrator, Integrator) and plan.lanes is not None:
             plan.lanes.take_settings(integrator)
         return plan
 
+    def _note_cost(self, integrator: Integrator, watches: bool) -> None:
+        """Say once of a system, and of each reason, that many states are simulated one by one."""
+        reason = why_one_by_one(self._template, integrator, watches)
+        said = _said.setdefault(self._system, set())
+        if reason is None or self._n == 1 or reason in said:
+            return
+        said.add(reason)
+        in_python = self._system.is_interpreted
+        cost = (
+            "on one thread, some hundred times slower than in lanes; written as compiled functions they are as fast as the "
+            "package's own"
+            if in_python
+            else "each as by mobod.simulate, several times slower than in lanes"
+        )
+        warnings.warn(f"{reason}: its states are simulated one by one, {cost}", RuntimeWarning, stacklevel=5 - watches)
+
     def _lane_runs(
         self, integrator: Integrator, holds: bool, controller: Any = None, terminator: Any = None, watches: bool = False
     ) -> LaneRuns | None:
         """What threads need to run in lanes; None where states are run one by one."""
-        own_laws = self._own and self._template.tree.counts["num_controllers"]  # laws look at the parameters that all share
-        if own_laws or why_one_by_one(self._template, integrator, watches) is not None:
+        if why_one_by_one(self._template, integrator, watches) is not None:
             return None
         # making them takes a millisecond: those of the last run will do if that was of the same kind
         key = type(integrator), integrator.counts.tobytes(), integrator.fixed_step_size is None, holds
@@ -192,14 +208,14 @@ class Stepping(Derivatives):
 
         def work(_: int, begin: int, end: int) -> None:
             for i in range(begin, end):
-                row = self._time[i, 0], self._q[i], self._u[i], self._z[i], self.particles[i], self._control_memory[i]
+                row = self._time[i, 0], self._q[i], self._u[i], self._z[i], self.particles[i], self._memory[i]
                 state, why = kept.step(i, row, self._state, duration, forces[i] if len(forces) else None)
                 self._put_back(i, state)
                 self._failed[i] = why is not None
                 if why is not None:
                     reasons.of_states[i] = why
 
-        in_python = self._system.is_interpreted or self._system.needs_states or len(forces)
+        in_python = self._system.is_interpreted or len(forces)
         self._helpers.share_all(Task(by_chunks(work), self._n), 1 if in_python else self._threads)
         self._reasons = reasons
 
@@ -207,7 +223,8 @@ class Stepping(Derivatives):
         """Let state *i* be where a run of it has ended."""
         self._time[i, 0], self._q[i], self._u[i], self._z[i] = state.time, state.q, state.u, state.z
         record = state.record
-        self._control_memory[i] = record.control_memory[:, 0]
+        self._memory[i] = memory_of(record)
+        self._keep_memory(i, state)
         self.particles[i] = np.concatenate([record.particle_location, record.particle_velocity])[:, 0]
 
 
@@ -227,24 +244,11 @@ class _StepPlan:
         self.paces = Paces()
         self.kept: KeptSteppers | None = None
         self.stamp: tuple[Any, ...] = ()
-        self.outcome, self.reached = np.zeros((padded, runs.OUTCOMES), np.int64), np.zeros((padded, 2))
+        self.outcome, self.reached = np.zeros((padded, runs.OUTCOMES), np.int64), np.zeros((padded, runs.REACHED_SIZE))
 
 
-#: Systems of which it was said what their parts in Python cost.
-_noted: weakref.WeakSet[Any] = weakref.WeakSet()
-
-
-def note_cost(system: MultibodySystem) -> None:
-    """Say once of a system with parts in Python that its states are simulated one by one."""
-    if not system.is_interpreted or system in _noted:
-        return
-    _noted.add(system)
-    warnings.warn(
-        "parts of this system are in Python: its states are simulated one by one, on one thread, some hundred times slower "
-        "than in lanes; written as compiled functions they are as fast as the package's own",
-        RuntimeWarning,
-        stacklevel=5,
-    )
+#: Why states are simulated one by one, as was said of systems.
+_said: weakref.WeakKeyDictionary[MultibodySystem, set[str]] = weakref.WeakKeyDictionary()
 
 
 def make_integrator(system: MultibodySystem, kind: Any, accuracy: Any, fixed: Any) -> Integrator:

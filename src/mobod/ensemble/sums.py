@@ -29,7 +29,7 @@ class Sums(Stations):
         """One of the results of `batch_sums` ``(n, *shape)``; ``alone(state)`` finds it for a state where Python takes part."""
         self._need(asked, stage)
         self._template.check_owner(self._system, asked)
-        if self._system.needs_states:
+        if self._system.is_interpreted:
             rows = np.full((self._n, *shape), np.nan)
             for i in np.flatnonzero(~self.failed):
                 rows[i] = alone(self._realized(int(i), stage))

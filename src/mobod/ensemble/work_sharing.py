@@ -21,15 +21,33 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .chunks import CALLED, CALLS, DONE, INSIDE, ITEMS, NEXT, SIZE, STOPPED, TRIES, new_calls, new_chunks, wait
+from .chunks import (
+    CALLED,
+    CALLS,
+    DONE,
+    INSIDE,
+    ITEMS,
+    STOPPED,
+    TAKEN,
+    TASK,
+    TRIES,
+    begins_of,
+    end_of,
+    finish,
+    new_calls,
+    new_chunks,
+    take,
+    take_away,
+    wait,
+)
 
 Counters = npt.NDArray[np.int64]
 #: ``work(worker, chunks, calls)`` does chunks as worker number *worker*, as long as there are any: 0 is the caller. Kernels
 #: take them by the functions of `chunks`; `by_chunks` is for those that do not.
 Work = Callable[[int, Counters, Counters], object]
 
-#: Less than this is not worth a helper; s. Measured: two threads that are awake break even at 10 us, others at 50 us.
-WORTH = 15e-6
+#: Less than this is not worth a helper; s. Measured: two threads that are awake break even at 5 us, others at 50 us.
+WORTH = 6e-6
 #: After so many calls the slower way is measured again, for so many: the load changes, and helpers have to be awake. More often
 #: at first: the first calls compile, and make threads.
 AGAIN, SOON, TRIALS = 256, 16, 4
@@ -40,11 +58,11 @@ AWAKE = 150e-6
 
 
 class Paces:
-    """Recent times per item of one kind of work, alone and with help, s; and how often it was done."""
+    """Recent times per item of one kind of work, alone and with help, s; how often it was done, and is to be without timing."""
 
     def __init__(self) -> None:
         self.alone = self.helped = 0.0
-        self.count = 0
+        self.count = self.untimed = 0
 
     def learn(self, with_help: bool, pace: float) -> None:
         """Take a better value at once, and a worse one little by little: a thread may have been kept waiting by others."""
@@ -76,9 +94,9 @@ class Task:
     def __init__(self, work: Work, items: int, multiple: int = 1, paces: Paces | None = None) -> None:
         self.work, self.items, self.multiple = work, items, multiple
         self.paces = Paces() if paces is None else paces
-        self.number = next(_numbers)
         self.alone = new_chunks(items, items)
-        self.team: object = None
+        #: With whom it was shared last, and among how many.
+        self.team: tuple[object, int] | None = None
         self.job: _Job
 
 
@@ -102,21 +120,28 @@ class Helpers:
 
     def share(self, task: Task, threads: int) -> None:
         """Do all of a task; timings decide whether helpers are called."""
-        threads = min(threads, -(-task.items // task.multiple))
+        paces, items = task.paces, task.items
+        if paces.untimed:
+            paces.untimed -= 1
+            self._do_alone(task)
+            return
+        threads = min(threads, -(-items // task.multiple))
         if threads == 1:
             self._do_alone(task)
             return
-        paces, items = task.paces, task.items
         with_help = self._pays(paces, items)
         begin = time.perf_counter()
         if with_help:
             self.share_all(task, threads)
         else:
             self._do_alone(task)
-        paces.learn(with_help, (time.perf_counter() - begin) / items)
+        spent = time.perf_counter() - begin
+        paces.learn(with_help, spent / items)
+        if spent < WORTH and not with_help:  # timing it takes 5 % of that
+            paces.untimed = SOON
 
     def _do_alone(self, task: Task) -> None:
-        task.alone[NEXT] = task.alone[DONE] = 0
+        task.alone[DONE] = task.alone[TAKEN] = 0
         self._calls[CALLED] = 0
         task.work(0, task.alone, self._calls)
 
@@ -129,13 +154,15 @@ class Helpers:
         if self._process != os.getpid():  # threads do not survive a fork
             self._forget()
             self._process = os.getpid()
-        if task.team is not self._jobs:
-            task.team, task.job = self._jobs, _Job(task.work, new_chunks(task.items, task.items, task.number))
+        if task.team != (self._jobs, threads):
+            size = -(-task.items // (CHUNKS * threads * task.multiple)) * task.multiple
+            task.team = self._jobs, threads
+            task.job = _Job(task.work, new_chunks(task.items, size, threads, next(_numbers)))
         job = task.job
-        job.open(-(-task.items // (CHUNKS * threads * task.multiple)) * task.multiple)
+        job.open()
         if job.chunks[INSIDE] < threads - 1:
             self._call(job, threads - 1)
-        self._calls[CALLED] = task.number
+        self._calls[CALLED] = job.chunks[TASK]
         try:
             job.lead(self._calls)
         except BaseException:
@@ -179,17 +206,15 @@ def by_chunks(work: Callable[[int, int, int], object]) -> Work:
     lock = threading.Lock()
 
     def do(worker: int, chunks: Counters, calls: Counters) -> None:
-        items, size = int(chunks[ITEMS]), int(chunks[SIZE])
         while True:
             with lock:
-                begin = int(chunks[NEXT])
-                chunks[NEXT] = begin + size
-            if begin >= items:
+                begin = take(chunks, worker)
+            if begin >= chunks[ITEMS]:
                 return
-            end = min(begin + size, items)
+            end = int(end_of(chunks, begin))
             work(worker, begin, end)
             with lock:
-                chunks[DONE] += end - begin
+                finish(chunks, end - begin)
 
     return do
 
@@ -205,16 +230,18 @@ class _Job:
     """A task as threads see it: done by the caller and those helpers who come in time."""
 
     def __init__(self, work: Work, chunks: Counters) -> None:
-        self._work, self.chunks = work, chunks
+        self._work, self.chunks, self._items = work, chunks, int(chunks[ITEMS])
+        self._begins = begins_of(chunks)
         self._gate = threading.Condition(threading.Lock())
         self._is_open, self._inside, self._opened = False, 0, 0
         self._error: BaseException | None = None
 
-    def open(self, size: int) -> None:
-        """Let there be all to do again, in chunks of this size. Who is still inside may begin at once."""
+    def open(self) -> None:
+        """Let there be all to do again."""
         chunks = self.chunks
-        chunks[SIZE], chunks[STOPPED], chunks[DONE] = size, 0, 0
-        chunks[NEXT] = 0
+        chunks[DONE] = 0
+        for place, begin in self._begins:
+            chunks[place] = begin
         self._opened += 1
         self._is_open = True
 
@@ -244,13 +271,15 @@ class _Job:
         chunks = self.chunks
         try:
             self._work(0, chunks, calls)
-            given = chunks, DONE, int(chunks[ITEMS]), int(calls[TRIES])
-            if (wait.code or wait.code_for(*given))(*given):
+            if chunks[DONE] < self._items:  # kernels that know no better have not waited
+                wait(chunks, int(calls[TRIES]))
+            if chunks[DONE] >= self._items:
                 self._is_open = False
                 return
         except BaseException as raised:
             error = raised
-            chunks[STOPPED], chunks[NEXT] = 1, chunks[ITEMS]  # nobody takes more
+            chunks[STOPPED] = 1
+            take_away(chunks)
         calls[CALLED] = 0
         calls[CALLS] += 1  # who has done his part leaves at once
         self._is_open = False
@@ -271,10 +300,10 @@ class _Job:
 @functools.cache
 def _tries_a_second() -> float:
     """How often `wait` looks at its counter: the most of a few times, for others may take the processor meanwhile."""
-    counters, tries, least = np.zeros(1, np.int64), 2000, np.inf
-    wait(counters, 0, 1, 1)
+    chunks, tries, least = new_chunks(1, 1), 2000, np.inf
+    wait(chunks, 1)
     for _ in range(5):
         begin = time.perf_counter()
-        wait(counters, 0, 1, tries)
+        wait(chunks, tries)
         least = min(least, time.perf_counter() - begin)
     return tries / least

@@ -67,9 +67,7 @@ class Gap(Witness):
     ) -> None:
         check_body("body1", "Gap", body1)
         check_body("body2", "Gap", body2)
-        if not 0.0 < length < np.inf:
-            raise ValueError(f"the length at which a gap is closed has to be positive and finite, got {length}")
-        self._bodies, self._length = (body1, body2), float(length)
+        self._bodies, self._length = (body1, body2), checks.positive("length, at which a gap is closed,", length, ValueError)
         self._stations = checks.vector("station1", station1), checks.vector("station2", station2)
 
     def __repr__(self) -> str:

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..algebra.arrays import Array
 from ..errors import ConvergenceError, ModelError
 from ..value.checks import between, not_negative
 from ..value.stage import Stage
@@ -117,6 +118,7 @@ class ImpactWhen(When):
         others = [one for one in system.event_handlers if isinstance(one, ImpactWhen) and one is not self]
         window = {one: one.info.calc_window(accuracy, system.get_default_time_scale()) for one in (self, *others)}
         struck, waiting, impacts = {self: self.witness.calc_value(state)}, [self], 0
+        arrived = state.u.copy()
         while waiting:
             for one in waiting:
                 one.strike(state)
@@ -136,7 +138,7 @@ class ImpactWhen(When):
                         struck.setdefault(one, gap)
                         waiting.append(one)
         system.realize(state, Stage.ACCELERATION)
-        resting = [one for one, gap in struck.items() if one.rests(state, gap, window[one])]
+        resting = [one for one, gap in struck.items() if one.rests(state, gap, window[one], arrived)]
         for one in resting:
             self._why = f": the bounces of {one.name!r} have come to rest"
             if one.at_rest == "lock":
@@ -166,8 +168,8 @@ class ImpactWhen(When):
         u[:nu] -= (1.0 + self._restitution) * rate / size * change
         state.u = u
 
-    def rests(self, state: State, gap: float, window: float) -> bool:
-        """Whether the flight that begins is too short or too low to be resolved."""
+    def rests(self, state: State, gap: float, window: float, arrived: Array) -> bool:
+        """Whether the flight that begins is too short or too low to be resolved; it came with the speeds *arrived*."""
         speed, pull = max(0.0, self.witness.calc_rate(state)), -self.witness.calc_acceleration(state)
         if pull <= 0.0:
             return False
@@ -182,5 +184,15 @@ class ImpactWhen(When):
             speed <= self._resting_speed
             or speed**2 <= 8.0 * pull * overrun  # it would rise to less than four times that
             or 2.0 * speed <= max(_SHORTEST_FLIGHT * window, shortest) * pull
-            or speed**2 <= 2.0 * pull * lowest
+            or speed**2 <= 2.0 * min(pull, self._pull_at(state, arrived)) * lowest
         )
+
+    def _pull_at(self, state: State, u: Array) -> float:
+        """How the gap is pulled together at speeds *u*: before an impact, stiff springs and dampers do not yet feel it."""
+        now = state.u.copy()
+        state.u = u
+        state.system.realize(state, Stage.ACCELERATION)
+        pull = -self.witness.calc_acceleration(state)
+        state.u = now
+        state.system.realize(state, Stage.ACCELERATION)
+        return pull

@@ -5,6 +5,7 @@ from __future__ import annotations
 import abc
 from typing import TYPE_CHECKING, Any, Self
 
+from ..value import checks
 from ..value.attributes import Sealed
 
 if TYPE_CHECKING:
@@ -51,7 +52,7 @@ class EventReporter(Sealed, abc.ABC):
         return super().__new__(cls)
 
     def __init__(self, *, name: str | None = None) -> None:
-        self._name = name
+        self._name = None if name is None else checks.name("reporter", name)
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.name!r}>"

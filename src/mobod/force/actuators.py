@@ -5,7 +5,7 @@ f of each listed mobility   no potential energy
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
@@ -96,6 +96,9 @@ class Actuators(Force):
         self.default_integers = [len(integers) // 2, *integers]
         self.default_numbers = [0.0] * (len(integers) // 2)
         self._shape = (len(self.default_numbers),)
+
+    def number_runs(self) -> Mapping[str, tuple[int, int]]:
+        return {"efforts": (0, len(self.default_numbers))}
 
     def get_num_actuators(self) -> int:
         """How many mobilities are listed."""

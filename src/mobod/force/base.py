@@ -11,7 +11,7 @@ A new compiled kind is a file beside this one. It provides
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -62,8 +62,8 @@ class Force(Parametrized):
         """
         KIND add_force calc_lines calc_push check_tree default_integers disabled_by_default discrete_run element entry
         first_function
-        first_memory first_z implementation num_z pack_integers
-        pack_numbers pool_run reads_positions_only reads_z routine span used_functions why_not_finite
+        first_memory first_z implementation num_z number_runs pack_integers
+        pack_numbers place_of_parameters pool_run reads_positions_only reads_z routine span used_functions why_not_finite
         """.split()
     )
 
@@ -76,11 +76,13 @@ class Force(Parametrized):
     reads_z: bool = False
     #: How many z it has.
     num_z: int = 0
+    #: Of a user's functions: where their parameters are among its numbers.
+    place_of_parameters: int = 0
 
     def __init__(self, forces: GeneralForceSubsystem, *, disabled_by_default: bool = False, name: str | None = None) -> None:
         check_forces(forces)
         self.implementation: Any = None
-        self.disabled_by_default = bool(disabled_by_default)
+        self.disabled_by_default = checks.flag("disabled_by_default", disabled_by_default)
         self._forces = forces
         self.index, self._name = forces.adopt(self, name)
         # set when the tree is made: its place among all elements, where its runs of the two pools and its z are
@@ -110,7 +112,7 @@ class Force(Parametrized):
 
     def set_disabled_by_default(self, should_be_disabled: bool) -> None:
         """Whether states start with it switched off; a topological change."""
-        self.disabled_by_default = bool(should_be_disabled)
+        self.disabled_by_default = checks.flag("should_be_disabled", should_be_disabled)
         self._forces.invalidate_topology()
 
     def is_disabled_by_default(self) -> bool:
@@ -294,6 +296,10 @@ class Force(Parametrized):
 
     def defaults_changed(self) -> None:
         self._forces.invalidate_topology()
+
+    def number_runs(self) -> Mapping[str, tuple[int, int]]:
+        """Runs of its numbers that are no declared parameters, by name: the first, and how many."""
+        return {}
 
     def number_place(self, state: State, asked: str) -> tuple[str, int, int]:
         self._check(state, asked)

@@ -6,23 +6,21 @@ import abc
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
 from ..algebra.arrays import Array
 from ..errors import ModelError
-from ..state.of_each import all_numbers, of_each
+from ..state.stage_hooks import StageHooks
 from ..state.subsystem import HOOKS
-from ..value.checks import array
 from ..value.stage import Stage
 from ._custom_compiled import CompiledFunctions, looked_up, routine_of
-from .base import Force
+from ._of_functions import OfFunctions
 
 if TYPE_CHECKING:
     from ..state.state import State
     from .subsystem import GeneralForceSubsystem
 
 
-class CustomImplementation(abc.ABC):
+class CustomImplementation(StageHooks, abc.ABC):
     """Base class of forces in Python; ``Custom(forces, implementation)`` makes one part of a system.
 
     1. `calc_force` is required: it adds to the arrays that it is given.
@@ -69,41 +67,14 @@ class CustomImplementation(abc.ABC):
         """
         return False
 
-    def realize_topology(self, state: State) -> None:
-        """Called when the system's topology is realized."""
-
-    def realize_model(self, state: State) -> None:
-        """Called when modelling choices are settled."""
-
-    def realize_instance(self, state: State) -> None:
-        """Called at INSTANCE."""
-
-    def realize_time(self, state: State) -> None:
-        """Called at TIME."""
-
-    def realize_position(self, state: State) -> None:
-        """Called at POSITION."""
-
-    def realize_velocity(self, state: State) -> None:
-        """Called at VELOCITY."""
-
-    def realize_dynamics(self, state: State) -> None:
-        """Called at DYNAMICS."""
-
-    def realize_acceleration(self, state: State) -> None:
-        """Called at ACCELERATION."""
-
-    def realize_report(self, state: State) -> None:
-        """Called at REPORT."""
-
 
 def overrides_hooks(implementation: CustomImplementation) -> bool:
     """Whether it has a hook of some stage from INSTANCE on."""
-    of_base, own = vars(CustomImplementation), type(implementation)
+    of_base, own = vars(StageHooks), type(implementation)
     return any(getattr(own, name) is not of_base[name] for stage, name in HOOKS.items() if stage >= Stage.INSTANCE)
 
 
-class Custom(Force):
+class Custom(OfFunctions):
     """A force that its user writes, in one of two ways.
 
     Parameters
@@ -194,31 +165,6 @@ class Custom(Force):
         if self._compiled is None:
             raise ModelError(f"{self!r} is an implementation in Python; call get_implementation()")
         return self._compiled
-
-    # ------------------------------------------------------------------------------------------ parameters
-
-    def get_default_parameters(self) -> Array:
-        """The parameters of compiled functions in a default state."""
-        return np.array(self.default_numbers)
-
-    def set_default_parameters(self, parameters: npt.ArrayLike) -> Custom:
-        """Change them, as many as there are. A topological change. Returns the force."""
-        self.default_numbers[:] = self._as_many(parameters).tolist()
-        self.defaults_changed()
-        return self
-
-    def get_parameters(self, state: State) -> Array:
-        """The parameters of compiled functions in this state. Needs MODEL."""
-        return self.number_run(state, "get_parameters").copy()
-
-    @of_each(all_numbers)
-    def set_parameters(self, state: State, parameters: npt.ArrayLike) -> None:
-        """Change them in this state, as many as there are; it falls to MODEL at most."""
-        values = self._as_many(parameters)
-        self.number_run(state, "set_parameters", True)[:] = values
-
-    def _as_many(self, parameters: npt.ArrayLike) -> Array:
-        return array(f"parameters of {self._name!r}", parameters, (len(self.default_numbers),))
 
     # ------------------------------------------------------------------------------------------ what the system asks
 

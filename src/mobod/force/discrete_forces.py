@@ -5,6 +5,7 @@ f of every mobility, F_B of every body at its origin, in Ground   no potential e
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -109,6 +110,10 @@ class DiscreteForces(Force):
     def pack_numbers(self) -> list[float]:
         bodies = self._matter.body_list
         return [0.0] * (sum(body.facts.num_u for body in bodies) + 6 * len(bodies))
+
+    def number_runs(self) -> Mapping[str, tuple[int, int]]:
+        n, of_bodies = len(self.pack_numbers()), 6 * len(self._matter.body_list)
+        return {"all_mobility_forces": (0, n - of_bodies), "all_body_forces": (n - of_bodies, of_bodies)}
 
     def _discrete(self, state: State, change: bool) -> tuple[Array, Array]:
         """The forces on mobilities, and those on bodies ``(nb, 2, 3)``, as views of what the state has."""

@@ -17,14 +17,14 @@ from ..algebra.arrays import Array
 from ..errors import ModelError
 from ..value.checks import numbers
 from ._custom_compiled import CompiledFunctions, looked_up, routine_of
-from .base import Force, check_forces
+from ._of_functions import OfFunctions
+from .base import check_forces
 
 if TYPE_CHECKING:
-    from ..state.state import State
     from .subsystem import GeneralForceSubsystem
 
 
-class ForEach(Force):
+class ForEach(OfFunctions):
     """The same force on each of many bodies, pairs of bodies, mobilizers, or other sets of these, in one compiled loop.
 
     It is one element; a thousand of `Custom` would do the same, and take a second to create.
@@ -125,35 +125,8 @@ class ForEach(Force):
         """On how many sets of bodies and mobilizers it acts."""
         return self._num_sets
 
-    # ------------------------------------------------------------------------------------------ parameters
-
-    def get_default_parameters(self) -> Array:
-        """The parameters in a default state: of each set ``(n, k)`` where they were given so, else ``(k,)``."""
-        return self._shaped(np.array(self.default_numbers))
-
-    def set_default_parameters(self, parameters: npt.ArrayLike) -> ForEach:
-        """Change them, in the shape of `get_default_parameters`. A topological change. Returns the force."""
-        self.default_numbers[:] = self._as_many(parameters).tolist()
-        self.defaults_changed()
-        return self
-
-    def get_parameters(self, state: State) -> Array:
-        """The parameters in this state, in the shape of `get_default_parameters`. Needs MODEL."""
-        return self._shaped(self.number_run(state, "get_parameters").copy())
-
-    def set_parameters(self, state: State, parameters: npt.ArrayLike) -> None:
-        """Change them in this state, which falls to MODEL at most."""
-        values = self._as_many(parameters)
-        self.number_run(state, "set_parameters", True)[:] = values
-
     def _shaped(self, run: Array) -> Array:
         return run.reshape(self._num_sets, -1) if self._own_of_each else run
-
-    def _as_many(self, parameters: npt.ArrayLike) -> Array:
-        given, shape = numbers(f"parameters of {self._name!r}", parameters), self.get_default_parameters().shape
-        if given.shape != shape or not np.isfinite(given).all():
-            raise ValueError(f"parameters of {self._name!r} are {shape} finite numbers, got {parameters!r}")
-        return given.ravel()
 
     def _rows(self, n: int, parameters: npt.ArrayLike) -> Array:
         """Parameters, a row for all sets or one for each."""

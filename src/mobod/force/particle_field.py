@@ -16,8 +16,9 @@ from ..compiling import Routine, generic
 from ..function import users
 from ..function.users.unrolled import numbers
 from ..mobilizer._access import vector3
+from ._of_functions import OfFunctions
 from ._routine import kernel
-from .base import Force, check_forces
+from .base import check_forces
 
 if TYPE_CHECKING:
     from .subsystem import GeneralForceSubsystem
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 _ARGUMENTS = {"force": ("t", "r", "v", "parameters"), "potential_energy": ("t", "r", "parameters")}
 
 
-class ParticleField(Force):
+class ParticleField(OfFunctions):
     """A force on every particle that follows from time, its location and its velocity: one element, one compiled loop.
 
     Parameters

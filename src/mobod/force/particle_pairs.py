@@ -11,13 +11,15 @@ from typing import TYPE_CHECKING, Any
 import numpy.typing as npt
 
 from ..algebra import vec3
-from ..algebra.scalar import load, sqrt, store, where, zero
+from ..algebra.scalar import bare, load, load_lane, num_lanes, sqrt, store, where, zero
 from ..compiling import Routine, generic
 from ..function import users
 from ..function.users.unrolled import numbers
 from ..value.checks import positive
-from ._routine import kernel
-from .base import Force, check_forces
+from ._neighbours import find, lay_out, make_room
+from ._of_functions import OfFunctions
+from ._routine import ENERGY, FORCES
+from .base import check_forces
 
 if TYPE_CHECKING:
     from .subsystem import GeneralForceSubsystem
@@ -26,7 +28,7 @@ if TYPE_CHECKING:
 _TRIED = (0.9, 0.5, 0.3)
 
 
-class ParticlePairs(Force):
+class ParticlePairs(OfFunctions):
     """A central force between all pairs of particles that are nearer than a cutoff: one element, one compiled loop.
 
     Parameters
@@ -56,8 +58,9 @@ class ParticlePairs(Force):
 
     Notes
     -----
-    All pairs are looked at, n (n - 1) / 2 of n particles, some nanoseconds each. The force jumps at the cutoff unless *force*
-    is zero there.
+    The cost grows with the pairs that are near: particles are put into cells as large as the cutoff, anew in each evaluation.
+    Of fewer than 48 particles, or where the cutoff is most of the box, all pairs are looked at, some nanoseconds each. The
+    sums have the same bits either way. The force jumps at the cutoff unless *force* is zero there.
 
     Examples
     --------
@@ -80,6 +83,7 @@ class ParticlePairs(Force):
     """
 
     reads_positions_only = True
+    place_of_parameters = 1
 
     def __init__(
         self,
@@ -120,20 +124,24 @@ class ParticlePairs(Force):
                 users.check_tuples(f"{what} has to return a number", value, ())
 
             users.try_out(f, places, f"There are {len(own)} parameters", check)
-        return users.routine_of("pairs", frozen, len(own), lambda: _kernel(frozen, len(own)))
+        return users.routine_of("pairs in cells", frozen, len(own), lambda: _kernel(frozen, len(own)), makes_arrays=True)
 
 
 def _kernel(frozen: dict[str, Any], num_parameters: int) -> Callable[..., int]:
-    """The loops over pairs."""
+    """The loops over pairs. It is no kernel of `_routine`: it makes arrays, for cells."""
     vector, force = numbers(num_parameters), frozen["force"].function
+    potential = frozen["potential_energy"].function if "potential_energy" in frozen else _none
 
     @generic
-    def add(model: Any, i: int, x: int) -> None:
+    def add(model: Any, x: int, room: Any) -> None:
         cutoff, parameters = load(model.force_numbers, x, 0), vector(model.force_numbers, x + 1)
+        reach = load_lane(model.force_numbers, x, 0, 0)
+        in_cells = lay_out(model, bare(reach), room)
         for a in range(model.num_particles):
             p_a = _location(model, a)
             f_a = zero(p_a[0]), zero(p_a[0]), zero(p_a[0])
-            for b in range(a):
+            for i_b in range(find(model, a, bare(reach), room) if in_cells else a):
+                b = room[3][i_b] if in_cells else i_b
                 apart = vec3.sub(p_a, _location(model, b))
                 squared = vec3.dot(apart, apart)
                 near = squared < cutoff * cutoff
@@ -145,16 +153,15 @@ def _kernel(frozen: dict[str, Any], num_parameters: int) -> Callable[..., int]:
             for k in range(3):
                 store(model.particle_forces, 3 * a + k, 0, load(model.particle_forces, 3 * a + k, 0) + f_a[k])
 
-    if "potential_energy" not in frozen:
-        return kernel(add, None, None)
-    potential = frozen["potential_energy"].function
-
     @generic
-    def energy(model: Any, i: int, x: int) -> Any:
+    def energy(model: Any, x: int, room: Any) -> Any:
         cutoff, parameters = load(model.force_numbers, x, 0), vector(model.force_numbers, x + 1)
         total = zero(load(model.time, 0, 0))
+        reach = load_lane(model.force_numbers, x, 0, 0)
+        in_cells = lay_out(model, bare(reach), room)
         for a in range(model.num_particles):
-            for b in range(a):
+            for i_b in range(find(model, a, bare(reach), room) if in_cells else a):
+                b = room[3][i_b] if in_cells else i_b
                 apart = vec3.sub(_location(model, a), _location(model, b))
                 squared = vec3.dot(apart, apart)
                 near = squared < cutoff * cutoff
@@ -162,7 +169,22 @@ def _kernel(frozen: dict[str, Any], num_parameters: int) -> Callable[..., int]:
                 total = total + where(near, potential(r, parameters) - potential(zero(r) + cutoff, parameters), zero(r))
         return total
 
-    return kernel(add, energy, None)
+    def run(model: Any, first: int, end_and_what: int) -> int:
+        room, what = make_room(model.num_particles, num_lanes(load(model.time, 0, 0))), end_and_what & 3
+        for e in range(first, end_and_what >> 2):
+            if model.force_enabled[e] == 1:
+                if what == FORCES:
+                    add(model, model.force_first_number[e], room)
+                elif what == ENERGY:
+                    store(model.work_e, e, 0, energy(model, model.force_first_number[e], room))
+        return 0
+
+    return run
+
+
+@generic
+def _none(r: Any, parameters: Any) -> Any:
+    return zero(r)
 
 
 @generic

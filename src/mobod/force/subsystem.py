@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..algebra.arrays import Array
-from ..errors import ModelError
 from ..state.subsystem import Subsystem
+from ..value import checks
 from ..value.stage import Stage
 
 if TYPE_CHECKING:
@@ -116,13 +116,8 @@ class GeneralForceSubsystem(Subsystem):
     def adopt(self, force: Force, name: str | None) -> tuple[int, str]:
         """Take a new element; its index and its name."""
         index = len(self.elements)
-        if name is None:
-            name = f"{type(force).__name__.lower()}_{index}"
-            while name in self._taken:
-                name += "_"
-        elif name in self._taken:
-            raise ModelError(f"there is a force {name!r} already; names are unique")
+        own = checks.name_among(self._taken, "force", name, type(force).__name__, index)
         self.elements.append(force)
-        self._taken.add(name)
+        self._taken.add(own)
         self.invalidate_topology()
-        return index, name
+        return index, own

@@ -23,7 +23,7 @@ from ..algebra.arrays import Array, ArrayLike
 from ..errors import ModelError
 from ..value import checks
 from ._piecewise import Piecewise, read_points
-from .spline import DEGREES, natural_pieces
+from .spline import check_degree, natural_pieces
 
 #: How exactly p is found, and the range of p in units of the points' own.
 TOLERANCE, LEAST = 1e-6, 1e-15
@@ -71,14 +71,13 @@ class GCVSpline(Piecewise):
     _error_variance: float
 
     def __init__(self, degree: int, x: ArrayLike, y: ArrayLike, error_variance: float = 0.0) -> None:
-        if isinstance(degree, bool) or degree not in DEGREES:
-            raise ValueError(f"the degree of a GCVSpline must be 1, 3, 5 or 7; it is {degree!r}")
+        degree = check_degree(degree, "GCVSpline")
         points, values = read_points("GCVSpline", x, y, degree + 1, of=f" of degree {degree}")
         variance = checks.finite("the error_variance of a GCVSpline", error_variance)
         near = values if variance == 0.0 else smoothed((degree + 1) // 2, points, values, variance)
         starts = np.concatenate([points[:1], points])
-        table = natural_pieces(int(degree), points, near)
-        self._keep(degree=int(degree), x=points, y=values, error_variance=variance, starts=starts, table=table)
+        table = natural_pieces(degree, points, near)
+        self._keep(degree=degree, x=points, y=values, error_variance=variance, starts=starts, table=table)
 
 
 def smoothed(m: int, x: Array, y: Array, variance: float) -> Array:

@@ -17,6 +17,7 @@ import numpy as np
 
 from ..algebra.arrays import Array, ArrayLike
 from ..errors import ModelError
+from ..value import checks
 from ._piecewise import Piecewise, read_points
 
 DEGREES = (1, 3, 5, 7)
@@ -56,11 +57,17 @@ class Spline(Piecewise):
     _degree: int
 
     def __init__(self, degree: int, x: ArrayLike, y: ArrayLike) -> None:
-        if isinstance(degree, bool) or degree not in DEGREES:
-            raise ValueError(f"the degree of a Spline must be 1, 3, 5 or 7; it is {degree!r}")
+        degree = check_degree(degree, "Spline")
         points, values = read_points("Spline", x, y, max(2, (degree + 1) // 2), of=f" of degree {degree}")
         starts = np.concatenate([points[:1], points])
-        self._keep(degree=int(degree), x=points, y=values, starts=starts, table=natural_pieces(int(degree), points, values))
+        self._keep(degree=degree, x=points, y=values, starts=starts, table=natural_pieces(degree, points, values))
+
+
+def check_degree(degree: Any, what: str) -> int:
+    """The degree of a spline of a kind."""
+    if checks.integer(f"the degree of a {what}", degree) not in DEGREES:
+        raise ValueError(f"the degree of a {what} must be 1, 3, 5 or 7; it is {degree!r}")
+    return int(degree)
 
 
 def natural_pieces(degree: int, x: Array, y: Array) -> Array:

@@ -106,7 +106,7 @@ class Ensemble:
         self._forces_too = reduced.ground_acceleration is None
         constrained = bool(template.num_matter_errors("u_err"))
 
-        by_field = reduced.tree.routines_by_field(True)
+        by_field = reduced.tree.routines_by_field(True, True)
         own: list[Any] = [kernels.spread, kernels.realize, kernels.fixed_steps, _realize.advance]
         own += [_prescribe.prescribe] * template.has_known + [_project.project] * constrained
         self.program = Program([*own, *(routine for routines in by_field.values() for _, routine in routines)])

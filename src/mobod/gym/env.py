@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from gymnasium.vector import AutoresetMode
 
+from ..value.attributes import named_arguments
 from .task import Task
 from .vector_env import VectorEnv, metadata_of
 
@@ -35,6 +36,7 @@ class Env(gymnasium.Env[Array, Array]):
     (3,)
     """
 
+    @named_arguments
     def __init__(self, task: Task, *, max_episode_steps: int | None = None, render_mode: str | None = None) -> None:
         choices: dict[str, Any] = {"max_episode_steps": max_episode_steps, "render_mode": render_mode}
         self.envs = VectorEnv(task, 1, autoreset_mode=AutoresetMode.DISABLED, **choices)

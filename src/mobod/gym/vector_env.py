@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import gymnasium
@@ -14,6 +14,8 @@ from gymnasium.vector import AutoresetMode
 from gymnasium.vector.utils import batch_space
 
 from ..ensemble.ensemble import Ensemble
+from ..value.attributes import named_arguments
+from ..value.checks import integer, numbers
 from ..value.stage import Stage
 from .camera import Camera
 from .rows import functions_of
@@ -73,6 +75,7 @@ class VectorEnv(gymnasium.vector.VectorEnv[Array, Array, Array]):
     np.float64(16.0)
     """
 
+    @named_arguments
     def __init__(
         self,
         task: Task,
@@ -87,8 +90,12 @@ class VectorEnv(gymnasium.vector.VectorEnv[Array, Array, Array]):
             raise TypeError(
                 f"task has to be a mobod.gym.Task, not {task!r}; a bundled one is made by mobod.gym.make_task(name)"
             )
-        self.task, self.num_envs = task, num_envs
-        self.autoreset_mode = AutoresetMode(autoreset_mode)
+        self.task, self.num_envs = task, integer("num_envs", num_envs, least=1)
+        try:
+            self.autoreset_mode = AutoresetMode(autoreset_mode)
+        except ValueError:
+            modes = ", ".join(repr(mode.value) for mode in AutoresetMode)
+            raise ValueError(f"autoreset_mode is one of {modes}; got {autoreset_mode!r}") from None
         self.metadata = {**metadata_of(task), "autoreset_mode": self.autoreset_mode}
         if render_mode not in (None, *self.metadata["render_modes"]):
             raise ValueError(f"render_mode is None or one of {self.metadata['render_modes']}, got {render_mode!r}")
@@ -98,9 +105,8 @@ class VectorEnv(gymnasium.vector.VectorEnv[Array, Array, Array]):
         self._shown = -np.inf
         system, state, self._points = task.make()
         self.ensemble = Ensemble(system, num_envs, state=state, threads=threads)
-        self._longest = task.max_episode_steps if max_episode_steps is None else max_episode_steps
-        if self._longest < 1:
-            raise ValueError(f"max_episode_steps has to be 1 or more, got {self._longest}")
+        longest = task.max_episode_steps if max_episode_steps is None else max_episode_steps
+        self._longest = integer("max_episode_steps", longest, least=1)
         m = task.num_observations
         bounds = (
             np.full(m, sign * np.inf) if given is None else np.asarray(given)
@@ -159,6 +165,8 @@ class VectorEnv(gymnasium.vector.VectorEnv[Array, Array, Array]):
         mask = _mask(options, self.num_envs)
         if seed is None or isinstance(seed, (int, np.integer)):
             seeds: Sequence[int | None] = [None if seed is None else int(seed) + i for i in range(self.num_envs)]
+        elif isinstance(seed, str) or not isinstance(seed, Iterable):
+            raise TypeError(f"seed is an integer, or a sequence of one for each environment, not {seed!r}")
         else:
             seeds = list(seed)
         if len(seeds) != self.num_envs:
@@ -216,7 +224,7 @@ class VectorEnv(gymnasium.vector.VectorEnv[Array, Array, Array]):
         if not self._random:
             raise RuntimeError("an environment has to be reset before its first step: call reset(seed=...)")
         task, n = self.task, self.num_envs
-        wanted = np.asarray(actions, dtype=np.float64)
+        wanted = numbers("actions", actions)
         if wanted.shape != (n, task.num_actions):
             raise ValueError(f"actions have shape {(n, task.num_actions)}, got {wanted.shape}")
         if not np.isfinite(wanted).all():
@@ -331,6 +339,12 @@ def metadata_of(task: Task) -> dict[str, Any]:
 
 def _mask(options: dict[str, Any] | None, n: int) -> npt.NDArray[np.bool_]:
     """Which environments to reset."""
+    if options:
+        if not isinstance(options, Mapping):
+            raise TypeError(f"options is a dict, such as {{'reset_mask': mask}}; got {options!r}")
+        for name in options:
+            if name != "reset_mask":
+                raise ValueError(f"options has no {name!r}; there is 'reset_mask', of those to reset")
     given = (options or {}).get("reset_mask")
     if given is None:
         return np.ones(n, np.bool_)

@@ -134,7 +134,7 @@ def _is_fast(model: Any, space: Any, h: float) -> bool:
         start = model.force_integers[i + broad_phase.FIRST_SURFACE]
         for s in range(start, start + model.force_integers[i + broad_phase.NUM_SURFACES]):
             b = model.surface_body[s]
-            size = half_thickness(model, s)
+            size = half_thickness(model, s, 0)
             if b > 0 and size < NEVER:
                 v = velocity_at(model, b, load3(model.surface_frame, s, 9), 0)
                 if (v[0] * v[0] + v[1] * v[1] + v[2] * v[2]) ** 0.5 * h > 0.5 * size:

@@ -65,7 +65,9 @@ LIMITER, PASSES = 23, 24
 FORESEEN, CHANGED = 25, 26
 # ... how much speaks for steps that are bounded by stability, since one was limited by a surface that came near
 STRAIN = 27
-COUNTS_SIZE = 28
+# ... 1 where y as it is fulfils constraints, as the end of a step does, so that a run that goes on there is the run that was
+PROJECTED = 28
+COUNTS_SIZE = 29
 # rows of the array `work`; the stages' rates come after, then weights (0 for what is prescribed), the last attempt's errors,
 # and at the end q_dot_dot of the last step's two ends
 Y_PREVIOUS, RATE_PREVIOUS, Y, RATE = range(4)
@@ -195,8 +197,9 @@ def shift_step(block: Any, work: Any) -> None:
 @compiled
 def begin_at(block: Any, work: Any) -> None:
     """y with its rates, of a record that is realized, becomes both ends of the last step: where the next one begins."""
-    shift_step(block, work)
-    shift_step(block, work)
+    model = attach(block)
+    shift_step(model, work)
+    shift_step(model, work)
 
 
 @compiled
@@ -245,6 +248,26 @@ def take_up(model: Any, work: Any, control: Any, counts: Any) -> int:
     return REACHED
 
 
+@generic
+def hermite_basis(s: Any, h: Any) -> Any:
+    """What the quintic through both ends of a step of size h multiplies, at the fraction s of it, and the rates of that.
+
+    Each five: b0 what q gains in the step, a1 and b1 the first derivatives at its beginning and its end, a2 and b2 the second.
+    """
+    s2 = s * s
+    s3 = s2 * s
+    s4 = s2 * s2
+    s5 = s3 * s2
+    b0 = 10.0 * s3 - 15.0 * s4 + 6.0 * s5
+    a1, b1 = h * (s - 6.0 * s3 + 8.0 * s4 - 3.0 * s5), h * (-4.0 * s3 + 7.0 * s4 - 3.0 * s5)
+    a2 = h * h * (0.5 * s2 - 1.5 * s3 + 1.5 * s4 - 0.5 * s5)
+    b2 = h * h * (0.5 * s3 - s4 + 0.5 * s5)
+    b0_dot = (30.0 * s2 - 60.0 * s3 + 30.0 * s4) / h
+    a1_dot, b1_dot = 1.0 - 18.0 * s2 + 32.0 * s3 - 15.0 * s4, -12.0 * s2 + 28.0 * s3 - 15.0 * s4
+    a2_dot, b2_dot = h * (s - 4.5 * s2 + 6.0 * s3 - 2.5 * s4), h * (1.5 * s2 - 4.0 * s3 + 2.5 * s4)
+    return (b0, a1, b1, a2, b2), (b0_dot, a1_dot, b1_dot, a2_dot, b2_dot)
+
+
 @compiled
 def interpolate(block: Any, work: Any, previous: float, time: float, at: float) -> None:
     """y at time *at* within the last step, from *previous* to *time*; quaternions are for `project` to normalize.
@@ -262,18 +285,8 @@ def interpolate(block: Any, work: Any, previous: float, time: float, at: float) 
     last = work.shape[0] - 1
     h = time - previous
     s = (at - previous) / h
+    (b0, a1, b1, a2, b2), (b0_dot, a1_dot, b1_dot, a2_dot, b2_dot) = hermite_basis(s, h)
     s2 = s * s
-    s3 = s2 * s
-    s4 = s2 * s2
-    s5 = s3 * s2
-    # Hermite's basis: 0, 1, 2 the derivative at the beginning (a) and at the end (b), and their own derivatives in time
-    b0 = 10.0 * s3 - 15.0 * s4 + 6.0 * s5
-    a1, b1 = h * (s - 6.0 * s3 + 8.0 * s4 - 3.0 * s5), h * (-4.0 * s3 + 7.0 * s4 - 3.0 * s5)
-    a2 = h * h * (0.5 * s2 - 1.5 * s3 + 1.5 * s4 - 0.5 * s5)
-    b2 = h * h * (0.5 * s3 - s4 + 0.5 * s5)
-    b0_dot = (30.0 * s2 - 60.0 * s3 + 30.0 * s4) / h
-    a1_dot, b1_dot = 1.0 - 18.0 * s2 + 32.0 * s3 - 15.0 * s4, -12.0 * s2 + 28.0 * s3 - 15.0 * s4
-    a2_dot, b2_dot = h * (s - 4.5 * s2 + 6.0 * s3 - 2.5 * s4), h * (1.5 * s2 - 4.0 * s3 + 2.5 * s4)
     for i in range(model.nq):
         y0, y1 = work[Y_PREVIOUS, i], work[Y, i]
         d0, d1 = work[RATE_PREVIOUS, i], work[RATE, i]
@@ -325,8 +338,9 @@ def scaled_norms(block: Any, work: Any, norms: Any) -> None:
 def start(block: Any, work: Any, control: Any, counts: Any, norms: Any) -> int:
     """The rate at the initial y, and a first step: Hairer, Norsett and Wanner, II.4, starting step size."""
     model = attach(block)
-    if project_now(model, control, counts, counts[PROJECTION] | ALWAYS) < 0:
+    if counts[PROJECTED] == 0 and project_now(model, control, counts, counts[PROJECTION] | ALWAYS) < 0:
         return NOT_PROJECTED
+    counts[PROJECTED] = 0
     status = evaluate(model, counts[ROUTINE], counts[PRESCRIBER])
     counts[EVALUATIONS] += 1
     if status != 0:

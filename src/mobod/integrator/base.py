@@ -26,7 +26,7 @@ from ..tree.realize import advance, dynamics, kinematics, realize
 from ..tree.sampling import begin_sampling, next_sample_of
 from ..unilateral.stepped import refuse_stepped
 from ..value.attributes import Sealed
-from ..value.checks import finite, positive
+from ..value.checks import finite, flag, positive
 from ..value.stage import Stage
 from . import _diagnosis
 from . import _runge_kutta as rk
@@ -48,6 +48,8 @@ _NEVER = np.array([np.inf])
 _RESOLUTION = 2.0**-52
 #: Steps before the first look at the clock.
 _FIRST_CHUNK = 64
+#: Jumps of the accelerations that are passed within so many of the shortest steps, before a run ends: it would last for ever.
+_MOST_JUMPS, _FAR_FROM_JUMPS = 100, 1e4
 _STATISTICS = (
     rk.STEPS,
     rk.ATTEMPTS,
@@ -102,9 +104,9 @@ class Integrator(Sealed):
     INNER = frozenset(
         """
         aim_at allow_interpolation arguments attach begin_run can_watch choose_routines control counts entry_points error_order
-        fail final_time find_quick flight_resolution follow_jump follows_jumps held kernel leave_at previous_time quick restart
-        return_every_internal_step sample singularities step_and_report step_once step_watching steps_contacts table take_up
-        termination try_step warned
+        fail final_time find_quick flight_resolution follow_jump follows_jumps get_room goes_on held kernel leave_at
+        previous_time quick restart return_every_internal_step sample singularities step_and_report step_once step_watching
+        steps_contacts table take_up termination try_step warned why_too_small
         """.split()
     )
 
@@ -154,9 +156,13 @@ class Integrator(Sealed):
         self.control = np.zeros(rk.CONTROL_SIZE)
         self.counts = np.zeros(rk.COUNTS_SIZE, np.int64)
         self.warned: set[str] = set()
+        #: How often a jump of the accelerations has been passed since, with next to no progress.
+        self._jumps, self._jumps_from = 0, -np.inf
         #: Mobility forces beside those of the elements, or what computes them of a state, for the whole run, which is then
         #: interpreted; of one run of many.
         self.held: Array | Callable[[State], Array] | None = None
+        #: Whether a run is to go on where a step of another has ended, whose state fulfils its constraints to the bit.
+        self.goes_on = False
         self._infinity_norm = True
         self._project_every_step = True
         self._project_interpolated_states = True
@@ -239,7 +245,7 @@ class Integrator(Sealed):
 
         In a mechanism of many coordinates the mean averages away one that is wrong. Simbody takes the mean unless told.
         """
-        self._infinity_norm = bool(use)
+        self._infinity_norm = flag("use", use)
         self._apply()
 
     def is_infinity_norm_in_use(self) -> bool:
@@ -251,27 +257,27 @@ class Integrator(Sealed):
 
         If False, only where it is farther from them than the constraint tolerance.
         """
-        self._project_every_step = bool(every)
+        self._project_every_step = flag("every", every)
         self._apply()
 
     def set_project_interpolated_states(self, project: bool) -> None:
         """Whether reports between steps are projected, too; True unless set."""
-        self._project_interpolated_states = bool(project)
+        self._project_interpolated_states = flag("project", project)
         self._apply()
 
     def set_allow_interpolation(self, allow: bool) -> None:
         """Whether reports between steps are interpolated; True unless set. If False, steps end at report times."""
-        self.allow_interpolation = bool(allow)
+        self.allow_interpolation = flag("allow", allow)
         self._apply()
 
     def set_force_full_newton(self, force: bool) -> None:
         """Whether projection computes its matrix anew in each iteration; False unless set. Quaternions need no iteration."""
-        self._force_full_newton = bool(force)
+        self._force_full_newton = flag("force", force)
         self._apply()
 
     def set_return_every_internal_step(self, every: bool) -> None:
         """Whether `TimeStepper.step_to` returns after each step, with the state where that ended; False unless set."""
-        self.return_every_internal_step = bool(every)
+        self.return_every_internal_step = flag("every", every)
         self.quick = None
 
     def _apply(self) -> None:
@@ -325,7 +331,8 @@ class Integrator(Sealed):
             refuse_stepped(self.system)
         compile_ahead(self._jobs(state))
         # bad values raise an error here that names them, rather than a failed step
-        self.system.project(state, self.constraint_tolerance)
+        if not self.goes_on:
+            self.system.project(state, self.constraint_tolerance)
         self.system.realize(state)
         if state.tree.counts["num_controllers"]:
             begin_sampling(state.block)
@@ -333,11 +340,13 @@ class Integrator(Sealed):
         self.reset_all_statistics()
         self.counts[rk.PASSES] = 0
         self.warned.clear()
+        self._jumps_from = -np.inf
         text = _diagnosis.contradictory_accelerations(self.system, state)
         if text:
             warnings.warn(text, RuntimeWarning, stacklevel=_callers_level())
         self.control[rk.STEP] = self.fixed_step_size or self.initial_step_size or 0.0
         self.control[rk.LAST_STEP] = 0.0
+        self.counts[rk.PROJECTED] = self.goes_on
         self._begin()
 
     def restart(self, longest: float = np.inf) -> None:
@@ -359,10 +368,9 @@ class Integrator(Sealed):
     def follow_jump(self, state: State, calls: Sequence[Any], which: Sequence[Any]) -> None:
         """Handlers are about to change the state by *calls*, as the witnesses *which* have changed sign."""
 
-    def _begin(self) -> None:
-        """Begin at the state, which is realized."""
-        state = self._state
-        assert state is not None
+    def get_room(self, state: State) -> None:
+        """Make arrays for steps of *state*, whose Instance stage is realized, with the settings in them."""
+        self._state = state
         self._table = np.ascontiguousarray(self.table)
         stages = self._table.shape[1] - 1
         self.work = np.zeros((rk.FIRST_STAGE + stages + rk.ROWS_AFTER, len(state.y_values)))
@@ -373,6 +381,13 @@ class Integrator(Sealed):
         control[rk.COLLAPSE] = 0.0
         control[rk.PERMITTED_STEP], control[rk.LAST_ERROR], self.counts[rk.STRAIN] = -1.0, 0.0, 0
         self._apply()
+        self.choose_routines()
+
+    def _begin(self) -> None:
+        """Begin at the state, which is realized."""
+        state, control = self._state, self.control
+        assert state is not None
+        self.get_room(state)
         status = self._call(rk.start, self.work, control, self.counts, np.zeros(3))
         if status == rk.NOT_PROJECTED:
             reason = _diagnosis.not_projected(self.system, state, self.constraint_tolerance)
@@ -550,12 +565,21 @@ class Integrator(Sealed):
         return float(self.control[rk.PREVIOUS_TIME])
 
     def _passes_jump(self) -> bool:
-        """Whether steps became too small at a jump of the accelerations, which a step may then pass with a warning."""
+        """Whether steps became too small at a jump of the accelerations, which a step may then pass with a warning.
+
+        Not where that is of no use: where the motion comes back to the jump at once, as it does along one.
+        """
         control, state = self.control, self._state
         assert state is not None
         if control[rk.FIXED_STEP] > 0.0:
             return False
         time = float(control[rk.TIME])
+        shortest = max(np.spacing(abs(time)), 0.0 if self.min_step_size else float(control[rk.MIN_STEP]))
+        if abs(time - self._jumps_from) > _FAR_FROM_JUMPS * shortest:
+            self._jumps_from, self._jumps = time, 0
+        self._jumps += 1
+        if self._jumps > _MOST_JUMPS:
+            return False
         found = _diagnosis.jump(self.system, state, self.work[rk.Y].copy(), time, self.work[rk.RATE].copy(), self._last_try())
         self.leave_at(time)
         if found is None:
@@ -717,14 +741,19 @@ class Integrator(Sealed):
                 worst = f", most of all in {_diagnosis.name_of(self.system, state, which)}"
                 worst += _diagnosis.strongest_force(self.system, state, which)
             failed = ConvergenceError(
-                f"at time {time:.9g} a step of {step:.3g} still misses accuracy {self.accuracy:g}{worst}: the "
-                f"system is too stiff for {type(self).__name__}, or a mobilizer at a singularity; try a larger accuracy "
-                f"number, a smaller min_step_size, or mobod.integrator.BDF for a stiff one{singular}. "
-                "The state is the last good one"
+                f"at time {time:.9g} a step of {step:.3g} still misses accuracy {self.accuracy:g}{worst}: "
+                f"{self.why_too_small()}{singular}. The state is the last good one"
             )
             cause = None
         failed.diagnosis = diagnosis
         raise failed from cause
+
+    def why_too_small(self) -> str:
+        """What it may be that needs steps too small, and what to do about it."""
+        return (
+            f"the system is too stiff for {type(self).__name__}, or a mobilizer at a singularity; try a larger accuracy "
+            "number, a smaller min_step_size, or mobod.integrator.BDF for a stiff one"
+        )
 
     def _relative_errors(self) -> Array:
         """The last try's errors, weighted."""

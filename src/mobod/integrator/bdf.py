@@ -97,7 +97,7 @@ class BDF(Integrator):
     (0.1, 5)
     """
 
-    INNER = frozenset({"memory", "solver"})
+    INNER = frozenset({"can_run_compiled", "memory", "solver"})
 
     order = 5
     error_order = 1
@@ -145,9 +145,8 @@ class BDF(Integrator):
         self.control[bdf.ORDER] = 0.0
         self.control[bdf.TOLERANCE] = self._tolerance_of_mean()
 
-    def _begin(self) -> None:
-        state = self._state
-        assert state is not None
+    def get_room(self, state: State) -> None:
+        """As of other integrators, with matrices."""
         ny, number = len(state.y_values), state.tree.num_particles
         if ny > _MOST:
             of_particles = f", {6 * number} of them of {number} particles" if number else ""
@@ -161,7 +160,11 @@ class BDF(Integrator):
         else:
             self._y, self._rates, self._moved, self._jacobian = np.zeros(ny), np.zeros(ny), np.zeros(ny), np.zeros((ny, ny))
         self.control[bdf.STOP] = -np.inf
-        super()._begin()
+        super().get_room(state)
+
+    def can_run_compiled(self, ny: int) -> bool:
+        """Whether runs of states with so many variables need no Python."""
+        return self._is_compiled and ny <= _MOST
 
     def _tolerance_of_mean(self) -> float:
         """The tolerance of the root mean square of errors; below the accuracy where it is to bound the largest.
@@ -361,6 +364,13 @@ class BDF(Integrator):
             assert self._state is not None
             self._state.record.time[0, 0], self._state.y_values[:] = self._bad
         super().fail(status)
+
+    def why_too_small(self) -> str:
+        """What it may be that needs steps too small, and what to do about it."""
+        return (
+            "a force jumps or grows without bound there, or a mobilizer is at a singularity; make a jump an event, or the "
+            "force smoother; try a smaller accuracy number, where the iteration begins nearer, or a smaller min_step_size"
+        )
 
     def leave_at(self, time: float, stage: Stage = Stage.ACCELERATION) -> None:
         """Put the state at *time*, by the solver's own polynomial where that is within the last step, and realize it."""

@@ -104,6 +104,12 @@ class Inputs:
         return state
 
 
+def every_mobility(system: Any, state: State) -> list[tuple[Any, int]]:
+    """All mobilities, as pairs."""
+    num_u = state.tree.num_u
+    return [(body, i) for body in system.get_matter_subsystem().body_list[1:] for i in range(num_u[body.index])]
+
+
 INPUT = "an input is (mobod, which_u), a setter, or 'element.parameter'"
 
 

@@ -10,6 +10,7 @@ from ..algebra.arrays import Array
 from ..motion._protocol import POSITION, VELOCITY
 from ..state.state import State
 from ..system.differences import along
+from ..system.motion_tangents import of_prescribed_speeds
 from ..system.tangents import displacements, of_velocity_errors
 from ..value.stage import Stage
 
@@ -37,14 +38,15 @@ def of_positions(state: State) -> Array:
 def of_speeds(state: State) -> tuple[Array, Array]:
     """Rows of velocity errors and prescribed u: times a displacement, plus rows times a change of u, have to be zero."""
     matter, nu = state.system.get_matter_subsystem(), state.tree.nu
-    system, known = state.system, np.eye(nu)[_known(state, "u")]
+    system, which = state.system, _known(state, "u")
+    known, by_q = np.eye(nu)[which], -of_prescribed_speeds(system, state)[which]
     if not state.tree.counts["nc"]:
-        return np.zeros((len(known), nu)), known
+        return by_q, known
     mp, mv, _ = matter.num_equations(state)
     G = matter.calc_g(state)[: mp + mv]
     if not system.is_interpreted:
         turned = of_velocity_errors(system, state)[matter.rows_in_use(state)[: mp + mv]]
-        return np.vstack([turned, np.zeros((len(known), nu))]), np.vstack([G, known])
+        return np.vstack([turned, by_q]), np.vstack([G, known])
 
     def errors(k: int, h: float) -> Array:
         other = moved(state, np.eye(nu)[k], h)
@@ -52,7 +54,7 @@ def of_speeds(state: State) -> tuple[Array, Array]:
         return np.array(other.u_err)[: mp + mv]
 
     turned = np.array([along(lambda h, k=k: errors(k, h)) for k in range(nu)]).T.reshape(mp + mv, nu)  # type: ignore[misc]
-    return np.vstack([turned, np.zeros((len(known), nu))]), np.vstack([G, known])
+    return np.vstack([turned, by_q]), np.vstack([G, known])
 
 
 def _known(state: State, which: str) -> Any:

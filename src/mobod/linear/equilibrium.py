@@ -64,7 +64,8 @@ def find_equilibrium(
     -----
     Newton's method on u_dot = 0 by exact derivatives, with the step of least norm along the manifold where the solution is not
     unique, halved while it makes things worse, and projected back onto the constraints. Where that is stuck, the system falls
-    for a while, stopped whenever its kinetic energy is largest, which takes it toward a stable equilibrium.
+    for a while, stopped whenever its kinetic energy is largest, which takes it toward a stable equilibrium. Controllers hold
+    their efforts as they are in *state*.
 
     Examples
     --------

@@ -19,6 +19,9 @@ class LinearSystem:
     ----------
     A, B, C, D : (n, n), (n, m), (p, n), (p, m) arrays
     state_names, input_names, output_names : sequences of n, m and p str
+    by_differences : sequence of str
+        What took differences of fourth order, to about 1e-10: outputs, or laws of controllers, by their names; all else is
+        exact.
 
     Examples
     --------
@@ -40,6 +43,7 @@ class LinearSystem:
     state_names: Sequence[str]
     input_names: Sequence[str]
     output_names: Sequence[str]
+    by_differences: Sequence[str] = ()
 
     def __repr__(self) -> str:
         n, m, p = len(self.A), self.B.shape[1], len(self.C)

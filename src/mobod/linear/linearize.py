@@ -15,12 +15,15 @@ from ..state.state import State
 from ..system import tangents
 from ..system.differences import along
 from ..system.parameter_derivatives import by_settings
+from ..system.variations import Directions, Variations
 from ..value import checks
 from ..value.stage import Stage
 from . import _manifold
+from ._closed_loop import Laws
+from ._exact_measures import ExactMeasures
 from ._exact_outputs import NAMED as EXACT
 from ._exact_outputs import ExactOutputs, station
-from ._inputs import Inputs
+from ._inputs import Inputs, every_mobility
 from .linear_system import LinearSystem
 
 if TYPE_CHECKING:
@@ -36,6 +39,7 @@ def linearize(
     outputs: Sequence[Output] | None = None,
     *,
     independent: bool = False,
+    closed_loop: bool = False,
 ) -> LinearSystem:
     """Linearize a system about a state: small changes of displacements, speeds and z, under small changes of inputs.
 
@@ -46,13 +50,17 @@ def linearize(
         At ACCELERATION; it need not be in equilibrium.
     inputs : sequence, optional
         Each a pair ``(mobod, which_u)``, a generalized force on that mobility beside those of the elements; or a parameter,
-        or a discrete force, by ``"element.parameter"`` or by its setter, as `calc_parameter_derivatives` takes. Every mobility
-        unless given.
+        or discrete forces such as ``"motors.efforts"``, by ``"element.parameter"`` or by their setter, as
+        `calc_parameter_derivatives` takes. Every mobility unless given.
     outputs : sequence, optional
         Measures; callables of a state at ACCELERATION that return a number or an array; names of recorded quantities, such as
         ``"kinetic_energy"``; stations ``(body, station)``, whose locations in Ground they are. The state itself unless given.
     independent : bool
-        Whether states are reduced to those that constraints, locks and motions leave independent.
+        Whether states are reduced to those that constraints, locks and motions leave independent. Dependent states then
+        follow inputs such as a rod's length, too.
+    closed_loop : bool
+        Whether controllers of `mobod.control` act all the time, as their laws would if their sample times were short: what
+        they remember are further states. Otherwise their efforts are held as they are in *state*.
 
     Returns
     -------
@@ -66,6 +74,8 @@ def linearize(
         If the state is below ACCELERATION.
     ValueError, TypeError, IndexError
         If an input or an output is none.
+    ModelError
+        For a closed loop in which a sensor is late.
 
     See Also
     --------
@@ -77,8 +87,9 @@ def linearize(
     A is the derivative of the flow, with dq = N v taken along the motion: its first rows are (N^-1 (d(N u)/dq N - NDot), 1,
     0), which is (0, 1, 0) but for quaternions and angles at u other than 0. Constraints, locks and motions are in A and B
     either way; with *independent*, dependent states are eliminated, so that A has no eigenvalues of directions off the
-    manifold. All is exact but outputs that are measures, callables, reactions and what motions exert: these take differences of
-    fourth order, to about 1e-10, as do the rates of z of measures that integrate. In systems with parts in Python all does.
+    manifold. All is exact, measures among it that can be compiled, and what they integrate; callables, other measures,
+    reactions, what motions exert and laws of controllers take differences of fourth order, to about 1e-10:
+    `LinearSystem.by_differences` names them. In systems with parts in Python all does.
 
     Examples
     --------
@@ -90,6 +101,8 @@ def linearize(
     >>> model.A.shape, model.B.shape
     ((4, 4), (4, 2))
     """
+    if closed_loop:
+        return _closed(system, state, inputs, outputs, independent)
     found = system.calc_forward_dynamics_derivatives(state)
     nu, nz = state.tree.nu, len(state.z_view)
     pushed = Inputs(system, state, inputs)
@@ -99,22 +112,76 @@ def linearize(
     A[:nu, nu : 2 * nu] = np.eye(nu)
     A[nu : 2 * nu] = np.hstack([found.q, found.u, found.z])
     B[nu : 2 * nu] = pushed.calc_rates(state, found.mobility_forces)
-    is_exact = not system.is_interpreted and nz == state.tree.nz and not state.tree.has_measures
-    if nz and is_exact:
+    is_exact, measures = not system.is_interpreted, None
+    asked = [one for one in outputs or () if isinstance(one, Measure)]
+    if is_exact and (asked or state.tree.has_measures):
+        measures = ExactMeasures(system, state, pushed, asked, A[nu : 2 * nu], B[nu : 2 * nu])
+    if nz and measures is not None and state.tree.has_measures:
+        A[2 * nu :], B[2 * nu :] = measures.z_by_state, measures.z_by_inputs
+    elif nz and is_exact and nz == state.tree.nz:
         A[2 * nu :] = tangents.of_residual(system, state, state.u_dot_view[:nu], state.record.multiplier).z_dot[:, :n]
         B[2 * nu :, pushed.of_settings] = by_settings(system, state, pushed.settings).z_dot
     elif nz:
         A[2 * nu :], B[2 * nu :] = _outputs_by_all(system, state, pushed, lambda other: np.array(other.z_dot_view))
+    by_differences = ["the system"] if system.is_interpreted else []
     names = [*speed_names(system, state)[:nu]]
     state_names = [*(f"{name}.v" for name in names), *(f"{name}.u" for name in names), *auxiliary_names(system, state)]
     if outputs is None:
         C, D, output_names = np.eye(n), np.zeros((n, len(pushed))), state_names
     else:
-        C, D, output_names = _of_outputs(system, state, pushed, outputs, A, B, is_exact)
+        C, D, output_names, some = _of_outputs(system, state, pushed, outputs, A, B, is_exact, measures)
+        by_differences += some
     if independent:
-        keep, T = _independent(state, nz)
-        A, B, C, state_names = A[keep] @ T, B[keep], C @ T, [state_names[i] for i in keep]
-    return LinearSystem(A, B, C, D, state_names, pushed.names, output_names)
+        A, B, C, D, keep = _reduced(system, state, pushed, (A, B, C, D))
+        state_names = [state_names[i] for i in keep]
+    return LinearSystem(A, B, C, D, state_names, pushed.names, output_names, by_differences)
+
+
+def _closed(system: Any, state: State, inputs: Any, outputs: Any, independent: bool) -> LinearSystem:
+    """The same with controllers whose laws act all the time."""
+    laws = Laws(system, state)
+    whole = [*(inputs if inputs is not None else every_mobility(system, state)), *laws.pairs]
+    plant = linearize(system, laws.state, whole, outputs)
+    n, m, k = len(plant.A), plant.B.shape[1] - len(laws.pairs), len(laws.memory_names)
+    pushed = Inputs(system, laws.state, whole[: len(whole) - len(laws.pairs)])
+    by_state, by_memory, by_inputs = laws.differentiate(pushed, n)
+    e = len(laws.pairs)
+    B_e, D_e = plant.B[:, m:], plant.D[:, m:]
+    A = np.block([[plant.A + B_e @ by_state[:e], B_e @ by_memory[:e]], [by_state[e:], by_memory[e:]]])
+    B = np.vstack([plant.B[:, :m] + B_e @ by_inputs[:e], by_inputs[e:]])
+    state_names = [*plant.state_names, *laws.memory_names]
+    if outputs is None:
+        C, D, output_names = np.eye(n + k), np.zeros((n + k, m)), state_names
+    else:
+        C = np.hstack([plant.C + D_e @ by_state[:e], D_e @ by_memory[:e]])
+        D, output_names = plant.D[:, :m] + D_e @ by_inputs[:e], list(plant.output_names)
+    if independent:
+        A, B, C, D, keep = _reduced(system, laws.state, pushed, (A, B, C, D), k)
+        state_names = [state_names[i] for i in keep]
+    by_differences = [*plant.by_differences, *laws.names]
+    return LinearSystem(A, B, C, D, state_names, list(plant.input_names[:m]), output_names, by_differences)
+
+
+def _reduced(
+    system: Any, state: State, pushed: Inputs, matrices: tuple[Array, Array, Array, Array], more: int = 0
+) -> tuple[Array, Array, Array, Array, Any]:
+    """A, B, C and D of independent states, and which they are; *more* states come last, and are independent.
+
+    All states are T times these, and K times inputs that move the manifold, such as a rod's length, each held where it is.
+    """
+    A, B, C, D = matrices
+    keep, T = _independent(state, len(state.z_view))
+    n = len(T)
+    T = np.block([[T, np.zeros((n, more))], [np.zeros((more, T.shape[1])), np.eye(more)]])
+    keep, K = np.concatenate([keep, n + np.arange(more)]), np.zeros((n + more, B.shape[1]))
+    if pushed.settings and (state.is_constrained or state.has_known):
+        directions = Directions(system, state, pushed.settings)
+        of = Variations(system, state, directions)
+        along = of.project(state, np.zeros((of.ny, len(directions))), np.eye(len(directions)))
+        changes = np.delete(of.tangent(state, along), np.s_[of.nu : of.nv], axis=0)
+        K[:n, pushed.of_settings] = changes[:n]
+    K = K - T @ K[keep]
+    return A[keep] @ T, B[keep] + A[keep] @ K, C @ T, D + C @ K, keep
 
 
 def _independent(state: State, nz: int) -> tuple[Any, Array]:
@@ -135,18 +202,32 @@ def _independent(state: State, nz: int) -> tuple[Any, Array]:
 
 
 def _of_outputs(
-    system: Any, state: State, inputs: Inputs, outputs: Sequence[Output], A: Array, B: Array, is_exact: bool
-) -> tuple[Array, Array, list[str]]:
-    """C, D and names of outputs, exactly where that is possible."""
-    n, nu, names, parts, exact = len(A), state.tree.nu, [], [], None
+    system: Any,
+    state: State,
+    inputs: Inputs,
+    outputs: Sequence[Output],
+    A: Array,
+    B: Array,
+    is_exact: bool,
+    measures: ExactMeasures | None,
+) -> tuple[Array, Array, list[str], list[str]]:
+    """C, D and names of outputs, exactly where that is possible; and the names of others."""
+    n, nu, parts, exact = len(A), state.tree.nu, [], None
+    names: list[str] = []
+    others: list[str] = []
     for i, output in enumerate(outputs):
         values, own = _values_of(system, [output], state)
-        names += [one.replace("output_0", f"output_{i}") for one in own]
+        own = [one.replace("output_0", f"output_{i}") for one in own]
+        names += own
         formula = _formula(system, output) if is_exact else None
+        of_measure = None if measures is None else measures.of(output)
         if is_exact and isinstance(output, str) and output == "u_dot":
             parts.append((A[nu : 2 * nu], B[nu : 2 * nu]))
+        elif of_measure is not None:
+            parts.append(of_measure)
         elif formula is None:
             parts.append(_outputs_by_all(system, state, inputs, values))
+            others += own
         else:
             exact = exact or ExactOutputs(system, state, inputs.settings)
             C = exact.differentiate(formula, exact.by_state[:n])
@@ -157,8 +238,8 @@ def _of_outputs(
                     D[i, k] = 1.0
             parts.append((C, D))
     if not parts:
-        return np.zeros((0, n)), np.zeros((0, len(inputs))), []
-    return np.vstack([C for C, _ in parts]), np.vstack([D for _, D in parts]), names
+        return np.zeros((0, n)), np.zeros((0, len(inputs))), [], []
+    return np.vstack([C for C, _ in parts]), np.vstack([D for _, D in parts]), names, others
 
 
 def _formula(system: Any, output: Output) -> Any:

@@ -66,6 +66,8 @@ class Program:
         self._numbers: list[float] = []
         self._num_values = 0
         self._routines: list[Routine] = []
+        #: The places of those that are called since `begin_values`, or for rates.
+        self.wanted: set[int] = set()
         #: Where results of measures, and of their derivatives, are; anew in each run.
         self._found: dict[tuple[int, int], int] = {}
         self._under_way: set[tuple[int, int]] = set()
@@ -113,6 +115,16 @@ class Program:
         sizes = self._num_values, self._memory_size
         tree.take_measures(code, self._numbers, self._runs, *sizes, self._routines, self._num_rate_routines)
 
+    def begin_values(self) -> int:
+        """From here on `value_of` adds operations after all that steps need; the number of the first."""
+        self._found, self.wanted = {}, set(range(self._num_rate_routines))
+        return len(self._rows)
+
+    @property
+    def num_operations(self) -> int:
+        """How many there are."""
+        return len(self._rows)
+
     # ------------------------------------------------------------------------------------------ for kinds
 
     def value_of(self, one: Measure, order: int = 0) -> int:
@@ -156,7 +168,9 @@ class Program:
         if routine not in self._routines:
             self._routines.append(routine)
         out = self._num_values
-        self._rows.append([self._routines.index(routine), len(self._integers), out])
+        which = self._routines.index(routine)
+        self.wanted.add(which)
+        self._rows.append([which, len(self._integers), out])
         self._integers += integers
         self._num_values += results
         return out

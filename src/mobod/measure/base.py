@@ -23,6 +23,7 @@ import numpy.typing as npt
 from ..algebra.arrays import Array
 from ..errors import ModelError, StageError, TopologyError
 from ..function.base import UNLIMITED
+from ..value import checks
 from ..value.attributes import Sealed
 from ..value.checks import numbers
 from ..value.stage import Stage
@@ -99,7 +100,7 @@ class Measure(Sealed):
         )
         self.subsystem: Subsystem | None = None
         self.index = -1
-        self.given_name = name
+        self.given_name = None if name is None else checks.name("measure", name)
         if subsystem is not None:
             if not hasattr(subsystem, "adopt_measure"):
                 raise TypeError(f"the first argument of a measure has to be a Subsystem, or None; not {subsystem!r}")

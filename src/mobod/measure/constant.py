@@ -13,6 +13,7 @@ import numpy.typing as npt
 from ..algebra.scalar import store
 from ..compiling import generic
 from ..function.base import UNLIMITED
+from ..value.checks import integer
 from ..value.stage import Stage
 from ._routine import by_address, number
 from .base import Measure, check_shape
@@ -106,7 +107,7 @@ class Zero(Constant):
     """
 
     def __init__(self, subsystem: Subsystem | None = None, n: int | None = None, *, name: str | None = None) -> None:
-        super().__init__(subsystem, 0.0 if n is None else np.zeros(n), name=name)
+        super().__init__(subsystem, 0.0 if n is None else np.zeros(integer("n", n, 1)), name=name)
 
 
 class One(Constant):
@@ -126,4 +127,4 @@ class One(Constant):
     """
 
     def __init__(self, subsystem: Subsystem | None = None, n: int | None = None, *, name: str | None = None) -> None:
-        super().__init__(subsystem, 1.0 if n is None else np.ones(n), name=name)
+        super().__init__(subsystem, 1.0 if n is None else np.ones(integer("n", n, 1)), name=name)

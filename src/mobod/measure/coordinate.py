@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..algebra.scalar import load, store
 from ..compiling import generic
+from ..value.checks import integer
 from ..value.stage import Stage
 from ._routine import by_address
 from .base import Measure, NotCompiled
@@ -70,7 +71,7 @@ class Coordinate(Measure):
     """
 
     def __init__(self, subsystem: Subsystem | None, mobod: MobilizedBody, which: int = 0, *, name: str | None = None) -> None:
-        self.mobod, self.which_coordinate = _checked_body("Coordinate", mobod), int(which)
+        self.mobod, self.which_coordinate = _checked_body("Coordinate", mobod), integer("which", which)
         if self.which_coordinate < 0:
             raise IndexError(f"coordinates of {mobod.name!r} are counted from 0, got {which}")
         super().__init__(subsystem, name=name)

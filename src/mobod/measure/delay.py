@@ -99,7 +99,7 @@ class Delay(Memory):
 
     def set_use_linear_interpolation_only(self, linear_only: bool) -> None:
         """Whether to join samples by straight lines, for sources that are not smooth: a topological change."""
-        self._linear = bool(linear_only)
+        self._linear = checks.flag("linear_only", linear_only)
         self.invalidate_topology()
 
     def get_can_use_current_value(self) -> bool:
@@ -116,7 +116,7 @@ class Delay(Memory):
         ValueError
             If the source depends on the delayed value.
         """
-        kept, self._can_use_current = self._can_use_current, bool(can_use_current_value)
+        kept, self._can_use_current = self._can_use_current, checks.flag("can_use_current_value", can_use_current_value)
         self._accept(lambda: setattr(self, "_can_use_current", kept))
 
     # ------------------------------------------------------------------------------------------ for the base class

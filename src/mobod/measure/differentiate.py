@@ -13,6 +13,7 @@ import numpy as np
 from ..algebra.arrays import Array
 from ..algebra.scalar import load, one, store, where, zero
 from ..compiling import generic
+from ..value.checks import flag
 from ..value.stage import Stage
 from ._routine import by_address, result
 from .base import Measure, NotCompiled, check_measure, fewest
@@ -58,9 +59,10 @@ def remember(model: Any, i: int, out: int) -> None:
     """The estimate into memory, and whether it is more than a guess: from the first time after a run's start on."""
     memory = model.measure_code[i + 2]
     known, time = memory + 2 + 2 * model.measure_code[i], load(model.time, 0, 0)
-    before = load(model.measure_memory, known, 0)
-    store(model.measure_next, memory, 0, load(model.measure_memory, memory, 0))
-    store(model.measure_next, known, 0, where(time == load(model.measure_memory, memory + 1, 0), before, one(time)))
+    before, begun = load(model.measure_memory, known, 0), load(model.measure_memory, memory, 0)
+    store(model.measure_next, memory, 0, begun)
+    moved = where(time == load(model.measure_memory, memory + 1, 0), before, one(time))
+    store(model.measure_next, known, 0, where(begun > zero(time), moved, zero(time)))
     _estimate(model, i, model.measure_next, memory + 1)
 
 
@@ -121,7 +123,7 @@ class Differentiate(Memory):
 
     def set_force_use_approximation(self, must_approximate: bool) -> None:
         """Whether to estimate even where the operand has a derivative: a topological change. For trying out."""
-        self._force_approximation = bool(must_approximate)
+        self._force_approximation = flag("must_approximate", must_approximate)
         self.invalidate_topology()
 
     def get_force_use_approximation(self) -> bool:

@@ -115,6 +115,10 @@ class Integrate(Measure):
             raise ModelError(f"{self!r} has no initial condition measure; call set_initial_condition_measure(measure)")
         return self._initial
 
+    def begins_with_a_measure(self, state: State) -> bool:
+        """Whether a run from this state lets the integral begin with the initial condition measure's value there."""
+        return self._initial is not None and not self.has_begun(state)
+
     def set_initial_condition_measure(self, initial_condition: Measure) -> None:
         """Start from another measure, of the same size: a topological change."""
         self._initial = self._replaced("the initial condition", initial_condition)

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..errors import StageError
+from ..value.checks import flag
 from ..value.stage import Stage
 from . import _store
 from .base import Measure, check_shape
@@ -140,7 +141,7 @@ class Result(Measure):
 
         For values that are always written by that stage, by someone who cannot mark them. Nothing checks that.
         """
-        self._presumed = bool(presume)
+        self._presumed = flag("presume", presume)
         self.invalidate_topology()
 
     def get_is_presumed_valid_at_depends_on_stage(self) -> bool:

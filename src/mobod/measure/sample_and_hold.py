@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..algebra.arrays import Array
-from ..algebra.scalar import load, store, where, zero
+from ..algebra.scalar import load, load_lane, num_lanes, store, store_lane, where, zero
 from ..compiling import generic
 from ..value.checks import positive
 from ..value.stage import Stage
@@ -40,22 +40,30 @@ def hold(model: Any, i: int, out: int) -> None:
 
 @generic
 def sample(model: Any, i: int, out: int) -> None:
-    """Of numbers only, as steps are. Integers: how many, where the source is, the place in memory, that of the period."""
+    """State by state. Integers: how many, where the source is, the place in memory, that of the period.
+
+    Where nothing is remembered yet, the source is what is to be.
+    """
     n, source, memory = model.measure_code[i], model.measure_code[i + 1], model.measure_code[i + 2]
-    period, time = load(model.measure_numbers, model.measure_code[i + 3], 0), load(model.time, 0, 0)
-    begun, before = load(model.measure_memory, memory, 0), load(model.measure_memory, memory + 1 + n, 0)
-    taken = False
-    if begun > 0.0 and period > 0.0:  # the period is zero where there is none
-        taken = (time / period + _ROUNDING) // 1.0 > (before / period + _ROUNDING) // 1.0
-    store(model.measure_next, memory, 0, begun)
-    for k in range(n):
-        value = load(model.measure_memory, memory + 1 + k, 0)
+    rows, following = model.measure_memory, model.measure_next
+    for lane in range(num_lanes(load(model.time, 0, 0))):
+        time, begun = load_lane(model.time, 0, 0, lane), load_lane(rows, memory, 0, lane)
+        before, period = (
+            load_lane(rows, memory + 1 + n, 0, lane),
+            load_lane(model.measure_numbers, model.measure_code[i + 3], 0, lane),
+        )
+        taken = not begun > 0.0
+        if not taken and period > 0.0:  # the period is zero where there is none
+            taken = (time / period + _ROUNDING) // 1.0 > (before / period + _ROUNDING) // 1.0
+        store_lane(following, memory, 0, lane, begun)
+        for k in range(n):
+            value = load_lane(rows, memory + 1 + k, 0, lane)
+            if taken:
+                value = load_lane(model.measure_values, source + k, 0, lane)
+            store_lane(following, memory + 1 + k, 0, lane, value)
         if taken:
-            value = result(model, source + k)
-        store(model.measure_next, memory + 1 + k, 0, value)
-    if taken:
-        before = time
-    store(model.measure_next, memory + 1 + n, 0, before)
+            before = time
+        store_lane(following, memory + 1 + n, 0, lane, before)
 
 
 operation, keep = by_address(hold), by_address(sample)

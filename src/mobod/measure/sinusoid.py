@@ -91,12 +91,13 @@ class Sinusoid(Measure):
         except ValueError:
             shapes = ", ".join(f"{what} {np.shape(value)}" for what, value in given.items())
             raise ValueError(f"the numbers of a Sinusoid have to be of one size; got {shapes}") from None
+        shape = check_shape(arrays[0].shape, "a Sinusoid")
         for what, value in given.items():
             if not np.isfinite(value).all():
                 raise ModelError(f"the {what} of a Sinusoid has to be finite; got {value!r}")
         self.amplitude, self.rate, self.phase = (np.array(array) for array in arrays)
         self.pack_numbers = tuple(float(array.flat[0]) for array in (self.amplitude, self.rate, self.phase))
-        super().__init__(subsystem, check_shape(self.amplitude.shape, "a Sinusoid"), name=name)
+        super().__init__(subsystem, shape, name=name)
 
     def _calc(self, state: State, deriv_order: int) -> Any:
         if self._shape == ():

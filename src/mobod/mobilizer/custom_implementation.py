@@ -10,6 +10,7 @@ import numpy as np
 from ..algebra import euler_xyz, quaternion
 from ..algebra.arrays import Array, ArrayLike
 from ..errors import ModelError
+from ..state.stage_hooks import StageHooks
 from ..value import Transform
 from ..value.stage import Stage
 from ._custom_python import checked
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 MOST_SPEEDS, MOST_COORDINATES = 6, 7
 
 
-class CustomImplementation(abc.ABC):
+class CustomImplementation(StageHooks, abc.ABC):
     """A mobilizer that its user writes in Python: derive from this, and hand an instance to `Custom`.
 
     1. `calc_mobilizer_transform_from_q`, `multiply_by_h_matrix` and `multiply_by_h_dot_matrix` are required: the pose of M in
@@ -281,38 +282,11 @@ class CustomImplementation(abc.ABC):
         u: Array = np.linalg.lstsq(columns[part].T, V.ravel(), rcond=None)[0]
         return u
 
-    # ------------------------------------------------------------------------------------------ pictures, hooks
+    # ------------------------------------------------------------------------------------------ pictures
 
     def calc_decorative_geometry_and_append(self, state: State, stage: Any) -> list[Decoration]:
         """Decorations to draw on the body, placed in its frame by their `X`; asked for once for each stage up to POSITION."""
         return []
-
-    def realize_topology(self, state: State) -> None:
-        """Called when the system's topology is realized."""
-
-    def realize_model(self, state: State) -> None:
-        """Called when modelling choices are settled."""
-
-    def realize_instance(self, state: State) -> None:
-        """Called when the state reaches INSTANCE: override it to precompute what depends on parameters."""
-
-    def realize_time(self, state: State) -> None:
-        """Called when the state reaches TIME: override it to precompute what depends on time."""
-
-    def realize_position(self, state: State) -> None:
-        """Called when positions are computed, before H and N are asked for; `get_mobilizer_transform` is there."""
-
-    def realize_velocity(self, state: State) -> None:
-        """Called when velocities are computed, before HDot and NDot are asked for; `get_q_dot` is there."""
-
-    def realize_dynamics(self, state: State) -> None:
-        """Called when the state reaches DYNAMICS; it cannot affect the motion."""
-
-    def realize_acceleration(self, state: State) -> None:
-        """Called when the state reaches ACCELERATION; it cannot affect the motion."""
-
-    def realize_report(self, state: State) -> None:
-        """Called when the state reaches REPORT; it cannot affect the motion."""
 
 
 _RATES = ("multiply_by_n", "multiply_by_n_inv", "multiply_by_n_dot")

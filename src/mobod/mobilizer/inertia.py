@@ -36,7 +36,12 @@ def _mass_properties_of_each(body: HasInertia, template: State, values: Any, pre
 
 def _by_ten(setter: Any, state: State, value: Any) -> None:
     """Call the setter with what may be ten numbers."""
-    setter(state, rows.of_ten(value) if isinstance(value, np.ndarray) and value.shape == (10,) else value)
+    if isinstance(value, np.ndarray) and value.shape != (10,):
+        raise ValueError(
+            "mass properties in an array are ten numbers a row: mass, mass center, and the inertia about the origin "
+            f"xx, yy, zz, xy, xz, yz; got a row of shape {value.shape}"
+        )
+    setter(state, rows.of_ten(value) if isinstance(value, np.ndarray) else value)
 
 
 class HasInertia(Kinematics):

@@ -15,6 +15,7 @@ from ..compiling import Routine
 from ..errors import ModelError, TopologyError
 from ..value import level as _level
 from ..value.attributes import Sealed
+from ..value.checks import flag
 from ..value.level import Level, Method, all_methods
 
 if TYPE_CHECKING:
@@ -59,7 +60,9 @@ class Motion(Sealed):
     """
 
     INNER = frozenset(
-        {"disabled_by_default", "driver", "in_use", "is_steady", "mobod", "objection", "pack_numbers", "pool_run", "routine"}
+        """
+        disabled_by_default driver in_use is_steady mobod names_of_numbers number_place objection pack_numbers pool_run routine
+        """.split()
     )
 
     Level: TypeAlias = _level.Level
@@ -67,6 +70,8 @@ class Motion(Sealed):
 
     #: The routine that the sweeps call; None for a motion in Python.
     routine: ClassVar[Routine | None] = None
+    #: What its numbers are called, one each; or a name for all.
+    names_of_numbers: ClassVar[tuple[str, ...]] = ()
     _level: Level = Level.NO_LEVEL
 
     def __init__(self, mobod: MobilizedBody) -> None:
@@ -144,7 +149,7 @@ class Motion(Sealed):
 
     def set_disabled_by_default(self, should_be_disabled: bool) -> None:
         """Whether states start with it switched off; a topological change."""
-        self.disabled_by_default = bool(should_be_disabled)
+        self.disabled_by_default = flag("should_be_disabled", should_be_disabled)
         self.mobod.instance_changed()
 
     def is_disabled_by_default(self) -> bool:
@@ -179,11 +184,16 @@ class Motion(Sealed):
             raise TopologyError(f"{asked} of {self!r}: it was taken off by clear_motion(); make a new one")
         state.tree_of(self.mobod, f"{asked} of the motion")
 
+    def number_place(self, state: State, asked: str) -> tuple[str, int, int]:
+        """The tree's field that has its numbers, the first row and their count; refuses a state of another system."""
+        self._check(state, asked)
+        return "motion_numbers", int(state.tree.fields["first_motion_number"][self.mobod.index]), len(self.pack_numbers())
+
     def pool_run(self, state: State, change: bool) -> Array:
         """Its numbers as they are in the state, as a view."""
-        first = int(state.tree.fields["first_motion_number"][self.mobod.index])
-        whole = state.own_field("motion_numbers") if change else state.field("motion_numbers")
-        return whole.reshape(-1)[first : first + len(self.pack_numbers())]
+        field, first, n = self.number_place(state, "the numbers")
+        whole = state.own_field(field) if change else state.field(field)
+        return whole.reshape(-1)[first : first + n]
 
 
 def checked_level(level: Any, what: str) -> Level:

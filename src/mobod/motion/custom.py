@@ -13,6 +13,7 @@ from ..algebra.arrays import Array
 from ..errors import ModelError
 from ..function.users import check_parameters
 from ..state.of_each import Present, Rows, numbers_at, of_each
+from ..state.stage_hooks import StageHooks
 from ..value.level import Level, Method
 from ._custom_compiled import CompiledFunctions, motion_of
 from .base import Motion
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from ..state.state import State
 
 
-class CustomImplementation(abc.ABC):
+class CustomImplementation(StageHooks, abc.ABC):
     """Base class of motions in Python; ``Custom(mobod, implementation)`` attaches one.
 
     1. `get_level` is required; `get_level_method` where the method is not ``PRESCRIBED``.
@@ -82,33 +83,6 @@ class CustomImplementation(abc.ABC):
     def _missing(self, what: str, level: str) -> Any:
         raise ModelError(f"{type(self).__name__} prescribes motion at Level.{level}; it has to define {what}")
 
-    def realize_topology(self, state: State) -> None:
-        """Called when the system's topology is realized."""
-
-    def realize_model(self, state: State) -> None:
-        """Called when modelling choices are settled."""
-
-    def realize_instance(self, state: State) -> None:
-        """Called at INSTANCE."""
-
-    def realize_time(self, state: State) -> None:
-        """Called at TIME."""
-
-    def realize_position(self, state: State) -> None:
-        """Called at POSITION."""
-
-    def realize_velocity(self, state: State) -> None:
-        """Called at VELOCITY."""
-
-    def realize_dynamics(self, state: State) -> None:
-        """Called at DYNAMICS."""
-
-    def realize_acceleration(self, state: State) -> None:
-        """Called at ACCELERATION."""
-
-    def realize_report(self, state: State) -> None:
-        """Called at REPORT."""
-
 
 def _parameters_of_each(motion: Any, template: State, values: Any, present: Present) -> Rows | None:
     motion.get_parameters(template)  # refuses motions without, and states of other systems
@@ -160,6 +134,7 @@ class Custom(Motion):
     1.471518
     """
 
+    names_of_numbers = ("parameters",)
     implementation: CustomImplementation | None = None
     _compiled: CompiledFunctions | None = None
 

@@ -111,6 +111,7 @@ class Sinusoid(Motion):
     """
 
     routine = move
+    names_of_numbers = ("amplitude", "rate", "phase")
 
     def __init__(self, mobod: MobilizedBody, level: Level, amplitude: float, rate: float, phase: float) -> None:
         self._level = checked_level(level, "a Sinusoid")

@@ -77,6 +77,7 @@ class Steady(Motion):
     """
 
     routine = move
+    names_of_numbers = ("rates",)
     _level = Level.VELOCITY
 
     def __init__(self, mobod: MobilizedBody, rates: npt.ArrayLike) -> None:

@@ -93,6 +93,8 @@ class Table(Sealed):
                 )
             self._columns[str(label)] = column
         self.labels = tuple(self._columns)
+        if not isinstance(name, str):
+            raise TypeError(f"name of a Table is text, not {name!r}")
         self.name, self.metadata, self.report = name, dict(metadata or {}), list(report)
 
     # ------------------------------------------------------------------------------------------ as a mapping

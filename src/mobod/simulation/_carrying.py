@@ -119,7 +119,7 @@ class Carrying(Base):
         if not self._begun:
             self._begun = True
             if self.tape is None:
-                self.S = of.raw(state, self.directions.of_start)
+                self.S = of.at_start(state)
                 self.S = of.project(state, self.S, self.weights)
                 self._keep(state, self.S)
         elif self._jumped is not None:

@@ -152,9 +152,10 @@ class Following(Carrying):
         assert state is not None
         self.leave_at(time)
         J, B = self.variations.rates(state)
-        known = self.variations.known(state)
-        J[known] = 0.0
-        J[:, known] = B[known] = 0.0
+        prescribed, known = self.variations.prescribed(state), self.variations.known(state)
+        if prescribed is not None:
+            J, B = J @ prescribed[0], B + J @ prescribed[1]
+            J[known] = B[known] = 0.0
         return J, B @ weights
 
 
@@ -172,8 +173,7 @@ def follow(like: Integrator, variations: Variations, keeps_tape: bool) -> Carryi
             "RungeKuttaMerson, which passes impacts as events"
         )
     kind = type(type(like).__name__, (Following, type(like)), {})
-    solver = {"solver": like.get_solver_name()} if isinstance(like, BDF) else {}
-    found: Any = kind(like.system, **integrator_keywords(like), **solver)
+    found: Any = kind(like.system, **integrator_keywords(like))
     for name, value in vars(like).items():
         if isinstance(value, bool):
             setattr(found, name, value)

@@ -175,7 +175,7 @@ def _derivatives(run: Carrying, state: State, loss: Callable[[State], float]) ->
     for k in np.flatnonzero(run.directions.of_settings):
         by_settings[k] = of.along(state, 0.0 * every[0], np.eye(n)[k], value, Stage.ACCELERATION)
     _, back = of.changes(state)
-    return np.concatenate([by[: of.nu] @ back, by[of.nu :]]), by_settings
+    return np.concatenate([by[: of.nv] @ back, by[of.nv :]]), by_settings
 
 
 def _backward(run: Carrying, start: State, looks: list[tuple[int, Array, Array]]) -> Array:
@@ -197,7 +197,7 @@ def _backward(run: Carrying, start: State, looks: list[tuple[int, Array, Array]]
             adjoint, more = _step_back(run, one, adjoint)
             gradient = gradient + more
     adjoint, more = _unproject(run, start, adjoint)
-    return gradient + more + of.raw(start, run.directions.of_start).T @ adjoint
+    return gradient + more + of.at_start(start).T @ adjoint
 
 
 def _unproject(run: Carrying, state: State, adjoint: Array) -> tuple[Array, Array]:
@@ -217,8 +217,8 @@ def _step_back(run: Carrying, step: Step, adjoint: Array) -> tuple[Array, Array]
         adjoint, gradient = _unproject(run, step.end, adjoint)
     stages, h = table.shape[1] - 1, step.h
     state = step.template.copy()
-    model, known = Interpreted(run.system, state), of.known(state)
-    rates, by_y, by_settings = np.zeros((stages, of.num_integrated)), [], []
+    model = Interpreted(run.system, state)
+    rates, by_y, by_settings, prescribed = np.zeros((stages, of.num_integrated)), [], [], []
     for s in range(stages):
         state.y_values[:] = step.y + h * (table[s, 1 : 1 + s] @ rates[:s])
         state.record.time[0, 0] = step.time + table[s, 0] * h
@@ -228,13 +228,16 @@ def _step_back(run: Carrying, step: Step, adjoint: Array) -> tuple[Array, Array]
         J, B = of.rates(state)
         by_y.append(J)
         by_settings.append(B)
+        prescribed.append(of.prescribed(state))
     of_stages = np.zeros((stages, of.ny))
     for s in range(stages - 1, -1, -1):
         weight = h * (table[stages, 1 + s] * adjoint + table[s + 1 : stages, 1 + s] @ of_stages[s + 1 :])
         of_stages[s] = by_y[s].T @ weight
-        if s > 0:
-            of_stages[s][known] = 0.0
         gradient = gradient + by_settings[s].T @ weight
+        what = prescribed[s]
+        if s > 0 and what is not None:
+            gradient = gradient + what[1].T @ of_stages[s]
+            of_stages[s] = what[0].T @ of_stages[s]
     return adjoint + of_stages.sum(axis=0), gradient
 
 

@@ -93,13 +93,19 @@ def integrator_settings(integrator: Integrator) -> IntegratorSettings:
     return IntegratorSettings(type(integrator), integrator_keywords(integrator), choices)
 
 
+def make_integrator(system: MultibodySystem, settings: IntegratorSettings) -> Integrator:
+    """An integrator with these settings."""
+    integrator = settings.kind(system, **settings.keywords)
+    for name, value in settings.choices.items():
+        setattr(integrator, name, value)
+    return integrator
+
+
 def run_again(
     system: MultibodySystem, state: State, times: Array, settings: IntegratorSettings, rows: Any, keeps_account: bool = False
 ) -> Ledger | None:
     """Simulate from *state* once more, with reports at *times* to *rows*; what the steps did, where that is asked for."""
-    integrator = settings.kind(system, **settings.keywords)
-    for name, value in settings.choices.items():
-        setattr(integrator, name, value)
+    integrator = make_integrator(system, settings)
     stepper = TimeStepper(system, integrator)
     stepper.initialize(state)
     ledger = Ledger(system, integrator.get_state()) if keeps_account else None

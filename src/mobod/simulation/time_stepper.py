@@ -20,7 +20,7 @@ from ..integrator.base import _callers_level
 from ..state.subsystem import Subsystem
 from ..state.validity import EVERYTHING, unchanged_bit
 from ..value.attributes import Sealed
-from ..value.checks import positive
+from ..value.checks import flag, positive
 from ..value.stage import TIME as _TIME
 from ..value.stage import Stage
 from .checkpoint import load_checkpoint, parts_fingerprint, save_checkpoint
@@ -73,14 +73,13 @@ class TimeStepper(Sealed):
     0.5
     """
 
-    INNER = frozenset({"contact_events", "has_events", "initialized", "may_be_saved", "parts_at_start"})
+    INNER = frozenset({"began", "contact_events", "has_events", "initialized", "may_be_saved", "parts_at_start"})
 
     # slots refuse unknown attributes at no cost: stepping assigns a few of them each time
     __slots__ = (
         "__weakref__",
         "_agenda",
         "_announced_at",
-        "_began",
         "_due",
         "_final",
         "_found",
@@ -98,6 +97,7 @@ class TimeStepper(Sealed):
         "_termination",
         "_times_of",
         "_watch",
+        "began",
         "initialized",
         "may_be_saved",
         "parts_at_start",
@@ -143,7 +143,7 @@ class TimeStepper(Sealed):
 
     def set_report_all_significant_states(self, report_all: bool) -> None:
         """Say whether `step_to` also returns at scheduled reports, before and after events, and at the step limit."""
-        self._reports_all = bool(report_all)
+        self._reports_all = flag("report_all", report_all)
         self._integrator.quick = None
 
     def get_report_all_significant_states(self) -> bool:
@@ -188,7 +188,7 @@ class TimeStepper(Sealed):
         self._last_event, self._in_a_row = -np.inf, 0
         self._watch: Watch | None = None
         #: When the present interval began, and how far steps may go after an event.
-        self._began, self._reach = self._now, 0.0
+        self.began, self._reach = self._now, 0.0
         calls = self._agenda.calls_of_subsystems(Cause.INITIALIZATION) + self._agenda.calls_for_contacts()
         changes = self.system.is_interpreted or self.system.event_handlers or self.system.event_reporters
         self.parts_at_start = parts_fingerprint(self) if changes and self.may_be_saved else None
@@ -463,7 +463,7 @@ class TimeStepper(Sealed):
                 f"the stepper's state has been moved from time {self._now:.9g} to {state.time:.9g}; set anything but its time, "
                 "or call initialize with a state of another time"
             )
-        self._reach = max(self._now - self._began, 0.5 * self._reach)
+        self._reach = max(self._now - self.began, 0.5 * self._reach)
         self._integrator.take_up(self._reach if self._reach > 0.0 else np.inf)
         found = self._found
         self._begin_interval()
@@ -732,7 +732,7 @@ class TimeStepper(Sealed):
                     ends = owner
             changed = not state.is_unchanged() or not np.array_equal(y, state.y_values)
             if changed:
-                self._reach = max(self._now - self._began, 0.5 * self._reach)
+                self._reach = max(self._now - self.began, 0.5 * self._reach)
                 integrator.restart(self._reach if self._reach > 0.0 else np.inf)
         except BaseException:
             state.revert(kept)
@@ -748,7 +748,7 @@ class TimeStepper(Sealed):
 
     def _begin_interval(self) -> None:
         """The integrator has started anew: witnesses are watched from here on."""
-        self._found, self._step_due, self._began = None, None, self._now
+        self._found, self._step_due, self.began = None, None, self._now
         watched: list[Watched] = self._agenda.watched(self._integrator.get_state())
         self._watch = None
         if watched:

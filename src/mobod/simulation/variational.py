@@ -154,7 +154,6 @@ class Variational(Carrying, Integrator):
         model, stages = Interpreted(self.system, state), table.shape[1] - 1
         rates, of_S = np.zeros((stages, len(y))), np.zeros((stages, *S.shape))
         rates[0], of_S[0] = self.work[rk.RATE], first
-        known = np.zeros(len(S), bool) if not state.has_known else self.variations.known(state)
         for s in range(1, stages):
             state.y_values[:] = y + h * (table[s, 1 : 1 + s] @ rates[:s])
             state.record.time[0, 0] = time + table[s, 0] * h
@@ -163,7 +162,9 @@ class Variational(Carrying, Integrator):
                 return None
             rates[s] = state.record.y_dot[:, 0]
             here = S + h * np.tensordot(table[s, 1 : 1 + s], of_S[:s], 1)
-            here[known] = 0.0
+            prescribed = self.variations.prescribed(state) if state.has_known and S.shape[1] else None
+            if prescribed is not None:
+                here = prescribed[0] @ here + prescribed[1] @ self.weights
             of_S[s] = self._rates(state, here)
         y_end, S_end = y + h * (table[stages, 1:] @ rates), S + h * np.tensordot(table[stages, 1:], of_S, 1)
         weights = self.work[len(self.work) - 4]

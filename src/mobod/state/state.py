@@ -60,9 +60,9 @@ class State(OwnParameters):
     INNER = frozenset(
         """
         A_GB H H_FM R_FM R_GB V_GB assign attach_own block check_owner discrete end_step field force_cache forces
-        given has_known has_locks
+        has_known has_locks
         invalidate_from invalidate_instance invalidate_model invalidate_q invalidate_u invalidate_z is_constrained is_unchanged
-        leave_out lower_to make_forces make_given make_room mark_unchanged matters_own need_accelerations need_instance
+        leave_out lower_to make_forces make_room mark_unchanged matters_own need_accelerations need_instance
         need_positions need_velocities
         num_matter_errors own_field own_fields own_numbers pending_euler_angles preparing q_dot_dot_view q_dot_view q_values
         q_view record refuse refuse_model resources revert scratch settings settle_motion slots snapshot stage_number take_own

@@ -37,7 +37,6 @@ class Storage(HidesInner):
         "discrete",
         "force_cache",
         "forces",
-        "given",
         "own_fields",
         "pending_euler_angles",
         "preparing",
@@ -84,7 +83,6 @@ class Storage(HidesInner):
         self.tree, self.record, self.block = tree, record, record.block
         self.scratch: tuple[Array, Array] | None = None
         self.forces: tuple[Array, Array, Array] | None = None
-        self.given: tuple[Array, memoryview] | None = None
         # with a body's rows in the shape that getters hand out: reshaping each time takes as long as all the rest
         self.R_GB, self.R_FM = record.R_GB.reshape(-1, 3, 3), record.R_FM.reshape(-1, 3, 3)
         self.V_GB, self.A_GB = record.V_GB.reshape(-1, 2, 3), record.A_GB.reshape(-1, 2, 3)
@@ -102,12 +100,6 @@ class Storage(HidesInner):
         for name, array in self.own_fields.items():
             record.share(name, array)
         self._attach(tree, record)
-
-    def make_given(self) -> tuple[Array, memoryview]:
-        """Room for a number a mobility that an operator is given, and its memory: to copy is quicker than to check an array."""
-        array = np.zeros(self.tree.nu)
-        self.given = array, memoryview(array)  # type: ignore[arg-type]
-        return self.given
 
     def make_forces(self) -> tuple[Array, Array, Array]:
         """The forces applied to bodies, particles and mobilities, writable, in the shapes that users' forces in Python get."""

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from .._version import __version__
 from ..errors import ModelError, TopologyError
+from ..value import checks
 from ..value.stage import Stage
 from .access import StateAccess
 from .trigger_info import TriggerInfo
@@ -97,7 +98,7 @@ class Subsystem(StateAccess):
             warn_of_misspelt_hooks(cls, "Subsystem", stacklevel=2)
 
     def __init__(self, system: MultibodySystem | None = None, name: str = "subsystem") -> None:
-        self._name = name
+        self._name = checks.name("subsystem", name)
         self.system: MultibodySystem | None = None
         self.subsystem_index = -1
         self.own_measures: list[Measure] = []

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..value.checks import integer, positive
+from ..value.checks import flag, integer, positive
 
 
 class TriggerInfo:
@@ -42,7 +42,11 @@ class TriggerInfo:
         window: float = 0.1,
         absolute_window: float | None = None,
     ) -> None:
-        self._event_id, self.rising, self.falling = integer("event_id", event_id), bool(rising), bool(falling)
+        self._event_id, self.rising, self.falling = (
+            integer("event_id", event_id),
+            flag("rising", rising),
+            flag("falling", falling),
+        )
         self._window = _window(window)
         self._absolute = (
             None if absolute_window is None else positive("the localization absolute_window", absolute_window, ValueError)
@@ -66,7 +70,7 @@ class TriggerInfo:
 
     def set_trigger_on_rising_sign_transition(self, should_trigger: bool) -> None:
         """Say whether a change from negative to positive, or to zero, is an event."""
-        self.rising = bool(should_trigger)
+        self.rising = flag("should_trigger", should_trigger)
 
     def should_trigger_on_falling_sign_transition(self) -> bool:
         """Whether a change from positive to negative, or to zero, is an event."""
@@ -74,7 +78,7 @@ class TriggerInfo:
 
     def set_trigger_on_falling_sign_transition(self, should_trigger: bool) -> None:
         """Say whether a change from positive to negative, or to zero, is an event."""
-        self.falling = bool(should_trigger)
+        self.falling = flag("should_trigger", should_trigger)
 
     def get_required_localization_time_window(self) -> float:
         """Largest error of the event's time, in units of accuracy times time scale."""

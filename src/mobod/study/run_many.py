@@ -19,6 +19,7 @@ from .._version import __version__
 from ..ensemble.ensemble_trajectory import EnsembleTrajectory
 from ..simulation.fingerprint import UNKNOWN, part_fingerprint, system_fingerprint
 from ..system.system import MultibodySystem
+from ..value.attributes import named_arguments
 from ..value.checks import integer
 from .files import Folder
 from .part import Part
@@ -33,6 +34,7 @@ SHORTEST, LONGEST = 10.0, 60.0
 TRIAL = 8
 
 
+@named_arguments
 def run_many(
     build: Callable[[Part], Any],
     parameters: Any,

@@ -8,11 +8,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ..value.attributes import named_arguments
 from ..value.checks import integer, numbers
 
 _METHODS = "sobol", "halton", "latin", "uniform"
 
 
+@named_arguments
 def sample_parameters(
     ranges: Mapping[str, Any], n: int, *, method: str = "sobol", seed: int = 0
 ) -> dict[str, npt.NDArray[np.float64]]:
@@ -56,6 +58,8 @@ def sample_parameters(
     ((256,), (256, 3))
     """
     n = integer("n", n, least=1)
+    if not isinstance(ranges, Mapping):
+        raise TypeError(f'ranges has to be a dict of parameters, such as {{"mass": (0.5, 2.0)}}; got {ranges!r}')
     columns = {name: _Range(name, given) for name, given in ranges.items()}
     if not columns:
         raise ValueError("ranges of sample_parameters names no parameter")

@@ -250,7 +250,7 @@ class Differentiable(OnManifold):
         if q is not None and u is not None and self.plain_routine is not None and state.stage_number >= INSTANCE:
             sweep = sweep_for(self, state)
             if sweep is not None:
-                return _new_tuple(ForwardDynamicsDerivatives, sweep.accelerations(self, state, q, u))
+                return _new_tuple(ForwardDynamicsDerivatives, sweep.accelerations_at(self, state, q, u))
         if q is not None or u is not None:
             self.realize(state, q=q, u=u)
         elif state.stage_number < _ACCELERATION:
@@ -260,10 +260,14 @@ class Differentiable(OnManifold):
         sweep = sweep_for(self, state)
         if sweep is not None:
             # past the constructor, which takes half as long as the kernel of a small robot
-            return _new_tuple(ForwardDynamicsDerivatives, sweep.accelerations(self, state, None, None))
+            return _new_tuple(ForwardDynamicsDerivatives, sweep.accelerations(self, state))
         self.realize(state)
         found = tangents.of_residual(self, state, state.u_dot_view[: state.tree.nu], state.record.multiplier)
-        return ForwardDynamicsDerivatives(*tangents.solved(self, state, found))
+        by_q, by_u, by_z, by_forces, by_time = tangents.solved(self, state, found)
+        others = len(state.z_view) - by_z.shape[1]  # what measures integrate, after the forces' own
+        if others:
+            by_z = np.hstack([by_z, np.zeros((len(by_z), others))])
+        return ForwardDynamicsDerivatives(by_q, by_u, by_z, by_forces, by_time)
 
     def calc_forward_dynamics_second_derivatives(
         self, state: State, *, q: ArrayLike | None = None, u: ArrayLike | None = None, z: ArrayLike | None = None

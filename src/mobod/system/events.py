@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..event import EventHandler, EventReporter, Scheduled, Triggered
-from ..value.checks import positive
+from ..value.checks import flag, positive
 from .parts import HasParts
 
 
@@ -88,7 +88,7 @@ class HasEvents(HasParts):
 
     def set_has_time_advanced_events(self, has_time_advanced_events: bool) -> None:
         """Say whether subsystems' `handle_events` are to be called after each step, with `event.Cause.TIME_ADVANCED`."""
-        self._has_time_advanced_events = bool(has_time_advanced_events)
+        self._has_time_advanced_events = flag("has_time_advanced_events", has_time_advanced_events)
 
     def has_time_advanced_events(self) -> bool:
         """Whether subsystems' `handle_events` are called after each step."""

@@ -12,11 +12,11 @@ import numpy.typing as npt
 
 from ..algebra.arrays import Array
 from ..algebra.given import GIVEN
-from ..algebra.record import LANES
 from ..force._slopes import table_of
 from ..state import validity
 from ..tree import inverse_dynamics_derivatives as kernels
 from ..tree import matrix_sweep
+from ..tree.forward_dynamics_derivatives import branches_of
 from ..tree.prescribed_mobilities import FROM_MOTION
 from ..tree.realize import NOT_PLAIN
 from ..value.stage import Stage
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 _empty, _zeros = np.empty, np.zeros  # one lookup less
 _kernel = kernels.calc_accelerations_derivatives
-_FOUR_GIVEN = (GIVEN,) * 4
+_ELEVEN_GIVEN = (GIVEN,) * 11
 _ACCELERATION, _REALIZED = int(Stage.ACCELERATION), validity.WANTED[Stage.ACCELERATION]
 #: Fields of a state's own that decide whether gravity is all that acts.
 _DECIDING = ("force_enabled", "force_integers", "constraint_enabled", "prescribed", "mass")
@@ -85,15 +85,20 @@ class Sweep:
         self.bent: npt.NDArray[np.int64] = np.array(bent, np.int64)
         #: The elements of forces on single mobilities, see `force._slopes`.
         self.slopes = slopes
+        self._of_tree = self.bent, slopes
+        #: For derivatives of many states, see `forward_dynamics_derivatives`.
+        self.branch: npt.NDArray[np.int64] = branches_of(tree.fields["parent"])
         self._bends = any(bent)
         self._no_bends = np.zeros((1, kernels.NUMBERS_OF_BENDS))
         nu = tree.nu
-        self._nu, self._shape = nu, (3, nu, nu)
-        self._counts = tree.nb, nu, LANES * -(-nu // LANES)
-        self._pool: list[tuple[Array, Array, Array]] = []
+        self._nu, self._shape = nu, (nu, nu)
+        #: Whether it takes more than one call: columns have to be differentiated first, or there is nothing to do.
+        self._odd = self._bends or nu == 0
+        self._counts = tree.nb, nu
+        self._pool: list[tuple[Array, ...]] = []
         self._no_z = np.zeros((nu, 0))  # without numbers that anybody could change
 
-    def _work(self) -> tuple[Array, Array, Array]:
+    def _work(self) -> tuple[Array, ...]:
         """Scratch of the kernel that is not in use, else new."""
         try:
             return self._pool.pop()
@@ -106,64 +111,69 @@ class Sweep:
         if nu == 0:
             return np.zeros((0, 0)), np.zeros((0, 0))
         bends = tangents.bends(state) if self._bends else self._no_bends
-        work, out = self._work(), _empty(self._shape)
+        work, out = self._work(), _empty((2, *self._shape))
         given = state.block, A.reshape(-1, 6), u_dot, bends, self.bent, self.slopes, *work, out
         kernels.calc_derivatives(*given)
         self._pool.append(work)
         return out[0], out[1]
 
-    def accelerations(self, system: OnManifold, state: State, q: Any, u: Any) -> tuple[Array, Array, Array, Array, Array]:
-        """Derivatives of the state's u_dot by q, u, z, mobility forces and time, at q and u if these are given.
+    def accelerations_at(self, system: OnManifold, state: State, q: Any, u: Any) -> tuple[Array, Array, Array, Array, Array]:
+        """`accelerations` at *q* and *u*, where the state is realized.
 
-        The state is realized unless it is.
+        It is written for its own time, which is a sixth of a small robot's: no name twice, no tuple taken apart.
         """
-        nu, nz = self._nu, len(state.z_values)
-        by_z = _zeros((nu, nz)) if nz else self._no_z
-        if nu == 0 or self._bends:
+        if self._odd:
             system.realize(state, q=q, u=u)
-            q = u = None
-        if nu == 0:
-            return _zeros((0, 0)), _zeros((0, 0)), by_z, _zeros((0, 0)), _zeros(0)
-        bends = tangents.bends(state) if self._bends else self._no_bends
-        flat_inv, wide_inv = state.scratch or matrix_sweep.make_scratch(state)
-        own_q, own_u, at_once, valid = state.q_values, state.u_values, q is not None, 0
-        if not at_once:
-            valid, q, u = state.valid, own_q, own_u
-        work = self._work()
-        bodies, flat, wide = work
-        block, routine, out, bent, slopes = state.block, system.plain_routine, _empty(self._shape), self.bent, self.slopes
-        code = _kernel.code or _kernel.code_for(
-            GIVEN, GIVEN, 0, *_FOUR_GIVEN, bends, bent, slopes, bodies, flat, wide, flat_inv, wide_inv, out
+            return self.accelerations(system, state)
+        pool, shape = self._pool, self._shape
+        try:  # as `_work`
+            work = pool.pop()
+        except IndexError:
+            work = kernels.make_work(*self._counts)
+        # three arrays, not the parts of one: NumPy makes a view more slowly than a small array
+        by_q, by_u, M_inv = _empty(shape), _empty(shape), _empty(shape)
+        status = (_kernel.code or _kernel.code_for(GIVEN, GIVEN, 0, *_ELEVEN_GIVEN))(
+            state.block,
+            system.plain_routine,
+            0,
+            state.q_values,
+            state.u_values,
+            q,
+            u,
+            self._no_bends,
+            self._of_tree,
+            work,
+            state.scratch or matrix_sweep.make_scratch(state),
+            by_q,
+            by_u,
+            M_inv,
         )
-        status = code(
-            block, routine, valid, own_q, own_u, q, u, bends, bent, slopes, bodies, flat, wide, flat_inv, wide_inv, out
-        )
-        if status == NOT_PLAIN:
-            state.assign(q, u)
-            status = code(
-                block,
-                routine,
-                valid,
-                own_q,
-                own_u,
-                own_q,
-                own_u,
-                bends,
-                bent,
-                slopes,
-                bodies,
-                flat,
-                wide,
-                flat_inv,
-                wide_inv,
-                out,
-            )
-        self._pool.append(work)
+        pool.append(work)
         if status:
-            if at_once:
+            if status != NOT_PLAIN:
                 state.invalidate_q()
-            system.explain(state, status)
-        state.valid = valid | _REALIZED
-        if at_once:
-            state.stage_number = _ACCELERATION
-        return out[0], out[1], by_z, out[2], _zeros(nu)
+                system.explain(state, status)
+            state.assign(q, u)
+            return self.accelerations_at(system, state, state.q_values, state.u_values)
+        state.valid = _REALIZED
+        state.stage_number = _ACCELERATION
+        return by_q, by_u, self._by_z(state) if len(state.z_values) else self._no_z, M_inv, _zeros(self._nu)
+
+    def accelerations(self, system: OnManifold, state: State) -> tuple[Array, Array, Array, Array, Array]:
+        """Derivatives of the state's u_dot by q, u, z, mobility forces and time, where it is realized unless it is."""
+        shape, q, u = self._shape, state.q_values, state.u_values
+        by_q, by_u, M_inv = _empty(shape), _empty(shape), _empty(shape)
+        if self._nu:
+            bends = tangents.bends(state) if self._bends else self._no_bends
+            work, of_inverse = self._work(), state.scratch or matrix_sweep.make_scratch(state)
+            code = _kernel.code or _kernel.code_for(GIVEN, GIVEN, 0, *_ELEVEN_GIVEN)
+            given = state.block, system.plain_routine, state.valid, q, u, q, u
+            status = code(*given, bends, self._of_tree, work, of_inverse, by_q, by_u, M_inv)
+            self._pool.append(work)
+            if status:
+                system.explain(state, status)
+            state.valid |= _REALIZED
+        return by_q, by_u, self._by_z(state), M_inv, _zeros(self._nu)
+
+    def _by_z(self, state: State) -> Array:
+        return _zeros((self._nu, len(state.z_values)))

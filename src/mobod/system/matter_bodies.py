@@ -13,7 +13,7 @@ from ..decoration.rubber_band_line import RubberBandLine
 from ..errors import ModelError, TopologyError
 from ..mobilizer.base import MobilizedBody
 from ..mobilizer.ground import Ground
-from ..value.checks import behaved, numbers, positive, vector
+from ..value.checks import behaved, flag, name_among, numbers, positive, vector
 from .particles import ParticleSubsystem
 
 if TYPE_CHECKING:
@@ -78,20 +78,11 @@ class HasBodies(ParticleSubsystem):
     def adopt(self, body: MobilizedBody, name: str | None) -> tuple[int, str]:
         """Take a new body; its index and its name."""
         index = len(self.body_list)
-        if name is None:
-            name = f"{type(body).__name__.lower()}_{index}"
-            while name in self._names:
-                name += "_"
-        elif not isinstance(name, str):
-            raise TypeError(f"a body's name is a string, not {name!r}")
-        elif not name.strip():
-            raise ModelError("a body's name is empty: no message or table could name it; leave it out for a generated one")
-        elif name in self._names:
-            raise ModelError(f"there is a body {name!r} already; names are unique in a matter subsystem")
+        own = name_among(self._names, "body", name, type(body).__name__, index)
         self.body_list.append(body)
-        self._names[name] = body
+        self._names[own] = body
         self.invalidate_topology()
-        return index, name
+        return index, own
 
     def find_body(self, mobod: Any) -> MobilizedBody:
         """A body named by object, by index or by name."""
@@ -160,7 +151,7 @@ class HasBodies(ParticleSubsystem):
 
     def set_show_default_geometry(self, show: bool) -> None:
         """Whether pictures show joints and sticks for bodies without decorations of their own."""
-        self._show_default_geometry = bool(show)
+        self._show_default_geometry = flag("show", show)
 
     def get_show_default_geometry(self) -> bool:
         """Whether pictures show joints and sticks for bodies without decorations of their own."""

@@ -10,11 +10,11 @@ import numpy as np
 import numpy.typing as npt
 
 from ..algebra.arrays import Array, ArrayLike, Indices
-from ..errors import ModelError, TopologyError
+from ..errors import TopologyError
 from ..state.fields import GROUPED
 from ..tree import constraint_operators as operators
 from ..tree.constraint_fields import grouped
-from ..value.checks import numbers
+from ..value.checks import name_among, numbers
 from .matter_dynamics import TreeDynamics
 
 if TYPE_CHECKING:
@@ -43,19 +43,10 @@ class Constrained(TreeDynamics):
     def adopt_constraint(self, constraint: Constraint, name: str | None) -> tuple[int, str]:
         """Take a new constraint; its index and its name."""
         index, taken = len(self.constraints), {other.name for other in self.constraints}
-        if name is None:
-            name = f"{type(constraint).__name__.lower()}_{index}"
-            while name in taken:
-                name += "_"
-        elif not isinstance(name, str):
-            raise TypeError(f"a constraint's name is a string, not {name!r}")
-        elif not name.strip():
-            raise ModelError("a constraint's name is empty: no message could name it; leave it out for a generated one")
-        elif name in taken:
-            raise ModelError(f"there is a constraint {name!r} already; names are unique in a matter subsystem")
+        own = name_among(taken, "constraint", name, type(constraint).__name__, index)
         self.constraints.append(constraint)
         self.invalidate_topology()
-        return index, name
+        return index, own
 
     def constraint_of(self, constraint: Any) -> Constraint:
         """A constraint named by object, by index or by name."""

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..errors import ModelError
 from ..unilateral.base import UnilateralContact
 from ..unilateral.state_limited_friction import StateLimitedFriction
+from ..value import checks
 from .matter_reactions import Reactions
 
 
@@ -21,17 +21,7 @@ class HasContacts(Reactions):
     def name_of_contact(self, kind: str, name: Any) -> str:
         """The name of a new contact of a *kind*: *name*, or one that is free."""
         taken = {one.name for one in self.unilateral_contacts} | {one.name for one in self.state_limited_frictions}
-        if name is None:
-            name = f"{kind.lower()}_{len(taken)}"
-            while name in taken:
-                name += "_"
-        elif not isinstance(name, str):
-            raise TypeError(f"a contact's name is a string, not {name!r}")
-        elif not name.strip():
-            raise ModelError("a contact's name is empty: no message could name it; leave it out for a generated one")
-        elif name in taken:
-            raise ModelError(f"there is a contact {name!r} already; names are unique in a matter subsystem")
-        return name
+        return checks.name_among(taken, "contact", name, kind, len(taken))
 
     def adopt_unilateral_contact(self, contact: UnilateralContact, name: str | None) -> tuple[int, str]:
         """Take a new contact; its index and its name."""

@@ -11,7 +11,7 @@ from ..tree import (
     rates,
 )
 from ..value import Rotation
-from ..value.checks import behaved
+from ..value.checks import behaved, flag
 from .matter_bodies import shaped
 from .matter_realized import Realized
 
@@ -30,8 +30,9 @@ class Coordinates(Realized):
         the configuration.
         """
         state.check_owner(self.system, "set_use_euler_angles")
-        if bool(use_euler_angles) != state.pending_euler_angles:
-            state.pending_euler_angles = bool(use_euler_angles)
+        wanted = flag("use_euler_angles", use_euler_angles)
+        if wanted != state.pending_euler_angles:
+            state.pending_euler_angles = wanted
             state.invalidate_model()
 
     def get_use_euler_angles(self, state: State) -> bool:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..algebra.arrays import Array, ArrayLike
+from ..algebra.given import GIVEN
 from ..state import validity
 from ..tree import (
     explicit_mass_matrix,
@@ -15,12 +16,14 @@ from ..tree import (
     matrix_sweep,
 )
 from ..tree import realize as _realize
+from ..tree.realize import NOT_PLAIN
 from .matter_jacobian_derivatives import JacobianDerivatives
 
 if TYPE_CHECKING:
     from ..state.state import State
 
 _empty = np.empty  # one lookup less in operators that take a microsecond
+_times_m_inv = mass_matrix.multiply_by_m_inv
 _POSITIONS, _ARTICULATED, _COMPOSITE = validity.POSITIONS, validity.ARTICULATED, validity.COMPOSITE
 
 
@@ -70,18 +73,18 @@ class HasMassMatrix(JacobianDerivatives):
         valid = state.valid
         if not valid & _POSITIONS or state.token is not self.token:
             self.positions(state, "multiply_by_m_inv")
-        given, memory = state.given or state.make_given()
-        try:
-            memory[:] = v  # type: ignore[assignment]
-        except (TypeError, ValueError, BufferError):
-            given[:] = self.mobility_vector(state, "v", v)
-        a, kernel = _empty(len(given)), mass_matrix.multiply_by_m_inv
+        a, code = _empty(state.tree.nu), _times_m_inv.code or _times_m_inv.code_for(GIVEN, 0, 0, GIVEN, GIVEN)
         address = 0 if valid & _ARTICULATED else _realize.advance.address()
-        status = (kernel.code or kernel.code_for(state.block, address, valid, given, a))(state.block, address, valid, given, a)
+        status = code(state.block, address, valid, v, a)
+        if status == NOT_PLAIN:
+            v = np.array(self.mobility_vector(state, "v", v))
+            if not len(a):
+                return a
+            status = code(state.block, address, valid, v, a)
         if status:
             self.get_system().explain(state, status)
         state.valid = valid | _ARTICULATED
-        if state.tree.turns and not np.isfinite(a).all() and np.isfinite(given).all():  # angles at their singular place
+        if state.tree.turns and not np.isfinite(a).all() and np.isfinite(v).all():  # angles at their singular place
             self.get_system().explain(state, _realize.BAD_U_DOT)
         return a
 

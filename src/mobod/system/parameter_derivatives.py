@@ -8,6 +8,7 @@ seeds of dual numbers, see `parameter_tangents`. What users have written in Pyth
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -43,6 +44,7 @@ def by_settings(system: Any, state: State, settings: list[Setting]) -> RatesByPa
     tree = state.tree
     size = sum(setting.size for setting in settings)
     residual, errors = np.zeros((tree.nu, size)), np.zeros((tree.counts["num_rows"], size))
+    known = np.zeros((tree.nu, size))
     q_dot, z_dot = np.zeros((tree.nq, size)), np.zeros((tree.nz, size))
     of_particles = np.zeros((tree.counts["particle_size"], size))
     first, of_elements = 0, []
@@ -63,13 +65,15 @@ def by_settings(system: Any, state: State, settings: list[Setting]) -> RatesByPa
                 residual[:, place.start + i] = column[: tree.nu]
                 errors[equations.rows, place.start + i] = column[tree.nu : len(column) - tree.nz]
                 z_dot[:, place.start + i] = column[len(column) - tree.nz :]
+                if setting.is_of_motion:
+                    known[:, place.start + i] = equations.prescribed_along(setting, i, setting.step(state, i))
     elif of_elements:
         columns = np.concatenate([np.r_[place] for place, _ in of_elements])
         found = of_seeds(system, state, [seed for _, setting in of_elements for seed in setting.seeds(state)])
-        residual[:, columns], errors[:, columns] = found.residual, found.errors
+        residual[:, columns], errors[:, columns], known[:, columns] = found.residual, found.errors, found.known
         q_dot[:, columns], z_dot[:, columns] = found.q_dot, found.z_dot
         of_particles[:, columns] = found.particle_forces
-    return RatesByParameters(q_dot, tangents.rates_of(system, state, residual, errors), z_dot, of_particles)
+    return RatesByParameters(q_dot, tangents.rates_of(system, state, residual, errors, known), z_dot, of_particles)
 
 
 def _is_weighed(system: Any, state: State) -> bool:
@@ -114,17 +118,28 @@ class Equations:
 
     def along(self, setting: Setting, i: int, step: float) -> Array:
         """The derivative by number i of a setting ``(nu + rows + nz,)``."""
+        return self._along(setting, i, step, self._at)
+
+    def prescribed_along(self, setting: Setting, i: int, step: float) -> Array:
+        """That of u_dot ``(nu,)``, of which prescribed numbers count."""
+        return self._along(setting, i, step, self._u_dot_at)
+
+    def _along(self, setting: Setting, i: int, step: float, value: Callable[[State], Array]) -> Array:
         moved = 0.0
 
         def at(h: float) -> Array:
             nonlocal moved
             setting.shift(self._other, i, h - moved)  # one copy serves all: making it takes longer than realizing it
             moved = h
-            return self._at(self._other)
+            return value(self._other)
 
         found = along(at, step)
         setting.shift(self._other, i, -moved)
         return found
+
+    def _u_dot_at(self, other: State) -> Array:
+        self._system.realize(other, Stage.ACCELERATION)
+        return np.array(other.u_dot_view[: other.tree.nu])
 
     def _at(self, other: State) -> Array:
         self._system.realize(other, Stage.DYNAMICS)

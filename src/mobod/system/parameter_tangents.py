@@ -33,9 +33,13 @@ class Seed(NamedTuple):
 
 
 class ByParameters(NamedTuple):
-    """Derivatives, a column a number: of residual and errors at u_dot and multipliers held, errors by the kernels' rows."""
+    """Derivatives, a column a number: of residual and errors at u_dot and multipliers held, errors by the kernels' rows.
+
+    ``known`` are those of the udot that compiled motions prescribe.
+    """
 
     residual: Array
+    known: Array
     errors: Array
     q_dot: Array
     z_dot: Array
@@ -47,7 +51,7 @@ def of_seeds(
 ) -> ByParameters:
     """Derivatives along these changes of the model, each a number's; *observe* as of `tangents`. Needs ACCELERATION."""
     tree, n = state.tree, len(seeds)
-    sizes = tree.nu, tree.counts["num_rows"], tree.nq, tree.nz, tree.counts["particle_size"]
+    sizes = tree.nu, tree.nu, tree.counts["num_rows"], tree.nq, tree.nz, tree.counts["particle_size"]
     found = ByParameters(*(np.zeros((rows, n)) for rows in sizes))
     constrained = tree.counts["nc"] > 0
     address = _realize.advance.address(with_tangents=True, own_parameters=True)
@@ -59,13 +63,14 @@ def of_seeds(
             here = seeds[first : first + TANGENTS]
             count = len(here)
             columns = slice(first, first + count)
-            with _sown(record, here):
+            with sown(record, here):
                 status = residual_tangents.calc_residual(record, address, constrained)
                 if status:
                     system.explain(state, status)
                 if observe is not None:
                     observe(record, count)
                 found.residual[:, columns] = record.work_u.tangents[: tree.nu, 0, :count]
+                found.known[:, columns] = record.known_u_dot.tangents[: tree.nu, 0, :count]
                 found.q_dot[:, columns] = record.q_dot.tangents[: tree.nq, 0, :count]
                 found.z_dot[:, columns] = record.z_dot.tangents[: tree.nz, 0, :count]
                 found.particle_forces[:, columns] = record.particle_forces.tangents[:, 0, :count]
@@ -82,7 +87,7 @@ def of_errors(system: Any, state: State, seeds: Sequence[Sequence[Seed]]) -> tup
     with tangents.record_at(state, own_parameters=True) as record:
         for first in range(0, n, TANGENTS):
             here = seeds[first : first + TANGENTS]
-            with _sown(record, here):
+            with sown(record, here):
                 status = residual_tangents.calc_errors(record, address)
                 if status:
                     system.explain(state, status)
@@ -93,7 +98,7 @@ def of_errors(system: Any, state: State, seeds: Sequence[Sequence[Seed]]) -> tup
 
 
 @contextlib.contextmanager
-def _sown(record: Any, seeds: Sequence[Sequence[Seed]]) -> Iterator[None]:
+def sown(record: Any, seeds: Sequence[Sequence[Seed]]) -> Iterator[None]:
     """A record with the tangents of these changes, for the time of this context."""
     for k, one in enumerate(seeds):
         for field, rows, places, rates in one:
@@ -104,4 +109,4 @@ def _sown(record: Any, seeds: Sequence[Sequence[Seed]]) -> Iterator[None]:
             getattr(record, field).tangents[rows, places, k] = 0.0
 
 
-__all__ = ["ByParameters", "Seed", "of_errors", "of_seeds"]
+__all__ = ["ByParameters", "Seed", "of_errors", "of_seeds", "sown"]

@@ -110,9 +110,8 @@ class Realizing(Explaining):
         if q is not None or u is not None:
             if (
                 q is not None
-                and u is not None
                 and self.plain_routine is not None
-                and self._realize_at(state, level, wanted, q, u)
+                and self._realize_at(state, level, wanted, q, state.u_values if u is None else u)
             ):
                 return
             state.assign(q, u)

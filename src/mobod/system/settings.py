@@ -6,13 +6,15 @@ rotation are the turns alone.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..algebra.arrays import Array
 from ..errors import ModelError
+from ..force.base import Force
+from ..motion.base import Motion
 from ..state.parameters import Parameter, Parametrized
 from ..value import Rotation, Transform, checks
 from ..value.checks import suggest
@@ -37,6 +39,8 @@ class Setting:
     size : int
     inertial : tuple of int and str, or None
         The body's number, and which of its inertial parameters it is, or ``"rotor_inertia"``.
+    is_of_motion : bool
+        Whether it is a prescribed motion's, with which q and u change.
     seeds : callable
         ``seeds(state)``: how fields of the record change with each number.
     """
@@ -51,6 +55,7 @@ class Setting:
         inertial: tuple[int, str] | None = None,
     ) -> None:
         self.name, self.size, self.seeds, self.inertial = name, size, seeds, inertial
+        self.is_of_motion = False
         self._values, self._move = values, move
 
     @property
@@ -107,10 +112,13 @@ def _elements(system: Any) -> dict[str, Any]:
     matter = system.get_matter_subsystem()
     constraints = {one.name: one for one in matter.constraints}
     bodies = {body.name: body for body in matter.body_list[1:]}
-    return constraints | bodies | {force.name: force for force in system.all_forces()}
+    motions = {f"{name}.motion": body.driver for name, body in bodies.items() if body.driver is not None}
+    return constraints | bodies | motions | {force.name: force for force in system.all_forces()}
 
 
 def _of(element: Any, name: str) -> Setting:
+    if isinstance(element, Motion):
+        return _of_motion(element, name)
     title = f"{element.name}.{name}"
     declared = element.PARAMETERS if isinstance(element, Parametrized) else {}
     if name in declared:
@@ -122,7 +130,10 @@ def _of(element: Any, name: str) -> Setting:
         return _of_frame(element, *_FRAMES[name], title)
     if is_body and name == "rotor_inertia":
         return _of_rotors(element, title)
-    known = [*declared, *((*_OF_MASS, *_FRAMES, "rotor_inertia") if is_body else ())]
+    runs = _runs(element)
+    if runs.get(name, (0, 0))[1]:
+        return _of_run(element, name, *runs[name], title)
+    known = [*declared, *runs, *((*_OF_MASS, *_FRAMES, "rotor_inertia") if is_body else ())]
     raise ValueError(f"{element.name!r} has no parameter {name!r}; it has {', '.join(known) or 'none'}")
 
 
@@ -150,6 +161,52 @@ def _of_parameter(element: Any, parameter: Any, title: str) -> Setting:
         return [[Seed(field, rows[has], columns[has], rate[has])] for rate in rates for has in [np.flatnonzero(rate)]]
 
     return Setting(title, values, move, size, seeds)
+
+
+def _runs(element: Any) -> Mapping[str, tuple[int, int]]:
+    """Numbers of an element that are no declared parameters, by name: the first, and how many."""
+    if isinstance(element, Force):
+        return element.number_runs()
+    if hasattr(element, "get_default_parameters"):  # a constraint or a mobilizer made of a user's functions
+        return {"parameters": (0, int(np.size(element.get_default_parameters())))}
+    return {}
+
+
+def _of_run(element: Any, name: str, first: int, size: int, title: str) -> Setting:
+    """Of numbers that follow each other, such as a user's functions' parameters, or the efforts of motors."""
+
+    def values(state: State) -> Any:
+        return element.number_run(state, f"get_{name}")[first : first + size]
+
+    def move(state: State, i: int, h: float) -> None:
+        element.number_run(state, f"set_{name}", True)[first + i] += h
+
+    def seeds(state: State) -> list[list[Seed]]:
+        field, place, _ = element.number_place(state, f"set_{name}")
+        return [[Seed(field, np.array([place + first + i]), np.zeros(1, np.int64), np.ones(1))] for i in range(size)]
+
+    return Setting(title, values, move, size, seeds)
+
+
+def _of_motion(motion: Any, name: str) -> Setting:
+    """Of a prescribed motion, such as its amplitude."""
+    of_body, names, n = f"{motion.mobod.name}.motion", motion.names_of_numbers, len(motion.pack_numbers())
+    name = {"rate": "rates", "one_rate": "rates"}.get(name, name) if names == ("rates",) else name
+    if name not in names or not n:
+        raise ValueError(f"{of_body!r} has no parameter {name!r}; it has {', '.join(names) or 'none'}")
+    places = np.arange(n) if len(names) == 1 else np.array([names.index(name)])
+
+    def move(state: State, i: int, h: float) -> None:
+        motion.pool_run(state, True)[places[i]] += h
+
+    def seeds(state: State) -> list[list[Seed]]:
+        field, first, _ = motion.number_place(state, f"set_{name}")
+        return [[Seed(field, np.array([first + i]), np.zeros(1, np.int64), np.ones(1))] for i in places]
+
+    title = f"{of_body}.{name}"
+    found = Setting(title, lambda state: motion.pool_run(state, False)[places], move, len(places), seeds)
+    found.is_of_motion = True
+    return found
 
 
 #: Numbers of a frame, and of a rotation, by the shape of the parameter.

@@ -19,6 +19,7 @@ from ..state.state import State
 from ..state.subsystem import Subsystem
 from ..tree import momentum
 from ..tree.tree import Tree
+from ..value import checks
 from ..value.html_table import html_table
 from ..value.stage import Stage
 from .derivatives import Differentiable
@@ -55,14 +56,14 @@ class MultibodySystem(Differentiable):
         """
         all_forces begin_measures compiles_measures compute custom_motions event_handlers event_reporters explain
         force_subsystems
-        interpret_for_contacts invalidate_topology is_interpreted needs_states owner_of plain_routine
+        interpret_for_contacts invalidate_topology is_interpreted needs_states owner_of plain_routine program_of
         remember subsystems topology_token
         topology_version tree_for
         """.split()
     )
 
     def __init__(self, name: str = "system") -> None:
-        self._name = name
+        self._name = checks.name("system", name)
         self.subsystems: list[Subsystem] = []
         self._matter: SimbodyMatterSubsystem | None = None
         self.force_subsystems: list[GeneralForceSubsystem] = []

@@ -29,19 +29,21 @@ _RECORDS: weakref.WeakKeyDictionary[Tree, dict[Any, list[Any]]] = weakref.WeakKe
 
 
 @contextlib.contextmanager
-def record_at(state: State, **kind: bool) -> Iterator[Any]:
+def record_at(state: State, tree: Tree | None = None, **kind: Any) -> Iterator[Any]:
     """A record of Duals at the state's variables and parameters, without tangents, for the time of this context.
 
-    *kind* is ``own_parameters`` for parameters with tangents, ``twice`` for Duals of Duals.
+    *kind* is ``own_parameters`` for parameters with tangents, ``twice`` for Duals of Duals, ``more`` for room. The *tree* may
+    be another than the state's if that has only more measures.
     """
-    tree, source = state.tree, state.record
+    tree, source = tree or state.tree, state.record
     pool = _RECORDS.setdefault(tree, {}).setdefault(tuple(kind), [])
-    record, others = pool.pop() if pool else (tree.new_record(False, True, **kind), frozenset())  # type: ignore[arg-type]
+    record, others = pool.pop() if pool else (tree.new_record(False, True, **kind), frozenset())
     own = frozenset(state.own_fields).intersection(INSTANCE_FIELDS)
     if "own_parameters" in kind:
         own = own.difference(PARAMETERS, SHORTCUTS)
         for name in PARAMETERS:
-            getattr(record, name)[:] = getattr(source, name)
+            values = getattr(source, name)
+            getattr(record, name)[: len(values)] = values
         for name in SHORTCUTS:  # what is left out may have a derivative
             record.share(name, np.zeros_like(getattr(source, name)))
     for name in own | others:  # the others are those of the state that it was used for before
@@ -77,6 +79,22 @@ def displacements(state: State) -> Array:
     return columns_by_mobility(state, product)
 
 
+def turns(state: State) -> Array:
+    """Changes of q that no speed makes and that matter ``(nq, m)``: turns of lines about themselves. Needs positions."""
+    tree, q, found = state.tree, state.q_view, []
+    for b in range(1, tree.nb):
+        first, n, is_quaternion = tree.first_q[b], tree.num_q[b], b in tree.quaternions
+        if n - is_quaternion > tree.num_u[b] > 0:
+            own, first_u = slice(first, first + n), tree.first_u[b]
+            N = displacements(state)[own, first_u : first_u + tree.num_u[b]]
+            whole = np.hstack([N, q[own, None]]) if is_quaternion else N
+            rest = np.linalg.svd(whole)[0][:, whole.shape[1] :]
+            column = np.zeros((tree.nq, rest.shape[1]))
+            column[own] = rest
+            found.append(column)
+    return np.hstack([np.zeros((tree.nq, 0)), *found])
+
+
 def columns_by_mobility(state: State, product: Callable[[Array], Array]) -> Array:
     """A matrix ``(nq, nu)``, a block a mobilizer, of its products: all mobilizers' columns of one number in each."""
     tree = state.tree
@@ -95,6 +113,8 @@ def columns_by_mobility(state: State, product: Callable[[Array], Array]) -> Arra
 class Tangents:
     """Derivatives, a column a direction: those by q, u, z, then time; by the particles' locations and velocities if so wanted.
 
+    Last are those by `turns`, if these were given.
+
     Attributes
     ----------
     residual : (nu, columns) array
@@ -108,7 +128,7 @@ class Tangents:
         Of the forces on the particles.
     """
 
-    def __init__(self, tree: Tree, of_particles: bool = False) -> None:
+    def __init__(self, tree: Tree, of_particles: bool = False, num_turns: int = 0) -> None:
         nu, nz = tree.nu, tree.nz
         self.places = {"q": slice(0, nu), "u": slice(nu, 2 * nu), "z": slice(2 * nu, 2 * nu + nz)}
         self.places["time"] = slice(2 * nu + nz, 2 * nu + nz + 1)
@@ -117,6 +137,8 @@ class Tangents:
             size = tree.counts["particle_size"]
             self.places |= {"particle_location": slice(n, n + size), "particle_velocity": slice(n + size, n + 2 * size)}
             n += 2 * size
+        self.places["turn"] = slice(n, n + num_turns)
+        n += num_turns
         self.residual, self.known = np.zeros((nu, n)), np.zeros((nu, n))
         self.errors = np.zeros((tree.counts["num_rows"], n))
         self.q_dot, self.z_dot = np.zeros((tree.nq, n)), np.zeros((nz, n))
@@ -134,16 +156,20 @@ def of_residual(
     multipliers: Array | None,
     observe: Callable[[Any, int], None] | None = None,
     of_particles: bool = False,
+    turned: Array | None = None,
 ) -> Tangents:
     """Derivatives of residual and errors at *u_dot* and *multipliers*; without these, of the tree alone. Needs positions.
 
     After each pass ``observe(record, count)`` sees all else, in the first *count* tangents.
     """
     tree = state.tree
-    found, N = Tangents(tree, of_particles), displacements(state)
+    found = Tangents(tree, of_particles, 0 if turned is None else turned.shape[1])
+    N = displacements(state)
     n = found.residual.shape[1]
     directions = {name: np.zeros((size, n)) for name, size in (("q", tree.nq), ("u", tree.nu), ("z", tree.nz), ("time", 1))}
     directions["q"][:, found.places["q"]] = N
+    if turned is not None:
+        directions["q"][:, found.places["turn"]] = turned
     for name in ("particle_location", "particle_velocity") if of_particles else ():
         directions[name] = np.zeros((tree.counts["particle_size"], n))
     for name in directions:
@@ -179,20 +205,26 @@ def of_residual(
 
 def of_velocity_errors(system: OnManifold, state: State) -> Array:
     """Derivatives of velocity errors by displacements, by the kernels' rows ``(rows, nu)``. Needs positions."""
-    tree, N = state.tree, displacements(state)
-    found = np.zeros((tree.counts["num_rows"], tree.nu))
+    return of_errors(system, state, displacements(state))[1]
+
+
+def of_errors(system: OnManifold, state: State, dq: Array) -> tuple[Array, Array]:
+    """Derivatives of position and velocity errors along changes of q ``(nq, n)``, by the kernels' rows. Needs positions."""
+    tree, n = state.tree, dq.shape[1]
+    of_positions, of_velocities = np.zeros((2, tree.counts["num_rows"], n))
     address = _realize.advance.address(with_tangents=True)
     with record_at(state) as record:
-        for first in range(0, tree.nu, TANGENTS):
-            columns = slice(first, min(first + TANGENTS, tree.nu))
+        for first in range(0, n, TANGENTS):
+            columns = slice(first, min(first + TANGENTS, n))
             count = columns.stop - first
             record.q.tangents[:] = 0.0
-            record.q.tangents[: tree.nq, 0, :count] = N[:, columns]
+            record.q.tangents[: tree.nq, 0, :count] = dq[:, columns]
             status = residual_tangents.calc_errors(record, address)
             if status:
                 system.explain(state, status)
-            found[:, columns] = record.row_work.tangents[:, 0, :count]
-    return found
+            of_positions[:, columns] = record.position_error.tangents[:, 0, :count]
+            of_velocities[:, columns] = record.row_work.tangents[:, 0, :count]
+    return of_positions, of_velocities
 
 
 def solved(system: OnManifold, state: State, found: Tangents) -> tuple[Array, Array, Array, Array, Array]:

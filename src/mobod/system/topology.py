@@ -54,7 +54,7 @@ class HasTopology(HasEvents):
             tree.owners = {"q": {m: tree.nq}, "u": {m: tree.nu}, "z": dict.fromkeys(f, tree.nz)}
             if self.compiles_measures:
                 try:
-                    self._program(tree).give_to(tree)
+                    self.program_of(tree).give_to(tree)
                 except NotCompiled as error:
                     raise ModelError(
                         f"{error} with orientations as {'angles' if use_euler_angles else 'quaternions'}"
@@ -147,7 +147,7 @@ class HasTopology(HasEvents):
         allocating = any(one.allocates_by_hook() for subsystem in self.subsystems for one in subsystem.own_measures)
         if not self.is_interpreted and not allocating:
             with contextlib.suppress(NotCompiled):
-                program = self._program(tree)
+                program = self.program_of(tree)
         for one in acting:
             if isinstance(one, Memory):
                 place = None if program is None else program.memory[id(one)]
@@ -158,8 +158,14 @@ class HasTopology(HasEvents):
         self.compiles_measures = True
         return True
 
-    def _program(self, tree: Tree) -> Program:
-        """The measures that take part in steps, as kernels take them."""
+    def program_of(self, tree: Tree) -> Program:
+        """The measures that take part in steps, as kernels take them.
+
+        Raises
+        ------
+        NotCompiled
+            If Python has to take part.
+        """
         known, at, places, acting = tree.owners["z"], 0, {}, []
         # as `Resources.lay_out` lays out z
         for i in sorted(subsystem_order(self), key=lambda one: one not in known):  # type: ignore[arg-type]
@@ -275,7 +281,7 @@ class HasTopology(HasEvents):
 
     @property
     def needs_states(self) -> bool:
-        """Whether states of an `Ensemble` are realized one by one: parts are in Python, or measures remember."""
+        """Whether parts are in Python, or measures take part in steps: what some users of states by the thousand do without."""
         return self.is_interpreted or self.compiles_measures
 
 

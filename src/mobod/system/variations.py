@@ -17,6 +17,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 
 from ..algebra.arrays import Array
 from ..control.custom import controllers_of
@@ -28,6 +29,8 @@ from ..tree import sampling
 from ..value.checks import suggest
 from ..value.stage import Stage
 from . import differences, parameter_tangents, settings, tangents
+from .measure_tangents import Differentiated
+from .motion_tangents import of_prescribed_speeds
 from .parameter_derivatives import by_settings
 
 if TYPE_CHECKING:
@@ -156,7 +159,7 @@ class Variations:
     num_integrated, ny : int
         How many numbers of y steps integrate, and how many there are with those that controllers hold.
     num_changes : int
-        How many a change has that counts displacements by speeds.
+        How many a change has that counts displacements by speeds, and by turns that no speed makes.
 
     Raises
     ------
@@ -175,7 +178,12 @@ class Variations:
         self._controllers = [(c, force) for c, force in enumerate(controllers_of(system))]
         self._held = _held_places(self._controllers, len(state.record.control_memory))
         self.ny = self.num_integrated + len(self._held)
-        self.num_changes = self.ny - self.nq + self.nu
+        #: How many numbers a displacement has here: those of speeds, then `tangents.turns` that no speed makes.
+        self.nv = self.nu + sum(
+            max(0, n - (b in tree.quaternions) - k) for b, (n, k) in enumerate(zip(tree.num_q, tree.num_u, strict=True))
+        )
+        self.num_changes = self.ny - self.nq + self.nv
+        self._measures: Differentiated | None = None
         if len(state.q_view) > tree.nq or len(state.u_view) > tree.nu:
             raise ModelError(
                 f"{system.name!r} has subsystems with coordinates of their own, whose motion has no sensitivities; those of "
@@ -206,8 +214,9 @@ class Variations:
         turns = tangents.rates_by_q(state)
         if turns is not None:
             J[:nq, :nq] = turns
-        J[:nq, nq : nq + nu] = N
-        J[nq : nq + nu, :nq] = found.q @ back
+        J[:nq, nq : nq + nu] = N[:, :nu]
+        by_q = np.hstack([found.q, *self._by_turns(state)])
+        J[nq : nq + nu, :nq] = by_q @ back
         J[nq : nq + nu, nq : nq + nu] = found.u
         J[nq : nq + nu, nq + nu : nq + nu + found.z.shape[1]] = found.z
         of_settings, of_z = self.directions.of_settings, None
@@ -215,10 +224,29 @@ class Variations:
             by_model = by_settings(system, state, self.directions.settings)
             B[:nq, of_settings], B[nq : nq + nu, of_settings], of_z = by_model.q_dot, by_model.u_dot, by_model.z_dot
         if nz:
-            Z, B[nq + nu : nq + nu + nz] = self._rates_of_z(state, of_z)
-            J[nq + nu : nq + nu + nz, : nq + nu + nz] = np.hstack([Z[:, :nu] @ back, Z[:, nu : 2 * nu + nz]])
-            J[nq + nu : nq + nu + nz, self.num_integrated :] = Z[:, self.num_integrated - nq + nu :]
+            by_change = np.hstack([by_q, J[nq : nq + nu, nq:]])
+            by = by_change, B[nq : nq + nu, of_settings]
+            Z, B[nq + nu : nq + nu + nz] = self._rates_of_z(state, of_z, by)
+            nv = self.nv
+            J[nq + nu : nq + nu + nz, : nq + nu + nz] = np.hstack([Z[:, :nv] @ back, Z[:, nv : nv + nu + nz]])
+            J[nq + nu : nq + nu + nz, self.num_integrated :] = Z[:, self.num_integrated - nq + nv :]
         return J, B
+
+    def _by_turns(self, state: State) -> list[Array]:
+        """Derivatives of u_dot by turns that no speed makes, if there are any."""
+        if self.nv == self.nu:
+            return []
+        if self.system.is_interpreted:
+            every = np.eye(self.num_changes)[self.nu : self.nv]
+            columns = [self.along(state, one, None, _rates_of, Stage.ACCELERATION) for one in every]
+            return [np.array(columns).T[self.nq : self.nq + self.nu]]
+        found = self._of_residual(state)
+        return [tangents.solved_with_multipliers(self.system, state, found)[0][:, found.places["turn"]]]
+
+    def _of_residual(self, state: State, of_particles: bool = False) -> tangents.Tangents:
+        turned = tangents.turns(state) if self.nv > self.nu else None
+        u_dot, multipliers = state.u_dot_view[: self.nu], state.record.multiplier
+        return tangents.of_residual(self.system, state, u_dot, multipliers, None, of_particles, turned)
 
     def _put_efforts(self, state: State, J: Array, by_forces: Array) -> None:
         """Derivatives of u_dot by the efforts that controllers hold, from those by mobility forces ``(nu, nu)``."""
@@ -242,20 +270,20 @@ class Variations:
             rates = np.array(
                 [self.along(state, one, None, _rates_of, Stage.ACCELERATION) for one in np.eye(self.num_changes)]
             ).T
-            J[: len(rates), :nq], J[: len(rates), nq:] = rates[:, :nu] @ back, rates[:, nu:]
+            J[: len(rates), :nq], J[: len(rates), nq:] = rates[:, : self.nv] @ back, rates[:, self.nv :]
             for k in np.flatnonzero(of_settings):
                 weights = np.eye(len(self.directions))[k]
                 B[: len(rates), k] = self.along(state, np.zeros(self.num_changes), weights, _rates_of, Stage.ACCELERATION)
         else:
-            found = tangents.of_residual(system, state, state.u_dot_view[:nu], state.record.multiplier, None, True)
+            found = self._of_residual(state, of_particles=True)
             u_dot = tangents.solved_with_multipliers(system, state, found)[0]
             per_mass = 1.0 / np.repeat(state.field("particle_mass")[:, 0], 3)[:, None]
-            names = "q", "u", "z", "particle_location", "particle_velocity"
+            names = "q", "turn", "u", "z", "particle_location", "particle_velocity"
             columns = np.concatenate([np.r_[found.places[name]] for name in names]).astype(int)
             rows = np.vstack([u_dot[:, columns], found.z_dot[:, columns], np.zeros((n, len(columns)))])
             rows = np.vstack([rows, per_mass * found.particle_forces[:, columns]])
-            J[nq : self.num_integrated, :nq] = rows[:, :nu] @ back
-            J[nq : self.num_integrated, nq : self.num_integrated] = rows[:, nu:]
+            J[nq : self.num_integrated, :nq] = rows[:, : self.nv] @ back
+            J[nq : self.num_integrated, nq : self.num_integrated] = rows[:, self.nv :]
             J[self.num_integrated - 2 * n : self.num_integrated - n, self.num_integrated - n : self.num_integrated] = np.eye(n)
             self._put_efforts(state, J, u_dot[:, found.residual.shape[1] :])
             if of_settings.any():
@@ -267,36 +295,56 @@ class Variations:
         J[:nq] = 0.0
         if turns is not None:
             J[:nq, :nq] = turns
-        J[:nq, nq : nq + nu] = N
+        J[:nq, nq : nq + nu] = N[:, :nu]
         return J, B
 
     def changes(self, state: State) -> tuple[Array, Array]:
-        """N ``(nq, nu)``, and what makes displacements of changes of q ``(nu, nq)``."""
+        """N and `tangents.turns` ``(nq, nv)``, and what makes displacements of changes of q ``(nv, nq)``."""
         N = tangents.displacements(state)
+        if self.nv > self.nu:
+            N = np.hstack([N, tangents.turns(state)])
         if self.nq == self.nu and not tangents.has_rates(state):
             return N, N
         back: Array = np.asarray(np.linalg.solve(N.T @ N, N.T), np.float64)
         return N, back
 
-    def _rates_of_z(self, state: State, by_settings: Array | None) -> tuple[Array, Array]:
+    def _rates_of_z(self, state: State, by_settings: Array | None, by: tuple[Array, Array]) -> tuple[Array, Array]:
         """Derivatives of z_dot by (displacements, u, z), and by the directions' settings.
 
-        Those of forces' z are at hand, *by_settings* among them; what measures integrate takes differences.
+        Those of forces' z are at hand, *by_settings* among them; parts in Python take differences.
         """
         nz, tree = self.nz, state.tree
         every = np.eye(self.num_changes)
         B = np.zeros((nz, len(self.directions)))
         if nz == tree.nz and not self.system.is_interpreted and not tree.has_measures:
-            found = tangents.of_residual(self.system, state, state.u_dot_view[: self.nu], state.record.multiplier)
+            found = self._of_residual(state)
             if by_settings is not None:
                 B[:, self.directions.of_settings] = by_settings
-            return np.hstack([found.z_dot[:, :-1], np.zeros((nz, len(self._held)))]), B
+            of_changes = [found.z_dot[:, found.places[name]] for name in ("q", "turn", "u", "z")]
+            return np.hstack([*of_changes, np.zeros((nz, len(self._held)))]), B
+        if not self.system.is_interpreted:
+            return self._rates_by_measures(state, by)
         Z = np.array([self.along(state, column, None, _z_dot, Stage.ACCELERATION) for column in every]).T
         for k in np.flatnonzero(self.directions.of_settings):
             weights = np.zeros(len(self.directions))
             weights[k] = 1.0
             B[:, k] = self.along(state, 0.0 * every[0], weights, _z_dot, Stage.ACCELERATION)
         return Z.reshape(nz, len(every)), B
+
+    def _rates_by_measures(self, state: State, by: tuple[Array, Array]) -> tuple[Array, Array]:
+        """The same of z that measures integrate; *by* is how u_dot changes with y, less q for displacements, and settings."""
+        if self._measures is None:
+            self._measures = Differentiated(self.system, state.tree, [])
+        nu, nv, (by_change, by_model) = self.nu, self.nv, by
+        every = np.eye(self.num_changes)
+        rest = nv + nu + self.nz
+        seeds = {"q": self.dq(state, every[:nv]), "u": every[nv : nv + nu], "z": every[nv + nu : rest]}
+        Z = self._measures.along(state, seeds, by_change).z_dot
+        B, of_settings = np.zeros((self.nz, len(self.directions))), self.directions.of_settings
+        if of_settings.any():
+            of_model = [seed for setting in self.directions.settings for seed in setting.seeds(state)]
+            B[:, of_settings] = self._measures.along(state, {}, by_model, of_model).z_dot
+        return Z, B
 
     def along(
         self,
@@ -333,8 +381,8 @@ class Variations:
         return differences.along(at, step) / unit
 
     def dq(self, state: State, displacements: Array) -> Array:
-        """Changes of q of displacements ``(nu,)`` or ``(nu, n)``."""
-        found: Array = tangents.displacements(state) @ displacements
+        """Changes of q of displacements ``(nv,)`` or ``(nv, n)``; those of speeds alone will do."""
+        found: Array = self.changes(state)[0][:, : len(displacements)] @ displacements
         return found
 
     def tangent(self, state: State, S: Array) -> Array:
@@ -345,7 +393,12 @@ class Variations:
     def raw(self, state: State, S: Array) -> Array:
         """Changes of y of those of (displacements, u, z, and so on), those not given being zero."""
         rest = np.zeros((self.num_changes - len(S), *S.shape[1:]))
-        return np.concatenate([self.dq(state, S[: self.nu]), S[self.nu :], rest])
+        return np.concatenate([self.dq(state, S[: self.nv]), S[self.nv :], rest])
+
+    def at_start(self, state: State) -> Array:
+        """Changes of y of the directions' initial values, at the state where the motion starts."""
+        of_start = self.directions.of_start
+        return self.raw(state, np.insert(of_start, [self.nu] * (self.nv - self.nu), 0.0, axis=0))
 
     def with_held(self, of_y: Array) -> Array:
         """Rates of y, of which those of what controllers hold are zero."""
@@ -387,7 +440,9 @@ class Variations:
         for b in tree.quaternions:
             at = slice(tree.first_q[b], tree.first_q[b] + 4)
             S[at] -= np.outer(q[at], q[at] @ S[at])
-        S[self.known(state)] = 0.0
+        prescribed = self.prescribed(state)
+        if prescribed is not None:
+            S = prescribed[0] @ S + prescribed[1] @ weights
         if not state.is_constrained:
             return S
         matter, nq, nu = self.system.get_matter_subsystem(), self.nq, self.nu
@@ -397,10 +452,15 @@ class Variations:
         if mp:
             P = matter.calc_p(state)
             back = np.asarray(np.linalg.pinv(tangents.displacements(state) * w), np.float64)
+            if self.nv > nu:  # a line's angles: what projection goes through is no least inverse
+                columns = [matter.multiply_by_n_inv(state, False, e)[:nu] for e in np.eye(len(state.q_view))[:nq]]
+                back = np.array(columns).T / w[:, None]
             A = back @ back.T
             A[level == POSITION] = A[:, level == POSITION] = 0.0
             off = self._errors(state, S, weights, "q_err", mp)
             S[:nq] -= self.dq(state, A @ P.T @ (_inverse(P @ A @ P.T) @ off))
+            if prescribed is not None:  # speeds may follow from q
+                S = prescribed[0] @ S + prescribed[1] @ weights
         if mp + mv:
             G = matter.calc_g(state)[: mp + mv]
             W = np.where((level == POSITION) | (level == VELOCITY), 0.0, 1.0 / w**2)
@@ -415,11 +475,14 @@ class Variations:
         matter, nu = self.system.get_matter_subsystem(), self.nu
         rows = matter.rows_in_use(state)[:count]
         changes = self.tangent(state, S)
+        nv, (N, _) = self.nv, self.changes(state)
         if name == "q_err":
             found = matter.calc_p(state)[:count] @ changes[:nu]
+            if nv > nu:
+                found = found + tangents.of_errors(self.system, state, N[:, nu:])[0][rows] @ changes[nu:nv]
         else:
-            found = tangents.of_velocity_errors(self.system, state)[rows] @ changes[:nu]
-            found = found + matter.calc_g(state)[:count] @ changes[nu : 2 * nu]
+            found = tangents.of_errors(self.system, state, N)[1][rows] @ changes[:nv]
+            found = found + matter.calc_g(state)[:count] @ changes[nv : nv + nu]
         by_settings = weights[self.directions.of_settings]
         if by_settings.any():
             seeds = [seed for setting in self.directions.settings for seed in setting.seeds(state)]
@@ -432,14 +495,14 @@ class Variations:
         stage = Stage.POSITION if name == "q_err" else Stage.VELOCITY
         changes = self.tangent(state, S)
         if name == "q_err":
-            changes[self.nu :] = 0.0
+            changes[self.nv :] = 0.0
         rates = [
             self.along(state, change, weight, lambda other: getattr(other, name)[:count], stage)
             for change, weight in zip(changes.T, weights.T, strict=True)
         ]
         return np.array(rates).reshape(-1, count).T
 
-    def known(self, state: State) -> Array:
+    def known(self, state: State) -> npt.NDArray[np.bool_]:
         """Which numbers of y ``(ny,)`` locks and motions prescribe."""
         found, tree = np.zeros(self.ny, bool), state.tree
         for b in range(1, tree.nb):
@@ -450,6 +513,32 @@ class Variations:
                 first = self.nq + tree.first_u[b]
                 found[first : first + tree.num_u[b]] = True
         return found
+
+    def prescribed(self, state: State) -> tuple[Array, Array] | None:
+        """What locks and motions make of changes S of y, and of the directions' numbers w: E S + F w gives (E, F).
+
+        Prescribed numbers are functions of time, of numbers of motions, and speeds of q. None where there are none.
+        """
+        known: npt.NDArray[np.bool_] = self.known(state)
+        n = len(self.directions)
+        if not known.any():
+            return None
+        by_q, by_settings, first = np.zeros((self.ny, self.nq)), np.zeros((self.ny, n)), 0
+        columns, still = np.flatnonzero(self.directions.of_settings), np.zeros(self.num_changes)
+        for setting in self.directions.settings:
+            for k in columns[first : first + setting.size]:
+                if setting.is_of_motion:
+                    by_settings[:, k] = self.along(state, still, np.eye(n)[k], self._prescribed, Stage.TIME)
+            first += setting.size
+        by_q[self.nq : self.nq + self.nu] = of_prescribed_speeds(self.system, state) @ self.changes(state)[1][: self.nu]
+        by_q[~known], by_settings[~known] = 0.0, 0.0
+        E = np.diag(np.where(known, 0.0, 1.0))
+        E[:, : self.nq] += np.where(known[: self.nq], 0.0, by_q)
+        return E, by_settings + by_q @ by_settings[: self.nq]
+
+    def _prescribed(self, state: State) -> Array:
+        self.system.prescribe(state)
+        return self.whole_y(state)
 
 
 def _z_dot(state: State) -> Array:

@@ -77,7 +77,7 @@ def calc_missing_force(
         return NOT_PLAIN
     given.copy(q, own_q)
     given.copy(u, own_u)
-    model, status = given.record(block), DONE
+    model, status = given.record_of(block), DONE
     released = given.release_gil(model.nb > QUICK)
     if valid & NEEDED != NEEDED:
         status = call_routine(given.integer(routine), model, valid, NEEDED | KEPT_FORCES)

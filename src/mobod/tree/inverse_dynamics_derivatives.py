@@ -40,13 +40,13 @@ from .realize import DONE, NOT_PLAIN, QUICK
 MASS, TURNING, MOMENTUM, FORCE, NUMBERS_A_BODY = 3, 13, 19, 25, 31
 #: Numbers a mobility: S, a, c by q, c by u.
 SPEED, BY_Q, BY_U, NUMBERS_A_MOBILITY = 6, 12, 18, 24
-#: Rows of the columns by place: M c + B a + S x* F; the same by u; M S; the angular part of B^T S; four rows of results.
-ROW_Q, ROW_U, ROW_M, ROW_B, ROW_RESULT, NUM_ROWS = 0, 6, 12, 18, 21, 25
+#: Numbers of a mobility's columns: M c + B a + S x* F; the same by u; M S; the angular part of B^T S; four results.
+COLUMN_Q, COLUMN_U, COLUMN_M, COLUMN_B, RESULT, NUMBERS_OF_COLUMNS = 0, 6, 12, 18, 21, 25
 #: Numbers that a mobility's columns are made of beside its body's sums: the body's motion; the column, and the mobilizer's own
 #: motion; what columns that depend on q add.
 MOTION, OWN, OWN_BENDS, INGREDIENTS = 31, 43, 61, 79
-#: Rows of one state's scratch, all by place: the ingredients, a mobility's numbers, and the columns.
-FIRST_NUMBER, FIRST_COLUMN, ROWS_OF_STATE = INGREDIENTS, INGREDIENTS + 24, INGREDIENTS + 24 + 25
+#: Numbers a mobility of one state's scratch: the ingredients, its own numbers, and its columns.
+FIRST_NUMBER, FIRST_COLUMN, NUMBERS_OF_STATE = INGREDIENTS, INGREDIENTS + 24, INGREDIENTS + 24 + 25
 #: Of a mobility k: derivatives by its coordinate of six columns and of HDot u, then that of HDot u by its speed, in F.
 BEND, BEND_BY_U, NUMBERS_OF_BENDS = 36, 42, 48
 
@@ -233,22 +233,24 @@ def _column(r: Any, motion: Any, h: Any, own: Any, bends: Any) -> Any:
 
 
 @generic
-def _store_columns(rows: Any, first: int, j: int, sums: Any, S: Any, a: Any, c: Any, e: Any) -> None:
-    """The columns of a mobility, number *j* of the rows from *first* on, by the *sums* over its subtree."""
+def _store_columns(rows: Any, j: int, first: int, sums: Any, S: Any, a: Any, c: Any, e: Any) -> None:
+    """The columns of a mobility, number *j*, behind its first numbers, by the *sums* over its subtree."""
     (m, h, inertia), T, (L, P), (Fn, Ff) = sums
     (hw, sv), (pw, _), (qw, qv), (uw, uv) = S, a, c, e
     nw, nv = spatial.mul_inertia(m, h, inertia, qw, qv)
     kw, kv = _times_b(T, L, P, pw)
     fw, fv = cross_force(hw, sv, Fn, Ff)
-    matrix_sweep.store_column(rows, first + ROW_Q, j, vec3.add(vec3.add(nw, kw), fw), vec3.add(vec3.add(nv, kv), fv))
+    store3(rows, j, first + COLUMN_Q, vec3.add(vec3.add(nw, kw), fw))
+    store3(rows, j, first + COLUMN_Q + 3, vec3.add(vec3.add(nv, kv), fv))
     nw, nv = spatial.mul_inertia(m, h, inertia, uw, uv)
     kw, kv = _times_b(T, L, P, hw)
-    matrix_sweep.store_column(rows, first + ROW_U, j, vec3.add(nw, kw), vec3.add(nv, kv))
+    store3(rows, j, first + COLUMN_U, vec3.add(nw, kw))
+    store3(rows, j, first + COLUMN_U + 3, vec3.add(nv, kv))
     nw, nv = spatial.mul_inertia(m, h, inertia, hw, sv)
-    matrix_sweep.store_column(rows, first + ROW_M, j, nw, nv)
+    store3(rows, j, first + COLUMN_M, nw)
+    store3(rows, j, first + COLUMN_M + 3, nv)
     kw = vec3.add(vec3.add(sym33.mul_vec(T, hw), vec3.cross(L, hw)), vec3.cross(vec3.add(P, P), sv))
-    for k in range(3):
-        store(rows, first + ROW_B + k, j, kw[k])
+    store3(rows, j, first + COLUMN_B, kw)
 
 
 @generic
@@ -282,14 +284,20 @@ def columns_of(model: Record, b: int, A: Any, udot: Any, g: Any, bodies: Any, sp
             store3(speeds, i, SPEED + 3 * k, a[k])
             store3(speeds, i, BY_Q + 3 * k, c[k])
             store3(speeds, i, BY_U + 3 * k, e[k])
-        _store_columns(columns, 0, model.first_place[b] + n - 1 - (i - first), sums, S, a, c, e)
+        _store_columns(columns, model.first_place[b] + n - 1 - (i - first), 0, sums, S, a, c, e)
 
 
 @generic
-def _store_down(rows: Any, first: int, place: int, v: Any) -> None:
-    """Three numbers into three rows."""
+def _store_three(flat: Any, place: int, first: int, v: Any) -> None:
+    """Three numbers of a mobility by its place, one of eight side by side."""
     for k in range(3):
-        store(rows, first + k, place, v[k])
+        store(flat, place >> 3, 8 * (first + k) + (place & 7), v[k])
+
+
+@generic
+def _load_three(flat: Any, place: int, first: int) -> Any:
+    row, column = place >> 3, 8 * first + (place & 7)
+    return load(flat, row, column), load(flat, row, column + 8), load(flat, row, column + 16)
 
 
 @generic
@@ -300,97 +308,73 @@ def ingredients_of(model: Record, b: int, A: Any, udot: Any, g: Any, bends: Any,
     for i in range(first, first + n):
         place = model.first_place[b] + n - 1 - (i - first)
         for k in range(NUMBERS_A_BODY):
-            store(flat, k, place, load(bodies, b, k))
+            store(flat, place >> 3, 8 * k + (place & 7), load(bodies, b, k))
         hw, hv = load_spatial(model.H, i)
         for k in range(4):
-            _store_down(flat, MOTION + 3 * k, place, motion[k])
-            _store_down(flat, OWN + 6 + 3 * k, place, own[k])
-        _store_down(flat, OWN, place, hw)
-        _store_down(flat, OWN + 3, place, hv)
+            _store_three(flat, place, MOTION + 3 * k, motion[k])
+            _store_three(flat, place, OWN + 6 + 3 * k, own[k])
+        _store_three(flat, place, OWN, hw)
+        _store_three(flat, place, OWN + 3, hv)
         if bent[b] == 1:
             x, y, d = _bends_of(model, b, i, r, own, udot, bends)
             for k in range(2):
-                _store_down(flat, OWN_BENDS + 3 * k, place, x[k])
-                _store_down(flat, OWN_BENDS + 6 + 3 * k, place, y[k])
-                _store_down(flat, OWN_BENDS + 12 + 3 * k, place, d[k])
-
-
-@generic
-def _load_down(rows: Any, first: int, j: int) -> Any:
-    """Three numbers from three rows."""
-    return load(rows, first, j), load(rows, first + 1, j), load(rows, first + 2, j)
-
-
-@generic
-def _load_six_down(rows: Any, first: int, j: int) -> Any:
-    a, b = matrix_sweep.load_column(rows, first, j)
-    return *a, *b
+                _store_three(flat, place, OWN_BENDS + 3 * k, x[k])
+                _store_three(flat, place, OWN_BENDS + 6 + 3 * k, y[k])
+                _store_three(flat, place, OWN_BENDS + 12 + 3 * k, d[k])
 
 
 @generic
 def eight_columns(wide: Any, j: int) -> None:
     """`columns_of` eight mobilities by place, from their ingredients."""
-    r = _load_down(wide, 0, j)
-    motion = (
-        _load_down(wide, MOTION, j),
-        _load_down(wide, MOTION + 3, j),
-        _load_down(wide, MOTION + 6, j),
-        _load_down(wide, MOTION + 9, j),
-    )
-    own = (
-        _load_down(wide, OWN + 6, j),
-        _load_down(wide, OWN + 9, j),
-        _load_down(wide, OWN + 12, j),
-        _load_down(wide, OWN + 15, j),
-    )
+    r = load3(wide, j, 0)
+    motion = load3(wide, j, MOTION), load3(wide, j, MOTION + 3), load3(wide, j, MOTION + 6), load3(wide, j, MOTION + 9)
+    own = load3(wide, j, OWN + 6), load3(wide, j, OWN + 9), load3(wide, j, OWN + 12), load3(wide, j, OWN + 15)
     bends = (
-        matrix_sweep.load_column(wide, OWN_BENDS, j),
-        matrix_sweep.load_column(wide, OWN_BENDS + 6, j),
-        matrix_sweep.load_column(wide, OWN_BENDS + 12, j),
+        load_spatial_at(wide, j, OWN_BENDS),
+        load_spatial_at(wide, j, OWN_BENDS + 6),
+        load_spatial_at(wide, j, OWN_BENDS + 12),
     )
-    S, a, c, e = _column(r, motion, matrix_sweep.load_column(wide, OWN, j), own, bends)
-    matrix_sweep.store_column(wide, FIRST_NUMBER, j, S[0], S[1])
-    matrix_sweep.store_column(wide, FIRST_NUMBER + SPEED, j, a[0], a[1])
-    matrix_sweep.store_column(wide, FIRST_NUMBER + BY_Q, j, c[0], c[1])
-    matrix_sweep.store_column(wide, FIRST_NUMBER + BY_U, j, e[0], e[1])
-    sums = (
-        (load(wide, MASS, j), _load_down(wide, MASS + 1, j), _load_six_down(wide, MASS + 4, j)),
-        _load_six_down(wide, TURNING, j),
-        matrix_sweep.load_column(wide, MOMENTUM, j),
-        matrix_sweep.load_column(wide, FORCE, j),
-    )
-    _store_columns(wide, FIRST_COLUMN, j, sums, S, a, c, e)
+    S, a, c, e = _column(r, motion, load_spatial_at(wide, j, OWN), own, bends)
+    for k in range(2):
+        store3(wide, j, FIRST_NUMBER + 3 * k, S[k])
+        store3(wide, j, FIRST_NUMBER + SPEED + 3 * k, a[k])
+        store3(wide, j, FIRST_NUMBER + BY_Q + 3 * k, c[k])
+        store3(wide, j, FIRST_NUMBER + BY_U + 3 * k, e[k])
+    _store_columns(wide, j, FIRST_COLUMN, _sums_of(wide, j), S, a, c, e)
 
 
 @generic
-def _row(wide: Any, first: int, start: int, end: int, S: Any, a: Any, c: Any, e: Any) -> None:
-    """The rows of results of a mobility, from number *start* of the columns to before *end*."""
+def _row(rows: Any, first: int, start: int, end: int, S: Any, a: Any, c: Any, e: Any) -> None:
+    """The results of a mobility, from number *start* of the columns to before *end*."""
     (sw, sv), aw, (cw, cv), (ew, ev) = S, a, c, e
     for j in range(start, end):
-        tw, tv = matrix_sweep.load_column(wide, first + ROW_Q, j)
-        store(wide, first + ROW_RESULT, j, vec3.dot(sw, tw) + vec3.dot(sv, tv))
-        tw, tv = matrix_sweep.load_column(wide, first + ROW_U, j)
-        store(wide, first + ROW_RESULT + 1, j, vec3.dot(sw, tw) + vec3.dot(sv, tv))
-        tw, tv = matrix_sweep.load_column(wide, first + ROW_M, j)
-        kw = _load_down(wide, first + ROW_B, j)
-        store(wide, first + ROW_RESULT + 2, j, vec3.dot(cw, tw) + vec3.dot(cv, tv) + vec3.dot(aw, kw))
-        store(wide, first + ROW_RESULT + 3, j, vec3.dot(ew, tw) + vec3.dot(ev, tv) + vec3.dot(sw, kw))
+        tw, tv = load_spatial_at(rows, j, first + COLUMN_Q)
+        store(rows, j, first + RESULT, vec3.dot(sw, tw) + vec3.dot(sv, tv))
+        tw, tv = load_spatial_at(rows, j, first + COLUMN_U)
+        store(rows, j, first + RESULT + 1, vec3.dot(sw, tw) + vec3.dot(sv, tv))
+        tw, tv = load_spatial_at(rows, j, first + COLUMN_M)
+        kw = load3(rows, j, first + COLUMN_B)
+        store(rows, j, first + RESULT + 2, vec3.dot(cw, tw) + vec3.dot(cv, tv) + vec3.dot(aw, kw))
+        store(rows, j, first + RESULT + 3, vec3.dot(ew, tw) + vec3.dot(ev, tv) + vec3.dot(sw, kw))
 
 
 @generic
-def _spread(model: Record, b: int, i: int, flat: Any, first: int, Dq: Any, Du: Any) -> None:
-    """Results of mobility i of body b to its row and column of both matrices, at the mobilities outboard and the body's own."""
-    start, end = model.first_place[b], model.end_place[b]
+def _spread(model: Record, b: int, i: int, rows: Any, shift: int, first: int, Dq: Any, Du: Any) -> None:
+    """Results of mobility i of body b to its row and column of both matrices, at the mobilities outboard and the body's own.
+
+    There are ``1 << shift`` mobilities in a row.
+    """
+    start, end, first_result = model.first_place[b], model.end_place[b], (first + RESULT) << shift
     for place in range(start, start + model.num_u[b]):
-        k = model.mobility_at[place]
-        store(Dq, i, k, load(flat, first + ROW_RESULT, place))
-        store(Du, i, k, load(flat, first + ROW_RESULT + 1, place))
+        k, row, column = model.mobility_at[place], place >> shift, first_result + (place & ((1 << shift) - 1))
+        store(Dq, i, k, load(rows, row, column))
+        store(Du, i, k, load(rows, row, column + (1 << shift)))
     for place in range(start + model.num_u[b], end):
-        k = model.mobility_at[place]
-        store(Dq, i, k, load(flat, first + ROW_RESULT, place))
-        store(Du, i, k, load(flat, first + ROW_RESULT + 1, place))
-        store(Dq, k, i, load(flat, first + ROW_RESULT + 2, place))
-        store(Du, k, i, load(flat, first + ROW_RESULT + 3, place))
+        k, row, column = model.mobility_at[place], place >> shift, first_result + (place & ((1 << shift) - 1))
+        store(Dq, i, k, load(rows, row, column))
+        store(Du, i, k, load(rows, row, column + (1 << shift)))
+        store(Dq, k, i, load(rows, row, column + (2 << shift)))
+        store(Du, k, i, load(rows, row, column + (3 << shift)))
 
 
 @generic
@@ -428,6 +412,17 @@ def _add_to_parent(model: Record, b: int, bodies: Any) -> None:
 
 
 @generic
+def columns_inward(model: Record, A: Any, udot: Any, bodies: Any, speeds: Any, columns: Any) -> None:
+    """`columns_of` all bodies."""
+    g = gravity(model)
+    begin(model, A, g, bodies)
+    for b in range(model.nb - 1, 0, -1):
+        if model.num_u[b] > 0:
+            columns_of(model, b, A, udot, g, bodies, speeds, columns)
+        _add_to_parent(model, b, bodies)
+
+
+@generic
 def sweep(model: Record, A: Any, udot: Any, slopes: Any, bodies: Any, speeds: Any, columns: Any, Dq: Any, Du: Any) -> None:
     """Derivatives of M udot + inertial forces - gravity - forces on single mobilities, of lanes, into *Dq* and *Du*.
 
@@ -435,19 +430,16 @@ def sweep(model: Record, A: Any, udot: Any, slopes: Any, bodies: Any, speeds: An
     """
     matrix_sweep.clear(Dq)
     matrix_sweep.clear(Du)
-    g = gravity(model)
-    begin(model, A, g, bodies)
+    columns_inward(model, A, udot, bodies, speeds, columns)
     for b in range(model.nb - 1, 0, -1):
         if model.num_u[b] > 0:
-            columns_of(model, b, A, udot, g, bodies, speeds, columns)
             for i in range(model.first_u[b], model.first_u[b] + model.num_u[b]):
                 aw = load3(speeds, i, SPEED)
                 c, e = load_spatial_at(speeds, i, BY_Q), load_spatial_at(speeds, i, BY_U)
                 _row(columns, 0, model.first_place[b], model.end_place[b], load_spatial(speeds, i), aw, c, e)
-                _spread(model, b, i, columns, 0, Dq, Du)
+                _spread(model, b, i, columns, 0, 0, Dq, Du)
             if model.num_u[b] > 1:
                 own_rows(model, b, bodies, Dq)
-        _add_to_parent(model, b, bodies)
     subtract_slopes(model, slopes, Dq, Du)
 
 
@@ -468,19 +460,19 @@ def sweep_state(
         if model.num_u[b] > 0:
             ingredients_of(model, b, A, udot, g, bends, bent, bodies, flat)
         _add_to_parent(model, b, bodies)
-    for j in range(wide.shape[1]):
+    for j in range(wide.shape[0]):
         eight_columns(wide, j)
     for b in range(model.nb - 1, 0, -1):
         n, start = model.num_u[b], model.first_place[b]
         end = matrix_sweep.numbers_until(model.end_place[b], 3)
         for place in range(start, start + n):
-            S = matrix_sweep.load_column(flat, FIRST_NUMBER, place)
-            aw = _load_down(flat, FIRST_NUMBER + SPEED, place)
-            c = matrix_sweep.load_column(flat, FIRST_NUMBER + BY_Q, place)
-            e = matrix_sweep.load_column(flat, FIRST_NUMBER + BY_U, place)
+            S = _load_three(flat, place, FIRST_NUMBER), _load_three(flat, place, FIRST_NUMBER + 3)
+            aw = _load_three(flat, place, FIRST_NUMBER + SPEED)
+            c = _load_three(flat, place, FIRST_NUMBER + BY_Q), _load_three(flat, place, FIRST_NUMBER + BY_Q + 3)
+            e = _load_three(flat, place, FIRST_NUMBER + BY_U), _load_three(flat, place, FIRST_NUMBER + BY_U + 3)
             _row(wide, FIRST_COLUMN, start >> 3, end, S, aw, c, e)
-            _spread(model, b, model.mobility_at[place], flat, FIRST_COLUMN, Dq, Du)
-        if n > 1:
+            _spread(model, b, model.mobility_at[place], flat, 3, FIRST_COLUMN, Dq, Du)
+        if n > 1 or bent[b] == 1:  # a single column constant in F is a pin's, a slider's or a screw's: v and w are parallel
             own_rows(model, b, bodies, Dq)
         if bent[b] == 1:
             bend_rows(model, b, bends, bodies, Dq)
@@ -488,8 +480,8 @@ def sweep_state(
 
 
 @generic
-def negative_products(M_inv: Any, Dq: Any, Du: Any, flat: Any, wide: Any, out: Any) -> None:
-    """-M^-1 Dq and -M^-1 Du of one state into the first parts of *out*, four rows of both at once, through scratch.
+def negative_products(M_inv: Any, Dq: Any, Du: Any, flat: Any, wide: Any, by_q: Any, by_u: Any) -> None:
+    """-M^-1 Dq and -M^-1 Du of one state, four rows of both at once, through scratch.
 
     Register by register of columns: one of all rows stays in the cache for all of M^-1.
     """
@@ -507,53 +499,44 @@ def negative_products(M_inv: Any, Dq: Any, Du: Any, flat: Any, wide: Any, out: A
                 q0, q1, q2, q3 = q0 - m0 * x, q1 - m1 * x, q2 - m2 * x, q3 - m3 * x
                 u0, u1, u2, u3 = u0 - m0 * y, u1 - m1 * y, u2 - m2 * y, u3 - m3 * y
             for r, x in enumerate((q0, q1, q2, q3, u0, u1, u2, u3)):
-                store(wide, r, 0, x)
+                store(wide, 0, r, x)
             for r in range(min(4, n - i)):
                 for k in range(8 * j, end):
-                    out[0, i + r, k] = flat[r, k - 8 * j]
-                    out[1, i + r, k] = flat[4 + r, k - 8 * j]
+                    by_q[i + r, k] = flat[0, 8 * r + k - 8 * j]
+                    by_u[i + r, k] = flat[0, 8 * (4 + r) + k - 8 * j]
 
 
-def make_work(nb: int, nu: int, columns: int) -> tuple[Any, Any, Any]:
-    """Scratch of the kernels below: sums a body; rows by place and then two matrices, by one column and by eight.
-
-    *columns* is nu, rounded up to whole registers.
-    """
-    rows = ROWS_OF_STATE + 2 * nu
-    flat = aligned_zeros(rows, columns)
-    return aligned_zeros(nb, NUMBERS_A_BODY), flat, flat.reshape(rows, columns // LANES, LANES)
-
-
-@generic
-def _matrices(n: int, rows: Any) -> Any:
-    """The two matrices at the end of *rows*."""
-    return rows[ROWS_OF_STATE : ROWS_OF_STATE + n], rows[ROWS_OF_STATE + n :]
+def make_work(nb: int, nu: int) -> tuple[Any, ...]:
+    """Scratch of the kernels below: sums a body; what mobilities have, and two matrices, each by one column and by eight."""
+    blocks = -(-nu // LANES)
+    rows, matrices = aligned_zeros(blocks, LANES * NUMBERS_OF_STATE), aligned_zeros(2 * nu, LANES * blocks)
+    eights = rows.reshape(blocks, NUMBERS_OF_STATE, LANES), matrices.reshape(2 * nu, blocks, LANES)
+    return aligned_zeros(nb, NUMBERS_A_BODY), rows, eights[0], matrices, eights[1]
 
 
 @compiled
 def calc_derivatives(
-    block: Any, A: Any, udot: Any, bends: Any, bent: Any, slopes: Any, bodies: Any, flat: Any, wide: Any, out: Any
+    block: Any,
+    A: Any,
+    udot: Any,
+    bends: Any,
+    bent: Any,
+    slopes: Any,
+    bodies: Any,
+    flat: Any,
+    wide: Any,
+    D: Any,
+    wide_D: Any,
+    out: Any,
 ) -> None:
     """`sweep_state` of a state's record, into both halves of *out*."""
     model = attach(block)
-    Dq, Du = _matrices(model.nu, flat)
+    Dq, Du = D[: model.nu], D[model.nu :]
     sweep_state(model, A, udot, bends, bent, slopes, bodies, flat, wide, Dq, Du)
     for i in range(model.nu):
         for j in range(model.nu):
             out[0, i, j] = Dq[i, j]
             out[1, i, j] = Du[i, j]
-
-
-@generic
-def _calc_accelerations_derivatives(
-    model: Record, bends: Any, bent: Any, slopes: Any, bodies: Any, flat: Any, wide: Any, flat_inv: Any, wide_inv: Any, out: Any
-) -> None:
-    """`calc_accelerations_derivatives` of a state that is realized."""
-    M_inv, (Dq, Du), (wide_q, wide_u) = out[2], _matrices(model.nu, flat), _matrices(model.nu, wide)
-    inverse_mass_matrix.calc_m_inv(model, 0, EVERYTHING, flat_inv, wide_inv, M_inv)
-    sweep_state(model, model.A_GB, model.u_dot, bends, bent, slopes, bodies, flat, wide, Dq, Du)
-    # through the rows of the first ingredients, which have served
-    negative_products(M_inv, wide_q, wide_u, flat, wide, out)
 
 
 @given.compiled_for_callers
@@ -566,29 +549,45 @@ def calc_accelerations_derivatives(
     q: Any,
     u: Any,
     bends: Any,
-    bent: Any,
-    slopes: Any,
-    bodies: Any,
-    flat: Any,
-    wide: Any,
-    flat_inv: Any,
-    wide_inv: Any,
-    out: Any,
+    of_tree: Any,
+    work: Any,
+    of_inverse: Any,
+    by_q: Any,
+    by_u: Any,
+    by_forces: Any,
 ) -> int:
-    """-M^-1 times the derivatives at a state's udot, by q and by u, and M^-1, into the three parts of *out*; the status.
+    """-M^-1 times the derivatives at a state's udot, by q and by u, and M^-1; the status.
 
     What is not *valid* of the state *routine* computes first, `realize.advance` by its address. q and u are as a caller has
-    given them: they become the state's own, unless they are these.
+    given them: they become the state's own, unless they are these. *of_tree* is a tuple of what is bent and the slopes, the
+    scratches are tuples too, see `make_work` and `matrix_sweep.make_scratch`.
     """
     if not (given.is_like(q, own_q) and given.is_like(u, own_u)):
         return NOT_PLAIN
     given.copy(q, own_q)
     given.copy(u, own_u)
-    model, status = given.record(block), DONE
+    model, status = given.record_of(block), DONE
     released = given.release_gil(model.nb > QUICK)
     if valid & EVERYTHING != EVERYTHING:
         status = call_routine(given.integer(routine), model, valid, EVERYTHING | KEPT_FORCES)
     if status == DONE:
-        _calc_accelerations_derivatives(model, bends, bent, slopes, bodies, flat, wide, flat_inv, wide_inv, out)
+        # names for all, not tuples: a function that takes these reads the arrays' addresses anew each time
+        of_bends, bent, slopes = (
+            given.matrix(bends),
+            given.integers(given.item(of_tree, 0)),
+            given.table(given.item(of_tree, 1)),
+        )
+        bodies, flat, wide = (
+            given.matrix(given.item(work, 0)),
+            given.matrix(given.item(work, 1)),
+            given.blocks(given.item(work, 2)),
+        )
+        D, wide_D = given.matrix(given.item(work, 3)), given.blocks(given.item(work, 4))
+        flat_inv, wide_inv = given.matrix(given.item(of_inverse, 0)), given.blocks(given.item(of_inverse, 1))
+        M_inv, nu = given.matrix(by_forces), model.nu
+        inverse_mass_matrix.calc_m_inv(model, 0, EVERYTHING, flat_inv, wide_inv, M_inv)
+        sweep_state(model, model.A_GB, model.u_dot, of_bends, bent, slopes, bodies, flat, wide, D[:nu], D[nu:])
+        # through the first ingredients, which have served
+        negative_products(M_inv, wide_D[:nu], wide_D[nu:], flat, wide, given.matrix(by_q), given.matrix(by_u))
     given.acquire_gil(released)
     return status

@@ -2,7 +2,8 @@
 
 A body that is welded to another is added to its mass properties, and its children become the other's; one that is welded to
 Ground is dropped. Gravity, where it is the only force and pulls on every body, is an acceleration of Ground upward, which needs
-no sweep of forces (Featherstone 2008, section 5.3); not where there are particles, which Ground does not carry.
+no sweep of forces (Featherstone 2008, section 5.3); not where there are particles, which Ground does not carry, nor where
+measures look at bodies.
 """
 
 from __future__ import annotations
@@ -30,14 +31,17 @@ class ReducedTree:
         The tree of the system.
     field : callable
         ``field(name)``: an index or parameter field of it in a state.
+    more_z : int
+        z of subsystems, after the tree's own.
     """
 
-    def __init__(self, tree: Tree, field: Callable[[str], npt.NDArray[Any]]) -> None:
+    def __init__(self, tree: Tree, field: Callable[[str], npt.NDArray[Any]], more_z: int = 0) -> None:
+        self._more_z = more_z
         fields = {name: field(name) for name in tree.fields}
         #: Ground's acceleration, minus that of free fall; None where forces have to be swept.
         self.ground_acceleration: Array | None = None
         enabled = np.flatnonzero(fields["force_enabled"])
-        if tree.counts["nc"] == 0 and all(fields["force_kind"][e] == gravity.KIND for e in enabled):
+        if tree.counts["nc"] == 0 and not tree.has_measures and all(fields["force_kind"][e] == gravity.KIND for e in enabled):
             runs = [int(fields["force_first_integer"][e]) for e in enabled]
             pulled = [fields["force_integers"][run : run + tree.nb].copy() for run in runs]
             tree, fields, pulled = _merge_welds(tree, fields, pulled)
@@ -56,7 +60,7 @@ class ReducedTree:
 
     def new_record(self, in_lanes: bool = True) -> Record:
         """A record of lanes, or of one state."""
-        record = self.tree.new_record(in_lanes=in_lanes)
+        record = self.tree.new_record(in_lanes=in_lanes, more=(0, 0, self._more_z))
         for name, array in self._fields.items():
             if name not in ADDRESSES:  # these are those of the record's scalar
                 record.share(name, array)

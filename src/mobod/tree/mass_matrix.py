@@ -8,7 +8,7 @@ The matrices themselves are in `explicit_mass_matrix` and `inverse_mass_matrix`.
 
 from typing import Any
 
-from ..algebra import spatial
+from ..algebra import given, spatial
 from ..algebra.memory import add_spatial, load3, load_spatial, store_spatial
 from ..algebra.record import attach, call_routine
 from ..algebra.scalar import any_not_finite, load, zero
@@ -17,7 +17,7 @@ from ..state.fields import Record
 from ..state.validity import ARTICULATED
 from . import acceleration, jacobian_sweeps
 from .block_elimination import NONE
-from .realize import BAD_U_DOT, DONE
+from .realize import BAD_U_DOT, DONE, NOT_PLAIN, QUICK
 
 
 @compiled
@@ -52,23 +52,30 @@ def solve(model: Record, f: Any, a: Any) -> None:
         store_spatial(model.work_A, b, w, v)
 
 
-@compiled
-def multiply_by_m_inv(block: Any, address: int, valid: int, f: Any, a: Any) -> int:
-    """a = M^-1 f, after the articulated inertias, by `realize.advance` at *address*, unless these are *valid*; the status.
+@generic
+def _articulate(model: Record, address: int, valid: int) -> int:
+    """The articulated inertias, by `realize.advance` at *address*; BAD_U_DOT where a free mobility moves no inertia."""
+    status = call_routine(address, model, valid, ARTICULATED)
+    total = zero(load(model.p_GB, 0, 0))
+    for b in range(1, model.nb):
+        if model.elimination[b] != NONE:
+            for i in range(model.first_u[b], model.first_u[b] + model.num_u[b]):
+                total = total + 0.0 * load(model.d_inverse, i, 0)
+    if status == DONE and any_not_finite(total):
+        status = BAD_U_DOT
+    return status
 
-    BAD_U_DOT where a free mobility moves no inertia, which is looked for where inertias are computed only.
-    """
-    model = attach(block)
+
+@given.compiled_for_callers
+def multiply_by_m_inv(block: Any, address: int, valid: int, f: Any, a: Any) -> int:
+    """a = M^-1 f, after the articulated inertias, unless these are *valid*; the status. f is as a caller has given it."""
+    if not given.is_like(f, a):
+        return NOT_PLAIN
+    model, status = given.record_of(block), DONE
+    released = given.release_gil(model.nb > QUICK)
     if valid & ARTICULATED == 0:
-        status = call_routine(address, model, valid, ARTICULATED)
-        if status != DONE:
-            return status
-        total = zero(load(model.p_GB, 0, 0))
-        for b in range(1, model.nb):
-            if model.elimination[b] != NONE:
-                for i in range(model.first_u[b], model.first_u[b] + model.num_u[b]):
-                    total = total + 0.0 * load(model.d_inverse, i, 0)
-        if any_not_finite(total):
-            return BAD_U_DOT
-    solve(model, f, a)
-    return DONE
+        status = _articulate(model, address, valid)
+    if status == DONE:
+        solve(model, given.numbers(f), given.numbers(a))
+    given.acquire_gil(released)
+    return status

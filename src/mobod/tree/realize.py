@@ -136,7 +136,7 @@ def realize_at(block: Any, routine: Any, wanted: int, own_q: Any, own_u: Any, q:
         return NOT_PLAIN
     given.copy(q, own_q)
     given.copy(u, own_u)
-    model = given.record(block)
+    model = given.record_of(block)
     released = given.release_gil(model.nb > QUICK)
     status = call_routine(given.integer(routine), model, 0, wanted)
     given.acquire_gil(released)

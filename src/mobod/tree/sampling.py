@@ -84,7 +84,7 @@ def next_sample_of(block: Any) -> float:
 
 @compiled
 def begin_sampling(block: Any) -> None:
-    """A run begins at the record's time: what is due at another time than within one period from here is due now."""
+    """Prepare for a run from the record's time: a controller whose next sample is not due within one period is due now."""
     model = attach(block)
     time = load(model.time, 0, 0)
     for c in range(model.num_controllers):

@@ -298,6 +298,8 @@ class Tree:
         of_measures = ("code", "numbers", "values", "memory", "calls")
         self.counts |= dict.fromkeys((f"measure_{what}_size" for what in of_measures), 0)
         self.has_measures = False
+        #: Which routines of measures records with tangents have, if others than those of rates.
+        self.measures_with_tangents: frozenset[int] | None = None
         #: Whether something is remembered from step to step.
         self.remembers = self.counts["bristle_rows"] > 0
         self._measure_routines: list[tuple[int, Any]] = []
@@ -372,10 +374,11 @@ class Tree:
         self.remembers = self.remembers or memory_size > 0
         self.addresses = {}
 
-    def routines_by_field(self, numbers_only: bool) -> dict[str, list[tuple[int, Any]]]:
+    def routines_by_field(self, numbers_only: bool, steps: bool) -> dict[str, list[tuple[int, Any]]]:
         """The routines that this tree needs, each with its row of a field of addresses, field by field.
 
-        *numbers_only* says that the record holds one state without tangents: the only one whose steps are remembered.
+        *numbers_only* says that the record holds one state without tangents; *steps* that it has no tangents, so that steps
+        are taken with it, which are remembered.
         """
         fields = self.fields
         rare = np.flatnonzero(np.isin(fields["rates"], (_rates.EULER, _rates.MATRIX)))
@@ -405,17 +408,26 @@ class Tree:
             "function_routine": self._function_routines,
             "constrain": shared,
             "measures": [(0, measures.measures)] if self.has_measures else [],
-            "measure_calls": self._measure_routines[: None if numbers_only else self._num_rate_routines],
+            "measure_calls": self._measures_for(steps),
         }
+
+    def _measures_for(self, steps: bool) -> list[tuple[int, Any]]:
+        """The routines of measures' operations: all, those that are wanted with tangents, or those of rates."""
+        if steps:
+            return self._measure_routines
+        wanted = self.measures_with_tangents
+        return [one for one in self._measure_routines if (one[0] in wanted if wanted else one[0] < self._num_rate_routines)]
 
     def _addresses_for(self, *scalar: bool) -> dict[str, npt.NDArray[np.int64]]:
         """The fields of addresses for a record's scalar. Compiles or loads the routines that this tree needs."""
         if scalar not in self.addresses:
             found = {}
-            routines = self.routines_by_field(not any(scalar))
+            routines = self.routines_by_field(not any(scalar), not (scalar[1] or scalar[3]))
             if scalar[1] and any(scalar[2:]):  # residuals only
                 for_rows = [one for one in routines["constrain"] if one[0] not in (SOLVE_ROWS, EFFECTS_OF_BLOCK)]
-                routines |= {"dynamics_sweep": [], "constrain": for_rows, "measures": [], "measure_calls": []}
+                routines |= {"dynamics_sweep": [], "constrain": for_rows}
+                if self.measures_with_tangents is None:
+                    routines |= {"measures": [], "measure_calls": []}
             needed = [routine for of_field in routines.values() for _, routine in of_field]
             compile_ahead(Job(routine, scalar) for routine in dict.fromkeys([*needed, realize.advance]))
             for name, of_field in routines.items():

@@ -94,7 +94,9 @@ class UnilateralContact(Sealed):
         name: str | None = None,
     ) -> None:
         self.matter: SimbodyMatterSubsystem = normal.matter
-        self.normal, self.rolling, self._sign = normal, rolling, int(sign)
+        self.normal, self.rolling, self._sign = normal, rolling, checks.integer("sign", sign, -1, 1)
+        if self._sign == 0:
+            raise ValueError("sign has to be 1 or -1, got 0")
         self.set_restitution(restitution)
         self._friction = friction_coefficients(name or "a contact", static_friction, dynamic_friction, viscous_friction)
         self._capture_speed, self._transition_speed = CAPTURE_SPEED, TRANSITION_SPEED

@@ -68,7 +68,7 @@ class BetweenBodies(UnilateralContact):
         return self.normal.constrained_bodies[1]
 
     def find_contact_frame_in_g(self, state: State) -> Transform:
-        """The contact point in Ground, with x and y along which friction is told and the normal z, which points to the second.
+        """The contact point in Ground: z is the normal, towards the second body, x and y the directions of friction.
 
         Needs POSITION.
         """

@@ -198,11 +198,13 @@ def keywords_of(function: Any) -> frozenset[str]:
 def named_arguments(function: F) -> F:
     """Let a public function say what was meant by a keyword that it does not take."""
     known = keywords_of(function)
+    # a constructor is called by its class's name
+    name = function.__qualname__.split(".")[-2] if function.__name__ == "__init__" else function.__name__
 
     @functools.wraps(function)
     def checked(*arguments: Any, **keywords: Any) -> Any:
         if not known.issuperset(keywords):
-            refuse_keyword(function.__name__, keywords, known)
+            refuse_keyword(name, keywords, known)
         return function(*arguments, **keywords)
 
     return checked  # type: ignore[return-value]

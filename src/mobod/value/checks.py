@@ -13,7 +13,7 @@ from __future__ import annotations
 import difflib
 import math
 import reprlib
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -36,7 +36,7 @@ def number(what: str, value: Any) -> float:
         try:
             return float(value)
         except OverflowError:
-            return math.copysign(math.inf, value)
+            return math.inf if value > 0 else -math.inf
     array = numbers(what, value, "a number")
     if array.shape != ():
         raise ValueError(f"{what} has to be one number, got {reprlib.repr(value)} of shape {array.shape}")
@@ -104,6 +104,37 @@ def axis_index(what: str, value: object) -> int:
     if isinstance(value, (int, np.integer)) and not isinstance(value, bool) and 0 <= value <= 2:
         return int(value)
     raise ValueError(f'{what} has to be "x", "y" or "z", or 0, 1 or 2, got {value!r}')
+
+
+def flag(what: str, value: Any) -> bool:
+    """True or False, or NumPy's; text is refused, of which "no" would count as True."""
+    if not isinstance(value, (bool, np.bool_)):
+        raise TypeError(f"{what} has to be True or False, not {reprlib.repr(value)}")
+    return bool(value)
+
+
+# ---------------------------------------------------------------------------------------------- names
+
+
+def name(what: str, value: Any) -> str:
+    """Text that is not empty."""
+    if not isinstance(value, str):
+        raise TypeError(f"the name of a {what} is a string, not {reprlib.repr(value)}")
+    if not value.strip():
+        raise ModelError(f"the name of a {what} is empty: no message or table could name it; leave it out for a generated one")
+    return value
+
+
+def name_among(taken: Collection[str], what: str, value: Any, kind: str, number: int) -> str:
+    """*value* as a name that is not taken yet; where it is None, one made of the *kind* and a *number*."""
+    if value is None:
+        made = f"{kind.lower()}_{number}"
+        while made in taken:
+            made += "_"
+        return made
+    if name(what, value) in taken:
+        raise ModelError(f"there is a {what} {value!r} already; names are unique")
+    return str(value)
 
 
 # ---------------------------------------------------------------------------------------------- arrays

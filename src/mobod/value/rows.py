@@ -96,19 +96,29 @@ def rotations(values: Array) -> Array | None:
     nine = np.ascontiguousarray(values.reshape(-1, 9).T)
     columns = x, y, z = nine[0::3], nine[1::3], nine[2::3]
     with np.errstate(over="ignore", invalid="ignore"):
-        error = np.zeros(len(values))
+        off, error = np.empty((3, 3, len(values))), np.zeros(len(values))  # R^T R - 1
         for i, j in ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2)):
             a, b = columns[i], columns[j]
-            np.maximum(error, np.abs(a[0] * b[0] + a[1] * b[1] + a[2] * b[2] - float(i == j)), out=error)
+            off[i, j] = off[j, i] = a[0] * b[0] + a[1] * b[1] + a[2] * b[2] - float(i == j)
+            np.maximum(error, np.abs(off[i, j]), out=error)
         upright = x[0] * (y[1] * z[2] - y[2] * z[1]) + x[1] * (y[2] * z[0] - y[0] * z[2]) + x[2] * (y[0] * z[1] - y[1] * z[0])
     if not (error <= NOT_A_ROTATION).all() or (upright < 0.0).any():  # NaN too
         return None
     rounded = error > ORTHONORMAL
-    if rounded.any():
-        u, _, vt = np.linalg.svd(values[rounded])
-        values = values.copy()
-        values[rounded] = u @ vt
-    return values.reshape(-1, 9)
+    if not rounded.any():
+        return values.reshape(-1, 9)
+    # the nearest rotation R (1 + E)^(-1/2), whose next term is of E^3 < 1e-17
+    some = slice(None) if rounded.all() else rounded
+    R, E = nine[:, some].reshape(3, 3, -1), off[:, :, some]
+    root = np.empty_like(E)
+    for i, j in ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2)):
+        square = E[i, 0] * E[0, j] + E[i, 1] * E[1, j] + E[i, 2] * E[2, j]
+        root[i, j] = root[j, i] = 0.375 * square - 0.5 * E[i, j] + float(i == j)
+    found = values.reshape(-1, 9).copy()
+    for i, r in enumerate(R):
+        for j in range(3):
+            found[some, 3 * i + j] = r[0] * root[0, j] + r[1] * root[1, j] + r[2] * root[2, j]
+    return found
 
 
 @in_rows(frame)

@@ -13,7 +13,7 @@ from .raster import rasterize
 
 
 class Faces(Poly3DCollection):  # type: ignore[misc]  # Matplotlib does not say its type
-    """Triangles that hide each other where they cut each other, too."""
+    """Triangles drawn by depth at each pixel, so that those which intersect hide each other correctly."""
 
     def __init__(self, zorder: float) -> None:
         self._corners, self._colors = np.zeros((0, 3, 3)), np.zeros((0, 3, 4))

@@ -58,4 +58,5 @@ def sphere_with(near: Callable[..., Any], name: str) -> Routine:
         return put_ball(model, pair, 0, center, radius, S, R, found, True, 0)
 
     run.__name__ = run.__qualname__ = name
+    run.__module__ = near.__module__  # where the routine is, by which it is pickled
     return routine(run)

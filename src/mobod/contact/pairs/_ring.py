@@ -132,4 +132,5 @@ def torus_with(near: Callable[..., Any], name: str, torus_first: bool) -> Routin
         return count
 
     run.__name__ = run.__qualname__ = name
+    run.__module__ = near.__module__  # where the routine is, by which it is pickled
     return routine(run)

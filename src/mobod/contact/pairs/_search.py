@@ -25,6 +25,8 @@ _NONE = 1e300
 #: What the search does: GJK, corners for a tetrahedron with a volume, EPA; and how often.
 _GJK, _VOLUME, _EPA = range(3)
 _MOST_GJK, _TURNS = 64, 256
+#: Of the square of a distance, the part by which it may differ from what its direction shows.
+_SOUND = 1e-4
 
 
 @generic
@@ -229,8 +231,11 @@ def search(model: Any, A: Any, B: Any, R: Any, p: Any, margin: float, size: floa
                 known = phase == _GJK and turn > 0 and uu >= vv
                 if not known:
                     v = u
-            if known or turn > _MOST_GJK:
-                return FOUND, vec3.scale(-1.0 / sqrt(vec3.dot(v, v)), v), i, j
+            if phase == _GJK and (known or turn > _MOST_GJK):
+                # where they all but touch, v is rounding: a direction counts that tells how far they are apart
+                if vv - vw <= _SOUND * vv:
+                    return FOUND, vec3.scale(-1.0 / sqrt(vec3.dot(v, v)), v), i, j
+                phase = _VOLUME
         elif phase == _VOLUME:
             if vec3.dot(d, d) > 0.0 and _extent(points, m, w) > 1e-9 * size:
                 _put(points, m, w)

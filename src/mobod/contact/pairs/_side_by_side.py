@@ -1,4 +1,4 @@
-"""Cylinders side by side touch along a line: at both ends of the piece along which they are, as two corners.
+"""Cylinders, and a capsule and a cylinder, side by side touch along a line: two corners, at both ends of what they share of it.
 
 The way across from the first axis to the second, at t along the first, is w(t) = w_0 + t delta; depth = r1 + r2 - |w|. Where
 the axes cross at an angle, the middle much deeper than the ends, the one point of the crossing is for others to find.
@@ -19,7 +19,7 @@ _PARALLEL = 0.99995
 
 @generic
 def side_by_side(model: Any, pair: int, A: Any, B: Any, Ra: Any, pa: Any, Rb: Any, pb: Any) -> int:
-    """Rows of the points of two cylinders, with the cores A and B; -1 where they touch in another way."""
+    """Rows of the points of two such cores A and B; -1 where they touch in another way."""
     u, v, d = (Ra[2], Ra[5], Ra[8]), (Rb[2], Rb[5], Rb[8]), vec3.sub(pb, pa)
     c = vec3.dot(u, v)
     if abs(bare(c)) < _PARALLEL:
@@ -32,7 +32,8 @@ def side_by_side(model: Any, pair: int, A: Any, B: Any, Ra: Any, pa: Any, Rb: An
         low = 0.0 * along - A[5]
     if high > A[5]:
         high = 0.0 * along + A[5]
-    reach = A[3] + B[3]
+    first = A[3] + A[6]
+    reach = first + B[3]
     deepest = reach - min(_distance(start, delta, low), _distance(start, delta, high))
     turning = bare(vec3.dot(delta, delta))
     if turning > 1e-24:
@@ -40,7 +41,7 @@ def side_by_side(model: Any, pair: int, A: Any, B: Any, Ra: Any, pa: Any, Rb: An
         if low < middle < high and reach - _distance(start, delta, middle) > 2.0 * deepest:
             return -1
     # from the side only where that is the shortest way out
-    if deepest <= 0.0 or deepest >= bare(high - low) or deepest >= min(A[3], B[3]):
+    if deepest <= 0.0 or deepest >= bare(high - low) or deepest >= min(first, B[3]):
         return -1
     count = 0
     for end in range(2):
@@ -50,7 +51,7 @@ def side_by_side(model: Any, pair: int, A: Any, B: Any, Ra: Any, pa: Any, Rb: An
         depth = reach - distance
         if depth > 0.0:
             n = vec3.scale(1.0 / distance, w)
-            point = vec3.add_scaled(vec3.add_scaled(pa, t, u), A[3] - 0.5 * depth, n)
+            point = vec3.add_scaled(vec3.add_scaled(pa, t, u), first - 0.5 * depth, n)
             put_point(model, pair, count, point, n, depth, CORNER, 0.0, 0.0, end)
             count += 1
     return count

@@ -15,7 +15,9 @@ from ..access import DIMENSIONS, HERTZ, first_surface, lane_of, orientation, ori
 from ._curvature import of_line, of_sphere, relative
 
 #: The square of the sine between axes that count as parallel.
-_PARALLEL = 1e-12
+_PARALLEL = 1e-22
+#: The distance of axes that count as crossing, by the length of all.
+_CROSSING = 1e-12
 
 
 @generic
@@ -50,11 +52,11 @@ def capsule_capsule(model: Any, pair: int, unused: int) -> int:
         return 0
     along, beside, cosine = vec3.dot(apart, u), vec3.dot(apart, v), vec3.dot(u, v)
     h1, h2 = h1 + zero, h2 + zero
-    # the sine by the cross product: one less the square of the cosine would be rounding
+    # the sine, and the way along the first axis, by cross products: the differences of cosines would be rounding
     c = vec3.cross(u, v)
     square = vec3.dot(c, c)
     if square > _PARALLEL:
-        s = _within((along - cosine * beside) / square, -h1, h1)
+        s = _within(vec3.dot(vec3.cross(apart, v), c) / square, -h1, h1)
     else:
         low, high = _within(along - h2, -h1, h1), _within(along + h2, -h1, h1)
         s = 0.5 * (low + high)
@@ -67,7 +69,9 @@ def capsule_capsule(model: Any, pair: int, unused: int) -> int:
     distance_square = vec3.dot(d, d)
     if distance_square >= reach * reach:
         return 0
-    if distance_square > 0.0:
+    # axes that cross are apart by rounding, in any direction
+    least = _CROSSING * far
+    if distance_square > least * least:
         distance = sqrt(distance_square)
         n = vec3.scale(1.0 / distance, d)
     elif square > _PARALLEL:

@@ -103,7 +103,8 @@ def _with_mesh(nearest: Callable[..., Any], box: Callable[..., Any]) -> Routine:
         around, reach = box_in(R_MS, p_MS, center, half)
         return walk(model, m, 0, (around, reach, pair, R_SM, p_SM, R_GS, p_GS))
 
-    convex_triangle_mesh.__qualname__ = f"{nearest.__name__}_triangle_mesh"
+    of = nearest.__name__ if nearest is not _inside.hull else "convex_hull"
+    convex_triangle_mesh.__qualname__ = f"{of}_triangle_mesh"  # by which it is pickled
     return routine(convex_triangle_mesh)
 
 

@@ -1,21 +1,33 @@
-"""Any two convex shapes: the direction of least overlap by GJK and EPA, refined, and the points where they touch.
+"""Any two convex shapes: the direction of least overlap by GJK and EPA, of bricks by their axes; the points where they touch.
 
 Where a face of one decides, the contact has the points at which it bears a face or an edge of the other, cut along its own
 edges, see `_clip`; elsewhere it has one point. The law is HERTZ where both surfaces are smooth: the relative curvature of two
 spheres, cylinders' sides, capsules, ellipsoids, and of each of these on a flat face, whose own is 0; a capsule that lies on a
 face bears on both its ends, each a sphere. Elsewhere, at corners, edges and the rims of cylinders, it is CORNER, with area 0:
-of the corner's own stiffness. Cylinders side by side touch along a line, see `_side_by_side`.
+of the corner's own stiffness. Cylinders, and a capsule and a cylinder, side by side touch along a line, see `_side_by_side`.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-from ...algebra import mat33, sym33, vec3
+from ...algebra import mat33, sym33, vec3, where
 from ...compiling import generic, routine
-from ..access import CORNER, HERTZ, first_surface, lane_of, put_point, second_surface
-from ..shape import CYLINDER
+from ..access import (
+    BOX,
+    CORNER,
+    HERTZ,
+    first_surface,
+    lane_of,
+    orientation,
+    origin,
+    put_point,
+    second_surface,
+    three_of,
+)
+from ..shape import BRICK, CYLINDER
 from . import _curvature
+from ._axes import are_bricks, least_axis
 from ._clip import bearing
 from ._core import EDGE, FACE, POINT, bare3, bare9, core_of, frame_of, size_of
 from ._refine import EDGE_A, EDGE_B, EDGES, FACE_A, FACE_B, NOTHING, farthest, newton, refine, unit
@@ -30,7 +42,7 @@ def general_convex(model: Any, pair: int, unused: int) -> int:
     A, B = core_of(model, s, t, lane), core_of(model, t, s, lane)
     Ra, pa = frame_of(model, s, t, lane)
     Rb, pb = frame_of(model, t, s, lane)
-    if A[0] == CYLINDER and B[0] == CYLINDER:
+    if B[0] == CYLINDER and (A[0] == CYLINDER or (A[6] > 0.0 and A[5] > 0.0)):
         count = side_by_side(model, pair, A, B, Ra, pa, Rb, pb)
         if count >= 0:
             return count
@@ -41,7 +53,11 @@ def general_convex(model: Any, pair: int, unused: int) -> int:
     margin = A[6] + B[6]
     a, b = size_of(model, A, s, lane), size_of(model, B, t, lane)
     size = a + b + margin
-    found, n, i, j = search(model, A, B, R, p, margin, size, min(a, b) + margin)
+    if A[0] == BRICK and B[0] == BRICK and are_bricks(A, B):
+        found, n = least_axis(A, B, R, p)
+        i, j = 0, 0
+    else:
+        found, n, i, j = search(model, A, B, R, p, margin, size, min(a, b) + margin)
     if found == APART:
         return 0
     what, f, g, n, overlap = refine(model, A, B, R, p, n, i, j, size)
@@ -93,6 +109,8 @@ def points(model: Any, pair: int, A: Any, B: Any, Ra: Any, pa: Any, Rb: Any, pb:
         point = vec3.add_scaled(vec3.add_scaled(a, along, ea), -0.5 * depth, n)
     else:
         point = vec3.scale(0.5, vec3.add(a, b))
+    # of parallel edges a and b can be any points
+    point = _within(model, first_surface(pair), A, n, _within(model, second_surface(pair), B, n, point, lane), lane)
     name = 8192 * (3 * (8192 * f[0] + f[4] % 8192) + g[0]) + g[4] % 8192
     if _is_curved(f) and _is_curved(g):
         greater, smaller = _curvature.relative(sym33.add(_curved(f, Ra, n), _curved(g, Rb, n)))
@@ -100,6 +118,31 @@ def points(model: Any, pair: int, A: Any, B: Any, Ra: Any, pa: Any, Rb: Any, pb:
     else:
         put_point(model, pair, 0, point, n, depth, CORNER, 0.0, 0.0, name)
     return 1
+
+
+@generic
+def _within(model: Any, s: int, core: Any, n: Any, point: Any, lane: int) -> Any:
+    """The point of a surface's box, of a capsule's side or end, that is nearest to a point: as a rule that point."""
+    R, p = orientation(model, s, lane), origin(model, s, lane)
+    c, (i, j, k), zero = three_of(model, s, BOX, lane), three_of(model, s, BOX + 3, lane), 0.0 * n[0]
+    h = i + zero, j + zero, k + zero
+    if core[6] > 0.0 and core[5] > 0.0:
+        steep = mat33.transpose_mul_vec(R, n)[2]
+        h = h[0], h[1], core[5] + core[6] * where(steep < 0.0, -steep, steep)
+    x = vec3.sub(mat33.transpose_mul_vec(R, vec3.sub(point, p)), c)
+    out = x[0] - _clamped(x[0], h[0]), x[1] - _clamped(x[1], h[1]), x[2] - _clamped(x[2], h[2])
+    if vec3.dot(h, h) == 0.0 or vec3.dot(out, out) == 0.0:  # endless, or inside
+        return point
+    return vec3.sub(point, mat33.mul_vec(R, out))
+
+
+@generic
+def _clamped(x: Any, half: Any) -> Any:
+    if x > half:
+        return half
+    if x < -half:
+        return -half
+    return x
 
 
 @generic

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...algebra import mat33, vec3
+from ...algebra import mat33, octants, vec3
 from ...algebra.memory import add_spatial, load3, load9, load_spatial
 from ...algebra.scalar import any_not_finite, load, num_lanes, sqrt, store, where
 from ...compiling import generic
@@ -57,13 +57,13 @@ def _of_both(model: Any, e: int, a: int, b: int, is_hertz: bool) -> Any:
 
 
 @generic
-def _press(model: Any, k: Any, a: int, b: int, n: Any, q: Any, x: Any, radius: Any, is_hertz: bool, both: Any) -> Any:
-    """Of a point: the force on the second body, the moments on both about their origins, and energy or power if asked for.
+def _respond(model: Any, k: Any, n: Any, x: Any, v: Any, radius: Any, is_hertz: bool, both: Any) -> Any:
+    """The force on the second body at a point of depth x, and energy or power if asked for.
 
-    n is the normal, x the depth, q where the second surface has it, of which *radius* is; *k* has the element and the question.
+    n is the normal, v the velocity of the second surface there, relative to the first, and *k* the element and the question.
     """
     e, what = k >> 4, k & 15
-    stiffness, rest, c, us, fall, uv, per_v = both
+    stiffness, _, c, us, fall, uv, per_v = both
     o = 0.0 * x
     apart = x <= 0.0
     kx = stiffness * x
@@ -73,17 +73,7 @@ def _press(model: Any, k: Any, a: int, b: int, n: Any, q: Any, x: Any, radius: A
         elastic = kx
     if what == _routine.ENERGY:
         energy = (0.4 if is_hertz else 0.5) * elastic * x
-        return (o, o, o), (o, o, o), (o, o, o), where(apart, o, energy)
-    p = vec3.add_scaled(q, rest * x, n)
-    body1, body2 = model.surface_body[a], model.surface_body[b]
-    r2 = vec3.sub(p, load3(model.p_GB, body2, 0))
-    w, v = load_spatial(model.V_GB, body2)
-    v = vec3.add(v, vec3.cross(w, r2))
-    r1 = p
-    if body1 != 0:
-        r1 = vec3.sub(p, load3(model.p_GB, body1, 0))
-        w, v1 = load_spatial(model.V_GB, body1)
-        v = vec3.sub(v, vec3.add(v1, vec3.cross(w, r1)))
+        return (o, o, o), where(apart, o, energy)
     rate = -vec3.dot(v, n)
     normal = elastic * (1.0 + c * rate)
     normal = where(apart, o, where(normal <= 0.0, o, normal))
@@ -91,24 +81,45 @@ def _press(model: Any, k: Any, a: int, b: int, n: Any, q: Any, x: Any, radius: A
     square = vec3.dot(slip, slip)
     still = square <= 0.0
     speed = sqrt(where(still, 1.0 + o, square))
+    per = where(still, o, 1.0 / speed)  # begun before what needs it, which takes as long
     s = speed * per_v
     y = where(s > 1.0, 1.0 + o, s)
     z = 0.5 * (s - 1.0)
     z = where(z > 0.0, where(z > 1.0, 1.0 + o, z), o)
-    mu = where(still, o, (us * step5(y) - fall * step5(z)) / speed)
+    mu = (us * step5(y) - fall * step5(z)) * per
     drag = vec3.scale(-normal * (uv + mu), slip)
     heat = o
     if what == _routine.POWER or model.force_integers[model.force_first_integer[e] + TRACKED] == 1:
         heat = where(apart, o, (normal - elastic) * rate - vec3.dot(drag, slip))
-    f = vec3.add_scaled(drag, normal, n)
-    return f, vec3.cross(f, r1), vec3.cross(r2, f), heat
+    return vec3.add_scaled(drag, normal, n), heat
 
 
 @generic
-def _add(model: Any, k: Any, a: int, b: int, found: Any) -> None:
-    """Add what `_press` has found to what acts on the two bodies, or to the element's energy, power or heat."""
+def _motion(model: Any, a: int, b: int, p: Any) -> Any:
+    """Of the second body relative to the first, (w; v) at the point p of Ground; and where p is from the origins of both."""
+    body1, body2 = model.surface_body[a], model.surface_body[b]
+    r1, r2 = p, vec3.sub(p, load3(model.p_GB, body2, 0))
+    w, v = load_spatial(model.V_GB, body2)
+    v = vec3.add(v, vec3.cross(w, r2))
+    if body1 != 0:
+        r1 = vec3.sub(p, load3(model.p_GB, body1, 0))
+        w1, v1 = load_spatial(model.V_GB, body1)
+        w, v = vec3.sub(w, w1), vec3.sub(v, vec3.add(v1, vec3.cross(w1, r1)))
+    return w, v, r1, r2
+
+
+@generic
+def _press(model: Any, k: Any, a: int, b: int, n: Any, q: Any, x: Any, radius: Any, both: Any) -> None:
+    """Add what one point of Hertz's law does, q where the second surface has it, of which *radius* is."""
+    _, v, r1, r2 = _motion(model, a, b, vec3.add_scaled(q, both[1] * x, n))
+    f, work = _respond(model, k, n, x, v, radius, True, both)
+    _add(model, k, a, b, f, vec3.cross(f, r1), vec3.cross(r2, f), work)
+
+
+@generic
+def _add(model: Any, k: Any, a: int, b: int, f: Any, m1: Any, m2: Any, work: Any) -> None:
+    """Add to what acts on the two bodies, moments about their origins, or to the element's energy, power or heat."""
     e, what = k >> 4, k & 15
-    f, m1, m2, work = found
     if what == _routine.FORCES:
         add_spatial(model.body_forces, model.surface_body[b], m2, f)
         add_spatial(model.body_forces, model.surface_body[a], m1, vec3.neg(f))
@@ -128,35 +139,49 @@ def _plane_and(model: Any, k: int, a: int, b: int, n: Any, origin: Any) -> None:
         radius = number(model, x)
         if some_touch(radius - height):
             both = _of_both(model, k >> 4, a, b, True)
-            q = vec3.add_scaled(middle, -radius, n)
-            _add(model, k, a, b, _press(model, k, a, b, n, q, radius - height, radius, True, both))
+            _press(model, k, a, b, n, vec3.add_scaled(middle, -radius, n), radius - height, radius, both)
     else:
         R, size = load9(model.surface_frame, b, 0), numbers3(model, x)
-        d = mat33.transpose_mul_vec(R, n)
-        radius, half = 0.0 * size[0], size
         if kind == CAPSULE:
-            radius, half = size[0], (radius, radius, size[1])
-        rise = (half[0] * d[0], half[1] * d[1], half[2] * d[2])
-        reach = _size(rise[0]) + _size(rise[1]) + _size(rise[2])
-        if some_touch(radius + reach - height):
-            is_hertz = kind == CAPSULE
-            both = _of_both(model, k >> 4, a, b, is_hertz)
-            # summed before they are stored, so that corners do not wait for each other
-            o = 0.0 * radius
-            f, m1, m2, work = (o, o, o), (o, o, o), (o, o, o), o
-            for corner in range(2 if is_hertz else 8):
-                # of a capsule the first sign is that of z
-                s = 1.0 if corner & 1 == 1 else -1.0
-                i, j, h = s, 1.0 if corner & 2 == 2 else -1.0, 1.0 if corner & 4 == 4 else -1.0
-                if is_hertz:
-                    h = s
-                depth = radius - (height + i * rise[0] + j * rise[1] + h * rise[2])
-                if some_touch(depth):
-                    place = vec3.add(middle, mat33.mul_vec(R, (i * half[0], j * half[1], h * half[2])))
-                    q = vec3.add_scaled(place, -radius, n)
-                    df, dm1, dm2, dwork = _press(model, k, a, b, n, q, depth, radius, is_hertz, both)
-                    f, m1, m2, work = vec3.add(f, df), vec3.add(m1, dm1), vec3.add(m2, dm2), work + dwork
-            _add(model, k, a, b, (f, m1, m2, work))
+            radius, rise = size[0], size[1] * (R[2] * n[0] + R[5] * n[1] + R[8] * n[2])
+            if some_touch(radius + _size(rise) - height):
+                both = _of_both(model, k >> 4, a, b, True)
+                for end in range(2):
+                    sign = 1.0 if end == 1 else -1.0
+                    depth = radius - (height + sign * rise)
+                    if some_touch(depth):
+                        h = sign * size[1]
+                        q = vec3.add(middle, (h * R[2], h * R[5], h * R[8]))
+                        _press(model, k, a, b, n, vec3.add_scaled(q, -radius, n), depth, radius, both)
+        else:
+            _plane_and_brick(model, k, a, b, n, R, middle, height, size)
+
+
+@generic
+def _plane_and_brick(model: Any, k: int, a: int, b: int, n: Any, R: Any, middle: Any, height: Any, half: Any) -> None:
+    """Each corner that is below the plane; about the middle what they share, moved to the bodies' origins in the end."""
+    d = mat33.transpose_mul_vec(R, n)
+    rise = (half[0] * d[0], half[1] * d[1], half[2] * d[2])
+    if some_touch(_size(rise[0]) + _size(rise[1]) + _size(rise[2]) - height):
+        both = _of_both(model, k >> 4, a, b, False)
+        w, v, r1, r2 = _motion(model, a, b, middle)
+        o = 0.0 * height
+        f, m, work = (o, o, o), (o, o, o), o
+        for turn in range(octants.num_turns(height)):
+            i, j, h = octants.signs(turn, height)
+            depth = -(height + i * rise[0] + j * rise[1] + h * rise[2])
+            if some_touch(depth):
+                place = mat33.mul_vec(R, (i * half[0], j * half[1], h * half[2]))
+                r = vec3.add_scaled(place, both[1] * depth, n)
+                df, dwork = _respond(model, k, n, depth, vec3.add(v, vec3.cross(w, r)), o, False, both)
+                f, m = vec3.add(f, _total(df, height)), vec3.add(m, _total(vec3.cross(r, df), height))
+                work = work + octants.together(dwork, height)
+        _add(model, k, a, b, f, vec3.sub(vec3.cross(f, r1), m), vec3.add(vec3.cross(r2, f), m), work)
+
+
+@generic
+def _total(v: Any, x: Any) -> Any:
+    return octants.together(v[0], x), octants.together(v[1], x), octants.together(v[2], x)
 
 
 @generic
@@ -182,7 +207,7 @@ def spheres(model: Any, k: int, a: int, b: int) -> None:
         n = (r[0] * per, r[1] * per, where(same, 1.0 + o, r[2] * per))
         both = _of_both(model, k >> 4, a, b, True)
         q = vec3.add_scaled(c2, -r2, n)
-        _add(model, k, a, b, _press(model, k, a, b, n, q, reach - distance, r1 * r2 / reach, True, both))
+        _press(model, k, a, b, n, q, reach - distance, r1 * r2 / reach, both)
 
 
 @generic

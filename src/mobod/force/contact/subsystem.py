@@ -78,7 +78,7 @@ class CompliantContactSubsystem(GeneralForceSubsystem, ForcePlate):
     ------
     TypeError, ModelError
         If the transition velocity or the relaxation is no number above zero; if *friction* is no law's name, or *max_bristles*
-        below 1.
+        below 1; if the system has one.
 
     Examples
     --------
@@ -115,6 +115,9 @@ class CompliantContactSubsystem(GeneralForceSubsystem, ForcePlate):
             raise ModelError(f"friction has to be 'stribeck' or 'bristle', not {friction!r}")
         time = checks.positive("bristle_relaxation", bristle_relaxation)
         rows = None if max_bristles is None else checks.integer("max_bristles", max_bristles, 1)
+        for other in getattr(system, "force_subsystems", ()):
+            if isinstance(other, CompliantContactSubsystem):
+                raise ModelError("the system has a CompliantContactSubsystem; of two, each would press on all surfaces")
         super().__init__(system)
         self._adjacent_touch = False
         self._excluded: set[tuple[int, int]] = set()
@@ -136,7 +139,7 @@ class CompliantContactSubsystem(GeneralForceSubsystem, ForcePlate):
             After `contact.rigid`, which goes by it.
         """
         self._refuse_after_rigid("set_adjacent_bodies_touch")
-        self._adjacent_touch = bool(touch)
+        self._adjacent_touch = checks.flag("touch", touch)
         self.invalidate_topology()
 
     def exclude(self, body1: MobilizedBody, body2: MobilizedBody) -> None:
@@ -293,7 +296,7 @@ class CompliantContactSubsystem(GeneralForceSubsystem, ForcePlate):
 
     def set_track_dissipated_energy(self, track: bool) -> None:
         """Whether states add up the energy that contacts turn into heat, as an auxiliary variable. A topological change."""
-        self.element.tracks_energy = bool(track)
+        self.element.tracks_energy = checks.flag("track", track)
         self.invalidate_topology()
 
     def get_track_dissipated_energy(self) -> bool:

@@ -27,6 +27,7 @@ def routine_of(
     shape: Any,
     make: Callable[[], Function],
     lengths: Mapping[str, Sequence[int]] | None = None,
+    makes_arrays: bool = False,
 ) -> UsersRoutine:
     """The routine of a kernel that calls users' functions.
 
@@ -42,6 +43,8 @@ def routine_of(
         Makes the kernel, where no equal one has been made.
     lengths : mapping of str to sequence of int, optional
         See `explained`.
+    makes_arrays : bool
+        Whether the kernel makes arrays.
     """
     prints = {name: f.fingerprint for name, f in functions.items()}
     fingerprint = None
@@ -54,7 +57,7 @@ def routine_of(
         return explained(functions, scalar, error, lengths)
 
     parts = [part for f in functions.values() for part in f.parts]
-    made = UsersRoutine(make(), parts, fingerprint, explain)
+    made = UsersRoutine(make(), parts, fingerprint, explain, makes_arrays)
     if fingerprint is not None:
         _made[fingerprint] = made
     return made

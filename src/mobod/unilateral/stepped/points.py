@@ -79,7 +79,7 @@ def _note(model: Any, integers: int, a: int, b: int, lane: int, k: Any) -> None:
             speed = sqrt(vec3.dot(slip, slip))
             points[i, names.FRICTION] = _coefficient(model, one, two, speed, vt)
             if hard:
-                smaller = min(half_thickness(model, one), half_thickness(model, two))
+                smaller = min(half_thickness(model, one, 0), half_thickness(model, two, 0))
                 target = RECOVERY * max(0.0, x - SLOP * smaller) / h
                 if parting < -load_lane(model.force_numbers, numbers + CAPTURE_SPEED, 0, 0):
                     target = max(target, -load_lane(model.force_numbers, numbers + RESTITUTION, 0, 0) * parting)

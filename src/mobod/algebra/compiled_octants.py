@@ -1,0 +1,63 @@
+"""`octants` compiled: eight corners as lanes where a record holds one state."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from llvmlite import ir
+from numba.core import types
+from numba.extending import intrinsic, overload
+
+from ..compiling.engine import OPTIONS
+from . import octants
+from .lanes import VECTOR, WIDTH, lanes
+
+_I32 = ir.IntType(32)
+
+
+def _signs(typing_context: Any, axis: Any) -> Any:
+    if not isinstance(axis, types.IntegerLiteral):
+        return None
+    values = [1.0 if corner >> axis.literal_value & 1 else -1.0 for corner in range(WIDTH)]
+    constant = ir.Constant(VECTOR, [ir.Constant(ir.DoubleType(), value) for value in values])
+    return lanes(axis), lambda context, builder, sig, args: constant
+
+
+def _sum(typing_context: Any, value: Any) -> Any:
+    def lower(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        x, n = args[0], WIDTH
+        while n > 1:  # halves, in an order that is the same on every processor
+            n //= 2
+            low, high = (ir.Constant(ir.VectorType(_I32, n), list(range(k, k + n))) for k in (0, n))
+            x = builder.fadd(builder.shuffle_vector(x, x, low), builder.shuffle_vector(x, x, high))
+        return builder.extract_element(x, ir.Constant(_I32, 0))
+
+    return types.float64(value), lower
+
+
+_signs_along: Any = intrinsic(_signs)
+_sum_of_lanes: Any = intrinsic(_sum)
+
+
+@overload(octants.num_turns, jit_options=OPTIONS, strict=False)
+def _num_turns(x: Any) -> Any:
+    return (lambda x: 1) if isinstance(x, types.Float) else (lambda x: 8)
+
+
+@overload(octants.signs, jit_options=OPTIONS, strict=False)
+def _compiled_signs(turn: Any, x: Any) -> Any:
+    if isinstance(x, types.Float):
+        return lambda turn, x: (_signs_along(0), _signs_along(1), _signs_along(2))
+
+    def implementation(turn: Any, x: Any) -> Any:
+        along, across = 1.0 if turn & 1 else -1.0, 1.0 if turn & 2 else -1.0
+        return along, across, 1.0 if turn & 4 else -1.0
+
+    return implementation
+
+
+@overload(octants.together, jit_options=OPTIONS, strict=False)
+def _together(value: Any, x: Any) -> Any:
+    if isinstance(x, types.Float):
+        return lambda value, x: _sum_of_lanes(value)
+    return lambda value, x: value

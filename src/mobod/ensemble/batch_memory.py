@@ -1,0 +1,192 @@
+"""What states remember, eight at a time: of controllers, of measures, and where surfaces stick to each other.
+
+A row of *memory* is a state's: what controllers hold and remember; what measures remember as of the last step's beginning, and
+what they will when the next begins; the points of friction that sticks, as of the last step's beginning. As for one state
+(`integrator._evaluate`), what is remembered changes when a step begins, to what was there when the last one ended: so attempts
+in vain, reports, and whatever happens to other lanes disturb nothing.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..algebra.record import call_routine
+from ..algebra.scalar import gather, load, load_lane, store, store_lane, where
+from ..compiling import generic
+from ..tree import measures
+
+#: Of a point that sticks: columns of its row, and that of its number, which is zero after the last one.
+_COLUMNS, _KEY = 16, 0
+#: All eight lanes, a bit each.
+_ALL = 255
+
+
+@generic
+def _without_point(rows: Any, row: int) -> int:
+    """The lanes, a bit each, whose points end before a row."""
+    found = 0
+    for lane in range(8):
+        if load_lane(rows, row, _KEY, lane) == 0.0:
+            found = found | (1 << lane)
+    return found
+
+
+@generic
+def fill_memory(model: Any, first: int, memory: Any) -> None:
+    """Load what states *first* to *first* + 7 remember."""
+    for i in range(model.control_size):
+        store(model.control_memory, i, 0, gather(memory, first, i))
+    at, n = model.control_size, model.measure_memory_size
+    for i in range(n):
+        store(model.measure_memory, i, 0, gather(memory, first, at + i))
+        store(model.measure_next, i, 0, gather(memory, first, at + n + i))
+    at, ended = at + 2 * n, 0
+    for row in range(model.bristle_rows):
+        for c in range(_COLUMNS):
+            store(model.bristle_memory, row, c, gather(memory, first, at + _COLUMNS * row + c))
+        ended = ended | _without_point(model.bristle_memory, row)
+        if ended == _ALL:
+            break
+
+
+@generic
+def take_memory(model: Any, lane: int, memory: Any, s: int) -> None:
+    """Let a lane remember what state *s* does."""
+    for i in range(model.control_size):
+        store_lane(model.control_memory, i, 0, lane, memory[s, i])
+    at, n = model.control_size, model.measure_memory_size
+    for i in range(n):
+        store_lane(model.measure_memory, i, 0, lane, memory[s, at + i])
+        store_lane(model.measure_next, i, 0, lane, memory[s, at + n + i])
+    at += 2 * n
+    for row in range(model.bristle_rows):
+        for c in range(_COLUMNS):
+            store_lane(model.bristle_memory, row, c, lane, memory[s, at + _COLUMNS * row + c])
+        if memory[s, at + _COLUMNS * row + _KEY] == 0.0:
+            break
+
+
+@generic
+def put_memory(model: Any, lane: int, memory: Any, s: int) -> None:
+    """Let state *s* remember what a lane does."""
+    for i in range(model.control_size):
+        memory[s, i] = load_lane(model.control_memory, i, 0, lane)
+    at, n = model.control_size, model.measure_memory_size
+    for i in range(n):
+        memory[s, at + i] = load_lane(model.measure_memory, i, 0, lane)
+        memory[s, at + n + i] = load_lane(model.measure_next, i, 0, lane)
+    at += 2 * n
+    for row in range(model.bristle_rows):
+        for c in range(_COLUMNS):
+            memory[s, at + _COLUMNS * row + c] = load_lane(model.bristle_memory, row, c, lane)
+        if memory[s, at + _COLUMNS * row + _KEY] == 0.0:
+            break
+
+
+@generic
+def recall(model: Any, memory: Any, s: int) -> None:
+    """Let a record of one state remember what state *s* does."""
+    for i in range(model.control_size):
+        store(model.control_memory, i, 0, memory[s, i])
+    at, n = model.control_size, model.measure_memory_size
+    for i in range(n):
+        store(model.measure_memory, i, 0, memory[s, at + i])
+        store(model.measure_next, i, 0, memory[s, at + n + i])
+    at += 2 * n
+    for row in range(model.bristle_rows):
+        for c in range(_COLUMNS):
+            store(model.bristle_memory, row, c, memory[s, at + _COLUMNS * row + c])
+            store(model.bristle_next, row, c, memory[s, at + _COLUMNS * row + c])
+        if memory[s, at + _COLUMNS * row + _KEY] == 0.0:
+            break
+
+
+@generic
+def keep(model: Any, memory: Any, s: int) -> None:
+    """Let state *s* remember what a record of one state does."""
+    for i in range(model.control_size):
+        memory[s, i] = load(model.control_memory, i, 0)
+    at, n = model.control_size, model.measure_memory_size
+    for i in range(n):
+        memory[s, at + i] = load(model.measure_memory, i, 0)
+        memory[s, at + n + i] = load(model.measure_next, i, 0)
+    at += 2 * n
+    for row in range(model.bristle_rows):
+        for c in range(_COLUMNS):
+            memory[s, at + _COLUMNS * row + c] = load(model.bristle_memory, row, c)
+        if memory[s, at + _COLUMNS * row + _KEY] == 0.0:
+            break
+
+
+@generic
+def begin_measures_alone(model: Any, remembered: Any) -> None:
+    """Let measures that remember nothing yet begin, in a record of one state: see `begin_measures`."""
+    for m in range(remembered.shape[0]):
+        first = remembered[m, 0]
+        if load(model.measure_memory, first, 0) == 0.0:
+            call_routine(model.measures[0], model, model.measure_runs[1], model.measure_runs[2])
+            store(model.measure_memory, first, 0, 1.0)
+            store(model.measure_next, first, 0, 1.0)
+            for i in range(first + 1, first + remembered[m, 1]):
+                store(model.measure_memory, i, 0, load(model.measure_next, i, 0))
+
+
+@generic
+def begin_measures(model: Any, remembered: Any, marks: Any, mark: int) -> bool:
+    """Let measures that remember nothing yet begin in lanes that are marked, one after the other; whether any did.
+
+    The record is realized to ACCELERATION; *remembered* has where each one's memory begins, and its size.
+    """
+    found = False
+    for m in range(remembered.shape[0]):
+        first, waiting = remembered[m, 0], False
+        for lane in range(8):
+            waiting = waiting or (marks[mark, 0, lane] > 0.0 and load_lane(model.measure_memory, first, 0, lane) == 0.0)
+        if waiting:
+            found = True
+            call_routine(model.measures[0], model, model.measure_runs[1], model.measure_runs[2])
+            for lane in range(8):
+                if marks[mark, 0, lane] > 0.0 and load_lane(model.measure_memory, first, 0, lane) == 0.0:
+                    store_lane(model.measure_memory, first, 0, lane, 1.0)
+                    for i in range(first + 1, first + remembered[m, 1]):
+                        store_lane(model.measure_memory, i, 0, lane, load_lane(model.measure_next, i, 0, lane))
+    return found
+
+
+@generic
+def begin_steps(model: Any) -> None:
+    """Attempts begin: what was there when the last steps ended is what is remembered."""
+    measures.apply(model)
+    ended = 0
+    for row in range(model.bristle_rows):
+        for c in range(_COLUMNS):
+            store(model.bristle_memory, row, c, load(model.bristle_next, row, c))
+        ended = ended | _without_point(model.bristle_next, row)
+        if ended == _ALL:
+            break
+
+
+@generic
+def finish_steps(model: Any, marks: Any, mark: int, kept: Any) -> None:
+    """Steps of lanes that are marked have ended, at the record as it is realized: what is there is to be remembered.
+
+    *kept* has room for what measures of the others will remember.
+    """
+    taken = load(marks, mark, 0)
+    if model.measure_memory_size > 0:
+        for i in range(model.measure_memory_size):
+            store(kept, i, 0, load(model.measure_next, i, 0))
+        call_routine(model.measures[0], model, model.measure_runs[1], model.measure_runs[2])
+        for i in range(model.measure_memory_size):
+            store(model.measure_next, i, 0, where(taken > 0.0, load(model.measure_next, i, 0), load(kept, i, 0)))
+    ended = 0
+    for lane in range(8):
+        if not marks[mark, 0, lane] > 0.0:
+            ended = ended | (1 << lane)
+    for row in range(model.bristle_rows):
+        for c in range(_COLUMNS):
+            now, before = load(model.bristle_now, row, c), load(model.bristle_next, row, c)
+            store(model.bristle_next, row, c, where(taken > 0.0, now, before))
+        ended = ended | _without_point(model.bristle_now, row)
+        if ended == _ALL:
+            break

@@ -1,0 +1,107 @@
+"""What threads need to take states through their runs one by one, in the integrator's compiled loop."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..algebra.arrays import Array
+from ..integrator import BDF, Integrator
+from ..integrator import _runge_kutta as rk
+from ..measure import Integrate
+from ..simulation.run import integrator_settings, make_integrator
+from ..system.projection import share_weights
+from ..value.stage import Stage
+from . import batch_state_runs as runs
+from .batch_runs import FIRST_ROW, LIMIT, QUEUE_SIZE
+from .lane_runs import acting_measures, remembered_of
+
+if TYPE_CHECKING:
+    from ..state.state import State
+
+
+def are_compiled(state: State, integrator: Integrator) -> bool:
+    """Whether runs of states like *state* take place in compiled code from their beginnings to their ends."""
+    system = state.system
+    return bool(
+        type(integrator) is BDF
+        and integrator.can_run_compiled(len(state.y_values))
+        and not system.is_interpreted
+        and not (system.event_handlers or system.event_reporters or system.has_time_advanced_events())
+        and not system.get_matter_subsystem().unilateral_contacts
+        and not any(one.begins_with_a_measure(state) for one in acting_measures(system, Integrate))
+        and integrator.internal_step_limit is None
+    )
+
+
+class StateRuns:
+    """Runs one by one of one integrator: compiled, and ready for each thread.
+
+    Parameters
+    ----------
+    state : State
+        One of those to be run, with parameters of its own where they have such.
+    own : dict
+        The states' own parameters, by field.
+    of_each : array
+        These, a row a state.
+    integrator : Integrator
+    """
+
+    #: So many states are taken at once.
+    WIDTH = 1
+
+    def __init__(self, state: State, own: dict[str, Array], of_each: Array, integrator: Integrator) -> None:
+        self.adaptive = True
+        self.of_each = of_each
+        if state.resources is not None and state.resources.weights:
+            share_weights(state)
+        self._state, self._own, self._integrator = state, own, integrator
+        self.workers: list[Worker] = []
+
+    def make_workers(self, count: int) -> None:
+        """Let there be arrays for so many threads."""
+        while len(self.workers) < count:
+            self.workers.append(Worker(self._state.copy(), self._own, self.of_each.shape[1], self._integrator))
+
+
+class Worker:
+    """The arrays with which one thread takes states through their runs."""
+
+    def __init__(self, state: State, own: dict[str, Array], numbers: int, integrator: Integrator) -> None:
+        self._own, at = np.zeros(numbers), 0
+        state.system.realize(state, Stage.INSTANCE)
+        for name, array in own.items():
+            rows, columns = array.shape[1:3]
+            one = state.own_fields[name] = self._own[at : at + rows * columns].reshape(rows, columns)
+            state.record.share(name, one)
+            at += rows * columns
+        self._integrator = made = make_integrator(state.system, integrator_settings(integrator))
+        made.get_room(state)
+        made.control[rk.STEP] = made.initial_step_size or 0.0
+        self._queue = np.zeros(QUEUE_SIZE, np.int64)
+        settings, choices = made.control.copy(), made.counts.copy()
+        self._first = (
+            state.block,
+            *made.arguments(),
+            settings,
+            choices,
+            np.zeros(3),
+            remembered_of(state),
+            self._own,
+            self._queue,
+        )
+        self._run: Any = None
+
+    def begin(self, first_row: int = 0) -> None:
+        """Let no state be on its way, of an earlier run that was interrupted; the first one to come is *first_row*."""
+        self._queue[:] = 0
+        self._queue[FIRST_ROW], self._queue[runs.CURRENT] = first_row, -1
+
+    def go(self, steps: int, share: tuple[Any, ...], data: tuple[Any, ...]) -> int:
+        """Take states on their way, and others of *share*, on with so many steps. What `batch_state_runs.run` returns."""
+        self._queue[LIMIT] = steps
+        if self._run is None:
+            self._run = runs.run.code_for(*self._first, *share, *data)
+        return int(self._run(*self._first, *share, *data))

@@ -1,0 +1,66 @@
+"""Forces whose functions are a user's and get parameters, which a state can have of its own: the base of these kinds."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from ..algebra.arrays import Array
+from ..state.of_each import Present, Rows, numbers_at, of_each
+from ..value.checks import array
+from ..value.rows import as_array
+from .base import Force
+
+if TYPE_CHECKING:
+    from ..state.state import State
+
+
+def _rows_of_each(element: Any, template: State, values: Any, present: Present) -> Rows | None:
+    """Parameters, a set of them a state."""
+    field, first, _ = element.number_place(template, "set_parameters")
+    shape, given = element.get_default_parameters().shape, as_array(values)
+    if given is None or given.shape[1:] != shape:
+        return None
+    flat = given.reshape(len(given), -1)
+    return numbers_at(field, first + element.place_of_parameters, flat, flat.shape[1])
+
+
+class OfFunctions(Force):
+    """A force that a user writes as functions; its parameters are its numbers from `place_of_parameters` on."""
+
+    def _shaped(self, run: Array) -> Array:
+        """Parameters in the shape that users give them in."""
+        return run
+
+    def number_runs(self) -> Mapping[str, tuple[int, int]]:
+        return {"parameters": (self.place_of_parameters, len(self.default_numbers) - self.place_of_parameters)}
+
+    def get_default_parameters(self) -> Array:
+        """The parameters of its functions in a default state, in the shape in which they were given."""
+        return self._shaped(np.array(self.default_numbers[self.place_of_parameters :]))
+
+    def set_default_parameters(self, parameters: npt.ArrayLike) -> Self:
+        """Change them, as many as there are. A topological change. Returns the force."""
+        self.default_numbers[self.place_of_parameters :] = self._as_many(parameters).tolist()
+        self.defaults_changed()
+        return self
+
+    def get_parameters(self, state: State) -> Array:
+        """The parameters of its functions in this state, in the shape of `get_default_parameters`. Needs MODEL."""
+        return self._shaped(self.number_run(state, "get_parameters")[self.place_of_parameters :].copy())
+
+    @of_each(_rows_of_each)
+    def set_parameters(self, state: State, parameters: npt.ArrayLike) -> None:
+        """Change them in this state, as many as there are; it falls to MODEL at most."""
+        values = self._as_many(parameters)
+        self.number_run(state, "set_parameters", True)[self.place_of_parameters :] = values
+
+    def _as_many(self, parameters: npt.ArrayLike) -> Array:
+        given: Array = array(f"parameters of {self._name!r}", parameters, self.get_default_parameters().shape)
+        return given.ravel()
+
+
+__all__ = ["OfFunctions"]

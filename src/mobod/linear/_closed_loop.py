@@ -1,0 +1,128 @@
+"""Controllers in a linear model, as though their laws acted all the time instead of at samples.
+
+With efforts e = E(x, m, w) of the state, of what laws remember and of the inputs, and what a sample adds to the memory,
+
+    x' = A x + B w + B_e e        m' = (M(x, m, w) - m) / T
+
+B_e being that of forces on their mobilities. E and M are differentiated by differences of fourth order: laws are of floats.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ..algebra.arrays import Array
+from ..control.custom import Custom, controllers_of
+from ..errors import ModelError
+from ..state.state import State
+from ..system.differences import along
+from ..tree import sampling
+from ..value.stage import Stage
+from . import _manifold
+from ._inputs import Inputs
+
+
+class Laws:
+    """The controllers that are switched on in a state.
+
+    Parameters
+    ----------
+    system : MultibodySystem
+    state : State
+        At ACCELERATION.
+
+    Attributes
+    ----------
+    state : State
+        A copy of it in which they exert what their laws give there, realized.
+    names, pairs : lists
+        Of the laws, and of what they act on, a body's number and a mobility's each.
+    memory_names : list of str
+        Of what they remember, a number each.
+
+    Raises
+    ------
+    ModelError
+        If a sensor is late: there is no linear model of a delay with so few states.
+    """
+
+    def __init__(self, system: Any, state: State) -> None:
+        self._system = system
+        self._all = [one for one in controllers_of(system) if not one.is_disabled(state)]
+        for one in self._all:
+            if len(one.entry().memory) > sampling.EFFORTS + one.get_num_efforts() + len(one.get_memory(state)):
+                raise ModelError(
+                    f"a sensor of {one.name!r} is late, which no linear model in continuous time with its states has; "
+                    "give it delay=0, or differentiate the run: simulate(..., sensitivities=['q', 'u'])"
+                )
+        self.names = [f"the law of {one.name}" for one in self._all]
+        self.pairs = [pair for one in self._all for pair in _mobilities(one)]
+        self._periods = [one.sample_time for one in self._all for _ in range(len(one.get_memory(state)))]
+        self.memory_names = [f"{one.name}.memory[{k}]" for one in self._all for k in range(len(one.get_memory(state)))]
+        self.state = state.copy()
+        efforts = self.efforts(state)[: len(self.pairs)]
+        for one in self._all:
+            n, first = one.get_num_efforts(), one.first_memory + sampling.EFFORTS
+            self.state.record.control_memory[first : first + n, 0], efforts = efforts[:n], efforts[n:]
+        self.state.u = state.u  # forces have changed
+        system.realize(self.state)
+
+    def efforts(self, state: State) -> Array:
+        """Efforts, and the rates of what is remembered, that laws give at a state at VELOCITY."""
+        other, before, after, efforts = state.copy(), [], [], []
+        for one in self._all:
+            before.append(one.get_memory(state))
+            one.sample(other)
+            after.append(one.get_memory(other))
+            efforts.append(one.get_efforts(other))
+        rates = (np.concatenate([*after, []]) - np.concatenate([*before, []])) / np.array(self._periods)
+        return np.concatenate([*efforts, rates])
+
+    def differentiate(self, inputs: Inputs, n: int) -> tuple[Array, Array, Array]:
+        """Derivatives of `efforts` by n states, by what is remembered, and by inputs."""
+        state = self.state
+        nu, nz = state.tree.nu, len(state.z_view)
+
+        def at_variable(k: int, h: float) -> State:
+            if k < nu:
+                return _manifold.moved(state, np.eye(nu)[k], h)
+            other = state.copy()
+            name, i = ("u", k - nu) if k < 2 * nu else ("z", k - 2 * nu)
+            numbers = np.array(getattr(state, f"{name}_view"))
+            numbers[i] += h
+            setattr(other, name, numbers)
+            return other
+
+        def at_memory(k: int, h: float) -> State:
+            other = state.copy()
+            for one in self._all:
+                numbers = one.get_memory(state)
+                if 0 <= k < len(numbers):
+                    numbers[k] += h
+                    one.set_memory(other, numbers)
+                k -= len(numbers)
+            return other
+
+        def rows(move: Callable[[int, float], State], count: int) -> Array:
+            columns = [along(lambda h, k=k: self._efforts_at(move(k, h))) for k in range(count)]  # type: ignore[misc]
+            return np.array(columns).reshape(count, len(self.pairs) + len(self.memory_names)).T
+
+        by_inputs = np.zeros((len(self.pairs) + len(self.memory_names), len(inputs)))
+        for k in inputs.of_settings:
+            pushed = inputs.pushed(state, k)
+            by_inputs[:, k] = along(lambda h, pushed=pushed: self.efforts(pushed(h)), inputs.step(state, k))  # type: ignore[misc]
+        return rows(at_variable, 2 * nu + nz), rows(at_memory, len(self.memory_names)), by_inputs
+
+    def _efforts_at(self, state: State) -> Array:
+        self._system.realize(state, Stage.VELOCITY)
+        return self.efforts(state)
+
+
+def _mobilities(one: Custom) -> list[tuple[int, int]]:
+    return list(zip(one.pairs[::2], one.pairs[1::2], strict=True))
+
+
+__all__ = ["Laws"]

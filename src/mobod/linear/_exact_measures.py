@@ -1,0 +1,76 @@
+"""Derivatives of measures, and of what measures integrate, by the states and inputs of a linear model."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ..algebra.arrays import Array
+from ..measure.base import Measure, NotCompiled
+from ..state.state import State
+from ..system.measure_tangents import Differentiated, OfMeasures
+from ..system.tangents import displacements
+from ._inputs import Inputs
+
+
+class ExactMeasures:
+    """Each derivative of the rates of z ``(nz, ...)``, and of the measures.
+
+    Parameters
+    ----------
+    system : MultibodySystem
+        Without parts in Python.
+    state : State
+        At ACCELERATION.
+    inputs : Inputs
+    measures : sequence of Measure
+        Those that are known to Python alone are left out.
+    by_state, by_inputs : (nu, n), (nu, m) arrays
+        Derivatives of u_dot.
+
+    Attributes
+    ----------
+    z_by_state, z_by_inputs : (nz, n), (nz, m) arrays
+    """
+
+    def __init__(
+        self, system: Any, state: State, inputs: Inputs, measures: Sequence[Measure], by_state: Array, by_inputs: Array
+    ) -> None:
+        known = [one for one in dict.fromkeys(measures) if _is_compiled(system, state, one)]
+        of = Differentiated(system, state.tree, known)
+        nu, nz, n, m = state.tree.nu, len(state.z_view), by_state.shape[1], by_inputs.shape[1]
+        every = np.eye(n)
+        seeds = {"q": displacements(state) @ every[:nu], "u": every[nu : 2 * nu], "z": every[2 * nu : 2 * nu + nz]}
+        by = of.along(state, seeds, by_state)
+        pushed = of.along(state, {}, by_inputs)
+        if inputs.of_settings:
+            of_model = [seed for setting in inputs.settings for seed in setting.seeds(state)]
+            _put(pushed, inputs.of_settings, of.along(state, {}, by_inputs[:, inputs.of_settings], of_model))
+        self.z_by_state, self.z_by_inputs = by.z_dot, pushed.z_dot
+        self._found = {id(one): pair for one, *pair in zip(known, by.values, pushed.values, strict=True)}
+        assert m == len(inputs)
+
+    def of(self, measure: Any) -> tuple[Array, Array] | None:
+        """Derivatives of a measure by states and by inputs; None where it is known to Python alone."""
+        found = self._found.get(id(measure))
+        return None if found is None else (found[0], found[1])
+
+
+def _put(into: OfMeasures, columns: list[int], of: OfMeasures) -> None:
+    into.z_dot[:, columns] = of.z_dot
+    for target, value in zip(into.values, of.values, strict=True):
+        target[:, columns] = value
+
+
+def _is_compiled(system: Any, state: State, measure: Measure) -> bool:
+    """Whether kernels can compute a measure."""
+    try:
+        Differentiated(system, state.tree, [measure])
+    except NotCompiled:
+        return False
+    return True
+
+
+__all__ = ["ExactMeasures"]

@@ -1,0 +1,24 @@
+"""Kernels that other kernels call can be called from Python too."""
+
+import numpy as np
+
+from mobod.compiling import compiled, engine
+
+
+@compiled
+def total(values):
+    s = 0.0
+    for i in range(values.shape[0]):
+        s += values[i]
+    return s
+
+
+def test_a_part_of_another_kernel_is_compiled_once_more_when_python_calls_it():
+    numba = engine.numba()
+    types = (numba.typeof(np.zeros(1)),)
+    with engine.compiling():  # as in the middle of the compiling of one that calls it with these types
+        total.compile_for(types)
+    assert types in total.dispatcher.overloads
+    assert total(np.arange(4.0)) == 6.0
+    assert total.is_compiled_for(types)
+    assert total.code_for(np.zeros(1))(np.ones(3)) == 3.0
