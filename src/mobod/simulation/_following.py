@@ -72,7 +72,7 @@ class Following(Carrying):
 
     def _own_step(self, report: float) -> int:
         """One step of the method's."""
-        if isinstance(self, BDF):
+        if isinstance(self, BDF) and self.get_solver_name() != "compiled":
             return BDF._step(self, report)  # noqa: SLF001 of its own base
         counts, row = self.counts, np.empty((1, len(self.work[rk.Y])))
         kept = int(counts[rk.LIMIT]), int(counts[rk.REPORT])
