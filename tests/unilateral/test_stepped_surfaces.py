@@ -127,7 +127,7 @@ def test_ten_boxes_stand_and_bear_their_weight(rigid):
     before = end.u.copy()
     end, integrator = step(system, end, 3.002)
     rates = (end.u - before).reshape(10, 6)[:, 5] / 0.002
-    assert rates == pytest.approx(np.zeros(10), abs=1e-4)  # a millionth of gravity at each contact below
+    assert rates == pytest.approx(np.zeros(10), abs=1e-5)
     points = integrator.get_contact_points()
     for k in range(10):
         below = points[(points["body2"] == k + 1) & (points["body1"] == k)]

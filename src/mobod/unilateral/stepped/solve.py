@@ -45,6 +45,10 @@ SOFTEST, HARD, HARDEST, SLOW = 0.1, 1e-3, 1e-6, 0.3
 LEAST_SLOPE, MOST_SLOPE = -4.0, 0.8
 #: The residual that is enough, and that with which a solution is taken, as parts of the largest velocity.
 ENOUGH, WORST = 1e-6, 1e-3
+#: What is enough where rigid things rest: where nothing had more than the second part of the largest velocity, which forces give
+#: it within the step. What rests keeps the impulses of the last step until these leave more than is enough, and in a stack of
+#: rigid bodies that is acceleration, added up over all that is below.
+ENOUGH_AT_REST, RESTING = 1e-7, 0.1
 #: Most proximal steps, and Newton's steps of each.
 MOST, MOST_NEWTON = 80, 40
 #: Proximal steps after which a begins again with none.
@@ -638,26 +642,33 @@ def solve(space: Any) -> bool:
     counts, measures = space.counts, space.measures
     _set_scales(space)
     # the largest velocity that anything has, or would have, where things touch
-    largest = 1e-300
+    largest = fastest = 1e-300
     for i in range(counts[names.POINTS]):
         largest = max(largest, abs(space.points[i, names.TARGET]))
-    for row in (names.FREE, names.SPEED):
+    for row in (names.SPEED, names.FREE):
         for i in range(counts[names.POINTS]):
             for j in range(3):
                 total = 0.0
                 for c in range(space.pairs[i, names.BEGIN], space.pairs[i, names.END]):
                     total += abs(space.coefficients[j, c] * space.vectors[row, space.columns[c]])
                 largest = max(largest, total)
+        if row == names.SPEED:
+            fastest = largest
+    enough = ENOUGH * largest
+    for i in range(counts[names.POINTS]):
+        if space.points[i, names.COMPLIANCE] == 0.0 and fastest <= RESTING * largest:
+            enough = ENOUGH_AT_REST * largest
+            break
     counts[names.PROBLEMS] += 1
     _fulfil_momentum(space)
     residual = residual_of(space)
     part, before = SOFTEST, 1e300
     for number in range(MOST):
-        if residual <= ENOUGH * largest or not residual < 1e300:
+        if residual <= enough or not residual < 1e300:
             break
         if number % AGAIN == 0:
-            residual = _coulomb_or_back(space, residual, ENOUGH * largest)
-            if residual <= ENOUGH * largest:
+            residual = _coulomb_or_back(space, residual, enough)
+            if residual <= enough:
                 break
         counts[names.OUTER] += 1
         if residual > SLOW * before:
