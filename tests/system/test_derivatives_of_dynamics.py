@@ -315,6 +315,11 @@ def test_derivatives_of_an_ensemble_are_those_of_its_states(make, close, kinds):
     ensemble.realize()
     for calculate, given in ((ensemble.calc_forward_dynamics_derivatives, ()), inverse):
         assert_writes_out(calculate, given)
+    expected_of_u_dot = ensemble.calc_inverse_dynamics_derivatives(u_dot)
+    out = ensemble.calc_inverse_dynamics_derivatives(u_dot)
+    out.q[:, 0] = u_dot
+    ensemble.calc_inverse_dynamics_derivatives(out.q[:, 0], out=out)  # read from where it writes
+    assert all(np.array_equal(one, other) for one, other in zip(out, expected_of_u_dot, strict=True))
     ensemble.q = 2.0 * q
     short = [part[:, 1:] for part in expected]
     text, frozen = [np.full(part.shape, "no") for part in expected], [np.array(part) for part in expected]
@@ -337,7 +342,8 @@ def assert_writes_out(calculate, given):
     own = type(out)(*(np.empty_like(part) for part in expected))
     apart = type(out)(*(np.empty(part.shape).T.copy().T for part in expected))  # in Fortran's order
     swapped = out._replace(q=out.u, u=out.q)  # views of the right array in the wrong places
-    for target in (out, own, apart, swapped):
+    turned = out._replace(q=out.q.transpose(0, 2, 1))
+    for target in (out, own, apart, swapped, turned):
         for part in target:
             part[...] = np.nan
         assert calculate(*given, out=target) is target

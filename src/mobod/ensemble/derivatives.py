@@ -93,6 +93,7 @@ class Derivatives(OfParts):
             return into or ForwardDynamicsDerivatives(*parts)
         sweep = self._sweep()
         kept = (2 * (1 + int(sweep.branch.max())), rows.NUMBERS_KEPT), (nu, rows.NUMBERS_OF_RESULTS)
+        block = None if into is None else self._block_of((into.q, into.u, into.mobility_forces))
         found = self._operate(
             asked,
             Stage.ACCELERATION,
@@ -103,13 +104,15 @@ class Derivatives(OfParts):
             scratch=(*self._scratch_of_sweep(), *kept, self._column_scratch()),
             alone=_never,
             realized=realized,
-            found=None if into is None else self._block_of((into.q, into.u, into.mobility_forces)),
+            found=block,
         )
         by_q, by_u, M_inv = (found[:, i * nu : (i + 1) * nu] for i in range(3))
-        if into is not None:
-            _put((by_q, by_u, 0.0, M_inv, 0.0), into)
-            return into
-        return ForwardDynamicsDerivatives(by_q, by_u, np.zeros((self._n, nu, nz)), M_inv, np.zeros((self._n, nu)))
+        if into is None:
+            return ForwardDynamicsDerivatives(by_q, by_u, np.zeros((self._n, nu, nz)), M_inv, np.zeros((self._n, nu)))
+        if block is None:
+            into.q[...], into.u[...], into.mobility_forces[...] = by_q, by_u, M_inv
+        into.z[...] = into.time[...] = 0.0
+        return into
 
     def calc_inverse_dynamics_derivatives(
         self, u_dot: npt.ArrayLike, *, out: InverseDynamicsDerivatives | None = None
@@ -156,6 +159,7 @@ class Derivatives(OfParts):
                 into=into,
             )
             return into or InverseDynamicsDerivatives(*parts)
+        block = None if into is None else self._block_of(into)
         found = self._operate(
             asked,
             Stage.VELOCITY,
@@ -165,13 +169,14 @@ class Derivatives(OfParts):
             before=(self._sweep().slopes,),
             scratch=((self._template.tree.nb, 6), *self._scratch_of_sweep(), self._column_scratch()),
             alone=_never,
-            found=None if into is None else self._block_of(into),
+            found=block,
         )
-        parts = tuple(found[:, i * nu : (i + 1) * nu] for i in range(3))
-        if into is not None:
-            _put(parts, into)
-            return into
-        return InverseDynamicsDerivatives(*parts)
+        by_q, by_u, M = (found[:, i * nu : (i + 1) * nu] for i in range(3))
+        if into is None:
+            return InverseDynamicsDerivatives(by_q, by_u, M)
+        if block is None:
+            into.q[...], into.u[...], into.u_dot[...] = by_q, by_u, M
+        return into
 
     def calc_parameter_derivatives(self, parameters: Sequence[Any]) -> Array:
         """Derivatives of every state's u_dot by parameters ``(n, nu, m)``, state by state. Needs ACCELERATION.
@@ -287,13 +292,14 @@ class Derivatives(OfParts):
 
     def _block_of(self, parts: Sequence[Array]) -> Array | None:
         """The array that kernels have written of which *parts*, ``(n, nu, nu)`` each, are views; None for others."""
-        block, size = parts[0].base, parts[0][0].size
+        block, (_, nu, _) = parts[0].base, parts[0].shape
         if not isinstance(block, np.ndarray) or block.dtype != np.float64 or not block.flags.carray:
             return None
-        if block.shape != (self._groups * LANES, len(parts) * size):
+        if block.shape != (self._groups * LANES, len(parts) * nu * nu):
             return None
-        wanted = [block[: self._n, i * size : (i + 1) * size].reshape(parts[0].shape) for i in range(len(parts))]
-        same = all(x.__array_interface__ == y.__array_interface__ for x, y in zip(wanted, parts, strict=True))
+        start, number = block.ctypes.data, block.itemsize
+        strides = block.strides[0], nu * number, number
+        same = all(part.strides == strides and part.ctypes.data == start + i * nu * nu * number for i, part in enumerate(parts))
         return block if same else None
 
     def _one_by_one(
@@ -322,13 +328,6 @@ class Derivatives(OfParts):
             for array, part in zip(found, calculate(state, i), strict=True):
                 array[i] = part
         return found
-
-
-def _put(found: Sequence[Array | float], into: Sequence[Array]) -> None:
-    """Copy results into a caller's arrays, but for those that kernels have written there."""
-    for part, target in zip(found, into, strict=True):
-        if isinstance(part, float) or part.__array_interface__ != target.__array_interface__:
-            target[...] = part
 
 
 def _never(state: State, given: list[Array]) -> Any:
