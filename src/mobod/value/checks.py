@@ -114,6 +114,12 @@ def flag(what: str, value: Any) -> bool:
     return bool(value)
 
 
+def flags(asked: str, **values: Any) -> None:
+    """Flags of a function *asked*, by their names: each True or False."""
+    for name, value in values.items():
+        flag(f"{name} of {asked}", value)
+
+
 # ---------------------------------------------------------------------------------------------- objects
 
 
