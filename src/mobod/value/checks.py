@@ -29,6 +29,11 @@ _LETTERS = {"x": 0, "y": 1, "z": 2}
 # ---------------------------------------------------------------------------------------------- one number
 
 
+def shown(value: Any) -> str:
+    """*value* in a message: a number of NumPy's as the plain number, ``-1.0`` and not ``np.float64(-1.0)``."""
+    return repr(value.item() if isinstance(value, np.generic) else value)
+
+
 def number(what: str, value: Any) -> float:
     """A real number."""
     if type(value) is float:
@@ -48,7 +53,7 @@ def finite(what: str, value: Any, error: type[ValueError] = ModelError) -> float
     """A finite number."""
     x = value if type(value) is float else number(what, value)
     if not math.isfinite(x):
-        raise error(f"{what} has to be finite, got {value!r}")
+        raise error(f"{what} has to be finite, got {shown(value)}")
     return x
 
 
@@ -56,7 +61,7 @@ def not_negative(what: str, value: Any, error: type[ValueError] = ModelError) ->
     """A finite number, zero or more."""
     x = finite(what, value, error)
     if x < 0.0:
-        raise error(f"{what} has to be zero or more, got {value!r}")
+        raise error(f"{what} has to be zero or more, got {shown(value)}")
     return x
 
 
@@ -64,7 +69,7 @@ def positive(what: str, value: Any, error: type[ValueError] = ModelError) -> flo
     """A finite number above zero."""
     x = finite(what, value, error)
     if x <= 0.0:
-        raise error(f"{what} has to be positive, got {value!r}")
+        raise error(f"{what} has to be positive, got {shown(value)}")
     return x
 
 
@@ -72,7 +77,7 @@ def one_or_more(what: str, value: Any, error: type[ValueError] = ModelError) -> 
     """A finite number, 1 or more."""
     x = finite(what, value, error)
     if x < 1.0:
-        raise error(f"{what} has to be 1 or more, got {value!r}")
+        raise error(f"{what} has to be 1 or more, got {shown(value)}")
     return x
 
 
@@ -80,21 +85,21 @@ def between(what: str, value: Any, least: float, most: float, error: type[ValueE
     """A number in a range, ends included."""
     x = finite(what, value, error)
     if not least <= x <= most:
-        raise error(f"{what} has to be from {least:g} to {most:g}, got {value!r}")
+        raise error(f"{what} has to be from {least:g} to {most:g}, got {shown(value)}")
     return x
 
 
 def integer(what: str, value: Any, least: int | None = None, most: int | None = None) -> int:
     """An integer, and in its range."""
     if isinstance(value, (bool, np.bool_)) or not hasattr(value, "__index__"):
-        raise TypeError(f"{what} has to be an integer, not {value!r}")
+        raise TypeError(f"{what} has to be an integer, not {shown(value)}")
     try:
         i: int = value.__index__()
     except TypeError:  # an array of more than one
-        raise TypeError(f"{what} has to be an integer, not {value!r}") from None
+        raise TypeError(f"{what} has to be an integer, not {shown(value)}") from None
     if (least is not None and i < least) or (most is not None and i > most):
         wanted = f"{least} or more" if most is None else f"from {least} to {most}"
-        raise ValueError(f"{what} has to be {wanted}, got {value}")
+        raise ValueError(f"{what} has to be {wanted}, got {shown(value)}")
     return i
 
 
