@@ -15,7 +15,7 @@ import math
 import reprlib
 from collections.abc import Collection, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -23,6 +23,7 @@ from ..algebra.arrays import Array
 from ..errors import ModelError
 
 _FLOAT64 = np.dtype(np.float64)
+T = TypeVar("T")
 _LETTERS = {"x": 0, "y": 1, "z": 2}
 
 # ---------------------------------------------------------------------------------------------- one number
@@ -111,6 +112,16 @@ def flag(what: str, value: Any) -> bool:
     if not isinstance(value, (bool, np.bool_)):
         raise TypeError(f"{what} has to be True or False, not {reprlib.repr(value)}")
     return bool(value)
+
+
+# ---------------------------------------------------------------------------------------------- objects
+
+
+def instance(what: str, value: Any, kind: type[T], such_as: str) -> T:
+    """An object of a class of the package; the message says what to give, *such_as* ``matter.ground``."""
+    if not isinstance(value, kind):
+        raise TypeError(f"{what} has to be a {kind.__name__}, such as {such_as}, not {reprlib.repr(value)}")
+    return value
 
 
 # ---------------------------------------------------------------------------------------------- names
