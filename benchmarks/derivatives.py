@@ -1,8 +1,9 @@
 """Measure what derivatives cost from Python: of forward dynamics, by q, u and forces, at a new q and u, beside Pinocchio.
 
 mobod's `calc_forward_dynamics_derivatives` is given q and u, as Pinocchio's `computeABADerivatives` is given q, v and tau; step
-by step these are assigned, the state realized, and then asked. Inverse dynamics with gravity likewise, beside `rnea`. Ratios
-are the median of the rounds' ratios.
+by step these are assigned, the state realized, and then asked. Inverse dynamics with gravity likewise, beside `rnea`. An
+`Ensemble`'s derivatives are written into the arrays of its first ones (``out=``), as `computeABADerivatives` writes its data.
+Ratios are the median of the rounds' ratios.
 """
 
 from __future__ import annotations
@@ -83,10 +84,10 @@ def time_ensemble(engine: Mobod, effort: Effort) -> list[float]:
     n = OF_ENSEMBLE
     q, u = engine.native(*(np.array(part) for part in zip(*engine.model.random_states(n), strict=True)))
     ensemble = engine.ensemble(n, q, u)
-    samples = []
+    samples, out = [], ensemble.calc_forward_dynamics_derivatives(q=q, u=u)
     for _ in range(effort.repeats + 1):
         start = perf_counter()
-        ensemble.calc_forward_dynamics_derivatives(q=q, u=u)
+        ensemble.calc_forward_dynamics_derivatives(q=q, u=u, out=out)
         samples.append(1e6 * (perf_counter() - start) / n)
     return samples[1:]
 

@@ -449,6 +449,19 @@ def test_numbers_out_of_range_are_refused():
         is_refused(lambda: kind(**before, **{**numbers, argument: bad}), mb.ModelError, argument)  # noqa: B023
 
 
+def test_numpys_numbers_are_shown_as_plain_ones():
+    """As users write them, and not as ``np.float64(-1.0)``."""
+    parts = Parts()
+    rod = mb.constraint.Rod(parts.matter.ground, O, parts.pin, O, 1.0)
+    state = parts.system.realize_topology()
+    for bad, what in ((np.float64(-1.0), "-1.0"), (np.float32(-0.5), "-0.5"), (np.int64(-2), "-2"), (np.float64("nan"), "nan")):
+        with pytest.raises(mb.ModelError, match=f"got {what}(;|$)"):
+            rod.set_rod_length(state, bad)
+    with pytest.raises(TypeError, match=r"which has to be an integer, not 1\.5$"):
+        mb.measure.Coordinate(None, parts.pin, np.float64(1.5))
+    assert rod.get_rod_length(state) == 1.0
+
+
 def frames(parts):
     """Each place where a frame is taken: a function of the frame that gives back what was kept."""
     pin = parts.pin

@@ -239,6 +239,23 @@ def test_implicit_methods_take_one_state_at_a_time():
         assert np.array_equal(ensemble.q[i], one.q[-1]) and ensemble.time[i] == 0.2
 
 
+def test_implicit_methods_of_fixed_steps_are_those_of_each_state_alone():
+    """And states that cannot begin, of which only the first eight are run once more to say why, stay where they are."""
+    ensemble, system, _, _ = spread("double_pendulum", 12, 29, threads=1)
+    ensemble.upd_u()[1:11, 0] = np.inf
+    begun = ensemble.copy()
+
+    def settings():
+        method = mb.integrator.BDF(system, accuracy=1e-4, fixed_step_size=0.01)
+        return {"integrator": method, "report_interval": 0.1}
+
+    motions = ensemble.simulate(0.2, **settings())
+    one = alone(begun, 11, 0.2, **settings())
+    assert np.array_equal(motions[11].q, one.q) and motions[11].steps_taken == one.steps_taken
+    assert motions.failed.tolist() == [0 < i < 11 for i in range(12)]
+    assert np.array_equal(ensemble.q[1:11], begun.q[1:11]) and np.array_equal(ensemble.u[1:11], begun.u[1:11])
+
+
 @pytest.mark.parametrize("example", ["four_bar", "tumbling_handle"])
 def test_implicit_methods_project_as_of_each_state_alone(example):
     """Constraints and quaternions; each state begins at a time of its own."""

@@ -2,7 +2,8 @@
 
 A line is a name and a letter for each of `WRONG`: ``.`` it returned, ``T`` TypeError, ``V`` ValueError (as ModelError is),
 ``I`` IndexError or KeyError, ``M`` another of mobod's errors, ``O`` OSError, ``N`` NotImplementedError, ``!`` any other error,
-whose message may not say what was wrong. All required arguments get the same value, but a state where the name says so.
+whose message may not say what was wrong: no line may have one. Names of the inner interface are left out. All required
+arguments get the same value, but a state where the name says so.
 """
 
 import inspect
@@ -14,6 +15,7 @@ import warnings
 import numpy as np
 
 import mobod as mb
+from mobod.value.attributes import inner_names
 
 WRONG = {"None": None, "nan": np.nan, "text": "x", "shape": np.zeros((7, 5)), "-1": -1, "object": object()}
 ROOMS = (
@@ -131,8 +133,9 @@ def lines(tell=lambda name: None):
                 tell(full)
                 yield f"{full} {attempt(function, wanted, objects()[1])}"
     for owner in objects()[0]:
-        for name, _ in inspect.getmembers(type(objects()[0][owner]), callable):
-            if name.startswith("_") or name in NOT_CALLED:
+        kind = type(objects()[0][owner])
+        for name, _ in inspect.getmembers(kind, callable):
+            if name.startswith("_") or name in NOT_CALLED or name in inner_names(kind):
                 continue
             found, state = objects()
             function = getattr(found[owner], name)

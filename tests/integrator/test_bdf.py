@@ -215,6 +215,25 @@ def test_bounds_of_the_steps(solver):
     assert np.diff(times).max() < 1.001e-3
 
 
+@each
+def test_fixed_steps_and_samples_that_differ_by_rounding_end_together(solver):
+    """A step of one rounding between the two would be followed by others as short, without end: the first is at 0.06."""
+    system, _ = mb.examples.double_pendulum.build()
+    joints = [(body, 0) for body in system.matter.bodies[1:]]
+    mb.control.PD(system.forces, joints, kp=20.0, kd=2.0, sample_time=0.01)
+    state = system.realize_topology()
+    state.q = [0.3, 0.2]
+    integrator = BDF(system, accuracy=1e-4, fixed_step_size=0.01, solver=solver)
+    integrator.set_return_every_internal_step(True)
+    stepper = mb.TimeStepper(system, integrator)
+    stepper.initialize(state)
+    sizes = []
+    while stepper.time < 0.1 and len(sizes) < 100:
+        stepper.step_to(0.1)
+        sizes.append(integrator.get_previous_step_size_taken())
+    assert stepper.time == 0.1 and min(sizes) > 1e-8
+
+
 def test_a_solver_that_there_is_not():
     system, _ = pendulum()
     with pytest.raises(ValueError, match="'compiled', 'cvode', 'scipy', got 'euler'"):

@@ -311,6 +311,45 @@ def test_derivatives_of_an_ensemble_are_those_of_its_states(make, close, kinds):
         with pytest.raises((ValueError, TypeError), match=r"\b[qu]\b"):
             ensemble.calc_forward_dynamics_derivatives(**wrong)
         assert np.array_equal(ensemble.q, q) and np.array_equal(ensemble.u, u)
+    inverse = ensemble.calc_inverse_dynamics_derivatives, (u_dot,)
+    ensemble.realize()
+    for calculate, given in ((ensemble.calc_forward_dynamics_derivatives, ()), inverse):
+        assert_writes_out(calculate, given)
+    expected_of_u_dot = ensemble.calc_inverse_dynamics_derivatives(u_dot)
+    out = ensemble.calc_inverse_dynamics_derivatives(u_dot)
+    out.q[:, 0] = u_dot
+    ensemble.calc_inverse_dynamics_derivatives(out.q[:, 0], out=out)  # read from where it writes
+    assert all(np.array_equal(one, other) for one, other in zip(out, expected_of_u_dot, strict=True))
+    ensemble.q = 2.0 * q
+    short = [part[:, 1:] for part in expected]
+    text, frozen = [np.full(part.shape, "no") for part in expected], [np.array(part) for part in expected]
+    frozen[0].flags.writeable = False
+    for out, error, said in (
+        (short, ValueError, "q of out .* shape"),
+        (text, TypeError, "q of out .* float64"),
+        (frozen, ValueError, "q of out .* read-only"),
+        (expected[:3], TypeError, "ForwardDynamicsDerivatives, or 5 arrays"),
+        (expected.q, TypeError, "5 arrays"),
+    ):
+        with pytest.raises(error, match=said):
+            ensemble.calc_forward_dynamics_derivatives(q=q, out=out)
+        assert np.array_equal(ensemble.q, 2.0 * q)
+
+
+def assert_writes_out(calculate, given):
+    """Into what an earlier call gave, and into arrays of the caller's own, the same bits."""
+    expected, out = calculate(*given), calculate(*given)
+    own = type(out)(*(np.empty_like(part) for part in expected))
+    apart = type(out)(*(np.empty(part.shape).T.copy().T for part in expected))  # in Fortran's order
+    swapped = out._replace(q=out.u, u=out.q)  # views of the right array in the wrong places
+    turned = out._replace(q=out.q.transpose(0, 2, 1))
+    for target in (out, own, apart, swapped, turned):
+        for part in target:
+            part[...] = np.nan
+        assert calculate(*given, out=target) is target
+        assert all(np.array_equal(one, other) for one, other in zip(target, expected, strict=True))
+    found = calculate(*given, out=tuple(own))
+    assert type(found) is type(out) and found.q is own.q
 
 
 def test_bad_input(make):

@@ -22,7 +22,7 @@ from ..algebra.scalar import one, sqrt, where, zero
 from ..compiling import generic
 from ..errors import ModelError
 from ..state import parameters
-from ..value.checks import finite
+from ..value.checks import finite, shown
 from ..value.rows import in_rows, positive
 from . import _access
 from ._parameters import BETWEEN, FIRST, SECOND, Line, Mark, OneEquation, body_of, index_of
@@ -73,7 +73,7 @@ def _length(what: str, value: Any) -> float:
     """A finite number above zero."""
     length = finite(what, value)
     if length <= 0.0:
-        raise ModelError(f"{what} has to be positive, got {value!r}; two points that coincide are a constraint.Ball")
+        raise ModelError(f"{what} has to be positive, got {shown(value)}; two points that coincide are a constraint.Ball")
     return length
 
 

@@ -12,7 +12,7 @@ from ..errors import ModelError
 from ..function import Function
 from ..state.of_each import Present, Rows, of_each
 from ..value import rows
-from ..value.checks import numbers
+from ..value.checks import numbers, shown
 from .coordinates import Coordinates
 from .custom import Custom, some_of_each
 from .input import Input
@@ -184,9 +184,9 @@ def spread(what: str, value: ArrayLike, n: int) -> list[float]:
     """One finite number for each of n mobilities, of as many or of one for all."""
     row = numbers(what, value)
     if row.shape not in ((), (n,)):
-        raise ValueError(f"{what} has to be a number, or {n} of them, got {value!r} of shape {row.shape}")
+        raise ValueError(f"{what} has to be a number, or {n} of them, got {shown(value)} of shape {row.shape}")
     if not np.isfinite(row).all():
-        raise ModelError(f"{what} has to be finite, got {value!r}")
+        raise ModelError(f"{what} has to be finite, got {shown(value)}")
     found: list[float] = np.broadcast_to(row, n).tolist()
     return found
 

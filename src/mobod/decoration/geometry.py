@@ -124,7 +124,7 @@ def _scale(name: str, value: Any) -> Array:
     factors = checks.numbers(name, value)
     factors = _vector(name, np.full(3, factors) if factors.shape == () else factors)
     if (factors == 0.0).any():
-        raise ModelError(f"{name} must not be zero, got {value!r}")
+        raise ModelError(f"{name} must not be zero, got {checks.shown(value)}")
     return factors
 
 

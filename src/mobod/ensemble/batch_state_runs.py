@@ -131,7 +131,7 @@ def run(
             status = begin(model, s, given, end[s], settings, choices, remembered, control, counts)
             if status == rk.REACHED:
                 status = rk.start(model, work, control, counts, norms)
-            else:  # where it begins is where it ends
+            if status != rk.REACHED:  # where it begins is where it ends
                 for i in range(model.ny):
                     work[rk.Y, i] = load(model.y, i, 0)
         s = queue[CURRENT]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import reprlib
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -9,11 +10,13 @@ import numpy as np
 import numpy.typing as npt
 
 from ..algebra.arrays import Array
+from ..algebra.record import LANES
 from ..errors import ConvergenceError, ModelError
 from ..system.derivatives import ForwardDynamicsDerivatives, InverseDynamicsDerivatives
 from ..system.falling import sweep_for
 from ..tree import forward_dynamics_derivatives as rows
 from ..tree import inverse_dynamics_derivatives as sweeps
+from ..value.checks import writable
 from ..value.stage import Stage
 from . import batch_derivatives
 from .of_parts import OfParts
@@ -28,7 +31,11 @@ class Derivatives(OfParts):
     __slots__ = ()
 
     def calc_forward_dynamics_derivatives(
-        self, *, q: npt.ArrayLike | None = None, u: npt.ArrayLike | None = None
+        self,
+        *,
+        q: npt.ArrayLike | None = None,
+        u: npt.ArrayLike | None = None,
+        out: ForwardDynamicsDerivatives | None = None,
     ) -> ForwardDynamicsDerivatives:
         """Derivatives of every state's u_dot, each with a leading axis n. Needs ACCELERATION, or *q* or *u*.
 
@@ -42,13 +49,17 @@ class Derivatives(OfParts):
             Assigned first. The derivatives are found without the results of `realize`, which then need not be called: the
             stage is that of an ensemble whose variables have been assigned.
         u : (n, nu) array_like, optional
+        out : ForwardDynamicsDerivatives, optional
+            What an earlier call gave: its arrays are written anew, and it is returned. It saves new memory, which takes most
+            of the time where results are large. Five other arrays of these shapes will do, but results are copied into them.
 
         Raises
         ------
         StageError
             If the ensemble is below ACCELERATION, and neither *q* nor *u* is given.
         ValueError, TypeError
-            If *q* or *u* has another shape, or holds no numbers; neither is then assigned.
+            If *q* or *u* has another shape, or holds no numbers, or *out* is not five arrays of float64 of the results' shapes
+            that can be written; nothing is then assigned.
 
         Examples
         --------
@@ -63,6 +74,7 @@ class Derivatives(OfParts):
         """
         nu, nz = self._template.tree.nu, len(self._template.z_view)
         asked, realized = "calc_forward_dynamics_derivatives", q is None and u is None
+        into = self._targets(out, ForwardDynamicsDerivatives, [(nu, nu), (nu, nu), (nu, nz), (nu, nu), (nu,)])
         if u is not None:
             u = self._rows("u", u, (nu,))
         if q is not None:
@@ -76,10 +88,12 @@ class Derivatives(OfParts):
                 [(nu, nu), (nu, nu), (nu, nz), (nu, nu), (nu,)],
                 lambda state, _: self._system.calc_forward_dynamics_derivatives(state),
                 realized=realized,
+                into=into,
             )
-            return ForwardDynamicsDerivatives(*parts)
+            return into or ForwardDynamicsDerivatives(*parts)
         sweep = self._sweep()
         kept = (2 * (1 + int(sweep.branch.max())), rows.NUMBERS_KEPT), (nu, rows.NUMBERS_OF_RESULTS)
+        block = None if into is None else self._block_of((into.q, into.u, into.mobility_forces))
         found = self._operate(
             asked,
             Stage.ACCELERATION,
@@ -90,11 +104,19 @@ class Derivatives(OfParts):
             scratch=(*self._scratch_of_sweep(), *kept, self._column_scratch()),
             alone=_never,
             realized=realized,
+            found=block,
         )
         by_q, by_u, M_inv = (found[:, i * nu : (i + 1) * nu] for i in range(3))
-        return ForwardDynamicsDerivatives(by_q, by_u, np.zeros((self._n, nu, nz)), M_inv, np.zeros((self._n, nu)))
+        if into is None:
+            return ForwardDynamicsDerivatives(by_q, by_u, np.zeros((self._n, nu, nz)), M_inv, np.zeros((self._n, nu)))
+        if block is None:
+            into.q[...], into.u[...], into.mobility_forces[...] = by_q, by_u, M_inv
+        into.z[...] = into.time[...] = 0.0
+        return into
 
-    def calc_inverse_dynamics_derivatives(self, u_dot: npt.ArrayLike) -> InverseDynamicsDerivatives:
+    def calc_inverse_dynamics_derivatives(
+        self, u_dot: npt.ArrayLike, *, out: InverseDynamicsDerivatives | None = None
+    ) -> InverseDynamicsDerivatives:
         """Derivatives of every state's `calc_inverse_dynamics`, each with a leading axis n. Needs VELOCITY.
 
         See `calc_forward_dynamics_derivatives`, and `MultibodySystem.calc_inverse_dynamics_derivatives`.
@@ -103,13 +125,15 @@ class Derivatives(OfParts):
         ----------
         u_dot : (n, nu) array_like
             Of every state, or ``(nu,)`` for all.
+        out : InverseDynamicsDerivatives, optional
+            What an earlier call gave, or three other arrays, as of `calc_forward_dynamics_derivatives`.
 
         Raises
         ------
         StageError
             If the ensemble is below VELOCITY.
-        ValueError
-            If *u_dot* has another shape.
+        ValueError, TypeError
+            If *u_dot* has another shape, or *out* is not three arrays of float64 of the results' shapes that can be written.
 
         Examples
         --------
@@ -123,15 +147,19 @@ class Derivatives(OfParts):
         (10, 2, 2)
         """
         nu, asked = self._template.tree.nu, "calc_inverse_dynamics_derivatives"
-        given = self._rows("u_dot", u_dot, (nu,))
+        given, into = self._rows("u_dot", u_dot, (nu,)), self._targets(out, InverseDynamicsDerivatives, [(nu, nu)] * 3)
+        if into is not None:
+            given = np.array(given)  # it may be among what is written
         if not self._sweeps():
             parts = self._one_by_one(
                 asked,
                 Stage.VELOCITY,
                 [(nu, nu)] * 3,
                 lambda state, i: self._system.calc_inverse_dynamics_derivatives(state, given[i]),
+                into=into,
             )
-            return InverseDynamicsDerivatives(*parts)
+            return into or InverseDynamicsDerivatives(*parts)
+        block = None if into is None else self._block_of(into)
         found = self._operate(
             asked,
             Stage.VELOCITY,
@@ -141,8 +169,14 @@ class Derivatives(OfParts):
             before=(self._sweep().slopes,),
             scratch=((self._template.tree.nb, 6), *self._scratch_of_sweep(), self._column_scratch()),
             alone=_never,
+            found=block,
         )
-        return InverseDynamicsDerivatives(*(found[:, i * nu : (i + 1) * nu] for i in range(3)))
+        by_q, by_u, M = (found[:, i * nu : (i + 1) * nu] for i in range(3))
+        if into is None:
+            return InverseDynamicsDerivatives(by_q, by_u, M)
+        if block is None:
+            into.q[...], into.u[...], into.u_dot[...] = by_q, by_u, M
+        return into
 
     def calc_parameter_derivatives(self, parameters: Sequence[Any]) -> Array:
         """Derivatives of every state's u_dot by parameters ``(n, nu, m)``, state by state. Needs ACCELERATION.
@@ -244,6 +278,30 @@ class Derivatives(OfParts):
         nb, nu = self._template.tree.nb, self._template.tree.nu
         return (nb, sweeps.NUMBERS_A_BODY), (nu, sweeps.NUMBERS_A_MOBILITY), (nu, sweeps.NUMBERS_OF_COLUMNS)
 
+    def _targets(self, out: Any, kind: Any, shapes: Sequence[tuple[int, ...]]) -> Any:
+        """The caller's arrays as a named tuple of that *kind*, or None."""
+        if out is None:
+            return None
+        if not isinstance(out, (tuple, list)) or len(out) != len(shapes):
+            raise TypeError(
+                f"out has to be what an earlier call gave, {kind.__name__}, or {len(shapes)} arrays; got {reprlib.repr(out)}"
+            )
+        for name, array, shape in zip(kind._fields, out, shapes, strict=True):
+            writable(f"{name} of out", array, (self._n, *shape))
+        return out if isinstance(out, kind) else kind(*out)
+
+    def _block_of(self, parts: Sequence[Array]) -> Array | None:
+        """The array that kernels have written of which *parts*, ``(n, nu, nu)`` each, are views; None for others."""
+        block, (_, nu, _) = parts[0].base, parts[0].shape
+        if not isinstance(block, np.ndarray) or block.dtype != np.float64 or not block.flags.carray:
+            return None
+        if block.shape != (self._groups * LANES, len(parts) * nu * nu):
+            return None
+        start, number = block.ctypes.data, block.itemsize
+        strides = block.strides[0], nu * number, number
+        same = all(part.strides == strides and part.ctypes.data == start + i * nu * nu * number for i, part in enumerate(parts))
+        return block if same else None
+
     def _one_by_one(
         self,
         asked: str,
@@ -252,12 +310,15 @@ class Derivatives(OfParts):
         calculate: Callable[[State, int], Any],
         *,
         realized: bool = True,
-    ) -> list[Array]:
+        into: Sequence[Array] | None = None,
+    ) -> Sequence[Array]:
         """Several results of each state, realized alone; not a number where it cannot be. *realized* as of `_operate`."""
         if realized:
             self._need(asked, stage)
         self._template.check_owner(self._system, asked)
-        found = [np.full((self._n, *shape), np.nan) for shape in shapes]
+        found = into or [np.empty((self._n, *shape)) for shape in shapes]
+        for array in found:
+            array.fill(np.nan)
         for i in range(self._n):
             state = self._state(i)
             try:

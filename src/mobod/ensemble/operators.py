@@ -42,6 +42,7 @@ class Operators(OnManifold):
         scratch: tuple[tuple[int, ...], ...] = (),
         alone: Callable[[State, list[Array]], Any],
         realized: bool = True,
+        found: Array | None = None,
     ) -> Array:
         """An operator on every state, realized anew: in lanes, or state by state in systems with parts in Python.
 
@@ -62,6 +63,8 @@ class Operators(OnManifold):
             ``alone(state, arguments)``: the operator on one state.
         realized : bool
             Whether the ensemble has to be at that stage already, as users expect of operators.
+        found : array, optional
+            Where kernels write, a flat row a state and up to a multiple of eight of them; a new one unless given.
         """
         if realized:
             self._need(asked, stage)
@@ -87,7 +90,8 @@ class Operators(OnManifold):
             arguments.append(rows)
         shapes = [(array.shape[1], 1) if array.ndim == 2 else (len(array[0]), array[0][0].size) for array in given.values()]
         field = (out[0], 1) if len(out) == 1 else (out[0], int(np.prod(out[1:])))
-        found = np.empty((padded, field[0] * field[1]))  # of which kernels write every number
+        if found is None:
+            found = np.empty((padded, field[0] * field[1]))  # of which kernels write every number
         address = _realize.advance.address(in_lanes=True, own_parameters=bool(self._own))
         states = self._own_places, *self._variables
 

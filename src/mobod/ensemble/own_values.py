@@ -171,15 +171,19 @@ class OwnValues(Resetting):
 
     def set_body_mass_properties(self, body: MobilizedBody, mass_properties: Iterable[MassProperties]) -> None:
         """Give the body other mass properties in each state; see `set_each`."""
-        self.set_each(body.set_body_mass_properties, mass_properties)
+        self.set_each(self._body(body).set_body_mass_properties, mass_properties)
 
     def set_inboard_frame(self, body: MobilizedBody, X_PF: Iterable[Transform]) -> None:
         """Put the frame F of the body's mobilizer elsewhere on the parent in each state; see `set_each`."""
-        self.set_each(body.set_inboard_frame, X_PF)
+        self.set_each(self._body(body).set_inboard_frame, X_PF)
 
     def set_outboard_frame(self, body: MobilizedBody, X_BM: Iterable[Transform]) -> None:
         """Put the frame M of the body's mobilizer elsewhere on the body in each state; see `set_each`."""
-        self.set_each(body.set_outboard_frame, X_BM)
+        self.set_each(self._body(body).set_outboard_frame, X_BM)
+
+    def _body(self, body: MobilizedBody) -> MobilizedBody:
+        """*body*, if it is one of the system's."""
+        return self._system.get_matter_subsystem().find_body(body)
 
     def _restore(self, variables: Sequence[Array], own: Mapping[str, Array], of_subsystems: dict[tuple[int, int], Any]) -> None:
         """Take what a pickle has of each state: variables, what controllers remember and `failed`; parameters."""

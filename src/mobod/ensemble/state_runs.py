@@ -79,7 +79,7 @@ class Worker:
             at += rows * columns
         self._integrator = made = make_integrator(state.system, integrator_settings(integrator))
         made.get_room(state)
-        made.control[rk.STEP] = made.initial_step_size or 0.0
+        made.control[rk.STEP] = made.fixed_step_size or made.initial_step_size or 0.0
         self._queue = np.zeros(QUEUE_SIZE, np.int64)
         settings, choices = made.control.copy(), made.counts.copy()
         self._first = (

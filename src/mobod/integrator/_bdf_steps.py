@@ -349,16 +349,18 @@ def advance(block: Any, work: Any, memory: Any, control: Any, counts: Any, times
                 counts[EVALUATIONS] += 1
             control[PERMITTED_STEP] = permitted_step(model, counts[LIMITER], rk.DEEPER, rk.LONGEST)
         realized = False
-        least = 10.0 * RESOLUTION * abs(time)
+        near = 10.0 * RESOLUTION * abs(time)
+        least = near
         if counts[FORCED] == 0:
             least = max(least, control[rk.MIN_STEP])
         end = min(control[FINAL_TIME], sample_time)
         if counts[rk.NO_INTERPOLATION] != 0:
             end = min(end, times[k])
-        if control[rk.FIXED_STEP] > 0.0:
-            if control[STOP] <= time:
+        if control[rk.FIXED_STEP] > 0.0:  # ends that differ by rounding are one: between them is no step worth the name
+            if control[STOP] <= time + near:
                 control[STOP] = time + control[rk.FIXED_STEP]
-            end = min(end, control[STOP])
+            if control[STOP] < end - near:
+                end = control[STOP]
         if counts[LIMITER] != 0:
             end = min(end, time + max(control[PERMITTED_STEP], least))
         left = end - time
@@ -372,7 +374,7 @@ def advance(block: Any, work: Any, memory: Any, control: Any, counts: Any, times
             control[IS_PRESENT], control[EQUAL_STEPS] = 0.0, 0.0
             control[ORDER], control[SIZE] = 1.0, h
         h = control[SIZE]
-        if h > control[rk.MAX_STEP] or h < least:
+        if h > control[rk.MAX_STEP] or h < 0.999 * least:  # which grows with time: no reason to change the size at each step
             h = min(max(h, least), control[rk.MAX_STEP])
         clipped = h > 0.999 * left
         if clipped:

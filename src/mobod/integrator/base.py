@@ -20,6 +20,7 @@ from ..compiling import Job, compile_ahead
 from ..errors import ConvergenceError, ModelError, TopologyError
 from ..force.contact.step_limit import limit_step
 from ..state.validity import EVERYTHING, KINEMATICS
+from ..system.arguments import check_system
 from ..tree.prescribe import prescribe
 from ..tree.project import project as project_on_manifolds
 from ..tree.realize import advance, dynamics, kinematics, realize
@@ -103,8 +104,8 @@ class Integrator(Sealed):
 
     INNER = frozenset(
         """
-        aim_at allow_interpolation arguments attach begin_run can_watch choose_routines control counts entry_points error_order
-        fail final_time find_quick flight_resolution follow_jump follows_jumps get_room goes_on held kernel leave_at
+        advance aim_at allow_interpolation arguments attach begin_run can_watch choose_routines control counts entry_points
+        error_order fail final_time find_quick flight_resolution follow_jump follows_jumps get_room goes_on held kernel leave_at
         previous_time quick restart return_every_internal_step sample singularities step_and_report step_once step_watching
         steps_contacts table take_up termination try_step warned why_too_small
         """.split()
@@ -146,6 +147,7 @@ class Integrator(Sealed):
     ) -> None:
         if type(self) is Integrator:
             raise TypeError("Integrator is the base class; make one of the methods in mobod.integrator")
+        check_system(type(self).__name__, system)
         self.system = system
         self._state: State | None = None
         #: Why the simulation has ended, set by the time stepper; None before.

@@ -256,9 +256,11 @@ class BDF(Integrator):
         if counts[rk.NO_INTERPOLATION]:
             stop = min(stop, report)
         if control[rk.FIXED_STEP] > 0.0:
-            if self._stop <= time:
+            near = 10.0 * bdf.RESOLUTION * abs(time)  # as in the compiled loop
+            if self._stop <= time + near:
                 self._stop = time + float(control[rk.FIXED_STEP])
-            stop = min(stop, self._stop)
+            if self._stop < stop - near:
+                stop = self._stop
         if state.tree.counts["num_contact_elements"] and len(state.y_values):
             self._call(rk.permit, self.work, control, counts)
             stop = min(stop, time + max(float(control[rk.PERMITTED_STEP]), 16.0 * np.spacing(time)))

@@ -10,6 +10,7 @@ import numpy as np
 from ..algebra.arrays import Array
 from ..errors import ModelError
 from ..state.state import State
+from ..system.arguments import check_state, check_system
 from ..value import checks
 from ..value.stage import Stage
 
@@ -98,8 +99,12 @@ def find_base_parameters(
     """
     from scipy.linalg import qr, solve_triangular
 
-    here = system.realize_topology() if state is None else state.copy()
-    here.check_owner(system, "find_base_parameters")
+    if state is None:
+        check_system("find_base_parameters", system)
+        here = system.realize_topology()
+    else:
+        check_state("find_base_parameters", system, state)
+        here = state.copy()
     tree, matter = here.tree, system.get_matter_subsystem()
     if tree.nu == 0:
         raise ModelError(f"nothing can move in {system.name!r}, so that its forces tell nothing of its inertias")

@@ -10,6 +10,7 @@ import numpy as np
 from ..algebra.arrays import Array
 from ..errors import ConvergenceError, ModelError
 from ..state.state import State
+from ..system.arguments import check_state
 from ..value import checks
 from ..value.stage import Stage
 from . import _manifold
@@ -75,6 +76,7 @@ def find_equilibrium(
     >>> abs(hanging.u_dot).max() < 1e-10
     np.True_
     """
+    check_state("find_equilibrium", system, state)
     checks.positive("tolerance", tolerance, ValueError)
     for one in inputs:
         if isinstance(one, tuple):

@@ -13,6 +13,7 @@ from ..simulation.quantities import NAMED
 from ..simulation.simulate import auxiliary_names, speed_names
 from ..state.state import State
 from ..system import tangents
+from ..system.arguments import check_state
 from ..system.differences import along
 from ..system.parameter_derivatives import by_settings
 from ..system.variations import Directions, Variations
@@ -101,6 +102,7 @@ def linearize(
     >>> model.A.shape, model.B.shape
     ((4, 4), (4, 2))
     """
+    check_state("linearize", system, state)
     if closed_loop:
         return _closed(system, state, inputs, outputs, independent)
     found = system.calc_forward_dynamics_derivatives(state)

@@ -17,6 +17,7 @@ from ..simulation.time_stepper import TimeStepper
 from ..simulation.variational import kept_attributes, put_back, variational
 from ..state.state import State
 from ..system import tangents
+from ..system.arguments import check_state
 from ..system.variations import Directions
 from ..tree import sampling
 from ..value import checks
@@ -134,10 +135,10 @@ def find_periodic_orbit(
     >>> round(mb.find_periodic_orbit(system, state, 3.0).period, 6)
     3.141593
     """
+    check_state("find_periodic_orbit", system, state)
     for name, value in (("period", period), ("tolerance", tolerance), ("accuracy", accuracy)):
         checks.positive(name, value, ValueError)
     checks.integer("max_iterations", max_iterations, 1)
-    state.check_owner(system, "find_periodic_orbit")
     if state.tree.num_particles:
         raise ModelError(
             f"find_periodic_orbit does not follow particles, of which {system.name!r} has {state.tree.num_particles}; "

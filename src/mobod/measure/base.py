@@ -23,6 +23,7 @@ import numpy.typing as npt
 from ..algebra.arrays import Array
 from ..errors import ModelError, StageError, TopologyError
 from ..function.base import UNLIMITED
+from ..state.subsystem import Subsystem
 from ..value import checks
 from ..value.attributes import Sealed
 from ..value.checks import numbers
@@ -30,7 +31,6 @@ from ..value.stage import Stage
 
 if TYPE_CHECKING:
     from ..state.state import State
-    from ..state.subsystem import Subsystem
     from ._program import Program
 
 #: A number, or a vector ``(n,)``.
@@ -193,7 +193,7 @@ class Measure(Sealed):
 
     def is_same_measure(self, other: Measure) -> bool:
         """Whether *other* is this very measure."""
-        return other is self
+        return checks.instance("other of is_same_measure", other, Measure, "mobod.measure.Time(...)") is self
 
     def is_in_subsystem(self) -> bool:
         """Whether it is part of a subsystem."""
@@ -207,7 +207,7 @@ class Measure(Sealed):
 
     def is_same_subsystem(self, other: Subsystem) -> bool:
         """Whether it is part of *other*; `TopologyError` where it is part of none."""
-        return self.get_subsystem() is other
+        return self.get_subsystem() is checks.instance("other of is_same_subsystem", other, Subsystem, "system.matter")
 
     def get_subsystem_measure_index(self) -> int:
         """Its place among the measures of its subsystem; `TopologyError` where there is none."""

@@ -24,7 +24,7 @@ from ..compiling import generic
 from ..errors import ModelError
 from ..state import parameters
 from ..value import Rotation, Transform
-from ..value.checks import finite
+from ..value.checks import finite, shown
 from ..value.rows import in_rows, positive
 from ._named import coordinates, speeds
 from ._routine import BY_ADDRESS, by_address
@@ -65,7 +65,7 @@ def _positive(what: str, value: Any) -> float:
     """A finite number above zero."""
     length = finite(what, value)
     if length <= 0.0:
-        raise ModelError(f"{what} has to be positive, got {value!r}. What has no length is a Gimbal")
+        raise ModelError(f"{what} has to be positive, got {shown(value)}. What has no length is a Gimbal")
     return length
 
 

@@ -31,6 +31,8 @@ class Ground(MobilizedBody):
     facts = Facts(KIND, num_q=0, num_u=0, transform=transform, hinge=hinge)
 
     def __init__(self, matter: SimbodyMatterSubsystem) -> None:
+        if not hasattr(matter, "adopt"):
+            raise TypeError(f"Ground is made by its matter subsystem: take matter.ground; got {matter!r} for a subsystem")
         self._X_PF, self._X_BM = Transform(), Transform()
         self._direction = Direction.FORWARD
         self.body = GroundBody()

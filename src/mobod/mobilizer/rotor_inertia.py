@@ -117,5 +117,5 @@ class HasRotorInertia(HasInertia):
             raise ValueError(f"{what} takes {n} numbers, one a mobility, got shape {given.shape}")
         rotors = checks.array(what, given.reshape(n), (n,))
         if (rotors < 0.0).any():
-            raise ModelError(f"{what} has to be zero or more, got {value!r}")
+            raise ModelError(f"{what} has to be zero or more, got {checks.shown(value)}")
         return rotors

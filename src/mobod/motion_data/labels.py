@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+import reprlib
 from collections.abc import Collection, Sequence
+from typing import Any
 
 #: Labels of what is no angle in files of coordinates, speeds and loads.
 _NO_ANGLE = re.compile(
@@ -50,6 +52,15 @@ def coordinate_of(label: str, known: Collection[str] | None = None) -> tuple[str
         if name.endswith("_u") and name[:-2] in known:
             return name[:-2], "speed"
     return name, quantity
+
+
+def coordinates_of(model: Any) -> tuple[Collection[str] | None, Collection[str]]:
+    """Which coordinates of a model are angles, and all of them; without a model, that is not known, and there are none."""
+    if model is None:
+        return None, ()
+    if not hasattr(model, "angles"):  # its class is in a room above
+        raise TypeError(f"model has to be a Model, such as mobod.load_osim gives, or None, not {reprlib.repr(model)}")
+    return model.angles, model.coordinates
 
 
 def is_angle(label: str, angles: Collection[str] | None, coordinates: Collection[str] = ()) -> bool:

@@ -8,19 +8,17 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ..algebra.arrays import Array
+from ..value import checks
 from ..value.files import as_path, written
 from ._rows import parse, read_text, without_repeats
-from .labels import distinct, is_angle
+from .labels import coordinates_of, distinct, is_angle
 from .table import Table
 from .units import UNITS
-
-if TYPE_CHECKING:
-    from collections.abc import Collection
 
 #: What the elements of each type are: how many numbers in the file, and the shape in a table.
 TYPES: dict[str, tuple[int, tuple[int, ...]]] = {
@@ -73,6 +71,7 @@ def read_sto(path: str | os.PathLike[str], *, model: Any = None) -> Table:
     array([0.1, 0.2])
     """
     path = as_path("path", path)
+    angles, known = coordinates_of(model)
     text = read_text(path)
     header, labels_at, start = _header(path, text)
     keys = {key.lower(): value for key, value in header.items()}
@@ -107,8 +106,6 @@ def read_sto(path: str | os.PathLike[str], *, model: Any = None) -> Table:
     elif UNITS.get(unit) != 1.0:
         report.append(f"the header says that units are {unit}; columns of type {kind} are left as they are.")
     if in_degrees(path, text, header):
-        angles: Collection[str] | None = None if model is None else model.angles
-        known = () if model is None else model.coordinates
         columns = {n: np.deg2rad(c) if is_angle(n, angles, known) else c for n, c in columns.items()}
     try:
         return Table(rows[:, 0], columns, name=header.get("name", path.stem), metadata=header, report=report)
@@ -211,6 +208,8 @@ def write_sto(path: str | os.PathLike[str], table: Table, *, degrees: bool = Fal
     array([0.1, 0.2])
     """
     path = as_path("path", path)
+    checks.instance("table of write_sto", table, Table, "mobod.read_sto gives")
+    angles, known = coordinates_of(model)
     shapes = {table[label].shape[1:] for label in table.labels} or {()}
     if len(shapes) > 1:
         raise ValueError(
@@ -219,8 +218,6 @@ def write_sto(path: str | os.PathLike[str], table: Table, *, degrees: bool = Fal
         )
     (shape,) = shapes
     n = len(table.labels)
-    angles = None if model is None else model.angles
-    known = () if model is None else model.coordinates
     columns = [
         np.rad2deg(table[label]) if degrees and shape == () and is_angle(label, angles, known) else table[label]
         for label in table.labels

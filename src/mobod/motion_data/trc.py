@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from ..algebra.arrays import Array
+from ..value import checks
 from ..value.files import as_path, written
 from ._rows import parse, read_text, without_repeats
 from .labels import distinct
@@ -116,6 +117,7 @@ def write_trc(path: str | os.PathLike[str], table: Table, *, units: str = "mm") 
     array([[0.1, 0.2, 0.3],
            [0.2, 0.2, 0.3]])
     """
+    checks.instance("table of write_trc", table, Table, "mobod.read_trc gives")
     if units not in UNITS:
         raise ValueError(f"the unit of length {units!r} is unknown; known are {', '.join(sorted(UNITS))}")
     for label in table.labels:

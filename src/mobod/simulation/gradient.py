@@ -21,6 +21,7 @@ from ..errors import ModelError
 from ..integrator import Integrator, RungeKuttaMerson
 from ..integrator._evaluate import Interpreted
 from ..state.state import State
+from ..system.arguments import check_state
 from ..system.variations import Directions
 from ..value import checks
 from ..value.stage import Stage
@@ -121,10 +122,10 @@ def calc_gradient(
     >>> len(found.gradient)
     3
     """
+    check_state("calc_gradient", system, state)
     if not callable(loss):
         raise TypeError(f"loss is a callable of a state that gives a number, not {loss!r}")
     duration = checks.positive("time", time, ValueError)
-    state.check_owner(system, "calc_gradient")
     if state.stage < Stage.MODEL:
         system.realize_model(state := state.copy())
     end = state.time + duration

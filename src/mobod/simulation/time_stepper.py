@@ -19,6 +19,7 @@ from ..integrator import _runge_kutta as rk
 from ..integrator.base import _callers_level
 from ..state.subsystem import Subsystem
 from ..state.validity import EVERYTHING, unchanged_bit
+from ..system.arguments import check_system
 from ..value.attributes import Sealed
 from ..value.checks import flag, positive
 from ..value.stage import TIME as _TIME
@@ -106,6 +107,7 @@ class TimeStepper(Sealed):
     __setattr__ = object.__setattr__
 
     def __init__(self, system: MultibodySystem, integrator: Integrator) -> None:
+        check_system("TimeStepper", system)
         _check_integrator(integrator, system)
         self.system, self._integrator = system, integrator
         self.initialized = self._reports_all = False

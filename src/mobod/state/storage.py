@@ -64,6 +64,8 @@ class Storage(HidesInner):
     )
 
     def __init__(self, system: MultibodySystem, tree: Tree, record: Record | None = None) -> None:
+        if not hasattr(system, "topology_version"):
+            raise TypeError(f"a State is made by system.realize_topology(), or by state.copy(); got {system!r} for its system")
         self.system = system
         self.version = system.topology_version
         self.token: object = system.topology_token  # stands for both of the above in one comparison

@@ -125,7 +125,8 @@ class Subsystem(StateAccess):
 
     def is_in_same_system(self, other_subsystem: Subsystem) -> bool:
         """Whether both are part of one system; False where one is in none."""
-        return self.system is not None and other_subsystem.system is self.system
+        other = checks.instance("other_subsystem of is_in_same_system", other_subsystem, Subsystem, "system.matter")
+        return self.system is not None and other.system is self.system
 
     def get_system(self) -> MultibodySystem:
         """The system it is part of; `TopologyError` where there is none."""
@@ -144,7 +145,7 @@ class Subsystem(StateAccess):
 
     def is_same_subsystem(self, other_subsystem: Subsystem) -> bool:
         """Whether *other_subsystem* is this very one."""
-        return other_subsystem is self
+        return checks.instance("other_subsystem of is_same_subsystem", other_subsystem, Subsystem, "system.matter") is self
 
     def subsystem_topology_has_been_realized(self) -> bool:
         """Whether the system's topology is realized and nothing has changed since."""

@@ -27,6 +27,14 @@ _ACCELERATION = int(Stage.ACCELERATION)
 _VELOCITY, _missing_force = int(Stage.VELOCITY), inverse_dynamics.calc_missing_force
 _KINEMATICS, _NEEDED = validity.KINEMATICS, inverse_dynamics.NEEDED | validity.KEPT_FORCES
 _SIX_GIVEN = (GIVEN,) * 6
+#: The code of `_missing_force` once it is loaded: to look it up in the kernel takes a tenth of one pin's call.
+_code: list[Any] = []
+
+
+def _load_code() -> Any:
+    code = _missing_force.code or _missing_force.code_for(GIVEN, GIVEN, 0, *_SIX_GIVEN)
+    _code[:] = [code]
+    return code
 
 
 class ForwardDynamicsDerivatives(NamedTuple):
@@ -100,18 +108,21 @@ class Differentiable(OnManifold):
         """
         if state.token is not self.topology_token:
             state.check_owner(self, "calc_inverse_dynamics")
-        own_q, own_u, missing, routine = state.q_values, state.u_values, _empty(state.tree.nu), self.plain_routine
+        missing = _empty(state.tree.nu)
+        routine = self.plain_routine
         # the kernel looks at what is given itself: in Python that takes as long as the dynamics of a robot's arm
-        code = _missing_force.code or _missing_force.code_for(GIVEN, GIVEN, 0, *_SIX_GIVEN)
+        code = _code[0] if _code else _load_code()
         if q is not None and u is not None and routine is not None and state.stage_number >= INSTANCE:
-            status = code(state.block, routine, 0, own_q, own_u, q, u, u_dot, missing)
+            status = code(state.block, routine, 0, state.q_values, state.u_values, q, u, u_dot, missing)
             if not status:
-                state.valid, state.stage_number = _NEEDED, _VELOCITY
+                state.valid = _NEEDED
+                state.stage_number = _VELOCITY
                 return missing
             if status != NOT_PLAIN:
                 state.invalidate_q()
                 self.explain(state, status)
         elif q is None and u is None and routine is not None and state.valid & _KINEMATICS == _KINEMATICS:
+            own_q, own_u = state.q_values, state.u_values
             status = code(state.block, routine, state.valid, own_q, own_u, own_q, own_u, u_dot, missing)
             if not status:
                 state.valid |= _NEEDED
@@ -133,7 +144,7 @@ class Differentiable(OnManifold):
             self.realize(state, Stage.DYNAMICS)
         valid, own_q, own_u = state.valid, state.q_values, state.u_values
         routine = np.array([self._address or _realize.advance.address()])
-        code = _missing_force.code or _missing_force.code_for(GIVEN, GIVEN, 0, *_SIX_GIVEN)
+        code = _code[0] if _code else _load_code()
         status = code(state.block, routine, valid, own_q, own_u, own_q, own_u, given, missing)
         if status:
             self.explain(state, status)

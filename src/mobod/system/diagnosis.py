@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..algebra.arrays import Array
+from ..value.checks import not_negative
 from ..value.html_table import html_table
 from ..value.stage import Stage
 
@@ -204,6 +205,7 @@ def _few(names: list[str]) -> str:
 
 def diagnose(system: Realizing, state: State, tolerance: float) -> Diagnosis:
     """The diagnosis of a state, which is left as it is; see `MultibodySystem.diagnose_constraints`."""
+    not_negative("tolerance", tolerance, ValueError)
     state.check_owner(system, "diagnose_constraints")
     work = state.copy()
     system.realize(work, Stage.VELOCITY)

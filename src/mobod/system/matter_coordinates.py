@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..algebra.arrays import Array, ArrayLike
+from ..state.state import State
 from ..tree import (
     rates,
 )
 from ..value import Rotation
-from ..value.checks import behaved, flag
+from ..value.checks import behaved, flag, instance
 from .matter_bodies import shaped
 from .matter_realized import Realized
 
 if TYPE_CHECKING:
-    from ..state.state import State
     from ..tree.tree import Tree
 
 
@@ -87,7 +87,9 @@ class Coordinates(Realized):
         return self._convert(input_state, False)
 
     def _convert(self, state: State, euler: bool) -> State:
-        old = state.tree_of(self._ground, "convert_to_quaternions or convert_to_euler_angles")
+        asked = "convert_to_euler_angles" if euler else "convert_to_quaternions"
+        instance(f"input_state of {asked}", state, State, "system.realize_topology() gives")
+        old = state.tree_of(self._ground, asked)
         other = state.copy()
         if state.use_euler_angles == euler:
             return other

@@ -93,6 +93,10 @@ class UnilateralContact(Sealed):
         viscous_friction: float = 0.0,
         name: str | None = None,
     ) -> None:
+        such_as = "mobod.constraint.PointInPlane(...)"
+        checks.instance(f"normal of {type(self).__name__}", normal, Constraint, such_as)
+        if rolling is not None:
+            checks.instance(f"rolling of {type(self).__name__}", rolling, Constraint, such_as)
         self.matter: SimbodyMatterSubsystem = normal.matter
         self.normal, self.rolling, self._sign = normal, rolling, checks.integer("sign", sign, -1, 1)
         if self._sign == 0:

@@ -8,12 +8,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..algebra.arrays import Array
+from .attributes import HidesInner
 
 
-class Immutable:
+class Immutable(HidesInner):
     """A value that cannot change."""
 
     __slots__ = ()
+    INNER = frozenset({"trusted"})
 
     def __copy__(self) -> Self:
         return self

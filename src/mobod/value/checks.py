@@ -15,7 +15,7 @@ import math
 import reprlib
 from collections.abc import Collection, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -23,9 +23,15 @@ from ..algebra.arrays import Array
 from ..errors import ModelError
 
 _FLOAT64 = np.dtype(np.float64)
+T = TypeVar("T")
 _LETTERS = {"x": 0, "y": 1, "z": 2}
 
 # ---------------------------------------------------------------------------------------------- one number
+
+
+def shown(value: Any) -> str:
+    """*value* in a message: a number of NumPy's as the plain number, ``-1.0`` and not ``np.float64(-1.0)``."""
+    return repr(value.item() if isinstance(value, np.generic) else value)
 
 
 def number(what: str, value: Any) -> float:
@@ -47,7 +53,7 @@ def finite(what: str, value: Any, error: type[ValueError] = ModelError) -> float
     """A finite number."""
     x = value if type(value) is float else number(what, value)
     if not math.isfinite(x):
-        raise error(f"{what} has to be finite, got {value!r}")
+        raise error(f"{what} has to be finite, got {shown(value)}")
     return x
 
 
@@ -55,7 +61,7 @@ def not_negative(what: str, value: Any, error: type[ValueError] = ModelError) ->
     """A finite number, zero or more."""
     x = finite(what, value, error)
     if x < 0.0:
-        raise error(f"{what} has to be zero or more, got {value!r}")
+        raise error(f"{what} has to be zero or more, got {shown(value)}")
     return x
 
 
@@ -63,7 +69,7 @@ def positive(what: str, value: Any, error: type[ValueError] = ModelError) -> flo
     """A finite number above zero."""
     x = finite(what, value, error)
     if x <= 0.0:
-        raise error(f"{what} has to be positive, got {value!r}")
+        raise error(f"{what} has to be positive, got {shown(value)}")
     return x
 
 
@@ -71,7 +77,7 @@ def one_or_more(what: str, value: Any, error: type[ValueError] = ModelError) -> 
     """A finite number, 1 or more."""
     x = finite(what, value, error)
     if x < 1.0:
-        raise error(f"{what} has to be 1 or more, got {value!r}")
+        raise error(f"{what} has to be 1 or more, got {shown(value)}")
     return x
 
 
@@ -79,21 +85,21 @@ def between(what: str, value: Any, least: float, most: float, error: type[ValueE
     """A number in a range, ends included."""
     x = finite(what, value, error)
     if not least <= x <= most:
-        raise error(f"{what} has to be from {least:g} to {most:g}, got {value!r}")
+        raise error(f"{what} has to be from {least:g} to {most:g}, got {shown(value)}")
     return x
 
 
 def integer(what: str, value: Any, least: int | None = None, most: int | None = None) -> int:
     """An integer, and in its range."""
     if isinstance(value, (bool, np.bool_)) or not hasattr(value, "__index__"):
-        raise TypeError(f"{what} has to be an integer, not {value!r}")
+        raise TypeError(f"{what} has to be an integer, not {shown(value)}")
     try:
         i: int = value.__index__()
     except TypeError:  # an array of more than one
-        raise TypeError(f"{what} has to be an integer, not {value!r}") from None
+        raise TypeError(f"{what} has to be an integer, not {shown(value)}") from None
     if (least is not None and i < least) or (most is not None and i > most):
         wanted = f"{least} or more" if most is None else f"from {least} to {most}"
-        raise ValueError(f"{what} has to be {wanted}, got {value}")
+        raise ValueError(f"{what} has to be {wanted}, got {shown(value)}")
     return i
 
 
@@ -111,6 +117,22 @@ def flag(what: str, value: Any) -> bool:
     if not isinstance(value, (bool, np.bool_)):
         raise TypeError(f"{what} has to be True or False, not {reprlib.repr(value)}")
     return bool(value)
+
+
+def flags(asked: str, **values: Any) -> None:
+    """Flags of a function *asked*, by their names: each True or False."""
+    for name, value in values.items():
+        flag(f"{name} of {asked}", value)
+
+
+# ---------------------------------------------------------------------------------------------- objects
+
+
+def instance(what: str, value: Any, kind: type[T], such_as: str) -> T:
+    """An object of a class of the package; the message says what to give, *such_as* ``matter.ground``."""
+    if not isinstance(value, kind):
+        raise TypeError(f"{what} has to be a {kind.__name__}, such as {such_as}, not {reprlib.repr(value)}")
+    return value
 
 
 # ---------------------------------------------------------------------------------------------- names

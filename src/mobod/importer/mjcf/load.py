@@ -103,6 +103,7 @@ def load_mjcf(
     >>> state = model.default_state()  # doctest: +SKIP
     >>> model.actuators["elbow"].set_control(state, 0.5)  # doctest: +SKIP
     """
+    checks.flags("load_mjcf", strict=strict, joint_friction=joint_friction, joint_limits=joint_limits, collision=collision)
     stiffness = None if stop_stiffness is None else checks.not_negative("stop_stiffness", stop_stiffness)
     dissipation = checks.not_negative("stop_dissipation", stop_dissipation)
     source = compile_file(path, bool(strict))

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ...errors import ModelError
+from ...value import checks
 from ...value.attributes import named_arguments
 from ..model import Model
 from ..xml_element import Element
@@ -90,6 +91,7 @@ def load_osim(
     >>> len(model.muscles), len(model.bodies) > 5
     (9, True)
     """
+    checks.flags("load_osim", strict=strict, keep_masses=keep_masses)
     name = os.fspath(path)
     element, version = read_document(name)
     if element.tag != "Model":

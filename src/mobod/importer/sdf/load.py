@@ -30,7 +30,7 @@ from ...mobilizer import Direction
 from ...mobilizer.base import MobilizedBody
 from ...system.matter import SimbodyMatterSubsystem
 from ...system.system import MultibodySystem
-from ...value import Rotation, Transform
+from ...value import Rotation, Transform, checks
 from ...value.attributes import named_arguments
 from ..mesh_files import check_package_dirs
 from ..model import Model
@@ -144,6 +144,16 @@ def load_sdf(
     >>> list(model.bodies)
     ['box']
     """
+    checks.flags(
+        "load_sdf",
+        strict=strict,
+        joint_damping=joint_damping,
+        joint_limits=joint_limits,
+        joint_friction=joint_friction,
+        mimic=mimic,
+        collision=collision,
+        exclude_overlapping=exclude_overlapping,
+    )
     document = read_sdf(path, package_dirs=check_package_dirs(package_dirs), collisions=bool(collision), strict=bool(strict))
     materials: dict[str, Any] = {}
     if collision:

@@ -27,7 +27,7 @@ from ...function import Linear
 from ...mobilizer.base import MobilizedBody
 from ...system.matter import SimbodyMatterSubsystem
 from ...system.system import MultibodySystem
-from ...value import Transform
+from ...value import Transform, checks
 from ...value.attributes import named_arguments
 from ..mesh_files import MeshFinder, check_package_dirs
 from ..model import Model
@@ -165,6 +165,17 @@ def load_urdf(
     >>> state = model.default_state()
     >>> state.upd_q()[model.coordinates["panda_joint4"]] = -2.0
     """
+    checks.flags(
+        "load_urdf",
+        floating_base=floating_base,
+        strict=strict,
+        joint_damping=joint_damping,
+        joint_limits=joint_limits,
+        joint_friction=joint_friction,
+        mimic=mimic,
+        collision=collision,
+        exclude_overlapping=exclude_overlapping,
+    )
     document = read_urdf(path, collisions=bool(collision), strict=bool(strict))
     finder = MeshFinder(path, check_package_dirs(package_dirs))
     materials: dict[str, contact.Material] = {}
