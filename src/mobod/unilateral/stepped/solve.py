@@ -45,9 +45,9 @@ SOFTEST, HARD, HARDEST, SLOW = 0.1, 1e-3, 1e-6, 0.3
 LEAST_SLOPE, MOST_SLOPE = -4.0, 0.8
 #: The residual that is enough, and that with which a solution is taken, as parts of the largest velocity.
 ENOUGH, WORST = 1e-6, 1e-3
-#: What is enough where rigid things rest: where nothing had more than the second part of the largest velocity, which forces give
-#: it within the step. What rests keeps the impulses of the last step until these leave more than is enough, and in a stack of
-#: rigid bodies that is acceleration, added up over all that is below.
+#: What is enough where rigid things rest: where nothing had more than the second part of the largest velocity, which forces
+#: give it within the step. What rests keeps the impulses of the last step until these leave more than is enough, and in a stack
+#: of rigid bodies that is acceleration, added up over all that is below.
 ENOUGH_AT_REST, RESTING = 1e-7, 0.1
 #: Most proximal steps, and Newton's steps of each.
 MOST, MOST_NEWTON = 80, 40
