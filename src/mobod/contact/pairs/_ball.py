@@ -8,7 +8,6 @@ from typing import Any
 from ...algebra import mat33, sym33, vec3
 from ...compiling import Routine, generic, routine
 from ..access import (
-    CORNER,
     DIMENSIONS,
     HERTZ,
     first_surface,
@@ -30,7 +29,7 @@ def put_ball(
 
     *first* says that the ball is of the first surface. Returns how many rows there are then.
     """
-    distance, n, its, smooth = found
+    distance, n, its = found
     depth = radius - distance
     if depth <= 0.0:
         return row
@@ -39,11 +38,8 @@ def put_ball(
     normal = outward
     if first:
         normal = vec3.neg(outward)
-    if smooth:
-        greater, smaller = _curvature.relative(sym33.add(S, sym33.rotate(R, its)))
-        put_point(model, pair, row, point, normal, depth, HERTZ, greater, smaller, name)
-    else:
-        put_point(model, pair, row, point, normal, depth, CORNER, 0.0, 0.0, name)
+    greater, smaller = _curvature.relative(sym33.add(S, sym33.rotate(R, its)))
+    put_point(model, pair, row, point, normal, depth, HERTZ, greater, smaller, name)
     return row + 1
 
 

@@ -1,9 +1,9 @@
 """How far a point is from the surface of a shape: what spheres, and the balls of a torus' tube, need.
 
-Each function takes a point x in the shape's frame and gives ``(distance, n, S, smooth)``: the distance from the surface,
-below zero inside; the unit normal n there, outward; the shape operator of the surface, six numbers, see `_curvature`; and
-whether the surface is smooth there, neither corner nor edge. Dimensions are plain numbers, x may be a Dual. Inside, the
-nearest point of the surface is meant, and of several equally near ones any.
+Each function takes a point x in the shape's frame and gives ``(distance, n, S)``: the distance from the surface, below zero
+inside; the unit normal n there, outward; and the shape operator of the surface, six numbers, see `_curvature`: of an edge or a
+corner none, as of a flat face, see `general_convex`. Dimensions are plain numbers, x may be a Dual. Inside, the nearest point
+of the surface is meant, and of several equally near ones any.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def nearest_on_sphere(x: Any, radius: Any) -> Any:
     """Of a sphere about the origin."""
     o = 0.0 * x[0]
     length, n = _from(x, (o, o, o))
-    return length - radius, n, _curvature.of_sphere(1.0 / radius + o, n), True
+    return length - radius, n, _curvature.of_sphere(1.0 / radius + o, n)
 
 
 @generic
@@ -64,7 +64,7 @@ def nearest_on_capsule(x: Any, radius: Any, half: Any) -> Any:
         S = _curvature.of_line(1.0 / radius + o, (-n[1], n[0], o))
     else:
         S = _curvature.of_sphere(1.0 / radius + o, n)
-    return length - radius, n, S, True
+    return length - radius, n, S
 
 
 @generic
@@ -81,10 +81,10 @@ def nearest_on_cylinder(x: Any, radius: Any, half: Any) -> Any:
     if side > 0.0 and end > 0.0:
         length = sqrt(side * side + end * end)
         n = (t[0] * side / length, t[1] * side / length, up * end / length)
-        return length, n, _flat(x), False
+        return length, n, _flat(x)
     if side > end:
-        return side, t, _curvature.of_line(1.0 / radius + o, (-t[1], t[0], o)), True
-    return end, (o, o, o + up), _flat(x), True
+        return side, t, _curvature.of_line(1.0 / radius + o, (-t[1], t[0], o))
+    return end, (o, o, o + up), _flat(x)
 
 
 @generic
@@ -101,12 +101,12 @@ def nearest_on_brick(x: Any, half: Any) -> Any:
         b = b if b > 0.0 else o
         c = c if c > 0.0 else o
         length = sqrt(a * a + b * b + c * c)
-        return length, (sx * a / length, sy * b / length, sz * c / length), _flat(x), False
+        return length, (sx * a / length, sy * b / length, sz * c / length), _flat(x)
     if a >= b and a >= c:
-        return a, (o + sx, o, o), _flat(x), True
+        return a, (o + sx, o, o), _flat(x)
     if b >= c:
-        return b, (o, o + sy, o), _flat(x), True
-    return c, (o, o, o + sz), _flat(x), True
+        return b, (o, o + sy, o), _flat(x)
+    return c, (o, o, o + sz), _flat(x)
 
 
 @generic
@@ -166,7 +166,7 @@ def nearest_on_ellipsoid(x: Any, radii: Any) -> Any:
     z = vec3.add(y, dy)
     n = (z[0] / (a * a), z[1] / (b * b), z[2] / (c * c))
     n = vec3.scale(1.0 / sqrt(vec3.dot(n, n)), n)
-    return vec3.dot(n, vec3.sub(x, z)), n, _curvature.of_ellipsoid((a * a, b * b, c * c), _EYE, n), True
+    return vec3.dot(n, vec3.sub(x, z)), n, _curvature.of_ellipsoid((a * a, b * b, c * c), _EYE, n)
 
 
 @generic
@@ -185,12 +185,12 @@ def nearest_on_torus(x: Any, ring: Any, tube: Any) -> Any:
         _curvature.of_line(1.0 / tube + o, vec3.cross(n, around)),
         _curvature.of_line(outward / (ring + tube * outward), around),
     )
-    return length - tube, n, S, True
+    return length - tube, n, S
 
 
 @generic
 def _on_segment(x: Any, a: Any, b: Any) -> Any:
-    """The point of a segment that is nearest to x, and whether it is an end."""
+    """The point of a segment that is nearest to x."""
     ab = vec3.sub(b, a)
     t = vec3.dot(vec3.sub(x, a), ab) / vec3.dot(ab, ab)
     o = 0.0 * t
@@ -240,9 +240,9 @@ def nearest_on_hull(model: Any, first_integer: int, first_constant: int, x: Any)
     if on_edge:
         a, b = constant3(model, first_constant + 3 * from_vertex), constant3(model, first_constant + 3 * to_vertex)
         length, n = _from(x, _on_segment(x, a, b))
-        return length, n, _flat(x), False
+        return length, n, _flat(x)
     m = constant3(model, planes + 4 * best)
-    return vec3.dot(m, x) - constant3(model, planes + 4 * best + 1)[2], (m[0] + o, m[1] + o, m[2] + o), _flat(x), True
+    return vec3.dot(m, x) - constant3(model, planes + 4 * best + 1)[2], (m[0] + o, m[1] + o, m[2] + o), _flat(x)
 
 
 @generic

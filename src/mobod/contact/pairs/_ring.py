@@ -46,7 +46,7 @@ def torus_with(near: Callable[..., Any], name: str, torus_first: bool) -> Routin
     def look(model: Any, s: int, lane: int, ring: float, R: Any, p: Any, t: Any) -> Any:
         """Distance, its derivative along the circle, and the normal."""
         at, rate = _around(ring, R, p, t)
-        distance, n, _, _ = near(model, s, at, lane)
+        distance, n, _ = near(model, s, at, lane)
         return distance, vec3.dot(n, rate), n
 
     def run(model: Any, pair: int, unused: int) -> int:
@@ -124,7 +124,7 @@ def torus_with(near: Callable[..., Any], name: str, torus_first: bool) -> Routin
             axis = (Rb[2], Rb[5], Rb[8])
             outward = vec3.dot(n, vec3.cross(axis, along))  # -n is the torus' normal, axis x along the inward radius
             bent = outward / (ring + tube * outward)
-            if seen[3] and bare(seen[2][0] + seen[2][1] + seen[2][2]) == 0.0:
+            if bare(seen[2][0] + seen[2][1] + seen[2][2]) == 0.0:
                 bent = ring_curvature(ring, tube, outward)
             S = sym33.add(_curvature.of_line(1.0 / tube, vec3.cross(n, along)), _curvature.of_line(bent, along))
             place = vec3.add(ps, mat33.mul_vec(Rs, center))

@@ -1,6 +1,6 @@
 """Cylinder and Torus: the cylinder's nearest point, and the ring of balls that is the torus' tube, see `_ring`.
 
-Law HERTZ with the curvatures of both; CORNER, with area 0, at an edge or a corner.
+Law HERTZ with the curvatures of both; an edge or a corner has none.
 """
 
 from typing import Any

@@ -3,8 +3,10 @@
 Where a face of one decides, the contact has the points at which it bears a face or an edge of the other, cut along its own
 edges, see `_clip`; elsewhere it has one point. The law is HERTZ where both surfaces are smooth: the relative curvature of two
 spheres, cylinders' sides, capsules, ellipsoids, and of each of these on a flat face, whose own is 0; a capsule that lies on a
-face bears on both its ends, each a sphere. Elsewhere, at corners, edges and the rims of cylinders, it is CORNER, with area 0:
-of the corner's own stiffness. Cylinders, and a capsule and a cylinder, side by side touch along a line, see `_side_by_side`.
+face bears on both its ends, each a sphere. A sphere, a capsule, as one of its ends, or an ellipsoid on an edge, a corner or a
+rim is pressed as by a face there, so that forces do not jump where it gets from one to the other. Elsewhere, at corners, edges
+and the rims of cylinders, it is CORNER, with area 0: of the corner's own stiffness. Cylinders, and a capsule and a cylinder,
+side by side touch along a line, see `_side_by_side`.
 """
 
 from __future__ import annotations
@@ -25,7 +27,7 @@ from ..access import (
     second_surface,
     three_of,
 )
-from ..shape import BRICK, CYLINDER
+from ..shape import BRICK, CYLINDER, ELLIPSOID
 from . import _curvature
 from ._axes import are_bricks, least_axis
 from ._clip import bearing
@@ -115,6 +117,10 @@ def points(model: Any, pair: int, A: Any, B: Any, Ra: Any, pa: Any, Rb: Any, pb:
     if _is_curved(f) and _is_curved(g):
         greater, smaller = _curvature.relative(sym33.add(_curved(f, Ra, n), _curved(g, Rb, n)))
         put_point(model, pair, 0, point, n, depth, HERTZ, greater, smaller, name)
+    elif _is_round(A, f) or _is_round(B, g):
+        S = _rounded(f, Ra, n) if _is_round(A, f) else _rounded(g, Rb, n)
+        greater, smaller = _curvature.relative(S)
+        put_point(model, pair, 0, point, n, depth, HERTZ, greater, smaller, name)
     else:
         put_point(model, pair, 0, point, n, depth, CORNER, 0.0, 0.0, name)
     return 1
@@ -155,6 +161,20 @@ def _relative(Ra: Any, pa: Any, Rb: Any, pb: Any) -> Any:
 def _is_curved(f: Any) -> bool:
     """Whether a feature is smooth, or flat: no corner, edge or rim."""
     return f[0] == FACE or f[3] > 0.0 or (f[0] == POINT and f[2][0] * f[2][1] * f[2][2] > 0.0)
+
+
+@generic
+def _is_round(core: Any, f: Any) -> bool:
+    """Whether a feature is of a sphere, a capsule or an ellipsoid, which lie on a face at one point or at both ends."""
+    return _is_curved(f) and (core[6] > 0.0 or core[0] == ELLIPSOID)
+
+
+@generic
+def _rounded(f: Any, R: Any, n: Any) -> Any:
+    """The shape operator of a round feature on what has none; of a capsule's side that of its ends, which bear on faces."""
+    if f[3] > 0.0:
+        return _curvature.of_sphere(1.0 / f[3], n)
+    return _curvature.of_ellipsoid(f[2], R, n)
 
 
 @generic

@@ -1,6 +1,6 @@
 """Sphere and Brick: the nearest point of its faces, edges or corners.
 
-Law HERTZ with the curvatures of both; CORNER, with area 0, at an edge or a corner.
+Law HERTZ with the curvatures of both; an edge or a corner has none.
 """
 
 from typing import Any

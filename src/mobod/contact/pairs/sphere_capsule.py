@@ -1,6 +1,6 @@
 """Sphere and Capsule: the nearest point of the segment in the middle.
 
-Law HERTZ with the curvatures of both; CORNER, with area 0, at an edge or a corner.
+Law HERTZ with the curvatures of both; an edge or a corner has none.
 """
 
 from typing import Any

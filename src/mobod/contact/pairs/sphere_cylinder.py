@@ -1,6 +1,6 @@
 """Sphere and Cylinder: the nearest point of its side, an end or a rim; endless ones too.
 
-Law HERTZ with the curvatures of both; CORNER, with area 0, at an edge or a corner.
+Law HERTZ with the curvatures of both; an edge or a corner has none.
 """
 
 from typing import Any
