@@ -35,10 +35,10 @@ class StageHooks:
         """Called when the state reaches VELOCITY; a mobilizer's, before HDot and NDot are asked for: its q_dot is there."""
 
     def realize_dynamics(self, state: State) -> None:
-        """Called when the state reaches DYNAMICS."""
+        """Called when the state reaches DYNAMICS: forces have been applied."""
 
     def realize_acceleration(self, state: State) -> None:
         """Called when the state reaches ACCELERATION; a constraint's multipliers are there."""
 
     def realize_report(self, state: State) -> None:
-        """Called when the state reaches REPORT."""
+        """Called when the state reaches REPORT: compute what nothing else needs."""
