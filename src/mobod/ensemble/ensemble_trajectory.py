@@ -18,8 +18,8 @@ from ..simulation.trajectory import Trajectory
 from ..value.attributes import Sealed
 from ..value.checks import integer, not_negative
 from ..value.stage import Stage
-from . import batch_runs as runs
 from .failures import Failure
+from .lanes import layout
 from .sensitivity_rows import read_sensitivities
 
 if TYPE_CHECKING:
@@ -38,11 +38,11 @@ class Termination(NamedTuple):
 
 
 def counted(outcome: npt.NDArray[Any]) -> dict[str, Any]:
-    """What was counted of each state, by name, from rows of `batch_runs.run`."""
+    """What was counted of each state, by name, from rows of `outcome`, see `lanes.layout`."""
     failures = "error_test_failures", "realization_failures", "projection_failures", "convergence_test_failures"
     names = ("steps_taken", "steps_attempted", "evaluations", *failures)
     # recordings of earlier versions lack the last
-    return dict(zip(names, np.asarray(outcome[:, runs.NUM_STEPS :].T, np.int64), strict=False))
+    return dict(zip(names, np.asarray(outcome[:, layout.NUM_STEPS :].T, np.int64), strict=False))
 
 
 class CopyOf:
@@ -299,7 +299,7 @@ class EnsembleTrajectory(Sealed):
             variables=columns,
             names=about,
             end_time=end[:, 0].copy(),
-            num_rows=outcome[:, runs.ROWS].astype(np.int64),
+            num_rows=outcome[:, layout.ROWS].astype(np.int64),
             failures=failures,
             terminations=ends,
             statistics=counted(outcome) | {"integrator": about.get("integrator", ""), "last_step_size": end[:, 1].copy()},

@@ -26,13 +26,13 @@ from ..simulation.simulate import describe, report_times
 from ..value.checks import check_extension, number
 from ..value.files import as_path, check_writable
 from ..value.stage import Stage
-from . import batch_runs as runs
 from .chunks import STOPPED
 from .ensemble_trajectory import CopyOf, EnsembleTrajectory, Termination, counted
 from .failures import OF_STATUS, Failure, Reasons
 from .functions import EndWhere, RunFunction
 from .functions import observe as run_observer
 from .lane_runs import LaneRuns, own_of_each
+from .lanes import layout
 from .one_by_one import Onward, run_one
 from .sensitivity_rows import SensitivityRows, read_sensitivities
 from .state_runs import StateRuns, are_compiled
@@ -223,9 +223,9 @@ class Simulating(Stepping):
         )
 
         def work(number: int, chunks: Any, calls: Any) -> None:
-            worker, attempts, status = lanes.workers[number], 64, runs.UNFINISHED
+            worker, attempts, status = lanes.workers[number], 64, layout.UNFINISHED
             worker.begin(first)
-            while status != runs.FINISHED and not chunks[STOPPED]:
+            while status != layout.FINISHED and not chunks[STOPPED]:
                 clock = _clock.perf_counter()
                 status = worker.go(attempts, (number, chunks, calls), data)
                 if _clock.perf_counter() - clock < 0.5 * _CALL:
@@ -279,16 +279,16 @@ class Simulating(Stepping):
         settings = integrator_settings(run.integrator)
         state = self._state(i)
         before = run.outcome[i].copy()
-        made = int(before[runs.ROWS])
+        made = int(before[layout.ROWS])
         onward = None
-        if before[runs.STATUS] == runs.SUSPECT:
+        if before[layout.STATUS] == layout.SUSPECT:
             size, error, strain = run.reached[i, 1:].tolist()
             onward = Onward(float(run._start[0][i, 0]), error, int(strain))
             if run.integrator.fixed_step_size is None:
                 settings.keywords["initial_step_size"] = size
         if not made and run.ends is not None and float(run.ends.call(state)) > 0.0:  # it ends where it begins
             rows[0], rows[1:] = state.y_values, np.nan
-            run.outcome[i, : runs.NUM_STEPS] = rk.REACHED, 1
+            run.outcome[i, : layout.NUM_STEPS] = rk.REACHED, 1
             run.terminations[i] = Termination(state.time, _ENDED, state.y_values.copy())
             return
         force = None if run.controller is None else run.controller.force
@@ -302,7 +302,7 @@ class Simulating(Stepping):
         status = rk.REACHED if done.failure is None else rk.STEP_TOO_SMALL
         counts = (f"get_num_{name}" for name in _COUNTED)
         run.outcome[i] = before + np.array([0, k, *[getattr(done.integrator, name)() for name in counts]])
-        run.outcome[i, runs.STATUS] = status
+        run.outcome[i, layout.STATUS] = status
         run.reached[i, :2] = done.state.time, done.integrator.get_previous_step_size_taken()
         if done.failure is not None:
             run.reasons[i] = done.failure
@@ -397,9 +397,9 @@ class _Run:
         if self.lanes is None and not any(functions) and tangents is None:
             self.lanes = ensemble._state_runs(integrator)
         self.in_lanes = np.full(n, type(self.lanes) is LaneRuns)
-        self.outcome = np.zeros((n, runs.OUTCOMES), np.int64)
-        self.outcome[:, runs.STATUS] = runs.NOT_RUN
-        self.reached = np.zeros((n, runs.REACHED_SIZE))
+        self.outcome = np.zeros((n, layout.OUTCOMES), np.int64)
+        self.outcome[:, layout.STATUS] = layout.NOT_RUN
+        self.reached = np.zeros((n, layout.REACHED_SIZE))
         self.reached[:, 0] = ensemble._time[:n, 0]
         self.reasons: dict[int, str] = {}
         self.terminations: dict[int, Termination] = {}
@@ -440,33 +440,33 @@ class _Run:
             ensemble._run_one_by_one(self, np.arange(first, stop), results, first)
             return
         ensemble._run_compiled(self, self.lanes, results, first, stop)
-        for i in (np.flatnonzero(self.outcome[first:stop, runs.STATUS] == runs.TERMINATED) + first).tolist():
+        for i in (np.flatnonzero(self.outcome[first:stop, layout.STATUS] == layout.TERMINATED) + first).tolist():
             y = np.concatenate([part[i] for part in ensemble._variables[1:5]])
             self.terminations[i] = Termination(float(self.reached[i, 0]), _ENDED, y)
-            self.outcome[i, runs.STATUS] = rk.REACHED
+            self.outcome[i, layout.STATUS] = rk.REACHED
         # an event may have happened, or accelerations jump where steps became too small, which steps of one state know how to
         # pass; of a few others that have failed the same finds out what was at fault
-        status = self.outcome[first:stop, runs.STATUS]
-        alone = (status == runs.SUSPECT) | ((status == rk.STEP_TOO_SMALL) & self.lanes.adaptive)
+        status = self.outcome[first:stop, layout.STATUS]
+        alone = (status == layout.SUSPECT) | ((status == rk.STEP_TOO_SMALL) & self.lanes.adaptive)
         stuck, others = np.flatnonzero(alone), np.flatnonzero((status != rk.REACHED) & ~alone)[:_EXPLAINED]
         again = np.concatenate([stuck, others]) + first
         if len(again):
-            fresh = again[self.outcome[again, runs.STATUS] != runs.SUSPECT]
+            fresh = again[self.outcome[again, layout.STATUS] != layout.SUSPECT]
             for part, start in zip(ensemble._variables, self._start, strict=True):
                 part[fresh] = start[fresh]
-            self.outcome[fresh] = runs.NOT_RUN, *[0] * (runs.OUTCOMES - 1)
+            self.outcome[fresh] = layout.NOT_RUN, *[0] * (layout.OUTCOMES - 1)
             try:
                 ensemble._run_one_by_one(self, again, results, first)
             finally:  # after Ctrl-C, what has not come to its end is where it began
-                left = again[self.outcome[again, runs.STATUS] == runs.SUSPECT]
+                left = again[self.outcome[again, layout.STATUS] == layout.SUSPECT]
                 for part, start in zip(ensemble._variables, self._start, strict=True):
                     part[left] = start[left]
-                self.outcome[left, runs.STATUS] = runs.NOT_RUN
+                self.outcome[left, layout.STATUS] = layout.NOT_RUN
 
     def _blank(self, results: Array, first: int, stop: int) -> None:
         """No numbers where there are no reports."""
-        made = self.outcome[first:stop, runs.ROWS]
-        made[self.outcome[first:stop, runs.STATUS] == runs.NOT_RUN] = 0
+        made = self.outcome[first:stop, layout.ROWS]
+        made[self.outcome[first:stop, layout.STATUS] == layout.NOT_RUN] = 0
         results[np.arange(self._nt) >= made[:, None]] = np.nan
 
     def _block(self, results: Array, first: int, stop: int) -> dict[str, Array]:
@@ -495,7 +495,7 @@ class _Run:
         now = _clock.perf_counter()
         if (self._progress is None and self._bar is None) or (not last and now - self._seen < 0.1):
             return
-        self._seen, done = now, int(np.count_nonzero(self.outcome[:, runs.STATUS] != runs.NOT_RUN))
+        self._seen, done = now, int(np.count_nonzero(self.outcome[:, layout.STATUS] != layout.NOT_RUN))
         if self._progress is not None:
             self._progress(done, self._n)
         if self._bar is not None:
@@ -512,7 +512,7 @@ class _Run:
 
     def _failures(self) -> dict[int, Failure]:
         """When and why states have failed."""
-        status = self.outcome[:, runs.STATUS]
+        status = self.outcome[:, layout.STATUS]
         return {
             int(i): Failure(float(self.reached[i, 0]), self.reasons.get(int(i), OF_STATUS[int(status[i])]))
             for i in np.flatnonzero(status != rk.REACHED)
@@ -520,7 +520,7 @@ class _Run:
 
     def finished(self) -> EnsembleTrajectory:
         """What there is."""
-        status = self.outcome[:, runs.STATUS]
+        status = self.outcome[:, layout.STATUS]
         self._ensemble._failed[: self._n, 0] = status != rk.REACHED
         self._ensemble._reasons = Reasons(status, np.zeros((self._n, 0)))
         self._ensemble._reasons.of_states = self.reasons
@@ -540,7 +540,7 @@ class _Run:
             variables=columns,
             names=self._about,
             end_time=self.reached[:, 0].copy(),
-            num_rows=self.outcome[:, runs.ROWS].copy(),
+            num_rows=self.outcome[:, layout.ROWS].copy(),
             failures=self._failures(),
             terminations=self.terminations,
             statistics=statistics,
