@@ -194,9 +194,9 @@ class Derivatives(OfParts):
         >>> ensemble.calc_parameter_derivatives(["lower.mass"]).shape
         (10, 2, 1)
         """
-        from ..system.settings import find
+        from ..system.settings import find_each
 
-        settings = [find(self._system, what) for what in parameters]
+        settings = find_each(self._system, parameters)
         shape = self._template.tree.nu, sum(setting.size for setting in settings)
         return self._one_by_one(
             "calc_parameter_derivatives",
