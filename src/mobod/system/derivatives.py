@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from ..algebra.arrays import Array, ArrayLike
-from ..algebra.given import GIVEN
 from ..state import validity
 from ..tree import inverse_dynamics
 from ..tree import realize as _realize
@@ -22,19 +21,10 @@ from .manifold import OnManifold
 if TYPE_CHECKING:
     from ..state.state import State
 
-_empty, _new_tuple = np.empty, tuple.__new__
+_array, _new_tuple = np.ndarray, tuple.__new__
 _ACCELERATION = int(Stage.ACCELERATION)
 _VELOCITY, _missing_force = int(Stage.VELOCITY), inverse_dynamics.calc_missing_force
 _KINEMATICS, _NEEDED = validity.KINEMATICS, inverse_dynamics.NEEDED | validity.KEPT_FORCES
-_SIX_GIVEN = (GIVEN,) * 6
-#: The code of `_missing_force` once it is loaded: to look it up in the kernel takes a tenth of one pin's call.
-_code: list[Any] = []
-
-
-def _load_code() -> Any:
-    code = _missing_force.code or _missing_force.code_for(GIVEN, GIVEN, 0, *_SIX_GIVEN)
-    _code[:] = [code]
-    return code
 
 
 class ForwardDynamicsDerivatives(NamedTuple):
@@ -108,32 +98,28 @@ class Differentiable(OnManifold):
         """
         if state.token is not self.topology_token:
             state.check_owner(self, "calc_inverse_dynamics")
-        missing = _empty(state.tree.nu)
-        routine = self.plain_routine
         # the kernel looks at what is given itself: in Python that takes as long as the dynamics of a robot's arm
-        code = _code[0] if _code else _load_code()
+        code, routine = _missing_force.code or _missing_force.load(), self.plain_routine
         if q is not None and u is not None and routine is not None and state.stage_number >= INSTANCE:
-            status = code(state.block, routine, 0, state.q_values, state.u_values, q, u, u_dot, missing)
-            if not status:
+            missing = code(state.block, routine, 0, state.q_values, state.u_values, q, u, u_dot)
+            if type(missing) is _array:
                 state.valid = _NEEDED
                 state.stage_number = _VELOCITY
                 return missing
-            if status != NOT_PLAIN:
+            if missing != NOT_PLAIN:
                 state.invalidate_q()
-                self.explain(state, status)
+                self.explain(state, missing)
         elif q is None and u is None and routine is not None and state.valid & _KINEMATICS == _KINEMATICS:
             own_q, own_u = state.q_values, state.u_values
-            status = code(state.block, routine, state.valid, own_q, own_u, own_q, own_u, u_dot, missing)
-            if not status:
+            missing = code(state.block, routine, state.valid, own_q, own_u, own_q, own_u, u_dot)
+            if type(missing) is _array:
                 state.valid |= _NEEDED
                 return missing
-        return self._calc_missing_force(state, u_dot, q, u, missing)
+        return self._calc_missing_force(state, u_dot, q, u)
 
-    def _calc_missing_force(
-        self, state: State, u_dot: ArrayLike, q: ArrayLike | None, u: ArrayLike | None, missing: Array
-    ) -> Array:
-        """`calc_inverse_dynamics` of whatever is given, step by step, into *missing*."""
-        given = _empty(len(missing))
+    def _calc_missing_force(self, state: State, u_dot: ArrayLike, q: ArrayLike | None, u: ArrayLike | None) -> Array:
+        """`calc_inverse_dynamics` of whatever is given, step by step."""
+        given = np.empty(state.tree.nu)
         given[:] = self.get_matter_subsystem().mobility_vector(state, "u_dot", u_dot)
         if q is not None or u is not None:
             self.realize(state, Stage.VELOCITY, q=q, u=u)
@@ -144,10 +130,10 @@ class Differentiable(OnManifold):
             self.realize(state, Stage.DYNAMICS)
         valid, own_q, own_u = state.valid, state.q_values, state.u_values
         routine = np.array([self._address or _realize.advance.address()])
-        code = _code[0] if _code else _load_code()
-        status = code(state.block, routine, valid, own_q, own_u, own_q, own_u, given, missing)
-        if status:
-            self.explain(state, status)
+        code = _missing_force.code or _missing_force.load()
+        missing = code(state.block, routine, valid, own_q, own_u, own_q, own_u, given)
+        if type(missing) is not _array:
+            self.explain(state, missing)
         state.valid = valid | _NEEDED
         return missing
 

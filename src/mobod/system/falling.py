@@ -11,7 +11,6 @@ import numpy as np
 import numpy.typing as npt
 
 from ..algebra.arrays import Array
-from ..algebra.given import GIVEN
 from ..force._slopes import table_of
 from ..state import validity
 from ..tree import inverse_dynamics_derivatives as kernels
@@ -29,7 +28,6 @@ if TYPE_CHECKING:
 
 _empty, _zeros = np.empty, np.zeros  # one lookup less
 _kernel = kernels.calc_accelerations_derivatives
-_ELEVEN_GIVEN = (GIVEN,) * 11
 _ACCELERATION, _REALIZED = int(Stage.ACCELERATION), validity.WANTED[Stage.ACCELERATION]
 #: Fields of a state's own that decide whether gravity is all that acts.
 _DECIDING = ("force_enabled", "force_integers", "constraint_enabled", "prescribed", "mass")
@@ -132,7 +130,7 @@ class Sweep:
             work = kernels.make_work(*self._counts)
         # three arrays, not the parts of one: NumPy makes a view more slowly than a small array
         by_q, by_u, M_inv = _empty(shape), _empty(shape), _empty(shape)
-        status = (_kernel.code or _kernel.code_for(GIVEN, GIVEN, 0, *_ELEVEN_GIVEN))(
+        status = (_kernel.code or _kernel.load())(
             state.block,
             system.plain_routine,
             0,
@@ -166,7 +164,7 @@ class Sweep:
         if self._nu:
             bends = tangents.bends(state) if self._bends else self._no_bends
             work, of_inverse = self._work(), state.scratch or matrix_sweep.make_scratch(state)
-            code = _kernel.code or _kernel.code_for(GIVEN, GIVEN, 0, *_ELEVEN_GIVEN)
+            code = _kernel.code or _kernel.load()
             given = state.block, system.plain_routine, state.valid, q, u, q, u
             status = code(*given, bends, self._of_tree, work, of_inverse, by_q, by_u, M_inv)
             self._pool.append(work)

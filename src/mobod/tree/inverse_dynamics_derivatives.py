@@ -543,7 +543,7 @@ def calc_derivatives(
 def calc_accelerations_derivatives(
     block: Any,
     routine: Any,
-    valid: int,
+    valid: Any,
     own_q: Any,
     own_u: Any,
     q: Any,
@@ -555,7 +555,7 @@ def calc_accelerations_derivatives(
     by_q: Any,
     by_u: Any,
     by_forces: Any,
-) -> int:
+) -> Any:
     """-M^-1 times the derivatives at a state's udot, by q and by u, and M^-1; the status.
 
     What is not *valid* of the state *routine* computes first, `realize.advance` by its address. q and u are as a caller has
@@ -563,13 +563,14 @@ def calc_accelerations_derivatives(
     scratches are tuples too, see `make_work` and `matrix_sweep.make_scratch`.
     """
     if not (given.is_like(q, own_q) and given.is_like(u, own_u)):
-        return NOT_PLAIN
+        return given.as_object(NOT_PLAIN)
     given.copy(q, own_q)
     given.copy(u, own_u)
     model, status = given.record_of(block), DONE
     released = given.release_gil(model.nb > QUICK)
-    if valid & EVERYTHING != EVERYTHING:
-        status = call_routine(given.integer(routine), model, valid, EVERYTHING | KEPT_FORCES)
+    known = given.number(valid)
+    if known & EVERYTHING != EVERYTHING:
+        status = call_routine(given.integer(routine), model, known, EVERYTHING | KEPT_FORCES)
     if status == DONE:
         # names for all, not tuples: a function that takes these reads the arrays' addresses anew each time
         of_bends, bent, slopes = (
@@ -590,4 +591,4 @@ def calc_accelerations_derivatives(
         # through the first ingredients, which have served
         negative_products(M_inv, wide_D[:nu], wide_D[nu:], flat, wide, given.matrix(by_q), given.matrix(by_u))
     given.acquire_gil(released)
-    return status
+    return given.as_object(status)

@@ -130,17 +130,17 @@ def realize(block: Any, address: int, valid: int, wanted: int) -> int:
 
 
 @given.compiled_for_callers
-def realize_at(block: Any, routine: Any, wanted: int, own_q: Any, own_u: Any, q: Any, u: Any) -> int:
+def realize_at(block: Any, routine: Any, wanted: Any, own_q: Any, own_u: Any, q: Any, u: Any) -> Any:
     """`realize` from nothing valid, with q and u as a caller has given them, which become the state's own."""
     if not (given.is_like(q, own_q) and given.is_like(u, own_u)):
-        return NOT_PLAIN
+        return given.as_object(NOT_PLAIN)
     given.copy(q, own_q)
     given.copy(u, own_u)
     model = given.record_of(block)
     released = given.release_gil(model.nb > QUICK)
-    status = call_routine(given.integer(routine), model, 0, wanted)
+    status = call_routine(given.integer(routine), model, 0, given.number(wanted))
     given.acquire_gil(released)
-    return status
+    return given.as_object(status)
 
 
 @compiled
