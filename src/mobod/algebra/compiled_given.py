@@ -205,6 +205,40 @@ _define_new(given.new_row, 1)
 _define_new(given.new_matrix, 2)
 
 
+@_define(given.keep, _object, _object)
+def _lower_keep(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+    _call(builder, "Py_IncRef", ir.VoidType(), args[0])
+    return args[0]
+
+
+@infer_global(given.new_tuple)
+class _NewTupleTyping(AbstractTemplate):
+    def generic(self, args: Any, kws: Any) -> Any:
+        return signature(_object, *args)
+
+
+@lower_builtin(given.new_tuple, _object, types.UniTuple)
+def _lower_new_tuple(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+    """`PyType_GenericAlloc`; the tuple's places are empty before."""
+    objects, nothing = cgutils.unpack_tuple(builder, args[1]), ir.Constant(I64, 0)
+    result = cgutils.alloca_once_value(builder, nothing)
+    there = cgutils.true_bit
+    for one in objects:
+        there = builder.and_(there, builder.icmp_signed("!=", one, nothing))
+    with builder.if_then(there):
+        builder.store(_call(builder, "PyType_GenericAlloc", I64, args[0], ir.Constant(I64, len(objects))), result)
+    made = builder.load(result)
+    with builder.if_else(builder.icmp_signed("!=", made, nothing)) as (then, otherwise):
+        with then:
+            for k, one in enumerate(objects):
+                place = builder.add(made, ir.Constant(I64, tuple.__basicsize__ + 8 * k))
+                builder.store(one, builder.inttoptr(place, I64.as_pointer()))
+        with otherwise:
+            for one in objects:
+                _call(builder, "Py_DecRef", ir.VoidType(), one)
+    return made
+
+
 @_define(given.is_nothing, types.boolean, _object)
 def _lower_is_nothing(context: Any, builder: Any, sig: Any, args: Any) -> Any:
     return builder.icmp_signed("==", args[0], ir.Constant(I64, 0))

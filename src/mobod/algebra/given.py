@@ -121,9 +121,19 @@ def new_matrix(length: int) -> Any:
     return np.empty((length, length))
 
 
-def is_nothing(array: Any) -> bool:
+def new_tuple(kind: Any, objects: Any) -> Any:
+    """A new named tuple of new objects, or nothing where one of these is nothing; they are the tuple's from then on."""
+    return kind(*objects)
+
+
+def keep(given: Any) -> Any:
+    """An object that there is already, to be one of such a tuple's."""
+    return given
+
+
+def is_nothing(given: Any) -> bool:
     """Whether there was no memory for it. If a kernel returns it then, Python raises MemoryError."""
-    return array is None
+    return given is None
 
 
 def copy(given: Any, plain: Any) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,34 +15,17 @@ from ..tree.realize import NOT_PLAIN
 from ..value.checks import shaped
 from ..value.stage import INSTANCE, Stage
 from . import differences, parameter_derivatives, second_tangents, settings, tangents
+from .derivatives_of_dynamics import ForwardDynamicsDerivatives, InverseDynamicsDerivatives
 from .falling import Sweep, sweep_for
 from .manifold import OnManifold
 
 if TYPE_CHECKING:
     from ..state.state import State
 
-_array, _new_tuple = np.ndarray, tuple.__new__
+_array = np.ndarray
 _ACCELERATION = int(Stage.ACCELERATION)
 _VELOCITY, _missing_force = int(Stage.VELOCITY), inverse_dynamics.calc_missing_force
 _KINEMATICS, _NEEDED = validity.KINEMATICS, inverse_dynamics.NEEDED | validity.KEPT_FORCES
-
-
-class ForwardDynamicsDerivatives(NamedTuple):
-    """Derivatives of ``u_dot``: by q in its tangent, u, z, generalized forces on the mobilities, and time."""
-
-    q: Array
-    u: Array
-    z: Array
-    mobility_forces: Array
-    time: Array
-
-
-class InverseDynamicsDerivatives(NamedTuple):
-    """Derivatives of `MultibodySystem.calc_inverse_dynamics`: by q in its tangent, u, and u_dot, which is M."""
-
-    q: Array
-    u: Array
-    u_dot: Array
 
 
 class Differentiable(OnManifold):
@@ -247,7 +230,7 @@ class Differentiable(OnManifold):
         if q is not None and u is not None and self.plain_routine is not None and state.stage_number >= INSTANCE:
             sweep = sweep_for(self, state)
             if sweep is not None:
-                return _new_tuple(ForwardDynamicsDerivatives, sweep.accelerations_at(self, state, q, u))
+                return sweep.accelerations_at(self, state, q, u)
         if q is not None or u is not None:
             self.realize(state, q=q, u=u)
         elif state.stage_number < _ACCELERATION:
@@ -256,8 +239,7 @@ class Differentiable(OnManifold):
             return ForwardDynamicsDerivatives(*differences.of_forward_dynamics(self, state))
         sweep = sweep_for(self, state)
         if sweep is not None:
-            # past the constructor, which takes half as long as the kernel of a small robot
-            return _new_tuple(ForwardDynamicsDerivatives, sweep.accelerations(self, state))
+            return sweep.accelerations(self, state)
         self.realize(state)
         found = tangents.of_residual(self, state, state.u_dot_view[: state.tree.nu], state.record.multiplier)
         by_q, by_u, by_z, by_forces, by_time = tangents.solved(self, state, found)

@@ -552,11 +552,12 @@ def calc_accelerations_derivatives(
     of_tree: Any,
     work: Any,
     of_inverse: Any,
-    by_q: Any,
-    by_u: Any,
-    by_forces: Any,
+    kind: Any,
+    by_z: Any,
 ) -> Any:
-    """-M^-1 times the derivatives at a state's udot, by q and by u, and M^-1; the status.
+    """-M^-1 times the derivatives at a state's udot, by q and by u, and M^-1; or a status.
+
+    They are new arrays in a new tuple of this *kind*: by q, u, z, generalized forces and time; *by_z* is as it is given.
 
     What is not *valid* of the state *routine* computes first, `realize.advance` by its address. q and u are as a caller has
     given them: they become the state's own, unless they are these. *of_tree* is a tuple of what is bent and the slopes, the
@@ -564,11 +565,18 @@ def calc_accelerations_derivatives(
     """
     if not (given.is_like(q, own_q) and given.is_like(u, own_u)):
         return given.as_object(NOT_PLAIN)
+    known = given.number(valid)
     given.copy(q, own_q)
     given.copy(u, own_u)
     model, status = given.record_of(block), DONE
+    nu = model.nu
+    by_q, by_u, by_forces, by_time = given.new_matrix(nu), given.new_matrix(nu), given.new_matrix(nu), given.new_row(nu)
+    found = given.new_tuple(kind, (by_q, by_u, given.keep(by_z), by_forces, by_time))
+    if given.is_nothing(found):
+        return found
+    for i in range(nu):
+        store(given.numbers(by_time), i, 0, 0.0)
     released = given.release_gil(model.nb > QUICK)
-    known = given.number(valid)
     if known & EVERYTHING != EVERYTHING:
         status = call_routine(given.integer(routine), model, known, EVERYTHING | KEPT_FORCES)
     if status == DONE:
@@ -585,10 +593,13 @@ def calc_accelerations_derivatives(
         )
         D, wide_D = given.matrix(given.item(work, 3)), given.blocks(given.item(work, 4))
         flat_inv, wide_inv = given.matrix(given.item(of_inverse, 0)), given.blocks(given.item(of_inverse, 1))
-        M_inv, nu = given.matrix(by_forces), model.nu
+        M_inv = given.matrix(by_forces)
         inverse_mass_matrix.calc_m_inv(model, 0, EVERYTHING, flat_inv, wide_inv, M_inv)
         sweep_state(model, model.A_GB, model.u_dot, of_bends, bent, slopes, bodies, flat, wide, D[:nu], D[nu:])
         # through the first ingredients, which have served
         negative_products(M_inv, wide_D[:nu], wide_D[nu:], flat, wide, given.matrix(by_q), given.matrix(by_u))
     given.acquire_gil(released)
+    if status == DONE:
+        return found
+    given.drop(found)
     return given.as_object(status)
