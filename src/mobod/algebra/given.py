@@ -169,3 +169,12 @@ def blocks(array: Any) -> Any:
 def numbers(given: Any) -> Any:
     """The numbers of a plain array, a row each, for `load` and `store`."""
     return np.reshape(given, (-1, 1))
+
+
+@compiled_for_callers
+def assign(own: Any, value: Any) -> Any:
+    """Copy *value* to the plain array *own*, if it is like it; 1 if so, otherwise 0."""
+    if not is_like(value, own):
+        return as_object(0)
+    copy(value, own)
+    return as_object(1)

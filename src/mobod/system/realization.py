@@ -355,8 +355,11 @@ class Realizing(Explaining):
         checked = any(body.is_of_users_functions for body in self.get_matter_subsystem().body_list)
         self._address = _realize.advance.address()
         self.plain_routine = None if checked or self.is_interpreted else np.array([self._address])
-        kernel = _realize.realize_checked if checked else _realize.realize
-        self._kernel = kernel.code or kernel.code_for(np.zeros(1, np.int64), 0, 0, 0)
+        if checked:
+            kernel = _realize.realize_checked
+            self._kernel = kernel.code or kernel.code_for(np.zeros(1, np.int64), 0, 0, 0)
+        else:
+            self._kernel = _realize.realize_state.code or _realize.realize_state.load()
         return self._kernel
 
     def _add_custom_forces(self, state: State) -> None:

@@ -15,7 +15,7 @@ from ..compiling import compiled, generic
 from ..state.fields import Record
 from ..state.validity import FORCES, KEPT_FORCES, KINEMATICS
 from . import jacobian_sweeps
-from .realize import DONE, NOT_PLAIN, QUICK
+from .realize import DONE, NOT_PLAIN, takes_long
 
 #: What the missing force follows from.
 NEEDED = KINEMATICS | FORCES
@@ -81,7 +81,7 @@ def calc_missing_force(block: Any, routine: Any, valid: Any, own_q: Any, own_u: 
     if given.is_nothing(residual):
         return residual
     status = DONE
-    released = given.release_gil(model.nb > QUICK)
+    released = given.release_gil(takes_long(model))
     if known & NEEDED != NEEDED:
         status = call_routine(given.integer(routine), model, known, NEEDED | KEPT_FORCES)
     if status == DONE:

@@ -34,7 +34,7 @@ from ..force._slopes import subtract_slopes
 from ..state.fields import Record
 from ..state.validity import EVERYTHING, KEPT_FORCES
 from . import inverse_mass_matrix, matrix_sweep
-from .realize import DONE, NOT_PLAIN, QUICK
+from .realize import DONE, NOT_PLAIN, takes_long
 
 #: Numbers a body: p from the base's origin; mass, first moment, inertia; T, L, P; F. From MASS on they are sums over subtrees.
 MASS, TURNING, MOMENTUM, FORCE, NUMBERS_A_BODY = 3, 13, 19, 25, 31
@@ -576,7 +576,7 @@ def calc_accelerations_derivatives(
         return found
     for i in range(nu):
         store(given.numbers(by_time), i, 0, 0.0)
-    released = given.release_gil(model.nb > QUICK)
+    released = given.release_gil(takes_long(model))
     if known & EVERYTHING != EVERYTHING:
         status = call_routine(given.integer(routine), model, known, EVERYTHING | KEPT_FORCES)
     if status == DONE:

@@ -17,7 +17,7 @@ from ..state.fields import Record
 from ..state.validity import ARTICULATED
 from . import acceleration, jacobian_sweeps
 from .block_elimination import NONE
-from .realize import BAD_U_DOT, DONE, NOT_PLAIN, QUICK
+from .realize import BAD_U_DOT, DONE, NOT_PLAIN, takes_long
 
 
 @compiled
@@ -79,7 +79,7 @@ def multiply_by_m_inv(block: Any, valid: Any, own_u: Any, f: Any) -> Any:
     if given.is_nothing(a):
         return a
     known = given.number(valid)
-    released = given.release_gil(model.nb > QUICK)
+    released = given.release_gil(takes_long(model))
     if known & ARTICULATED == 0:
         status = _articulate(model, known)
     if status == DONE:
