@@ -88,7 +88,9 @@ def _is_row(builder: Any, one: Any, plain: Any, length: Any) -> Any:
         with builder.if_then(builder.and_(row, same)):
             own, stride = (_read(builder, _read(builder, one, at), 0) for at in (_LENGTHS, _STRIDES))
             fits = builder.icmp_signed("==", own, length)
-            touching = builder.icmp_signed("==", stride, ir.Constant(I64, 8))
+            # an empty array has any stride
+            empty = builder.icmp_signed("==", own, ir.Constant(I64, 0))
+            touching = builder.or_(empty, builder.icmp_signed("==", stride, ir.Constant(I64, 8)))
             odd = builder.and_(_read(builder, one, _DATA), ir.Constant(I64, 7))
             aligned = builder.icmp_signed("==", odd, ir.Constant(I64, 0))
             builder.store(builder.and_(fits, builder.and_(touching, aligned)), result)
