@@ -20,8 +20,10 @@ from ..value.checks import integer, not_negative
 from ..value.stage import Stage
 from . import batch_runs as runs
 from .failures import Failure
+from .states import read_only
 
 if TYPE_CHECKING:
+    from ..state.resources import Settings
     from ..state.state import State
 
 _VARIABLES = ("q", "u", "z", "particle_locations", "particle_velocities")
@@ -127,7 +129,7 @@ class EnsembleTrajectory(Sealed):
     speed_names: tuple[str, ...]
     auxiliary_names: tuple[str, ...]
 
-    INNER = frozenset({"rows_of_y", "state_of"})
+    INNER = frozenset({"changes", "rows_of_y", "state_of"})
 
     def __init__(
         self,
@@ -143,6 +145,7 @@ class EnsembleTrajectory(Sealed):
         statistics: dict[str, Any],
         state_of: Callable[[int], State] | None,
         quantities: Mapping[str, Array] | None = None,
+        changes: dict[int, list[tuple[int, dict[str, Any], Settings]]] | None = None,
     ) -> None:
         self.time, self.observations = time, observations
         self.quantities = dict(quantities or {})
@@ -153,6 +156,8 @@ class EnsembleTrajectory(Sealed):
         self.auxiliary_names = tuple(names["auxiliary_names"])
         self.end_time, self.num_rows, self.statistics = end_time, num_rows, statistics
         self.failures, self.terminations, self.state_of = failures, terminations, state_of
+        #: By state, rows from which on it has other Instance variables, as event handlers have left them, and these.
+        self.changes = changes or {}
 
     def __len__(self) -> int:
         return len(self.end_time)
@@ -258,6 +263,7 @@ class EnsembleTrajectory(Sealed):
             statistics={k: v[which] if isinstance(v, np.ndarray) else v for k, v in self.statistics.items()},
             state_of=None if state_of is None else _Picked(state_of, places),
             quantities={name: values[which] for name, values in self.quantities.items()},
+            changes={k: self.changes[i] for k, i in enumerate(places) if i in self.changes},
         )
 
     @classmethod
@@ -319,17 +325,6 @@ class EnsembleTrajectory(Sealed):
         kept = {name: values[i, :rows] for name, values in self.quantities.items()}
         if len(time) > rows:
             kept = {name: np.concatenate([values, np.full((1, *values.shape[1:]), np.nan)]) for name, values in kept.items()}
-        energy = np.full(len(time), np.nan)
-        scratch = None if state is None else state.copy()
-        for k, now in enumerate(time.tolist() if scratch is not None else ()):
-            assert scratch is not None
-            scratch.time, scratch.q, scratch.u = now, columns["q"][k], columns["u"][k]
-            scratch.z = columns["z"][k]
-            record = scratch.record
-            record.particle_location[:, 0] = columns["particle_locations"][k].ravel()
-            record.particle_velocity[:, 0] = columns["particle_velocities"][k].ravel()
-            scratch.system.realize(scratch, Stage.DYNAMICS)
-            energy[k] = scratch.system.calc_energy(scratch)
         statistics = {
             name: value[i].item() if isinstance(value, np.ndarray) else value for name, value in self.statistics.items()
         }
@@ -337,10 +332,10 @@ class EnsembleTrajectory(Sealed):
             statistics["failure"] = str(self.failures[i])
         if end is not None:
             statistics["termination"] = end.reason
-        return Trajectory(
+        motion = Trajectory(
             system=None if state is None else state.system,
             time=time,
-            energy=energy,
+            energy=np.full(len(time), np.nan),
             coordinate_names=self.coordinate_names,
             speed_names=self.speed_names,
             auxiliary_names=self.auxiliary_names,
@@ -349,3 +344,12 @@ class EnsembleTrajectory(Sealed):
             quantities=kept,
             **columns,
         )
+        motion.changes = self.changes.get(i, [])
+        if state is not None:
+            motion.energy = read_only(np.array([_energy(one) for one in motion.states.walk(range(len(time)))]))
+        return motion
+
+
+def _energy(state: State) -> float:
+    state.system.realize(state, Stage.DYNAMICS)
+    return float(state.system.calc_energy(state))
