@@ -439,7 +439,7 @@ class _Run:
         stuck, others = np.flatnonzero(alone), np.flatnonzero((status != rk.REACHED) & ~alone)[:_EXPLAINED]
         again = np.concatenate([stuck, others]) + first
         if len(again):
-            fresh = again[self.outcome[again, runs.STATUS] != runs.SUSPECT]
+            fresh = again[(self.outcome[again, runs.STATUS] != runs.SUSPECT) | (not self.lanes.hands_over)]
             for part, start in zip(ensemble._variables, self._start, strict=True):
                 part[fresh] = start[fresh]
             self.outcome[fresh] = runs.NOT_RUN, *[0] * (runs.OUTCOMES - 1)

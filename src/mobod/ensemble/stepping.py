@@ -160,17 +160,14 @@ class Stepping(Derivatives):
         """Say once of a system, and of each reason, that many states are simulated one by one."""
         reason = why_one_by_one(self._template, integrator, watches)
         said = _said.setdefault(self._system, set())
-        if reason is None or self._n == 1 or reason in said:
+        if reason is None or self._n == 1 or reason.what in said:
             return
-        said.add(reason)
-        in_python = self._system.is_interpreted
-        cost = (
-            "on one thread, some hundred times slower than in lanes; written as compiled functions they are as fast as the "
-            "package's own"
-            if in_python
-            else "each as by mobod.simulate, several times slower than in lanes"
-        )
-        warnings.warn(f"{reason}: its states are simulated one by one, {cost}", RuntimeWarning, stacklevel=5 - watches)
+        said.add(reason.what)
+        cost = "on one thread, " if self._system.is_interpreted else ""
+        cost += "each as by mobod.simulate, some hundred times slower than in lanes"
+        remedy = f"; {reason.remedy}" if reason.remedy else ""
+        message = f"{reason.what}: its states are simulated one by one, {cost}{remedy}"
+        warnings.warn(message, RuntimeWarning, stacklevel=5 - watches)
 
     def _lane_runs(
         self, integrator: Integrator, holds: bool, controller: Any = None, terminator: Any = None, watches: bool = False
