@@ -18,11 +18,13 @@ from ..simulation.trajectory import Trajectory
 from ..value.attributes import Sealed
 from ..value.checks import integer, not_negative
 from ..value.stage import Stage
-from . import batch_runs as runs
 from .failures import Failure
+from .lanes import layout
+from .sensitivity_rows import read_sensitivities
 from .states import read_only
 
 if TYPE_CHECKING:
+    from ..simulation.sensitivities import Sensitivities
     from ..state.resources import Settings
     from ..state.state import State
 
@@ -38,11 +40,11 @@ class Termination(NamedTuple):
 
 
 def counted(outcome: npt.NDArray[Any]) -> dict[str, Any]:
-    """What was counted of each state, by name, from rows of `batch_runs.run`."""
+    """What was counted of each state, by name, from rows of `outcome`, see `lanes.layout`."""
     failures = "error_test_failures", "realization_failures", "projection_failures", "convergence_test_failures"
     names = ("steps_taken", "steps_attempted", "evaluations", *failures)
     # recordings of earlier versions lack the last
-    return dict(zip(names, np.asarray(outcome[:, runs.NUM_STEPS :].T, np.int64), strict=False))
+    return dict(zip(names, np.asarray(outcome[:, layout.NUM_STEPS :].T, np.int64), strict=False))
 
 
 class CopyOf:
@@ -84,6 +86,8 @@ class EnsembleTrajectory(Sealed):
         What ``observe`` has returned; m is 0 without it.
     quantities : dict of str to (n, nt, ...) array
         What else was recorded, by name.
+    sensitivities : Sensitivities or None
+        Derivatives of the motions, ``q (n, nt, nu, m)`` and so on, of a run that was asked for them.
     failed : (n,) bool array
         Which states could not go on.
     failures : dict of int to Failure
@@ -120,6 +124,7 @@ class EnsembleTrajectory(Sealed):
     particle_velocities: Array
     observations: Array
     quantities: dict[str, Array]
+    sensitivities: Sensitivities | None
     failures: dict[int, Failure]
     terminations: dict[int, Termination]
     end_time: Array
@@ -146,8 +151,9 @@ class EnsembleTrajectory(Sealed):
         state_of: Callable[[int], State] | None,
         quantities: Mapping[str, Array] | None = None,
         changes: dict[int, list[tuple[int, dict[str, Any], Settings]]] | None = None,
+        sensitivities: Sensitivities | None = None,
     ) -> None:
-        self.time, self.observations = time, observations
+        self.time, self.observations, self.sensitivities = time, observations, sensitivities
         self.quantities = dict(quantities or {})
         for name in _VARIABLES:
             setattr(self, name, variables[name])
@@ -264,6 +270,7 @@ class EnsembleTrajectory(Sealed):
             state_of=None if state_of is None else _Picked(state_of, places),
             quantities={name: values[which] for name, values in self.quantities.items()},
             changes={k: self.changes[i] for k, i in enumerate(places) if i in self.changes},
+            sensitivities=None if self.sensitivities is None else self.sensitivities.each(lambda a: np.asarray(a[which])),
         )
 
     @classmethod
@@ -298,11 +305,12 @@ class EnsembleTrajectory(Sealed):
             variables=columns,
             names=about,
             end_time=end[:, 0].copy(),
-            num_rows=outcome[:, runs.ROWS].astype(np.int64),
+            num_rows=outcome[:, layout.ROWS].astype(np.int64),
             failures=failures,
             terminations=ends,
             statistics=counted(outcome) | {"integrator": about.get("integrator", ""), "last_step_size": end[:, 1].copy()},
             state_of=None if state is None else CopyOf(state),
+            sensitivities=read_sensitivities(about.get("sensitivity_names"), columns),
         )
 
     def rows_of_y(self, i: int) -> Array:
@@ -324,7 +332,7 @@ class EnsembleTrajectory(Sealed):
             columns = {name: np.concatenate([columns[name], part[None]]) for name, part in zip(_VARIABLES, parts, strict=True)}
         kept = {name: values[i, :rows] for name, values in self.quantities.items()}
         if len(time) > rows:
-            kept = {name: np.concatenate([values, np.full((1, *values.shape[1:]), np.nan)]) for name, values in kept.items()}
+            kept = {name: _with_rows(values, len(time)) for name, values in kept.items()}
         statistics = {
             name: value[i].item() if isinstance(value, np.ndarray) else value for name, value in self.statistics.items()
         }
@@ -347,9 +355,16 @@ class EnsembleTrajectory(Sealed):
         motion.changes = self.changes.get(i, [])
         if state is not None:
             motion.energy = read_only(np.array([_energy(one) for one in motion.states.walk(range(len(time)))]))
+        if self.sensitivities is not None:
+            motion.sensitivities = self.sensitivities.each(lambda a: _with_rows(np.array(a[i, :rows]), len(time)))
         return motion
 
 
 def _energy(state: State) -> float:
     state.system.realize(state, Stage.DYNAMICS)
     return float(state.system.calc_energy(state))
+
+
+def _with_rows(array: Array, rows: int) -> Array:
+    """An array with as many rows as a motion, of which one more may be where an event has ended it: not a number."""
+    return np.concatenate([array, np.full((rows - len(array), *array.shape[1:]), np.nan)])

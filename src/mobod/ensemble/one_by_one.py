@@ -7,7 +7,7 @@ own state and what that has done.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -20,10 +20,13 @@ from ..simulation.quantities import Recording
 from ..simulation.run import IntegratorSettings, Run, integrator_settings, make_integrator
 from ..simulation.table import Rows
 from ..simulation.time_stepper import TimeStepper
+from ..simulation.variational import variational
+from ..system.variations import Directions
 from .states import memory_of
 
 if TYPE_CHECKING:
     from ..integrator import Integrator
+    from ..simulation.sensitivities import Sensitivities
     from ..state.resources import Settings
     from ..state.state import State
     from ..system.system import MultibodySystem
@@ -50,6 +53,8 @@ class OneRun:
         Why it ended before its last report.
     integrator : Integrator
         With its counts.
+    sensitivities : Sensitivities or None
+        At the rows, where they were asked for.
     changes : list
         Rows from which on Instance variables are others, and these: see `Trajectory`.
     """
@@ -60,6 +65,7 @@ class OneRun:
     integrator: Integrator
     failure: str | None = None
     termination: str | None = None
+    sensitivities: Sensitivities | None = None
     changes: list[tuple[int, dict[str, Any], Settings]] = field(default_factory=list)
 
 
@@ -78,13 +84,18 @@ def run_one(
     settings: IntegratorSettings,
     held: Array | Callable[[State], Array] | None = None,
     onward: Onward | None = None,
+    sensitivities: Sequence[Any] | None = None,
 ) -> OneRun:
     """Take *state* through reports at *times*, with mobility forces, held or computed, beside those of the elements.
+
+    *sensitivities* are what the motion is differentiated by, without such forces.
 
     With *onward* it is where a step in a lane has ended, and is not brought to its constraints once more.
     What stops it, errors of users' own parts included, is told in the result.
     """
-    integrator = make_integrator(system, settings)
+    integrator, carried = make_integrator(system, settings), None
+    if sensitivities is not None:
+        integrator = carried = variational(integrator, state, Directions(system, state, sensitivities))
     integrator.held, integrator.goes_on = held, onward is not None
     stepper, rows, failure = TimeStepper(system, integrator), Rows(len(times)), None
     stepper.may_be_saved = False
@@ -116,7 +127,8 @@ def run_one(
         time, y = np.empty(0), np.empty((0, len(state.y_values)))
     ended = stepper.termination if stepper.initialized else None
     why = None if ended is None or whole else ended.message
-    return OneRun(time, y, end, integrator, failure, why, changes)
+    found = None if carried is None else carried.at(time)
+    return OneRun(time, y, end, integrator, failure, why, found, changes)
 
 
 def has_choices_of(shared: State, state: State) -> bool:

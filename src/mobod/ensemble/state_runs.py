@@ -14,8 +14,8 @@ from ..simulation.run import integrator_settings, make_integrator
 from ..system.projection import share_weights
 from ..value.stage import Stage
 from . import batch_state_runs as runs
-from .batch_runs import FIRST_ROW, LIMIT, QUEUE_SIZE
 from .lane_runs import acting_measures, remembered_of
+from .lanes.layout import FIRST_ROW, LIMIT, QUEUE_SIZE
 
 if TYPE_CHECKING:
     from ..state.state import State

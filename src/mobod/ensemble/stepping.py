@@ -20,10 +20,10 @@ from ..simulation.run import integrator_settings
 from ..simulation.simulate import integrator_named
 from ..value.checks import number, numbers, positive
 from ..value.stage import Stage
-from . import batch_runs as runs
 from .derivatives import Derivatives
 from .failures import Reasons
 from .lane_runs import LaneRuns, why_one_by_one
+from .lanes import layout
 from .one_by_one import KeptSteppers, run_one
 from .states import memory_of
 from .work_sharing import Paces, Task, by_chunks
@@ -113,13 +113,13 @@ class Stepping(Derivatives):
         def work(number: int, chunks: Any, calls: Any) -> None:
             one = lanes.workers[number]
             one.begin()
-            while one.go(_ATTEMPTS, (number, chunks, calls), data) != runs.FINISHED:
+            while one.go(_ATTEMPTS, (number, chunks, calls), data) != layout.FINISHED:
                 pass
 
         departed = np.array(sorted(self._departures), np.int64) if self._departures else _NONE
         with self._hidden(departed):
             self._helpers.share(Task(work, last, LANES, plan.paces), self._threads)
-        status = outcome[:last, runs.STATUS]
+        status = outcome[:last, layout.STATUS]
         self._failed[:last, 0] = status
         if np.count_nonzero(status):
             self._failed[:last, 0] = status != rk.REACHED
@@ -262,7 +262,7 @@ class _StepPlan:
         self.paces = Paces()
         self.kept: KeptSteppers | None = None
         self.stamp: tuple[Any, ...] = ()
-        self.outcome, self.reached = np.zeros((padded, runs.OUTCOMES), np.int64), np.zeros((padded, runs.REACHED_SIZE))
+        self.outcome, self.reached = np.zeros((padded, layout.OUTCOMES), np.int64), np.zeros((padded, layout.REACHED_SIZE))
 
 
 #: Why states are simulated one by one, as was said of systems.
