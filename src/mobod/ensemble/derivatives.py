@@ -269,7 +269,7 @@ class Derivatives(OfParts):
 
     def _sweeps(self) -> bool:
         """Whether eight states can be swept at a time."""
-        if self._system.needs_states or not self._template.tree.nu:
+        if self._system.needs_states or self._departures or not self._template.tree.nu:
             return False
         sweep = self._sweep()
         return sweep is not None and not sweep.bent.any()
