@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 def _values_of_each(variable: Variable, template: State, values: Any, present: Present) -> Rows | None:
     array = rows.as_array(values)
-    if array is None or array.shape[1:] != variable._shape or not np.isfinite(array).all():
+    if array is None or array.shape[1:] != variable.default.shape or not np.isfinite(array).all():
         return None
     return Rows([], variables={variable.place_in(template): list(array.copy())})
 
