@@ -19,16 +19,14 @@ from ..algebra.record import attach, call_routine
 from ..algebra.scalar import load, store
 from ..compiling import compiled, generic
 from ..constraint._protocol import PROJECT_Q, PROJECT_U
-from ..tree import constraint_operators, constraint_paths, constraints, mass_matrix
 from ..tree import project as projection
-from ..tree import rates as rates_of_q
 from . import _runge_kutta as rk
 from ._evaluate import begin_step, evaluate, finish_step, prescribe
 
-# places in the array `duals_at`: addresses of the Duals' routines, whether there are constraints, and where the record of Duals
-# has its fields, in numbers from its beginning
-REALIZE, RESIDUAL, ERRORS, CONSTRAINED = range(4)
-TIME, Q, U, Z, U_DOT, MULTIPLIER, WORK_U, ROW_WORK, Q_DOT, Z_DOT, POSITION_ERROR = range(4, 15)
+# places in an array: addresses of the Duals' routines and of those of `tree.variations`, zero for constraints where there are
+# none; and where the record of Duals has its fields, in numbers from its beginning
+REALIZE, RESIDUAL, ERRORS, SOLVE, CONSTRAIN, CHANGE, TURN = range(7)
+TIME, Q, U, Z, U_DOT, MULTIPLIER, WORK_U, ROW_WORK, Q_DOT, Z_DOT, POSITION_ERROR = range(7, 18)
 #: The fields, in this order.
 FIELDS = (
     "time", "q", "u", "z", "u_dot", "multiplier", "work_u", "row_work", "q_dot", "z_dot", "position_error",
@@ -72,7 +70,7 @@ def _call_duals(model: Any, duals: Any, S: Any, first: int, routine: int) -> Non
         k = seeds[e, 1] - first
         if 0 <= k < _TANGENTS:
             numbers[seeds[e, 0] + k] = seed_rates[e]
-    call_routine(at[routine], attach(block), at[REALIZE], at[CONSTRAINED])
+    call_routine(at[routine], attach(block), at[REALIZE], at[CONSTRAIN])
     for e in range(len(seed_rates)):
         k = seeds[e, 1] - first
         if 0 <= k < _TANGENTS:
@@ -80,15 +78,15 @@ def _call_duals(model: Any, duals: Any, S: Any, first: int, routine: int) -> Non
 
 
 @generic
-def find_rates(model: Any, duals: Any, scratch: Any, S: Any, K: Any) -> None:
+def find_rates(model: Any, duals: Any, S: Any, K: Any) -> None:
     """The rates of S, into K, at a record that is realized."""
     _, at, buffer, _, _, _ = duals
-    F, f, a, x, _ = scratch
-    nq, nu, rows = model.nq, model.nu, x.shape[0]
+    nq, nu = model.nq, model.nu
     for i in range(nu):
         _put_value(buffer, at[U_DOT] + _ROW * i, load(model.u_dot, i, 0))
-    for r in range(rows):
-        _put_value(buffer, at[MULTIPLIER] + _ROW * r, load(model.multiplier, r, 0))
+    if at[CONSTRAIN] != 0:
+        for r in range(model.num_rows):
+            _put_value(buffer, at[MULTIPLIER] + _ROW * r, load(model.multiplier, r, 0))
     for first in range(0, S.shape[1], _TANGENTS):
         _call_duals(model, duals, S, first, RESIDUAL)
         for column in range(first, min(first + _TANGENTS, S.shape[1])):
@@ -98,33 +96,27 @@ def find_rates(model: Any, duals: Any, scratch: Any, S: Any, K: Any) -> None:
             for i in range(model.nz):
                 K[nq + nu + i, column] = buffer[at[Z_DOT] + _ROW * i + k]
             for i in range(nu):
-                f[i, 0] = -buffer[at[WORK_U] + _ROW * i + k]
-            mass_matrix.solve(model, f, a)
+                store(model.work_u, i, 0, -buffer[at[WORK_U] + _ROW * i + k])
+            call_routine(at[SOLVE], model, 0, 0)
+            if at[CONSTRAIN] != 0:
+                _put_errors(model, buffer, at[ROW_WORK] + k)
+                call_routine(at[CONSTRAIN], model, 0, 0)
             for i in range(nu):
-                K[nq + i, column] = a[i, 0]
-            if at[CONSTRAINED] != 0:
-                constraint_operators.multiply_by_g(model, a, x)
-                for r in range(rows):
-                    x[r, 0] += buffer[at[ROW_WORK] + _ROW * r + k]
-                constraint_operators.solve(model, x)
-                for b in range(F.shape[0]):
-                    for j in range(6):
-                        F[b, j] = 0.0
-                for i in range(nu):
-                    f[i, 0] = 0.0
-                constraint_operators.calc_forces(model, x, F, f)
-                constraint_operators.calc_g_transpose_products(model, F, f)
-                mass_matrix.solve(model, f, a)
-                for i in range(nu):
-                    K[nq + i, column] -= a[i, 0]
+                K[nq + i, column] = load(model.work_u, i, 0)
 
 
 @generic
-def project(model: Any, duals: Any, scratch: Any, S: Any) -> None:
+def _put_errors(model: Any, buffer: Any, first: int) -> None:
+    """Tangents of errors, the first of which is at a place, into `row_work`."""
+    for r in range(model.num_rows):
+        if model.row_place[r] >= 0:
+            store(model.row_work, model.row_place[r], 0, buffer[first + _ROW * r])
+
+
+@generic
+def project(model: Any, duals: Any, S: Any) -> None:
     """S at the end of a step, where the record is realized: on the manifolds of quaternions and constraints."""
     _, at, buffer, _, _, _ = duals
-    _, _, _, x, dq = scratch
-    nq, nu = model.nq, model.nu
     for b in range(1, model.nb):
         if model.has_quaternion[b] == 1:
             q = model.first_q[b]
@@ -134,52 +126,22 @@ def project(model: Any, duals: Any, scratch: Any, S: Any) -> None:
                     along += load(model.q, i, 0) * S[i, column]
                 for i in range(q, q + 4):
                     S[i, column] -= along * load(model.q, i, 0)
-    if at[CONSTRAINED] == 0:
+    if at[CONSTRAIN] == 0:
         return
     for what in (PROJECT_Q, PROJECT_U):
         projection.set_weights(model, what)
-        field = at[POSITION_ERROR] if what == PROJECT_Q else at[ROW_WORK]
+        errors = at[POSITION_ERROR] if what == PROJECT_Q else at[ROW_WORK]
         for first in range(0, S.shape[1], _TANGENTS):
             _call_duals(model, duals, S, first, ERRORS)
             for column in range(first, min(first + _TANGENTS, S.shape[1])):
-                for r in range(x.shape[0]):
-                    x[r, 0] = buffer[field + _ROW * r + _TANGENTS + column - first]
-                _find_least_change(model, what, x)
+                _put_errors(model, buffer, errors + _TANGENTS + column - first)
+                call_routine(at[CHANGE], model, what, 0)
                 if what == PROJECT_Q:
-                    rates_of_q.multiply_by_n(model, False, model.projection_step, dq)
-                    for i in range(nq):
-                        S[i, column] += dq[i, 0]
+                    for i in range(model.nq):
+                        S[i, column] += load(model.work_q, i, 0)
                 else:
-                    for i in range(nu):
-                        S[nq + i, column] += load(model.projection_step, i, 0)
-
-
-@generic
-def _find_least_change(model: Any, what: int, errors: Any) -> None:
-    """The least change of q or u that takes away *errors*, one a row, into `projection_step`: see `project.newton_step`."""
-    for i in range(model.nu):
-        store(model.projection_step, i, 0, 0.0)
-    for g in range(model.num_groups[0]):
-        for place in range(model.group_first[g], model.group_end[g]):
-            c = model.group_constraints[place]
-            constraint_paths.weighted_effects(model, c, what)
-            taking_part = model.num_p[c]
-            if what != PROJECT_Q:
-                taking_part = taking_part + model.num_v[c]
-            for k in range(constraints.num_rows(model, c)):
-                r, error = model.first_row[c] + k, 0.0
-                if k < taking_part:
-                    error = load(errors, r, 0)
-                store(model.row_work, model.row_place[r], 0, error)
-        constraints.solve_group(model, g)
-        n, m = model.group_num_speeds[g], model.group_num_rows[g]
-        for place in range(model.group_first_body[g], model.group_end_body[g]):
-            b = model.group_bodies[place]
-            for i in range(model.first_u[b], model.first_u[b] + model.num_u[b]):
-                own, du = model.group_effect[g] + model.effect_place[i], 0.0
-                for r in range(m):
-                    du -= load(model.own_effect, own + r * n, 0) * load(model.row_work, model.group_first_row[g] + r, 0)
-                store(model.projection_step, i, 0, du)
+                    for i in range(model.nu):
+                        S[model.nq + i, column] += load(model.projection_step, i, 0)
 
 
 @generic
@@ -202,7 +164,7 @@ def _find_error_of_S(model: Any, work: Any, table: Any, h: float, scales: Any, S
 
 @generic
 def _attempt(
-    model: Any, work: Any, table: Any, counts: Any, time: float, h: float, duals: Any, scratch: Any, S: Any, K: Any, here: Any
+    model: Any, work: Any, table: Any, counts: Any, time: float, h: float, duals: Any, S: Any, K: Any, here: Any
 ) -> int:
     """One attempt at a step of y and S, whose end goes into the record and *here*: DONE or NOT_REALIZED."""
     stages = table.shape[1] - 1
@@ -220,7 +182,7 @@ def _attempt(
             if status != 0:
                 return rk.NOT_REALIZED
             rk.keep_rate(model, work, rk.FIRST_STAGE + s)
-            find_rates(model, duals, scratch, here, K[s])
+            find_rates(model, duals, here, K[s])
     rk.set_error(model, work, table, h)
     return rk.DONE
 
@@ -244,14 +206,14 @@ def _take_end(model: Any, work: Any, control: Any, counts: Any) -> int:
 @generic
 def take_step(model: Any, work: Any, table: Any, control: Any, counts: Any, stop: float, variations: Any) -> int:
     """A step of y and S, not beyond *stop*: DONE, or why there is none, as `_runge_kutta` says it."""
-    duals, scratch, scales, S, K, here = variations
+    duals, scales, S, K, here = variations
     if control[rk.STEP] < control[rk.COLLAPSE]:
         control[rk.COLLAPSE] = rk.COLLAPSE_RATIO * control[rk.STEP]
         return rk.COLLAPSED
     time, fixed = control[rk.TIME], control[rk.FIXED_STEP] > 0.0
     rk.set_y(model, time, work[rk.Y])
     evaluate(model, counts[rk.ROUTINE], counts[rk.PRESCRIBER])
-    find_rates(model, duals, scratch, S, K[0])
+    find_rates(model, duals, S, K[0])
     while True:
         h = control[rk.FIXED_STEP]
         if not fixed:
@@ -261,7 +223,7 @@ def take_step(model: Any, work: Any, table: Any, control: Any, counts: Any, stop
             h, end = stop - time, stop
         counts[rk.ATTEMPTS] += 1
         begin_step(model, time)
-        status = _attempt(model, work, table, counts, time, h, duals, scratch, S, K, here)
+        status = _attempt(model, work, table, counts, time, h, duals, S, K, here)
         failure, error = rk.REALIZATION_FAILURES, 1e300
         if status == rk.DONE:
             failure, error = rk.ERROR_FAILURES, 0.0
@@ -297,7 +259,7 @@ def take_step(model: Any, work: Any, table: Any, control: Any, counts: Any, stop
         if (growth > 1.1 or growth < 1.0) and (not clipped or growth * h > control[rk.STEP]):
             control[rk.STEP] = max(control[rk.MIN_STEP], growth * h)
     counts[rk.FORCED] = 0
-    project(model, duals, scratch, here)
+    project(model, duals, here)
     for i in range(S.shape[0]):
         for column in range(S.shape[1]):
             S[i, column] = here[i, column]
@@ -308,3 +270,59 @@ def take_step(model: Any, work: Any, table: Any, control: Any, counts: Any, stop
 def step(block: Any, work: Any, table: Any, control: Any, counts: Any, stop: float, variations: Any) -> int:
     """`take_step`, called from Python; the record is left realized at the step's end."""
     return take_step(attach(block), work, table, control, counts, stop, variations)
+
+
+@generic
+def begin(model: Any, of_start: Any, variations: Any) -> None:
+    """S where a run begins, of initial (displacements, u, z) ``(2 nu + nz, n)``, at a record that is realized."""
+    duals, _, S, _, _ = variations
+    nq, nu = model.nq, model.nu
+    for column in range(S.shape[1]):
+        for i in range(nu):
+            store(model.work_u, i, 0, of_start[i, column])
+        call_routine(duals[1][TURN], model, 0, 0)
+        for i in range(nq):
+            S[i, column] = load(model.work_q, i, 0)
+        for i in range(nu + model.nz):
+            S[nq + i, column] = of_start[nu + i, column]
+    project(model, duals, S)
+
+
+@generic
+def report(model: Any, work: Any, control: Any, counts: Any, variations: Any, row: Any, found: Any) -> None:
+    """A row of results at the end of the last step: y; displacements and S."""
+    duals, _, S, _, _ = variations
+    nq, nu = model.nq, model.nu
+    rk.set_y(model, control[rk.TIME], work[rk.Y])
+    evaluate(model, counts[rk.ROUTINE], counts[rk.PRESCRIBER])
+    rk.report_row(model, row)
+    for column in range(S.shape[1]):
+        for i in range(S.shape[0]):
+            found[nu + i, column] = S[i, column]
+        for i in range(nq):
+            store(model.work_q, i, 0, S[i, column])
+        call_routine(duals[1][TURN], model, 1, 0)
+        for i in range(nu):
+            found[i, column] = load(model.work_u, i, 0)
+
+
+@generic
+def advance(
+    model: Any, work: Any, table: Any, control: Any, counts: Any, times: Any, results: Any, found: Any, variations: Any
+) -> int:
+    """Step until all of *times* are reported, or ``counts[LIMIT]`` steps are taken, as `_runge_kutta.advance`."""
+    taken = 0
+    while counts[rk.REPORT] < times.shape[0]:
+        k = counts[rk.REPORT]
+        if times[k] <= control[rk.TIME]:
+            report(model, work, control, counts, variations, results[k], found[k])
+            counts[rk.REPORT] += 1
+            continue
+        if taken >= counts[rk.LIMIT]:
+            return rk.PAUSED
+        status = take_step(model, work, table, control, counts, min(control[rk.FINAL_TIME], times[k]), variations)
+        if status == rk.DONE:
+            taken += 1
+        elif status != rk.COLLAPSED:
+            return status
+    return rk.REACHED

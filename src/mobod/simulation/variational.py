@@ -23,9 +23,9 @@ from ..state.state import State
 from ..system.variations import Directions, Variations
 from ..tree.measures import begin_step
 from ._carrying import Carrying, Jump, Step, kept_attributes, largest_error, put_back
-from ._compiled_variations import CompiledVariations, are_compiled
 from ._following import follow
 from .checkpoint import integrator_keywords
+from .compiled_variations import CompiledVariations, are_compiled
 
 
 class Variational(Carrying, Integrator):

@@ -13,6 +13,7 @@ from ..state.fields import PARAMETERS
 from ..system.tangents import new_record_at
 from ..tree import realize as _realize
 from ..tree import residual_tangents
+from ..tree import variations as routines
 
 if TYPE_CHECKING:
     from ..state.state import State
@@ -46,9 +47,20 @@ class CompiledVariations:
         Whose parameters count.
     stages : int
         Of the method.
+    turns : bool
+        Whether kernels turn displacements into changes of q and back, as runs do that are compiled as a whole.
+    seeds : tuple of arrays, optional
+        In place of those of the state: see `seeds_of`.
     """
 
-    def __init__(self, variations: Variations, state: State, stages: int) -> None:
+    def __init__(
+        self,
+        variations: Variations,
+        state: State,
+        stages: int,
+        turns: bool = False,
+        seeds: tuple[Any, Array] | None = None,
+    ) -> None:
         tree, directions = state.tree, variations.directions
         seeded = {"own_parameters": True} if directions.settings else {}
         #: Kept, as kernels know its memory by addresses.
@@ -57,19 +69,31 @@ class CompiledVariations:
         self.numbers = self._in_one_piece(record) if seeded else np.zeros(0)
         scalar = {"with_tangents": True, **seeded}
         at = [_realize.advance.address(**scalar), residual_tangents.calc_residual.address(**scalar)]
-        at += [residual_tangents.calc_errors.address(**scalar) if tree.counts["nc"] else 0, int(tree.counts["nc"] > 0)]
+        if tree.counts["nc"]:
+            at += [residual_tangents.calc_errors.address(**scalar), routines.solve.address()]
+            at += [routines.constrain.address(), routines.find_least_change.address()]
+        else:
+            at += [0, routines.solve.address(), 0, 0]
+        at.append(routines.turn.address() if turns else 0)
         base = record.buffer.ctypes.data
         at += [(getattr(record, name).array.ctypes.data - base) // 8 for name in kernels.FIELDS]
-        seeds, rates = self.seeds_of(variations, state)
-        duals = record.block.reshape(-1), np.array(at, np.int64), record.buffer, self.numbers, seeds, rates
-        rows, n = tree.counts["num_rows"], len(directions)
-        scratch = tuple(np.zeros(shape) for shape in ((tree.nb, 6), (tree.nu, 1), (tree.nu, 1), (rows, 1), (tree.nq, 1)))
-        room = np.zeros((stages, variations.ny, n)), np.zeros((variations.ny, n))
-        self._before, self._after = (duals, scratch, directions.scales.astype(np.float64)), room
+        self._directions = directions
+        seeds = self.seeds_of(state) if seeds is None else (seeds[0].copy(), seeds[1].copy())
+        duals = record.block.reshape(-1), np.array(at, np.int64), record.buffer, self.numbers, *seeds
+        shape = variations.ny, len(directions)
+        self._before = duals, directions.scales.astype(np.float64)
+        self._after = np.zeros((stages, *shape)), np.zeros(shape)
 
     def arguments(self, S: Array) -> tuple[Any, ...]:
         """What kernels take, with S ``(ny, n)``, which they change."""
         return *self._before, S, *self._after
+
+    def places_of(self, field: str) -> Any:
+        """Where in the record's parameters the values of a field are ``(rows * columns,)``."""
+        of_field: DualRows = getattr(self.record, field)
+        rows, columns = of_field.values.shape
+        first = self._places[field] + TANGENTS * of_field.array.shape[2] * np.arange(rows)
+        return (first[:, None] + np.arange(columns)).ravel()
 
     def _in_one_piece(self, record: Any) -> Array:
         """Let all parameters of a record be parts of one array, so that a place in it says which."""
@@ -84,10 +108,9 @@ class CompiledVariations:
             at += array.size
         return numbers
 
-    def seeds_of(self, variations: Variations, state: State) -> tuple[Any, Array]:
-        """Where the model's numbers change with the directions, place and column, and their rates."""
-        places, rates = [], []
-        directions = variations.directions
+    def seeds_of(self, state: State) -> tuple[Any, Array]:
+        """Where the model's numbers change with the directions in a state, place and column, and their rates."""
+        places, rates, directions = [], [], self._directions
         each = [seeds for setting in directions.settings for seeds in setting.seeds(state)]
         for column, seeds in zip(np.flatnonzero(directions.of_settings).tolist(), each, strict=True):
             for field, rows, columns, values in seeds:
