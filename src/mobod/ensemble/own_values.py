@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -10,12 +11,14 @@ import numpy.typing as npt
 
 from ..algebra.arrays import Array
 from ..algebra.record import LANES, aligned_zeros, layout
+from ..errors import MobodError
 from ..state.fields import PARAMETERS, SHORTCUTS
 from ..state.of_each import Rows, caller_of, rows_of
 from ..state.resources import own_copy
 from ..tree.tree import in_each_lane
 from ..value.checks import integer
 from ..value.stage import Stage
+from .departure import Departure, find_departure
 from .resetting import Resetting
 from .states import remember, self_updating
 
@@ -78,6 +81,7 @@ class OwnValues(Resetting):
         if len(each) != self._n:
             raise ValueError(f"each of {self._n} states needs a value; there are {len(each)}")
         self._template.check_owner(self._system, "Ensemble.set_each")
+        departures = self._departures_after(setter, each)
         given = rows_of(setter, self._template, each, self._present)
         if given is None:
             self._set_one_by_one(setter, each)
@@ -90,6 +94,20 @@ class OwnValues(Resetting):
             shortcuts = {name: scratch.field(name) & self._template.field(name) for name in SHORTCUTS}
             self._take_rows(given)
             self._take_shortcuts(shortcuts)
+        self._departures.update(departures)
+
+    def _departures_after(self, setter: Callable[[State, Any], object], each: Sequence[Any]) -> dict[int, Departure]:
+        """What the setter makes of the states that have departed."""
+        call, found = caller_of(setter), {}
+        for i, before in self._departures.items():
+            state = self._state(i)
+            try:
+                call(setter, state, each[i])
+            except Exception as error:
+                error.add_note(f"this is for state {i} of the ensemble, whose value is {each[i]!r}")
+                raise
+            found[i] = Departure.of(state, bool(before.settings))
+        return found
 
     def _present(self, field: str, places: slice) -> Array:
         """Numbers of a field of one column, as the states have them: ``(rows, n)``."""
@@ -185,15 +203,21 @@ class OwnValues(Resetting):
         """*body*, if it is one of the system's."""
         return self._system.get_matter_subsystem().find_body(body)
 
-    def _restore(self, variables: Sequence[Array], own: Mapping[str, Array], of_subsystems: dict[tuple[int, int], Any]) -> None:
-        """Take what a pickle has of each state: variables, what controllers remember and `failed`; parameters."""
+    def _restore(
+        self,
+        variables: Sequence[Array],
+        own: Mapping[str, Array],
+        of_subsystems: dict[tuple[int, int], Any],
+        departures: dict[int, Departure],
+    ) -> None:
+        """Take what a pickle has of each state: variables, what controllers remember and `failed`; parameters, departures."""
         for part, value in zip((*self._variables, self._failed), variables, strict=True):
             part[: self._n] = value
         for name, array in own.items():
             self._own[name] = aligned_zeros(*array.shape)
             self._own[name][...] = array
         self._find_own()
-        self._of_subsystems = of_subsystems
+        self._of_subsystems, self._departures = of_subsystems, departures
 
     def _own_of_each(self, name: str) -> Array:
         """A copy of a field as each state has it."""
@@ -203,20 +227,39 @@ class OwnValues(Resetting):
         copy[...] = self._own[name]
         return copy
 
-    def _put_own(self, state: State, i: int) -> None:
-        """Let a copy of the template have the parameters of state *i*, and no others."""
+    def _put_own(self, state: State, i: int, departs: bool = False) -> None:
+        """Let a copy of the template have the parameters of state *i*, and no others; what it has *departed* in, too."""
         for name, array in self._template.own_fields.items():
             state.own_field(name)[...] = array
         for name in [name for name in state.own_fields if name not in self._template.own_fields]:
             state.own_field(name)[...] = self._template.field(name)
         for name, lanes in self._own.items():
             state.own_field(name)[...] = lanes[i // LANES, ..., i % LANES]
+        departure = self._departures.get(i) if departs else None
+        if departure is not None:
+            departure.put_fields(state)
         resources = state.resources
         for (subsystem, index), values in self._of_subsystems.items():
             assert resources is not None
             variable = resources.change(subsystem, index, state.time)
             variable.value = own_copy(values[i], self._system)
             state.invalidate_from(variable.invalidates)
+        if departure is not None:
+            state.take_settings(departure.settings)
+
+    def _keep_departure(self, i: int, state: State) -> None:
+        """Keep in what *state*, where a run of state *i* has ended, has departed from what the states share."""
+        if self._shared is None:
+            shared = self._template.copy()
+            with contextlib.suppress(MobodError):  # each of the runs says so
+                self._system.realize(shared, Stage.INSTANCE)
+            self._shared = shared
+        own = {name: lanes[i // LANES, ..., i % LANES] for name, lanes in self._own.items()}
+        departure = find_departure(state, self._shared, own, self._of_subsystems, self._departures.get(i))
+        if departure is not None:
+            self._departures[i] = departure
+        else:
+            self._departures.pop(i, None)
 
     def _keep_memory(self, i: int, state: State) -> None:
         """Let state *i* remember what discrete variables that update themselves do in *state*, those of measures in Python."""
@@ -244,10 +287,12 @@ class OwnValues(Resetting):
                 "states of an ensemble share variables that invalidate MODEL; make the ensemble from a state with another value"
             )
 
-    def _state(self, i: int) -> State:
+    def _state(self, i: int, departs: bool = True) -> State:
         state = self._template.copy()
-        self._put_own(state, i)
-        if self._own:  # flags of this state alone are of no use: those of all states are right for it
+        self._put_own(state, i, departs)
+        if self._own and not (
+            departs and i in self._departures
+        ):  # flags of this state alone are of no use: those of all states are right for it
             for b in np.flatnonzero(state.field("massless")):
                 state.leave_out("massless", int(b), True)
         state.time, state.q, state.u, state.z = self._time[i, 0], self._q[i], self._u[i], self._z[i]

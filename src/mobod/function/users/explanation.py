@@ -9,8 +9,13 @@ from pathlib import Path
 
 from ...compiling import why_not
 from ...errors import ModelError
+from .culprits import find_culprit
 from .frozen import Frozen
 
+_INSTEAD = {
+    "generator": "write the tuple out, (a, b, c), or a loop that adds to a number",
+    "growing": "write it out, (a, b, c)",
+}
 _KINDS = {"state": "numbers", "lanes": "eight states at a time", "duals": "dual numbers"}
 
 
@@ -22,6 +27,10 @@ def explained(
     Where each takes tuples of numbers alone, *lengths* gives their lengths: a function is then sought that cannot be compiled
     by itself, for these numbers or for the dual ones of derivatives. Else it is the function that the message names.
     """
+    for f in functions.values():
+        culprit = find_culprit(f, _INSTEAD)
+        if culprit is not None:
+            return ModelError(f"{culprit}. {f.what} is compiled")
     for kind in dict.fromkeys((scalar, "duals")) if lengths else ():
         for name, f in functions.items():
             said = why_not(f.function, lengths[name], kind) if lengths else None
