@@ -83,7 +83,7 @@ class Operators(OnManifold):
         if self._system.is_interpreted:
             result = np.full((self._n, *out), np.nan)
         else:
-            result = self._operate_in_lanes(asked, kernel, given, out, before, scratch, found)
+            result = self._operate_in_lanes(asked, kernel, given, out, before, scratch, found, reduced, begins_at_zero)
         for i in self._alone():
             state = self._state(i)
             try:
@@ -103,6 +103,8 @@ class Operators(OnManifold):
         before: tuple[Any, ...],
         scratch: tuple[tuple[int, ...], ...],
         found: Array | None,
+        reduced: bool,
+        begins_at_zero: bool,
     ) -> Array:
         """An operator on all states, as `_operate` takes it, but for those that have departed."""
         padded = self._groups * LANES
