@@ -180,6 +180,13 @@ def test_pid_along_a_reference_with_limits_is_its_recursion():
     np.testing.assert_allclose(controller.get_memory(stepper.state), integral, atol=1e-12)
 
 
+@pytest.mark.parametrize("law", [lambda t: 3.0 + 0.0 * t, lambda: np.array([3.0])], ids=["of time", "of nothing"])
+def test_a_law_that_looks_at_nothing_acts(law):
+    system, body = slider()
+    mb.control.Custom(system.forces, law, sample_time=T)
+    assert np.isclose(body.get_length(run(system, q=(0.0,)).state), 0.5 * 3.0 * (50 * T) ** 2)
+
+
 def test_an_integral_removes_the_error_of_a_load():
     """A load of 4 on a unit mass: PD rests 4 / Kp beside the target, PID on it."""
     rests = []
@@ -356,6 +363,10 @@ def growing(q):
     return np.array([row[0]])
 
 
+def forgetful(q):
+    pass
+
+
 def two_types(q):
     total = 0.0
     for k in range(2):
@@ -369,6 +380,7 @@ def two_types(q):
         (growing, "'row = (*row, x)'", "tuple that grows in a loop"),
         (a_generator, "'return np.array([sum(x for x in q)])'", "a generator"),
         (two_types, "'return total'", "give it one type from the start"),
+        (forgetful, "law (forgetful", "it returns nothing; return the efforts"),
     ],
 )
 def test_a_law_that_cannot_be_compiled_is_told_by_its_line(law, first, words):

@@ -5,6 +5,7 @@ A new kind of shape is a file beside this one with its class, and its pairs with
 
 from __future__ import annotations
 
+import abc
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
@@ -24,7 +25,7 @@ class Box(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class Shape:
+class Shape(abc.ABC):
     """The shape of a contact surface, in a frame S of its own. Base class of the kinds in `mobod.contact`; immutable.
 
     Examples
@@ -43,9 +44,9 @@ class Shape:
         """Whether no box contains it: it is all of space on one side of a surface, or endless."""
         return False
 
+    @abc.abstractmethod
     def dimensions(self) -> list[float]:
         """Lengths and directions, as kernels of pairs read them: from `access.DIMENSIONS` on of the surface's numbers."""
-        raise NotImplementedError
 
     def integers(self) -> Sequence[int]:
         """What kernels read in contact_integers: numbers of vertices, faces, trees of boxes."""
@@ -63,9 +64,9 @@ class Shape:
         """The most points that it adds to a contact: for a mesh its faces."""
         return 16
 
+    @abc.abstractmethod
     def decorations(self) -> list[tuple[Any, Transform]]:
         """What it looks like: decorations, each with its pose in S."""
-        raise NotImplementedError
 
 
 __all__ = ["Box", "Shape"]

@@ -6,6 +6,7 @@ are states; where nothing is constrained or prescribed they are one `Ensemble`, 
 
 from __future__ import annotations
 
+import abc
 import collections
 from typing import NamedTuple
 
@@ -32,7 +33,7 @@ class Jacobians(NamedTuple):
     third: Array
 
 
-class ArrayDynamics:
+class ArrayDynamics(abc.ABC):
     """A function of (q, u, third) of a system; `ForwardDynamics` and `InverseDynamics` are the two.
 
     Parameters
@@ -107,18 +108,21 @@ class ArrayDynamics:
             found[i] = np.linalg.solve(N.T @ N, N.T)
         return found
 
+    @abc.abstractmethod
     def _value(self, ensemble: Ensemble, third: Array) -> Array:
-        raise NotImplementedError
+        """Values of an ensemble's states ``(n, nu)``."""
 
+    @abc.abstractmethod
     def _jacobians(self, ensemble: Ensemble, third: Array) -> tuple[Array, Array, Array, Array]:
-        """By displacements in place of q."""
-        raise NotImplementedError
+        """Values and derivatives of an ensemble's states, by displacements in place of q."""
 
+    @abc.abstractmethod
     def _value_of(self, q: Array, u: Array, third: Array) -> Array:
-        raise NotImplementedError
+        """The value of one state ``(nu,)``."""
 
+    @abc.abstractmethod
     def _jacobians_of(self, q: Array, u: Array, third: Array) -> tuple[Array, Array, Array, Array]:
-        raise NotImplementedError
+        """Value and derivatives of one state, by displacements in place of q."""
 
 
 class ForwardDynamics(ArrayDynamics):

@@ -1,6 +1,6 @@
 """Runs of many states, one after the other on each thread, each in the integrator's own compiled loop: for implicit methods.
 
-Chunks of states, arrays and outcomes are those of `batch_runs`; a state's steps are those that it takes alone, to the bit.
+Chunks of states, arrays and outcomes are those of `lanes`; a state's steps are those that it takes alone, to the bit.
 """
 
 from __future__ import annotations
@@ -15,20 +15,9 @@ from ..integrator import _runge_kutta as rk
 from ..integrator._evaluate import evaluate, prescribe, project
 from ..tree import sampling
 from .batch_memory import begin_measures_alone, keep, recall
-from .batch_runs import (
-    FINISHED,
-    FIRST_ROW,
-    LAST_SIZE,
-    LIMIT,
-    NEXT,
-    REACHED_TIME,
-    ROWS,
-    STATUS,
-    STOP,
-    UNFINISHED,
-    refill,
-)
 from .chunks import begin_work, finish, stay_awake
+from .lanes.layout import FINISHED, FIRST_ROW, LAST_SIZE, LIMIT, NEXT, REACHED_TIME, ROWS, STATUS, STOP, UNFINISHED
+from .lanes.states import refill
 
 #: What is counted of a run, in the order of the columns of `outcome` after ROWS.
 COUNTED = (

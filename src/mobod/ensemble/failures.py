@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..integrator import _runge_kutta as rk
-from . import batch_runs as runs
+from .lanes import layout
 
 #: What the end of a run says of its state.
 OF_STATUS = {
@@ -16,7 +16,7 @@ OF_STATUS = {
     rk.NOT_FINITE: "accelerations are not finite, however short the step",
     rk.NOT_SAMPLED: "the law of a controller has raised an exception, or given an effort that is not finite",
     rk.NOT_PROJECTED: "the state cannot be brought to its constraints, however short the step",
-    runs.NOT_RUN: "it was not run: the run was interrupted",
+    layout.NOT_RUN: "it was not run: the run was interrupted",
 }
 
 

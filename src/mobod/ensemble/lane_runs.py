@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -28,8 +28,8 @@ from ..tree.project import project
 from ..tree.realize import advance
 from ..tree.tree import in_each_lane
 from ..value.stage import Stage
-from . import batch_runs as runs
-from . import batch_steps as steps
+from .lanes import layout
+from .lanes.run import run
 
 if TYPE_CHECKING:
     from ..compiling import UsersRoutine
@@ -40,14 +40,33 @@ if TYPE_CHECKING:
 _Measure = TypeVar("_Measure", bound=Measure)
 #: The loops over steps that lanes have, by the kernel that an integrator has for one state.
 METHODS = {
-    rk.advance: steps.RUNGE_KUTTA,
-    SemiExplicitEuler.kernel: steps.SEMI_EXPLICIT_EULER,
-    SemiExplicitEuler2.kernel: steps.SEMI_EXPLICIT_EULER2,
-    Verlet.kernel: steps.VERLET,
+    rk.advance: layout.RUNGE_KUTTA,
+    SemiExplicitEuler.kernel: layout.SEMI_EXPLICIT_EULER,
+    SemiExplicitEuler2.kernel: layout.SEMI_EXPLICIT_EULER2,
+    Verlet.kernel: layout.VERLET,
 }
 
 
-def why_one_by_one(state: State, integrator: Integrator, watches: bool = False) -> str | None:
+class Reason(NamedTuple):
+    """Why runs are not in lanes, and what there is to do about it, if anything."""
+
+    what: str
+    remedy: str = ""
+
+
+_COMPILE = "written as compiled functions they are as fast as the package's own, see docs/how-to/custom_forces.md"
+_WATCH = (
+    "a handler that derives from mobod.event.When, with a Coordinate, Speed, PlaneDistance or Gap to watch, leaves states in "
+    "lanes until its event; forces that change at a fixed rate can be a law of mobod.control"
+)
+
+
+def _named(parts: list[Any]) -> str:
+    """Some parts, for messages."""
+    return ", ".join(map(repr, parts[:3])) + (f" and {len(parts) - 3} more" if len(parts) > 3 else "")
+
+
+def why_one_by_one(state: State, integrator: Integrator, watches: bool = False) -> Reason | None:
     """Why runs of states like *state* are not in lanes but each for itself; None where they are.
 
     With *watches*, systems whose events are found by compiled witnesses are in lanes, until one may have happened.
@@ -55,22 +74,25 @@ def why_one_by_one(state: State, integrator: Integrator, watches: bool = False) 
     system = state.system
     settings = integrator
     if system.is_interpreted:
-        return "parts of this system are in Python"
+        parts = system.parts_in_python
+        return Reason(f"parts of this system are in Python ({_named(parts) or 'measures'})", _COMPILE)
     if type(settings).kernel not in METHODS or type(settings).try_step is not Integrator.try_step:
-        return f"{type(settings).__name__} steps one state of this system at a time"
-    watched = watches and all(
-        isinstance(one, When) and is_compiled(one) and one.witness.has_rate for one in system.event_handlers
-    )
-    events = system.event_handlers and not watched
-    if events or system.event_reporters or system.has_time_advanced_events():
-        return "this system has events that are not found in lanes"
+        return Reason(f"{type(settings).__name__} steps one state of this system at a time")
+    watched = [one for one in system.event_handlers if isinstance(one, When) and is_compiled(one) and one.witness.has_rate]
+    if not watches and watched == system.event_handlers and watched:
+        return Reason(f"handlers may change states within a step ({_named(list(watched))})", "with simulate they run in lanes")
+    unwatched = [one for one in system.event_handlers if one not in watched]
+    if unwatched or system.event_reporters:
+        return Reason(f"events of this system are found by Python ({_named([*unwatched, *system.event_reporters])})", _WATCH)
+    if system.has_time_advanced_events():
+        return Reason("this system has events whenever time advances")
     if system.get_matter_subsystem().unilateral_contacts:
-        return "this system has unilateral contacts"
+        return Reason("this system has unilateral contacts")
     if any(one.begins_with_a_measure(state) for one in acting_measures(system, Integrate)):
-        return "measures of this system integrate from where others begin"
+        return Reason("measures of this system integrate from where others begin")
     settings._apply()  # noqa: SLF001
     plain = settings.allow_interpolation and settings.counts[rk.PROJECTION] & 1 and settings.internal_step_limit is None
-    return None if plain else "this integrator's settings are for one state of this system at a time"
+    return None if plain else Reason("this integrator's settings are for one state of this system at a time")
 
 
 def acting_measures(system: MultibodySystem, kind: type[_Measure]) -> list[_Measure]:
@@ -134,38 +156,40 @@ class LaneRuns:
         self.whole = self.whole or counts["num_controllers"] > 0
         #: A state of its own for each thread, in which controllers are sampled.
         self.single = state
-        plan, self.settings = np.zeros(steps.PLAN_SIZE, np.int64), np.zeros(rk.CONTROL_SIZE)
+        plan, self.settings = np.zeros(layout.PLAN_SIZE, np.int64), np.zeros(rk.CONTROL_SIZE)
         wanted = EVERYTHING | UNCHECKED
         if gravity_alone and not self.whole:
             wanted &= ~FORCES
         self.take_settings(integrator)
         constrained = state.num_matter_errors("u_err") > 0
-        plan[steps.ROUTINE] = advance.address(**in_lanes)
-        plan[steps.PRESCRIBER] = prescribe.address(**in_lanes) if state.has_known else 0
-        plan[steps.PROJECTOR] = project.address(**in_lanes) if constrained else 0
-        iterates = METHODS[type(integrator).kernel] == steps.VERLET
+        plan[layout.ROUTINE] = advance.address(**in_lanes)
+        plan[layout.PRESCRIBER] = prescribe.address(**in_lanes) if state.has_known else 0
+        plan[layout.PROJECTOR] = project.address(**in_lanes) if constrained else 0
+        iterates = METHODS[type(integrator).kernel] == layout.VERLET
         # where speeds change and positions stay, mobilizers' poses are read once more
-        plan[steps.WANTED] = wanted if state.has_known or iterates else wanted | NO_MOBILIZERS
-        plan[steps.HOLDS] = holds
-        plan[steps.CONTROLLER] = controller.address(**in_lanes) if controller is not None else 0
-        plan[steps.TERMINATOR] = terminator.address(**in_lanes) if terminator is not None else 0
+        plan[layout.WANTED] = wanted if state.has_known or iterates else wanted | NO_MOBILIZERS
+        plan[layout.HOLDS] = holds
+        plan[layout.CONTROLLER] = controller.address(**in_lanes) if controller is not None else 0
+        plan[layout.TERMINATOR] = terminator.address(**in_lanes) if terminator is not None else 0
         if counts["num_controllers"]:
-            plan[steps.SINGLE_ROUTINE] = advance.address()
-            plan[steps.SINGLE_PRESCRIBER] = prescribe.address() if state.has_known else 0
+            plan[layout.SINGLE_ROUTINE] = advance.address()
+            plan[layout.SINGLE_PRESCRIBER] = prescribe.address() if state.has_known else 0
         if counts["num_contact_elements"] and integrator.fixed_step_size is None:
-            plan[steps.LIMITER] = limit_step.address(**in_lanes)
-            plan[steps.FORESEEN] = integrator.counts[rk.FORESEEN]
-        plan[steps.METHOD] = METHODS[type(integrator).kernel]
-        plan[steps.ERROR_ORDER] = integrator.counts[rk.ERROR_ORDER]
-        plan[steps.ENDS_AT_STAGE] = iterates or (
-            plan[steps.METHOD] == steps.RUNGE_KUTTA and integrator.counts[rk.ENDS_AT_STAGE]
+            plan[layout.LIMITER] = limit_step.address(**in_lanes)
+            plan[layout.FORESEEN] = integrator.counts[rk.FORESEEN]
+        plan[layout.METHOD] = METHODS[type(integrator).kernel]
+        #: Whether a state can go on alone from where a step in a lane begins: the errors of Verlet's depend on the step before.
+        self.hands_over = not (iterates and integrator.fixed_step_size is None)
+        plan[layout.ERROR_ORDER] = integrator.counts[rk.ERROR_ORDER]
+        plan[layout.ENDS_AT_STAGE] = iterates or (
+            plan[layout.METHOD] == layout.RUNGE_KUTTA and integrator.counts[rk.ENDS_AT_STAGE]
         )
-        plan[steps.MEAN_NORM] = integrator.counts[rk.MEAN_NORM]
-        plan[steps.QUATERNIONS] = bool(tree.fields["has_quaternion"].any())
-        projects = integrator.counts[rk.PROJECT_REPORTS] and (constrained or plan[steps.QUATERNIONS])
-        plan[steps.PROJECT_REPORTS] = bool(projects)
-        plan[steps.FIXED] = integrator.fixed_step_size is not None
-        plan[steps.PLAIN_RATES] = bool((tree.fields["rates"] == _rates.SAME).all())
+        plan[layout.MEAN_NORM] = integrator.counts[rk.MEAN_NORM]
+        plan[layout.QUATERNIONS] = bool(tree.fields["has_quaternion"].any())
+        projects = integrator.counts[rk.PROJECT_REPORTS] and (constrained or plan[layout.QUATERNIONS])
+        plan[layout.PROJECT_REPORTS] = bool(projects)
+        plan[layout.FIXED] = integrator.fixed_step_size is not None
+        plan[layout.PLAIN_RATES] = bool((tree.fields["rates"] == _rates.SAME).all())
         self.plan, self.table = plan, np.ascontiguousarray(integrator.table)
         self.weights = error_weights(state) * _free(state)
         self.of_each = own_of_each(self.own)
@@ -175,7 +199,7 @@ class LaneRuns:
 
     @staticmethod
     def _witnesses(state: State, in_lanes: dict[str, bool]) -> tuple[npt.NDArray[np.int64], tuple[Any, Any]]:
-        """The system's witnesses as `batch_runs.look` takes them, and their integers and numbers."""
+        """The system's witnesses as `lanes.witnesses.look` takes them, and their integers and numbers."""
         rows: list[list[int]] = []
         integers: list[int] = []
         numbers: list[float] = []
@@ -209,7 +233,7 @@ class LaneRuns:
     @property
     def adaptive(self) -> bool:
         """Whether steps are chosen by their errors."""
-        return not self.plan[steps.FIXED]
+        return not self.plan[layout.FIXED]
 
     def make_workers(self, count: int, new_record: Callable[[], Record]) -> None:
         """Let there be arrays for so many threads."""
@@ -230,11 +254,11 @@ class Worker:
             record.share(name, self.own[at : at + rows * columns].reshape(rows, columns, LANES))
             at += rows * columns
         self.work = aligned_zeros(rk.FIRST_STAGE + stages + rk.ROWS_AFTER, record.ny, LANES)
-        self.control = aligned_zeros(steps.CONTROL_ROWS, 1, LANES)
-        self.marks = aligned_zeros(steps.MARK_ROWS, 1, LANES)
+        self.control = aligned_zeros(layout.CONTROL_ROWS, 1, LANES)
+        self.marks = aligned_zeros(layout.MARK_ROWS, 1, LANES)
         self.held = aligned_zeros(record.nu, 1, LANES)
-        self.lanes = np.full((runs.LANE_ROWS, LANES), -1, np.int64)
-        self.queue = np.zeros(runs.QUEUE_SIZE, np.int64)
+        self.lanes = np.full((layout.LANE_ROWS, LANES), -1, np.int64)
+        self.queue = np.zeros(layout.QUEUE_SIZE, np.int64)
         if len(plan.watched):
             integers, numbers = plan.pools
             record.share("witness_integers", integers)
@@ -276,15 +300,15 @@ class Worker:
 
     def begin(self, first_row: int = 0) -> None:
         """Let no state be on its way, of an earlier run that was interrupted; the first one to come is *first_row*."""
-        self.lanes[runs.STATE] = -1
+        self.lanes[layout.STATE] = -1
         self.queue[:] = 0
-        self.queue[runs.FIRST_ROW] = first_row
+        self.queue[layout.FIRST_ROW] = first_row
 
     def go(self, attempts: int, share: tuple[Any, ...], data: tuple[Any, ...]) -> int:
-        """Take states on their way, and others of *share*, on with so many attempts. What `batch_runs.run` returns."""
-        self.queue[runs.LIMIT] = attempts
+        """Take states on their way, and others of *share*, on with so many attempts. What `lanes.run` returns."""
+        self.queue[layout.LIMIT] = attempts
         if self._run is None:
-            self._run = runs.run.code_for(*self._first, *share, *data)
+            self._run = run.code_for(*self._first, *share, *data)
         return int(self._run(*self._first, *share, *data))
 
 

@@ -14,8 +14,8 @@ from ..simulation.run import integrator_settings, make_integrator
 from ..system.projection import share_weights
 from ..value.stage import Stage
 from . import batch_state_runs as runs
-from .batch_runs import FIRST_ROW, LIMIT, QUEUE_SIZE
 from .lane_runs import acting_measures, remembered_of
+from .lanes.layout import FIRST_ROW, LIMIT, QUEUE_SIZE
 
 if TYPE_CHECKING:
     from ..state.state import State
@@ -53,7 +53,7 @@ class StateRuns:
     WIDTH = 1
 
     def __init__(self, state: State, own: dict[str, Array], of_each: Array, integrator: Integrator) -> None:
-        self.adaptive = True
+        self.adaptive = self.hands_over = True
         self.of_each = of_each
         if state.resources is not None and state.resources.weights:
             share_weights(state)

@@ -24,7 +24,7 @@ from ._closed_loop import Laws
 from ._exact_measures import ExactMeasures
 from ._exact_outputs import NAMED as EXACT
 from ._exact_outputs import ExactOutputs, station
-from ._inputs import Inputs, every_mobility
+from ._inputs import Inputs, every_mobility, listed
 from .linear_system import LinearSystem
 
 if TYPE_CHECKING:
@@ -104,6 +104,7 @@ def linearize(
     ((4, 4), (4, 2))
     """
     check_state("linearize", system, state)
+    checks.flags("linearize", independent=independent, closed_loop=closed_loop)
     if closed_loop:
         return _closed(system, state, inputs, outputs, independent)
     found = system.calc_forward_dynamics_derivatives(state)
@@ -218,7 +219,7 @@ def _of_outputs(
     n, nu, parts, exact = len(A), state.tree.nu, [], None
     names: list[str] = []
     others: list[str] = []
-    for i, output in enumerate(outputs):
+    for i, output in enumerate(listed("outputs", outputs)):
         values, own = _values_of(system, [output], state)
         own = [one.replace("output_0", f"output_{i}") for one in own]
         names += own

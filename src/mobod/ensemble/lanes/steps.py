@@ -9,40 +9,37 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..algebra.record import call_routine
-from ..algebra.scalar import load, one, sqrt, store, where, zero
-from ..compiling import generic
-from ..constraint._protocol import PROJECT_Q, PROJECT_U
-from ..integrator import _runge_kutta as rk
-from ..integrator._runge_kutta import FIRST_STAGE, RATE, RATE_PREVIOUS, Y_PREVIOUS, Y
-from ..integrator.verlet import MOST_ITERATIONS, NEARER
-from ..mobilizer import _rates
-from ..motion._protocol import SET_Q, SET_U
-from ..state.validity import ARTICULATED, FORCES, KINEMATICS, NO_MOBILIZERS, NO_RATES, POSITIONS, UNCHECKED
-from ..tree.project import ERROR, LEAST, TOLERANCE
-from ..tree.realize import nothing_of
-
-# rows of `control` after those of `integrator._runge_kutta`: the attempt's size, the time of a report, the attempt's error, NaN
-# where it failed, when the run ends, when what terminates it becomes positive, the value of that at the step's beginning and
-# last, the bracket of the time at which it is zero with the values there, weighted, and which side was moved last; when the
-# next controller is to be sampled; of the attempt of a method that iterates how often it did, and 1 where that went on;
-# where surfaces may touch, the strain and the surprise of that module
-SIZE, AT, NORM, SOUND, END, HALT, VALUE_BEFORE, VALUE, LOW, HIGH, AT_LOW, AT_HIGH, SIDE, SAMPLE = range(
-    rk.CONTROL_SIZE, rk.CONTROL_SIZE + 14
+from ...algebra.record import call_routine
+from ...algebra.scalar import load, one, sqrt, store, where, zero
+from ...compiling import generic
+from ...constraint._protocol import PROJECT_Q, PROJECT_U
+from ...integrator import _runge_kutta as rk
+from ...integrator._runge_kutta import FIRST_STAGE, RATE, RATE_PREVIOUS, Y_PREVIOUS, Y
+from ...integrator.verlet import MOST_ITERATIONS, NEARER
+from ...mobilizer import _rates
+from ...motion._protocol import SET_Q, SET_U
+from ...state.validity import ARTICULATED, FORCES, KINEMATICS, NO_MOBILIZERS, NO_RATES, POSITIONS, UNCHECKED
+from ...tree.project import ERROR, LEAST, TOLERANCE
+from ...tree.realize import nothing_of
+from .layout import (
+    APART,
+    CONTROLLER,
+    ENDS_AT_STAGE,
+    FIXED,
+    HOLDS,
+    ITERATIONS,
+    METHOD,
+    PLAIN_RATES,
+    PRESCRIBER,
+    PROJECTOR,
+    QUATERNIONS,
+    ROUTINE,
+    RUNGE_KUTTA,
+    SEMI_EXPLICIT_EULER,
+    SEMI_EXPLICIT_EULER2,
+    SIZE,
+    WANTED,
 )
-ITERATIONS, APART, STRAIN, SURPRISE = range(rk.CONTROL_SIZE + 14, rk.CONTROL_SIZE + 18)
-CONTROL_ROWS = rk.CONTROL_SIZE + 18
-# rows of `marks`: lanes that begin, that end a step, that report
-FRESH, TAKEN, DUE = range(3)
-MARK_ROWS = 3
-# places in `plan`: addresses of routines, 0 for none; what is requested of the first; and choices, 1 or 0; one more address
-ROUTINE, PRESCRIBER, PROJECTOR, CONTROLLER, WANTED, HOLDS, METHOD, ERROR_ORDER, ENDS_AT_STAGE, MEAN_NORM = range(10)
-PROJECT_REPORTS, FIXED, PLAIN_RATES, QUATERNIONS, TERMINATOR, SINGLE_ROUTINE, SINGLE_PRESCRIBER = range(10, 17)
-# ... the routine that limits steps by contact, and the row of *work* with the rates foreseen at a step's end
-LIMITER, FORESEEN = 17, 18
-PLAN_SIZE = 19
-# what METHOD is
-RUNGE_KUTTA, SEMI_EXPLICIT_EULER, SEMI_EXPLICIT_EULER2, VERLET = range(4)
 
 _OPTIONS = UNCHECKED | NO_RATES | NO_MOBILIZERS
 

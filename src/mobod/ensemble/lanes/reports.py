@@ -1,0 +1,54 @@
+"""Reports of lanes within their last steps."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...algebra.scalar import load, load_lane, store, where
+from ...compiling import generic
+from ...integrator import _runge_kutta as rk
+from ...integrator._runge_kutta import PREVIOUS_TIME, TIME
+from . import steps
+from .layout import AT, DUE, HALT, PROJECT_REPORTS, REPORT, STATE, TAKEN
+
+
+@generic
+def find_due(control: Any, lanes: Any, marks: Any, times: Any) -> bool:
+    """Mark lanes with a report within their last step, and whether there are any; the others look at their step's end."""
+    found, nt = False, times.shape[1]
+    for lane in range(8):
+        marks[DUE, 0, lane] = 0.0
+        control[AT, 0, lane] = control[TIME, 0, lane]
+        s, k = lanes[STATE, lane], lanes[REPORT, lane]
+        if s >= 0 and k < nt:
+            at = times[s if times.shape[0] > 1 else 0, k]
+            if at <= control[TIME, 0, lane] and at <= control[HALT, 0, lane]:
+                control[AT, 0, lane] = at
+                marks[DUE, 0, lane] = 1.0
+                found = True
+    return found
+
+
+@generic
+def report(
+    model: Any, plan: Any, settings: Any, work: Any, control: Any, lanes: Any, marks: Any, first: int, results: Any
+) -> None:
+    """A report of each lane that is marked, into its row of the results."""
+    at, time = load(control, AT, 0), load(control, TIME, 0)
+    steps.interpolate(model, work, load(control, PREVIOUS_TIME, 0), time, at)
+    steps.prescribe(model, plan)
+    if plan[PROJECT_REPORTS] != 0:
+        between = where(at < time, load(marks, DUE, 0), 0.0)
+        # TAKEN is free here
+        store(marks, TAKEN, 0, between)
+        any_between = False
+        for lane in range(8):
+            any_between = any_between or marks[TAKEN, 0, lane] > 0.0
+        if any_between:
+            steps.project(model, plan, between, 1.0, settings[rk.TOLERANCE])
+    for lane in range(8):
+        if marks[DUE, 0, lane] > 0.0:
+            s, k = lanes[STATE, lane], lanes[REPORT, lane]
+            for i in range(model.ny):
+                results[s - first, k, i] = load_lane(model.y, i, 0, lane)
+            lanes[REPORT, lane] = k + 1

@@ -1,0 +1,123 @@
+"""Lanes take states and give them back: chunk by chunk, as they become free."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...algebra.scalar import load_lane
+from ...compiling import generic
+from ...integrator import _runge_kutta as rk
+from ...integrator._runge_kutta import LAST_ERROR, MIN_STEP, PREVIOUS_TIME, STEP, TIME, Y
+from ..batch_memory import put_memory, take_memory
+from ..chunks import ITEMS, end_of
+from ..chunks import take as next_chunk
+from .layout import (
+    AT,
+    END,
+    ENDED,
+    FIRST_ROW,
+    HALT,
+    LANE_ROWS,
+    LAST_PART,
+    LAST_SIZE,
+    LAST_STRAIN,
+    NEXT,
+    OUTCOMES,
+    REACHED_TIME,
+    REPORT,
+    ROWS,
+    STATE,
+    STATUS,
+    STOP,
+    STRAIN,
+    SUSPECT,
+    TERMINATED,
+)
+
+#: The resolution of time, as a part of the run's end time.
+_RESOLUTION = 2.0**-52
+#: A kernel that named NumPy here would not be cached: its fingerprint would meet `numpy.max`, which cannot be hashed.
+_NEVER = float("inf")
+
+
+@generic
+def refill(queue: Any, chunks: Any, worker: int) -> None:
+    """Take the next chunk of states; where there is none, STOP is below NEXT from then on."""
+    begin = next_chunk(chunks, worker)
+    queue[NEXT], queue[STOP] = queue[FIRST_ROW] + begin, queue[FIRST_ROW] + end_of(chunks, begin)
+    if begin >= chunks[ITEMS]:
+        queue[STOP] = queue[NEXT] - 1
+
+
+@generic
+def take(
+    model: Any, lane: int, s: int, settings: Any, control: Any, lanes: Any, work: Any, held: Any, given: Any, own: Any
+) -> None:
+    """Let a lane take state *s*."""
+    time, q, u, z, particles, forces, own_of_each, end, memory = given
+    for row in range(STATE, LANE_ROWS):
+        lanes[row, lane] = 0
+    lanes[STATE, lane] = s
+    control[TIME, 0, lane] = control[PREVIOUS_TIME, 0, lane] = time[s, 0]
+    control[STEP, 0, lane] = settings[STEP]
+    control[rk.LAST_STEP, 0, lane] = 0.0
+    control[HALT, 0, lane] = _NEVER
+    control[LAST_ERROR, 0, lane] = control[STRAIN, 0, lane] = 0.0
+    control[END, 0, lane] = end[s]
+    control[MIN_STEP, 0, lane] = max(settings[MIN_STEP], _RESOLUTION * abs(end[s]))
+    for i in range(model.nq):
+        work[Y, i, lane] = q[s, i]
+    at = model.nq
+    for i in range(model.nu):
+        work[Y, at + i, lane] = u[s, i]
+    at += model.nu
+    for i in range(model.nz):
+        work[Y, at + i, lane] = z[s, i]
+    at += model.nz
+    for i in range(2 * model.particle_size):
+        work[Y, at + i, lane] = particles[s, i]
+    if forces.shape[0] > s:
+        for i in range(model.nu):
+            held[i, 0, lane] = forces[s, i]
+    for i in range(own_of_each.shape[1]):
+        own[i, lane] = own_of_each[s, i]
+    take_memory(model, lane, memory, s)
+
+
+@generic
+def retire(model: Any, lane: int, status: int, inside: bool, control: Any, lanes: Any, work: Any, given: Any, out: Any) -> None:
+    """The run of a lane's state has ended; the state is left there, and the lane is free.
+
+    That is at the end of its last step or, *inside* it, at the time AT, with y of the last report; of the record where it was
+    terminated; where the next step is SUSPECT, at its beginning.
+    """
+    time, q, u, z, particles, _, _, _, memory = given
+    results, queue, outcome, reached = out
+    first = queue[FIRST_ROW]
+    queue[ENDED] += 1
+    s = lanes[STATE, lane]
+    at = control[AT, 0, lane] if inside else control[TIME, 0, lane]
+    time[s, 0] = reached[s, REACHED_TIME] = at
+    reached[s, LAST_SIZE] = control[STEP if status == SUSPECT else rk.LAST_STEP, 0, lane]
+    if status == SUSPECT:
+        reached[s, LAST_PART], reached[s, LAST_STRAIN] = control[LAST_ERROR, 0, lane], control[STRAIN, 0, lane]
+    n, m = model.nq, model.nq + model.nu
+    for i in range(model.ny):
+        y = work[rk.Y_PREVIOUS if status == SUSPECT else Y, i, lane]
+        if inside and status == TERMINATED:
+            y = load_lane(model.y, i, 0, lane)
+        elif inside:
+            y = results[s - first, lanes[REPORT, lane] - 1, i]
+        if i < n:
+            q[s, i] = y
+        elif i < m:
+            u[s, i - n] = y
+        elif i < m + model.nz:
+            z[s, i - m] = y
+        else:
+            particles[s, i - m - model.nz] = y
+    put_memory(model, lane, memory, s)
+    outcome[s, STATUS] = status
+    for k in range(OUTCOMES - ROWS):
+        outcome[s, ROWS + k] = lanes[REPORT + k, lane]
+    lanes[STATE, lane] = -1
