@@ -357,9 +357,7 @@ class Differentiable(OnManifold):
         (2, 4)
         """
         self.get_matter_subsystem().accelerations(state, "calc_parameter_derivatives")
-        if isinstance(parameters, str):
-            raise TypeError(f"parameters is a list, such as [{parameters!r}], not a name alone")
-        return parameter_derivatives.by_settings(self, state, [settings.find(self, what) for what in parameters]).u_dot
+        return parameter_derivatives.by_settings(self, state, settings.find_each(self, parameters)).u_dot
 
 
 __all__ = ["Differentiable", "ForwardDynamicsDerivatives", "InverseDynamicsDerivatives", "Sweep"]
