@@ -66,8 +66,8 @@ class State(OwnParameters):
         need_positions need_velocities
         num_matter_errors own_field own_fields own_numbers pending_euler_angles preparing put_numbers q_dot_dot_view q_dot_view
         q_values q_view record refuse refuse_model resources revert scratch settings settle_motion slots snapshot stage_number
-        take_own take_settings token tree tree_of u_dot_view u_values u_view upd_resources use_euler_angles valid variable_places
-        version write_matters_own y_values z_dot_view z_values z_view
+        take_own take_settings token tree tree_of u_dot_view u_values u_view upd_resources use_euler_angles valid
+        variable_places version write_matters_own y_values z_dot_view z_values z_view
         """.split()
     )
 
