@@ -21,9 +21,11 @@ from ..value.stage import Stage
 from .failures import Failure
 from .lanes import layout
 from .sensitivity_rows import read_sensitivities
+from .states import read_only
 
 if TYPE_CHECKING:
     from ..simulation.sensitivities import Sensitivities
+    from ..state.resources import Settings
     from ..state.state import State
 
 _VARIABLES = ("q", "u", "z", "particle_locations", "particle_velocities")
@@ -132,7 +134,7 @@ class EnsembleTrajectory(Sealed):
     speed_names: tuple[str, ...]
     auxiliary_names: tuple[str, ...]
 
-    INNER = frozenset({"rows_of_y", "state_of"})
+    INNER = frozenset({"changes", "rows_of_y", "state_of"})
 
     def __init__(
         self,
@@ -148,6 +150,7 @@ class EnsembleTrajectory(Sealed):
         statistics: dict[str, Any],
         state_of: Callable[[int], State] | None,
         quantities: Mapping[str, Array] | None = None,
+        changes: dict[int, list[tuple[int, dict[str, Any], Settings]]] | None = None,
         sensitivities: Sensitivities | None = None,
     ) -> None:
         self.time, self.observations, self.sensitivities = time, observations, sensitivities
@@ -159,6 +162,8 @@ class EnsembleTrajectory(Sealed):
         self.auxiliary_names = tuple(names["auxiliary_names"])
         self.end_time, self.num_rows, self.statistics = end_time, num_rows, statistics
         self.failures, self.terminations, self.state_of = failures, terminations, state_of
+        #: By state, rows from which on it has other Instance variables, as event handlers have left them, and these.
+        self.changes = changes or {}
 
     def __len__(self) -> int:
         return len(self.end_time)
@@ -264,6 +269,7 @@ class EnsembleTrajectory(Sealed):
             statistics={k: v[which] if isinstance(v, np.ndarray) else v for k, v in self.statistics.items()},
             state_of=None if state_of is None else _Picked(state_of, places),
             quantities={name: values[which] for name, values in self.quantities.items()},
+            changes={k: self.changes[i] for k, i in enumerate(places) if i in self.changes},
             sensitivities=None if self.sensitivities is None else self.sensitivities.each(lambda a: np.asarray(a[which])),
         )
 
@@ -327,17 +333,6 @@ class EnsembleTrajectory(Sealed):
         kept = {name: values[i, :rows] for name, values in self.quantities.items()}
         if len(time) > rows:
             kept = {name: _with_rows(values, len(time)) for name, values in kept.items()}
-        energy = np.full(len(time), np.nan)
-        scratch = None if state is None else state.copy()
-        for k, now in enumerate(time.tolist() if scratch is not None else ()):
-            assert scratch is not None
-            scratch.time, scratch.q, scratch.u = now, columns["q"][k], columns["u"][k]
-            scratch.z = columns["z"][k]
-            record = scratch.record
-            record.particle_location[:, 0] = columns["particle_locations"][k].ravel()
-            record.particle_velocity[:, 0] = columns["particle_velocities"][k].ravel()
-            scratch.system.realize(scratch, Stage.DYNAMICS)
-            energy[k] = scratch.system.calc_energy(scratch)
         statistics = {
             name: value[i].item() if isinstance(value, np.ndarray) else value for name, value in self.statistics.items()
         }
@@ -345,10 +340,10 @@ class EnsembleTrajectory(Sealed):
             statistics["failure"] = str(self.failures[i])
         if end is not None:
             statistics["termination"] = end.reason
-        found = Trajectory(
+        motion = Trajectory(
             system=None if state is None else state.system,
             time=time,
-            energy=energy,
+            energy=np.full(len(time), np.nan),
             coordinate_names=self.coordinate_names,
             speed_names=self.speed_names,
             auxiliary_names=self.auxiliary_names,
@@ -357,9 +352,17 @@ class EnsembleTrajectory(Sealed):
             quantities=kept,
             **columns,
         )
+        motion.changes = self.changes.get(i, [])
+        if state is not None:
+            motion.energy = read_only(np.array([_energy(one) for one in motion.states.walk(range(len(time)))]))
         if self.sensitivities is not None:
-            found.sensitivities = self.sensitivities.each(lambda a: _with_rows(np.array(a[i, :rows]), len(time)))
-        return found
+            motion.sensitivities = self.sensitivities.each(lambda a: _with_rows(np.array(a[i, :rows]), len(time)))
+        return motion
+
+
+def _energy(state: State) -> float:
+    state.system.realize(state, Stage.DYNAMICS)
+    return float(state.system.calc_energy(state))
 
 
 def _with_rows(array: Array, rows: int) -> Array:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Collection, Hashable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -102,33 +102,54 @@ class Running(OwnValues):
             return
         number = self._threads if threads is None else count_of(threads)
         stage = stage if type(stage) is Stage else Stage(stage)
-        if self._system.is_interpreted:
-            self._realize_one_by_one(stage)
+        in_lanes = not self._system.is_interpreted
+        if stage > Stage.INSTANCE or not in_lanes:
             self._reasons = None
-        elif stage > Stage.INSTANCE:
-            self._reasons = None
+        if in_lanes and stage > Stage.INSTANCE:
             task = self._tasks_of_realizing.get(stage)
             if task is None or task.made_of is not self._own_places:
                 task = self._task_of_realizing(stage)
             self._records(number, task.records, task.new_record)
             self._helpers.share(task, number)
+        if self._departures or not in_lanes:
+            self._realize_one_by_one(stage)
         self._stage = stage
+
+    def _alone(self) -> Collection[int]:
+        """Which states are computed for themselves: all of a system with parts in Python, else those that have departed."""
+        return range(self._n) if self._system.is_interpreted else sorted(self._departures)
+
+    def _sound_alone(self) -> list[int]:
+        """Those of them that have not failed."""
+        failed = self.failed
+        return [i for i in self._alone() if not failed[i]]
 
     def _task_of_realizing(self, stage: Stage) -> _Realizing:
         """What is shared among threads to realize; it is kept until states get parameters of their own."""
         address = _realize.advance.address(in_lanes=True, own_parameters=bool(self._own))
-        wanted = validity.NEEDED[stage]
-        if self._reduced.ground_acceleration is not None and not self._own:
-            wanted &= ~validity.FORCES
-        new_record = self._whole_record if self._own else self._reduced.new_record
+        wanted, new_record = self._wanted(stage), self._new_record()
         data = *self._variables, self._u_dot, self._particle_accelerations, self._failed
         task = _Realizing(self._own_places, self._workers, new_record, (address, wanted), stage >= Stage.ACCELERATION, data)
         self._tasks_of_realizing[stage] = task
         return task
 
-    def _share_out(self, kind: Hashable, work: Callable[[Record, tuple[Any, ...]], None]) -> None:
-        """Let threads share all groups: ``work(record, share)``, each with a record of its own."""
-        records = self._records(self._threads, self._whole_workers, self._whole_record)
+    def _wanted(self, stage: int) -> int:
+        """What is to be computed for a stage, of the reduced tree: no forces where gravity alone is Ground's acceleration."""
+        wanted = validity.NEEDED[stage]
+        if self._reduced.ground_acceleration is not None and not self._own:
+            wanted &= ~validity.FORCES
+        return wanted
+
+    def _new_record(self) -> Callable[[], Record]:
+        """What makes a record of the reduced tree, or of the whole one where states have parameters of their own."""
+        return self._whole_record if self._own else self._reduced.new_record
+
+    def _share_out(self, kind: Hashable, work: Callable[[Record, tuple[Any, ...]], None], reduced: bool = False) -> None:
+        """Let threads share all groups: ``work(record, share)``, each with its own record, of the whole or *reduced* tree."""
+        if reduced:
+            records = self._records(self._threads, self._workers, self._new_record())
+        else:
+            records = self._records(self._threads, self._whole_workers, self._whole_record)
 
         def with_record(worker: int, *counters: Any) -> None:
             work(records[worker], (worker, *counters))
@@ -152,9 +173,9 @@ class Running(OwnValues):
         return record
 
     def _realize_one_by_one(self, stage: Stage) -> None:
-        """A system with Python's own parts: each state for itself."""
-        self._failed[:] = 0.0
-        for i in range(self._n):
+        """Realize each state for itself where lanes cannot."""
+        for i in self._alone():
+            self._failed[i] = 0.0
             state = self._state(i)
             try:
                 self._system.realize(state, stage)

@@ -182,8 +182,8 @@ class Simulating(Stepping):
         return motions
 
     def _maker_of_states(self) -> Callable[[int], State]:
-        """What makes a state with the parameters of state *i*, as they are now."""
-        if self._own or self._of_subsystems:
+        """What makes a state with the parameters of state *i*, and what else it has of its own, as they are now."""
+        if self._own or self._of_subsystems or self._departures:
             return copy.copy(self)._state
         return CopyOf(self._template.copy())
 
@@ -242,7 +242,7 @@ class Simulating(Stepping):
         """What threads need to run states one by one in compiled code; None where Python has a part in it."""
         if self._of_subsystems or not are_compiled(self._template, integrator):
             return None
-        made = StateRuns(self._state(0), self._own, own_of_each(self._own), integrator)
+        made = StateRuns(self._state(0, departs=False), self._own, own_of_each(self._own), integrator)
         made.make_workers(min(self._threads, self._n))
         return made
 
@@ -307,6 +307,8 @@ class Simulating(Stepping):
         done = run_one(self._system, state, run.times[min(i, len(run.times) - 1), made:], settings, force, onward, wanted)
         k = len(done.time) - (done.termination is not None)
         rows[made : made + k], rows[made + k :] = done.y[:k], np.nan
+        if done.changes:
+            run.changes[i] = [(made + row, *values) for row, *values in done.changes]
         if run.tangents is not None and done.sensitivities is not None:
             run.tangents.put(i - first, done.sensitivities, k)
         self._put_back(i, done.state)
@@ -339,7 +341,11 @@ def _quantities(motions: EnsembleTrajectory, record: Any) -> dict[str, Array]:
     for i in range(len(motions)):
         rows, state = int(motions.num_rows[i]), motions.state_of(i)
         times = (motions.time if motions.time.ndim == 1 else motions.time[i])[:rows]
-        columns, made, error = Recording(state.system, state, record).rows_of(times, motions.rows_of_y(i))
+        recording = Recording(state.system, state, record)
+        if i in motions.changes:
+            columns, made, error = recording.rows_of_states(motions[i].states.walk(range(rows)), rows)
+        else:
+            columns, made, error = recording.rows_of(times, motions.rows_of_y(i))
         if error is not None:
             error.add_note(f"this is of state {i} at time {times[made]:.9g}")
             raise error
@@ -397,6 +403,7 @@ class _Run:
         if progress is not None and not isinstance(progress, (bool, np.bool_)) and not callable(progress):
             raise TypeError(f"progress is True, False or a callable of the states that have ended and n, not {progress!r}")
         self._ensemble, self.integrator, self.times = ensemble, integrator, times
+        self._state_of = ensemble._maker_of_states()
         n, ny = len(ensemble), len(ensemble._template.y_values)
         self._n, self._nt, self._ny = n, times.shape[1], ny
         (self.controller, self.ends), self.tangents = functions, tangents
@@ -415,6 +422,8 @@ class _Run:
         self.reached[:, 0] = ensemble._time[:n, 0]
         self.reasons: dict[int, str] = {}
         self.terminations: dict[int, Termination] = {}
+        #: Of states whose Instance variables handlers have changed, from which rows on, and these: see `Trajectory`.
+        self.changes: dict[int, list[Any]] = {}
         self._start = [part[:n].copy() for part in ensemble._variables]
         self._results = np.empty((n, self._nt, ny)) if path is None else np.empty((0, self._nt, ny))
         self._about = describe(ensemble._system, ensemble._template)
@@ -451,7 +460,10 @@ class _Run:
         if self.lanes is None:
             ensemble._run_one_by_one(self, np.arange(first, stop), results, first)
             return
-        ensemble._run_compiled(self, self.lanes, results, first, stop)
+        departed = np.array([i for i in sorted(ensemble._departures) if first <= i < stop], np.int64)
+        if len(departed) < stop - first:
+            with ensemble._hidden(departed):
+                ensemble._run_compiled(self, self.lanes, results, first, stop)
         for i in (np.flatnonzero(self.outcome[first:stop, layout.STATUS] == layout.TERMINATED) + first).tolist():
             y = np.concatenate([part[i] for part in ensemble._variables[1:5]])
             self.terminations[i] = Termination(float(self.reached[i, 0]), _ENDED, y)
@@ -460,10 +472,11 @@ class _Run:
         # pass; of a few others that have failed the same finds out what was at fault
         status = self.outcome[first:stop, layout.STATUS]
         alone = (status == layout.SUSPECT) | ((status == rk.STEP_TOO_SMALL) & self.lanes.adaptive)
+        alone[departed - first] = True
         stuck, others = np.flatnonzero(alone), np.flatnonzero((status != rk.REACHED) & ~alone)[:_EXPLAINED]
         again = np.concatenate([stuck, others]) + first
         if len(again):
-            fresh = again[self.outcome[again, layout.STATUS] != layout.SUSPECT]
+            fresh = again[(self.outcome[again, layout.STATUS] != layout.SUSPECT) | (not self.lanes.hands_over)]
             for part, start in zip(ensemble._variables, self._start, strict=True):
                 part[fresh] = start[fresh]
             self.outcome[fresh] = layout.NOT_RUN, *[0] * (layout.OUTCOMES - 1)
@@ -556,7 +569,8 @@ class _Run:
             failures=self._failures(),
             terminations=self.terminations,
             statistics=statistics,
-            state_of=self._ensemble._maker_of_states(),
+            state_of=self._state_of,
+            changes=self.changes,
             sensitivities=read_sensitivities(self._about.get("sensitivity_names"), columns),
         )
 
