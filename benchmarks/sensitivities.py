@@ -1,4 +1,4 @@
-"""What do sensitivities of a run cost: of one state, and of many, on one thread and on two?
+"""Measure what sensitivities of a run cost: of one state, and of many, on one thread and on two.
 
 Accuracy 1e-3, by all initial displacements and speeds, with a row at each end. A loop over
 `mobod.simulate` beside `Ensemble.simulate`, of the same states, in turns.
