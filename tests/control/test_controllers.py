@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import mobod as mb
+from mobod.compiling.fingerprint import fingerprint
 
 T = 0.01
 BODY = mb.body.Rigid(mb.MassProperties(1.0, (0, 0, 0), mb.UnitInertia.sphere(1.0)))
@@ -39,6 +40,13 @@ def run(system, q=(1.0,), time=50 * T, method="RungeKutta2", **settings):
 def spring(q, u, memory):
     memory[0] += 1.0
     return -40.0 * q - 3.0 * u
+
+
+def test_compiled_laws_are_kept_on_disk():
+    """All that a law's kernel reaches has a hash, which names its file."""
+    system, _ = slider()
+    routine = mb.control.Custom(system.forces, spring, sample_time=T, memory=[0.0]).entry().law
+    assert routine._fingerprint and fingerprint(routine._entry("state"))
 
 
 @pytest.mark.parametrize(

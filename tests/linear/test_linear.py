@@ -532,7 +532,7 @@ def test_a_closed_loop_is_that_of_laws_that_act_all_the_time():
     system.realize(state)
     found = mb.linearize(system, state, ["lower.mass", "upper.com"], ["u_dot"], closed_loop=True)
     assert found.state_names[4:] == ["servo.memory[0]", "servo.memory[1]"]
-    assert list(found.by_differences) == ["the law of servo"]
+    assert not found.by_differences
 
     def u_dot(x, mass=0.0):
         other = state.copy()

@@ -88,9 +88,10 @@ def linearize(
     A is the derivative of the flow, with dq = N v taken along the motion: its first rows are (N^-1 (d(N u)/dq N - NDot), 1,
     0), which is (0, 1, 0) but for quaternions and angles at u other than 0. Constraints, locks and motions are in A and B
     either way; with *independent*, dependent states are eliminated, so that A has no eigenvalues of directions off the
-    manifold. All is exact, measures among it that can be compiled, and what they integrate; callables, other measures,
-    reactions, what motions exert and laws of controllers take differences of fourth order, to about 1e-10:
-    `LinearSystem.by_differences` names them. In systems with parts in Python all does.
+    manifold. All is exact, measures among it that can be compiled, and what they integrate, and laws of controllers that are
+    made of NumPy's arithmetic, elementary functions, sums, products and linear algebra; callables, other measures and laws,
+    reactions, and what motions exert take differences of fourth order, to about 1e-10: `LinearSystem.by_differences` names
+    them. In systems with parts in Python all does.
 
     Examples
     --------
@@ -161,7 +162,7 @@ def _closed(system: Any, state: State, inputs: Any, outputs: Any, independent: b
     if independent:
         A, B, C, D, keep = _reduced(system, laws.state, pushed, (A, B, C, D), k)
         state_names = [state_names[i] for i in keep]
-    by_differences = [*plant.by_differences, *laws.names]
+    by_differences = [*plant.by_differences, *laws.by_differences]
     return LinearSystem(A, B, C, D, state_names, list(plant.input_names[:m]), output_names, by_differences)
 
 
