@@ -1,11 +1,11 @@
 """Studies in chunks: the same bits in any chunks, on any workers, after any interruption."""
 
 import concurrent.futures
+import importlib
 import json
 import multiprocessing
 import os
 import signal
-import sys
 import time
 import types
 
@@ -276,7 +276,9 @@ def test_joblib_runs_chunks(whole):
 def test_chunks_take_ten_seconds_where_building_takes_as_long_as_many_states(monkeypatch):
     """By a clock of its own: what building takes once a chunk does not count as time of the few states that are tried."""
     now, sizes = [0.0], []
-    monkeypatch.setattr(sys.modules["mobod.study.run_many"], "time", types.SimpleNamespace(perf_counter=lambda: now[0]))
+    monkeypatch.setattr(
+        importlib.import_module("mobod.study.run_many"), "time", types.SimpleNamespace(perf_counter=lambda: now[0])
+    )
 
     def slow_to_build(part):
         now[0] += 0.05 + 1e-4 * len(part)
