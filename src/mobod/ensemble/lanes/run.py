@@ -71,42 +71,14 @@ from .step_control import accept, attempts_evaluations, limit_steps, refuse
 from .witnesses import is_suspect, look
 
 
+# fmt: off
 @compiled
 def run(
-    block: Any,
-    plan: Any,
-    table: Any,
-    settings: Any,
-    weights: Any,
-    work: Any,
-    control: Any,
-    lanes: Any,
-    marks: Any,
-    held: Any,
-    own: Any,
-    queue: Any,
-    watched: Any,
-    seen: Any,
-    remembered: Any,
-    kept: Any,
-    single_block: Any,
-    own_of_single: Any,
-    worker: int,
-    chunks: Any,
-    calls: Any,
-    time: Any,
-    q: Any,
-    u: Any,
-    z: Any,
-    particles: Any,
-    memory: Any,
-    forces: Any,
-    own_of_each: Any,
-    end: Any,
-    times: Any,
-    results: Any,
-    outcome: Any,
-    reached: Any,
+    block: Any, plan: Any, table: Any, settings: Any, weights: Any, work: Any, control: Any, lanes: Any, marks: Any,
+    held: Any, own: Any, queue: Any, watched: Any, seen: Any, remembered: Any, kept: Any, single_block: Any,
+    own_of_single: Any, worker: int, chunks: Any, calls: Any,
+    time: Any, q: Any, u: Any, z: Any, particles: Any, memory: Any, forces: Any, own_of_each: Any, end: Any, times: Any,
+    results: Any, outcome: Any, reached: Any,
 ) -> int:
     # fmt: on
     """Take states through their runs, chunk by chunk, with as many attempts as the queue says: FINISHED or UNFINISHED.
