@@ -51,11 +51,13 @@ WORTH = 6e-6
 #: awake. More often at first: the first calls compile, and make threads.
 AGAIN, SOON, TRIALS = 256, 16, 4
 #: Timing takes 0.6 us. Calls shorter than this, s, are then timed one in so many, once it is known what pays.
-SHORT, ONE_IN = 1e-4, 4
+SHORT, ONE_IN = 1e-4, 8
 #: Chunks a thread, so that the last to finish is not waited for long.
 CHUNKS = 16
 #: So long a thread waits awake, s.
-AWAKE = 150e-6
+AWAKE = 100e-6
+#: Help has to be better by this, so that it is no matter of chance which way is taken where both are alike.
+BETTER = 0.97
 
 
 class Paces:
@@ -75,9 +77,12 @@ class Paces:
         self.with_help = False
 
     def learn(self, with_help: bool, pace: float) -> None:
-        """Take a better value at once, and a worse one little by little: a thread may have been kept waiting by others."""
+        """Follow the values little by little: a thread may have been kept waiting by others, and now and then one is lucky.
+
+        At first a better one is taken at once: those before were of compiling, and of making threads.
+        """
         before = self.helped if with_help else self.alone
-        if before != 0.0 and pace > before:
+        if before != 0.0 and (pace > before or self.count >= 4 * SOON):
             pace = before + 0.2 * min(pace - before, before)
         if with_help:
             self.helped = pace
@@ -189,7 +194,7 @@ class Helpers:
         """Whether calling helpers pays, by the timings so far."""
         if paces.alone * items < WORTH:  # or nothing is known yet
             return False
-        return (paces.helped < paces.alone) != paces.is_trial
+        return (paces.helped < BETTER * paces.alone) != paces.is_trial
 
     def _forget(self) -> None:
         #: Of each helper its own, so that worker number k is one thread: late for one job, it is not yet in the next.
