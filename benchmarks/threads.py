@@ -1,10 +1,10 @@
 """Measure what a second thread is worth to an Ensemble: realizing, and ten fixed steps, beside one thread and the machine.
 
 Ten pins in 64 to 4,096 states, in turns 20 ms of calls with one thread and as many with two, as in a loop, after as many calls
-as it takes to learn what pays; the median of the rounds' ratios. Then the same with pauses of 1 ms, in which threads fall asleep. Beside it the limit that the machine and Python give: two processes,
-each on a core of its own, with half of the states each, at the same time; they share nothing and wait for nothing. On a busy
-machine ``chrt -f 50`` before the command (Linux, root) keeps the others away. Then what setting parameters of each state takes,
-of several forms of array.
+as it takes to learn what pays; the median of the rounds' ratios. Then the same with pauses of 1 ms, in which threads sleep.
+Beside it the limit that the machine and Python give: two processes, each on a core of its own, with half of the states each, at
+the same time; they share nothing and wait for nothing. On a busy machine ``chrt -f 50`` before the command (Linux, root) keeps
+the others away. Last, what setting parameters of each state takes, of several forms of array.
 """
 
 from __future__ import annotations

@@ -416,6 +416,21 @@ def test_functions_control_end_and_observe_runs(close):
     close(among.q[on], motions.q[on], 1e-9)
 
 
+@pytest.mark.parametrize(
+    ("controller", "says"),
+    [
+        (lambda t, q, u: [-0.5 * x for x in u], "lists and arrays are not taken, write tuples"),
+        (lambda t, q, u: tuple(-0.5 * x for x in u), "it has a generator expression.*one after the other"),
+    ],
+)
+def test_controllers_that_are_not_compiled_say_why(controller, says, close):
+    ensemble, _, _, _ = spread("double_pendulum", 2, 13)
+    begun = ensemble.copy()
+    with pytest.warns(RuntimeWarning, match=says):
+        motions = ensemble.simulate(0.1, controller=controller, report_interval=0.1)
+    close(motions.q, begun.simulate(0.1, controller=lambda t, q, u: (-0.5 * u[0], -0.5 * u[1]), report_interval=0.1).q, 1e-12)
+
+
 def test_memory_of_a_state_is_what_the_documentation_says():
     """Variables, accelerations and two numbers; 120 bytes with steps; with runs the reports, twice the variables, 150 bytes."""
     ensemble, _, state, _ = spread("double_pendulum", 20_000, 37)

@@ -122,6 +122,34 @@ def test_what_is_wrong_with_a_function_is_said_of_it(make, function, says):
     assert model.forces.get_num_forces() == 1
 
 
+def of_a_generator(t, X, V, q, u, parameters):
+    return (), (tuple(-3.0 * x for x in q[0]),)
+
+
+def of_a_tuple_that_grows(t, X, V, q, u, parameters):
+    found = (0.0 * q[0][0],)
+    for x in q[0]:
+        found = (*found, -3.0 * x)
+    return (), ((found[1],),)
+
+
+@pytest.mark.parametrize(
+    ("function", "says"),
+    [
+        (
+            of_a_generator,
+            r"^'return \(\), \(tuple\(-3.0 \* x .*' \(line \d+ of test_custom_compiled.py\): a generator.*write the",
+        ),
+        (of_a_tuple_that_grows, r"^'found = \(\*found, -3.0 \* x\)' \(line .*: a tuple that grows in a loop; write it out"),
+    ],
+)
+def test_what_cannot_be_compiled_is_told_by_its_line(make, function, says):
+    model = make.tree(1, [mb.mobilizer.Pin])
+    F.Custom(model.forces, compiled=F.CompiledFunctions(function, mobilizers=[1]))
+    with pytest.raises(mb.ModelError, match=says):
+        model.made()
+
+
 def test_what_else_is_refused(make):
     model = make.tree(2, [mb.mobilizer.Free, mb.mobilizer.Pin])
     free = next(body for body in model.bodies if type(body).__name__ == "Free")

@@ -507,8 +507,9 @@ def test_jacobians_of_stations_and_frames(make, close, derivative, angles):
     close(matter.calc_station_jacobian_derivatives(state, *tasks, u=u), by_u, 1e-13)
     close(matter.calc_station_jacobian_derivatives(state, *tasks, forces=forces), by_f, 1e-13)
     close(matter.calc_station_jacobian_derivatives(state, *tasks, u=f, forces=forces), f @ by_f, 1e-13)
-    with pytest.raises(ValueError, match="forces"):
-        matter.calc_station_jacobian_derivatives(state, *tasks, forces=np.zeros(4))
+    for wrong in (np.zeros(4), np.zeros((9, 1)), np.zeros((1, 9))):
+        with pytest.raises(ValueError, match="forces"):
+            matter.calc_station_jacobian_derivatives(state, *tasks, forces=wrong)
     with pytest.raises(mb.StageError):
         matter.calc_frame_jacobian_derivatives(model.system.realize_topology(), *tasks)
 

@@ -217,10 +217,17 @@ def foot(model: Any, s: int, c: Any, axis: Any, start: Any) -> Any:
 
 @generic
 def settle(model: Any, s: int, c: Any, axis: Any, x: float, y: float) -> Any:
-    """The same place with the tangents that it has by those of c and the axis: one more step, of numbers of their type."""
+    """The same place with the tangents that it has by those of c and the axis: two more steps, of numbers of their type.
+
+    From values alone, a step gives first derivatives, and the next one second ones.
+    """
     _, g, m, k = _residual(surface(model, s, x, y), x, y, c, axis)
-    dx, dy = _solve((bare(m[0] + k[0]), bare(m[1] + k[1]), bare(m[2] + k[2])), g)
-    return x - dx, y - dy
+    matrix = bare(m[0] + k[0]), bare(m[1] + k[1]), bare(m[2] + k[2])
+    dx, dy = _solve(matrix, g)
+    u, v = x - dx, y - dy
+    _, g, _, _ = _residual(surface(model, s, u, v), u, v, c, axis)
+    dx, dy = _solve(matrix, g)
+    return u - dx, v - dy
 
 
 @generic

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import ast
 import hashlib
 import inspect
 import linecache
 import math
 import re
-import textwrap
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -18,13 +16,21 @@ import numpy as np
 from ..algebra.scalar import load, store
 from ..compiling import UsersRoutine
 from ..errors import ModelError
-from ..function.users import Frozen
+from ..function.users import Frozen, find_culprit
 from ..tree.sampling import ENDED, TIME, WORK_EFFORTS
 
 #: The routines made so far, by fingerprint.
 _made: dict[str, UsersRoutine] = {}
 #: What Numba says; what that means; and how to write it instead.
 _MEANINGS = (
+    (
+        r"setitem\(array\(float64, 1d, C\), slice<a:b>, none\)",
+        "it returns nothing; return the efforts, one a mobility, as an array, a tuple or one number",
+    ),
+    (
+        r"setitem\(array\(float64, 1d, C\), slice<a:b>, (?:Uni|Literal|DictType|\w*[Ll]ist|Tuple)",
+        "it returns neither an array of efforts, one a mobility, nor a tuple of numbers or one number",
+    ),
     (
         r"Cannot unify (?:Uni)?Tuple\(.*?\) and (?:Uni)?Tuple\(.*?\) for '(\w+)",
         r"\1 is a tuple that grows in a loop, or is of two lengths; make an array first, \1 = np.zeros(n), and fill it in",
@@ -51,13 +57,18 @@ _MEANINGS = (
     (r"reflected|ListType|list\(", "lists cannot be compiled here; make an array, np.zeros(n), and fill it in"),
     (r"DictType|dict\(|unicode_type", "dictionaries and text cannot be compiled here; use arrays and numbers"),
     (
-        r"No implementation of function Function\((?:<[\w ]+ )?(.+?)(?: at 0x.*?)?>?\) found for signature",
+        r"No implementation of function Function\((?!<function sample )"
+        r"(?:<(?:built-in )?\w+ )?'?(.+?)'?(?: at 0x.*?)?>?\) found for signature",
         r"there is no \1 of such arguments",
     ),
     (r"No matching definition for argument type", "a function is called with arguments of types that it does not take"),
 )
 
 
+_INSTEAD = {
+    "generator": "write a loop that adds to a number or fills an array",
+    "growing": "make an array before it, np.zeros(n), and fill it in",
+}
 _WAY_OUT = "is compiled; with compiled=False Python calls it, and anything goes"
 
 
@@ -106,7 +117,7 @@ def _text(names: tuple[str, ...], places: Mapping[str, Any], num_efforts: int) -
         elif name == "which":
             part += ".astype(np.int64)"
         arguments.append(part if len(shape) < 2 else f"{part}.reshape({shape})")
-    end = max(first + math.prod(shape) for first, shape in places.values())
+    end = max(WORK_EFFORTS + num_efforts, *(first + math.prod(shape) for first, shape in places.values()))
     first_kept, kept = places["memory"] if "memory" in names else (0, (0,))
     return "\n    ".join(
         (
@@ -132,7 +143,7 @@ def _text(names: tuple[str, ...], places: Mapping[str, Any], num_efforts: int) -
 
 def explained(frozen: Frozen, error: Exception) -> ModelError:
     """Why a law cannot be compiled: the user's own line first, what is wrong there, and how to write it."""
-    culprit = _known_culprit(frozen)
+    culprit = find_culprit(frozen, _INSTEAD)
     if culprit is not None:
         return ModelError(f"{culprit}. {frozen.what} {_WAY_OUT}")
     plain = re.sub(r"\x1b\[[0-9;]*m", "", str(error))
@@ -154,45 +165,6 @@ def explained(frozen: Frozen, error: Exception) -> ModelError:
             why = _in_words(meaning)
             break
     return ModelError(f"{where}: {why}. {frozen.what} {_WAY_OUT}")
-
-
-def _known_culprit(frozen: Frozen) -> str | None:
-    """What Numba refuses without a word, or with one of its own inside: generators, and tuples that grow."""
-    for part in frozen.parts:
-        code = part.__code__
-        lines = linecache.getlines(code.co_filename)[code.co_firstlineno - 1 :]
-        try:
-            tree = ast.parse(textwrap.dedent("".join(inspect.getblock(lines))))
-        except (SyntaxError, IndexError):  # a lambda within a line, say
-            continue
-        for node in (one for one in ast.walk(tree) if isinstance(one, ast.stmt | ast.expr)):
-            why: str | None = None
-            culprit: ast.stmt | ast.expr = node
-            if isinstance(node, ast.GeneratorExp | ast.Yield | ast.YieldFrom):
-                why = "a generator, which cannot be compiled; write a loop that adds to a number or fills an array"
-            elif isinstance(node, ast.For | ast.While):
-                growing = [one for one in ast.walk(node) if isinstance(one, ast.Assign | ast.AugAssign) and _grows(one)]
-                if growing:
-                    culprit = growing[0]
-                    why = "a tuple that grows in a loop; make an array before it, np.zeros(n), and fill it in"
-            if why is not None:
-                file, line = code.co_filename, code.co_firstlineno + culprit.lineno - 1
-                return f"{linecache.getline(file, line).strip()!r} (line {line} of {Path(file).name}): {why}"
-    return None
-
-
-def _grows(node: ast.Assign | ast.AugAssign) -> bool:
-    """Whether a name is assigned itself and more, as a tuple."""
-    if isinstance(node, ast.AugAssign):
-        return isinstance(node.op, ast.Add) and isinstance(node.value, ast.Tuple)
-    names = {target.id for target in node.targets if isinstance(target, ast.Name)}
-    value = node.value
-    if isinstance(value, ast.Tuple):
-        return any(isinstance(x, ast.Starred) and isinstance(x.value, ast.Name) and x.value.id in names for x in value.elts)
-    if isinstance(value, ast.BinOp) and isinstance(value.op, ast.Add):
-        sides = value.left, value.right
-        return any(isinstance(x, ast.Name) and x.id in names for x in sides) and any(isinstance(x, ast.Tuple) for x in sides)
-    return False
 
 
 def _in_words(text: str) -> str:

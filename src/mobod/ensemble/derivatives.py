@@ -194,9 +194,9 @@ class Derivatives(OfParts):
         >>> ensemble.calc_parameter_derivatives(["lower.mass"]).shape
         (10, 2, 1)
         """
-        from ..system.settings import find
+        from ..system.settings import find_each
 
-        settings = [find(self._system, what) for what in parameters]
+        settings = find_each(self._system, parameters)
         shape = self._template.tree.nu, sum(setting.size for setting in settings)
         return self._one_by_one(
             "calc_parameter_derivatives",
@@ -269,7 +269,7 @@ class Derivatives(OfParts):
 
     def _sweeps(self) -> bool:
         """Whether eight states can be swept at a time."""
-        if self._system.needs_states or not self._template.tree.nu:
+        if self._system.needs_states or self._departures or not self._template.tree.nu:
             return False
         sweep = self._sweep()
         return sweep is not None and not sweep.bent.any()

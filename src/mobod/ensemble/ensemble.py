@@ -71,6 +71,8 @@ class Ensemble(Simulating):
             getattr(other, name)[...] = array
         other._memory = self._memory.copy()
         other._template = self._template.copy()
+        other._shared, other._begun = None, self._begun.copy()
+        other._departures = {i: one.copy(self._template) for i, one in self._departures.items()}
         other._own = {name: self._own_of_each(name) for name in self._own}
         other._find_own()
         other._of_subsystems = {
@@ -91,7 +93,8 @@ class Ensemble(Simulating):
         variables = [part[: self._n].copy() for part in (*self._variables, self._failed)]
         own = {name: self._own_of_each(name) for name in self._own}
         settings = self._system, self._n, self._template, self._threads
-        return _unpickled, (type(self), settings, variables, own, self._of_subsystems, getattr(self, "__dict__", {}))
+        apart = self._of_subsystems, self._departures
+        return _unpickled, (type(self), settings, variables, own, apart, getattr(self, "__dict__", {}))
 
     def copy(self) -> Ensemble:
         """A copy with states of its own, of the same system, such as one for another thread."""
@@ -135,12 +138,12 @@ class Ensemble(Simulating):
 
 
 def _unpickled(
-    kind: type[Ensemble], settings: Any, variables: Any, own: dict[str, Any], of_subsystems: Any, more: dict[str, Any]
+    kind: type[Ensemble], settings: Any, variables: Any, own: dict[str, Any], apart: Any, more: dict[str, Any]
 ) -> Ensemble:
     """An ensemble from its pickle: arrays are new ones, which begin at cache lines."""
     system, n, state, threads = settings
     ensemble = object.__new__(kind)
     States.__init__(ensemble, system, n, state=state, threads=threads)
     vars(ensemble).update(more) if more else None
-    ensemble._restore(variables, own, of_subsystems)
+    ensemble._restore(variables, own, *apart)
     return ensemble

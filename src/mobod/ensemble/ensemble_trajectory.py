@@ -20,8 +20,12 @@ from ..value.checks import integer, not_negative
 from ..value.stage import Stage
 from .failures import Failure
 from .lanes import layout
+from .sensitivity_rows import read_sensitivities
+from .states import read_only
 
 if TYPE_CHECKING:
+    from ..simulation.sensitivities import Sensitivities
+    from ..state.resources import Settings
     from ..state.state import State
 
 _VARIABLES = ("q", "u", "z", "particle_locations", "particle_velocities")
@@ -82,6 +86,8 @@ class EnsembleTrajectory(Sealed):
         What ``observe`` has returned; m is 0 without it.
     quantities : dict of str to (n, nt, ...) array
         What else was recorded, by name.
+    sensitivities : Sensitivities or None
+        Derivatives of the motions, ``q (n, nt, nu, m)`` and so on, of a run that was asked for them.
     failed : (n,) bool array
         Which states could not go on.
     failures : dict of int to Failure
@@ -118,6 +124,7 @@ class EnsembleTrajectory(Sealed):
     particle_velocities: Array
     observations: Array
     quantities: dict[str, Array]
+    sensitivities: Sensitivities | None
     failures: dict[int, Failure]
     terminations: dict[int, Termination]
     end_time: Array
@@ -127,7 +134,7 @@ class EnsembleTrajectory(Sealed):
     speed_names: tuple[str, ...]
     auxiliary_names: tuple[str, ...]
 
-    INNER = frozenset({"rows_of_y", "state_of"})
+    INNER = frozenset({"changes", "rows_of_y", "state_of"})
 
     def __init__(
         self,
@@ -143,8 +150,10 @@ class EnsembleTrajectory(Sealed):
         statistics: dict[str, Any],
         state_of: Callable[[int], State] | None,
         quantities: Mapping[str, Array] | None = None,
+        changes: dict[int, list[tuple[int, dict[str, Any], Settings]]] | None = None,
+        sensitivities: Sensitivities | None = None,
     ) -> None:
-        self.time, self.observations = time, observations
+        self.time, self.observations, self.sensitivities = time, observations, sensitivities
         self.quantities = dict(quantities or {})
         for name in _VARIABLES:
             setattr(self, name, variables[name])
@@ -153,6 +162,8 @@ class EnsembleTrajectory(Sealed):
         self.auxiliary_names = tuple(names["auxiliary_names"])
         self.end_time, self.num_rows, self.statistics = end_time, num_rows, statistics
         self.failures, self.terminations, self.state_of = failures, terminations, state_of
+        #: By state, rows from which on it has other Instance variables, as event handlers have left them, and these.
+        self.changes = changes or {}
 
     def __len__(self) -> int:
         return len(self.end_time)
@@ -258,6 +269,8 @@ class EnsembleTrajectory(Sealed):
             statistics={k: v[which] if isinstance(v, np.ndarray) else v for k, v in self.statistics.items()},
             state_of=None if state_of is None else _Picked(state_of, places),
             quantities={name: values[which] for name, values in self.quantities.items()},
+            changes={k: self.changes[i] for k, i in enumerate(places) if i in self.changes},
+            sensitivities=None if self.sensitivities is None else self.sensitivities.each(lambda a: np.asarray(a[which])),
         )
 
     @classmethod
@@ -297,6 +310,7 @@ class EnsembleTrajectory(Sealed):
             terminations=ends,
             statistics=counted(outcome) | {"integrator": about.get("integrator", ""), "last_step_size": end[:, 1].copy()},
             state_of=None if state is None else CopyOf(state),
+            sensitivities=read_sensitivities(about.get("sensitivity_names"), columns),
         )
 
     def rows_of_y(self, i: int) -> Array:
@@ -318,18 +332,7 @@ class EnsembleTrajectory(Sealed):
             columns = {name: np.concatenate([columns[name], part[None]]) for name, part in zip(_VARIABLES, parts, strict=True)}
         kept = {name: values[i, :rows] for name, values in self.quantities.items()}
         if len(time) > rows:
-            kept = {name: np.concatenate([values, np.full((1, *values.shape[1:]), np.nan)]) for name, values in kept.items()}
-        energy = np.full(len(time), np.nan)
-        scratch = None if state is None else state.copy()
-        for k, now in enumerate(time.tolist() if scratch is not None else ()):
-            assert scratch is not None
-            scratch.time, scratch.q, scratch.u = now, columns["q"][k], columns["u"][k]
-            scratch.z = columns["z"][k]
-            record = scratch.record
-            record.particle_location[:, 0] = columns["particle_locations"][k].ravel()
-            record.particle_velocity[:, 0] = columns["particle_velocities"][k].ravel()
-            scratch.system.realize(scratch, Stage.DYNAMICS)
-            energy[k] = scratch.system.calc_energy(scratch)
+            kept = {name: _with_rows(values, len(time)) for name, values in kept.items()}
         statistics = {
             name: value[i].item() if isinstance(value, np.ndarray) else value for name, value in self.statistics.items()
         }
@@ -337,10 +340,10 @@ class EnsembleTrajectory(Sealed):
             statistics["failure"] = str(self.failures[i])
         if end is not None:
             statistics["termination"] = end.reason
-        return Trajectory(
+        motion = Trajectory(
             system=None if state is None else state.system,
             time=time,
-            energy=energy,
+            energy=np.full(len(time), np.nan),
             coordinate_names=self.coordinate_names,
             speed_names=self.speed_names,
             auxiliary_names=self.auxiliary_names,
@@ -349,3 +352,19 @@ class EnsembleTrajectory(Sealed):
             quantities=kept,
             **columns,
         )
+        motion.changes = self.changes.get(i, [])
+        if state is not None:
+            motion.energy = read_only(np.array([_energy(one) for one in motion.states.walk(range(len(time)))]))
+        if self.sensitivities is not None:
+            motion.sensitivities = self.sensitivities.each(lambda a: _with_rows(np.array(a[i, :rows]), len(time)))
+        return motion
+
+
+def _energy(state: State) -> float:
+    state.system.realize(state, Stage.DYNAMICS)
+    return float(state.system.calc_energy(state))
+
+
+def _with_rows(array: Array, rows: int) -> Array:
+    """An array with as many rows as a motion, of which one more may be where an event has ended it: not a number."""
+    return np.concatenate([array, np.full((rows - len(array), *array.shape[1:]), np.nan)])

@@ -67,7 +67,7 @@ class RunFunction:
         self.routine: UsersRoutine | None = None
         try:
             frozen = users.freeze(function, name, ARGUMENTS)
-            users.try_out(frozen, _places(state), f"There are {nq} q and {nu} u", lambda value, _: self.check(value))
+            users.try_out(frozen, _places(state), f"There are {nq} q and {nu} u", lambda value, _: self._check_compiled(value))
             made = users.routine_of(f"ensemble.{name}", {name: frozen}, (nq, nu), lambda: self._kernel(frozen, nq, nu))
             made.address(in_lanes=True)
             self.routine = made
@@ -96,6 +96,12 @@ class RunFunction:
                 raise ModelError(f"{self.name} has to return a number; it returned {value!r}")
         elif not isinstance(value, (tuple, list, np.ndarray)) or len(value) != self._shape[0]:
             raise ModelError(f"{self.name} has to return {self._shape[0]} numbers, a force for each u; it returned {value!r}")
+
+    def _check_compiled(self, value: Any) -> None:
+        """Refuse what Python may return and compiled code must not."""
+        self.check(value)
+        if self._shape:
+            users.check_tuples(f"{self.name} has to return {self._shape[0]} numbers", value, self._shape)
 
     def _kernel(self, f: users.Frozen, nq: int, nu: int) -> Function:
         call = "f(load(model.time, 0, 0), q(model.q, 0), u(model.u, 0))"

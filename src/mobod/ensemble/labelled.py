@@ -69,6 +69,12 @@ def of_motions(motions: EnsembleTrajectory) -> Any:
         found = np.asarray(getattr(motions, name)[:])
         if found.size:
             arrays[name] = (*along, *_dimensions(name, found.shape[2:])), found
+    if motions.sensitivities is not None:
+        labels["by"] = motions.sensitivities.names
+        for name, values in motions.sensitivities.arrays().items():
+            of = {"q": "u", "of_q": "q"}.get(name, name)  # displacements are one a speed
+            if (found := np.asarray(values[:])).size:
+                arrays[f"sensitivities_{name}"] = (*along, *_dimensions(of, found.shape[2:-1]), "by"), found
     if own_times:
         arrays["time"] = along, motions.time
     arrays["end_time"], arrays["failed"] = ("state", motions.end_time), ("state", motions.failed)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -47,7 +47,26 @@ METHODS = {
 }
 
 
-def why_one_by_one(state: State, integrator: Integrator, watches: bool = False) -> str | None:
+class Reason(NamedTuple):
+    """Why runs are not in lanes, and what there is to do about it, if anything."""
+
+    what: str
+    remedy: str = ""
+
+
+_COMPILE = "written as compiled functions they are as fast as the package's own, see docs/how-to/custom_forces.md"
+_WATCH = (
+    "a handler that derives from mobod.event.When, with a Coordinate, Speed, PlaneDistance or Gap to watch, leaves states in "
+    "lanes until its event; forces that change at a fixed rate can be a law of mobod.control"
+)
+
+
+def _named(parts: list[Any]) -> str:
+    """Some parts, for messages."""
+    return ", ".join(map(repr, parts[:3])) + (f" and {len(parts) - 3} more" if len(parts) > 3 else "")
+
+
+def why_one_by_one(state: State, integrator: Integrator, watches: bool = False) -> Reason | None:
     """Why runs of states like *state* are not in lanes but each for itself; None where they are.
 
     With *watches*, systems whose events are found by compiled witnesses are in lanes, until one may have happened.
@@ -55,22 +74,25 @@ def why_one_by_one(state: State, integrator: Integrator, watches: bool = False) 
     system = state.system
     settings = integrator
     if system.is_interpreted:
-        return "parts of this system are in Python"
+        parts = system.parts_in_python
+        return Reason(f"parts of this system are in Python ({_named(parts) or 'measures'})", _COMPILE)
     if type(settings).kernel not in METHODS or type(settings).try_step is not Integrator.try_step:
-        return f"{type(settings).__name__} steps one state of this system at a time"
-    watched = watches and all(
-        isinstance(one, When) and is_compiled(one) and one.witness.has_rate for one in system.event_handlers
-    )
-    events = system.event_handlers and not watched
-    if events or system.event_reporters or system.has_time_advanced_events():
-        return "this system has events that are not found in lanes"
+        return Reason(f"{type(settings).__name__} steps one state of this system at a time")
+    watched = [one for one in system.event_handlers if isinstance(one, When) and is_compiled(one) and one.witness.has_rate]
+    if not watches and watched == system.event_handlers and watched:
+        return Reason(f"handlers may change states within a step ({_named(list(watched))})", "with simulate they run in lanes")
+    unwatched = [one for one in system.event_handlers if one not in watched]
+    if unwatched or system.event_reporters:
+        return Reason(f"events of this system are found by Python ({_named([*unwatched, *system.event_reporters])})", _WATCH)
+    if system.has_time_advanced_events():
+        return Reason("this system has events whenever time advances")
     if system.get_matter_subsystem().unilateral_contacts:
-        return "this system has unilateral contacts"
+        return Reason("this system has unilateral contacts")
     if any(one.begins_with_a_measure(state) for one in acting_measures(system, Integrate)):
-        return "measures of this system integrate from where others begin"
+        return Reason("measures of this system integrate from where others begin")
     settings._apply()  # noqa: SLF001
     plain = settings.allow_interpolation and settings.counts[rk.PROJECTION] & 1 and settings.internal_step_limit is None
-    return None if plain else "this integrator's settings are for one state of this system at a time"
+    return None if plain else Reason("this integrator's settings are for one state of this system at a time")
 
 
 def acting_measures(system: MultibodySystem, kind: type[_Measure]) -> list[_Measure]:
@@ -156,6 +178,8 @@ class LaneRuns:
             plan[layout.LIMITER] = limit_step.address(**in_lanes)
             plan[layout.FORESEEN] = integrator.counts[rk.FORESEEN]
         plan[layout.METHOD] = METHODS[type(integrator).kernel]
+        #: Whether a state can go on alone from where a step in a lane begins: the errors of Verlet's depend on the step before.
+        self.hands_over = not (iterates and integrator.fixed_step_size is None)
         plan[layout.ERROR_ORDER] = integrator.counts[rk.ERROR_ORDER]
         plan[layout.ENDS_AT_STAGE] = iterates or (
             plan[layout.METHOD] == layout.RUNGE_KUTTA and integrator.counts[rk.ENDS_AT_STAGE]

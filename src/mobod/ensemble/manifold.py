@@ -98,12 +98,8 @@ class OnManifold(Results):
         found = self._results.get(place)
         if found is None:
             found = np.zeros((self._groups * LANES, tree.counts["num_rows"]))
-            if self._system.is_interpreted:
-                for i in np.flatnonzero(~self.failed):
-                    state = self._state(int(i))
-                    self._system.realize(state, stage)
-                    found[i, rows] = state.matters_own(name)[: len(rows)]
-            elif len(rows):
+            self._check_enabled(name)
+            if not self._system.is_interpreted and len(rows):
                 address = _realize.advance.address(in_lanes=True, own_parameters=bool(self._own))
                 data = self._own_places, *self._variables
 
@@ -111,8 +107,23 @@ class OnManifold(Results):
                     batch_constraints.collect(record, address, validity.NEEDED[stage], share, what, data, found)
 
                 self._share_out(("errors", what), work)
+            for i in self._sound_alone():
+                state = self._state(i)
+                self._system.realize(state, stage)
+                found[i, rows] = state.matters_own(name)[: len(rows)]
             self._results[place] = found
         return read_only(found[: self._n][:, rows])
+
+    def _check_enabled(self, name: str) -> None:
+        """Refuse what has no common shape, as handlers have left the constraints."""
+        shared = self._template.field("constraint_enabled")
+        for i, departure in self._departures.items():
+            enabled = departure.own.get("constraint_enabled", self._template.tree.fields["constraint_enabled"])
+            if not np.array_equal(enabled, shared):
+                raise ModelError(
+                    f"{name} of this ensemble is no array: an event handler has changed which constraints of state {i} are "
+                    f"enabled; ask for a list, ensemble.get_each(lambda state: state.{name})"
+                )
 
     def project(self, accuracy: float = 1e-8) -> npt.NDArray[np.bool_]:
         """Set prescribed q and u of every state, and project q and u onto the manifolds of constraints and quaternions.
@@ -153,16 +164,16 @@ class OnManifold(Results):
         self._template.check_owner(self._system, "Ensemble.project")
         accuracy = positive("accuracy", accuracy, ValueError)
         q, u, failed = self._q.copy(), self._u.copy(), np.zeros((self._groups * LANES, 1))
-        if self._system.is_interpreted:
-            for i in range(self._n):
-                state = self._state(i)
-                try:
-                    self._system.project(state, accuracy)
-                except (ModelError, ConvergenceError):
-                    failed[i] = 1.0
-                q[i], u[i] = state.q, state.u
-        else:
+        if not self._system.is_interpreted:
             self._project_in_lanes(accuracy, q, u, failed)
+        for i in self._alone():
+            state = self._state(i)
+            failed[i] = 0.0
+            try:
+                self._system.project(state, accuracy)
+            except (ModelError, ConvergenceError):
+                failed[i] = 1.0
+            q[i], u[i] = state.q, state.u
         reached: npt.NDArray[np.bool_] = failed[:, 0] == 0.0
         self._q[reached], self._u[reached] = q[reached], u[reached]
         self._changed(Stage.INSTANCE)

@@ -7,8 +7,8 @@ own state and what that has done.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -20,16 +20,20 @@ from ..simulation.quantities import Recording
 from ..simulation.run import IntegratorSettings, Run, integrator_settings, make_integrator
 from ..simulation.table import Rows
 from ..simulation.time_stepper import TimeStepper
+from ..simulation.variational import variational
+from ..system.variations import Directions
 from .states import memory_of
 
 if TYPE_CHECKING:
     from ..integrator import Integrator
+    from ..simulation.sensitivities import Sensitivities
+    from ..state.resources import Settings
     from ..state.state import State
     from ..system.system import MultibodySystem
 
 
-#: A state's time, q, u, z, particles, and what it remembers, as a row of `batch_memory`.
-Row = tuple[float, Array, Array, Array, Array, Array]
+#: A state's time, q, u, z, particles, what it remembers, as a row of `batch_memory`, and how often it was begun anew.
+Row = tuple[float, Array, Array, Array, Array, Array, int]
 
 
 @dataclass
@@ -49,6 +53,10 @@ class OneRun:
         Why it ended before its last report.
     integrator : Integrator
         With its counts.
+    sensitivities : Sensitivities or None
+        At the rows, where they were asked for.
+    changes : list
+        Rows from which on Instance variables are others, and these: see `Trajectory`.
     """
 
     time: Array
@@ -57,6 +65,8 @@ class OneRun:
     integrator: Integrator
     failure: str | None = None
     termination: str | None = None
+    sensitivities: Sensitivities | None = None
+    changes: list[tuple[int, dict[str, Any], Settings]] = field(default_factory=list)
 
 
 class Onward(NamedTuple):
@@ -74,29 +84,39 @@ def run_one(
     settings: IntegratorSettings,
     held: Array | Callable[[State], Array] | None = None,
     onward: Onward | None = None,
+    sensitivities: Sequence[Any] | None = None,
 ) -> OneRun:
     """Take *state* through reports at *times*, with mobility forces, held or computed, beside those of the elements.
+
+    *sensitivities* are what the motion is differentiated by, without such forces.
 
     With *onward* it is where a step in a lane has ended, and is not brought to its constraints once more.
     What stops it, errors of users' own parts included, is told in the result.
     """
-    integrator = make_integrator(system, settings)
+    integrator, carried = make_integrator(system, settings), None
+    if sensitivities is not None:
+        integrator = carried = variational(integrator, state, Directions(system, state, sensitivities))
     integrator.held, integrator.goes_on = held, onward is not None
     stepper, rows, failure = TimeStepper(system, integrator), Rows(len(times)), None
     stepper.may_be_saved = False
+    changes: list[tuple[int, dict[str, Any], Settings]] = []
     try:
         stepper.initialize(state)
         if onward is not None:
             stepper.began = onward.began
             integrator.control[rk.LAST_ERROR], integrator.counts[rk.STRAIN] = onward.last_error, onward.strain
         stepper.set_report_all_significant_states(False)
-        Run(stepper, times, Recording(system, state), rows).go()
+        run = Run(stepper, times, Recording(system, state), rows)
+        changes = run.changes
+        run.go()
     except MobodError as error:
         failure = str(error)
     except Exception as error:  # of a user's own part
         failure = f"{type(error).__name__}: {error}"
     columns: dict[str, Any] = rows.columns() if len(rows) else {}
     end = stepper.state if stepper.initialized else state
+    if not has_choices_of(state, end):
+        end, failure = state, _OTHER_CHOICES
     whole = len(rows) == len(times) and columns["time"][-1] == times[-1]  # an event's row may be the last of as many
     if whole:
         integrator.leave_at(float(times[-1]))
@@ -107,7 +127,20 @@ def run_one(
         time, y = np.empty(0), np.empty((0, len(state.y_values)))
     ended = stepper.termination if stepper.initialized else None
     why = None if ended is None or whole else ended.message
-    return OneRun(time, y, end, integrator, failure, why)
+    found = None if carried is None else carried.at(time)
+    return OneRun(time, y, end, integrator, failure, why, found, changes)
+
+
+def has_choices_of(shared: State, state: State) -> bool:
+    """Whether a state still has the modelling choices, and as many variables, as those of an ensemble share."""
+    sizes = [(len(one.q_values), len(one.u_values), len(one.z_values)) for one in (shared, state)]
+    return shared.use_euler_angles == state.use_euler_angles and sizes[0] == sizes[1]
+
+
+_OTHER_CHOICES = (
+    "an event handler has changed what states of an ensemble share: Euler angles, or the number of variables; make the "
+    "ensemble from a state that has them, or use a TimeStepper"
+)
 
 
 class KeptSteppers:
@@ -118,11 +151,13 @@ class KeptSteppers:
     system : MultibodySystem
     integrator : Integrator
         Whose settings each has.
+    shared : State
+        With the choices that all share.
     """
 
-    def __init__(self, system: MultibodySystem, integrator: Integrator) -> None:
-        self._system, self._settings = system, integrator_settings(integrator)
-        self._kept: dict[int, TimeStepper] = {}
+    def __init__(self, system: MultibodySystem, integrator: Integrator, shared: State) -> None:
+        self._system, self._settings, self._shared = system, integrator_settings(integrator), shared
+        self._kept: dict[int, tuple[TimeStepper, int]] = {}
 
     def forget(self) -> None:
         """Let all begin anew: parameters have changed."""
@@ -136,9 +171,9 @@ class KeptSteppers:
         The stepper of the last call goes on, with q, u and z that have been assigned since; one whose time, or what is
         remembered, is another begins anew with the state that *make* makes, as does one whose run has ended or failed.
         """
-        stepper = self._kept.pop(i, None)
+        stepper, begun = self._kept.pop(i, (None, 0))
         try:
-            if stepper is None or not _takes_up(stepper, row, held):
+            if stepper is None or begun != row[6] or not _takes_up(stepper, row, held):
                 stepper = self._new(held)
                 stepper.initialize(make(i))
             stepper.step(duration)
@@ -147,8 +182,10 @@ class KeptSteppers:
         except Exception as error:  # of a user's own part
             warnings.warn(f"state {i} of the ensemble: {type(error).__name__}: {error}", RuntimeWarning, stacklevel=6)
             return _state_of(stepper) or make(i), f"{type(error).__name__}: {error}"
+        if not has_choices_of(self._shared, stepper.state):
+            return make(i), _OTHER_CHOICES
         if stepper.termination is None:
-            self._kept[i] = stepper
+            self._kept[i] = stepper, row[6]
         return stepper.state, None
 
     def _new(self, held: Array | None) -> TimeStepper:

@@ -71,14 +71,29 @@ class Operators(OnManifold):
         self._template.check_owner(self._system, asked)
         if self._system.is_interpreted:
             result = np.full((self._n, *out), np.nan)
-            for i in range(self._n):
-                state = self._state(i)
-                try:
-                    self._system.realize(state, stage)
-                except (ModelError, ConvergenceError):
-                    continue
-                result[i] = alone(state, [array[i] for array in given.values()])
-            return result
+        else:
+            result = self._operate_in_lanes(asked, kernel, given, out, before, scratch, found)
+        for i in self._alone():
+            state = self._state(i)
+            try:
+                self._system.realize(state, stage)
+            except (ModelError, ConvergenceError):
+                result[i] = np.nan
+                continue
+            result[i] = alone(state, [array[i] for array in given.values()])
+        return result
+
+    def _operate_in_lanes(
+        self,
+        asked: str,
+        kernel: Any,
+        given: dict[str, Array],
+        out: tuple[int, ...],
+        before: tuple[Any, ...],
+        scratch: tuple[tuple[int, ...], ...],
+        found: Array | None,
+    ) -> Array:
+        """An operator on all states, as `_operate` takes it, but for those that have departed."""
         padded = self._groups * LANES
         arguments = []
         for array in given.values():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -10,19 +11,32 @@ import numpy.typing as npt
 
 from ..algebra.arrays import Array
 from ..algebra.record import LANES, aligned_zeros, layout
+from ..errors import MobodError
 from ..state.fields import PARAMETERS, SHORTCUTS
 from ..state.of_each import Rows, caller_of, rows_of
 from ..state.resources import own_copy
 from ..tree.tree import in_each_lane
 from ..value.checks import integer
 from ..value.stage import Stage
+from .departure import Departure, find_departure
 from .resetting import Resetting
-from .states import remember, self_updating
+from .states import memory_of, remember, self_updating
 
 if TYPE_CHECKING:
     from ..mobilizer.base import MobilizedBody
     from ..state.state import State
     from ..value import MassProperties, Transform
+
+
+#: What fields that are no numbers say, for messages.
+_SHARED = {
+    "force_enabled": "which forces are disabled",
+    "force_integers": "the choices of forces, such as which bodies gravity leaves out or how many chains a thermostat has",
+    "lock_level": "which mobilizers are locked",
+    "motion_enabled": "which motions are disabled",
+    "constraint_enabled": "which constraints are disabled",
+    "constraint_integers": "the choices of constraints",
+}
 
 
 class OwnValues(Resetting):
@@ -78,6 +92,7 @@ class OwnValues(Resetting):
         if len(each) != self._n:
             raise ValueError(f"each of {self._n} states needs a value; there are {len(each)}")
         self._template.check_owner(self._system, "Ensemble.set_each")
+        departures = self._departures_after(setter, each)
         given = rows_of(setter, self._template, each, self._present)
         if given is None:
             self._set_one_by_one(setter, each)
@@ -90,6 +105,20 @@ class OwnValues(Resetting):
             shortcuts = {name: scratch.field(name) & self._template.field(name) for name in SHORTCUTS}
             self._take_rows(given)
             self._take_shortcuts(shortcuts)
+        self._departures.update(departures)
+
+    def _departures_after(self, setter: Callable[[State, Any], object], each: Sequence[Any]) -> dict[int, Departure]:
+        """What the setter makes of the states that have departed."""
+        call, found = caller_of(setter), {}
+        for i, before in self._departures.items():
+            state = self._state(i)
+            try:
+                call(setter, state, each[i])
+            except Exception as error:
+                error.add_note(f"this is for state {i} of the ensemble, whose value is {each[i]!r}")
+                raise
+            found[i] = Departure.of(state, bool(before.settings))
+        return found
 
     def _present(self, field: str, places: slice) -> Array:
         """Numbers of a field of one column, as the states have them: ``(rows, n)``."""
@@ -107,6 +136,8 @@ class OwnValues(Resetting):
             padded = np.empty((self._groups * LANES, *numbers.shape[1:]))
             padded[: self._n], padded[self._n :] = numbers, numbers[-1]
             self._own[field][:, places] = padded.reshape(self._groups, LANES, *numbers.shape[1:]).transpose(0, 2, 3, 1)
+        if given.variables:
+            self._of_subsystems = {**self._of_subsystems, **{key: list(each) for key, each in given.variables.items()}}
         self._own_changes += 1
         self._changed(Stage(given.invalidates - 1))
 
@@ -123,12 +154,13 @@ class OwnValues(Resetting):
         """Call the setter for a copy of each state, and see what it has changed."""
         template, call = self._template, caller_of(setter)
         scratch, changed, of_subsystems = template.copy(), {}, dict(self._of_subsystems)
-        copied = set()
+        copied, memory = set(), self._memory.copy()
         shortcuts = {name: np.full(template.tree.nb, -1) for name in SHORTCUTS}
         for i, value in enumerate(each):
             if template.resources is not None:
                 scratch = template.copy()
             self._put_own(scratch, i)
+            remember(scratch.record, memory[i])
             before = _changes(scratch)
             try:
                 call(setter, scratch, value)
@@ -148,8 +180,10 @@ class OwnValues(Resetting):
                     of_subsystems[key] = list(of_subsystems.get(key, [shared] * self._n))
                     copied.add(key)
                 of_subsystems[key][i] = scratch.resources.part(key[0]).variables[key[1]].value
+            memory[i] = memory_of(scratch.record)
             for name, flags in shortcuts.items():
                 flags &= scratch.field(name)
+        self._memory[...] = memory
         self._take_shortcuts(shortcuts)
         self._of_subsystems = of_subsystems
         self._have_own(changed)
@@ -185,15 +219,21 @@ class OwnValues(Resetting):
         """*body*, if it is one of the system's."""
         return self._system.get_matter_subsystem().find_body(body)
 
-    def _restore(self, variables: Sequence[Array], own: Mapping[str, Array], of_subsystems: dict[tuple[int, int], Any]) -> None:
-        """Take what a pickle has of each state: variables, what controllers remember and `failed`; parameters."""
+    def _restore(
+        self,
+        variables: Sequence[Array],
+        own: Mapping[str, Array],
+        of_subsystems: dict[tuple[int, int], Any],
+        departures: dict[int, Departure],
+    ) -> None:
+        """Take what a pickle has of each state: variables, what controllers remember and `failed`; parameters, departures."""
         for part, value in zip((*self._variables, self._failed), variables, strict=True):
             part[: self._n] = value
         for name, array in own.items():
             self._own[name] = aligned_zeros(*array.shape)
             self._own[name][...] = array
         self._find_own()
-        self._of_subsystems = of_subsystems
+        self._of_subsystems, self._departures = of_subsystems, departures
 
     def _own_of_each(self, name: str) -> Array:
         """A copy of a field as each state has it."""
@@ -203,20 +243,39 @@ class OwnValues(Resetting):
         copy[...] = self._own[name]
         return copy
 
-    def _put_own(self, state: State, i: int) -> None:
-        """Let a copy of the template have the parameters of state *i*, and no others."""
+    def _put_own(self, state: State, i: int, departs: bool = False) -> None:
+        """Let a copy of the template have the parameters of state *i*, and no others; what it has *departed* in, too."""
         for name, array in self._template.own_fields.items():
             state.own_field(name)[...] = array
         for name in [name for name in state.own_fields if name not in self._template.own_fields]:
             state.own_field(name)[...] = self._template.field(name)
         for name, lanes in self._own.items():
             state.own_field(name)[...] = lanes[i // LANES, ..., i % LANES]
+        departure = self._departures.get(i) if departs else None
+        if departure is not None:
+            departure.put_fields(state)
         resources = state.resources
         for (subsystem, index), values in self._of_subsystems.items():
             assert resources is not None
             variable = resources.change(subsystem, index, state.time)
             variable.value = own_copy(values[i], self._system)
             state.invalidate_from(variable.invalidates)
+        if departure is not None:
+            state.take_settings(departure.settings)
+
+    def _keep_departure(self, i: int, state: State) -> None:
+        """Keep in what *state*, where a run of state *i* has ended, has departed from what the states share."""
+        if self._shared is None:
+            shared = self._template.copy()
+            with contextlib.suppress(MobodError):  # each of the runs says so
+                self._system.realize(shared, Stage.INSTANCE)
+            self._shared = shared
+        own = {name: lanes[i // LANES, ..., i % LANES] for name, lanes in self._own.items()}
+        departure = find_departure(state, self._shared, own, self._of_subsystems, self._departures.get(i))
+        if departure is not None:
+            self._departures[i] = departure
+        else:
+            self._departures.pop(i, None)
 
     def _keep_memory(self, i: int, state: State) -> None:
         """Let state *i* remember what discrete variables that update themselves do in *state*, those of measures in Python."""
@@ -234,7 +293,8 @@ class OwnValues(Resetting):
             raise ValueError("states of an ensemble share weights; set them in the state that the ensemble is made from")
         for name, array in state.own_fields.items():
             if name not in PARAMETERS and name not in SHORTCUTS and not np.array_equal(array, before.field(name)):
-                raise ValueError(f"states of an ensemble share {name}; change it in the state that the ensemble is made from")
+                what = _SHARED.get(name, name)
+                raise ValueError(f"states of an ensemble share {what}; change that in the state that the ensemble is made from")
         if state.time != before.time or not np.array_equal(state.y, before.y, equal_nan=True):
             raise ValueError("set_each is for Instance variables; assign ensemble.time, q, u, z or particle_locations instead")
         if state.use_euler_angles != state.pending_euler_angles:
@@ -244,10 +304,12 @@ class OwnValues(Resetting):
                 "states of an ensemble share variables that invalidate MODEL; make the ensemble from a state with another value"
             )
 
-    def _state(self, i: int) -> State:
+    def _state(self, i: int, departs: bool = True) -> State:
         state = self._template.copy()
-        self._put_own(state, i)
-        if self._own:  # flags of this state alone are of no use: those of all states are right for it
+        self._put_own(state, i, departs)
+        if self._own and not (
+            departs and i in self._departures
+        ):  # flags of this state alone are of no use: those of all states are right for it
             for b in np.flatnonzero(state.field("massless")):
                 state.leave_out("massless", int(b), True)
         state.time, state.q, state.u, state.z = self._time[i, 0], self._q[i], self._u[i], self._z[i]

@@ -50,7 +50,8 @@ class Resetting(States):
         Notes
         -----
         `failed` becomes False for these states, and what controllers, measures and sticking contacts remember is that of the
-        state that the ensemble was made from. Parameters that `set_each` has given stay.
+        state that the ensemble was made from, as is what event handlers have changed: locks, parameters, what is enabled,
+        discrete variables. Parameters that `set_each` has given stay.
 
         Examples
         --------
@@ -76,6 +77,9 @@ class Resetting(States):
         for key, variable in self_updating(start).items():
             for i in chosen if key in self._of_subsystems else ():
                 self._of_subsystems[key][i] = variable.value
+        for i in chosen.tolist() if self._departures else ():
+            self._departures.pop(i, None)
+        self._begun[chosen] += 1
         self._failed[chosen] = 0.0
         self._changed(Stage.INSTANCE)
 

@@ -30,9 +30,7 @@ class Results(Running):
         found = self._results.get(what)
         if found is None:
             found = np.zeros((self._groups * LANES, columns))
-            if self._system.is_interpreted:
-                self._collect_one_by_one(what, stage, found)
-            else:
+            if not self._system.is_interpreted:
                 address = _realize.advance.address(in_lanes=True, own_parameters=bool(self._own))
                 wanted, data = validity.NEEDED[stage], (self._own_places, *self._variables)
 
@@ -40,12 +38,14 @@ class Results(Running):
                     batch.collect(record, address, wanted, share, what, data, found)
 
                 self._share_out(("collect", what), work)
+            if self._alone():
+                self._collect_one_by_one(what, stage, found)
             self._results[what] = found
         return read_only(found[: self._n])
 
     def _collect_one_by_one(self, what: int, stage: Stage, out: Array) -> None:
-        for i in np.flatnonzero(~self.failed):
-            state = self._state(int(i))
+        for i in self._sound_alone():
+            state = self._state(i)
             self._system.realize(state, stage)
             record = state.record
             if what == batch.BODY_TRANSFORMS:

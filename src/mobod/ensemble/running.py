@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Collection, Hashable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -107,18 +107,28 @@ class Running(OwnValues):
         if self._stage >= wanted:
             return
         number = self._threads if threads is None else count_of(threads)
-        if self._system.is_interpreted:
-            self._realize_one_by_one(stage)
+        in_lanes = not self._system.is_interpreted
+        if wanted > INSTANCE or not in_lanes:
             self._reasons = None
-        elif wanted > INSTANCE:
-            self._reasons = None
+        if in_lanes and wanted > INSTANCE:
             task = self._tasks_of_realizing.get(wanted)
             if task is None or task.made_of is not self._own_places:
                 task = self._task_of_realizing(stage)
             if len(task.records) < number:
                 self._records(number, task.records, task.new_record)
             self._helpers.share(task, number)
+        if self._departures or not in_lanes:
+            self._realize_one_by_one(stage)
         self._stage = wanted
+
+    def _alone(self) -> Collection[int]:
+        """Which states are computed for themselves: all of a system with parts in Python, else those that have departed."""
+        return range(self._n) if self._system.is_interpreted else sorted(self._departures)
+
+    def _sound_alone(self) -> list[int]:
+        """Those of them that have not failed."""
+        failed = self.failed
+        return [i for i in self._alone() if not failed[i]]
 
     def _task_of_realizing(self, stage: Stage) -> _Realizing:
         """What is shared among threads to realize; it is kept until states get parameters of their own."""
@@ -158,9 +168,9 @@ class Running(OwnValues):
         return record
 
     def _realize_one_by_one(self, stage: Stage) -> None:
-        """A system with Python's own parts: each state for itself."""
-        self._failed[:] = 0.0
-        for i in range(self._n):
+        """Realize each state for itself where lanes cannot."""
+        for i in self._alone():
+            self._failed[i] = 0.0
             state = self._state(i)
             try:
                 self._system.realize(state, stage)

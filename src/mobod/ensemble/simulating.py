@@ -7,7 +7,7 @@ import copy
 import threading
 import time as _clock
 import warnings
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -34,6 +34,7 @@ from .functions import observe as run_observer
 from .lane_runs import LaneRuns, own_of_each
 from .lanes import layout
 from .one_by_one import Onward, run_one
+from .sensitivity_rows import SensitivityRows, read_sensitivities
 from .state_runs import StateRuns, are_compiled
 from .stepping import Stepping, make_integrator
 from .work_sharing import Task
@@ -70,6 +71,7 @@ class Simulating(Stepping):
         terminate: Callable[..., Any] | None = None,
         record: Mapping[str, Any] | Iterable[Any] | None = None,
         record_to: str | os.PathLike[str] | None = None,
+        sensitivities: Sequence[Any] | None = None,
         progress: bool | Callable[[int, int], Any] | None = None,
     ) -> EnsembleTrajectory:
         """Simulate all states from where they are, each for as long as *time*, and return their motions.
@@ -105,6 +107,9 @@ class Simulating(Stepping):
             some 20 us each; ``"contacts"``, of which there is any number, and measures that remember are not among them.
         record_to : str or path, optional
             An HDF5 file, ``.h5`` (needs h5py), into which the motions go as they come, so that memory holds few of them.
+        sensitivities : sequence, optional
+            Initial values and parameters by which every motion is differentiated as it runs, as of `mobod.simulate`: found in
+            ``sensitivities``. See ``docs/how-to/derivatives.md``.
         progress : bool or callable, optional
             True shows a progress bar (needs tqdm); a callable is called now and then with how many states have ended, and n.
 
@@ -148,8 +153,16 @@ class Simulating(Stepping):
             raise TypeError(f"observe is a function of (t, q, u), not {observe!r}")
         if record is not None:
             _check_recorded(Recording(self._system, template, record), record)
-        run = _Run(self, made, times, _file(record_to), progress, (control, ends))
-        if run.lanes is None:
+        tangents = None
+        if sensitivities is not None:
+            if controller is not None:
+                raise ValueError(
+                    f"sensitivities do not follow controller={controller!r}, whose forces are not of the system; make it a "
+                    "force.Custom or a mobod.control.Custom of the system"
+                )
+            tangents = SensitivityRows(made, template, sensitivities)
+        run = _Run(self, made, times, _file(record_to), progress, (control, ends), tangents)
+        if run.lanes is None and tangents is None:
             self._note_cost(made, True)
         try:
             run.go()
@@ -167,8 +180,8 @@ class Simulating(Stepping):
         return motions
 
     def _maker_of_states(self) -> Callable[[int], State]:
-        """What makes a state with the parameters of state *i*, as they are now."""
-        if self._own or self._of_subsystems:
+        """What makes a state with the parameters of state *i*, and what else it has of its own, as they are now."""
+        if self._own or self._of_subsystems or self._departures:
             return copy.copy(self)._state
         return CopyOf(self._template.copy())
 
@@ -226,7 +239,7 @@ class Simulating(Stepping):
         """What threads need to run states one by one in compiled code; None where Python has a part in it."""
         if self._of_subsystems or not are_compiled(self._template, integrator):
             return None
-        made = StateRuns(self._state(0), self._own, own_of_each(self._own), integrator)
+        made = StateRuns(self._state(0, departs=False), self._own, own_of_each(self._own), integrator)
         made.make_workers(min(self._threads, self._n))
         return made
 
@@ -241,7 +254,7 @@ class Simulating(Stepping):
                     i = next(numbers, None)
                 if i is None:
                     return
-                self._run_alone(run, i, results[i - first])
+                self._run_alone(run, i, results[i - first], first)
                 if number == 0:
                     run.show()
 
@@ -252,13 +265,17 @@ class Simulating(Stepping):
                 self._system.add_event_handler(ends)
             try:
                 in_python = self._system.is_interpreted or run.controller is not None or ends is not None
+                in_python = in_python or run.tangents is not None
                 self._helpers.share_all(Task(work, len(which)), 1 if in_python else self._threads)
             finally:
                 if ends is not None:
                     self._system.remove_event_handler(ends)
 
-    def _run_alone(self, run: _Run, i: int, rows: Array) -> None:
-        """Run one state for itself, its reports into *rows*: to its end, after those that it has made in a lane."""
+    def _run_alone(self, run: _Run, i: int, rows: Array, first: int) -> None:
+        """Run one state for itself, its reports into *rows*: to its end, after those that it has made in a lane.
+
+        *first* is the first state of those whose rows there are.
+        """
         settings = integrator_settings(run.integrator)
         state = self._state(i)
         before = run.outcome[i].copy()
@@ -275,9 +292,14 @@ class Simulating(Stepping):
             run.terminations[i] = Termination(state.time, _ENDED, state.y_values.copy())
             return
         force = None if run.controller is None else run.controller.force
-        done = run_one(self._system, state, run.times[min(i, len(run.times) - 1), made:], settings, force, onward)
+        wanted = None if run.tangents is None else run.tangents.wanted
+        done = run_one(self._system, state, run.times[min(i, len(run.times) - 1), made:], settings, force, onward, wanted)
         k = len(done.time) - (done.termination is not None)
         rows[made : made + k], rows[made + k :] = done.y[:k], np.nan
+        if done.changes:
+            run.changes[i] = [(made + row, *values) for row, *values in done.changes]
+        if run.tangents is not None and done.sensitivities is not None:
+            run.tangents.put(i - first, done.sensitivities, k)
         self._put_back(i, done.state)
         status = rk.REACHED if done.failure is None else rk.STEP_TOO_SMALL
         counts = (f"get_num_{name}" for name in _COUNTED)
@@ -308,7 +330,11 @@ def _quantities(motions: EnsembleTrajectory, record: Any) -> dict[str, Array]:
     for i in range(len(motions)):
         rows, state = int(motions.num_rows[i]), motions.state_of(i)
         times = (motions.time if motions.time.ndim == 1 else motions.time[i])[:rows]
-        columns, made, error = Recording(state.system, state, record).rows_of(times, motions.rows_of_y(i))
+        recording = Recording(state.system, state, record)
+        if i in motions.changes:
+            columns, made, error = recording.rows_of_states(motions[i].states.walk(range(rows)), rows)
+        else:
+            columns, made, error = recording.rows_of(times, motions.rows_of_y(i))
         if error is not None:
             error.add_note(f"this is of state {i} at time {times[made]:.9g}")
             raise error
@@ -361,19 +387,21 @@ class _Run:
         path: Path | None,
         progress: Any,
         functions: tuple[RunFunction | None, RunFunction | None],
+        tangents: SensitivityRows | None,
     ) -> None:
         if progress is not None and not isinstance(progress, (bool, np.bool_)) and not callable(progress):
             raise TypeError(f"progress is True, False or a callable of the states that have ended and n, not {progress!r}")
         self._ensemble, self.integrator, self.times = ensemble, integrator, times
+        self._state_of = ensemble._maker_of_states()
         n, ny = len(ensemble), len(ensemble._template.y_values)
         self._n, self._nt, self._ny = n, times.shape[1], ny
-        self.controller, self.ends = functions
+        (self.controller, self.ends), self.tangents = functions, tangents
         routines = [one and one.routine for one in functions]
         in_python = any(one is not None and one.routine is None for one in functions)
         self.lanes: LaneRuns | StateRuns | None = None
-        if not in_python:
+        if not in_python and tangents is None:
             self.lanes = ensemble._lane_runs(integrator, False, *routines, watches=True)
-        if self.lanes is None and not any(functions):
+        if self.lanes is None and not any(functions) and tangents is None:
             self.lanes = ensemble._state_runs(integrator)
         self.in_lanes = np.full(n, type(self.lanes) is LaneRuns)
         self.outcome = np.zeros((n, layout.OUTCOMES), np.int64)
@@ -382,9 +410,13 @@ class _Run:
         self.reached[:, 0] = ensemble._time[:n, 0]
         self.reasons: dict[int, str] = {}
         self.terminations: dict[int, Termination] = {}
+        #: Of states whose Instance variables handlers have changed, from which rows on, and these: see `Trajectory`.
+        self.changes: dict[int, list[Any]] = {}
         self._start = [part[:n].copy() for part in ensemble._variables]
         self._results = np.empty((n, self._nt, ny)) if path is None else np.empty((0, self._nt, ny))
         self._about = describe(ensemble._system, ensemble._template)
+        if tangents is not None:
+            self._about["sensitivity_names"] = tangents.names
         self._file = None if path is None else FileRows(path, self._about)
         self._progress = progress if callable(progress) else None
         self._bar = _bar(n) if progress is True else None
@@ -398,6 +430,8 @@ class _Run:
         for first in range(0, self._n, batch):
             stop = min(first + batch, self._n)
             results = self._results
+            if self.tangents is not None and (self._file is not None or not first):
+                self.tangents.begin(stop - first, self._nt)
             if self._file is not None:
                 results = np.empty((stop - first, self._nt, self._ny))
             try:
@@ -414,7 +448,10 @@ class _Run:
         if self.lanes is None:
             ensemble._run_one_by_one(self, np.arange(first, stop), results, first)
             return
-        ensemble._run_compiled(self, self.lanes, results, first, stop)
+        departed = np.array([i for i in sorted(ensemble._departures) if first <= i < stop], np.int64)
+        if len(departed) < stop - first:
+            with ensemble._hidden(departed):
+                ensemble._run_compiled(self, self.lanes, results, first, stop)
         for i in (np.flatnonzero(self.outcome[first:stop, layout.STATUS] == layout.TERMINATED) + first).tolist():
             y = np.concatenate([part[i] for part in ensemble._variables[1:5]])
             self.terminations[i] = Termination(float(self.reached[i, 0]), _ENDED, y)
@@ -423,10 +460,11 @@ class _Run:
         # pass; of a few others that have failed the same finds out what was at fault
         status = self.outcome[first:stop, layout.STATUS]
         alone = (status == layout.SUSPECT) | ((status == rk.STEP_TOO_SMALL) & self.lanes.adaptive)
+        alone[departed - first] = True
         stuck, others = np.flatnonzero(alone), np.flatnonzero((status != rk.REACHED) & ~alone)[:_EXPLAINED]
         again = np.concatenate([stuck, others]) + first
         if len(again):
-            fresh = again[self.outcome[again, layout.STATUS] != layout.SUSPECT]
+            fresh = again[(self.outcome[again, layout.STATUS] != layout.SUSPECT) | (not self.lanes.hands_over)]
             for part, start in zip(ensemble._variables, self._start, strict=True):
                 part[fresh] = start[fresh]
             self.outcome[fresh] = layout.NOT_RUN, *[0] * (layout.OUTCOMES - 1)
@@ -446,6 +484,8 @@ class _Run:
 
     def _block(self, results: Array, first: int, stop: int) -> dict[str, Array]:
         block = self._columns(results)
+        if self.tangents is not None:
+            block |= self.tangents.columns()
         times = np.broadcast_to(self.times[first:stop] if len(self.times) > 1 else self.times, (stop - first, self._nt))
         return {
             "time": np.array(times),
@@ -504,7 +544,9 @@ class _Run:
             "integrator": type(self.integrator).__name__,
             "wall_time": _clock.perf_counter() - self._began,
         }
-        columns = self._columns(self._results) if self._file is None else self._file.columns()
+        columns = self._file.columns() if self._file is not None else self._columns(self._results)
+        if self._file is None and self.tangents is not None:
+            columns |= self.tangents.columns()
         return EnsembleTrajectory(
             observations=np.zeros((self._n, self._nt, 0)),
             time=self.times[0] if len(self.times) == 1 else self.times,
@@ -515,7 +557,9 @@ class _Run:
             failures=self._failures(),
             terminations=self.terminations,
             statistics=statistics,
-            state_of=self._ensemble._maker_of_states(),
+            state_of=self._state_of,
+            changes=self.changes,
+            sensitivities=read_sensitivities(self._about.get("sensitivity_names"), columns),
         )
 
 

@@ -53,7 +53,7 @@ class StateRuns:
     WIDTH = 1
 
     def __init__(self, state: State, own: dict[str, Array], of_each: Array, integrator: Integrator) -> None:
-        self.adaptive = True
+        self.adaptive = self.hands_over = True
         self.of_each = of_each
         if state.resources is not None and state.resources.weights:
             share_weights(state)

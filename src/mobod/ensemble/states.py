@@ -23,6 +23,7 @@ from .work_sharing import Helpers
 if TYPE_CHECKING:
     from ..state.fields import Record
     from ..state.resources import DiscreteVariable
+    from .departure import Departure
     from .failures import Reasons
 
 
@@ -32,6 +33,8 @@ class States(Sealed):
     # slots refuse unknown attributes at no cost: realizing assigns a few of them each time
     __slots__ = (
         "__weakref__",
+        "_begun",
+        "_departures",
         "_failed",
         "_groups",
         "_helpers",
@@ -46,6 +49,7 @@ class States(Sealed):
         "_reasons",
         "_reduced",
         "_results",
+        "_shared",
         "_stage",
         "_system",
         "_tasks_of_realizing",
@@ -103,6 +107,12 @@ class States(Sealed):
         self._own_changes = 0
         #: Values of subsystems' discrete variables, one a state, by subsystem and index.
         self._of_subsystems: dict[tuple[int, int], list[Any]] = {}
+        #: What handlers have changed beside the variables, by number of the state.
+        self._departures: dict[int, Departure] = {}
+        #: How often each was begun anew.
+        self._begun = np.zeros(self._n, np.int64)
+        #: The template at INSTANCE, with which states are compared that may have departed.
+        self._shared: State | None = None
         self._reduced = reduced_tree_of(self._template)
         #: One record a thread: of the reduced tree, and of the whole one.
         self._workers: list[Record] = []

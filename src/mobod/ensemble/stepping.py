@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import warnings
 import weakref
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -110,7 +112,13 @@ class Stepping(Derivatives):
             task.forces[...] = forces
         if lanes.adaptive:  # unless a first step is given, the whole duration is tried
             lanes.settings[rk.STEP] = plan.integrator.initial_step_size or duration
-        self._helpers.share(task, self._threads)
+        departed = _NONE
+        if not self._departures:
+            self._helpers.share(task, self._threads)
+        else:
+            departed = np.array(sorted(self._departures), np.int64)
+            with self._hidden(departed):
+                self._helpers.share(task, self._threads)
         status = plan.outcome[:last, layout.STATUS]
         self._failed[:last, 0] = status
         if np.count_nonzero(status):
@@ -118,7 +126,22 @@ class Stepping(Derivatives):
             self._reasons = Reasons(status, np.zeros((last, 0)) if mobility_forces is None else forces)
             # accelerations may jump there, which steps of one state know how to pass
             stuck = np.flatnonzero(status == rk.STEP_TOO_SMALL) if lanes.adaptive else _NONE
-            self._step_one_by_one(plan, task.ends, forces, stuck)
+            self._step_one_by_one(plan, task.ends, forces, np.union1d(stuck, departed))
+
+    @contextlib.contextmanager
+    def _hidden(self, which: npt.NDArray[np.int64]) -> Iterator[None]:
+        """Hide states from lanes, which cannot compute them: without numbers they end where they begin."""
+        if not len(which):
+            yield
+            return
+        before = [part[which] for part in self._variables]
+        for part in self._variables[1:5]:
+            part[which] = np.nan
+        try:
+            yield
+        finally:
+            for part, values in zip(self._variables, before, strict=True):
+                part[which] = values
 
     def _plan_of_steps(self, integrator: Any, accuracy: Any, fixed: Any, holds: bool) -> _StepPlan:
         """The plan for these arguments: the last one, if these are the same."""
@@ -137,17 +160,14 @@ class Stepping(Derivatives):
         """Say once of a system, and of each reason, that many states are simulated one by one."""
         reason = why_one_by_one(self._template, integrator, watches)
         said = _said.setdefault(self._system, set())
-        if reason is None or self._n == 1 or reason in said:
+        if reason is None or self._n == 1 or reason.what in said:
             return
-        said.add(reason)
-        in_python = self._system.is_interpreted
-        cost = (
-            "on one thread, some hundred times slower than in lanes; written as compiled functions they are as fast as the "
-            "package's own"
-            if in_python
-            else "each as by mobod.simulate, several times slower than in lanes"
-        )
-        warnings.warn(f"{reason}: its states are simulated one by one, {cost}", RuntimeWarning, stacklevel=5 - watches)
+        said.add(reason.what)
+        cost = "on one thread, " if self._system.is_interpreted else ""
+        cost += "each as by mobod.simulate, some hundred times slower than in lanes"
+        remedy = f"; {reason.remedy}" if reason.remedy else ""
+        message = f"{reason.what}: its states are simulated one by one, {cost}{remedy}"
+        warnings.warn(message, RuntimeWarning, stacklevel=5 - watches)
 
     def _lane_runs(
         self, integrator: Integrator, holds: bool, controller: Any = None, terminator: Any = None, watches: bool = False
@@ -198,13 +218,14 @@ class Stepping(Derivatives):
         """Step all states each for itself, with steppers that are kept."""
         stamp = self._own_places, self._own_changes, self._of_subsystems
         if plan.kept is None or any(a is not b for a, b in zip(plan.stamp, stamp, strict=True)):
-            plan.kept, plan.stamp = KeptSteppers(self._system, plan.integrator), stamp
+            plan.kept, plan.stamp = KeptSteppers(self._system, plan.integrator, self._template), stamp
         kept = plan.kept
         reasons = Reasons(np.full(self._n, rk.NOT_FINITE), forces if len(forces) else np.zeros((self._n, 0)))
 
         def work(_: int, begin: int, end: int) -> None:
             for i in range(begin, end):
-                row = self._time[i, 0], self._q[i], self._u[i], self._z[i], self.particles[i], self._memory[i]
+                variables = (part[i] for part in self._variables[1:])
+                row = self._time[i, 0], *variables, self._begun[i]
                 state, why = kept.step(i, row, self._state, duration, forces[i] if len(forces) else None)
                 self._put_back(i, state)
                 self._failed[i] = why is not None
@@ -221,6 +242,7 @@ class Stepping(Derivatives):
         record = state.record
         self._memory[i] = memory_of(record)
         self._keep_memory(i, state)
+        self._keep_departure(i, state)
         self.particles[i] = np.concatenate([record.particle_location, record.particle_velocity])[:, 0]
 
 

@@ -29,11 +29,14 @@ class Sums(Stations):
         """One of the results of `batch_sums` ``(n, *shape)``; ``alone(state)`` finds it for a state where Python takes part."""
         self._need(asked, stage)
         self._template.check_owner(self._system, asked)
-        if self._system.is_interpreted:
-            rows = np.full((self._n, *shape), np.nan)
-            for i in np.flatnonzero(~self.failed):
-                rows[i] = alone(self._realized(int(i), stage))
-            return rows
+        rows = np.full((self._n, *shape), np.nan)
+        if not self._system.is_interpreted:
+            rows = self._sums_in_lanes(asked, stage, what, shape)
+        for i in self._sound_alone():
+            rows[i] = alone(self._realized(i, stage))
+        return rows
+
+    def _sums_in_lanes(self, asked: str, stage: Stage, what: int, shape: tuple[int, ...]) -> Array:
         found = np.zeros((self._groups * LANES, int(np.prod(shape))))
         lanes = {"in_lanes": True, "own_parameters": bool(self._own)}
         addresses = _realize.advance.address(**lanes), sums.find.address(**lanes)

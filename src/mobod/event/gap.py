@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..algebra import vec3
+from ..algebra.scalar import sqrt, where, zero
 from ..compiling import generic
 from ..value import checks
 from ..value.stage import Stage
@@ -25,8 +26,9 @@ def look(model: Any, i: int, n: int) -> Any:
     p1, v1 = station(model, model.witness_integers[i], vector(model, n))
     p2, v2 = station(model, model.witness_integers[i + 1], vector(model, n + 3))
     d = vec3.sub(p2, p1)
-    length = vec3.dot(d, d) ** 0.5
-    return length - number(model, n + 6), vec3.dot(d, vec3.sub(v2, v1)) / max(length, 1e-300)
+    length = sqrt(vec3.dot(d, d))
+    divisor = where(length > 1e-300, length, 1e-300 + zero(length))
+    return length - number(model, n + 6), vec3.dot(d, vec3.sub(v2, v1)) / divisor
 
 
 class Gap(Witness):

@@ -14,7 +14,7 @@ from ..system.arguments import check_state
 from ..value import checks
 from ..value.stage import Stage
 from . import _manifold
-from ._inputs import Inputs
+from ._inputs import Inputs, listed
 
 if TYPE_CHECKING:
     from ..value.annotations import MultibodySystem
@@ -72,13 +72,13 @@ def find_equilibrium(
     --------
     >>> import mobod as mb
     >>> system, state = mb.examples.double_pendulum.build()
-    >>> hanging = mb.find_equilibrium(system, state)
-    >>> abs(hanging.u_dot).max() < 1e-10
+    >>> upright = mb.find_equilibrium(system, state)
+    >>> abs(upright.u_dot).max() < 1e-10
     np.True_
     """
     check_state("find_equilibrium", system, state)
     checks.positive("tolerance", tolerance, ValueError)
-    for one in inputs:
+    for one in listed("inputs", inputs):
         if isinstance(one, tuple):
             raise TypeError(
                 f"input {one!r} is a mobility, and a state keeps no force of it; add a force.MobilityDiscreteForce and give "

@@ -93,7 +93,7 @@ class Carrying(Base):
         S = np.array([self._found[time][1] for time in times.tolist()]).reshape(len(times), of.ny, n)
         sizes = of.nq, of.nu, of.nz, of.num_particle_numbers, of.num_particle_numbers
         of_q, of_u, of_z, *of_particles = np.split(S, np.cumsum(sizes), axis=1)[:5]
-        r, r_dot = (part.reshape(len(times), -1, 3, n) for part in of_particles)
+        r, r_dot = (part.reshape(len(times), of.num_particle_numbers // 3, 3, n) for part in of_particles)
         return Sensitivities(self.directions.names, v, of_u, of_z, of_q, r, r_dot)
 
     def _keep(self, state: State, S: Array) -> None:

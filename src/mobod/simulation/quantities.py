@@ -166,6 +166,17 @@ class Recording:
             return columns | {name: np.concatenate(parts[: i + 1]) for name, parts in tables.items()}, i, error
         return columns | {name: np.concatenate(parts) for name, parts in tables.items()}, len(times), None
 
+    def rows_of_states(self, states: Iterable[State], most: int) -> tuple[dict[str, Array], int, BaseException | None]:
+        """The same of *most* states, which may differ in more than y, without tables."""
+        columns, i = self._empty(most), 0
+        try:
+            for i, state in enumerate(states):
+                self._system.realize(state, Stage.ACCELERATION)
+                self._keep(columns, {}, i, state)
+        except BaseException as error:
+            return {name: column[:i] for name, column in columns.items()}, i, error
+        return columns, most, None
+
     def row_of(self, state: State) -> dict[str, Array]:
         """The same of one state, as it is, realized to ACCELERATION."""
         columns, tables = self._empty(1), self._empty_tables()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Callable
 
 from ..algebra.arrays import Array
 
@@ -10,6 +11,8 @@ from ..algebra.arrays import Array
 @dataclasses.dataclass(frozen=True, eq=False)
 class Sensitivities:
     """Derivatives of a motion, a column a quantity; what `simulate` finds with ``sensitivities=[...]``.
+
+    Those of the motions of an `Ensemble` have another axis in front, of the states.
 
     Attributes
     ----------
@@ -40,8 +43,22 @@ class Sensitivities:
     particle_locations: Array
     particle_velocities: Array
 
+    INNER = frozenset({"arrays", "each"})
+
     def __repr__(self) -> str:
-        return f"<Sensitivities at {len(self.q)} times by {', '.join(self.names)}>"
+        of = f"of {len(self.q)} motions " if self.q.ndim == 4 else ""
+        return f"<Sensitivities {of}at {self.q.shape[-3]} times by {', '.join(self.names)}>"
+
+    def arrays(self) -> dict[str, Array]:
+        """The arrays by name."""
+        return {name: getattr(self, name) for name in ARRAYS}
+
+    def each(self, change: Callable[[Array], Array]) -> Sensitivities:
+        """The same of arrays that *change* makes of these."""
+        return Sensitivities(self.names, **{name: change(array) for name, array in self.arrays().items()})
 
 
-__all__ = ["Sensitivities"]
+#: The attributes that are arrays.
+ARRAYS = ("q", "u", "z", "of_q", "particle_locations", "particle_velocities")
+
+__all__ = ["ARRAYS", "Sensitivities"]

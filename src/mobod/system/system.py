@@ -56,7 +56,8 @@ class MultibodySystem(Differentiable):
         """
         all_forces begin_measures compiles_measures compute custom_motions event_handlers event_reporters explain
         force_subsystems
-        interpret_for_contacts invalidate_topology is_interpreted needs_states owner_of plain_routine program_of
+        interpret_for_contacts invalidate_topology is_interpreted needs_states owner_of parts_in_python plain_routine
+        program_of
         remember subsystems topology_token
         topology_version tree_for
         """.split()

@@ -280,6 +280,19 @@ class HasTopology(HasEvents):
         state.make_room(tree, record)
 
     @property
+    def parts_in_python(self) -> list[Any]:
+        """The parts whose Python takes part in realizing states."""
+        found: list[Any] = [
+            *self._custom_forces,
+            *self._interpreted_bodies,
+            *self._interpreted_constraints,
+            *self.custom_motions,
+        ]
+        found += [force for force in self.all_forces() if not getattr(force, "is_compiled", True)]
+        found += [self.subsystems[i] for i in sorted({i for hooked in self._hooked.values() for i in hooked})]
+        return found
+
+    @property
     def needs_states(self) -> bool:
         """Whether parts are in Python, or measures take part in steps: what some users of states by the thousand do without."""
         return self.is_interpreted or self.compiles_measures

@@ -34,7 +34,7 @@ from ..force._slopes import subtract_slopes
 from ..state.fields import Record
 from ..state.validity import EVERYTHING, KEPT_FORCES
 from . import inverse_mass_matrix, matrix_sweep
-from .realize import DONE, NOT_PLAIN, QUICK
+from .realize import DONE, NOT_PLAIN, takes_long
 
 #: Numbers a body: p from the base's origin; mass, first moment, inertia; T, L, P; F. From MASS on they are sums over subtrees.
 MASS, TURNING, MOMENTUM, FORCE, NUMBERS_A_BODY = 3, 13, 19, 25, 31
@@ -543,7 +543,7 @@ def calc_derivatives(
 def calc_accelerations_derivatives(
     block: Any,
     routine: Any,
-    valid: int,
+    valid: Any,
     own_q: Any,
     own_u: Any,
     q: Any,
@@ -552,24 +552,33 @@ def calc_accelerations_derivatives(
     of_tree: Any,
     work: Any,
     of_inverse: Any,
-    by_q: Any,
-    by_u: Any,
-    by_forces: Any,
-) -> int:
-    """-M^-1 times the derivatives at a state's udot, by q and by u, and M^-1; the status.
+    kind: Any,
+    by_z: Any,
+) -> Any:
+    """-M^-1 times the derivatives at a state's udot, by q and by u, and M^-1; or a status.
+
+    They are new arrays in a new tuple of this *kind*: by q, u, z, generalized forces and time; *by_z* is as it is given.
 
     What is not *valid* of the state *routine* computes first, `realize.advance` by its address. q and u are as a caller has
     given them: they become the state's own, unless they are these. *of_tree* is a tuple of what is bent and the slopes, the
     scratches are tuples too, see `make_work` and `matrix_sweep.make_scratch`.
     """
     if not (given.is_like(q, own_q) and given.is_like(u, own_u)):
-        return NOT_PLAIN
+        return given.as_object(NOT_PLAIN)
+    known = given.number(valid)
     given.copy(q, own_q)
     given.copy(u, own_u)
     model, status = given.record_of(block), DONE
-    released = given.release_gil(model.nb > QUICK)
-    if valid & EVERYTHING != EVERYTHING:
-        status = call_routine(given.integer(routine), model, valid, EVERYTHING | KEPT_FORCES)
+    nu = model.nu
+    by_q, by_u, by_forces, by_time = given.new_matrix(nu), given.new_matrix(nu), given.new_matrix(nu), given.new_row(nu)
+    found = given.new_tuple(kind, (by_q, by_u, given.keep(by_z), by_forces, by_time))
+    if given.is_nothing(found):
+        return found
+    for i in range(nu):
+        store(given.numbers(by_time), i, 0, 0.0)
+    released = given.release_gil(takes_long(model))
+    if known & EVERYTHING != EVERYTHING:
+        status = call_routine(given.integer(routine), model, known, EVERYTHING | KEPT_FORCES)
     if status == DONE:
         # names for all, not tuples: a function that takes these reads the arrays' addresses anew each time
         of_bends, bent, slopes = (
@@ -584,10 +593,13 @@ def calc_accelerations_derivatives(
         )
         D, wide_D = given.matrix(given.item(work, 3)), given.blocks(given.item(work, 4))
         flat_inv, wide_inv = given.matrix(given.item(of_inverse, 0)), given.blocks(given.item(of_inverse, 1))
-        M_inv, nu = given.matrix(by_forces), model.nu
+        M_inv = given.matrix(by_forces)
         inverse_mass_matrix.calc_m_inv(model, 0, EVERYTHING, flat_inv, wide_inv, M_inv)
         sweep_state(model, model.A_GB, model.u_dot, of_bends, bent, slopes, bodies, flat, wide, D[:nu], D[nu:])
         # through the first ingredients, which have served
         negative_products(M_inv, wide_D[:nu], wide_D[nu:], flat, wide, given.matrix(by_q), given.matrix(by_u))
     given.acquire_gil(released)
-    return status
+    if status == DONE:
+        return found
+    given.drop(found)
+    return given.as_object(status)

@@ -134,12 +134,14 @@ def ellipsoid(model: Any, s: int, lane: int, x: Any) -> Any:
         q0, q1, q2 = q0 * q0, q1 * q1, q2 * q2
         step = 0.5 * (q0 + q1 + q2 - 1.0) / (q0 * i0 + q1 * i1 + q2 * i2)
         e = e + step
-        if step <= 1e-9 * e:  # the last step squares the error, and there is one more below
+        if step <= 1e-9 * e:  # the last step squares the error, and there are two more below
             break
-    i = 1.0 / (e + squares[0] - least), 1.0 / (e + squares[1] - least), 1.0 / (e + squares[2] - least)
-    q = a[0] * i[0], a[1] * i[1], a[2] * i[2]
-    q = q[0] * q[0], q[1] * q[1], q[2] * q[2]
-    root = e + 0.5 * (q[0] + q[1] + q[2] - 1.0) / (q[0] * i[0] + q[1] * i[1] + q[2] * i[2])
+    root = e + o
+    for _ in range(2):  # from values alone, a step gives first derivatives, and the next one second ones
+        i = 1.0 / (root + squares[0] - least), 1.0 / (root + squares[1] - least), 1.0 / (root + squares[2] - least)
+        q = a[0] * i[0], a[1] * i[1], a[2] * i[2]
+        q = q[0] * q[0], q[1] * q[1], q[2] * q[2]
+        root = root + 0.5 * (q[0] + q[1] + q[2] - 1.0) / (q[0] * i[0] + q[1] * i[1] + q[2] * i[2])
     n = (
         a[0] / (r[0] * (root + squares[0] - least)),
         a[1] / (r[1] * (root + squares[1] - least)),

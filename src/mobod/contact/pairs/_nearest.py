@@ -150,23 +150,27 @@ def nearest_on_ellipsoid(x: Any, radii: Any) -> Any:
     k = pz if abs(pz) > tiny else (tiny if pz >= 0.0 else -tiny)
     t = _root_of_ellipsoid(a, b, c, abs(i), abs(j), abs(k))
     y = (a * a * i / (a * a + t), b * b * j / (b * b + t), c * c * k / (c * c + t))
-    # the normal is that of y; one step of Newton's method for (s, y) in x = y + s D^-2 y carries the tangents of x
-    m = (y[0] / (a * a), y[1] / (b * b), y[2] / (c * c))
-    k0, k1, k2 = 1.0 + t / (a * a), 1.0 + t / (b * b), 1.0 + t / (c * c)
-    rest = (x[0] - k0 * y[0], x[1] - k1 * y[1], x[2] - k2 * y[2])
-    inverse = (1.0 / k0, 1.0 / k1, 1.0 / k2)
-    level = 0.5 * (1.0 - vec3.dot(m, y))
-    gm = (inverse[0] * m[0], inverse[1] * m[1], inverse[2] * m[2])
-    change = (vec3.dot(gm, rest) - level) / vec3.dot(gm, m)
-    dy = (
-        inverse[0] * (rest[0] - change * m[0]),
-        inverse[1] * (rest[1] - change * m[1]),
-        inverse[2] * (rest[2] - change * m[2]),
-    )
-    z = vec3.add(y, dy)
-    n = (z[0] / (a * a), z[1] / (b * b), z[2] / (c * c))
+    # the normal is that of y; of two steps for (s, y) in x = y + s D^-2 y, by the same matrix, the first carries the tangents
+    # of x, the second those of these
+    squares = (a * a, b * b, c * c)
+    m = (y[0] / squares[0], y[1] / squares[1], y[2] / squares[2])
+    inverse = (1.0 / (1.0 + t / squares[0]), 1.0 / (1.0 + t / squares[1]), 1.0 / (1.0 + t / squares[2]))
+    o = 0.0 * x[0]
+    s, z = o + t, (o + y[0], o + y[1], o + y[2])
+    for _ in range(2):
+        n = (z[0] / squares[0], z[1] / squares[1], z[2] / squares[2])
+        rest = (x[0] - z[0] - s * n[0], x[1] - z[1] - s * n[1], x[2] - z[2] - s * n[2])
+        gm = (inverse[0] * m[0], inverse[1] * m[1], inverse[2] * m[2])
+        change = (vec3.dot(gm, rest) - 0.5 * (1.0 - vec3.dot(n, z))) / vec3.dot(gm, m)
+        s = s + change
+        z = (
+            z[0] + inverse[0] * (rest[0] - change * m[0]),
+            z[1] + inverse[1] * (rest[1] - change * m[1]),
+            z[2] + inverse[2] * (rest[2] - change * m[2]),
+        )
+    n = (z[0] / squares[0], z[1] / squares[1], z[2] / squares[2])
     n = vec3.scale(1.0 / sqrt(vec3.dot(n, n)), n)
-    return vec3.dot(n, vec3.sub(x, z)), n, _curvature.of_ellipsoid((a * a, b * b, c * c), _EYE, n)
+    return vec3.dot(n, vec3.sub(x, z)), n, _curvature.of_ellipsoid(squares, _EYE, n)
 
 
 @generic

@@ -6,8 +6,8 @@ which Newton's method solves, among all n or among those square to an edge,
 
     t . (a - b) = 0,   J = t . (H_A + H_B) t - h,   H = da/dn = (D^2 - s s^T) / |D d| for s = D^2 d / |D d|
 
-where d is n in the frame of an ellipsoid with semi-axes D; a rim and a corner have one or three that are zero. A last step in
-Duals from the solution makes the tangents those of the implicit function.
+where d is n in the frame of an ellipsoid with semi-axes D; a rim and a corner have one or three that are zero. Two last steps
+in Duals from the solution make the tangents, and theirs, those of the implicit function.
 """
 
 from __future__ import annotations
@@ -96,6 +96,7 @@ def newton(what: int, f: Any, g: Any, Ra: Any, pa: Any, Rb: Any, pb: Any, n: Any
     det = tt * uu - tu * tu
     if det <= 0.0 or tt <= 0.0:
         return n, -1.0
+    apart = vec3.add_scaled(apart, -vec3.dot(n, apart), n)  # t and u are across the value of n alone
     along, beside = vec3.dot(t, apart), vec3.dot(u, apart)
     x, y = (tu * beside - uu * along) * (1.0 / det), (tu * along - tt * beside) * (1.0 / det)
     return unit(vec3.add_scaled(vec3.add_scaled(n, x, t), y, u)), abs(bare(x)) + abs(bare(y))

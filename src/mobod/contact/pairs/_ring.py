@@ -113,8 +113,10 @@ def torus_with(near: Callable[..., Any], name: str, torus_first: bool) -> Routin
                 _, after, _ = look(model, s, lane, ring, A, q, t + 1e-6)
                 _, before, _ = look(model, s, lane, ring, A, q, t - 1e-6)
                 if after - before > 1e-10 * ring:
-                    _, g, _ = look(model, s, lane, ring, R, p, angle)
-                    angle = t - (g - bare(g)) * (2e-6 / (after - before))
+                    # a step gives first derivatives, and the next ones second ones: g' is a difference, of a few digits
+                    for _ in range(3):
+                        _, g, _ = look(model, s, lane, ring, R, p, angle)
+                        angle = angle - (g - bare(g)) * (2e-6 / (after - before))
                 if t == where_low:
                     shift = angle - t
             center, rate = _around(ring, R, p, angle)

@@ -117,6 +117,10 @@ def ellipsoid_height_field(model: Any, pair: int, unused: int) -> int:
         values = bare(k_bare[0]), bare(k_bare[1]), bare(k_bare[2]), bare(k_bare[3])
         du, dv, _, _ = _step(metric_bare, values, 0.0, g)
         u, v = u_bare + du, v_bare + dv
+        # from values alone, a step gives first derivatives, and the next one second ones
+        g, _, _, _, _, _, _ = _equations(surface(model, f, u, v), u, v, c, M)
+        du, dv, _, _ = _step(metric_bare, values, 0.0, g)
+        u, v = u + du, v + dv
         at = surface(model, f, u, v)
         _, metric, _, r, n, w, h = _equations(at, u, v, c, M)
         depth = -vec3.dot(n, r)

@@ -93,7 +93,8 @@ def points(model: Any, pair: int, A: Any, B: Any, Ra: Any, pa: Any, Rb: Any, pb:
             e = mat33.mul_vec(Ra, f[2])
         elif what == EDGE_B:
             e = mat33.mul_vec(Rb, g[2])
-        n, _ = newton(what, f, g, Ra, pa, Rb, pb, n, e)
+        for _ in range(2):  # from values alone, a step gives first derivatives, and the next one second ones
+            n, _ = newton(what, f, g, Ra, pa, Rb, pb, n, e)
     a = vec3.add_scaled(farthest(f, Ra, pa, n), f[3], n)
     b = vec3.add_scaled(farthest(g, Rb, pb, vec3.neg(n)), -g[3], n)
     depth = vec3.dot(n, vec3.sub(a, b))

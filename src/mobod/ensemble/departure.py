@@ -1,0 +1,110 @@
+"""Departure: what a state of an ensemble has apart from the others, beside its variables, as event handlers have left it."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Container, Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from ..algebra.arrays import Array
+from ..state.fields import SHORTCUTS
+from ..state.resources import own_copy
+
+if TYPE_CHECKING:
+    from ..state.resources import Settings
+    from ..state.state import State
+
+
+class Departure(NamedTuple):
+    """What a state has of its own: locks, parameters, what is enabled, modes of motions, discrete variables.
+
+    Attributes
+    ----------
+    own : dict
+        Its own Instance fields, all of them.
+    settings : dict
+        Subsystems' discrete variables that do not update themselves; none where these are as the others have them.
+    discrete : dict
+        How unilateral contacts slide.
+    weights : dict of str to array
+    """
+
+    own: dict[str, npt.NDArray[Any]]
+    settings: Settings
+    discrete: dict[Any, Any]
+    weights: dict[str, Array]
+
+    @classmethod
+    def of(cls, state: State, with_settings: bool) -> Departure:
+        """That of a state."""
+        own = {name: array.copy() for name, array in state.own_fields.items()}
+        settings = state.settings() if with_settings else {}
+        return cls(own, settings, copy.deepcopy(state.discrete), _weights(state, copied=True))
+
+    def put_fields(self, state: State) -> None:
+        """Let *state* have the fields, and what else it is that subsystems do not keep."""
+        state.take_own(self.own)
+        state.discrete = copy.deepcopy(self.discrete)
+        if self.weights:
+            state.upd_resources().weights = {name: array.copy() for name, array in self.weights.items()}
+
+    def copy(self, state: State) -> Departure:
+        """One of the same values, which may hold parts of the system of *state*."""
+        settings = {place: (count, own_copy(value, state.system)) for place, (count, value) in self.settings.items()}
+        return self._replace(settings=settings)
+
+
+def find_departure(
+    state: State,
+    shared: State,
+    own: Mapping[str, npt.NDArray[Any]],
+    set_each: Container[tuple[int, int]],
+    before: Departure | None,
+) -> Departure | None:
+    """In what *state* has departed; None where it is as *shared*, with fields of its own and the variables that were set.
+
+    What depends on what it does beside its variables (`GROUPED`) departs with it, and flags of work that can be left out do not
+    matter. *before* is how it had departed when its run began.
+    """
+    fields = (state.own_fields.keys() | shared.own_fields.keys() | own.keys()).difference(SHORTCUTS)
+    has_set = before is not None and bool(before.settings)
+    has_set = has_set or any(
+        count != shared_count + (place in set_each) for place, count, shared_count in _change_counts(state, shared)
+    )
+    if (
+        has_set
+        or any(state.discrete.values())
+        or any(shared.discrete.values())
+        or any(not np.array_equal(state.field(name), own.get(name, shared.field(name))) for name in fields)
+        or not _alike(_weights(state), _weights(shared))
+    ):
+        return Departure.of(state, has_set)
+    return None
+
+
+def _change_counts(state: State, shared: State) -> list[tuple[tuple[int, int], int, int]]:
+    """Of each discrete variable that does not update itself, how often it was changed in both states."""
+    if state.resources is None:
+        return []
+    known = {} if shared.resources is None else shared.resources.parts
+    found = []
+    for i, part in state.resources.parts.items():
+        theirs = known[i].variables if i in known else []
+        for k, variable in enumerate(part.variables):
+            if variable.update < 0:
+                found.append(((i, k), variable.changes, theirs[k].changes if k < len(theirs) else 0))
+    return found
+
+
+def _weights(state: State, copied: bool = False) -> dict[str, Array]:
+    weights = {} if state.resources is None else state.resources.weights
+    return {name: array.copy() if copied else array for name, array in weights.items()}
+
+
+def _alike(a: Mapping[str, Array], b: Mapping[str, Array]) -> bool:
+    """Whether weights are the same; those that nobody has set are ones."""
+    one = np.float64(1.0)
+    return all(bool(np.all(a.get(name, one) == b.get(name, one))) for name in a.keys() | b.keys())

@@ -1,0 +1,74 @@
+"""Sensitivities of the motions of an ensemble: what they are by, and arrays for them, a row a state and a report."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..algebra.arrays import Array
+from ..simulation.run import integrator_settings, make_integrator
+from ..simulation.sensitivities import ARRAYS, Sensitivities
+from ..simulation.variational import variational
+from ..system.variations import Directions
+
+if TYPE_CHECKING:
+    from ..integrator import Integrator
+    from ..state.state import State
+
+#: What the names of columns of recordings begin with.
+PREFIX = "sensitivities."
+
+
+class SensitivityRows:
+    """Arrays for the sensitivities of some states of a run, NaN where there are none.
+
+    Parameters
+    ----------
+    integrator : Integrator
+        Of the run.
+    state : State
+        One of those.
+    wanted : sequence
+        What motions are differentiated by: see `Directions`.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If *wanted* makes no sense, or the integrator has no sensitivities.
+    ModelError
+        If the system's motion depends on what sensitivities do not follow.
+    """
+
+    def __init__(self, integrator: Integrator, state: State, wanted: Sequence[Any]) -> None:
+        directions = Directions(state.system, state, wanted)
+        of = variational(make_integrator(state.system, integrator_settings(integrator)), state, directions).variations
+        self.wanted, self.names, n = wanted, directions.names, len(directions)
+        particles = (of.num_particle_numbers // 3, 3, n)
+        shapes = (of.nu, n), (of.nu, n), (of.nz, n), (of.nq, n), particles, particles
+        self._shapes = dict(zip(ARRAYS, shapes, strict=True))
+        self.arrays: dict[str, Array] = {}
+
+    def begin(self, n: int, nt: int) -> None:
+        """Let there be arrays for *n* states and *nt* reports."""
+        self.arrays = {name: np.full((n, nt, *shape), np.nan) for name, shape in self._shapes.items()}
+
+    def put(self, i: int, found: Sensitivities, rows: int) -> None:
+        """Those of the *i*-th of these states, at its first reports."""
+        for name, array in found.arrays().items():
+            self.arrays[name][i, :rows] = array[:rows]
+
+    def columns(self) -> dict[str, Array]:
+        """The arrays as columns of a recording."""
+        return {PREFIX + name: array for name, array in self.arrays.items()}
+
+
+def read_sensitivities(names: Sequence[str] | None, columns: dict[str, Any]) -> Sensitivities | None:
+    """What a recording has of them; None where *names* are."""
+    if names is None:
+        return None
+    return Sensitivities(list(names), **{name: columns[PREFIX + name] for name in ARRAYS})
+
+
+__all__ = ["PREFIX", "SensitivityRows", "read_sensitivities"]
