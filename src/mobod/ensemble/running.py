@@ -127,18 +127,29 @@ class Running(OwnValues):
     def _task_of_realizing(self, stage: Stage) -> _Realizing:
         """What is shared among threads to realize; it is kept until states get parameters of their own."""
         address = _realize.advance.address(in_lanes=True, own_parameters=bool(self._own))
-        wanted = validity.NEEDED[stage]
-        if self._reduced.ground_acceleration is not None and not self._own:
-            wanted &= ~validity.FORCES
-        new_record = self._whole_record if self._own else self._reduced.new_record
+        wanted, new_record = self._wanted(stage), self._new_record()
         data = *self._variables, self._u_dot, self._particle_accelerations, self._failed
         task = _Realizing(self._own_places, self._workers, new_record, (address, wanted), stage >= Stage.ACCELERATION, data)
         self._tasks_of_realizing[stage] = task
         return task
 
-    def _share_out(self, kind: Hashable, work: Callable[[Record, tuple[Any, ...]], None]) -> None:
-        """Let threads share all groups: ``work(record, share)``, each with a record of its own."""
-        records = self._records(self._threads, self._whole_workers, self._whole_record)
+    def _wanted(self, stage: int) -> int:
+        """What is to be computed for a stage, of the reduced tree: no forces where gravity alone is Ground's acceleration."""
+        wanted = validity.NEEDED[stage]
+        if self._reduced.ground_acceleration is not None and not self._own:
+            wanted &= ~validity.FORCES
+        return wanted
+
+    def _new_record(self) -> Callable[[], Record]:
+        """What makes a record of the reduced tree, or of the whole one where states have parameters of their own."""
+        return self._whole_record if self._own else self._reduced.new_record
+
+    def _share_out(self, kind: Hashable, work: Callable[[Record, tuple[Any, ...]], None], reduced: bool = False) -> None:
+        """Let threads share all groups: ``work(record, share)``, each with its own record, of the whole or *reduced* tree."""
+        if reduced:
+            records = self._records(self._threads, self._workers, self._new_record())
+        else:
+            records = self._records(self._threads, self._whole_workers, self._whole_record)
 
         def with_record(worker: int, *counters: Any) -> None:
             work(records[worker], (worker, *counters))

@@ -15,7 +15,7 @@ from ..force._slopes import table_of
 from ..state import validity
 from ..tree import inverse_dynamics_derivatives as kernels
 from ..tree import matrix_sweep
-from ..tree.forward_dynamics_derivatives import branches_of
+from ..tree.forward_dynamics_derivatives import own_blocks_of, runs_of
 from ..tree.prescribed_mobilities import FROM_MOTION
 from ..tree.realize import NOT_PLAIN
 from ..value.stage import Stage
@@ -86,7 +86,7 @@ class Sweep:
         self.slopes = slopes
         self._of_tree = self.bent, slopes
         #: For derivatives of many states, see `forward_dynamics_derivatives`.
-        self.branch: npt.NDArray[np.int64] = branches_of(tree.fields["parent"])
+        self.runs, self.own_blocks = runs_of(tree), own_blocks_of(tree, slopes)
         self._bends = any(bent)
         self._no_bends = np.zeros((1, kernels.NUMBERS_OF_BENDS))
         self._nu = nu = tree.nu
