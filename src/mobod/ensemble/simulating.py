@@ -29,7 +29,7 @@ from ..value.stage import Stage
 from .chunks import STOPPED
 from .ensemble_trajectory import CopyOf, EnsembleTrajectory, Termination, counted
 from .failures import OF_STATUS, Failure, Reasons
-from .functions import EndWhere, RunFunction
+from .functions import EndWhere, RunFunction, try_observer
 from .functions import observe as run_observer
 from .lane_runs import LaneRuns, own_of_each
 from .lanes import layout
@@ -151,8 +151,8 @@ class Simulating(Stepping):
         template = self._state(0)
         control = None if controller is None else RunFunction("controller", controller, template)
         ends = None if terminate is None else RunFunction("terminate", terminate, template)
-        if observe is not None and not callable(observe):
-            raise TypeError(f"observe is a function of (t, q, u), not {observe!r}")
+        if observe is not None:
+            try_observer(observe, template)
         if record is not None:
             _check_recorded(Recording(self._system, template, record), record)
         tangents = None
