@@ -197,7 +197,7 @@ def keywords_of(function: Any) -> frozenset[str]:
 
 def named_arguments(function: F) -> F:
     """Let a public function say what was meant by a keyword that it does not take."""
-    known = keywords_of(function)
+    known = keywords_of(function) - {"self"}
     # a constructor is called by its class's name
     name = function.__qualname__.split(".")[-2] if function.__name__ == "__init__" else function.__name__
 
