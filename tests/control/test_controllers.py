@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import mobod as mb
+from mobod.compiling.fingerprint import fingerprint
 
 T = 0.01
 BODY = mb.body.Rigid(mb.MassProperties(1.0, (0, 0, 0), mb.UnitInertia.sphere(1.0)))
@@ -39,6 +40,13 @@ def run(system, q=(1.0,), time=50 * T, method="RungeKutta2", **settings):
 def spring(q, u, memory):
     memory[0] += 1.0
     return -40.0 * q - 3.0 * u
+
+
+def test_compiled_laws_are_kept_on_disk():
+    """All that a law's kernel reaches has a hash, which names its file."""
+    system, _ = slider()
+    routine = mb.control.Custom(system.forces, spring, sample_time=T, memory=[0.0]).entry().law
+    assert routine._fingerprint and fingerprint(routine._entry("state"))
 
 
 @pytest.mark.parametrize(
@@ -170,6 +178,13 @@ def test_pid_along_a_reference_with_limits_is_its_recursion():
     np.testing.assert_allclose([*stepper.state.q, *stepper.state.u], expected[-1, :2], atol=1e-12)
     assert np.abs(expected[:, 2]).max() == 3.0  # it has been at a limit
     np.testing.assert_allclose(controller.get_memory(stepper.state), integral, atol=1e-12)
+
+
+@pytest.mark.parametrize("law", [lambda t: 3.0 + 0.0 * t, lambda: np.array([3.0])], ids=["of time", "of nothing"])
+def test_a_law_that_looks_at_nothing_acts(law):
+    system, body = slider()
+    mb.control.Custom(system.forces, law, sample_time=T)
+    assert np.isclose(body.get_length(run(system, q=(0.0,)).state), 0.5 * 3.0 * (50 * T) ** 2)
 
 
 def test_an_integral_removes_the_error_of_a_load():
@@ -348,6 +363,10 @@ def growing(q):
     return np.array([row[0]])
 
 
+def forgetful(q):
+    pass
+
+
 def two_types(q):
     total = 0.0
     for k in range(2):
@@ -361,6 +380,7 @@ def two_types(q):
         (growing, "'row = (*row, x)'", "tuple that grows in a loop"),
         (a_generator, "'return np.array([sum(x for x in q)])'", "a generator"),
         (two_types, "'return total'", "give it one type from the start"),
+        (forgetful, "law (forgetful", "it returns nothing; return the efforts"),
     ],
 )
 def test_a_law_that_cannot_be_compiled_is_told_by_its_line(law, first, words):

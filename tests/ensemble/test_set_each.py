@@ -201,3 +201,58 @@ def test_discrete_forces_change_in_place_and_lower_the_ensemble_to_velocity():
         parts.system.realize(state)
         np.testing.assert_allclose(ensemble.u_dot[i], state.u_dot, rtol=1e-9, atol=1e-9)
     assert not np.allclose(ensemble.u_dot, at_rest)
+
+
+def test_a_variable_that_measures_and_events_look_at_differs_by_state():
+    system, state = mb.examples.double_pendulum.build()
+    speed = mb.measure.Variable(system.matter, mb.Stage.DYNAMICS, 1.0)
+    way = mb.measure.Integrate(system.matter, speed)
+    state = system.realize_topology()
+    ensemble, by_hand = (mb.Ensemble(system, 3, state=state) for _ in range(2))
+    ensemble.realize()
+    ensemble.set_each(speed.set_value, [1, 2, 3])
+    assert ensemble.stage == mb.Stage.MODEL
+    with pytest.warns(RuntimeWarning, match="in Python"):
+        ensemble.step(0.5)
+    np.testing.assert_allclose(ensemble.get_measures(way), [0.5, 1.0, 1.5])
+    by_hand.set_each(lambda s, x: speed.set_value(s, x), [1, 2, 3])
+    assert by_hand.get_measures(speed).tolist() == ensemble.get_measures(speed).tolist() == [1.0, 2.0, 3.0]
+    with pytest.raises(mb.ModelError, match="has to be finite; got") as caught:
+        ensemble.set_each(speed.set_value, [1.0, np.nan, 3.0])
+    assert "this is for state 1" in caught.value.__notes__[0]
+    with pytest.raises(ValueError, match="has to be a number; got shape"):
+        ensemble.set_each(speed.set_value, np.ones((3, 2)))
+    assert ensemble.get_measures(speed).tolist() == [1.0, 2.0, 3.0]
+
+
+def test_choices_that_states_share_are_named():
+    parts = Parts()
+    ensemble = mb.Ensemble(parts.system, N, state=parts.state)
+    for setter, says in (
+        (lambda state, lock: lock and parts.pin.lock(state), "share which mobilizers are locked"),
+        (lambda state, off: off and parts.stop.disable(state), "share which forces are disabled"),
+    ):
+        with pytest.raises(ValueError, match=says) as caught:
+            ensemble.set_each(setter, np.arange(N) == 2)
+        assert "state 2" in caught.value.__notes__[0]
+
+
+def test_what_a_measure_remembers_is_set_for_each():
+    system, _ = mb.examples.double_pendulum.build()
+    highest = mb.measure.Maximum(system.matter, mb.measure.Coordinate(system.matter, system.matter.bodies[1], 0))
+    state = system.realize_topology()
+    ensemble = mb.Ensemble(system, 3, state=state)
+    ensemble.set_each(highest.set_value, [-9.0, 8.0, 9.0])
+    ensemble.realize()
+    assert ensemble.get_measures(highest)[1:].tolist() == [8.0, 9.0]
+    begun = ensemble.copy()
+    ensemble.simulate(0.2, report_interval=0.2)
+    for i, found in enumerate(ensemble.get_measures(highest)):
+        one = begun.get_state(i)
+        stepper = mb.TimeStepper(system, mb.integrator.RungeKuttaMerson(system, accuracy=1e-3))
+        stepper.initialize(one)
+        stepper.step_to(0.2)
+        assert found == highest.get_value(stepper.state)
+    with pytest.raises(mb.ModelError):
+        ensemble.set_each(highest.set_value, [1.0, 2.0, np.inf])
+    assert ensemble.get_measures(highest)[2] == begun.get_measures(highest)[2]

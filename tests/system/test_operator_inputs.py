@@ -1,5 +1,7 @@
 """What operators of the matter are given: forms of numbers, none at all, and states that are not theirs."""
 
+import contextlib
+import tracemalloc
 import warnings
 
 import numpy as np
@@ -89,9 +91,56 @@ def test_kernels_that_look_at_arrays_themselves_take_only_plain_ones(form, close
         expected = system.calc_inverse_dynamics(plain, u_dot)
         assert np.array_equal(system.calc_inverse_dynamics(state, numbers(u_dot), q=numbers(q), u=numbers(u)), expected)
         assert np.array_equal(system.calc_inverse_dynamics(state, numbers(u_dot)), expected)
+        expected = system.matter.multiply_by_m_inv(plain, u_dot)
+        assert np.array_equal(system.matter.multiply_by_m_inv(state, numbers(u_dot)), expected)
+        state.q = state.u = 0.0, 0.0
+        state.q, state.u = numbers(q), numbers(u)
+        assert np.array_equal(state.q, q) and np.array_equal(state.u, u) and state.stage == Stage.TIME
         state.q = state.u = 0.0, 0.0
         found = system.calc_forward_dynamics_derivatives(state, q=numbers(q), u=numbers(u))
         assert np.array_equal(found.q, system.calc_forward_dynamics_derivatives(plain).q)
+
+
+def test_what_kernels_return_is_new_each_time_and_the_caller_s():
+    system, state = mb.examples.double_pendulum.build()
+    q, u, u_dot = np.array([0.3, 0.4]), np.array([1.0, 2.0]), np.array([5.0, -6.0])
+
+    def results():
+        derivatives = system.calc_forward_dynamics_derivatives(state, q=q, u=u)
+        assert type(derivatives) is type(system.calc_forward_dynamics_derivatives(state))
+        missing = system.calc_inverse_dynamics(state, u_dot, q=q, u=u)
+        return [missing, system.matter.multiply_by_m_inv(state, u_dot), *derivatives]
+
+    expected = [np.array(result) for result in results()]
+    for result, value in zip(results(), expected, strict=True):
+        assert type(result) is np.ndarray and result.flags.carray and result.flags.owndata
+        assert result.shape == value.shape and np.array_equal(result, value)
+        result[...] = np.nan
+    assert all(map(np.array_equal, results(), expected))
+
+
+def test_calls_that_kernels_refuse_leave_no_arrays_behind():
+    system, state = mb.examples.double_pendulum.build()
+    good, bad = np.array([0.3, 0.4]), np.array([0.3, np.nan])
+    calls = [
+        lambda: system.calc_inverse_dynamics(state, good, q=bad, u=good),
+        lambda: system.calc_forward_dynamics_derivatives(state, q=good, u=bad),
+        lambda: system.calc_forward_dynamics_derivatives(state, q=good, u=good),
+    ]
+
+    def run(times):
+        for _ in range(times):
+            for call in calls:
+                with contextlib.suppress(mb.ModelError):
+                    call()
+        return tracemalloc.get_traced_memory()[0]
+
+    tracemalloc.start()
+    try:
+        before, after = run(5), run(200)
+    finally:
+        tracemalloc.stop()
+    assert after - before < 200 * 50  # an array is 112 bytes and its numbers
 
 
 @pytest.mark.parametrize("wrong", [1.0, "no", object(), np.zeros(3), np.zeros((2, 1)), np.zeros(()), np.zeros(2, complex)])

@@ -153,6 +153,7 @@ def test_bad_names():
         (["upper.mas"], ValueError, "it has mass, com, inertia, inboard_frame"),
         ([3], TypeError, "not 3"),
         ("upper.mass", TypeError, r"such as \['upper.mass'\]"),
+        (None, TypeError, "parameters has to be a list"),
     ):
         with pytest.raises(error, match=says):
             system.calc_parameter_derivatives(state, given)

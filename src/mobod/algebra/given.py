@@ -2,8 +2,8 @@
 
 A kernel's argument of this kind is an object of Python, passed by its address and whatever it is. `is_like` says whether it is
 an array that can be read as another, which is known to be plain: float64, of one dimension, contiguous, of the same length.
-Nothing else may be asked of one that is not; the caller then checks it as usual. Kernels that are in the cache know these
-functions by name: one that is to do something else takes another name.
+Nothing else may be asked of one that is not; the caller then checks it as usual. What such a kernel returns is an object too.
+Kernels that are in the cache know these functions by name: one that is to do something else takes another name.
 """
 
 from __future__ import annotations
@@ -13,28 +13,69 @@ from typing import Any
 
 import numpy as np
 
-from ..compiling.kernels import Kernel
+from ..compiling import engine
+from ..compiling.built_in import built_in
+from ..compiling.kernels import generic, marked
+from .scalar import any_not_finite, load, store
 
 
-class KernelForCallers(Kernel):
-    """A kernel that keeps Python's lock but where it calls `release_gil`: to release it takes as long as a body's dynamics."""
+class KernelForCallers:
+    """A kernel of objects, which Python calls as a built-in function, keeping its lock meanwhile.
 
-    def __getattr__(self, name: str) -> Any:
-        dispatcher = super().__getattr__(name)
-        dispatcher.targetoptions["nogil"] = False  # before anything is compiled
-        return dispatcher
+    Its ``code``, once it has been loaded, crashes when it is called with other objects than it was written for, or fewer.
+    """
+
+    __slots__ = "__weakref__", "code", "python"  # no dictionary, in which it takes 0.01 us to find the code
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self.python: Any = generic(function)
+        self.code: Callable[..., Any] | None = None
+        marked.add(self)
+
+    def load(self) -> Callable[..., Any]:
+        """The compiled code, compiled or loaded when it is first asked for; it is ``code`` from now on."""
+        engine.numba()
+        with engine.lock():
+            if self.code is None:
+                function, count = self.python, self.python.__code__.co_argcount
+
+                def entry(this: Any, arguments: Any, n: Any) -> Any:
+                    return address(function(*each(arguments, count)))
+
+                self.code = built_in(entry, function)
+        return self.code
+
+    def __repr__(self) -> str:
+        return f"<KernelForCallers {self.python.__module__}.{self.python.__qualname__}>"
 
 
 def compiled_for_callers(function: Callable[..., Any]) -> KernelForCallers:
-    """Mark a kernel whose arguments are the objects that a caller has given."""
+    """Mark a kernel whose arguments are objects that a caller has given, or others of Python, and which returns one."""
     return KernelForCallers(function)
 
 
-class Given:
-    """What stands for any object where a kernel is compiled for the types of examples."""
+def each(arguments: Any, count: int) -> Any:
+    """The arguments of a built-in function, from where Python has put their addresses."""
+    return tuple(arguments[:count])
 
 
-GIVEN = Given()
+def address(given: Any) -> int:
+    """Where an object is."""
+    return id(given)
+
+
+def as_object(number: int) -> Any:
+    """A number as an object of Python."""
+    return number
+
+
+def number(given: Any) -> int:
+    """An object that is an integer, of 64 bits."""
+    return int(given)
+
+
+def drop(given: Any) -> None:
+    """A new object that nobody gets after all."""
 
 
 def record_of(block: Any) -> Any:
@@ -58,12 +99,42 @@ def acquire_gil(released: int) -> None:
 
 def is_like(given: Any, plain: Any) -> bool:
     """Whether *given* is a plain array of the length of *plain*, or this itself."""
-    return given is plain or (
+    return given is plain or is_row(given, plain, len(plain))
+
+
+def is_row(given: Any, plain: Any, length: int) -> bool:
+    """Whether *given* is a plain array of this length, as *plain* is one of any."""
+    return (
         type(given) is type(plain)
         and given.dtype is plain.dtype
-        and given.shape == plain.shape
+        and given.shape == (length,)
         and bool(given.flags.c_contiguous and given.flags.aligned)
     )
+
+
+def new_row(length: int) -> Any:
+    """A new plain array, or nothing where there is no memory: from Python it takes as long as the dynamics of a body."""
+    return np.empty(length)
+
+
+def new_matrix(length: int) -> Any:
+    """A new square array of float64, or nothing."""
+    return np.empty((length, length))
+
+
+def new_tuple(kind: Any, objects: Any) -> Any:
+    """A new named tuple of new objects, or nothing where one of these is nothing; they are the tuple's from then on."""
+    return kind(*objects)
+
+
+def keep(given: Any) -> Any:
+    """An object that there is already, to be one of such a tuple's."""
+    return given
+
+
+def is_nothing(given: Any) -> bool:
+    """Whether there was no memory for it. If a kernel returns it then, Python raises MemoryError."""
+    return given is None
 
 
 def copy(given: Any, plain: Any) -> None:
@@ -99,3 +170,29 @@ def blocks(array: Any) -> Any:
 def numbers(given: Any) -> Any:
     """The numbers of a plain array, a row each, for `load` and `store`."""
     return np.reshape(given, (-1, 1))
+
+
+@compiled_for_callers
+def assign(own: Any, value: Any) -> Any:
+    """Copy *value* to the plain array *own*, if it is like it; 1 if so, otherwise 0."""
+    if not is_like(value, own):
+        return as_object(0)
+    copy(value, own)
+    return as_object(1)
+
+
+@compiled_for_callers
+def put(values: Any, own: Any, first: Any, length: Any) -> Any:
+    """Copy so many finite *values* to the place *first* of *own*, an array of one column; 1 if they are plain, otherwise 0."""
+    count = number(length)
+    if not is_row(values, own, count):
+        return as_object(0)
+    source, target, place = numbers(values), numbers(own), number(first)
+    total = 0.0
+    for i in range(count):
+        total = total + 0.0 * load(source, i, 0)
+    if any_not_finite(total):
+        return as_object(0)
+    for i in range(count):
+        store(target, place + i, 0, load(source, i, 0))
+    return as_object(1)

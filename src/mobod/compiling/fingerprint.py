@@ -128,6 +128,8 @@ def _value(value: Any, user: Any, called: list[Any]) -> Any:
     """What is hashed of a value; functions that compiled code goes through are added to *called*."""
     value = engine.substitutes.get(value, value) if isinstance(value, FunctionType) else value
     plain = getattr(value, "python", value)  # of a Kernel
+    if not isinstance(plain, (type, BuiltinFunctionType, np.ufunc)) and callable(plain) and _is_numpys(plain):
+        return "numpy", np.__version__, getattr(plain, "__qualname__", type(plain).__qualname__)
     if isinstance(plain, FunctionType):
         ours = (plain.__module__ or "").partition(".")[0] == __name__.partition(".")[0]
         if plain is not value or plain in engine.jitables or plain in engine.substitutes.values() or not ours:
@@ -145,6 +147,14 @@ def _value(value: Any, user: Any, called: list[Any]) -> Any:
     if isinstance(value, (type, BuiltinFunctionType, np.ufunc)):
         return getattr(value, "__module__", None), value.__name__
     raise NotHashable(f"{user.__qualname__} refers to {value!r}")
+
+
+def _is_numpys(function: Any) -> bool:
+    """Whether Numba has its own in place of what is written there, of which only the name counts.
+
+    Beside a `load` of ours, `np.load` seems to be called too, and would read files of any kind.
+    """
+    return (getattr(function, "__module__", None) or "").partition(".")[0] == "numpy"
 
 
 # ---------------------------------------------------------------------------------------------- bytecode

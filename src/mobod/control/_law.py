@@ -24,6 +24,14 @@ _made: dict[str, UsersRoutine] = {}
 #: What Numba says; what that means; and how to write it instead.
 _MEANINGS = (
     (
+        r"setitem\(array\(float64, 1d, C\), slice<a:b>, none\)",
+        "it returns nothing; return the efforts, one a mobility, as an array, a tuple or one number",
+    ),
+    (
+        r"setitem\(array\(float64, 1d, C\), slice<a:b>, (?:Uni|Literal|DictType|\w*[Ll]ist|Tuple)",
+        "it returns neither an array of efforts, one a mobility, nor a tuple of numbers or one number",
+    ),
+    (
         r"Cannot unify (?:Uni)?Tuple\(.*?\) and (?:Uni)?Tuple\(.*?\) for '(\w+)",
         r"\1 is a tuple that grows in a loop, or is of two lengths; make an array first, \1 = np.zeros(n), and fill it in",
     ),
@@ -49,7 +57,8 @@ _MEANINGS = (
     (r"reflected|ListType|list\(", "lists cannot be compiled here; make an array, np.zeros(n), and fill it in"),
     (r"DictType|dict\(|unicode_type", "dictionaries and text cannot be compiled here; use arrays and numbers"),
     (
-        r"No implementation of function Function\((?:<[\w ]+ )?(.+?)(?: at 0x.*?)?>?\) found for signature",
+        r"No implementation of function Function\((?!<function sample )"
+        r"(?:<(?:built-in )?\w+ )?'?(.+?)'?(?: at 0x.*?)?>?\) found for signature",
         r"there is no \1 of such arguments",
     ),
     (r"No matching definition for argument type", "a function is called with arguments of types that it does not take"),
@@ -108,7 +117,7 @@ def _text(names: tuple[str, ...], places: Mapping[str, Any], num_efforts: int) -
         elif name == "which":
             part += ".astype(np.int64)"
         arguments.append(part if len(shape) < 2 else f"{part}.reshape({shape})")
-    end = max(first + math.prod(shape) for first, shape in places.values())
+    end = max(WORK_EFFORTS + num_efforts, *(first + math.prod(shape) for first, shape in places.values()))
     first_kept, kept = places["memory"] if "memory" in names else (0, (0,))
     return "\n    ".join(
         (

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..algebra.arrays import Array, ArrayLike
+from ..algebra.dual_array import DualArray, NotDifferentiable, constant
 from ..errors import ModelError
 from ..force._layout import Entry
 from ..force._routine import by_address
@@ -23,6 +24,7 @@ from ..tree import sampling
 from ..value.checks import array, flag, numbers, positive
 from ..value.stage import Stage
 from . import _law
+from ._differentiated import Differentiated
 from .input import Input, Packing
 
 if TYPE_CHECKING:
@@ -43,6 +45,8 @@ def _parameters_of_each(law: Custom, template: State, values: Any, present: Pres
     return some_of_each(law, template, values, 0, len(law.get_parameters(template)))
 
 
+#: How well what Python and compiled code make of a law agree: with `numpy.linalg` not to the last bits.
+_SAME = 1e-9
 #: What a law can name beside its inputs.
 NAMES = ("t", "q", "u", "z", "M", "bias", "gravity", "which", "low", "high", "memory", "parameters")
 
@@ -166,6 +170,7 @@ class Custom(Force):
             Frozen(law, "law", of_floats=True)
         super().__init__(forces, disabled_by_default=disabled_by_default, name=name)
         self._compiled = flag("compiled", compiled)
+        self._with_tangents: Differentiated | None = None
         for one in self._inputs.values():
             one.adopt(self)
         self._num_parameters = len(own)
@@ -274,6 +279,34 @@ class Custom(Force):
             raise ModelError(f"the law of {self._name!r} returned an array {efforts.shape}; {n} efforts are wanted")
         work[sampling.WORK_EFFORTS : sampling.WORK_EFFORTS + n] = efforts
         work[sampling.ENDED] = 1.0
+
+    def sample_with_tangents(self, state: State, work: DualArray) -> tuple[DualArray, DualArray]:
+        """Efforts ``(n,)``, cut to the limits, and what the law leaves in its memory ``(m,)``; *work* has its inputs.
+
+        Raises
+        ------
+        NotDifferentiable
+            If the law does something that has no rule; or gives other numbers than `sample`, which means that Python does not
+            take it as the compiler does.
+        """
+        places, n, directions = self._places(state), self.get_num_efforts(), len(work.tangents)
+        arguments: dict[str, Any] = {}
+        for name in self._names:
+            first, shape = places[name]
+            part = work[first : first + math.prod(shape)].copy()
+            arguments[name] = part.reshape(shape) if name != "which" else part.value.astype(np.int64)
+        if self._with_tangents is None:
+            self._with_tangents = Differentiated(self.law)
+        efforts, memory = constant(np.zeros(n), directions), arguments.get("memory", constant(np.zeros(0), directions))
+        efforts[:] = DualArray(*self._with_tangents(list(arguments.values()), directions))
+        numbers_ = self.number_run(state, "sample_with_tangents")
+        efforts[:] = np.clip(efforts, numbers_[1 : 1 + n], numbers_[1 + n : 1 + 2 * n])
+        other = state.copy()
+        self.sample(other)
+        for mine, its in ((efforts, self.get_efforts(other)), (memory, self.get_memory(other))):
+            if len(mine) and not np.allclose(mine.value, its, rtol=_SAME, atol=_SAME):
+                raise NotDifferentiable("Python computes other numbers than the compiled law")
+        return efforts, memory
 
     def _own(self, numbers_: Array) -> Array:
         first = self.place_of_parameters

@@ -5,8 +5,9 @@ Each argument, and each result, is an array of one row a state, with a field of 
 
 from typing import Any
 
+from ..algebra.eights import put_rows
 from ..algebra.record import attach, call_routine
-from ..algebra.scalar import gather, load, scatter, store
+from ..algebra.scalar import gather, store
 from ..compiling import compiled, generic
 from ..state.fields import Record
 from ..state.validity import ARTICULATED, FORCES, NO_RATES, POSITIONS, UNCHECKED, VELOCITIES
@@ -33,11 +34,8 @@ def take(source: Any, first: int, rows: Any) -> None:
 
 @generic
 def put(rows: Any, first: int, target: Any) -> None:
-    """Scatter a field of lanes into eight rows of a result, flat."""
-    columns = rows.shape[1]
-    for i in range(rows.shape[0]):
-        for k in range(columns):
-            scatter(target, first, columns * i + k, load(rows, i, k))
+    """A field of lanes into eight rows of a result, flat."""
+    put_rows(rows, 0, rows.shape[0], target, first, 0)
 
 
 @compiled

@@ -91,8 +91,7 @@ class Derivatives(OfParts):
                 into=into,
             )
             return into or ForwardDynamicsDerivatives(*parts)
-        sweep = self._sweep()
-        kept = (2 * (1 + int(sweep.branch.max())), rows.NUMBERS_KEPT), (nu, rows.NUMBERS_OF_RESULTS)
+        sweep, bodies = self._sweep(), (self._template.tree.nb, sweeps.NUMBERS_A_BODY)
         block = None if into is None else self._block_of((into.q, into.u, into.mobility_forces))
         found = self._operate(
             asked,
@@ -100,11 +99,12 @@ class Derivatives(OfParts):
             batch_derivatives.calc_forward_dynamics_derivatives,
             {},
             (3 * nu, nu),
-            before=(sweep.slopes, sweep.branch),
-            scratch=(*self._scratch_of_sweep(), *kept, self._column_scratch()),
+            before=(self._wanted(Stage.ACCELERATION), sweep.slopes, sweep.own_blocks, sweep.runs),
+            scratch=(bodies, self._column_scratch(), *rows.scratch_of(self._template.tree, sweep.runs), (nu, nu)),
             alone=_never,
             realized=realized,
             found=block,
+            reduced=True,
         )
         by_q, by_u, M_inv = (found[:, i * nu : (i + 1) * nu] for i in range(3))
         if into is None:
@@ -194,9 +194,9 @@ class Derivatives(OfParts):
         >>> ensemble.calc_parameter_derivatives(["lower.mass"]).shape
         (10, 2, 1)
         """
-        from ..system.settings import find
+        from ..system.settings import find_each
 
-        settings = [find(self._system, what) for what in parameters]
+        settings = find_each(self._system, parameters)
         shape = self._template.tree.nu, sum(setting.size for setting in settings)
         return self._one_by_one(
             "calc_parameter_derivatives",

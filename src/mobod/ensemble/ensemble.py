@@ -80,7 +80,7 @@ class Ensemble(Simulating):
         }
         other._reduced = reduced_tree_of(other._template)
         other._results = {what: found.copy() for what, found in self._results.items()}
-        other._workers, other._whole_workers, other._tasks_of_realizing = [], [], {}
+        other._workers, other._whole_workers, other._tasks_of_realizing, other._scratch = [], [], {}, {}
         other.threads_at_work, other._helpers = Users(), Helpers()
         return other
 

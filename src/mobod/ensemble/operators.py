@@ -25,6 +25,10 @@ if TYPE_CHECKING:
     from ..state.state import State
 
 
+#: The most bytes of scratch that a thread keeps from call to call.
+_MOST_KEPT = 2**23
+
+
 class Operators(OnManifold):
     """The part of `Ensemble` that has the operators."""
 
@@ -43,6 +47,8 @@ class Operators(OnManifold):
         alone: Callable[[State, list[Array]], Any],
         realized: bool = True,
         found: Array | None = None,
+        reduced: bool = False,
+        begins_at_zero: bool = False,
     ) -> Array:
         """An operator on every state, realized anew: in lanes, or state by state in systems with parts in Python.
 
@@ -65,6 +71,11 @@ class Operators(OnManifold):
             Whether the ensemble has to be at that stage already, as users expect of operators.
         found : array, optional
             Where kernels write, a flat row a state and up to a multiple of eight of them; a new one unless given.
+        reduced : bool
+            Whether the kernel may have a record of the reduced tree, whose mobilities alone are those of the system, and needs
+            no field for the result.
+        begins_at_zero : bool
+            Whether the kernel leaves numbers of its fields as they are, which have to be zero.
         """
         if realized:
             self._need(asked, stage)
@@ -72,7 +83,7 @@ class Operators(OnManifold):
         if self._system.is_interpreted:
             result = np.full((self._n, *out), np.nan)
         else:
-            result = self._operate_in_lanes(asked, kernel, given, out, before, scratch, found)
+            result = self._operate_in_lanes(asked, kernel, given, out, before, scratch, found, reduced, begins_at_zero)
         for i in self._alone():
             state = self._state(i)
             try:
@@ -92,6 +103,8 @@ class Operators(OnManifold):
         before: tuple[Any, ...],
         scratch: tuple[tuple[int, ...], ...],
         found: Array | None,
+        reduced: bool,
+        begins_at_zero: bool,
     ) -> Array:
         """An operator on all states, as `_operate` takes it, but for those that have departed."""
         padded = self._groups * LANES
@@ -105,17 +118,28 @@ class Operators(OnManifold):
             arguments.append(rows)
         shapes = [(array.shape[1], 1) if array.ndim == 2 else (len(array[0]), array[0][0].size) for array in given.values()]
         field = (out[0], 1) if len(out) == 1 else (out[0], int(np.prod(out[1:])))
+        fields = (*shapes, *scratch) if reduced else (*shapes, *scratch, field)
         if found is None:
             found = np.empty((padded, field[0] * field[1]))  # of which kernels write every number
         address = _realize.advance.address(in_lanes=True, own_parameters=bool(self._own))
         states = self._own_places, *self._variables
 
         def work(record: Record, share: tuple[Any, ...]) -> None:
-            lanes = _fields_of_lanes((*shapes, *scratch, field))
+            lanes = _fields_of_lanes(fields) if begins_at_zero else self._kept_fields(share[0], fields)
             kernel(record, address, share, states, *before, *arguments, *lanes, found)
 
-        self._share_out(asked, work)
+        self._share_out(asked, work, reduced)
         return found[: self._n].reshape(self._n, *out)
+
+    def _kept_fields(self, worker: int, shapes: tuple[tuple[int, ...], ...]) -> list[Array]:
+        """Fields of lanes of a thread, those of the last call if that had the same: new memory takes up to 0.1 ms."""
+        kept = self._scratch.get(worker)
+        if kept is not None and kept[0] == shapes:
+            return kept[1]
+        fields = _fields_of_lanes(shapes)
+        if sum(field.nbytes for field in fields) <= _MOST_KEPT:
+            self._scratch[worker] = shapes, fields
+        return fields
 
     def _rows(self, what: str, value: npt.ArrayLike | None, shape: tuple[int, ...]) -> Array:
         """An argument ``(n, ...)``: one a state, or one for all; zeros for None or an empty array."""
@@ -459,6 +483,7 @@ class Operators(OnManifold):
             {},
             (rows * len(bodies), self._template.tree.nu),
             before=(bodies, points, rows),
+            begins_at_zero=True,
             alone=lambda state, _: matter.frame_jacobian(state, asked, bodies, points[..., 0].copy(), rows),
         )
 

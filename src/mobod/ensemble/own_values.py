@@ -20,12 +20,23 @@ from ..value.checks import integer
 from ..value.stage import Stage
 from .departure import Departure, find_departure
 from .resetting import Resetting
-from .states import remember, self_updating
+from .states import memory_of, remember, self_updating
 
 if TYPE_CHECKING:
     from ..mobilizer.base import MobilizedBody
     from ..state.state import State
     from ..value import MassProperties, Transform
+
+
+#: What fields that are no numbers say, for messages.
+_SHARED = {
+    "force_enabled": "which forces are disabled",
+    "force_integers": "the choices of forces, such as which bodies gravity leaves out or how many chains a thermostat has",
+    "lock_level": "which mobilizers are locked",
+    "motion_enabled": "which motions are disabled",
+    "constraint_enabled": "which constraints are disabled",
+    "constraint_integers": "the choices of constraints",
+}
 
 
 class OwnValues(Resetting):
@@ -125,6 +136,8 @@ class OwnValues(Resetting):
             padded = np.empty((self._groups * LANES, *numbers.shape[1:]))
             padded[: self._n], padded[self._n :] = numbers, numbers[-1]
             self._own[field][:, places] = padded.reshape(self._groups, LANES, *numbers.shape[1:]).transpose(0, 2, 3, 1)
+        if given.variables:
+            self._of_subsystems = {**self._of_subsystems, **{key: list(each) for key, each in given.variables.items()}}
         self._own_changes += 1
         self._changed(Stage(given.invalidates - 1))
 
@@ -141,12 +154,13 @@ class OwnValues(Resetting):
         """Call the setter for a copy of each state, and see what it has changed."""
         template, call = self._template, caller_of(setter)
         scratch, changed, of_subsystems = template.copy(), {}, dict(self._of_subsystems)
-        copied = set()
+        copied, memory = set(), self._memory.copy()
         shortcuts = {name: np.full(template.tree.nb, -1) for name in SHORTCUTS}
         for i, value in enumerate(each):
             if template.resources is not None:
                 scratch = template.copy()
             self._put_own(scratch, i)
+            remember(scratch.record, memory[i])
             before = _changes(scratch)
             try:
                 call(setter, scratch, value)
@@ -166,8 +180,10 @@ class OwnValues(Resetting):
                     of_subsystems[key] = list(of_subsystems.get(key, [shared] * self._n))
                     copied.add(key)
                 of_subsystems[key][i] = scratch.resources.part(key[0]).variables[key[1]].value
+            memory[i] = memory_of(scratch.record)
             for name, flags in shortcuts.items():
                 flags &= scratch.field(name)
+        self._memory[...] = memory
         self._take_shortcuts(shortcuts)
         self._of_subsystems = of_subsystems
         self._have_own(changed)
@@ -277,7 +293,8 @@ class OwnValues(Resetting):
             raise ValueError("states of an ensemble share weights; set them in the state that the ensemble is made from")
         for name, array in state.own_fields.items():
             if name not in PARAMETERS and name not in SHORTCUTS and not np.array_equal(array, before.field(name)):
-                raise ValueError(f"states of an ensemble share {name}; change it in the state that the ensemble is made from")
+                what = _SHARED.get(name, name)
+                raise ValueError(f"states of an ensemble share {what}; change that in the state that the ensemble is made from")
         if state.time != before.time or not np.array_equal(state.y, before.y, equal_nan=True):
             raise ValueError("set_each is for Instance variables; assign ensemble.time, q, u, z or particle_locations instead")
         if state.use_euler_angles != state.pending_euler_angles:

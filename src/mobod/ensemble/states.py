@@ -49,6 +49,7 @@ class States(Sealed):
         "_reasons",
         "_reduced",
         "_results",
+        "_scratch",
         "_shared",
         "_stage",
         "_system",
@@ -117,6 +118,8 @@ class States(Sealed):
         #: One record a thread: of the reduced tree, and of the whole one.
         self._workers: list[Record] = []
         self._whole_workers: list[Record] = []
+        #: Of each thread the fields of lanes of its last operator, and their shapes.
+        self._scratch: dict[int, tuple[Any, list[Array]]] = {}
         #: What threads share to realize through a stage.
         self._tasks_of_realizing: dict[int, Any] = {}
         self._stage: int = Stage.MODEL

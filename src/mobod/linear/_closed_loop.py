@@ -4,7 +4,7 @@ With efforts e = E(x, m, w) of the state, of what laws remember and of the input
 
     x' = A x + B w + B_e e        m' = (M(x, m, w) - m) / T
 
-B_e being that of forces on their mobilities. E and M are differentiated by differences of fourth order: laws are of floats.
+B_e being that of forces on their mobilities. E and M are differentiated as `system.law_derivatives` says.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from ..algebra.arrays import Array
 from ..control.custom import Custom, controllers_of
 from ..errors import ModelError
 from ..state.state import State
+from ..system import law_derivatives, tangents
 from ..system.differences import along
 from ..tree import sampling
 from ..value.stage import Stage
@@ -38,8 +39,10 @@ class Laws:
     ----------
     state : State
         A copy of it in which they exert what their laws give there, realized.
-    names, pairs : lists
-        Of the laws, and of what they act on, a body's number and a mobility's each.
+    pairs : list
+        Of what they act on, a body's number and a mobility's each.
+    by_differences : list of str
+        The laws that `differentiate` has taken differences of.
     memory_names : list of str
         Of what they remember, a number each.
 
@@ -58,7 +61,7 @@ class Laws:
                     f"a sensor of {one.name!r} is late, which no linear model in continuous time with its states has; "
                     "give it delay=0, or differentiate the run: simulate(..., sensitivities=['q', 'u'])"
                 )
-        self.names = [f"the law of {one.name}" for one in self._all]
+        self.by_differences: list[str] = []
         self.pairs = [pair for one in self._all for pair in _mobilities(one)]
         self._periods = [one.sample_time for one in self._all for _ in range(len(one.get_memory(state)))]
         self.memory_names = [f"{one.name}.memory[{k}]" for one in self._all for k in range(len(one.get_memory(state)))]
@@ -83,6 +86,57 @@ class Laws:
 
     def differentiate(self, inputs: Inputs, n: int) -> tuple[Array, Array, Array]:
         """Derivatives of `efforts` by n states, by what is remembered, and by inputs."""
+        state, k, failed = self.state, len(self.memory_names), dict.fromkeys(self._all, "")
+        found = np.zeros((len(self.pairs) + k, n + k + len(inputs)))
+        if not self._system.is_interpreted:
+            failed = {}
+            changes = self._changes(n)
+            before, of_settings = changes["control_memory"], n + k + np.array(inputs.of_settings, int)
+            after, others = law_derivatives.of_samples(state, self._all, changes)
+            failed |= others
+            found[:, : n + k] = self._rates(before, after)
+            if inputs.settings:
+                seeds = [seed for setting in inputs.settings for seed in setting.seeds(state)]
+                still = {name: np.zeros((len(change), len(seeds))) for name, change in changes.items()}
+                after, others = law_derivatives.of_samples(state, self._all, still, seeds)
+                failed |= others
+                found[:, of_settings] = self._rates(still["control_memory"], after)
+        if failed:
+            rows = np.concatenate([self._rows_of(one) for one in failed])
+            found[rows] = np.hstack(self._differences(inputs, n))[rows]
+            self.by_differences = [f"the law of {one.name}" for one in self._all if one in failed]
+        return found[:, :n], found[:, n : n + k], found[:, n + k :]
+
+    def _changes(self, n: int) -> dict[str, Array]:
+        """Of what laws depend on by themselves, by n states and by what is remembered, a column each."""
+        state, count = self.state, n + len(self.memory_names)
+        nu, nz = state.tree.nu, len(state.z_view)
+        found = {"q": np.zeros((state.tree.nq, count)), "u": np.zeros((nu, count)), "z": np.zeros((nz, count))}
+        found["q"][:, :nu] = tangents.displacements(state)
+        found["u"][:, nu : 2 * nu], found["z"][:, 2 * nu : 2 * nu + nz] = np.eye(nu), np.eye(nz)
+        found["control_memory"] = np.zeros((len(state.record.control_memory), count))
+        found["control_memory"][self._memory_places(), n + np.arange(len(self.memory_names))] = 1.0
+        return found
+
+    def _memory_places(self) -> Any:
+        """Where in `control_memory` laws remember their numbers."""
+        return np.array([place for one in self._all for place in _places(one, self.state)[1]], int)
+
+    def _rates(self, before: Array, after: Array) -> Array:
+        """Changes of `efforts`, from those of `control_memory` before and after samples."""
+        held = np.array([place for one in self._all for place in _places(one, self.state)[0]], int)
+        kept = self._memory_places()
+        rates: Array = (after[kept] - before[kept]) / np.reshape(self._periods, (-1, 1))
+        return np.vstack([after[held], rates])
+
+    def _rows_of(self, which: Custom) -> Any:
+        """The rows of `efforts` that are a controller's."""
+        of_efforts = np.concatenate([np.full(one.get_num_efforts(), one is which) for one in self._all])
+        of_memory = np.concatenate([np.full(len(one.get_memory(self.state)), one is which) for one in self._all])
+        return np.flatnonzero(np.concatenate([of_efforts, of_memory]))
+
+    def _differences(self, inputs: Inputs, n: int) -> tuple[Array, Array, Array]:
+        """The same by differences of fourth order."""
         state = self.state
         nu, nz = state.tree.nu, len(state.z_view)
 
@@ -119,6 +173,13 @@ class Laws:
     def _efforts_at(self, state: State) -> Array:
         self._system.realize(state, Stage.VELOCITY)
         return self.efforts(state)
+
+
+def _places(one: Custom, state: State) -> tuple[range, range]:
+    """Where in `control_memory` a controller's efforts are, and what its law remembers."""
+    first = one.first_memory + sampling.EFFORTS
+    middle = first + one.get_num_efforts()
+    return range(first, middle), range(middle, middle + len(one.get_memory(state)))
 
 
 def _mobilities(one: Custom) -> list[tuple[int, int]]:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..algebra.arrays import Array
+from ..mobilizer.base import MobilizedBody
 from ..simulation.simulate import speed_names
 from ..state.state import State
 from ..system.settings import Setting, find
@@ -35,7 +36,7 @@ class Inputs:
         if given is None:
             self._each, self.names = list(range(len(names))), [f"{name}.force" for name in names]
             return
-        for one in given:
+        for one in listed("inputs", given):
             if isinstance(one, tuple):
                 self._each.append(mobility_of(system, state, one))
                 self.names.append(f"{names[self._each[-1]]}.force")  # type: ignore[index]
@@ -110,6 +111,13 @@ def every_mobility(system: Any, state: State) -> list[tuple[Any, int]]:
     return [(body, i) for body in system.get_matter_subsystem().body_list[1:] for i in range(num_u[body.index])]
 
 
+def listed(what: str, given: Any) -> Sequence[Any]:
+    """Inputs or outputs: a list, or a tuple that is no single pair; text alone would count letter by letter."""
+    if isinstance(given, str) or not isinstance(given, Sequence) or (given and isinstance(given[0], MobilizedBody)):
+        raise TypeError(f"{what} has to be a list, such as [{given!r}], not {given!r}")
+    return given
+
+
 INPUT = "an input is (mobod, which_u), a setter, or 'element.parameter'"
 
 
@@ -124,4 +132,4 @@ def mobility_of(system: Any, state: State, pair: Any, what: str = INPUT) -> int:
     return int(where.start + i)
 
 
-__all__ = ["Inputs", "mobility_of"]
+__all__ = ["Inputs", "listed", "mobility_of"]

@@ -9,12 +9,13 @@ import numpy as np
 
 from ..algebra.arrays import Array
 from ..errors import ConvergenceError, ModelError
+from ..simulation.simulate import auxiliary_names, speed_names
 from ..state.state import State
 from ..system.arguments import check_state
 from ..value import checks
 from ..value.stage import Stage
 from . import _manifold
-from ._inputs import Inputs
+from ._inputs import Inputs, listed
 
 if TYPE_CHECKING:
     from ..value.annotations import MultibodySystem
@@ -50,7 +51,8 @@ def find_equilibrium(
     Returns
     -------
     State
-        At rest, at ACCELERATION, on the manifold of the constraints.
+        At rest, at ACCELERATION, on the manifold of the constraints. What a motion or a constraint drives steadily goes on:
+        the rest is in equilibrium relative to it.
 
     Raises
     ------
@@ -72,13 +74,14 @@ def find_equilibrium(
     --------
     >>> import mobod as mb
     >>> system, state = mb.examples.double_pendulum.build()
-    >>> hanging = mb.find_equilibrium(system, state)
-    >>> abs(hanging.u_dot).max() < 1e-10
+    >>> upright = mb.find_equilibrium(system, state)
+    >>> abs(upright.u_dot).max() < 1e-10
     np.True_
     """
     check_state("find_equilibrium", system, state)
     checks.positive("tolerance", tolerance, ValueError)
-    for one in inputs:
+    checks.integer("max_iterations", max_iterations, 1)
+    for one in listed("inputs", inputs):
         if isinstance(one, tuple):
             raise TypeError(
                 f"input {one!r} is a mobility, and a state keeps no force of it; add a force.MobilityDiscreteForce and give "
@@ -98,10 +101,15 @@ def find_equilibrium(
             better = _settled(system, here, freed)
         here = better
         rest = _unrest(here)
-    worst = int(np.argmax(np.abs(rest)))
+    worst, nu = int(np.argmax(np.abs(rest))), here.tree.nu
+    if worst < nu:
+        name, remedy = f"u_dot of {speed_names(system, here)[worst]}", "free inputs that can hold it"
+    else:
+        name = f"the rate of {auxiliary_names(system, here)[worst - nu]}"
+        remedy = "leave out what integrates all the time, such as a measure.Integrate"
     raise ConvergenceError(
-        f"no equilibrium of {system.name!r} was found near this state: u_dot[{worst}] is still {rest[worst]:.3g}, and the "
-        f"tolerance {tolerance:.3g}; begin closer to one, or free inputs that can hold it"
+        f"no equilibrium of {system.name!r} was found near this state: {name} is still {rest[worst]:.3g}, and the tolerance "
+        f"{tolerance:.3g}; begin closer to one, or {remedy}"
     )
 
 

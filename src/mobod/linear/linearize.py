@@ -24,7 +24,7 @@ from ._closed_loop import Laws
 from ._exact_measures import ExactMeasures
 from ._exact_outputs import NAMED as EXACT
 from ._exact_outputs import ExactOutputs, station
-from ._inputs import Inputs, every_mobility
+from ._inputs import Inputs, every_mobility, listed
 from .linear_system import LinearSystem
 
 if TYPE_CHECKING:
@@ -88,9 +88,10 @@ def linearize(
     A is the derivative of the flow, with dq = N v taken along the motion: its first rows are (N^-1 (d(N u)/dq N - NDot), 1,
     0), which is (0, 1, 0) but for quaternions and angles at u other than 0. Constraints, locks and motions are in A and B
     either way; with *independent*, dependent states are eliminated, so that A has no eigenvalues of directions off the
-    manifold. All is exact, measures among it that can be compiled, and what they integrate; callables, other measures,
-    reactions, what motions exert and laws of controllers take differences of fourth order, to about 1e-10:
-    `LinearSystem.by_differences` names them. In systems with parts in Python all does.
+    manifold. All is exact, measures among it that can be compiled, and what they integrate, and laws of controllers that are
+    made of NumPy's arithmetic, elementary functions, sums, products and linear algebra; callables, other measures and laws,
+    reactions, and what motions exert take differences of fourth order, to about 1e-10: `LinearSystem.by_differences` names
+    them. In systems with parts in Python all does.
 
     Examples
     --------
@@ -103,6 +104,7 @@ def linearize(
     ((4, 4), (4, 2))
     """
     check_state("linearize", system, state)
+    checks.flags("linearize", independent=independent, closed_loop=closed_loop)
     if closed_loop:
         return _closed(system, state, inputs, outputs, independent)
     found = system.calc_forward_dynamics_derivatives(state)
@@ -160,7 +162,7 @@ def _closed(system: Any, state: State, inputs: Any, outputs: Any, independent: b
     if independent:
         A, B, C, D, keep = _reduced(system, laws.state, pushed, (A, B, C, D), k)
         state_names = [state_names[i] for i in keep]
-    by_differences = [*plant.by_differences, *laws.names]
+    by_differences = [*plant.by_differences, *laws.by_differences]
     return LinearSystem(A, B, C, D, state_names, list(plant.input_names[:m]), output_names, by_differences)
 
 
@@ -217,7 +219,7 @@ def _of_outputs(
     n, nu, parts, exact = len(A), state.tree.nu, [], None
     names: list[str] = []
     others: list[str] = []
-    for i, output in enumerate(outputs):
+    for i, output in enumerate(listed("outputs", outputs)):
         values, own = _values_of(system, [output], state)
         own = [one.replace("output_0", f"output_{i}") for one in own]
         names += own

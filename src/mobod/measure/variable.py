@@ -11,6 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ..function.base import UNLIMITED
+from ..state.of_each import Present, Rows, of_each
+from ..value import rows
 from ..value.stage import Stage
 from . import _store
 from .base import Measure, check_shape
@@ -18,6 +20,13 @@ from .base import Measure, check_shape
 if TYPE_CHECKING:
     from ..state.state import State
     from ..state.subsystem import Subsystem
+
+
+def _values_of_each(variable: Variable, template: State, values: Any, present: Present) -> Rows | None:
+    array = rows.as_array(values)
+    if array is None or array.shape[1:] != variable.default.shape or not np.isfinite(array).all():
+        return None
+    return Rows([], variables={variable.place_in(template): list(array.copy())})
 
 
 class Variable(Measure):
@@ -59,6 +68,7 @@ class Variable(Measure):
         self._place = -1
         super().__init__(subsystem, check_shape(np.shape(default_value), "a Variable"), default=default_value, name=name)
 
+    @of_each(_values_of_each)
     def set_value(self, state: State, value: npt.ArrayLike) -> None:
         """Change it in this state, which falls below the stage that it invalidates.
 
@@ -80,6 +90,11 @@ class Variable(Measure):
         self._need_model(state, "set_value")
         array = self._valued(value, "the value")
         self._need_subsystem().upd_discrete_variable(state, self._place, array)
+
+    def place_in(self, state: State) -> tuple[int, int]:
+        """The subsystem's index and its own among that one's discrete variables, for a state of the system."""
+        self._need_model(state, "set_value")
+        return self._need_subsystem().subsystem_index, self._place
 
     def get_invalidated_stage(self) -> Stage:
         """What a change invalidates."""

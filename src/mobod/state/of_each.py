@@ -12,7 +12,7 @@ numbers of the record:
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -39,6 +39,8 @@ class Rows(NamedTuple):
     invalidates: Stage = Stage.INSTANCE
     #: A value such that what the setter then says may be left out of the sweeps may be left out for all the states.
     typical: Any = None
+    #: By subsystem and index, what discrete variables become, a value a state.
+    variables: Mapping[tuple[int, int], Sequence[Any]] = {}
 
 
 def _call(setter: Any, state: State, value: Any) -> None:

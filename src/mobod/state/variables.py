@@ -7,11 +7,14 @@ import struct
 import numpy as np
 import numpy.typing as npt
 
+from ..algebra import given
 from ..algebra.arrays import Array
 from ..value.checks import number, numbers
 from ..value.stage import ACCELERATION, DYNAMICS, INSTANCE, MODEL, POSITION, TIME, VELOCITY, Stage
 from . import validity
 from .invalidation import KEPT_BY_TIME, KEPT_BY_U, Invalidation
+
+_assign = given.assign
 
 
 class Variables(Invalidation):
@@ -45,11 +48,9 @@ class Variables(Invalidation):
 
     @q.setter
     def q(self, value: npt.ArrayLike) -> None:
-        # This setter and `realize` take most of the time of a small model. Assigning to a memoryview, which accepts float64 of
-        # its own length only, takes half the time of checking an array's shape and copying it.
-        try:
-            self._q_memory[:] = value  # type: ignore[assignment]
-        except (TypeError, ValueError, BufferError):
+        # This setter and `realize` take most of the time of a small model; to check an array's shape and copy it in Python
+        # would take four times as long.
+        if not (_assign.code or _assign.load())(self.q_values, value):
             self.q_values[:] = self._checked("q", value, self.q_values.shape)
         self.valid = 0
         if self.stage_number > TIME:
@@ -62,9 +63,7 @@ class Variables(Invalidation):
 
     @u.setter
     def u(self, value: npt.ArrayLike) -> None:
-        try:
-            self._u_memory[:] = value  # type: ignore[assignment]
-        except (TypeError, ValueError, BufferError):
+        if not (_assign.code or _assign.load())(self.u_values, value):
             self.u_values[:] = self._checked("u", value, self.u_values.shape)
         self.valid &= KEPT_BY_U
         if self.stage_number > POSITION:

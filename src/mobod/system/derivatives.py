@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..algebra.arrays import Array, ArrayLike
-from ..algebra.given import GIVEN
 from ..state import validity
 from ..tree import inverse_dynamics
 from ..tree import realize as _realize
@@ -16,43 +15,17 @@ from ..tree.realize import NOT_PLAIN
 from ..value.checks import shaped
 from ..value.stage import INSTANCE, Stage
 from . import differences, parameter_derivatives, second_tangents, settings, tangents
+from .derivatives_of_dynamics import ForwardDynamicsDerivatives, InverseDynamicsDerivatives
 from .falling import Sweep, sweep_for
 from .manifold import OnManifold
 
 if TYPE_CHECKING:
     from ..state.state import State
 
-_empty, _new_tuple = np.empty, tuple.__new__
+_array = np.ndarray
 _ACCELERATION = int(Stage.ACCELERATION)
 _VELOCITY, _missing_force = int(Stage.VELOCITY), inverse_dynamics.calc_missing_force
 _KINEMATICS, _NEEDED = validity.KINEMATICS, inverse_dynamics.NEEDED | validity.KEPT_FORCES
-_SIX_GIVEN = (GIVEN,) * 6
-#: The code of `_missing_force` once it is loaded: to look it up in the kernel takes a tenth of one pin's call.
-_code: list[Any] = []
-
-
-def _load_code() -> Any:
-    code = _missing_force.code or _missing_force.code_for(GIVEN, GIVEN, 0, *_SIX_GIVEN)
-    _code[:] = [code]
-    return code
-
-
-class ForwardDynamicsDerivatives(NamedTuple):
-    """Derivatives of ``u_dot``: by q in its tangent, u, z, generalized forces on the mobilities, and time."""
-
-    q: Array
-    u: Array
-    z: Array
-    mobility_forces: Array
-    time: Array
-
-
-class InverseDynamicsDerivatives(NamedTuple):
-    """Derivatives of `MultibodySystem.calc_inverse_dynamics`: by q in its tangent, u, and u_dot, which is M."""
-
-    q: Array
-    u: Array
-    u_dot: Array
 
 
 class Differentiable(OnManifold):
@@ -108,32 +81,28 @@ class Differentiable(OnManifold):
         """
         if state.token is not self.topology_token:
             state.check_owner(self, "calc_inverse_dynamics")
-        missing = _empty(state.tree.nu)
-        routine = self.plain_routine
         # the kernel looks at what is given itself: in Python that takes as long as the dynamics of a robot's arm
-        code = _code[0] if _code else _load_code()
+        code, routine = _missing_force.code or _missing_force.load(), self.plain_routine
         if q is not None and u is not None and routine is not None and state.stage_number >= INSTANCE:
-            status = code(state.block, routine, 0, state.q_values, state.u_values, q, u, u_dot, missing)
-            if not status:
+            missing = code(state.block, routine, 0, state.q_values, state.u_values, q, u, u_dot)
+            if type(missing) is _array:
                 state.valid = _NEEDED
                 state.stage_number = _VELOCITY
                 return missing
-            if status != NOT_PLAIN:
+            if missing != NOT_PLAIN:
                 state.invalidate_q()
-                self.explain(state, status)
+                self.explain(state, missing)
         elif q is None and u is None and routine is not None and state.valid & _KINEMATICS == _KINEMATICS:
             own_q, own_u = state.q_values, state.u_values
-            status = code(state.block, routine, state.valid, own_q, own_u, own_q, own_u, u_dot, missing)
-            if not status:
+            missing = code(state.block, routine, state.valid, own_q, own_u, own_q, own_u, u_dot)
+            if type(missing) is _array:
                 state.valid |= _NEEDED
                 return missing
-        return self._calc_missing_force(state, u_dot, q, u, missing)
+        return self._calc_missing_force(state, u_dot, q, u)
 
-    def _calc_missing_force(
-        self, state: State, u_dot: ArrayLike, q: ArrayLike | None, u: ArrayLike | None, missing: Array
-    ) -> Array:
-        """`calc_inverse_dynamics` of whatever is given, step by step, into *missing*."""
-        given = _empty(len(missing))
+    def _calc_missing_force(self, state: State, u_dot: ArrayLike, q: ArrayLike | None, u: ArrayLike | None) -> Array:
+        """`calc_inverse_dynamics` of whatever is given, step by step."""
+        given = np.empty(state.tree.nu)
         given[:] = self.get_matter_subsystem().mobility_vector(state, "u_dot", u_dot)
         if q is not None or u is not None:
             self.realize(state, Stage.VELOCITY, q=q, u=u)
@@ -144,10 +113,10 @@ class Differentiable(OnManifold):
             self.realize(state, Stage.DYNAMICS)
         valid, own_q, own_u = state.valid, state.q_values, state.u_values
         routine = np.array([self._address or _realize.advance.address()])
-        code = _code[0] if _code else _load_code()
-        status = code(state.block, routine, valid, own_q, own_u, own_q, own_u, given, missing)
-        if status:
-            self.explain(state, status)
+        code = _missing_force.code or _missing_force.load()
+        missing = code(state.block, routine, valid, own_q, own_u, own_q, own_u, given)
+        if type(missing) is not _array:
+            self.explain(state, missing)
         state.valid = valid | _NEEDED
         return missing
 
@@ -261,7 +230,7 @@ class Differentiable(OnManifold):
         if q is not None and u is not None and self.plain_routine is not None and state.stage_number >= INSTANCE:
             sweep = sweep_for(self, state)
             if sweep is not None:
-                return _new_tuple(ForwardDynamicsDerivatives, sweep.accelerations_at(self, state, q, u))
+                return sweep.accelerations_at(self, state, q, u)
         if q is not None or u is not None:
             self.realize(state, q=q, u=u)
         elif state.stage_number < _ACCELERATION:
@@ -270,8 +239,7 @@ class Differentiable(OnManifold):
             return ForwardDynamicsDerivatives(*differences.of_forward_dynamics(self, state))
         sweep = sweep_for(self, state)
         if sweep is not None:
-            # past the constructor, which takes half as long as the kernel of a small robot
-            return _new_tuple(ForwardDynamicsDerivatives, sweep.accelerations(self, state))
+            return sweep.accelerations(self, state)
         self.realize(state)
         found = tangents.of_residual(self, state, state.u_dot_view[: state.tree.nu], state.record.multiplier)
         by_q, by_u, by_z, by_forces, by_time = tangents.solved(self, state, found)
@@ -389,9 +357,7 @@ class Differentiable(OnManifold):
         (2, 4)
         """
         self.get_matter_subsystem().accelerations(state, "calc_parameter_derivatives")
-        if isinstance(parameters, str):
-            raise TypeError(f"parameters is a list, such as [{parameters!r}], not a name alone")
-        return parameter_derivatives.by_settings(self, state, [settings.find(self, what) for what in parameters]).u_dot
+        return parameter_derivatives.by_settings(self, state, settings.find_each(self, parameters)).u_dot
 
 
 __all__ = ["Differentiable", "ForwardDynamicsDerivatives", "InverseDynamicsDerivatives", "Sweep"]

@@ -11,25 +11,24 @@ import numpy as np
 import numpy.typing as npt
 
 from ..algebra.arrays import Array
-from ..algebra.given import GIVEN
 from ..force._slopes import table_of
 from ..state import validity
 from ..tree import inverse_dynamics_derivatives as kernels
 from ..tree import matrix_sweep
-from ..tree.forward_dynamics_derivatives import branches_of
+from ..tree.forward_dynamics_derivatives import own_blocks_of, runs_of
 from ..tree.prescribed_mobilities import FROM_MOTION
 from ..tree.realize import NOT_PLAIN
 from ..value.stage import Stage
 from . import tangents
+from .derivatives_of_dynamics import ForwardDynamicsDerivatives
 
 if TYPE_CHECKING:
     from ..state.state import State
     from ..tree.tree import Tree
     from .manifold import OnManifold
 
-_empty, _zeros = np.empty, np.zeros  # one lookup less
+_zeros = np.zeros  # one lookup less
 _kernel = kernels.calc_accelerations_derivatives
-_ELEVEN_GIVEN = (GIVEN,) * 11
 _ACCELERATION, _REALIZED = int(Stage.ACCELERATION), validity.WANTED[Stage.ACCELERATION]
 #: Fields of a state's own that decide whether gravity is all that acts.
 _DECIDING = ("force_enabled", "force_integers", "constraint_enabled", "prescribed", "mass")
@@ -87,11 +86,10 @@ class Sweep:
         self.slopes = slopes
         self._of_tree = self.bent, slopes
         #: For derivatives of many states, see `forward_dynamics_derivatives`.
-        self.branch: npt.NDArray[np.int64] = branches_of(tree.fields["parent"])
+        self.runs, self.own_blocks = runs_of(tree), own_blocks_of(tree, slopes)
         self._bends = any(bent)
         self._no_bends = np.zeros((1, kernels.NUMBERS_OF_BENDS))
-        nu = tree.nu
-        self._nu, self._shape = nu, (nu, nu)
+        self._nu = nu = tree.nu
         #: Whether it takes more than one call: columns have to be differentiated first, or there is nothing to do.
         self._odd = self._bends or nu == 0
         self._counts = tree.nb, nu
@@ -111,13 +109,13 @@ class Sweep:
         if nu == 0:
             return np.zeros((0, 0)), np.zeros((0, 0))
         bends = tangents.bends(state) if self._bends else self._no_bends
-        work, out = self._work(), _empty((2, *self._shape))
+        work, out = self._work(), np.empty((2, nu, nu))
         given = state.block, A.reshape(-1, 6), u_dot, bends, self.bent, self.slopes, *work, out
         kernels.calc_derivatives(*given)
         self._pool.append(work)
         return out[0], out[1]
 
-    def accelerations_at(self, system: OnManifold, state: State, q: Any, u: Any) -> tuple[Array, Array, Array, Array, Array]:
+    def accelerations_at(self, system: OnManifold, state: State, q: Any, u: Any) -> ForwardDynamicsDerivatives:
         """`accelerations` at *q* and *u*, where the state is realized.
 
         It is written for its own time, which is a sixth of a small robot's: no name twice, no tuple taken apart.
@@ -125,14 +123,12 @@ class Sweep:
         if self._odd:
             system.realize(state, q=q, u=u)
             return self.accelerations(system, state)
-        pool, shape = self._pool, self._shape
+        pool = self._pool
         try:  # as `_work`
             work = pool.pop()
         except IndexError:
             work = kernels.make_work(*self._counts)
-        # three arrays, not the parts of one: NumPy makes a view more slowly than a small array
-        by_q, by_u, M_inv = _empty(shape), _empty(shape), _empty(shape)
-        status = (_kernel.code or _kernel.code_for(GIVEN, GIVEN, 0, *_ELEVEN_GIVEN))(
+        found: Any = (_kernel.code or _kernel.load())(
             state.block,
             system.plain_routine,
             0,
@@ -144,36 +140,36 @@ class Sweep:
             self._of_tree,
             work,
             state.scratch or matrix_sweep.make_scratch(state),
-            by_q,
-            by_u,
-            M_inv,
+            ForwardDynamicsDerivatives,
+            self._no_z,
         )
         pool.append(work)
-        if status:
-            if status != NOT_PLAIN:
+        if type(found) is int:
+            if found != NOT_PLAIN:
                 state.invalidate_q()
-                system.explain(state, status)
+                system.explain(state, found)
             state.assign(q, u)
             return self.accelerations_at(system, state, state.q_values, state.u_values)
         state.valid = _REALIZED
         state.stage_number = _ACCELERATION
-        return by_q, by_u, self._by_z(state) if len(state.z_values) else self._no_z, M_inv, _zeros(self._nu)
+        return self._with_z(state, found) if len(state.z_values) else found
 
-    def accelerations(self, system: OnManifold, state: State) -> tuple[Array, Array, Array, Array, Array]:
+    def accelerations(self, system: OnManifold, state: State) -> ForwardDynamicsDerivatives:
         """Derivatives of the state's u_dot by q, u, z, mobility forces and time, where it is realized unless it is."""
-        shape, q, u = self._shape, state.q_values, state.u_values
-        by_q, by_u, M_inv = _empty(shape), _empty(shape), _empty(shape)
-        if self._nu:
-            bends = tangents.bends(state) if self._bends else self._no_bends
-            work, of_inverse = self._work(), state.scratch or matrix_sweep.make_scratch(state)
-            code = _kernel.code or _kernel.code_for(GIVEN, GIVEN, 0, *_ELEVEN_GIVEN)
-            given = state.block, system.plain_routine, state.valid, q, u, q, u
-            status = code(*given, bends, self._of_tree, work, of_inverse, by_q, by_u, M_inv)
-            self._pool.append(work)
-            if status:
-                system.explain(state, status)
-            state.valid |= _REALIZED
-        return by_q, by_u, self._by_z(state), M_inv, _zeros(self._nu)
+        nu, q, u = self._nu, state.q_values, state.u_values
+        if nu == 0:
+            none = _zeros((0, 0))
+            return self._with_z(state, ForwardDynamicsDerivatives(none, none, self._no_z, none, _zeros(0)))
+        bends = tangents.bends(state) if self._bends else self._no_bends
+        work, of_inverse = self._work(), state.scratch or matrix_sweep.make_scratch(state)
+        given = state.block, system.plain_routine, state.valid, q, u, q, u, bends, self._of_tree, work, of_inverse
+        found: Any = (_kernel.code or _kernel.load())(*given, ForwardDynamicsDerivatives, self._no_z)
+        self._pool.append(work)
+        if type(found) is int:
+            system.explain(state, found)
+        state.valid |= _REALIZED
+        return self._with_z(state, found)
 
-    def _by_z(self, state: State) -> Array:
-        return _zeros((self._nu, len(state.z_values)))
+    def _with_z(self, state: State, found: ForwardDynamicsDerivatives) -> ForwardDynamicsDerivatives:
+        """The same with zeros by the state's z, of which u_dot does not depend here."""
+        return found._replace(z=_zeros((self._nu, len(state.z_values))))

@@ -10,6 +10,7 @@ from ..algebra.arrays import Array, ArrayLike
 from ..algebra.record import TANGENTS
 from ..state import validity
 from ..tree import realize as _realize
+from ..value.checks import numbers
 from . import tangents
 from .matter_bodies import shaped
 from .matter_jacobians import Jacobians
@@ -111,9 +112,9 @@ class JacobianDerivatives(Jacobians):
         speeds = None if u is None else self.mobility_vector(state, "u", u)
         pushes = None
         if forces is not None:
-            pushes = np.asarray(forces, np.float64)
-            if pushes.size != rows * len(bodies):
-                shaped("forces", pushes, (rows * len(bodies),))
+            pushes = numbers("forces", forces)
+            if pushes.shape not in ((len(bodies), rows), (len(bodies), rows // 3, 3)):
+                pushes = shaped("forces", pushes, (rows * len(bodies),))
         _fill(state, bodies, points, found)
         whole: Array = found[:, 6 - rows :].reshape(rows * len(bodies), state.tree.nu, state.tree.nu)
         if speeds is not None:

@@ -8,7 +8,6 @@ import numpy as np
 import numpy.typing as npt
 
 from ..algebra.arrays import ArrayLike
-from ..algebra.given import GIVEN
 from ..constraint import _protocol as constraint_what
 from ..errors import ModelError, StageError
 from ..mobilizer._custom_python import write_position, write_velocity
@@ -35,7 +34,7 @@ _NAMES = tuple(Stage(step).name.lower() for step in range(int(Stage.REPORT) + 1)
 _AT_POSITION, _AT_VELOCITY, _AT_DYNAMICS, _AT_ACCELERATION = range(int(Stage.POSITION), int(Stage.ACCELERATION) + 1)
 #: What z, or another force's parameters, take away without lowering the stage.
 _FORCES, _HOOKS = validity.FORCES, frozenset(HOOKS.values())
-_realize_at, _NOT_PLAIN, _FOUR_GIVEN = _realize.realize_at, _realize.NOT_PLAIN, (GIVEN,) * 4
+_realize_at, _NOT_PLAIN = _realize.realize_at, _realize.NOT_PLAIN
 _UNTOUCHED = validity.unchanged(Stage.DYNAMICS) & ~validity.unchanged(Stage.ACCELERATION)
 
 
@@ -143,7 +142,7 @@ class Realizing(Explaining):
         """
         if level < _AT_POSITION or state.stage_number < INSTANCE:
             return False
-        code = _realize_at.code or _realize_at.code_for(GIVEN, GIVEN, 0, *_FOUR_GIVEN)
+        code = _realize_at.code or _realize_at.load()
         status = code(state.block, self.plain_routine, wanted, state.q_values, state.u_values, q, u)
         if not status:
             state.valid = wanted
@@ -356,8 +355,11 @@ class Realizing(Explaining):
         checked = any(body.is_of_users_functions for body in self.get_matter_subsystem().body_list)
         self._address = _realize.advance.address()
         self.plain_routine = None if checked or self.is_interpreted else np.array([self._address])
-        kernel = _realize.realize_checked if checked else _realize.realize
-        self._kernel = kernel.code or kernel.code_for(np.zeros(1, np.int64), 0, 0, 0)
+        if checked:
+            kernel = _realize.realize_checked
+            self._kernel = kernel.code or kernel.code_for(np.zeros(1, np.int64), 0, 0, 0)
+        else:
+            self._kernel = _realize.realize_state.code or _realize.realize_state.load()
         return self._kernel
 
     def _add_custom_forces(self, state: State) -> None:

@@ -6,7 +6,7 @@ rotation are the turns alone.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -106,6 +106,14 @@ def find(system: Any, what: Any) -> Setting:
     if element is None or not name.startswith("set_"):
         raise TypeError(f"a setting is 'element.parameter', or a setter such as spring.set_stiffness, not {what!r}")
     return _of(element, {"body_mass_properties": "mass"}.get(name[4:], name[4:]))
+
+
+def find_each(system: Any, parameters: Any) -> list[Setting]:
+    """Those of a list."""
+    if isinstance(parameters, str) or not isinstance(parameters, Iterable):
+        such_as = parameters if isinstance(parameters, str) else "spring.stiffness"
+        raise TypeError(f"parameters has to be a list, such as [{such_as!r}], not {parameters!r}")
+    return [find(system, what) for what in parameters]
 
 
 def _elements(system: Any) -> dict[str, Any]:

@@ -28,7 +28,7 @@ from ..motion._protocol import POSITION, VELOCITY
 from ..tree import sampling
 from ..value.checks import suggest
 from ..value.stage import Stage
-from . import differences, parameter_tangents, settings, tangents
+from . import differences, law_derivatives, parameter_tangents, settings, tangents
 from .measure_tangents import Differentiated
 from .motion_tangents import of_prescribed_speeds
 from .parameter_derivatives import by_settings
@@ -112,6 +112,13 @@ class Directions:
     def __len__(self) -> int:
         return len(self.names)
 
+    def scales_at(self, state: State) -> Array:
+        """How large the quantities are in another state."""
+        found = np.array(self.scales, np.float64)
+        sizes = [abs(value) or 1.0 for setting in self.settings for value in setting.values(state)]
+        found[self.of_settings] = sizes
+        return found
+
     def moved(self, state: State, weights: Array, h: float) -> State:
         """A copy of the state with each setting's number larger by h times its weight ``(n,)``."""
         other, k = state.copy(), np.flatnonzero(self.of_settings)
@@ -184,6 +191,8 @@ class Variations:
         )
         self.num_changes = self.ny - self.nq + self.nv
         self._measures: Differentiated | None = None
+        #: Controllers whose laws are differentiated by differences, which has been said.
+        self._noted: set[Any] = set()
         if len(state.q_view) > tree.nq or len(state.u_view) > tree.nu:
             raise ModelError(
                 f"{system.name!r} has subsystems with coordinates of their own, whose motion has no sensitivities; those of "
@@ -411,11 +420,40 @@ class Variations:
     # ------------------------------------------------------------------------------------------ samples
 
     def through_sample(self, state: State, S: Array, weights: Array) -> Array:
-        """Changes of y after the controllers that are due have been sampled, by differences of their laws.
-
-        Laws are of floats: what they are given, and what they remember, is moved a little.
-        """
+        """Changes of y after the controllers that are due have been sampled; see `law_derivatives`."""
         due = [force for c, force in self._controllers if sampling.due_of(state.block, c) <= state.time]
+        if self.system.is_interpreted:
+            return self._differences_of_samples(state, S, weights, due)
+        change = self.raw(state, self.tangent(state, S))
+        of_q, of_u, of_z, _, held = np.split(
+            change, np.cumsum([self.nq, self.nu, self.nz, 2 * self.num_particle_numbers]), axis=0
+        )
+        before = np.zeros((len(state.record.control_memory), S.shape[1]))
+        before[self._held] = held
+        changes = {"q": of_q, "u": of_u, "z": of_z, "control_memory": before}
+        after, failed = law_derivatives.of_samples(state, due, changes)
+        of_settings = self.directions.of_settings
+        if weights[of_settings].any():
+            seeds = [seed for setting in self.directions.settings for seed in setting.seeds(state)]
+            nothing = {name: np.zeros((len(of), len(seeds))) for name, of in changes.items()}
+            by_settings, others = law_derivatives.of_samples(state, due, nothing, seeds)
+            failed |= others
+            after += by_settings @ weights[of_settings]
+        found = S.copy()
+        found[self.num_integrated :] = after[self._held]
+        if failed:
+            law_derivatives.note({force: why for force, why in failed.items() if force not in self._noted})
+            self._noted.update(failed)
+            ends = [force.first_memory for _, force in self._controllers] + [len(state.record.control_memory)]
+            by_differences = self._differences_of_samples(state, S, weights, list(failed))
+            for c, force in self._controllers:
+                if force in failed:
+                    rows = (self._held >= ends[c]) & (self._held < ends[c + 1])
+                    found[self.num_integrated :][rows] = by_differences[self.num_integrated :][rows]
+        return found
+
+    def _differences_of_samples(self, state: State, S: Array, weights: Array, due: list[Any]) -> Array:
+        """The same by differences of laws: what they are given, and what they remember, is moved a little."""
 
         def held(other: State) -> Array:
             for force in due:

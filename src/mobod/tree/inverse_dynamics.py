@@ -15,7 +15,7 @@ from ..compiling import compiled, generic
 from ..state.fields import Record
 from ..state.validity import FORCES, KEPT_FORCES, KINEMATICS
 from . import jacobian_sweeps
-from .realize import DONE, NOT_PLAIN, QUICK
+from .realize import DONE, NOT_PLAIN, takes_long
 
 #: What the missing force follows from.
 NEEDED = KINEMATICS | FORCES
@@ -66,25 +66,31 @@ def find_missing_force(model: Record, udot: Any, residual: Any) -> None:
 
 
 @given.compiled_for_callers
-def calc_missing_force(
-    block: Any, routine: Any, valid: int, own_q: Any, own_u: Any, q: Any, u: Any, udot: Any, residual: Any
-) -> int:
-    """`find_missing_force`; what it needs and is not *valid* *routine* computes, `realize.advance` by its address.
+def calc_missing_force(block: Any, routine: Any, valid: Any, own_q: Any, own_u: Any, q: Any, u: Any, udot: Any) -> Any:
+    """`find_missing_force` as a new array; or a status. What it needs and is not *valid* *routine* computes.
 
-    q, u and udot are as a caller has given them: the first two become the state's own, unless they are these.
+    That is `realize.advance`, by its address. q, u and udot are as a caller has given them: the first two become the state's
+    own, unless they are these.
     """
-    if not (given.is_like(q, own_q) and given.is_like(u, own_u) and given.is_like(udot, residual)):
-        return NOT_PLAIN
+    model, known = given.record_of(block), given.number(valid)
+    if not (given.is_like(q, own_q) and given.is_like(u, own_u) and given.is_row(udot, own_u, model.nu)):
+        return given.as_object(NOT_PLAIN)
     given.copy(q, own_q)
     given.copy(u, own_u)
-    model, status = given.record_of(block), DONE
-    released = given.release_gil(model.nb > QUICK)
-    if valid & NEEDED != NEEDED:
-        status = call_routine(given.integer(routine), model, valid, NEEDED | KEPT_FORCES)
+    residual = given.new_row(model.nu)
+    if given.is_nothing(residual):
+        return residual
+    status = DONE
+    released = given.release_gil(takes_long(model))
+    if known & NEEDED != NEEDED:
+        status = call_routine(given.integer(routine), model, known, NEEDED | KEPT_FORCES)
     if status == DONE:
         find_missing_force(model, given.numbers(udot), given.numbers(residual))
     given.acquire_gil(released)
-    return status
+    if status == DONE:
+        return residual
+    given.drop(residual)
+    return given.as_object(status)
 
 
 @compiled

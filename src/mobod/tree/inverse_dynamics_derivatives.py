@@ -34,7 +34,7 @@ from ..force._slopes import subtract_slopes
 from ..state.fields import Record
 from ..state.validity import EVERYTHING, KEPT_FORCES
 from . import inverse_mass_matrix, matrix_sweep
-from .realize import DONE, NOT_PLAIN, QUICK
+from .realize import DONE, NOT_PLAIN, takes_long
 
 #: Numbers a body: p from the base's origin; mass, first moment, inertia; T, L, P; F. From MASS on they are sums over subtrees.
 MASS, TURNING, MOMENTUM, FORCE, NUMBERS_A_BODY = 3, 13, 19, 25, 31
@@ -173,7 +173,7 @@ def _bend(model: Record, b: int, k: int, first: int, bends: Any, R_GF: Any, x: A
 
 
 @generic
-def _own_motion(model: Record, b: int, udot: Any) -> Any:
+def own_motion(model: Record, b: int, udot: Any) -> Any:
     """Of the mobilizer: from B's origin to M's, (w; v at M) u, and w udot."""
     first, to_M = model.first_u[b], load3(model.p_BM_G, b, 0)
     o = zero(load(model.time, 0, 0))
@@ -233,28 +233,34 @@ def _column(r: Any, motion: Any, h: Any, own: Any, bends: Any) -> Any:
 
 
 @generic
-def _store_columns(rows: Any, j: int, first: int, sums: Any, S: Any, a: Any, c: Any, e: Any) -> None:
-    """The columns of a mobility, number *j*, behind its first numbers, by the *sums* over its subtree."""
+def columns_by(sums: Any, S: Any, a: Any, c: Any, e: Any) -> Any:
+    """M c + B a + S x* F, the same by u, M S, and the angular part of B^T S, by the *sums* over a mobility's subtree."""
     (m, h, inertia), T, (L, P), (Fn, Ff) = sums
     (hw, sv), (pw, _), (qw, qv), (uw, uv) = S, a, c, e
     nw, nv = spatial.mul_inertia(m, h, inertia, qw, qv)
     kw, kv = _times_b(T, L, P, pw)
     fw, fv = cross_force(hw, sv, Fn, Ff)
-    store3(rows, j, first + COLUMN_Q, vec3.add(vec3.add(nw, kw), fw))
-    store3(rows, j, first + COLUMN_Q + 3, vec3.add(vec3.add(nv, kv), fv))
+    by_q = vec3.add(vec3.add(nw, kw), fw), vec3.add(vec3.add(nv, kv), fv)
     nw, nv = spatial.mul_inertia(m, h, inertia, uw, uv)
     kw, kv = _times_b(T, L, P, hw)
-    store3(rows, j, first + COLUMN_U, vec3.add(nw, kw))
-    store3(rows, j, first + COLUMN_U + 3, vec3.add(nv, kv))
-    nw, nv = spatial.mul_inertia(m, h, inertia, hw, sv)
-    store3(rows, j, first + COLUMN_M, nw)
-    store3(rows, j, first + COLUMN_M + 3, nv)
-    kw = vec3.add(vec3.add(sym33.mul_vec(T, hw), vec3.cross(L, hw)), vec3.cross(vec3.add(P, P), sv))
-    store3(rows, j, first + COLUMN_B, kw)
+    by_u = vec3.add(nw, kw), vec3.add(nv, kv)
+    turned = vec3.add(vec3.add(sym33.mul_vec(T, hw), vec3.cross(L, hw)), vec3.cross(vec3.add(P, P), sv))
+    return by_q, by_u, spatial.mul_inertia(m, h, inertia, hw, sv), turned
 
 
 @generic
-def _sums_of(bodies: Any, b: int) -> Any:
+def _store_columns(rows: Any, j: int, first: int, sums: Any, S: Any, a: Any, c: Any, e: Any) -> None:
+    """The columns of a mobility, number *j*, behind its first numbers, by the *sums* over its subtree."""
+    by_q, by_u, of_mass, turned = columns_by(sums, S, a, c, e)
+    for k in range(2):
+        store3(rows, j, first + COLUMN_Q + 3 * k, by_q[k])
+        store3(rows, j, first + COLUMN_U + 3 * k, by_u[k])
+        store3(rows, j, first + COLUMN_M + 3 * k, of_mass[k])
+    store3(rows, j, first + COLUMN_B, turned)
+
+
+@generic
+def sums_of(bodies: Any, b: int) -> Any:
     """M, T, (L; P), F over body b's subtree."""
     return (
         (load(bodies, b, MASS), load3(bodies, b, MASS + 1), load6(bodies, b, MASS + 4)),
@@ -271,14 +277,20 @@ def load_spatial_at(rows: Any, row: int, column: int) -> Any:
 
 
 @generic
-def columns_of(model: Record, b: int, A: Any, udot: Any, g: Any, bodies: Any, speeds: Any, columns: Any) -> None:
-    """S, a, c of body b's mobilities, constant in F, and their columns by place. The sums over its subtree are complete."""
-    r, first, n = load3(bodies, b, 0), model.first_u[b], model.num_u[b]
-    motion, sums, own = motion_of(model, b, A, r, g), _sums_of(bodies, b), _own_motion(model, b, udot)
-    o = zero(r[0])
+def numbers_of(model: Record, b: int, i: int, motion: Any, own: Any, bodies: Any) -> Any:
+    """S, a, c by q and c by u of mobility i of body b, whose columns are constant in F, of its own and the body's motion."""
+    o = zero(load(bodies, b, 0))
     nothing = (o, o, o), (o, o, o)
+    return _column(load3(bodies, b, 0), motion, load_spatial(model.H, i), own, (nothing, nothing, nothing))
+
+
+@generic
+def _columns_of(model: Record, b: int, A: Any, udot: Any, g: Any, bodies: Any, speeds: Any, columns: Any) -> None:
+    """S, a, c of body b's mobilities, constant in F, and their columns by place. The sums over its subtree are complete."""
+    first, n = model.first_u[b], model.num_u[b]
+    motion, sums, own = motion_of(model, b, A, load3(bodies, b, 0), g), sums_of(bodies, b), own_motion(model, b, udot)
     for i in range(first, first + n):
-        S, a, c, e = _column(r, motion, load_spatial(model.H, i), own, (nothing, nothing, nothing))
+        S, a, c, e = numbers_of(model, b, i, motion, own, bodies)
         store_spatial(speeds, i, S[0], S[1])
         for k in range(2):
             store3(speeds, i, SPEED + 3 * k, a[k])
@@ -304,7 +316,7 @@ def _load_three(flat: Any, place: int, first: int) -> Any:
 def ingredients_of(model: Record, b: int, A: Any, udot: Any, g: Any, bends: Any, bent: Any, bodies: Any, flat: Any) -> None:
     """What the columns of body b's mobilities are made of, by place. The sums over its subtree are complete."""
     r, first, n = load3(bodies, b, 0), model.first_u[b], model.num_u[b]
-    motion, own = motion_of(model, b, A, r, g), _own_motion(model, b, udot)
+    motion, own = motion_of(model, b, A, r, g), own_motion(model, b, udot)
     for i in range(first, first + n):
         place = model.first_place[b] + n - 1 - (i - first)
         for k in range(NUMBERS_A_BODY):
@@ -325,7 +337,7 @@ def ingredients_of(model: Record, b: int, A: Any, udot: Any, g: Any, bends: Any,
 
 @generic
 def eight_columns(wide: Any, j: int) -> None:
-    """`columns_of` eight mobilities by place, from their ingredients."""
+    """`_columns_of` eight mobilities by place, from their ingredients."""
     r = load3(wide, j, 0)
     motion = load3(wide, j, MOTION), load3(wide, j, MOTION + 3), load3(wide, j, MOTION + 6), load3(wide, j, MOTION + 9)
     own = load3(wide, j, OWN + 6), load3(wide, j, OWN + 9), load3(wide, j, OWN + 12), load3(wide, j, OWN + 15)
@@ -340,7 +352,7 @@ def eight_columns(wide: Any, j: int) -> None:
         store3(wide, j, FIRST_NUMBER + SPEED + 3 * k, a[k])
         store3(wide, j, FIRST_NUMBER + BY_Q + 3 * k, c[k])
         store3(wide, j, FIRST_NUMBER + BY_U + 3 * k, e[k])
-    _store_columns(wide, j, FIRST_COLUMN, _sums_of(wide, j), S, a, c, e)
+    _store_columns(wide, j, FIRST_COLUMN, sums_of(wide, j), S, a, c, e)
 
 
 @generic
@@ -404,22 +416,12 @@ def bend_rows(model: Record, b: int, bends: Any, bodies: Any, Dq: Any) -> None:
 
 
 @generic
-def _add_to_parent(model: Record, b: int, bodies: Any) -> None:
+def add_to_parent(model: Record, b: int, bodies: Any) -> None:
+    """The sums of body b's subtree become part of its parent's; its own have been used."""
     p = model.parent[b]
     if p > 0 and (model.num_u[b] > 0 or model.has_children[b] == 1):
         for k in range(MASS, NUMBERS_A_BODY):
             store(bodies, p, k, load(bodies, p, k) + load(bodies, b, k))
-
-
-@generic
-def columns_inward(model: Record, A: Any, udot: Any, bodies: Any, speeds: Any, columns: Any) -> None:
-    """`columns_of` all bodies."""
-    g = gravity(model)
-    begin(model, A, g, bodies)
-    for b in range(model.nb - 1, 0, -1):
-        if model.num_u[b] > 0:
-            columns_of(model, b, A, udot, g, bodies, speeds, columns)
-        _add_to_parent(model, b, bodies)
 
 
 @generic
@@ -430,7 +432,12 @@ def sweep(model: Record, A: Any, udot: Any, slopes: Any, bodies: Any, speeds: An
     """
     matrix_sweep.clear(Dq)
     matrix_sweep.clear(Du)
-    columns_inward(model, A, udot, bodies, speeds, columns)
+    g = gravity(model)
+    begin(model, A, g, bodies)
+    for b in range(model.nb - 1, 0, -1):
+        if model.num_u[b] > 0:
+            _columns_of(model, b, A, udot, g, bodies, speeds, columns)
+        add_to_parent(model, b, bodies)
     for b in range(model.nb - 1, 0, -1):
         if model.num_u[b] > 0:
             for i in range(model.first_u[b], model.first_u[b] + model.num_u[b]):
@@ -459,7 +466,7 @@ def sweep_state(
     for b in range(model.nb - 1, 0, -1):
         if model.num_u[b] > 0:
             ingredients_of(model, b, A, udot, g, bends, bent, bodies, flat)
-        _add_to_parent(model, b, bodies)
+        add_to_parent(model, b, bodies)
     for j in range(wide.shape[0]):
         eight_columns(wide, j)
     for b in range(model.nb - 1, 0, -1):
@@ -543,7 +550,7 @@ def calc_derivatives(
 def calc_accelerations_derivatives(
     block: Any,
     routine: Any,
-    valid: int,
+    valid: Any,
     own_q: Any,
     own_u: Any,
     q: Any,
@@ -552,24 +559,33 @@ def calc_accelerations_derivatives(
     of_tree: Any,
     work: Any,
     of_inverse: Any,
-    by_q: Any,
-    by_u: Any,
-    by_forces: Any,
-) -> int:
-    """-M^-1 times the derivatives at a state's udot, by q and by u, and M^-1; the status.
+    kind: Any,
+    by_z: Any,
+) -> Any:
+    """-M^-1 times the derivatives at a state's udot, by q and by u, and M^-1; or a status.
+
+    They are new arrays in a new tuple of this *kind*: by q, u, z, generalized forces and time; *by_z* is as it is given.
 
     What is not *valid* of the state *routine* computes first, `realize.advance` by its address. q and u are as a caller has
     given them: they become the state's own, unless they are these. *of_tree* is a tuple of what is bent and the slopes, the
     scratches are tuples too, see `make_work` and `matrix_sweep.make_scratch`.
     """
     if not (given.is_like(q, own_q) and given.is_like(u, own_u)):
-        return NOT_PLAIN
+        return given.as_object(NOT_PLAIN)
+    known = given.number(valid)
     given.copy(q, own_q)
     given.copy(u, own_u)
     model, status = given.record_of(block), DONE
-    released = given.release_gil(model.nb > QUICK)
-    if valid & EVERYTHING != EVERYTHING:
-        status = call_routine(given.integer(routine), model, valid, EVERYTHING | KEPT_FORCES)
+    nu = model.nu
+    by_q, by_u, by_forces, by_time = given.new_matrix(nu), given.new_matrix(nu), given.new_matrix(nu), given.new_row(nu)
+    found = given.new_tuple(kind, (by_q, by_u, given.keep(by_z), by_forces, by_time))
+    if given.is_nothing(found):
+        return found
+    for i in range(nu):
+        store(given.numbers(by_time), i, 0, 0.0)
+    released = given.release_gil(takes_long(model))
+    if known & EVERYTHING != EVERYTHING:
+        status = call_routine(given.integer(routine), model, known, EVERYTHING | KEPT_FORCES)
     if status == DONE:
         # names for all, not tuples: a function that takes these reads the arrays' addresses anew each time
         of_bends, bent, slopes = (
@@ -584,10 +600,13 @@ def calc_accelerations_derivatives(
         )
         D, wide_D = given.matrix(given.item(work, 3)), given.blocks(given.item(work, 4))
         flat_inv, wide_inv = given.matrix(given.item(of_inverse, 0)), given.blocks(given.item(of_inverse, 1))
-        M_inv, nu = given.matrix(by_forces), model.nu
+        M_inv = given.matrix(by_forces)
         inverse_mass_matrix.calc_m_inv(model, 0, EVERYTHING, flat_inv, wide_inv, M_inv)
         sweep_state(model, model.A_GB, model.u_dot, of_bends, bent, slopes, bodies, flat, wide, D[:nu], D[nu:])
         # through the first ingredients, which have served
         negative_products(M_inv, wide_D[:nu], wide_D[nu:], flat, wide, given.matrix(by_q), given.matrix(by_u))
     given.acquire_gil(released)
-    return status
+    if status == DONE:
+        return found
+    given.drop(found)
+    return given.as_object(status)

@@ -17,7 +17,7 @@ from ..state.fields import Record
 from ..state.validity import ARTICULATED
 from . import acceleration, jacobian_sweeps
 from .block_elimination import NONE
-from .realize import BAD_U_DOT, DONE, NOT_PLAIN, QUICK
+from .realize import BAD_U_DOT, DONE, NOT_PLAIN, takes_long
 
 
 @compiled
@@ -53,9 +53,9 @@ def solve(model: Record, f: Any, a: Any) -> None:
 
 
 @generic
-def _articulate(model: Record, address: int, valid: int) -> int:
-    """The articulated inertias, by `realize.advance` at *address*; BAD_U_DOT where a free mobility moves no inertia."""
-    status = call_routine(address, model, valid, ARTICULATED)
+def _articulate(model: Record, valid: int) -> int:
+    """The articulated inertias; BAD_U_DOT where a free mobility moves no inertia."""
+    status = call_routine(model.dynamics_sweep[0], model, valid, ARTICULATED)
     total = zero(load(model.p_GB, 0, 0))
     for b in range(1, model.nb):
         if model.elimination[b] != NONE:
@@ -67,15 +67,25 @@ def _articulate(model: Record, address: int, valid: int) -> int:
 
 
 @given.compiled_for_callers
-def multiply_by_m_inv(block: Any, address: int, valid: int, f: Any, a: Any) -> int:
-    """a = M^-1 f, after the articulated inertias, unless these are *valid*; the status. f is as a caller has given it."""
-    if not given.is_like(f, a):
-        return NOT_PLAIN
+def multiply_by_m_inv(block: Any, valid: Any, own_u: Any, f: Any) -> Any:
+    """a = M^-1 f as a new array, after the articulated inertias, unless these are *valid*; or a status.
+
+    f is as a caller has given it.
+    """
     model, status = given.record_of(block), DONE
-    released = given.release_gil(model.nb > QUICK)
-    if valid & ARTICULATED == 0:
-        status = _articulate(model, address, valid)
+    if not given.is_row(f, own_u, model.nu):
+        return given.as_object(NOT_PLAIN)
+    a = given.new_row(model.nu)
+    if given.is_nothing(a):
+        return a
+    known = given.number(valid)
+    released = given.release_gil(takes_long(model))
+    if known & ARTICULATED == 0:
+        status = _articulate(model, known)
     if status == DONE:
         solve(model, given.numbers(f), given.numbers(a))
     given.acquire_gil(released)
-    return status
+    if status == DONE:
+        return a
+    given.drop(a)
+    return given.as_object(status)

@@ -27,8 +27,14 @@ from . import acceleration, articulated_inertia, particles, position, prescribe,
 #: What `realize` returns; the last where nothing has been done, as the caller has given other than plain arrays.
 DONE, BAD_INPUT, BAD_U_DOT, BAD_KINEMATICS, NOT_PLAIN = 0, 1, 2, 3, 4
 
-#: Bodies up to which a call takes some microseconds, for which other threads of Python can wait.
-QUICK = 64
+#: Bodies up to which a call takes some microseconds.
+_QUICK = 64
+
+
+@generic
+def takes_long(model: Record) -> bool:
+    """Whether other threads of Python are to run meanwhile: what a user's force or a contact takes nobody knows."""
+    return model.nb > _QUICK or model.nc > 0 or model.all_runs[0] != 0 or model.measures[0] != 0
 
 
 @generic
@@ -130,17 +136,27 @@ def realize(block: Any, address: int, valid: int, wanted: int) -> int:
 
 
 @given.compiled_for_callers
-def realize_at(block: Any, routine: Any, wanted: int, own_q: Any, own_u: Any, q: Any, u: Any) -> int:
+def realize_state(block: Any, address: Any, valid: Any, wanted: Any) -> Any:
+    """`realize` as Python calls it."""
+    model, routine, known, missing = given.record_of(block), given.number(address), given.number(valid), given.number(wanted)
+    released = given.release_gil(takes_long(model))
+    status = call_routine(routine, model, known, missing)
+    given.acquire_gil(released)
+    return given.as_object(status)
+
+
+@given.compiled_for_callers
+def realize_at(block: Any, routine: Any, wanted: Any, own_q: Any, own_u: Any, q: Any, u: Any) -> Any:
     """`realize` from nothing valid, with q and u as a caller has given them, which become the state's own."""
     if not (given.is_like(q, own_q) and given.is_like(u, own_u)):
-        return NOT_PLAIN
+        return given.as_object(NOT_PLAIN)
     given.copy(q, own_q)
     given.copy(u, own_u)
-    model = given.record_of(block)
-    released = given.release_gil(model.nb > QUICK)
-    status = call_routine(given.integer(routine), model, 0, wanted)
+    model, missing = given.record_of(block), given.number(wanted)
+    released = given.release_gil(takes_long(model))
+    status = call_routine(given.integer(routine), model, 0, missing)
     given.acquire_gil(released)
-    return status
+    return given.as_object(status)
 
 
 @compiled

@@ -8,8 +8,9 @@ time, the least and the largest effort of each mobility, then what inputs say.
                       past of sensors that are late
     control_work      1 where the law has come to its end; time; efforts; then the inputs, each where its `OUT` says
 
-`gather` fills in the inputs, the law, which is a routine of its user's, makes efforts of them, and `keep` remembers these. A
-sample is due at multiples of the sample time, the first at the beginning of a run.
+`gather` fills in the inputs (of a record with tangents, too, for `system.law_derivatives`), the law, which is a routine of its
+user's, makes efforts of them, and `keep` remembers these. A sample is due at multiples of the sample time, the first at the
+beginning of a run.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from typing import Any
 from ..algebra import vec3
 from ..algebra.memory import load3, load6, load_spatial, store_spatial
 from ..algebra.record import attach, call_routine
-from ..algebra.scalar import cos, load, log, sqrt, store, where
+from ..algebra.scalar import bare, cos, load, log, sqrt, store, where
 from ..algebra.spatial import mul_inertia, shift_force, shift_motion
 from ..compiling import compiled, generic, routine
 from ..function import _routine as functions
@@ -129,7 +130,7 @@ def sample_element(block: Any, e: int) -> None:
 
 @compiled
 def gather_of(block: Any, e: int) -> None:
-    """`gather`, called from Python, which then calls the law."""
+    """`gather`, called from Python, which then calls the law; of records with tangents, too."""
     gather(attach(block), e)
 
 
@@ -280,7 +281,7 @@ def _gravity(model: Any, out: int) -> None:
 @generic
 def _of_a_frame(model: Any, kind: int, out: int, b: int, x: int) -> None:
     """What is asked of a frame fixed on body b, whose origin, the station, is among the numbers at x."""
-    p_S = load3(model.force_numbers, x, 0)
+    p_S = load(model.force_numbers, x, 0), load(model.force_numbers, x + 1, 0), load(model.force_numbers, x + 2, 0)
     columns = tuple_of_columns(model, b)
     p = vec3.add(vec3.add(vec3.scale(p_S[0], columns[0]), vec3.scale(p_S[1], columns[1])), vec3.scale(p_S[2], columns[2]))
     if kind == JACOBIAN:
@@ -363,10 +364,9 @@ def _reference(model: Any, out: int, n: int, first: int) -> None:
 @generic
 def _sense(model: Any, out: int, n: int, at: int, past: int, x: int, seed: int) -> None:
     """n numbers as a sensor gives them: late by whole samples, with noise. Numbers: standard deviation, samples of delay."""
-    taken = load(model.control_memory, at + TAKEN, 0)
-    deviation, delay = load(model.force_numbers, x, 0), int(load(model.force_numbers, x + 1, 0))
-    member = int(load(model.control_memory, at + MEMBER, 0))
-    sample = int(taken)
+    deviation, delay = load(model.force_numbers, x, 0), int(bare(load(model.force_numbers, x + 1, 0)))
+    member = int(bare(load(model.control_memory, at + MEMBER, 0)))
+    sample = int(bare(load(model.control_memory, at + TAKEN, 0)))
     if deviation > 0.0:
         for k in range(n):
             noise = deviation * normal(seed, member, sample, k)

@@ -6,6 +6,7 @@ import linecache
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from types import CodeType
 
 from ...compiling import why_not
 from ...errors import ModelError
@@ -54,11 +55,18 @@ _MEANINGS = (
 _TYPES = ((r"Dual\([^()]*(\([^()]*\))?[^()]*\)", "a dual number"), (r"Lanes8", "eight states"), (r"\bfloat64\b", "a float"))
 
 
+def _is_generator_expression(constant: object) -> bool:
+    """Whether a constant of a function is the code of an expression such as ``(-x for x in u)``."""
+    return isinstance(constant, CodeType) and constant.co_name == "<genexpr>"
+
+
 def _in_plain_words(message: str, function: Frozen) -> str:
     """The core of a message of Numba's, and the line of the user's file concerned."""
     plain = re.sub(r"\x1b\[[0-9;]*m", "", message)
     lines = [line.strip() for line in plain.splitlines() if line.strip() and not line.strip().startswith("Failed in nopython")]
     text = lines[0] if lines else plain
+    if any(_is_generator_expression(one) for part in function.parts for one in part.__code__.co_consts):
+        return "it has a generator expression, as in tuple(-x for x in u); write the numbers of a tuple one after the other"
     for pattern, meaning in _MEANINGS:
         found = re.search(pattern, plain)
         if found:
