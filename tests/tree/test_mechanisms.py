@@ -205,9 +205,9 @@ def test_what_is_welded_on_with_and_without_mass_is_carried(order, make, close):
     pin = mb.mobilizer.Pin(base, make.body(), X_PF=make.frame(), X_BM=make.frame())
     link = mb.mobilizer.Weld(pin, mb.body.Massless(), X_PF=make.frame())
     hand = mb.mobilizer.Pin(link, make.body(), X_PF=make.frame())
-    lamp = None
+    light, lamp = mb.body.Rigid(mb.MassProperties(0.0, (0, 0, 0), mb.Inertia(0.0, 0.0, 0.0))), link
     for name in order.split(", "):
-        lamp = mb.mobilizer.Weld(hand, make.body() if name == "heavy" else mb.body.Massless(), X_PF=make.frame())
+        lamp = mb.mobilizer.Weld(hand, make.body() if name == "heavy" else light, X_PF=make.frame())
     state = system.realize_topology()
     state.q, state.u = make.vector(2), make.vector(2)
     system.realize(state)
