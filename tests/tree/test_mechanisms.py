@@ -209,8 +209,9 @@ def test_what_is_welded_on_with_and_without_mass_is_carried(order, make, close):
     for name in order.split(", "):
         lamp = mb.mobilizer.Weld(hand, make.body() if name == "heavy" else light, X_PF=make.frame())
     state = system.realize_topology()
-    state.q, state.u = make.vector(2), make.vector(2)
-    system.realize(state)
+    for _ in range(2):  # what the first pose leaves behind is no part of the second
+        state.q, state.u = make.vector(2), make.vector(2)
+        system.realize(state)
     scale = np.abs(system.calc_inverse_dynamics(state, np.zeros(2))).max()
     assert np.abs(system.calc_inverse_dynamics(state, state.u_dot)).max() < 1e-13 * max(scale, 1.0)
     close(matter.calc_m(state) @ matter.calc_m_inv(state), np.eye(2), 1e-12)
