@@ -30,8 +30,10 @@ if TYPE_CHECKING:
 
 #: How long a chunk should take, s: shorter ones cost more to hand out, longer ones are lost when a worker is.
 SHORTEST, LONGEST = 10.0, 60.0
-#: States of the trial that compiles, and that says how long one takes.
+#: States of the trial that compiles, and by how much larger trials grow that say how long one takes.
 TRIAL = 8
+#: How long a trial takes that says enough, s.
+ENOUGH = 0.2
 
 
 @named_arguments
@@ -123,7 +125,7 @@ def run_many(
     chunks = [(begin, min(begin + size, n)) for begin in range(0, n, size)]
     missing = chunks if folder is None else [one for one in chunks if not folder.has(*one)]
     if missing and map is not builtins.map and not worker.tried:
-        _time_by_trial(worker, rows, n, seed)
+        _try_out(worker, rows, min(TRIAL, n), seed)
     found: dict[tuple[int, int], Arrays] = {}
     failures: list[Outcome] = []
     tasks = [Task(begin, end, {name: values[begin:end] for name, values in rows.items()}) for begin, end in missing]
@@ -259,15 +261,29 @@ def _digest(rows: Arrays) -> str:
     return digest.hexdigest()[:16]
 
 
-def _time_by_trial(worker: Worker, rows: Arrays, n: int, seed: int) -> float:
-    """How long a state takes, s; the trial compiles all that is needed."""
-    few = min(TRIAL, n)
-    part = Part({name: values[:few] for name, values in rows.items()}, np.arange(few), seed)
-    worker.run(part)  # which compiles
+def _try_out(worker: Worker, rows: Arrays, few: int, seed: int) -> float:
+    """How long the first few states take, s."""
     begin = time.perf_counter()
-    worker.run(part)
+    worker.run(Part({name: values[:few] for name, values in rows.items()}, np.arange(few), seed))
     worker.tried = True
-    return (time.perf_counter() - begin) / few
+    return time.perf_counter() - begin
+
+
+def _time_by_trial(worker: Worker, rows: Arrays, n: int, seed: int) -> float:
+    """How long a state of many takes, s; the trial compiles all that is needed.
+
+    Building a model and an ensemble may take as long as thousands of states: more and more of them are tried, as long as that
+    takes no time to speak of, and what counts is what the last ones have added.
+    """
+    few = min(TRIAL, n)
+    _try_out(worker, rows, few, seed)  # which compiles
+    took = _try_out(worker, rows, few, seed)
+    each = took / few
+    while took < ENOUGH and TRIAL * few <= n // TRIAL:
+        before, few = took, TRIAL * few
+        took = _try_out(worker, rows, few, seed)
+        each = max((took - before) / (few - few // TRIAL), 0.1 * took / few)
+    return each
 
 
 def _chunk_of(n: int, each: float) -> int:
