@@ -20,10 +20,10 @@ from ..simulation.run import integrator_settings
 from ..simulation.simulate import integrator_named
 from ..value.checks import number, numbers, positive
 from ..value.stage import Stage
-from .derivatives import Derivatives
 from .failures import Reasons
 from .lane_runs import LaneRuns, why_one_by_one
 from .lanes import layout
+from .linear_models import LinearModels
 from .one_by_one import KeptSteppers, run_one
 from .states import memory_of
 from .work_sharing import Task, by_chunks
@@ -37,7 +37,7 @@ ACCURACY = 1e-3
 _ATTEMPTS = 4096
 
 
-class Stepping(Derivatives):
+class Stepping(LinearModels):
     """The part of `Ensemble` that steps."""
 
     __slots__ = ("_kept_lanes", "_step_plan")
