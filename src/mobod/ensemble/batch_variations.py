@@ -11,7 +11,7 @@ from ..integrator import _runge_kutta as rk
 from ..integrator import _variations as variational
 from ..integrator._evaluate import evaluate
 from .batch_state_runs import CURRENT, begin, retire
-from .chunks import begin_work, finish, stay_awake
+from .chunks import NONE, begin_work, finish, leave_work, next_call
 from .lanes.layout import FINISHED, FIRST_ROW, LIMIT, NEXT, STOP, UNFINISHED
 from .lanes.states import refill
 
@@ -46,7 +46,7 @@ def run(
 ) -> int:
     # fmt: on
     """Take states through their runs, chunk by chunk, with as many steps as the queue says: FINISHED or UNFINISHED."""
-    call = begin_work(worker, calls)
+    call = begin_work(worker, chunks, calls)
     model = attach(block)
     given = time, q, u, z, particles, memory, own_of_each, own
     left = queue[LIMIT]
@@ -56,8 +56,11 @@ def run(
             if queue[NEXT] == queue[STOP]:
                 refill(queue, chunks, worker)
             if queue[NEXT] >= queue[STOP]:
-                stay_awake(worker, calls, call)
-                return FINISHED
+                call = next_call(worker, chunks, calls, call)
+                if call == NONE:
+                    return FINISHED
+                queue[NEXT] = queue[STOP] = 0
+                continue
             s = queue[CURRENT] = queue[NEXT]
             queue[NEXT] += 1
             status = begin(model, s, given, end[s], settings, choices, remembered, control, counts)
@@ -82,4 +85,5 @@ def run(
         retire(model, s, status, given, (reports, rows, outcome, reached), work, control, counts)
         queue[CURRENT] = -1
         finish(chunks, 1)
+    leave_work(worker, chunks)
     return UNFINISHED
