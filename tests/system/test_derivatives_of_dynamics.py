@@ -546,3 +546,31 @@ def test_second_derivatives_are_those_of_the_first(make, close, derivative):
     for given in ({}, {"u": dq}):
         one = state.system.matter.calc_station_jacobian_derivatives(state, *task, **given)
         assert np.array_equal(ensemble.calc_station_jacobian_derivatives(*task, **given)[1], one)
+
+
+def assert_ensemble_has_those_of_its_states(states, close, tolerance=1e-9):
+    """All found eight at a time: to what rounding does through the condition of M."""
+    system = states[0].system
+    ensemble = mb.Ensemble(system, len(states), state=states[0])
+    ensemble.time, ensemble.q, ensemble.u = [s.time for s in states], [s.q for s in states], [s.u for s in states]
+    ensemble.z = [s.z for s in states]
+    ensemble.realize()
+    found = ensemble.calc_forward_dynamics_derivatives()
+    alone = [system.calc_forward_dynamics_derivatives(s) for s in states]
+    for part, each in zip(found, zip(*alone, strict=True), strict=True):
+        close(part, np.array(each), tolerance)
+    return ensemble, found
+
+
+def test_ensembles_have_those_through_all_that_acts(make, close):
+    """Of every force, and of constraints of coordinates and of time: see `batch_tangents`."""
+    model, _, state = realized_with_all(make)
+    assert_ensemble_has_those_of_its_states([state, model.randomize(state=state.copy())], close)
+    tree = Tree()
+    assert_ensemble_has_those_of_its_states([tree.randomize(make).copy() for _ in range(3)], close)
+
+
+@pytest.mark.parametrize("name", OF_BODIES)
+def test_ensembles_have_those_through_every_kind_of_constraint(name, make, close):
+    pair = Pair(make, name)
+    assert_ensemble_has_those_of_its_states([pair.randomize_independent().copy() for _ in range(2)], close)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import reprlib
 from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,13 +13,17 @@ import numpy.typing as npt
 from ..algebra.arrays import Array
 from ..algebra.record import LANES
 from ..errors import ConvergenceError, ModelError
+from ..system import tangents
 from ..system.derivatives import ForwardDynamicsDerivatives, InverseDynamicsDerivatives
 from ..system.falling import sweep_for
+from ..system.matter_constraints import order_of_rows
 from ..tree import forward_dynamics_derivatives as rows
 from ..tree import inverse_dynamics_derivatives as sweeps
+from ..tree import realize as _realize
+from ..tree.prescribed_mobilities import FROM_MOTION
 from ..value.checks import writable
 from ..value.stage import Stage
-from . import batch_derivatives
+from . import batch_derivatives, batch_tangents
 from .of_parts import OfParts
 
 if TYPE_CHECKING:
@@ -82,6 +87,8 @@ class Derivatives(OfParts):
         if u is not None:
             self.u = u
         if not self._sweeps():
+            if self._has_tangents():
+                return self._by_tangents(asked, realized, into)
             parts = self._one_by_one(
                 asked,
                 Stage.ACCELERATION,
@@ -273,6 +280,56 @@ class Derivatives(OfParts):
             return False
         sweep = self._sweep()
         return sweep is not None and not sweep.bent.any()
+
+    def _has_tangents(self) -> bool:
+        """Whether a kernel can differentiate all that acts, of states that differ in their variables alone."""
+        template = self._template
+        remembers = any(template.tree.counts[name] for name in ("control_size", "measure_memory_size", "bristle_rows"))
+        if self._system.needs_states or self._departures or self._own or remembers or not template.tree.nu:
+            return False
+        return not (template.field("prescribed") == FROM_MOTION).any()
+
+    def _by_tangents(self, asked: str, realized: bool, into: ForwardDynamicsDerivatives | None) -> ForwardDynamicsDerivatives:
+        """Derivatives of u_dot through all that acts; see `batch_tangents`."""
+        template, tree = self._template, self._template.tree
+        nu, nz, num_rows = tree.nu, tree.nz, tree.counts["num_rows"]
+        rows = order_of_rows(tree, template.field("constraint_enabled"))
+        body_of = np.repeat(np.arange(tree.nb), tree.num_u)
+        m, all_rows, columns = max(len(rows), 1), max(num_rows, 1), 2 * nu + nz + 1
+        wide = columns + nu
+        scratch = (
+            *((nu, 1), (tree.nq, 1), (tree.nq, 6), (nu, columns), (m, wide), (all_rows, nu), (nu, m), (all_rows, 1)),
+            *((m, m), (m, wide), self._column_scratch(), (nu, nu)),
+        )
+        address = _realize.advance.address(with_tangents=True)
+        with ExitStack() as stack:
+            duals = [stack.enter_context(tangents.record_at(template)) for _ in range(min(self._threads, self._groups))]
+            arrays = [tuple(getattr(dual, name).array for name in batch_tangents.FIELDS) for dual in duals]
+
+            def kernel(block: Any, lanes_address: int, share: Any, states: Any, *others: Any) -> None:
+                dual = duals[share[0]].block, address, num_rows > 0, arrays[share[0]]
+                batch_tangents.calc_forward_dynamics_derivatives(block, lanes_address, share, states, *dual, *others)
+
+            found = self._operate(
+                asked,
+                Stage.ACCELERATION,
+                kernel,
+                {},
+                (nu, wide),
+                before=(rows, body_of),
+                scratch=scratch,
+                alone=_never,
+                realized=realized,
+            )
+        ends = nu, 2 * nu, 2 * nu + nz, columns
+        by_q, by_u, by_z, by_time, by_forces = np.split(found, ends, axis=2)
+        more = len(template.z_view) - nz  # what measures integrate, after the forces' own
+        if more:
+            by_z = np.concatenate([by_z, np.zeros((self._n, nu, more))], axis=2)
+        parts = by_q, by_u, by_z, by_forces, by_time[..., 0]
+        for target, part in zip(into or (), parts, strict=bool(into)):
+            target[...] = part
+        return into or ForwardDynamicsDerivatives(*parts)
 
     def _scratch_of_sweep(self) -> tuple[tuple[int, int], ...]:
         nb, nu = self._template.tree.nb, self._template.tree.nu
