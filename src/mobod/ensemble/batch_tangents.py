@@ -1,11 +1,12 @@
-"""Derivatives of udot of many states by dual numbers: of every compiled kind of force, mobilizer and constraint.
+"""Derivatives of the dynamics of many states by dual numbers: of every compiled kind of force, mobilizer and constraint.
 
-What depends on each part, the derivatives of residual and errors at udot and lambda held, is found of one state after the other,
-eight columns at a time in the register: a Dual of one state fills it, and a Dual of eight would take eight times as long. All
-that the states then have in common is done eight at a time: realizing them, M^-1, G, the factor of G M^-1 G^T, and products. As
-in `system.tangents`,
+The derivatives of residual and errors at udot and lambda held are found of one state after the other, eight columns at a
+time: a Dual of one state fills a register, and one of eight would take eight times as long. All else is done of eight states at
+a time: realizing them, M^-1, G, the factor of G M^-1 G^T, and products. As in `system.tangents`,
 
     d(udot) = udot_R - P lambda    udot_R = -M^-1 d(residual)    lambda = (G P)^+ (G udot_R + d(errors))    P = M^-1 G^T
+
+and where motions prescribe d(udot), udot_R = that - M^-1 (d(residual) + M that).
 """
 
 from typing import Any
@@ -16,18 +17,19 @@ from ..algebra.scalar import load, load_lane, store, store_lane, zero
 from ..compiling import compiled, generic
 from ..mobilizer import _rates
 from ..state.fields import Record
-from ..state.validity import ARTICULATED, EVERYTHING, UNCHECKED
-from ..tree import constraint_operators, inverse_mass_matrix, residual_tangents
+from ..state.validity import ARTICULATED, EVERYTHING, KINEMATICS, UNCHECKED
+from ..tree import constraint_operators, explicit_mass_matrix, inverse_mass_matrix, residual_tangents
 from ..tree.realize import DONE
 from .batch import fill
+from .batch_operators import take
 from .chunks import shared
 
 #: Fields of the record of Duals, as arrays, in the order in which kernels take them.
 FIELDS = (
     *("time", "q", "u", "z", "particle_location", "particle_velocity", "u_dot", "multiplier"),
-    *("work_u", "row_work"),
+    *("work_u", "row_work", "known_u_dot"),
 )
-TIME, Q, U, Z, LOCATIONS, VELOCITIES, U_DOT, MULTIPLIER, RESIDUAL, ERRORS = range(len(FIELDS))
+TIME, Q, U, Z, LOCATIONS, VELOCITIES, U_DOT, MULTIPLIER, RESIDUAL, ERRORS, KNOWN = range(len(FIELDS))
 
 
 @generic
@@ -55,14 +57,14 @@ def _find_displacements(model: Record, unit: Any, q_dot: Any, N: Any) -> None:
 
 
 @generic
-def _seed(model: Record, lane: int, first: int, N: Any, body_of: Any, dual: Any) -> int:
-    """Tangents of the columns from *first* on: q along N, u, z, time; how many there are."""
+def _seed(model: Record, lane: int, first: int, end: int, N: Any, body_of: Any, dual: Any) -> int:
+    """Tangents of the columns from *first* on, and before *end*: q along N, u, z, time; how many there are."""
     nu, nz = model.nu, model.nz
     for field, rows in ((dual[TIME], 1), (dual[Q], model.nq), (dual[U], nu), (dual[Z], nz)):
         for i in range(rows):
             for t in range(8):
                 field[i, 0, 1, t] = 0.0
-    count = min(8, 2 * nu + nz + 1 - first)
+    count = min(8, end - first)
     for t in range(count):
         c = first + t
         if c < nu:
@@ -81,22 +83,23 @@ def _seed(model: Record, lane: int, first: int, N: Any, body_of: Any, dual: Any)
 # fmt: off
 @generic
 def _differentiate(
-    model: Record, lane: int, block: Any, address: int, constrained: bool, dual: Any, rows: Any, N: Any, body_of: Any,
-    R: Any, E: Any,
+    model: Record, lane: int, duals: Any, u_dot: Any, rows: Any, driven: Any, N: Any, body_of: Any, end: int, R: Any, E: Any,
+    K: Any,
 ) -> None:
     # fmt: on
-    """One state's residual and errors, differentiated; not numbers where its Duals have none."""
+    """One state's residual, errors, and udot of mobilities that are *driven*, by columns up to *end*; else not numbers."""
+    block, address, constrained, dual = duals
     _take(model.time, lane, 1, dual[TIME])
     _take(model.q, lane, model.nq, dual[Q])
     _take(model.u, lane, model.nu, dual[U])
     _take(model.z, lane, model.nz, dual[Z])
     _take(model.particle_location, lane, model.particle_size, dual[LOCATIONS])
     _take(model.particle_velocity, lane, model.particle_size, dual[VELOCITIES])
-    _take(model.u_dot, lane, model.nu, dual[U_DOT])
-    _take(model.multiplier, lane, model.num_rows, dual[MULTIPLIER])
-    first, end = 0, 2 * model.nu + model.nz + 1
-    while first < end:
-        count = _seed(model, lane, first, N, body_of, dual)
+    _take(u_dot, lane, model.nu, dual[U_DOT])
+    if constrained:
+        _take(model.multiplier, lane, model.num_rows, dual[MULTIPLIER])
+    for first in range(0, end, 8):
+        count = _seed(model, lane, first, end, N, body_of, dual)
         nothing = 0.0
         if residual_tangents.calc_residual(block, address, constrained) != DONE:
             nothing = 1e308 * 10.0
@@ -106,7 +109,8 @@ def _differentiate(
                 store_lane(R, i, first + t, lane, dual[RESIDUAL][i, 0, 1, t] + nothing)
             for k in range(rows.shape[0]):
                 store_lane(E, k, first + t, lane, dual[ERRORS][rows[k], 0, 1, t])
-        first += 8
+            for k in range(driven.shape[0]):
+                store_lane(K, driven[k], first + t, lane, dual[KNOWN][driven[k], 0, 1, t])
 
 
 @generic
@@ -127,7 +131,9 @@ def _add_products(A: Any, n: int, B: Any, m: int, end: int, factor: float, out: 
 
 
 @generic
-def _constrain(model: Record, rows: Any, columns: int, M_inv: Any, E: Any, G: Any, P: Any, x: Any, W: Any, L: Any, D: Any) -> None:
+def _constrain(
+    model: Record, rows: Any, columns: int, M_inv: Any, E: Any, G: Any, P: Any, x: Any, W: Any, L: Any, D: Any
+) -> None:
     """The part of multipliers, of the equations in *rows* alone, whose errors are in E."""
     n, m = model.nu, rows.shape[0]
     G[:] = 0.0
@@ -159,12 +165,15 @@ def _constrain(model: Record, rows: Any, columns: int, M_inv: Any, E: Any, G: An
 # fmt: off
 @compiled
 def calc_forward_dynamics_derivatives(
-    block: Any, address: int, share: Any, states: Any, dual_block: Any, dual_address: int, constrained: bool, dual: Any, rows: Any,
-    body_of: Any, unit: Any, q_dot: Any, N: Any, R: Any, E: Any, G: Any, P: Any, x: Any, W: Any, L: Any, work: Any, M_inv: Any,
-    D: Any, out: Any,
+    block: Any, address: int, share: Any, states: Any, dual_block: Any, dual_address: int, constrained: bool, dual: Any,
+    own: Any, own_of_each: Any, rows: Any, driven: Any, body_of: Any, unit: Any, q_dot: Any, N: Any, R: Any, E: Any, K: Any,
+    M: Any, G: Any, P: Any, x: Any, W: Any, L: Any, work: Any, M_inv: Any, D: Any, out: Any,
 ) -> None:
     # fmt: on
-    """Derivatives of udot by q, u, z, time and forces on the mobilities, side by side."""
+    """Derivatives of udot by q, u, z, time and forces on the mobilities, side by side.
+
+    *own* is what the record of Duals has of a state's own parameters, *own_of_each* the rows of all.
+    """
     model = attach(block)
     n, columns = model.nu, 2 * model.nu + model.nz + 1
     for g in shared(share):
@@ -177,13 +186,53 @@ def calc_forward_dynamics_derivatives(
         inverse_mass_matrix.calc_m_inv(model, address, ARTICULATED, work, work, M_inv)
         _find_displacements(model, unit, q_dot, N)
         for lane in range(8):
-            _differentiate(model, lane, dual_block, dual_address, constrained, dual, rows, N, body_of, R, E)
+            for i in range(own.shape[0]):
+                own[i] = own_of_each[first + lane, i]
+            given = dual_block, dual_address, constrained, dual
+            _differentiate(model, lane, given, model.u_dot, rows, driven, N, body_of, columns, R, E, K)
         for i in range(n):
             for j in range(columns):
                 store(D, i, j, sound)
             for j in range(n):
                 store(D, i, columns + j, load(M_inv, i, j) + sound)
+        if driven.shape[0] > 0:
+            explicit_mass_matrix.calc_m(model, False, work, work, M)
+            _add_products(M, n, K, n, columns, 1.0, R)
+            for k in range(driven.shape[0]):
+                for j in range(columns):
+                    store(D, driven[k], j, load(D, driven[k], j) + load(K, driven[k], j))
         _add_products(M_inv, n, R, n, columns, -1.0, D)
         if rows.shape[0] > 0:
             _constrain(model, rows, columns, M_inv, E, G, P, x, W, L, D)
+        put_rows(D, 0, n, out, first, 0)
+
+
+# fmt: off
+@compiled
+def calc_inverse_dynamics_derivatives(
+    block: Any, address: int, share: Any, states: Any, dual_block: Any, dual_address: int, _: bool, dual: Any,
+    own: Any, own_of_each: Any, none: Any, body_of: Any, udot: Any, udot8: Any, unit: Any, q_dot: Any, N: Any, R: Any,
+    work: Any, M: Any, D: Any, out: Any,
+) -> None:
+    # fmt: on
+    """Derivatives of what is missing for udot, by q and u, then M, side by side."""
+    model = attach(block)
+    n = model.nu
+    for g in shared(share):
+        first = 8 * g
+        fill(model, first, states)
+        call_routine(address, model, 0, KINEMATICS | UNCHECKED)
+        take(udot, first, udot8)
+        _find_displacements(model, unit, q_dot, N)
+        for lane in range(8):
+            for i in range(own.shape[0]):
+                own[i] = own_of_each[first + lane, i]
+            given = dual_block, dual_address, False, dual
+            _differentiate(model, lane, given, udot8, none, none, N, body_of, 2 * n, R, R, R)
+        explicit_mass_matrix.calc_m(model, False, work, work, M)
+        for i in range(n):
+            for j in range(2 * n):
+                store(D, i, j, load(R, i, j))
+            for j in range(n):
+                store(D, i, 2 * n + j, load(M, i, j))
         put_rows(D, 0, n, out, first, 0)
