@@ -1,10 +1,10 @@
 """Measure what a second thread is worth to an Ensemble: realizing, and ten fixed steps, beside one thread and the machine.
 
-Ten pins in 64 to 4,096 states, in turns ten calls with one thread and ten with two, as in a loop, after as many calls as it
-takes to learn what pays; the median of the rounds' ratios. Beside it the limit that the machine and Python give: two processes,
-each on a core of its own, with half of the states each, at the same time; they share nothing and wait for nothing. On a busy
-machine ``chrt -f 50`` before the command (Linux, root) keeps the others away. Then what setting parameters of each state takes,
-of several forms of array.
+Ten pins in 64 to 4,096 states, in turns 20 ms of calls with one thread and as many with two, as in a loop, after as many calls
+as it takes to learn what pays; the median of the rounds' ratios. Then the same with pauses of 1 ms, in which threads sleep.
+Beside it the limit that the machine and Python give: two processes, each on a core of its own, with half of the states each, at
+the same time; they share nothing and wait for nothing. On a busy machine ``chrt -f 50`` before the command (Linux, root) keeps
+the others away. Last, what setting parameters of each state takes, of several forms of array.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from __future__ import annotations
 import argparse
 import multiprocessing
 import os
-from time import perf_counter
+from time import perf_counter, sleep
 
 import numpy as np
 
@@ -24,6 +24,7 @@ from .report import Target, print_table, run_as_script
 
 SIZES = 64, 256, 1024, 4096
 LEARNING, IN_A_ROW, ROUNDS, QUICK_ROUNDS = 140, 10, 40, 6
+TURN, PAUSE = 0.02, 1e-3  # s
 #: Two threads are to be worth this much from so many states on, and never less than nothing (noise apart).
 GAIN, FROM, LOSS = 1.8, 256, 0.95
 SETTING = 0.2  # us a state
@@ -78,20 +79,24 @@ def of_two_processes(states: int, rounds: int) -> tuple[float, float]:
     return alone[0] / halves[0], alone[1] / halves[1]
 
 
-def gain(call, one, two, rounds: int) -> float:
-    """The median of the ratios of times of one thread and of two."""
-    for _ in range(LEARNING):
-        call(one), call(two)
-    ratios = []
-    for _ in range(rounds):
+def turn(call, ensemble, calls: int, pause: float) -> float:
+    """What so many calls take together, s, without the pauses between them."""
+    spent = 0.0
+    for _ in range(calls):
         begin = perf_counter()
-        for _ in range(IN_A_ROW):
-            call(one)
-        between = perf_counter()
-        for _ in range(IN_A_ROW):
-            call(two)
-        ratios.append((between - begin) / (perf_counter() - between))
-    return float(np.median(ratios))
+        call(ensemble)
+        spent += perf_counter() - begin
+        if pause:
+            sleep(pause)
+    return spent
+
+
+def gain(call, one, two, rounds: int, pause: float = 0.0) -> float:
+    """The median of the ratios of times of one thread and of two."""
+    for ensemble in (one, two):
+        spent = turn(call, ensemble, LEARNING, pause)
+    calls = max(3, round(TURN / max(spent / LEARNING, pause)))
+    return float(np.median([turn(call, one, calls, pause) / turn(call, two, calls, pause) for _ in range(rounds)]))
 
 
 def realize(ensemble) -> None:
@@ -143,6 +148,7 @@ def measure(options: argparse.Namespace) -> dict:
         limit = of_two_processes(n, rounds)
         sizes[n] = {
             "realize": gain(realize, one, two, rounds),
+            "with pauses": gain(realize, one, two, rounds, PAUSE),
             "two processes": limit[0],
             "ten steps": gain(step, one, two, max(rounds // 4, 3)),
             "two processes, ten steps": limit[1],

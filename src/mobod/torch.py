@@ -55,22 +55,39 @@ def _function() -> Any:
     """The function of rows of states; Jacobians are computed with the values where something is to be differentiated."""
     import torch
 
+    class Product(torch.autograd.Function):
+        """Gradients times a Jacobian, which depends on what was given: that has no derivative here, and is not zero."""
+
+        @staticmethod
+        def forward(ctx: Any, gradients: Any, J: Any, *given: Any) -> Any:
+            ctx.save_for_backward(J)
+            return torch.einsum("ni,nij->nj", gradients.to(J.dtype), J)
+
+        @staticmethod
+        def backward(ctx: Any, *gradients: Any) -> Any:
+            if any(ctx.needs_input_grad[2:]):
+                raise NotImplementedError(
+                    "functions of mobod.torch have first derivatives, and no second ones; "
+                    "system.calc_forward_dynamics_second_derivatives(state, ...) has these"
+                )
+            (J,) = ctx.saved_tensors
+            return torch.einsum("nj,nij->ni", gradients[0].to(J.dtype), J), None, None, None, None
+
     class Dynamics(torch.autograd.Function):
         @staticmethod
         def forward(ctx: Any, core: ArrayDynamics, *given: Any) -> Any:
             rows = [one.detach().cpu().numpy().astype(np.float64) for one in given]
             if any(ctx.needs_input_grad[1:]):
                 found = core.jacobians(*rows)
-                ctx.save_for_backward(
-                    *(torch.as_tensor(part, dtype=one.dtype) for part, one in zip(found[1:], given, strict=True))
-                )
+                Js = (torch.as_tensor(part, dtype=one.dtype) for part, one in zip(found[1:], given, strict=True))
+                ctx.save_for_backward(*Js, *given)
                 return torch.as_tensor(found.value, dtype=given[0].dtype)
             return torch.as_tensor(core.value(*rows), dtype=given[0].dtype)
 
         @staticmethod
-        @torch.autograd.function.once_differentiable
         def backward(ctx: Any, *gradients: Any) -> Any:
-            return None, *(torch.einsum("ni,nij->nj", gradients[0].to(J.dtype), J) for J in ctx.saved_tensors)
+            Js, given = ctx.saved_tensors[:3], ctx.saved_tensors[3:]
+            return None, *(Product.apply(gradients[0], J, *given) for J in Js)
 
     return Dynamics
 

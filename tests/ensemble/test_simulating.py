@@ -431,6 +431,20 @@ def test_controllers_that_are_not_compiled_say_why(controller, says, close):
     close(motions.q, begun.simulate(0.1, controller=lambda t, q, u: (-0.5 * u[0], -0.5 * u[1]), report_interval=0.1).q, 1e-12)
 
 
+@pytest.mark.parametrize(
+    ("terminate", "says"),
+    [
+        (lambda t, q, u: t > 0.05, r"has to return a number, as q\[0\] - 1.0 is, not whether"),
+        (lambda t, q, u: max(0.0, t - 0.05), "use mobod.algebra.where"),
+    ],
+)
+def test_an_end_in_python_that_is_zero_before_is_found(terminate, says):
+    ensemble, _, _, _ = spread("double_pendulum", 2, 13)
+    with pytest.warns(RuntimeWarning, match=says):
+        motions = ensemble.simulate(0.2, terminate=terminate, report_interval=0.1)
+    assert [round(end.time, 9) for end in motions.terminations.values()] == [0.05, 0.05]
+
+
 def test_memory_of_a_state_is_what_the_documentation_says():
     """Variables, accelerations and two numbers; 120 bytes with steps; with runs the reports, twice the variables, 150 bytes."""
     ensemble, _, state, _ = spread("double_pendulum", 20_000, 37)
@@ -465,6 +479,7 @@ def test_memory_of_a_state_is_what_the_documentation_says():
         ({"controller": 3}, TypeError, "controller"),
         ({"terminate": lambda t, q, u: (1.0, 2.0)}, mb.ModelError, "a number"),
         ({"observe": 3}, TypeError, "observe"),
+        ({"observe": lambda t, q, u: "high"}, mb.ModelError, "observe has to return a number.*'high'"),
         ({"record": ["kinetic"]}, ValueError, "kinetic"),
     ],
 )

@@ -180,6 +180,21 @@ def test_the_same_task_again_and_again_sees_what_was_written_meanwhile(threads):
                 ensemble.set_each(system.matter.bodies["lower"].set_rotor_inertia, inertias)
 
 
+@pytest.mark.parametrize("threads", [2, 4])
+def test_steps_again_and_again_take_each_call_s_forces_and_duration(threads):
+    system, state = mb.examples.double_pendulum.build()
+    one, more = (mb.Ensemble(system, 203, state=state, threads=n) for n in (1, threads))
+    rng = np.random.default_rng(7)
+    for k in range(200):
+        forces, duration = rng.normal(size=(203, 2)), rng.uniform(1e-3, 3e-3)
+        for ensemble in (one, more):
+            ensemble.step(duration, fixed_step_size=1e-3, mobility_forces=forces)
+        assert np.array_equal(one.q, more.q) and np.array_equal(one.time, more.time), k
+        if k % 20 == 7:
+            time.sleep(rng.uniform(0.5, 1.5) * work_sharing.AWAKE)
+    assert np.ptp(one.u[:, 0]) > 0.1  # each state had forces of its own
+
+
 def test_a_worker_is_one_thread_however_late_it_comes():
     """Else two threads would be at work with the arrays of one: one that is late for a job, and one in the next."""
     helpers, threads = Helpers(), {}

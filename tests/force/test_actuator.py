@@ -246,6 +246,18 @@ def test_efforts_of_many_mobilities_in_one_call():
     assert_allclose(motors.calc_force_contribution(state)[2], [3, 1, 0, 0, 0, 0, 2, 0])
     with pytest.raises(ValueError, match="efforts of"):
         motors.set_efforts(state, [1.0])
+    arm.system.realize(state)
+    for refused in (np.zeros(2), np.array([1.0, np.nan, 2.0]), np.array([np.inf, 1.0, 2.0]), np.zeros((3, 1)), [1.0, 2.0]):
+        with pytest.raises(ValueError, match="efforts of"):
+            motors.set_efforts(state, refused)
+        assert state.stage == mb.Stage.ACCELERATION and np.array_equal(motors.get_efforts(state), [1, 2, 3])
+    others = np.array(state.field("force_numbers")).ravel()[motors.span[3] :]
+    for given in (np.array([4.0, 5.0, 6.0]), np.array([4, 5, 6]), np.array([[4.0, 0], [5.0, 0], [6.0, 0]])[:, 0]):
+        motors.set_efforts(state, [1.0, 2.0, 3.0])
+        arm.system.realize(state)
+        motors.set_efforts(state, given)
+        assert state.stage == mb.Stage.VELOCITY and np.array_equal(motors.get_efforts(state), [4, 5, 6])
+    assert np.array_equal(state.field("force_numbers").ravel()[motors.span[3] :], others)
     with pytest.raises(TypeError, match="pairs"):
         mb.force.Actuators(arm.forces, [arm.lower])
     with pytest.raises(IndexError, match="which_u is 1"):

@@ -225,8 +225,59 @@ def test_no_equilibrium_is_said_to_be_none():
     mb.force.Gravity(mb.GeneralForceSubsystem(system), matter, (0, -9.8, 0))
     stone = mb.body.Rigid(mb.MassProperties(1.0, (0, 0, 0), mb.UnitInertia(1, 1, 1)))
     mb.mobilizer.Translation(matter.ground, stone)
-    with pytest.raises(mb.ConvergenceError, match="no equilibrium of 'falling stone'"):
-        mb.find_equilibrium(system, system.realize_topology())
+    state = system.realize_topology()
+    with pytest.raises(
+        mb.ConvergenceError, match=r"no equilibrium of 'falling stone'.*u_dot of translation_1\[1\] is still -9.8"
+    ):
+        mb.find_equilibrium(system, state)
+    with pytest.raises(ValueError, match="max_iterations has to be 1 or more"):
+        mb.find_equilibrium(system, state, max_iterations=0)
+    with pytest.raises(mb.ConvergenceError, match=r"off by .* in translation_1\[1\].* after .*; begin closer to one, name"):
+        mb.find_periodic_orbit(system, state, 1.0)  # and not a period of nearly 0
+    integral = mb.measure.Integrate(matter, mb.measure.Constant(matter, 1.0))
+    state = system.realize_topology()
+    stone = system.matter.bodies[1]
+    stone.lock(state)
+    with pytest.raises(mb.ConvergenceError, match=r"the rate of matter is still 1.*such as a measure.Integrate"):
+        mb.find_equilibrium(system, state)
+    assert integral.get_value(state) == 0.0
+
+
+def test_an_equilibrium_is_no_orbit_with_a_period():
+    """A damped oscillator comes to rest, which repeats itself after any time; with its period given that is an orbit."""
+    system = mb.MultibodySystem()
+    matter = mb.SimbodyMatterSubsystem(system)
+    forces = mb.GeneralForceSubsystem(system)
+    slider = mb.mobilizer.Slider(matter.ground, mb.body.Rigid(mb.MassProperties(1.0, (0, 0, 0), mb.UnitInertia(1, 1, 1))))
+    mb.force.MobilityLinearSpring(forces, slider, 0, 4.0, 0.0)
+    mb.force.MobilityLinearDamper(forces, slider, 0, 0.4)
+    state = system.realize_topology()
+    state.q = [1.0]
+    with pytest.raises(mb.ConvergenceError, match="is an equilibrium, which repeats itself after any time"):
+        mb.find_periodic_orbit(system, state, 3.0)
+    orbit = mb.find_periodic_orbit(system, state, 3.0, free_period=False)
+    np.testing.assert_allclose(np.abs(orbit.calc_multipliers()), np.exp(-0.2 * 3.0), rtol=1e-8)
+
+
+@pytest.mark.long
+def test_the_limit_cycle_of_van_der_pol_from_afar():
+    """x'' = (1 - x^2) x' - x; period and multiplier as in Seydel 2010 and others: 6.66328686, 8.5971e-4."""
+    system = mb.MultibodySystem()
+    matter = mb.SimbodyMatterSubsystem(system)
+    forces = mb.GeneralForceSubsystem(system)
+    slider = mb.mobilizer.Slider(matter.ground, mb.body.Rigid(mb.MassProperties(1.0, (0, 0, 0), mb.UnitInertia(1, 1, 1))))
+    mb.force.MobilityLinearSpring(forces, slider, 0, 1.0, 0.0)
+
+    def push(t, X, V, q, u, parameters):
+        return (), (((1.0 - q[0][0] ** 2) * u[0][0],),)
+
+    mb.force.Custom(forces, compiled=mb.force.CompiledFunctions(push, mobilizers=[slider]))
+    state = system.realize_topology()
+    for x, v in ((-2.44, 4.77), (0.4, 0.1), (3.0, -1.0)):  # from the first a free period shrinks to nothing at first
+        state.q, state.u = [x], [v]
+        orbit = mb.find_periodic_orbit(system, state, 6.0)
+        assert np.isclose(orbit.period, 6.6632868593, rtol=1e-8)
+        np.testing.assert_allclose(orbit.calc_multipliers(), [1.0, 8.5971e-4], rtol=1e-3)
 
 
 def test_bad_inputs_and_outputs():
@@ -276,9 +327,15 @@ def test_an_orbit_of_a_pendulum_has_its_period():
         mb.find_periodic_orbit(system, state, -1.0)
     with pytest.raises(ValueError, match="max_iterations has to be 1 or more"):
         mb.find_periodic_orbit(system, state, 2.0, max_iterations=0)
-    for cyclic in [(pole, 0), ["a"]]:
-        with pytest.raises(ValueError, match="an entry of cyclic is"):
+    for cyclic, error, text in (
+        ((pole, 0), TypeError, "cyclic has to be a list"),
+        (None, TypeError, "cyclic has to be a list"),
+        (["a"], ValueError, "an entry of cyclic is"),
+    ):
+        with pytest.raises(error, match=text):
             mb.find_periodic_orbit(system, state, 2.0, cyclic=cyclic)
+    with pytest.raises(TypeError, match="free_period has to be True or False"):
+        mb.find_periodic_orbit(system, state, 2.0, free_period=1)
     matter.add_particles(1.0, np.zeros((1, 3)))
     with pytest.raises(mb.ModelError, match="does not follow particles"):
         mb.find_periodic_orbit(system, system.realize_topology(), 2.0)

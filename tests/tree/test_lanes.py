@@ -92,8 +92,6 @@ ELSEWHERE = {
     "inverse_dynamics_derivatives.calc_derivatives",
     "inverse_dynamics_derivatives.calc_accelerations_derivatives",
     "inertial_regressor.calc_regressor",
-    "residual_tangents.calc_residual",
-    "residual_tangents.calc_errors",
     "measure_tangents.calc_measures",
 }
 #: Those that work on all columns at once, whose scratch is one array by two names.

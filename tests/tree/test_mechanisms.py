@@ -197,6 +197,31 @@ def test_a_massless_body_welded_to_one_with_mass_is_no_trouble(make, close):
     close(plate.get_body_acceleration(s), expected, 1e-13)
 
 
+@pytest.mark.parametrize("order", ["light, heavy, light", "heavy, light", "light, light", "light"])
+def test_what_is_welded_on_with_and_without_mass_is_carried(order, make, close):
+    """Leaves and links between, on Ground too: u_dot takes the forces that inverse dynamics, by other sweeps, finds missing."""
+    system, matter = empty()
+    base = mb.mobilizer.Weld(matter.ground, make.body(), X_PF=make.frame())
+    pin = mb.mobilizer.Pin(base, make.body(), X_PF=make.frame(), X_BM=make.frame())
+    link = mb.mobilizer.Weld(pin, mb.body.Massless(), X_PF=make.frame())
+    hand = mb.mobilizer.Pin(link, make.body(), X_PF=make.frame())
+    light, lamp = mb.body.Rigid(mb.MassProperties(0.0, (0, 0, 0), mb.Inertia(0.0, 0.0, 0.0))), link
+    for name in order.split(", "):
+        lamp = mb.mobilizer.Weld(hand, make.body() if name == "heavy" else light, X_PF=make.frame())
+    state = system.realize_topology()
+    for _ in range(2):  # what the first pose leaves behind is no part of the second
+        state.q, state.u = make.vector(2), make.vector(2)
+        system.realize(state)
+    scale = np.abs(system.calc_inverse_dynamics(state, np.zeros(2))).max()
+    assert np.abs(system.calc_inverse_dynamics(state, state.u_dot)).max() < 1e-13 * max(scale, 1.0)
+    close(matter.calc_m(state) @ matter.calc_m_inv(state), np.eye(2), 1e-12)
+    before = np.array(state.u_dot)
+    lamp.set_body_mass_properties(state, make.mass_properties())  # what had no mass may get some in a state
+    system.realize(state)
+    assert np.abs(system.calc_inverse_dynamics(state, state.u_dot)).max() < 1e-12 * max(scale, 1.0)
+    assert not np.allclose(state.u_dot, before)
+
+
 def test_a_particle_on_a_pin_through_it_has_nothing_to_turn(make):
     system, matter = empty()
     mb.mobilizer.Pin(matter.ground, mb.body.Particle(2.0), name="bead")

@@ -98,6 +98,9 @@ def test_torch_differentiates_and_batches(kind, arm, rng, close):
     close(by.numpy(), expected.u[0], 1e-12)
     with pytest.raises(ValueError, match="the third argument"):
         f(*tensors[:2], tensors[0])
+    for total in (lambda u: f(tensors[0], u, tensors[2]).sum(), lambda u: f(tensors[0], u, tensors[2]).pow(2).sum()):
+        with pytest.raises(NotImplementedError, match="no second ones"):  # not zeros
+            torch.autograd.functional.hessian(total, tensors[1].detach())
 
 
 @pytest.mark.parametrize("kind", KINDS)

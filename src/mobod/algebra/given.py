@@ -16,6 +16,7 @@ import numpy as np
 from ..compiling import engine
 from ..compiling.built_in import built_in
 from ..compiling.kernels import generic, marked
+from .scalar import any_not_finite, load, store
 
 
 class KernelForCallers:
@@ -177,4 +178,21 @@ def assign(own: Any, value: Any) -> Any:
     if not is_like(value, own):
         return as_object(0)
     copy(value, own)
+    return as_object(1)
+
+
+@compiled_for_callers
+def put(values: Any, own: Any, first: Any, length: Any) -> Any:
+    """Copy so many finite *values* to the place *first* of *own*, an array of one column; 1 if they are plain, otherwise 0."""
+    count = number(length)
+    if not is_row(values, own, count):
+        return as_object(0)
+    source, target, place = numbers(values), numbers(own), number(first)
+    total = 0.0
+    for i in range(count):
+        total = total + 0.0 * load(source, i, 0)
+    if any_not_finite(total):
+        return as_object(0)
+    for i in range(count):
+        store(target, place + i, 0, load(source, i, 0))
     return as_object(1)

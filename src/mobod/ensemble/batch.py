@@ -42,9 +42,9 @@ def fill(model: Record, first: int, states: Any) -> None:
 # fmt: off
 @compiled
 def realize_groups(
-    block: Any, address: int, wanted: int, worker: int, chunks: Any, calls: Any, accelerations: bool,
+    block: Any, address: int, wanted: int, accelerations: bool,
     own: Any, time: Any, q: Any, u: Any, z: Any, particles: Any, memory: Any, u_dot: Any, particle_acceleration: Any,
-    failed: Any,
+    failed: Any, worker: int, chunks: Any, calls: Any,
 ) -> None:
     # fmt: on
     """Realize groups of eight, as `shared` among threads; states that are not finite are marked as failed."""

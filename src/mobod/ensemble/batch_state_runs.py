@@ -15,7 +15,7 @@ from ..integrator import _runge_kutta as rk
 from ..integrator._evaluate import evaluate, prescribe, project
 from ..tree import sampling
 from .batch_memory import begin_measures_alone, keep, recall
-from .chunks import begin_work, finish, stay_awake
+from .chunks import NONE, begin_work, finish, leave_work, next_call
 from .lanes.layout import FINISHED, FIRST_ROW, LAST_SIZE, LIMIT, NEXT, REACHED_TIME, ROWS, STATUS, STOP, UNFINISHED
 from .lanes.states import refill
 
@@ -103,7 +103,7 @@ def run(
 ) -> int:
     # fmt: on
     """Take states through their runs, chunk by chunk, with as many steps as the queue says: FINISHED or UNFINISHED."""
-    call = begin_work(worker, calls)
+    call = begin_work(worker, chunks, calls)
     model = attach(block)
     given = time, q, u, z, particles, memory, own_of_each, own
     left = queue[LIMIT]
@@ -113,8 +113,11 @@ def run(
             if queue[NEXT] == queue[STOP]:
                 refill(queue, chunks, worker)
             if queue[NEXT] >= queue[STOP]:
-                stay_awake(worker, calls, call)
-                return FINISHED
+                call = next_call(worker, chunks, calls, call)
+                if call == NONE:
+                    return FINISHED
+                queue[NEXT] = queue[STOP] = 0
+                continue
             s = queue[CURRENT] = queue[NEXT]
             queue[NEXT] += 1
             status = begin(model, s, given, end[s], settings, choices, remembered, control, counts)
@@ -136,4 +139,5 @@ def run(
         retire(model, s, status, given, (reports, rows, outcome, reached), work, control, counts)
         queue[CURRENT] = -1
         finish(chunks, 1)
+    leave_work(worker, chunks)
     return UNFINISHED

@@ -22,13 +22,15 @@ from ..compiling import compiled, generic
 DONE, ITEMS, SIZE, STOPPED, TASK, PARTS, PART, INSIDE, TAKEN = 0, 16, 17, 18, 19, 20, 21, 32, 48
 _LINE = 16
 # of another array: how often helpers were called, for how many tries those stay awake who have worked, and for which task the
-# last call was, 0 for none of theirs
-CALLS, TRIES, CALLED = 0, 1, 2
+# last call was, 0 for none of theirs; and, for the caller alone, 1 where they were called before its kernel began
+CALLS, TRIES, CALLED, TOLD = 0, 1, 2, 16
+#: What `next_call` returns where there is none.
+NONE = -1
 
 
 def new_calls() -> npt.NDArray[np.int64]:
     """The counter of calls."""
-    return np.zeros(_LINE, np.int64)
+    return np.zeros(2 * _LINE, np.int64)
 
 
 def new_chunks(items: int, size: int, threads: int = 1, task: int = 0) -> npt.NDArray[np.int64]:
@@ -40,9 +42,23 @@ def new_chunks(items: int, size: int, threads: int = 1, task: int = 0) -> npt.ND
     return counters
 
 
-def begins_of(chunks: npt.NDArray[np.int64]) -> list[tuple[int, int]]:
-    """What stands where, in the counters of the parts, when all is there to take; DONE is 0 then."""
-    return [(TAKEN + _LINE * i, i * int(chunks[PART])) for i in range(int(chunks[PARTS]))]
+@compiled
+def open_again(chunks: Any, calls: Any, threads: int) -> bool:
+    """Let there be all to do again. Whether all helpers are awake in the task's kernel: they are called at once.
+
+    They hear of it while the caller's arguments are still on their way to its kernel. Others are called by Python, and must not
+    be told before the caller has left it.
+    """
+    counter.add(chunks, DONE, -counter.value(chunks, DONE))  # before there is something to take, which may be done at once
+    for part in range(chunks[PARTS]):
+        chunks[TAKEN + _LINE * part] = part * chunks[PART]
+    calls[CALLED] = chunks[TASK]
+    awake = counter.value(chunks, INSIDE) + 1 >= threads
+    calls[TOLD] = 0
+    if awake:
+        calls[TOLD] = 1
+        counter.add(calls, CALLS, 1)
+    return awake
 
 
 def take_away(chunks: npt.NDArray[np.int64]) -> None:
@@ -76,21 +92,45 @@ def finish(chunks: Any, items: int) -> None:
 
 
 @generic
-def begin_work(worker: int, calls: Any) -> int:
-    """The caller's kernel begins: helpers that are awake hear of it now, when they find Python free. What it was called."""
-    if worker == 0:
-        counter.add(calls, CALLS, 1)
+def begin_work(worker: int, chunks: Any, calls: Any) -> int:
+    """A thread's kernel begins: the number of the call that it follows, for `next_call`.
+
+    Helpers that are awake in another kernel hear now that the caller begins, when they find Python free.
+    """
+    if worker != 0:
+        counter.add(chunks, INSIDE, 1)
+    else:
+        if calls[TOLD] == 0:
+            counter.add(calls, CALLS, 1)
+        calls[TOLD] = 0
     return counter.value(calls, CALLS)
 
 
 @generic
-def stay_awake(worker: int, calls: Any, call: int) -> None:
-    """A helper whose kernel has done its part waits here for the next call, out of Python's way, for so many tries."""
+def leave_work(worker: int, chunks: Any) -> None:
+    """A thread's kernel ends before there is nothing more to take."""
     if worker != 0:
-        for _ in range(calls[TRIES]):
-            if counter.value(calls, CALLS) != call:
-                break
-            counter.pause()
+        counter.add(chunks, INSIDE, -1)
+
+
+@generic
+def next_call(worker: int, chunks: Any, calls: Any, call: int) -> int:
+    """A thread finds nothing more to take: the number of the call with which a helper goes on, NONE where its kernel ends.
+
+    The caller waits until the others are done; a helper for the task's next call, out of Python's way.
+    """
+    if worker == 0:
+        wait_for(chunks, calls[TRIES])
+        return NONE
+    for _ in range(calls[TRIES]):
+        if counter.value(calls, CALLS) != call:
+            break
+        counter.pause()
+    new = counter.value(calls, CALLS)  # read before it is asked what was called: one more is seen at once
+    if new != call and counter.value(calls, CALLED) == chunks[TASK]:
+        return int(new)
+    leave_work(worker, chunks)
+    return NONE
 
 
 @generic
@@ -100,10 +140,8 @@ def shared(share: Any) -> Any:
     *share* is the thread's number as a worker, the counters of chunks, and those of calls.
     """
     worker, chunks, calls = share
-    if worker != 0:
-        counter.add(chunks, INSIDE, 1)
-    call, again = begin_work(worker, calls), True
-    while again:
+    call = begin_work(worker, chunks, calls)
+    while call != NONE:
         begin, done = take(chunks, worker), 0
         while begin < chunks[ITEMS]:
             end = end_of(chunks, begin)
@@ -112,13 +150,7 @@ def shared(share: Any) -> Any:
             done += end - begin
             begin = take(chunks, worker)
         finish(chunks, done)  # once: each time, the line goes from one processor to the other
-        stay_awake(worker, calls, call)
-        last, call = call, counter.value(calls, CALLS)  # read before it is asked what was called: one more is seen at once
-        again = worker != 0 and call != last and counter.value(calls, CALLED) == chunks[TASK]
-    if worker != 0:
-        counter.add(chunks, INSIDE, -1)
-    else:
-        wait_for(chunks, calls[TRIES])
+        call = next_call(worker, chunks, calls, call)
 
 
 @generic
@@ -131,6 +163,7 @@ def wait_for(chunks: Any, tries: int) -> None:
 
 
 @compiled
-def wait(chunks: Any, tries: int) -> None:
-    """The same. Others can be in Python meanwhile."""
+def wait(chunks: Any, tries: int) -> bool:
+    """The same, and whether all is. Others can be in Python meanwhile."""
     wait_for(chunks, tries)
+    return counter.value(chunks, DONE) >= chunks[ITEMS]

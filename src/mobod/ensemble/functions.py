@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 ARGUMENTS = ("t", "q", "u")
 Function = Callable[..., Any]
+_TINY = float(np.finfo(float).tiny)
 
 
 def arguments_of(state: State) -> tuple[float, tuple[float, ...], tuple[float, ...]]:
@@ -102,6 +103,8 @@ class RunFunction:
         self.check(value)
         if self._shape:
             users.check_tuples(f"{self.name} has to return {self._shape[0]} numbers", value, self._shape)
+        elif isinstance(value, (bool, np.bool_)):
+            raise ModelError(f"{self.name} has to return a number, as q[0] - 1.0 is, not whether q[0] > 1.0")
 
     def _kernel(self, f: users.Frozen, nq: int, nu: int) -> Function:
         call = "f(load(model.time, 0, 0), q(model.q, 0), u(model.u, 0))"
@@ -128,12 +131,27 @@ class EndWhere(TriggeredHandler):
         self._function = function
 
     def get_value(self, state: State) -> float:
-        """The function at the state."""
-        return float(self._function.call(state))
+        """The function at the state; just below zero where it is zero, since what ends a run is that it becomes positive."""
+        return float(self._function.call(state)) or -_TINY
 
     def handle_event(self, state: State, accuracy: float) -> bool:
         """End the run."""
         return True
+
+
+def try_observer(function: Function, state: State) -> None:
+    """See before a run that `observe` will do.
+
+    Raises
+    ------
+    TypeError
+        If the function is none.
+    ModelError
+        If it returns something else than a number or numbers.
+    """
+    if not callable(function):
+        raise TypeError(f"observe is a function of (t, q, u), not {function!r}")
+    _observed(function(*arguments_of(state)))
 
 
 def observe(function: Function, times: Array, q: Array, u: Array) -> Array:
@@ -154,13 +172,21 @@ def observe(function: Function, times: Array, q: Array, u: Array) -> Array:
             return np.stack([np.broadcast_to(np.asarray(part, float), (n, nt)) for part in parts], axis=2)
         except Exception:  # it asks which of two numbers is larger, say
             rows = [
-                np.ravel(np.asarray(function(float(t[i, k]), tuple(q[i, k].tolist()), tuple(u[i, k].tolist())), float))
+                _observed(function(float(t[i, k]), tuple(q[i, k].tolist()), tuple(u[i, k].tolist())))
                 for i in range(n)
                 for k in range(nt)
             ]
     if len({len(row) for row in rows}) != 1:
         raise ModelError("observe has to return a number, or as many numbers each time")
     return np.reshape(rows, (n, nt, -1))
+
+
+def _observed(value: Any) -> Array:
+    """What a function has returned of one row ``(m,)``."""
+    try:
+        return np.ravel(np.asarray(value, float))
+    except (TypeError, ValueError):
+        raise ModelError(f"observe has to return a number, or a tuple of numbers; it returned {value!r}") from None
 
 
 def _places(state: State) -> list[dict[str, Any]]:

@@ -133,6 +133,8 @@ class LaneRuns:
 
     #: So many states are taken at once.
     WIDTH = LANES
+    #: Results beside the variables.
+    more: tuple[Any, ...] = ()
 
     def __init__(
         self,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Collection, Hashable
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +15,7 @@ from ..state import validity
 from ..state.fields import PARAMETERS
 from ..tree import realize as _realize
 from ..tree.tree import in_each_lane
-from ..value.stage import Stage
+from ..value.stage import INSTANCE, Stage
 from . import batch
 from .failures import Failure
 from .own_values import OwnValues
@@ -52,15 +53,17 @@ class _Realizing(Task):
         data: tuple[Any, ...],
     ) -> None:
         self.made_of, self.records, self.new_record = made_of, records, new_record
-        code: Callable[..., Any] | None = None
-        given = accelerations, made_of, *data
+        given = *sweeps, accelerations, made_of, *data
+        #: Of each thread: the kernel with all its arguments but the counters.
+        kernels: dict[int, Callable[..., Any]] = {}
 
         def work(worker: int, chunks: Any, calls: Any) -> None:
-            nonlocal code
-            block = records[worker].block
-            if code is None:
-                code = batch.realize_groups.code_for(block, *sweeps, worker, chunks, calls, *given)
-            code(block, *sweeps, worker, chunks, calls, *given)
+            kernel = kernels.get(worker)
+            if kernel is None:
+                first = records[worker].block, *given
+                code = batch.realize_groups.code_for(*first, worker, chunks, calls)
+                kernel = kernels[worker] = functools.partial(code, *first)
+            kernel(worker, chunks, calls)
 
         super().__init__(work, len(data[0]) // LANES)
 
@@ -96,24 +99,27 @@ class Running(OwnValues):
         ('ACCELERATION', (10, 2))
         """
         self._template.check_owner(self._system, "Ensemble.realize")
-        if not isinstance(stage, (Stage, int)):
-            raise TypeError(f"realize takes a Stage such as mobod.Stage.POSITION, not {stage!r}")
-        if self._stage >= stage:
+        if type(stage) is not Stage:
+            if not isinstance(stage, int):
+                raise TypeError(f"realize takes a Stage such as mobod.Stage.POSITION, not {stage!r}")
+            stage = Stage(stage)
+        wanted = stage.value  # stages themselves take three times as long to compare and to look up
+        if self._stage >= wanted:
             return
         number = self._threads if threads is None else count_of(threads)
-        stage = stage if type(stage) is Stage else Stage(stage)
         in_lanes = not self._system.is_interpreted
-        if stage > Stage.INSTANCE or not in_lanes:
+        if wanted > INSTANCE or not in_lanes:
             self._reasons = None
-        if in_lanes and stage > Stage.INSTANCE:
-            task = self._tasks_of_realizing.get(stage)
+        if in_lanes and wanted > INSTANCE:
+            task = self._tasks_of_realizing.get(wanted)
             if task is None or task.made_of is not self._own_places:
                 task = self._task_of_realizing(stage)
-            self._records(number, task.records, task.new_record)
+            if len(task.records) < number:
+                self._records(number, task.records, task.new_record)
             self._helpers.share(task, number)
         if self._departures or not in_lanes:
             self._realize_one_by_one(stage)
-        self._stage = stage
+        self._stage = wanted
 
     def _alone(self) -> Collection[int]:
         """Which states are computed for themselves: all of a system with parts in Python, else those that have departed."""
@@ -130,7 +136,7 @@ class Running(OwnValues):
         wanted, new_record = self._wanted(stage), self._new_record()
         data = *self._variables, self._u_dot, self._particle_accelerations, self._failed
         task = _Realizing(self._own_places, self._workers, new_record, (address, wanted), stage >= Stage.ACCELERATION, data)
-        self._tasks_of_realizing[stage] = task
+        self._tasks_of_realizing[stage.value] = task
         return task
 
     def _wanted(self, stage: int) -> int:

@@ -43,16 +43,21 @@ class SensitivityRows:
 
     def __init__(self, integrator: Integrator, state: State, wanted: Sequence[Any]) -> None:
         directions = Directions(state.system, state, wanted)
-        of = variational(make_integrator(state.system, integrator_settings(integrator)), state, directions).variations
-        self.wanted, self.names, n = wanted, directions.names, len(directions)
-        particles = (of.num_particle_numbers // 3, 3, n)
-        shapes = (of.nu, n), (of.nu, n), (of.nz, n), (of.nq, n), particles, particles
-        self._shapes = dict(zip(ARRAYS, shapes, strict=True))
+        carried = variational(make_integrator(state.system, integrator_settings(integrator)), state, directions)
+        self.variations = of = carried.variations
+        self.wanted, self.names, self._n = wanted, directions.names, len(directions)
+        #: Rows of an array as kernels write them, displacements and then y.
+        self._sizes = of.nu, of.nq, of.nu, of.nz, of.num_particle_numbers, of.num_particle_numbers
+        self.rows = np.zeros((0, 0, sum(self._sizes), self._n))
         self.arrays: dict[str, Array] = {}
 
     def begin(self, n: int, nt: int) -> None:
         """Let there be arrays for *n* states and *nt* reports."""
-        self.arrays = {name: np.full((n, nt, *shape), np.nan) for name, shape in self._shapes.items()}
+        self.rows = np.full((n, nt, *self.rows.shape[2:]), np.nan)
+        v, of_q, of_u, of_z, *of_particles = np.split(self.rows, np.cumsum(self._sizes)[:-1], axis=2)
+        shape = n, nt, self._sizes[-1] // 3, 3, self._n
+        found = v, of_u, of_z, of_q, *(part.reshape(shape) for part in of_particles)
+        self.arrays = dict(zip(ARRAYS, found, strict=True))
 
     def put(self, i: int, found: Sensitivities, rows: int) -> None:
         """Those of the *i*-th of these states, at its first reports."""

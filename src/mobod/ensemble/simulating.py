@@ -29,7 +29,7 @@ from ..value.stage import Stage
 from .chunks import STOPPED
 from .ensemble_trajectory import CopyOf, EnsembleTrajectory, Termination, counted
 from .failures import OF_STATUS, Failure, Reasons
-from .functions import EndWhere, RunFunction
+from .functions import EndWhere, RunFunction, try_observer
 from .functions import observe as run_observer
 from .lane_runs import LaneRuns, own_of_each
 from .lanes import layout
@@ -37,6 +37,8 @@ from .one_by_one import Onward, run_one
 from .sensitivity_rows import SensitivityRows, read_sensitivities
 from .state_runs import StateRuns, are_compiled
 from .stepping import Stepping, make_integrator
+from .variation_runs import VariationRuns
+from .variation_runs import are_compiled as variations_are_compiled
 from .work_sharing import Task
 
 if TYPE_CHECKING:
@@ -149,8 +151,8 @@ class Simulating(Stepping):
         template = self._state(0)
         control = None if controller is None else RunFunction("controller", controller, template)
         ends = None if terminate is None else RunFunction("terminate", terminate, template)
-        if observe is not None and not callable(observe):
-            raise TypeError(f"observe is a function of (t, q, u), not {observe!r}")
+        if observe is not None:
+            try_observer(observe, template)
         if record is not None:
             _check_recorded(Recording(self._system, template, record), record)
         tangents = None
@@ -220,6 +222,7 @@ class Simulating(Stepping):
             results,
             run.outcome,
             run.reached,
+            *lanes.more,
         )
 
         def work(number: int, chunks: Any, calls: Any) -> None:
@@ -240,6 +243,14 @@ class Simulating(Stepping):
         if self._of_subsystems or not are_compiled(self._template, integrator):
             return None
         made = StateRuns(self._state(0, departs=False), self._own, own_of_each(self._own), integrator)
+        made.make_workers(min(self._threads, self._n))
+        return made
+
+    def _variation_runs(self, integrator: Integrator, tangents: SensitivityRows) -> VariationRuns | None:
+        """The same of runs with variations."""
+        if self._of_subsystems or not variations_are_compiled(self._template, integrator, tangents):
+            return None
+        made = VariationRuns(self._state, self._n, self._own, integrator, tangents)
         made.make_workers(min(self._threads, self._n))
         return made
 
@@ -401,8 +412,9 @@ class _Run:
         self.lanes: LaneRuns | StateRuns | None = None
         if not in_python and tangents is None:
             self.lanes = ensemble._lane_runs(integrator, False, *routines, watches=True)
-        if self.lanes is None and not any(functions) and tangents is None:
-            self.lanes = ensemble._state_runs(integrator)
+        if self.lanes is None and not any(functions):
+            made = ensemble._state_runs(integrator) if tangents is None else ensemble._variation_runs(integrator, tangents)
+            self.lanes = made
         self.in_lanes = np.full(n, type(self.lanes) is LaneRuns)
         self.outcome = np.zeros((n, layout.OUTCOMES), np.int64)
         self.outcome[:, layout.STATUS] = layout.NOT_RUN

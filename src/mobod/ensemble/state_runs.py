@@ -23,11 +23,16 @@ if TYPE_CHECKING:
 
 def are_compiled(state: State, integrator: Integrator) -> bool:
     """Whether runs of states like *state* take place in compiled code from their beginnings to their ends."""
+    if not (type(integrator) is BDF and integrator.can_run_compiled(len(state.y_values))):
+        return False
+    return nothing_happens(state, integrator)
+
+
+def nothing_happens(state: State, integrator: Integrator) -> bool:
+    """Whether there are neither events nor anything else at which Python takes part."""
     system = state.system
     return bool(
-        type(integrator) is BDF
-        and integrator.can_run_compiled(len(state.y_values))
-        and not system.is_interpreted
+        not system.is_interpreted
         and not (system.event_handlers or system.event_reporters or system.has_time_advanced_events())
         and not system.get_matter_subsystem().unilateral_contacts
         and not any(one.begins_with_a_measure(state) for one in acting_measures(system, Integrate))
@@ -60,14 +65,25 @@ class StateRuns:
         self._state, self._own, self._integrator = state, own, integrator
         self.workers: list[Worker] = []
 
+    @property
+    def more(self) -> tuple[Any, ...]:
+        """Results beside the variables."""
+        return ()
+
     def make_workers(self, count: int) -> None:
         """Let there be arrays for so many threads."""
         while len(self.workers) < count:
-            self.workers.append(Worker(self._state.copy(), self._own, self.of_each.shape[1], self._integrator))
+            self.workers.append(self.make_worker())
+
+    def make_worker(self) -> Worker:
+        """The arrays of one thread."""
+        return Worker(self._state.copy(), self._own, self.of_each.shape[1], self._integrator)
 
 
 class Worker:
     """The arrays with which one thread takes states through their runs."""
+
+    KERNEL = runs.run
 
     def __init__(self, state: State, own: dict[str, Array], numbers: int, integrator: Integrator) -> None:
         self._own, at = np.zeros(numbers), 0
@@ -82,7 +98,7 @@ class Worker:
         made.control[rk.STEP] = made.fixed_step_size or made.initial_step_size or 0.0
         self._queue = np.zeros(QUEUE_SIZE, np.int64)
         settings, choices = made.control.copy(), made.counts.copy()
-        self._first = (
+        self._first: tuple[Any, ...] = (
             state.block,
             *made.arguments(),
             settings,
@@ -103,5 +119,5 @@ class Worker:
         """Take states on their way, and others of *share*, on with so many steps. What `batch_state_runs.run` returns."""
         self._queue[LIMIT] = steps
         if self._run is None:
-            self._run = runs.run.code_for(*self._first, *share, *data)
+            self._run = self.KERNEL.code_for(*self._first, *share, *data)
         return int(self._run(*self._first, *share, *data))

@@ -26,7 +26,7 @@ from .lane_runs import LaneRuns, why_one_by_one
 from .lanes import layout
 from .one_by_one import KeptSteppers, run_one
 from .states import memory_of
-from .work_sharing import Paces, Task, by_chunks
+from .work_sharing import Task, by_chunks
 
 if TYPE_CHECKING:
     from ..system.system import MultibodySystem
@@ -102,31 +102,31 @@ class Stepping(Derivatives):
         if plan.lanes is None:
             self._step_kept(plan, duration, forces)
             return
-        lanes, outcome = plan.lanes, plan.outcome
+        lanes = plan.lanes
         lanes.refresh(self._own_changes)
-        ends = self._time[:, 0] + duration
-        data = (*self._variables, forces, lanes.of_each, ends, *_NO_REPORTS, outcome, plan.reached)
+        last, task = self._n, plan.task
+        if task is None:
+            task = plan.task = _Stepping(lanes, last, self._variables, forces, plan)
+        np.add(self._time[:, 0], duration, out=task.ends)
+        if mobility_forces is not None:
+            task.forces[...] = forces
         if lanes.adaptive:  # unless a first step is given, the whole duration is tried
             lanes.settings[rk.STEP] = plan.integrator.initial_step_size or duration
-        last = self._n
-
-        def work(number: int, chunks: Any, calls: Any) -> None:
-            one = lanes.workers[number]
-            one.begin()
-            while one.go(_ATTEMPTS, (number, chunks, calls), data) != layout.FINISHED:
-                pass
-
-        departed = np.array(sorted(self._departures), np.int64) if self._departures else _NONE
-        with self._hidden(departed):
-            self._helpers.share(Task(work, last, LANES, plan.paces), self._threads)
-        status = outcome[:last, layout.STATUS]
+        departed = _NONE
+        if not self._departures:
+            self._helpers.share(task, self._threads)
+        else:
+            departed = np.array(sorted(self._departures), np.int64)
+            with self._hidden(departed):
+                self._helpers.share(task, self._threads)
+        status = plan.outcome[:last, layout.STATUS]
         self._failed[:last, 0] = status
         if np.count_nonzero(status):
             self._failed[:last, 0] = status != rk.REACHED
             self._reasons = Reasons(status, np.zeros((last, 0)) if mobility_forces is None else forces)
             # accelerations may jump there, which steps of one state know how to pass
             stuck = np.flatnonzero(status == rk.STEP_TOO_SMALL) if lanes.adaptive else _NONE
-            self._step_one_by_one(plan, ends, forces, np.union1d(stuck, departed))
+            self._step_one_by_one(plan, task.ends, forces, np.union1d(stuck, departed))
 
     @contextlib.contextmanager
     def _hidden(self, which: npt.NDArray[np.int64]) -> Iterator[None]:
@@ -259,10 +259,43 @@ class _StepPlan:
         self, key: tuple[Any, ...], own_places: Any, integrator: Integrator, lanes: LaneRuns | None, padded: int
     ) -> None:
         self.key, self.own_places, self.integrator, self.lanes = key, own_places, integrator, lanes
-        self.paces = Paces()
+        self.task: _Stepping | None = None
         self.kept: KeptSteppers | None = None
         self.stamp: tuple[Any, ...] = ()
         self.outcome, self.reached = np.zeros((padded, layout.OUTCOMES), np.int64), np.zeros((padded, layout.REACHED_SIZE))
+
+
+class _Stepping(Task):
+    """Steps with the same arrays, again and again: helpers that are awake go on with the next call without a word.
+
+    Parameters
+    ----------
+    lanes : LaneRuns
+    n : int
+        How many states.
+    variables : tuple of arrays
+        The states'.
+    forces : array
+        Of the shape of those that are held.
+    plan : _StepPlan
+
+    Attributes
+    ----------
+    ends, forces : array
+        Until when the next call goes, a number a state, and the forces that are held meanwhile.
+    """
+
+    def __init__(self, lanes: LaneRuns, n: int, variables: tuple[Array, ...], forces: Array, plan: _StepPlan) -> None:
+        self.ends, self.forces = np.zeros(len(plan.outcome)), np.zeros(forces.shape)
+        data = (*variables, self.forces, lanes.of_each, self.ends, *_NO_REPORTS, plan.outcome, plan.reached)
+
+        def work(number: int, chunks: Any, calls: Any) -> None:
+            one = lanes.workers[number]
+            one.begin()
+            while one.go(_ATTEMPTS, (number, chunks, calls), data) != layout.FINISHED:
+                pass
+
+        super().__init__(work, n, LANES)
 
 
 #: Why states are simulated one by one, as was said of systems.

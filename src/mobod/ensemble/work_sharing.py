@@ -25,17 +25,16 @@ from .chunks import (
     CALLED,
     CALLS,
     DONE,
-    INSIDE,
     ITEMS,
     STOPPED,
     TAKEN,
-    TASK,
+    TOLD,
     TRIES,
-    begins_of,
     end_of,
     finish,
     new_calls,
     new_chunks,
+    open_again,
     take,
     take_away,
     wait,
@@ -48,32 +47,53 @@ Work = Callable[[int, Counters, Counters], object]
 
 #: Less than this is not worth a helper; s. Measured: two threads that are awake break even at 5 us, others at 50 us.
 WORTH = 6e-6
-#: After so many calls the slower way is measured again, for so many: the load changes, and helpers have to be awake. More often
-#: at first: the first calls compile, and make threads.
+#: After so many calls that were timed the slower way is measured again, for so many: the load changes, and helpers have to be
+#: awake. More often at first: the first calls compile, and make threads.
 AGAIN, SOON, TRIALS = 256, 16, 4
+#: Timing takes 0.6 us. Calls shorter than this, s, are then timed one in so many, once it is known what pays.
+SHORT, ONE_IN = 1e-4, 8
 #: Chunks a thread, so that the last to finish is not waited for long.
-CHUNKS = 8
+CHUNKS = 16
 #: So long a thread waits awake, s.
-AWAKE = 150e-6
+AWAKE = 100e-6
+#: Help has to be better by this, so that it is no matter of chance which way is taken where both are alike.
+BETTER = 0.97
 
 
 class Paces:
-    """Recent times per item of one kind of work, alone and with help, s; how often it was done, and is to be without timing."""
+    """Recent times per item of one kind of work, alone and with help, s.
+
+    Attributes
+    ----------
+    count, untimed : int
+        How often it was timed, and how often it is to be done without.
+    with_help : bool
+        How it is done then: as at the last time.
+    """
 
     def __init__(self) -> None:
         self.alone = self.helped = 0.0
         self.count = self.untimed = 0
+        self.with_help = False
 
     def learn(self, with_help: bool, pace: float) -> None:
-        """Take a better value at once, and a worse one little by little: a thread may have been kept waiting by others."""
+        """Follow the values little by little: a thread may have been kept waiting by others, and now and then one is lucky.
+
+        At first a better one is taken at once: those before were of compiling, and of making threads.
+        """
         before = self.helped if with_help else self.alone
-        if before != 0.0 and pace > before:
+        if before != 0.0 and (pace > before or self.count >= 4 * SOON):
             pace = before + 0.2 * min(pace - before, before)
         if with_help:
             self.helped = pace
         else:
             self.alone = pace
         self.count += 1
+
+    @property
+    def is_trial(self) -> bool:
+        """Whether the slower way is to be measured again."""
+        return self.count % (SOON if self.count < 4 * SOON else AGAIN) < TRIALS
 
 
 class Task:
@@ -93,11 +113,12 @@ class Task:
 
     def __init__(self, work: Work, items: int, multiple: int = 1, paces: Paces | None = None) -> None:
         self.work, self.items, self.multiple = work, items, multiple
+        #: As many threads can have some of it.
+        self.threads = -(-items // multiple)
         self.paces = Paces() if paces is None else paces
         self.alone = new_chunks(items, items)
-        #: With whom it was shared last, and among how many.
-        self.team: tuple[object, int] | None = None
-        self.job: _Job
+        #: As it was shared last.
+        self.job: _Job | None = None
 
 
 class Helpers:
@@ -107,7 +128,6 @@ class Helpers:
     """
 
     def __init__(self) -> None:
-        self._process = -1
         self._forget()
         self._paces: dict[Hashable, Paces] = {}
 
@@ -123,10 +143,12 @@ class Helpers:
         paces, items = task.paces, task.items
         if paces.untimed:
             paces.untimed -= 1
-            self._do_alone(task)
+            if paces.with_help:
+                self.share_all(task, threads)
+            else:
+                self._do_alone(task)
             return
-        threads = min(threads, -(-items // task.multiple))
-        if threads == 1:
+        if threads == 1 or task.threads == 1:
             self._do_alone(task)
             return
         with_help = self._pays(paces, items)
@@ -137,8 +159,11 @@ class Helpers:
             self._do_alone(task)
         spent = time.perf_counter() - begin
         paces.learn(with_help, spent / items)
-        if spent < WORTH and not with_help:  # timing it takes 5 % of that
+        paces.with_help = with_help
+        if spent < WORTH and not with_help:
             paces.untimed = SOON
+        elif spent < SHORT and not paces.is_trial:
+            paces.untimed = ONE_IN - 1
 
     def _do_alone(self, task: Task) -> None:
         task.alone[DONE] = task.alone[TAKEN] = 0
@@ -147,42 +172,38 @@ class Helpers:
 
     def share_all(self, task: Task, threads: int) -> None:
         """Do all of a task, on so many threads."""
-        threads = min(threads, -(-task.items // task.multiple))
+        if threads > task.threads:
+            threads = task.threads
         if threads == 1:
             self._do_alone(task)
             return
-        if self._process != os.getpid():  # threads do not survive a fork
+        if self._forks != _forks:  # which threads do not survive
             self._forget()
-            self._process = os.getpid()
-        if task.team != (self._jobs, threads):
-            size = -(-task.items // (CHUNKS * threads * task.multiple)) * task.multiple
-            task.team = self._jobs, threads
-            task.job = _Job(task.work, new_chunks(task.items, size, threads, next(_numbers)))
         job = task.job
-        job.open()
-        if job.chunks[INSIDE] < threads - 1:
-            self._call(job, threads - 1)
-        self._calls[CALLED] = job.chunks[TASK]
+        if job is None or job.helpers is not self._jobs or job.threads != threads:
+            size = -(-task.items // (CHUNKS * threads * task.multiple)) * task.multiple
+            chunks = new_chunks(task.items, size, threads, next(_numbers))
+            job = task.job = _Job(task.work, chunks, self._jobs, threads)
         try:
-            job.lead(self._calls)
+            job.lead(self._calls, self._call)
         except BaseException:
-            task.team = None  # the next call begins with counters of its own
+            task.job = None  # the next call begins with counters of its own
             raise
 
     def _pays(self, paces: Paces, items: int) -> bool:
         """Whether calling helpers pays, by the timings so far."""
         if paces.alone * items < WORTH:  # or nothing is known yet
             return False
-        better = paces.helped < paces.alone
-        again = paces.count % (SOON if paces.count < 4 * SOON else AGAIN) < TRIALS
-        return better != again
+        return (paces.helped < BETTER * paces.alone) != paces.is_trial
 
     def _forget(self) -> None:
         #: Of each helper its own, so that worker number k is one thread: late for one job, it is not yet in the next.
         self._jobs: list[SimpleQueue[_Job | None]] = []
         self._calls = new_calls()
+        self._forks = _forks
 
-    def _call(self, job: _Job, helpers: int) -> None:
+    def _call(self, job: _Job) -> None:
+        helpers = job.threads - 1
         while len(self._jobs) < helpers:
             self._calls[TRIES] = AWAKE * _tries_a_second()
             jobs: SimpleQueue[_Job | None] = SimpleQueue()
@@ -199,6 +220,17 @@ class Helpers:
 
 #: Of tasks; 0 is none.
 _numbers = itertools.count(1)
+#: How often this process and those that it comes from were forked: to ask for the process's number takes 0.15 us.
+_forks = 0
+
+
+def _count_fork() -> None:
+    global _forks
+    _forks += 1
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_count_fork)
 
 
 def by_chunks(work: Callable[[int, int, int], object]) -> Work:
@@ -227,23 +259,24 @@ def _help(worker: int, jobs: SimpleQueue[_Job | None], calls: Counters) -> None:
 
 
 class _Job:
-    """A task as threads see it: done by the caller and those helpers who come in time."""
+    """A task as threads see it: done by the caller and those helpers who come in time.
 
-    def __init__(self, work: Work, chunks: Counters) -> None:
+    Parameters
+    ----------
+    work : callable
+    chunks : array
+    helpers : list
+        With whom it is shared.
+    threads : int
+        Among how many, the caller included.
+    """
+
+    def __init__(self, work: Work, chunks: Counters, helpers: object, threads: int) -> None:
         self._work, self.chunks, self._items = work, chunks, int(chunks[ITEMS])
-        self._begins = begins_of(chunks)
+        self.helpers, self.threads = helpers, threads
         self._gate = threading.Condition(threading.Lock())
         self._is_open, self._inside, self._opened = False, 0, 0
         self._error: BaseException | None = None
-
-    def open(self) -> None:
-        """Let there be all to do again."""
-        chunks = self.chunks
-        chunks[DONE] = 0
-        for place, begin in self._begins:
-            chunks[place] = begin
-        self._opened += 1
-        self._is_open = True
 
     def join(self, worker: int, calls: Counters) -> None:
         """Help, unless it is too late."""
@@ -265,22 +298,25 @@ class _Job:
             self._inside -= 1
             self._gate.notify_all()
 
-    def lead(self, calls: Counters) -> None:
-        """Work along until all is done."""
+    def lead(self, calls: Counters, call: Callable[[_Job], None]) -> None:
+        """Let there be all to do again, *call* helpers who are not awake, and work along until all is done."""
         error: BaseException | None = None
         chunks = self.chunks
         try:
+            self._opened += 1
+            self._is_open = True
+            begin = open_again.code or open_again.code_for(chunks, calls, self.threads)
+            if not begin(chunks, calls, self.threads):
+                call(self)
             self._work(0, chunks, calls)
-            if chunks[DONE] < self._items:  # kernels that know no better have not waited
-                wait(chunks, int(calls[TRIES]))
-            if chunks[DONE] >= self._items:
+            if chunks[DONE] >= self._items or wait(chunks, int(calls[TRIES])):  # work in Python has not waited
                 self._is_open = False
                 return
         except BaseException as raised:
             error = raised
             chunks[STOPPED] = 1
             take_away(chunks)
-        calls[CALLED] = 0
+        calls[CALLED] = calls[TOLD] = 0
         calls[CALLS] += 1  # who has done his part leaves at once
         self._is_open = False
         while True:  # until no helper writes any more, even after Ctrl-C

@@ -6,10 +6,7 @@ f of each listed mobility   no potential energy
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from math import isfinite
 from typing import TYPE_CHECKING, Any
-
-import numpy as np
 
 from ..algebra.arrays import Array, ArrayLike
 from ..compiling import generic
@@ -111,13 +108,12 @@ class Actuators(Force):
     @of_each(_efforts_of_each)
     def set_efforts(self, state: State, efforts: ArrayLike) -> None:
         """Change them in this state, which falls to VELOCITY at most; all are zero in a default state. Needs MODEL."""
-        # a program that controls a mechanism calls this every millisecond: what needs no look is not looked at
-        if type(efforts) is not np.ndarray or efforts.dtype.char != "d" or efforts.shape != self._shape:
-            efforts = array(f"efforts of {self._name!r}", efforts, self._shape)
-        elif not isfinite(sum(efforts.tolist())):
-            efforts = array(f"efforts of {self._name!r}", efforts, self._shape)
         self._check(state, "set_efforts")
-        state.own_numbers()[self.span[2] : self.span[3]] = efforts
+        # a program that controls a mechanism calls this every millisecond: what needs no look is not looked at
+        _, _, first, end = self.span
+        if not state.put_numbers(efforts, first, end - first):
+            efforts = array(f"efforts of {self._name!r}", efforts, self._shape)
+            state.own_numbers()[first:end] = efforts
 
 
 __all__ = ["Actuators"]

@@ -9,6 +9,7 @@ import numpy as np
 
 from ..algebra.arrays import Array
 from ..errors import ConvergenceError, ModelError
+from ..simulation.simulate import auxiliary_names, speed_names
 from ..state.state import State
 from ..system.arguments import check_state
 from ..value import checks
@@ -50,7 +51,8 @@ def find_equilibrium(
     Returns
     -------
     State
-        At rest, at ACCELERATION, on the manifold of the constraints.
+        At rest, at ACCELERATION, on the manifold of the constraints. What a motion or a constraint drives steadily goes on:
+        the rest is in equilibrium relative to it.
 
     Raises
     ------
@@ -78,6 +80,7 @@ def find_equilibrium(
     """
     check_state("find_equilibrium", system, state)
     checks.positive("tolerance", tolerance, ValueError)
+    checks.integer("max_iterations", max_iterations, 1)
     for one in listed("inputs", inputs):
         if isinstance(one, tuple):
             raise TypeError(
@@ -98,10 +101,15 @@ def find_equilibrium(
             better = _settled(system, here, freed)
         here = better
         rest = _unrest(here)
-    worst = int(np.argmax(np.abs(rest)))
+    worst, nu = int(np.argmax(np.abs(rest))), here.tree.nu
+    if worst < nu:
+        name, remedy = f"u_dot of {speed_names(system, here)[worst]}", "free inputs that can hold it"
+    else:
+        name = f"the rate of {auxiliary_names(system, here)[worst - nu]}"
+        remedy = "leave out what integrates all the time, such as a measure.Integrate"
     raise ConvergenceError(
-        f"no equilibrium of {system.name!r} was found near this state: u_dot[{worst}] is still {rest[worst]:.3g}, and the "
-        f"tolerance {tolerance:.3g}; begin closer to one, or free inputs that can hold it"
+        f"no equilibrium of {system.name!r} was found near this state: {name} is still {rest[worst]:.3g}, and the tolerance "
+        f"{tolerance:.3g}; begin closer to one, or {remedy}"
     )
 
 

@@ -12,6 +12,7 @@ from ..algebra.arrays import Array
 from ..control.custom import controllers_of
 from ..errors import ConvergenceError, ModelError
 from ..integrator import RungeKuttaMerson
+from ..simulation.simulate import auxiliary_names, speed_names
 from ..simulation.step_status import StepStatus
 from ..simulation.time_stepper import TimeStepper
 from ..simulation.variational import kept_attributes, put_back, variational
@@ -23,11 +24,19 @@ from ..tree import sampling
 from ..value import checks
 from ..value.stage import Stage
 from . import _manifold
-from ._inputs import mobility_of
+from ._inputs import listed, mobility_of
 from .linearize import linearize
 
 if TYPE_CHECKING:
     from ..value.annotations import MultibodySystem
+
+
+#: The part of the given period that a free one may shrink to; toward zero any state returns.
+_COLLAPSE = 1e-3
+#: How often to begin again.
+_BEGINNINGS = 5
+#: How many tolerances a motion has to go in a period, if it is no equilibrium.
+_STILL = 100.0
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -108,7 +117,7 @@ def find_periodic_orbit(
     Raises
     ------
     ConvergenceError
-        If none is found.
+        If none is found, or an equilibrium with a free period.
     ModelError
         If motion cannot be followed that far, it ends before, an event only grazes, or the system has particles.
     ValueError, IndexError
@@ -118,7 +127,8 @@ def find_periodic_orbit(
     -----
     Newton's method on the difference after a period. The derivative of the end by the beginning comes from the variational
     equations, the linear model along the motion, integrated with it under the same error control; where orbits are a family,
-    the step of least norm is taken. Smooth motions are followed by an explicit method of order 8 (SciPy's DOP853), motions with
+    the step of least norm is taken. Where a free period shrinks to nothing, the search begins again where the motion has come.
+    Smooth motions are followed by an explicit method of order 8 (SciPy's DOP853), motions with
     events as `simulate` follows them, with the jumps of their sensitivities; what handlers keep as attributes is put back after
     each period. Sources: Seydel 2010, section 7; Hiskens and Pai 2000.
 
@@ -144,35 +154,55 @@ def find_periodic_orbit(
             f"find_periodic_orbit does not follow particles, of which {system.name!r} has {state.tree.num_particles}; "
             "make them bodies on Translation mobilizers"
         )
+    checks.flag("free_period", free_period)
     returning = np.ones(2 * state.tree.nu + len(state.z_view), bool)
-    returning[[mobility_of(system, state, pair, "an entry of cyclic is (mobod, which_u)") for pair in cyclic]] = False
+    returning[
+        [mobility_of(system, state, pair, "an entry of cyclic is (mobod, which_u)") for pair in listed("cyclic", cyclic)]
+    ] = False
     here = state.copy()
     system.realize(here, Stage.TIME)
     system.project(here, 1e-12)
     flow = _flow_through_events if _has_events(system, here) else _flow
-    off, previous = np.zeros(0), np.inf
+    off, previous, given, ahead, begun = np.zeros(0), np.inf, period, here, 0
     for _ in range(max_iterations):
         system.realize(here)
         end, monodromy = flow(system, here, period, accuracy)
+        ahead = end if ahead is here else ahead
         off = np.where(returning, _difference(here, end), 0.0)
         largest = float(np.abs(off).max(initial=0.0))
+        rates = np.concatenate([end.u_view[: state.tree.nu], end.u_dot_view[: state.tree.nu], end.z_dot_view])
         if largest <= tolerance:
+            if free_period and period * np.abs(rates).max(initial=0.0) <= _STILL * tolerance:
+                raise ConvergenceError(
+                    f"what was found near this state of {system.name!r} is an equilibrium, which repeats itself after any "
+                    "time; begin farther from it, or give the period with free_period=False"
+                )
             return PeriodicOrbit(here, float(period), monodromy)
         if not np.isfinite(largest) or largest > 1e3 * max(previous, 1.0):
             break
         previous = min(previous, largest)
         J = (monodromy - np.eye(len(off))) * returning[:, None]
         if free_period:
-            rates = np.concatenate([end.u_view[: state.tree.nu], end.u_dot_view[: state.tree.nu], end.z_dot_view])
             J = np.hstack([J, (returning * rates)[:, None]])
         step: Any = np.linalg.lstsq(J, -off, rcond=1e-7)[0]
         step = step * min(1.0, 0.5 / max(np.abs(step).max(), 1e-300))
         if free_period:
             period = max(period + step[-1], 0.5 * period)
+            if period < _COLLAPSE * given:  # where any state returns: begin again where the motion has come in a period
+                if begun == _BEGINNINGS:
+                    break
+                begun, period, previous = begun + 1, given, np.inf
+                ahead.time = state.time
+                here = ahead
+                continue
         here = _moved(system, here, step[: len(off)])
+    worst = int(np.argmax(np.abs(off)))
+    names = [*speed_names(system, here)[: state.tree.nu]]
+    of_state = [*(f"{name}.q" for name in names), *(f"{name}.u" for name in names), *auxiliary_names(system, here)]
+    hint = ", or give the period of what drives it with free_period=False" if free_period else ""
     raise ConvergenceError(
-        f"no periodic orbit of {system.name!r} was found near this state and period {period:.6g}: after it, the state is still "
-        f"off by {np.abs(off).max(initial=0.0):.3g}; begin closer to one"
+        f"no periodic orbit of {system.name!r} was found near this state, which is still off by {abs(off[worst]):.3g} in "
+        f"{of_state[worst]} after {period:.6g}; begin closer to one, name coordinates that need not return as cyclic{hint}"
     )
 
 

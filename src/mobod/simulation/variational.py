@@ -17,6 +17,7 @@ import numpy as np
 from ..algebra.arrays import Array
 from ..integrator import Integrator
 from ..integrator import _runge_kutta as rk
+from ..integrator import _variations as kernels
 from ..integrator._evaluate import Interpreted
 from ..state.state import State
 from ..system.variations import Directions, Variations
@@ -24,6 +25,7 @@ from ..tree.measures import begin_step
 from ._carrying import Carrying, Jump, Step, kept_attributes, largest_error, put_back
 from ._following import follow
 from .checkpoint import integrator_keywords
+from .compiled_variations import CompiledVariations, are_compiled
 
 
 class Variational(Carrying, Integrator):
@@ -45,6 +47,7 @@ class Variational(Carrying, Integrator):
                 setattr(self, name, value)
         self.table, self.order, self.error_order = like.table, like.order, like.error_order  # type: ignore[misc]
         self.like = like
+        self._compiled: CompiledVariations | None = None
         self.carry(variations, keeps_tape)
 
     def get_method_name(self) -> str:
@@ -55,7 +58,17 @@ class Variational(Carrying, Integrator):
         """Steps until a report, each differentiated."""
         return self.step_and_report(self._step, times, results, energies)
 
+    def _begin(self) -> None:
+        super()._begin()
+        state = self._state
+        assert state is not None
+        self._compiled = None
+        if self.tape is None and self.held is None and are_compiled(self.variations, state):
+            self._compiled = CompiledVariations(self.variations, state, self.table.shape[1] - 1)
+
     def _step(self, report: float) -> int:
+        if self._compiled is not None:
+            return self._compiled_step(self._compiled, report)
         control, counts, state = self.control, self.counts, self._state
         assert state is not None
         if control[rk.STEP] < control[rk.COLLAPSE]:
@@ -116,6 +129,20 @@ class Variational(Carrying, Integrator):
         else:
             self.tape.append(Step(time, h, y, self._template, state.copy() if self._has_manifolds(state) else None))
         return rk.DONE
+
+    def _compiled_step(self, compiled: CompiledVariations, report: float) -> int:
+        """`_step` of systems that need no Python on the way."""
+        control, state = self.control, self._state
+        assert state is not None
+        before, S = (float(control[rk.TIME]), self.work[rk.Y].copy(), self.S), self.S.copy()
+        stop = min(float(control[rk.FINAL_TIME]), report)
+        status = self._call(kernels.step, self.work, self._table, control, self.counts, stop, compiled.arguments(S))
+        if status == rk.DONE:
+            self._before, self.S = before, S
+            if control[rk.TIME] >= stop:
+                self.leave_at(float(control[rk.TIME]))
+                self._keep(state, S)
+        return status
 
     def _begin_step(self, time: float) -> None:
         """Let measures that remember begin a step."""

@@ -7,11 +7,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ..algebra import given
 from ..value.stage import VELOCITY
 from .fields import INSTANCE_FIELDS, LEFT_AT_ZERO
 from .invalidation import KEPT_BY_Z
 from .requirements import PartOfMatter
 from .weights import Weights
+
+_put = given.put
 
 
 class OwnParameters(Weights):
@@ -39,6 +42,16 @@ class OwnParameters(Weights):
         if self.stage_number > VELOCITY:
             self.stage_number = VELOCITY
         return numbers.ravel()
+
+    def put_numbers(self, values: Any, first: int, length: int) -> bool:
+        """The same with *values* put in from place *first* on, if they are a plain array of so many finite numbers."""
+        own = self.own_fields.get("force_numbers")
+        if own is None or not (_put.code or _put.load())(values, own, first, length):
+            return False
+        self.valid &= KEPT_BY_Z
+        if self.stage_number > VELOCITY:
+            self.stage_number = VELOCITY
+        return True
 
     def take_own(self, own: dict[str, npt.NDArray[Any]]) -> None:
         """Replace the state's own Instance fields by these; the stage falls to MODEL."""

@@ -55,6 +55,7 @@ def of_seeds(
     found = ByParameters(*(np.zeros((rows, n)) for rows in sizes))
     constrained = tree.counts["nc"] > 0
     address = _realize.advance.address(with_tangents=True, own_parameters=True)
+    routine = residual_tangents.calc_residual.address(with_tangents=True, own_parameters=True)
     with tangents.record_at(state, own_parameters=True) as record:
         record.u_dot[: tree.nu, 0] = state.u_dot_view[: tree.nu]
         if constrained:
@@ -64,7 +65,7 @@ def of_seeds(
             count = len(here)
             columns = slice(first, first + count)
             with sown(record, here):
-                status = residual_tangents.calc_residual(record, address, constrained)
+                status = _realize.realize(record, routine, address, int(constrained))
                 if status:
                     system.explain(state, status)
                 if observe is not None:
@@ -84,11 +85,12 @@ def of_errors(system: Any, state: State, seeds: Sequence[Sequence[Seed]]) -> tup
     n = len(seeds)
     of_positions, of_velocities = np.zeros((2, state.tree.counts["num_rows"], n))
     address = _realize.advance.address(with_tangents=True, own_parameters=True)
+    routine = residual_tangents.calc_errors.address(with_tangents=True, own_parameters=True)
     with tangents.record_at(state, own_parameters=True) as record:
         for first in range(0, n, TANGENTS):
             here = seeds[first : first + TANGENTS]
             with sown(record, here):
-                status = residual_tangents.calc_errors(record, address)
+                status = _realize.realize(record, routine, address, 0)
                 if status:
                     system.explain(state, status)
                 columns = slice(first, first + len(here))

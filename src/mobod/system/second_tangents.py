@@ -51,6 +51,7 @@ def of_forward_dynamics(system: Any, state: State, along: Mapping[str, Array]) -
     residual, errors = np.zeros_like(X), np.zeros((tree.counts["num_rows"], X.shape[1]))
     known = np.zeros_like(X)
     address = _realize.advance.address(with_tangents=True, twice=True)
+    routine = residual_tangents.calc_residual.address(with_tangents=True, twice=True)
     with tangents.record_at(state, twice=True) as record:
         record.u_dot[:nu, 0] = state.u_dot_view[:nu]
         record.multiplier[:] = state.record.multiplier
@@ -62,7 +63,7 @@ def of_forward_dynamics(system: Any, state: State, along: Mapping[str, Array]) -
             for name, seed in seeds.items():
                 getattr(record, name).tangents[: len(seed), 0, :count] = seed[:, columns]
             record.q.rates_of_tangents[: len(turned), 0, :count] = turned[:, columns]
-            status = residual_tangents.calc_residual(record, address, constrained)
+            status = _realize.realize(record, routine, address, int(constrained))
             if status:
                 system.explain(state, status)
             residual[:, columns] = record.work_u.rates_of_tangents[:nu, 0, :count]

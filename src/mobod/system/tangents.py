@@ -35,11 +35,26 @@ def record_at(state: State, tree: Tree | None = None, **kind: Any) -> Iterator[A
     *kind* is ``own_parameters`` for parameters with tangents, ``twice`` for Duals of Duals, ``more`` for room. The *tree* may
     be another than the state's if that has only more measures.
     """
-    tree, source = tree or state.tree, state.record
+    tree = tree or state.tree
     pool = _RECORDS.setdefault(tree, {}).setdefault(tuple(kind), [])
     record, others = pool.pop() if pool else (tree.new_record(False, True, **kind), frozenset())
+    own = _fill(record, others, state, "own_parameters" in kind)
+    yield record
+    pool.append((record, own))
+
+
+def new_record_at(state: State, **kind: Any) -> Any:
+    """A record as of `record_at`, for as long as the caller keeps it."""
+    record = state.tree.new_record(False, True, **kind)
+    _fill(record, frozenset(), state, "own_parameters" in kind)
+    return record
+
+
+def _fill(record: Any, others: frozenset[str], state: State, seeded: bool) -> frozenset[str]:
+    """Take over a state's variables and parameters; *others* are the fields not the tree's so far. Those not the tree's now."""
+    source = state.record
     own = frozenset(state.own_fields).intersection(INSTANCE_FIELDS)
-    if "own_parameters" in kind:
+    if seeded:
         own = own.difference(PARAMETERS, SHORTCUTS)
         for name in PARAMETERS:
             values = getattr(source, name)
@@ -55,8 +70,7 @@ def record_at(state: State, tree: Tree | None = None, **kind: Any) -> Iterator[A
     for name in ("time", "q", "u", "z", "particle_location", "particle_velocity", *REMEMBERED):
         target = getattr(record, name)
         target[:] = getattr(source, name)[: len(target.values)]
-    yield record
-    pool.append((record, own))
+    return own
 
 
 def has_rates(state: State) -> bool:
@@ -176,6 +190,7 @@ def of_residual(
         if name != "q":
             directions[name][:, found.places[name]] = np.eye(len(directions[name]))
     address = _realize.advance.address(with_tangents=True)
+    routine = residual_tangents.calc_residual.address(with_tangents=True)
     constrained = multipliers is not None and tree.counts["nc"] > 0
     with record_at(state) as record:
         record.u_dot[: tree.nu, 0] = u_dot
@@ -188,7 +203,7 @@ def of_residual(
                 field = getattr(record, name).tangents
                 field[:] = 0.0
                 field[: len(columns_of), 0, :count] = columns_of[:, columns]
-            status = residual_tangents.calc_residual(record, address, constrained)
+            status = _realize.realize(record, routine, address, int(constrained))
             if status:
                 system.explain(state, status)
             found.residual[:, columns] = record.work_u.tangents[: tree.nu, 0, :count]
@@ -213,13 +228,14 @@ def of_errors(system: OnManifold, state: State, dq: Array) -> tuple[Array, Array
     tree, n = state.tree, dq.shape[1]
     of_positions, of_velocities = np.zeros((2, tree.counts["num_rows"], n))
     address = _realize.advance.address(with_tangents=True)
+    routine = residual_tangents.calc_errors.address(with_tangents=True)
     with record_at(state) as record:
         for first in range(0, n, TANGENTS):
             columns = slice(first, min(first + TANGENTS, n))
             count = columns.stop - first
             record.q.tangents[:] = 0.0
             record.q.tangents[: tree.nq, 0, :count] = dq[:, columns]
-            status = residual_tangents.calc_errors(record, address)
+            status = _realize.realize(record, routine, address, 0)
             if status:
                 system.explain(state, status)
             of_positions[:, columns] = record.position_error.tangents[:, 0, :count]

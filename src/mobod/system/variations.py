@@ -112,6 +112,13 @@ class Directions:
     def __len__(self) -> int:
         return len(self.names)
 
+    def scales_at(self, state: State) -> Array:
+        """How large the quantities are in another state."""
+        found = np.array(self.scales, np.float64)
+        sizes = [abs(value) or 1.0 for setting in self.settings for value in setting.values(state)]
+        found[self.of_settings] = sizes
+        return found
+
     def moved(self, state: State, weights: Array, h: float) -> State:
         """A copy of the state with each setting's number larger by h times its weight ``(n,)``."""
         other, k = state.copy(), np.flatnonzero(self.of_settings)

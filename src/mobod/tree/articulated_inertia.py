@@ -72,6 +72,9 @@ def of_shifted_body(model: Record, b: int) -> Any:
 def step(model: Record, b: int) -> None:
     """P from the body and the sum over its children; P+ into the sum of its parent."""
     n, p, first = model.num_u[b], model.parent[b], model.first_u[b]
+    if n == 0 and model.elimination[b] == ONE_BY_ONE:
+        _step_of_weld(model, b)
+        return
     J, F, M = of_body(model, b)
     if model.has_children[b] == 1:
         J2, F2, M2 = articulated.load_articulated(model.articulated, b)
@@ -97,10 +100,7 @@ def step(model: Record, b: int) -> None:
             return
     if p > 0:
         if n < 6 or model.rotorless[b] == 0:
-            if n == 0 and model.has_children[b] == 0:
-                J, F, M = of_shifted_body(model, b)
-            else:
-                J, F, M = articulated.shift(J, F, M, load3(model.p_PB_G, b, 0))
+            J, F, M = articulated.shift(J, F, M, load3(model.p_PB_G, b, 0))
             if model.is_last_child[b] == 0:
                 J2, F2, M2 = articulated.load_articulated(model.articulated, p)
                 J, F, M = articulated.add(J, F, M, J2, F2, M2)
@@ -108,6 +108,28 @@ def step(model: Record, b: int) -> None:
         elif model.is_last_child[b] == 1:
             for column in range(21):
                 store(model.articulated, p, column, 0.0)
+
+
+@generic
+def _step_of_weld(model: Record, b: int) -> None:
+    """`step` of a body without mobilities, of which robots have as many as others: P+ = P, of which little is there."""
+    p = model.parent[b]
+    if p == 0:
+        return
+    if model.has_children[b] == 0:
+        if model.massless[b] == 1 and model.is_last_child[b] == 0:
+            return
+        J, F, M = of_shifted_body(model, b)
+    else:
+        J, F, M = articulated.load_articulated(model.articulated, b)
+        if model.massless[b] == 0:
+            J2, F2, M2 = of_body(model, b)
+            J, F, M = articulated.add(J, F, M, J2, F2, M2)
+        J, F, M = articulated.shift(J, F, M, load3(model.p_PB_G, b, 0))
+    if model.is_last_child[b] == 0:
+        J2, F2, M2 = articulated.load_articulated(model.articulated, p)
+        J, F, M = articulated.add(J, F, M, J2, F2, M2)
+    articulated.store_articulated(model.articulated, p, J, F, M)
 
 
 @generic

@@ -15,7 +15,7 @@ from ...integrator import _runge_kutta as rk
 from ...integrator._runge_kutta import ACCURACY, FINAL_TIME, FIXED_STEP, MAX_STEP, PERMITTED_STEP, PREVIOUS_TIME, STEP, TIME, Y
 from ...tree import sampling
 from ..batch_memory import begin_steps, finish_steps
-from ..chunks import begin_work, finish, stay_awake
+from ..chunks import NONE, begin_work, finish, leave_work, next_call
 from . import steps
 from .controllers import keep_memory, load_single, sample
 from .ends import find_halts, terminator
@@ -71,42 +71,14 @@ from .step_control import accept, attempts_evaluations, limit_steps, refuse
 from .witnesses import is_suspect, look
 
 
+# fmt: off
 @compiled
 def run(
-    block: Any,
-    plan: Any,
-    table: Any,
-    settings: Any,
-    weights: Any,
-    work: Any,
-    control: Any,
-    lanes: Any,
-    marks: Any,
-    held: Any,
-    own: Any,
-    queue: Any,
-    watched: Any,
-    seen: Any,
-    remembered: Any,
-    kept: Any,
-    single_block: Any,
-    own_of_single: Any,
-    worker: int,
-    chunks: Any,
-    calls: Any,
-    time: Any,
-    q: Any,
-    u: Any,
-    z: Any,
-    particles: Any,
-    memory: Any,
-    forces: Any,
-    own_of_each: Any,
-    end: Any,
-    times: Any,
-    results: Any,
-    outcome: Any,
-    reached: Any,
+    block: Any, plan: Any, table: Any, settings: Any, weights: Any, work: Any, control: Any, lanes: Any, marks: Any,
+    held: Any, own: Any, queue: Any, watched: Any, seen: Any, remembered: Any, kept: Any, single_block: Any,
+    own_of_single: Any, worker: int, chunks: Any, calls: Any,
+    time: Any, q: Any, u: Any, z: Any, particles: Any, memory: Any, forces: Any, own_of_each: Any, end: Any, times: Any,
+    results: Any, outcome: Any, reached: Any,
 ) -> int:
     # fmt: on
     """Take states through their runs, chunk by chunk, with as many attempts as the queue says: FINISHED or UNFINISHED.
@@ -114,7 +86,7 @@ def run(
     *end* is where each state's run ends: no step goes beyond, unless there are *times* of reports, of all alike or of each. A
     run then ends with the last of these, and steps do not depend on them.
     """
-    call = begin_work(worker, calls)
+    call = begin_work(worker, chunks, calls)
     model = attach(block)
     single = attach(single_block)
     given = time, q, u, z, particles, forces, own_of_each, end, memory
@@ -135,8 +107,11 @@ def run(
             any_busy = any_busy or lanes[STATE, lane] >= 0
         if not any_busy:
             finish(chunks, queue[ENDED])
-            stay_awake(worker, calls, call)
-            return FINISHED
+            call = next_call(worker, chunks, calls, call)
+            if call == NONE:
+                return FINISHED
+            queue[NEXT] = queue[STOP] = queue[ENDED] = 0
+            continue
         any_free = False
         if any_fresh and model.num_controllers > 0:
             for lane in range(8):
@@ -305,4 +280,5 @@ def run(
         if plan[TERMINATOR] != 0 and any_taken:
             terminator(model, plan, control, VALUE)
             find_halts(model, plan, work, control, marks)
+    leave_work(worker, chunks)
     return UNFINISHED

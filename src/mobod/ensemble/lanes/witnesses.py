@@ -38,6 +38,3 @@ def is_suspect(lane: int, watched: Any, seen: Any, h: float) -> bool:
         if g1 * r1 > 0.0 and g0 * g1 >= 0.0 and r0 * g1 < 0.0 and (g0 + r0 * ((g1 - g0 - r1 * h) / (r0 - r1))) * g1 < 0.0:
             suspect = True
     return suspect
-
-
-# fmt: off
