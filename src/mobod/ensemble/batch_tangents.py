@@ -18,7 +18,7 @@ from ..compiling import compiled, generic
 from ..mobilizer import _rates
 from ..state.fields import Record
 from ..state.validity import ARTICULATED, EVERYTHING, KINEMATICS, UNCHECKED
-from ..tree import constraint_operators, explicit_mass_matrix, inverse_mass_matrix, residual_tangents
+from ..tree import constraint_operators, explicit_mass_matrix, inverse_mass_matrix
 from ..tree.realize import DONE
 from .batch import fill
 from .batch_operators import take
@@ -88,7 +88,8 @@ def _differentiate(
 ) -> None:
     # fmt: on
     """One state's residual, errors, and udot of mobilities that are *driven*, by columns up to *end*; else not numbers."""
-    block, address, constrained, dual = duals
+    block, routine, address, constrained, dual = duals
+    of_duals = attach(block)
     _take(model.time, lane, 1, dual[TIME])
     _take(model.q, lane, model.nq, dual[Q])
     _take(model.u, lane, model.nu, dual[U])
@@ -96,12 +97,12 @@ def _differentiate(
     _take(model.particle_location, lane, model.particle_size, dual[LOCATIONS])
     _take(model.particle_velocity, lane, model.particle_size, dual[VELOCITIES])
     _take(u_dot, lane, model.nu, dual[U_DOT])
-    if constrained:
+    if constrained != 0:
         _take(model.multiplier, lane, model.num_rows, dual[MULTIPLIER])
     for first in range(0, end, 8):
         count = _seed(model, lane, first, end, N, body_of, dual)
         nothing = 0.0
-        if residual_tangents.calc_residual(block, address, constrained) != DONE:
+        if call_routine(routine, of_duals, address, constrained) != DONE:
             nothing = 1e308 * 10.0
             nothing = nothing - nothing
         for t in range(count):
@@ -165,14 +166,15 @@ def _constrain(
 # fmt: off
 @compiled
 def calc_forward_dynamics_derivatives(
-    block: Any, address: int, share: Any, states: Any, dual_block: Any, dual_address: int, constrained: bool, dual: Any,
-    own: Any, own_of_each: Any, rows: Any, driven: Any, body_of: Any, unit: Any, q_dot: Any, N: Any, R: Any, E: Any, K: Any,
-    M: Any, G: Any, P: Any, x: Any, W: Any, L: Any, work: Any, M_inv: Any, D: Any, out: Any,
+    block: Any, address: int, share: Any, states: Any, duals: Any, own: Any, own_of_each: Any, rows: Any, driven: Any,
+    body_of: Any, unit: Any, q_dot: Any, N: Any, R: Any, E: Any, K: Any, M: Any, G: Any, P: Any, x: Any, W: Any, L: Any,
+    work: Any, M_inv: Any, D: Any, out: Any,
 ) -> None:
     # fmt: on
     """Derivatives of udot by q, u, z, time and forces on the mobilities, side by side.
 
-    *own* is what the record of Duals has of a state's own parameters, *own_of_each* the rows of all.
+    *duals* are a block of Duals; the addresses of `residual_tangents.calc_residual` and `realize.advance` for it; whether there
+    are constraints; its arrays of `FIELDS`. *own* is what it has of a state's own parameters, *own_of_each* the rows of all.
     """
     model = attach(block)
     n, columns = model.nu, 2 * model.nu + model.nz + 1
@@ -188,8 +190,7 @@ def calc_forward_dynamics_derivatives(
         for lane in range(8):
             for i in range(own.shape[0]):
                 own[i] = own_of_each[first + lane, i]
-            given = dual_block, dual_address, constrained, dual
-            _differentiate(model, lane, given, model.u_dot, rows, driven, N, body_of, columns, R, E, K)
+            _differentiate(model, lane, duals, model.u_dot, rows, driven, N, body_of, columns, R, E, K)
         for i in range(n):
             for j in range(columns):
                 store(D, i, j, sound)
@@ -210,9 +211,8 @@ def calc_forward_dynamics_derivatives(
 # fmt: off
 @compiled
 def calc_inverse_dynamics_derivatives(
-    block: Any, address: int, share: Any, states: Any, dual_block: Any, dual_address: int, _: bool, dual: Any,
-    own: Any, own_of_each: Any, none: Any, body_of: Any, udot: Any, udot8: Any, unit: Any, q_dot: Any, N: Any, R: Any,
-    work: Any, M: Any, D: Any, out: Any,
+    block: Any, address: int, share: Any, states: Any, duals: Any, own: Any, own_of_each: Any, none: Any, body_of: Any,
+    udot: Any, udot8: Any, unit: Any, q_dot: Any, N: Any, R: Any, work: Any, M: Any, D: Any, out: Any,
 ) -> None:
     # fmt: on
     """Derivatives of what is missing for udot, by q and u, then M, side by side."""
@@ -227,8 +227,7 @@ def calc_inverse_dynamics_derivatives(
         for lane in range(8):
             for i in range(own.shape[0]):
                 own[i] = own_of_each[first + lane, i]
-            given = dual_block, dual_address, False, dual
-            _differentiate(model, lane, given, udot8, none, none, N, body_of, 2 * n, R, R, R)
+            _differentiate(model, lane, duals, udot8, none, none, N, body_of, 2 * n, R, R, R)
         explicit_mass_matrix.calc_m(model, False, work, work, M)
         for i in range(n):
             for j in range(2 * n):

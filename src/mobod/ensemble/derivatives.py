@@ -20,6 +20,7 @@ from ..system.matter_constraints import order_of_rows
 from ..tree import forward_dynamics_derivatives as rows
 from ..tree import inverse_dynamics_derivatives as sweeps
 from ..tree import realize as _realize
+from ..tree import residual_tangents
 from ..tree.prescribed_mobilities import FROM_MOTION
 from ..value.checks import writable
 from ..value.stage import Stage
@@ -302,7 +303,7 @@ class Derivatives(OfParts):
         driven = np.flatnonzero((template.field("prescribed") == FROM_MOTION)[body_of])
         m, columns = max(len(rows), 1), 2 * nu + nz + 1
         wide, all_driven = columns + nu, nu if len(driven) else 0
-        with self._duals() as duals:
+        with self._duals(bool(len(rows))) as duals:
 
             def kernel(block: Any, lanes_address: int, share: Any, states: Any, *others: Any) -> None:
                 given = block, lanes_address, share, states, *duals[share[0]]
@@ -339,7 +340,7 @@ class Derivatives(OfParts):
         """Derivatives of inverse dynamics through all that acts."""
         tree = self._template.tree
         nu = tree.nu
-        with self._duals() as duals:
+        with self._duals(False) as duals:
 
             def kernel(block: Any, lanes_address: int, share: Any, states: Any, *others: Any) -> None:
                 given = block, lanes_address, share, states, *duals[share[0]]
@@ -363,9 +364,10 @@ class Derivatives(OfParts):
         return into
 
     @contextmanager
-    def _duals(self) -> Iterator[list[tuple[Any, ...]]]:
+    def _duals(self, constrained: bool) -> Iterator[list[tuple[Any, ...]]]:
         """Of each thread what kernels take of a record of Duals: of these the states' own parameters, one after the other."""
-        template, address, found = self._template, _realize.advance.address(with_tangents=True), []
+        template, found = self._template, []
+        addresses = residual_tangents.calc_residual.address(with_tangents=True), _realize.advance.address(with_tangents=True)
         shapes = {name: array.shape[1:3] for name, array in self._own.items()}
         with ExitStack() as stack:
             for _ in range(min(self._threads, self._groups)):
@@ -376,7 +378,7 @@ class Derivatives(OfParts):
                     record.share(name, own[at : at + rows * columns].reshape(rows, columns))
                     at += rows * columns
                 arrays = tuple(getattr(record, name).array for name in batch_tangents.FIELDS)
-                found.append((record.block, address, template.tree.counts["num_rows"] > 0, arrays, own))
+                found.append(((record.block, *addresses, int(constrained), arrays), own))
             yield found
 
     def _scratch_of_sweep(self) -> tuple[tuple[int, int], ...]:
