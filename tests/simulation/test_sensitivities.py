@@ -282,9 +282,12 @@ def test_friction_that_remembers_is_refused():
 
 def test_what_cannot_be_is_refused():
     system, state = bouncing()
+    mb.constraint.ConstantSpeed(system.matter.bodies["ball"], 0, 0.0, name="held")
+    state = system.realize_topology()
     for arguments, error, text in (
         ({"sensitivities": "q"}, TypeError, "give a list"),
         ({"sensitivities": ["ball.speed"]}, ValueError, "has no parameter 'speed'"),
+        ({"sensitivities": ["held.mass"]}, ValueError, "has no parameter 'mass'; it has speed$"),
         ({"sensitivities": ["q"], "integrator": "TimeStepping"}, ValueError, "TimeStepping solves for impulses"),
         ({"sensitivities": ["particle_locations"]}, ValueError, "where there are particles"),
         ({"sensitivities": ["q"], "estimate_error": True}, ValueError, "leave out estimate_error"),

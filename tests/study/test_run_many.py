@@ -5,6 +5,7 @@ import importlib
 import json
 import multiprocessing
 import os
+import pickle
 import signal
 import time
 import types
@@ -158,6 +159,30 @@ def test_a_change_of_the_model_is_another_study(tmp_path):
         mb.run_many(with_model, 16, path=tmp_path)
 
 
+def test_a_change_of_a_handler_or_of_the_start_is_another_study(tmp_path):
+    def study(body=2, value=0.3, start=1.0):
+        system, state = mb.examples.double_pendulum.build()
+        bodies = system.matter.bodies
+
+        class Loosen(mb.event.When):
+            def handle_event(self, state, accuracy):
+                bodies[body].lock(state)
+
+        system.add_event_handler(Loosen(mb.event.Coordinate(bodies[2], 0, value)))
+        state.q = start, 0.5
+
+        def ends(part):
+            return mb.Ensemble(system, len(part), state=state).simulate(0.1, report_interval=0.1)
+
+        return mb.run_many(ends, 8, path=tmp_path)
+
+    study()
+    study()
+    for changed in ({"body": 1}, {"value": 0.2}, {"start": 1.1}):
+        with pytest.raises(ValueError, match="another build, or another model"):
+            study(**changed)
+
+
 def test_a_chunk_that_fails_does_not_harm_the_others(tmp_path):
     def sometimes(part):
         if 20 in part.index and not (tmp_path / "mended").exists():
@@ -271,6 +296,48 @@ def test_joblib_runs_chunks(whole):
         return joblib.Parallel(n_jobs=2, prefer="threads")(joblib.delayed(function)(task) for task in tasks)
 
     equal(mb.run_many(build, PARAMETERS, map=parallel, chunk=16), whole)
+
+
+NOTEBOOK = """
+system, state = mb.examples.double_pendulum.build()
+bodies = system.matter.bodies
+
+
+class Loosen(mb.event.When):
+    def handle_event(self, state, accuracy):
+        bodies[2].lock(state)
+
+
+loosen = Loosen(mb.event.Coordinate(bodies[2], 0, 0.3))
+system.add_event_handler(loosen)
+
+
+def build(part):
+    assert Loosen.__name__ == "Loosen"  # it arrives before the model that its methods refer to
+    ensemble = mb.Ensemble(system, len(part), state=state)
+    ensemble.upd_q()[:, 0] = part["angle"]
+    return ensemble.simulate(0.5, report_interval=0.5)
+"""
+
+
+def test_classes_of_a_notebook_go_by_value_and_stay_as_they_were():
+    """Their methods refer to the model, which refers to them; what arrives does not change what is there."""
+    pytest.importorskip("cloudpickle")
+    cells = {"__name__": "__main__", "mb": mb}
+    exec(NOTEBOOK, cells)
+    build, handle = cells["build"], cells["Loosen"].handle_event
+    values = {"angle": np.linspace(-1.0, 1.0, 16)}
+    whole = mb.run_many(build, values)
+
+    def elsewhere(function, tasks):
+        return [pickle.loads(pickle.dumps(function))(task) for task in tasks]
+
+    for _ in range(2):
+        study = mb.run_many(build, values, map=elsewhere, chunk=8)
+        assert not study["failed"].any()
+        np.testing.assert_array_equal(study["q"], whole["q"])
+        assert cells["Loosen"].handle_event is handle
+    assert handle.__globals__ is cells
 
 
 def test_chunks_take_ten_seconds_where_building_takes_as_long_as_many_states(monkeypatch):

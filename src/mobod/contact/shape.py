@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
 from ..algebra.arrays import Array
+from ..value.abstract import Abstract
 from ..value.transform import Transform
 
 #: The kinds; of a pair of surfaces the one of lower kind comes first in its routine.
@@ -25,7 +26,7 @@ class Box(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class Shape(abc.ABC):
+class Shape(Abstract):
     """The shape of a contact surface, in a frame S of its own. Base class of the kinds in `mobod.contact`; immutable.
 
     Examples

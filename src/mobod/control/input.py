@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from ..force.base import body_index
 from ..function._routine import Use
 from ..tree.sampling import WIDTH
+from ..value.abstract import Abstract
 from ..value.checks import vector
 
 if TYPE_CHECKING:
@@ -53,7 +54,7 @@ class Packing:
         return place
 
 
-class Input(abc.ABC):
+class Input(Abstract):
     """Something that a law is given as an array, by a name of its user's: ``inputs={"J": mb.control.Jacobian(hand)}``.
 
     Examples

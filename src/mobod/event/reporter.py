@@ -6,13 +6,14 @@ import abc
 from typing import TYPE_CHECKING, Any, Self
 
 from ..value import checks
+from ..value.abstract import Abstract
 from ..value.attributes import Sealed
 
 if TYPE_CHECKING:
     from ..state.state import State
 
 
-class EventReporter(Sealed, abc.ABC):
+class EventReporter(Sealed, Abstract):
     """Looks at the state when something happens. Derive from one of its forms in `mobod.event`.
 
     1. The form says when: `event.ScheduledReporter`, `event.PeriodicReporter`, `event.TriggeredReporter`.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import abc
 from typing import TYPE_CHECKING
 
+from ..value.abstract import Abstract
 from ..value.attributes import Sealed
 from .handler import EventHandler
 from .reporter import EventReporter
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
     from ..state.state import State
 
 
-class Scheduled(Sealed, abc.ABC):
+class Scheduled(Sealed, Abstract):
     """Events whose next time can be computed from the state.
 
     Examples

@@ -6,6 +6,7 @@ import abc
 from typing import TYPE_CHECKING
 
 from ..state.trigger_info import TriggerInfo
+from ..value.abstract import Abstract
 from ..value.attributes import Sealed
 from ..value.stage import Stage
 from .handler import EventHandler
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from ..state.state import State
 
 
-class Triggered(Sealed, abc.ABC):
+class Triggered(Sealed, Abstract):
     """Events where a witness function of the state changes sign.
 
     Parameters

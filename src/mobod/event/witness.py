@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..compiling import Routine
+from ..value.abstract import Abstract
 from ..value.attributes import Sealed
 from ..value.checks import numbers
 from ..value.stage import Stage
@@ -36,7 +37,7 @@ def one_number(who: str, value: Any) -> float:
     return float(array)
 
 
-class Witness(Sealed, abc.ABC):
+class Witness(Sealed, Abstract):
     """A function of the state for `StopWhen`, `LockWhen` and `ImpactWhen` to watch.
 
     1. `calc_value`, the function itself, and `required_stage`, how far the state has to be realized for it;

@@ -11,6 +11,7 @@ from ..algebra.arrays import Array
 from ..errors import ModelError
 from ..state.stage_hooks import StageHooks
 from ..state.subsystem import HOOKS
+from ..value.abstract import Abstract
 from ..value.stage import Stage
 from ._custom_compiled import CompiledFunctions, looked_up, routine_of
 from ._of_functions import OfFunctions
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from .subsystem import GeneralForceSubsystem
 
 
-class CustomImplementation(StageHooks, abc.ABC):
+class CustomImplementation(StageHooks, Abstract):
     """Base class of forces in Python; ``Custom(forces, implementation)`` makes one part of a system.
 
     1. `calc_force` is required: it adds to the arrays that it is given.

@@ -24,13 +24,14 @@ import numpy as np
 from ..algebra.arrays import Array, ArrayLike
 from ..compiling import Routine
 from ..value import checks
+from ..value.abstract import Abstract
 from ..value.attributes import Sealed
 
 #: What `Function.get_max_derivative_order` returns where there is no limit.
 UNLIMITED = 2**31 - 1
 
 
-class Function(Sealed, abc.ABC):
+class Function(Sealed, Abstract):
     """A number that depends on some arguments, with its partial derivatives.
 
     A class derived from this provides, and a mechanism calls, four methods:

@@ -243,7 +243,7 @@ class VectorEnv(gymnasium.vector.VectorEnv[Array, Array, Array]):
         self._functions.judge(q, u, points, action, self._goal, rewards, terminations)
         self._steps += 1
         terminations |= failed
-        truncations = (self._steps >= self._longest) & ~terminations
+        truncations = self._steps >= self._longest
         rewards[begins], terminations[begins], truncations[begins] = 0.0, False, False
         infos: dict[str, Any] = {}
         if failed.any():

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy.typing as npt
 
 from ..errors import ModelError
+from ..value.abstract import Abstract
 from ..value.stage import Stage
 
 if TYPE_CHECKING:
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 HOOKS = {stage: f"realize_measure_{stage.name.lower()}" for stage in Stage if stage > Stage.EMPTY}
 
 
-class CustomImplementation(abc.ABC):
+class CustomImplementation(Abstract):
     """Base class of measures in Python; ``Custom(subsystem, implementation)`` makes one part of a system.
 
     1. `calc_cached_value` and `get_depends_on_stage` are required.

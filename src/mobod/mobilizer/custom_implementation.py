@@ -12,6 +12,7 @@ from ..algebra.arrays import Array, ArrayLike
 from ..errors import ModelError
 from ..state.stage_hooks import StageHooks
 from ..value import Transform
+from ..value.abstract import Abstract
 from ..value.stage import Stage
 from ._custom_python import checked
 from .base import Direction
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 MOST_SPEEDS, MOST_COORDINATES = 6, 7
 
 
-class CustomImplementation(StageHooks, abc.ABC):
+class CustomImplementation(StageHooks, Abstract):
     """A mobilizer that its user writes in Python: derive from this, and hand an instance to `Custom`.
 
     1. `calc_mobilizer_transform_from_q`, `multiply_by_h_matrix` and `multiply_by_h_dot_matrix` are required: the pose of M in

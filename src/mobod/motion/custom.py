@@ -14,6 +14,7 @@ from ..errors import ModelError
 from ..function.users import check_parameters
 from ..state.of_each import Present, Rows, numbers_at, of_each
 from ..state.stage_hooks import StageHooks
+from ..value.abstract import Abstract
 from ..value.level import Level, Method
 from ._custom_compiled import CompiledFunctions, motion_of
 from .base import Motion
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from ..state.state import State
 
 
-class CustomImplementation(StageHooks, abc.ABC):
+class CustomImplementation(StageHooks, Abstract):
     """Base class of motions in Python; ``Custom(mobod, implementation)`` attaches one.
 
     1. `get_level` is required; `get_level_method` where the method is not ``PRESCRIBED``.

@@ -18,6 +18,7 @@ import numpy as np
 
 from ..compiling import Routine
 from ..compiling.fingerprint import NotHashable, fingerprint
+from ..state.fields import PARAMETERS
 
 if TYPE_CHECKING:
     from ..state.state import State
@@ -49,6 +50,36 @@ def start_fingerprint(state: State) -> str:
     """A fingerprint of where a run starts: time, y, and what was set in the state."""
     own = sorted((name, *_array(values)) for name, values in state.own_fields.items())
     return _hash([state.time, *_array(state.y_values), state.pending_euler_angles, own])
+
+
+def choices_fingerprint(state: State) -> str:
+    """A fingerprint of a state that stays the same when it is realized: time, y, parameters, locks, what is enabled."""
+    names = sorted({*PARAMETERS, *_CHOICES})
+    return _hash([state.time, *_array(state.y_values), state.pending_euler_angles, [_array(state.field(one)) for one in names]])
+
+
+def users_fingerprint(system: MultibodySystem) -> list[tuple[str, dict[str, str]]]:
+    """Fingerprints of event handlers and reporters, and of functions and classes of users' own in the system's parts."""
+    bodies = system.get_matter_subsystem().bodies
+    owners: list[Any] = [*system.all_forces(), *bodies, *system.get_matter_subsystem().constraints, *system.subsystems]
+    owners += [body.driver for body in bodies if body.driver is not None]
+    owners += [measure for subsystem in system.subsystems for measure in subsystem.own_measures]
+    parts: list[Any] = [*system.event_handlers, *system.event_reporters]
+    parts += [one for one in owners if not _is_packages(type(one))]
+    parts += [value for one in owners for _, value in sorted(vars(one).items()) if _is_users(value)]
+    found = [(getattr(one, "__qualname__", type(one).__qualname__), part_fingerprint(one)) for one in parts]
+    return [(name, {what: text for what, text in of.items() if text != UNKNOWN}) for name, of in found]
+
+
+def _is_users(value: Any) -> bool:
+    """Whether a part's attribute is a user's function, some that were given to be compiled, or of a user's class."""
+    if isinstance(value, FunctionType) or type(value).__name__ == "CompiledFunctions":
+        return True
+    return hasattr(value, "__dict__") and not isinstance(value, type | ModuleType) and not _is_packages(type(value))
+
+
+#: Choices of a state, beside its parameters, that it does not change itself.
+_CHOICES = "force_enabled", "constraint_enabled", "lock_level", "motion_enabled"
 
 
 #: Objects compared by name, as they are compared elsewhere or belong to the run.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import builtins
 import hashlib
+import io
 import os
 import pickle
 import sys
@@ -17,7 +18,8 @@ import numpy.typing as npt
 
 from .._version import __version__
 from ..ensemble.ensemble_trajectory import EnsembleTrajectory
-from ..simulation.fingerprint import UNKNOWN, part_fingerprint, system_fingerprint
+from ..simulation.fingerprint import UNKNOWN, choices_fingerprint, part_fingerprint, system_fingerprint, users_fingerprint
+from ..state.state import State
 from ..system.system import MultibodySystem
 from ..value.attributes import named_arguments
 from ..value.checks import integer
@@ -188,7 +190,7 @@ class Worker:
         if self._sent is None:
             self._sent = _by_value(self._build)
             # what was sent by value may see less of what surrounds it: it is compared as it arrives
-            self._sent_as = fingerprint_of(pickle.loads(self._sent))
+            self._sent_as = fingerprint_of(_received(self._sent))
         return {**vars(self), "_build": None}
 
     def __call__(self, task: Task) -> Outcome:
@@ -210,7 +212,7 @@ class Worker:
         """Build and run a part, and check what it gives."""
         if self._build is None:
             assert self._sent is not None
-            self._build = pickle.loads(self._sent)
+            self._build = _received(self._sent)
             here = fingerprint_of(self._build)
             if UNKNOWN not in (here, self._sent_as) and here != self._sent_as:
                 raise RuntimeError(
@@ -222,14 +224,14 @@ class Worker:
 
 
 def fingerprint_of(build: Callable[[Part], Any]) -> str:
-    """A fingerprint of a function's code and of the models that it refers to; `UNKNOWN` where that cannot be told."""
+    """A fingerprint of a function's code, of models and states that it refers to; `UNKNOWN` where that cannot be told."""
 
     def model(value: Any) -> str | None:
         if isinstance(value, MultibodySystem):
             if not value.system_topology_has_been_realized():
                 value.realize_topology()
-            return repr(sorted(system_fingerprint(value).items()))
-        return None
+            return repr((sorted(system_fingerprint(value).items()), users_fingerprint(value)))
+        return choices_fingerprint(value) if isinstance(value, State) else None
 
     parts = part_fingerprint(build, model)
     return UNKNOWN if UNKNOWN in parts.values() else hashlib.sha256(repr(sorted(parts.items())).encode()).hexdigest()[:16]
@@ -340,6 +342,25 @@ def _by_value(build: Any) -> bytes:
         return cloudpickle.dumps(build)
     finally:
         cloudpickle.unregister_pickle_by_value(module)
+
+
+class _Unpickler(pickle.Unpickler):
+    """Makes classes anew that were sent by value.
+
+    cloudpickle itself gives a class that the process has already the methods that arrive, whose names then stand for the model
+    that arrives with them: its owner's would be called with another model than its own.
+    """
+
+    def find_class(self, module: str, name: str) -> Any:
+        found = super().find_class(module, name)
+        if module.startswith("cloudpickle") and name in ("_make_skeleton_class", "_make_skeleton_enum"):
+            return lambda *given: found(*given[:-2], None, given[-1])  # without the number by which it would be found
+        return found
+
+
+def _received(sent: bytes) -> Any:
+    """What `_by_value` has made bytes of."""
+    return _Unpickler(io.BytesIO(sent)).load()
 
 
 def _that_travels(error: Exception) -> Exception:

@@ -72,7 +72,7 @@ class Sealed(HidesInner):
 
     def __init_subclass__(cls, **arguments: Any) -> None:
         super().__init_subclass__(**arguments)
-        if not _is_ours(cls) and cls.__setattr__ is Sealed.__setattr__:
+        if not is_of_package(cls) and cls.__setattr__ is Sealed.__setattr__:
             cls.__setattr__ = _set  # type: ignore[method-assign]
 
     if not TYPE_CHECKING:  # checkers read constructors and annotations, and would let everything pass for a class with these
@@ -95,7 +95,7 @@ class Sealed(HidesInner):
 _set = object.__setattr__
 
 
-def _is_ours(kind: type) -> bool:
+def is_of_package(kind: type) -> bool:
     """Whether it is a class of the package, and no user's: the examples are written as a user would."""
     names = kind.__module__.split(".")
     return names[0] == _PACKAGE and names[1:2] != ["examples"]
@@ -177,7 +177,7 @@ def _keywords_of(kind: type) -> frozenset[str] | None:
         names.update(_parameters(init)[1:])
         if not init.__code__.co_flags & _CO_VARKEYWORDS:
             return frozenset(names)
-        if not _is_ours(one):  # who knows what becomes of the others
+        if not is_of_package(one):  # who knows what becomes of the others
             return None
     return None
 
@@ -197,7 +197,7 @@ def keywords_of(function: Any) -> frozenset[str]:
 
 def named_arguments(function: F) -> F:
     """Let a public function say what was meant by a keyword that it does not take."""
-    known = keywords_of(function)
+    known = keywords_of(function) - {"self"}
     # a constructor is called by its class's name
     name = function.__qualname__.split(".")[-2] if function.__name__ == "__init__" else function.__name__
 
