@@ -7,6 +7,7 @@ import mobod as mb
 from kinds.constraints import Pair
 from mobod import Stage
 from mobod.algebra import cos
+from mobod.linear.linearize import linear_model
 
 
 def pendulum(make=None):
@@ -305,6 +306,62 @@ def test_bad_inputs_and_outputs():
         mb.linearize(system, state, independent=1)
     with pytest.raises(TypeError, match="inputs has to be a list"):
         mb.find_equilibrium(system, state, inputs="motor.mobility_force")
+
+
+def test_models_of_an_ensemble_are_those_of_its_states():
+    """Of a linkage: whole, and by the independent states of the first one, whichever the others would choose."""
+    system, state = mb.examples.four_bar.build()
+    states = []
+    for k in range(4):
+        one = state.copy()
+        one.q = np.array(state.q) + 0.3 * k
+        system.project(one, 1e-12)
+        one.u = 0.2 * np.ones(3)
+        system.realize(one)
+        states.append(one)
+    ensemble = mb.Ensemble(system, 5, state=state)
+    with pytest.raises(mb.StageError):
+        ensemble.linearize()
+    ensemble.q, ensemble.u = [*(one.q for one in states), [np.nan] * 3], [one.u for one in [*states, state]]
+    ensemble.realize()
+    crank = system.matter.bodies["crank"]
+    alone = [mb.linearize(system, one, [(crank, 0)], ["kinetic_energy"]) for one in states]
+    found = ensemble.linearize([(crank, 0)], ["kinetic_energy"])
+    assert repr(found) == "<LinearSystem: 6 states, 1 inputs, 1 outputs of 5 models>"
+    for name in "ABCD":
+        assert np.array_equal(getattr(found, name)[:4], [getattr(one, name) for one in alone])
+        assert np.isnan(getattr(found, name)[4]).all()
+    rates = found.calc_eigenvalues()
+    assert rates.shape == (5, 6) and np.array_equal(rates[2], alone[2].calc_eigenvalues()) and np.isnan(rates[4]).all()
+    reduced = ensemble.linearize([(crank, 0)], independent=True)
+    for k, one in enumerate(states):
+        own = mb.linearize(system, one, [(crank, 0)], independent=True)
+        np.testing.assert_allclose(reduced[k].calc_eigenvalues(), own.calc_eigenvalues(), rtol=1e-9)
+    lengths = ["link_length_that_is_none"]
+    with pytest.raises(ValueError, match="a setting is"):
+        ensemble.linearize(lengths)
+    with pytest.raises(TypeError, match="outputs has to be a list"):
+        ensemble.linearize(None, "kinetic_energy")
+    with pytest.raises(ValueError, match=r"call model\[i\].to_scipy"):
+        reduced.to_scipy()
+    with pytest.raises(TypeError, match="one linear model"):
+        alone[0][0]
+
+
+@pytest.mark.parametrize("moved", [False, True], ids=["plain", "by an input that moves the manifold"])
+def test_any_independent_states_make_the_same_model(moved):
+    """At rest, from inputs to outputs of a linkage; where inputs move the manifold, as for slow ones."""
+    system, state = mb.examples.four_bar.build()
+    state = mb.find_equilibrium(system, state)
+    crank, coupler = system.matter.bodies["crank"], system.matter.bodies["coupler"]
+    inputs = [coupler.set_outboard_frame] if moved else [(crank, 0)]
+    models = [
+        linear_model(system, state, inputs, ["mass_center"], True, False, [f"{body.name}.v", f"{body.name}.u"])
+        for body in (crank, coupler)
+    ]
+    for s in (0.0,) if moved else (0.3, 2.0 + 1.0j):
+        transfers = [m.C @ np.linalg.solve(s * np.eye(2) - m.A, m.B) + m.D for m in models]
+        np.testing.assert_allclose(transfers[0], transfers[1], atol=1e-9 * np.abs(transfers[0]).max())
 
 
 def test_an_orbit_of_a_pendulum_has_its_period():

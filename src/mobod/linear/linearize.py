@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..algebra.arrays import Array
+from ..errors import ModelError
 from ..measure.base import Measure
 from ..simulation.quantities import NAMED
 from ..simulation.simulate import auxiliary_names, speed_names
@@ -30,6 +31,8 @@ from .linear_system import LinearSystem
 if TYPE_CHECKING:
     from ..value.annotations import MultibodySystem
 
+#: The condition from which independent states of one state of an ensemble count as dependent ones in another.
+_LEAST_APART = 1e8
 Output = Measure | Callable[[State], Any] | str | tuple[Any, Any]
 
 
@@ -105,8 +108,21 @@ def linearize(
     """
     check_state("linearize", system, state)
     checks.flags("linearize", independent=independent, closed_loop=closed_loop)
+    return linear_model(system, state, inputs, outputs, independent, closed_loop)
+
+
+def linear_model(
+    system: Any,
+    state: State,
+    inputs: Sequence[Any] | None,
+    outputs: Sequence[Output] | None,
+    independent: bool,
+    closed_loop: bool,
+    kept: Sequence[str] | None = None,
+) -> LinearSystem:
+    """What `linearize` gives, whose arguments are checked; with *independent* of the states *kept*, if given."""
     if closed_loop:
-        return _closed(system, state, inputs, outputs, independent)
+        return _closed(system, state, inputs, outputs, independent, kept)
     found = system.calc_forward_dynamics_derivatives(state)
     nu, nz = state.tree.nu, len(state.z_view)
     pushed = Inputs(system, state, inputs)
@@ -136,16 +152,19 @@ def linearize(
         C, D, output_names, some = _of_outputs(system, state, pushed, outputs, A, B, is_exact, measures)
         by_differences += some
     if independent:
-        A, B, C, D, keep = _reduced(system, state, pushed, (A, B, C, D))
+        like = None if kept is None else [state_names.index(name) for name in kept]
+        A, B, C, D, keep = _reduced(system, state, pushed, (A, B, C, D), like=like)
         state_names = [state_names[i] for i in keep]
     return LinearSystem(A, B, C, D, state_names, pushed.names, output_names, by_differences)
 
 
-def _closed(system: Any, state: State, inputs: Any, outputs: Any, independent: bool) -> LinearSystem:
+def _closed(
+    system: Any, state: State, inputs: Any, outputs: Any, independent: bool, kept: Sequence[str] | None
+) -> LinearSystem:
     """The same with controllers whose laws act all the time."""
     laws = Laws(system, state)
     whole = [*(inputs if inputs is not None else every_mobility(system, state)), *laws.pairs]
-    plant = linearize(system, laws.state, whole, outputs)
+    plant = linear_model(system, laws.state, whole, outputs, False, False)
     n, m, k = len(plant.A), plant.B.shape[1] - len(laws.pairs), len(laws.memory_names)
     pushed = Inputs(system, laws.state, whole[: len(whole) - len(laws.pairs)])
     by_state, by_memory, by_inputs = laws.differentiate(pushed, n)
@@ -160,16 +179,22 @@ def _closed(system: Any, state: State, inputs: Any, outputs: Any, independent: b
         C = np.hstack([plant.C + D_e @ by_state[:e], D_e @ by_memory[:e]])
         D, output_names = plant.D[:, :m] + D_e @ by_inputs[:e], list(plant.output_names)
     if independent:
-        A, B, C, D, keep = _reduced(system, laws.state, pushed, (A, B, C, D), k)
+        like = None if kept is None else [state_names.index(name) for name in kept]
+        A, B, C, D, keep = _reduced(system, laws.state, pushed, (A, B, C, D), k, like)
         state_names = [state_names[i] for i in keep]
     by_differences = [*plant.by_differences, *laws.by_differences]
     return LinearSystem(A, B, C, D, state_names, list(plant.input_names[:m]), output_names, by_differences)
 
 
 def _reduced(
-    system: Any, state: State, pushed: Inputs, matrices: tuple[Array, Array, Array, Array], more: int = 0
+    system: Any,
+    state: State,
+    pushed: Inputs,
+    matrices: tuple[Array, Array, Array, Array],
+    more: int = 0,
+    like: Sequence[int] | None = None,
 ) -> tuple[Array, Array, Array, Array, Any]:
-    """A, B, C and D of independent states, and which they are; *more* states come last, and are independent.
+    """A, B, C and D of independent states, and which they are, *like* if given; *more* states come last, and are independent.
 
     All states are T times these, and K times inputs that move the manifold, such as a rod's length, each held where it is.
     """
@@ -178,6 +203,13 @@ def _reduced(
     n = len(T)
     T = np.block([[T, np.zeros((n, more))], [np.zeros((more, T.shape[1])), np.eye(more)]])
     keep, K = np.concatenate([keep, n + np.arange(more)]), np.zeros((n + more, B.shape[1]))
+    if like is not None:
+        if len(like) != len(keep) or np.linalg.cond(T[like]) > _LEAST_APART:
+            raise ModelError(
+                f"states of {system.name!r} differ in which of their coordinates are independent: linearize them one by one, "
+                "by mb.linearize(system, ensemble.get_state(i), independent=True)"
+            )
+        keep, T = np.array(like, int), T @ np.linalg.inv(T[like])
     if pushed.settings and (state.is_constrained or state.has_known):
         directions = Directions(system, state, pushed.settings)
         of = Variations(system, state, directions)
