@@ -1,6 +1,7 @@
 """Runs of many states that remember, and whose surfaces touch: each state is as though it were alone."""
 
 import pickle
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -111,6 +112,16 @@ def test_states_that_cannot_go_on_leave_others_as_they_are():
     ensemble.reset(broken.failed, q=np.array(motions.q[[2, 5], 0]), u=np.array(motions.u[[2, 5], 0]))
     ensemble.reset(~broken.failed, q=np.array(motions.q[sound, 0]), u=np.array(motions.u[sound, 0]))
     assert np.array_equal(ensemble.simulate(0.1, report_interval=0.05).q, motions.q)  # nothing is left of what was
+
+
+def test_memory_of_a_state_that_sticks_is_that_of_the_documents():
+    system, state, _, _ = scene("bristle")
+    tracemalloc.start()
+    ensemble = mb.Ensemble(system, 512, state=state)
+    size, _ = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    numbers = len(state.y_values) + len(state.u)
+    assert len(ensemble) == 512 and size / 512 < 8.2e3 + 8 * numbers + 1e3  # the last of 512 states' part of what they share
 
 
 def test_a_box_stays_where_it_sticks_from_call_to_call():

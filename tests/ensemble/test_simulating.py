@@ -446,7 +446,7 @@ def test_an_end_in_python_that_is_zero_before_is_found(terminate, says):
 
 
 def test_memory_of_a_state_is_what_the_documentation_says():
-    """Variables, accelerations and two numbers; 120 bytes with steps; with runs the reports, twice the variables, 150 bytes."""
+    """Variables, accelerations, three numbers; 120 bytes with steps; with runs the reports, twice the variables, 150 bytes."""
     ensemble, _, state, _ = spread("double_pendulum", 20_000, 37)
     ensemble.step(0.01, fixed_step_size=0.01)
     ensemble.simulate(0.01, report_interval=0.01, fixed_step_size=0.01)
@@ -461,9 +461,26 @@ def test_memory_of_a_state_is_what_the_documentation_says():
     made, _ = tracemalloc.get_traced_memory()
     other.step(0.01, fixed_step_size=0.01)
     stepped, _ = tracemalloc.get_traced_memory()
+    other.step(0.01, fixed_step_size=0.01, mobility_forces=np.zeros(len(state.u)))
+    pushed, _ = tracemalloc.get_traced_memory()
     tracemalloc.stop()
-    assert (made - before) / 20_000 < 8 * (numbers + len(state.u) + 2) + 16
+    shared = 12  # a state's part of what all share, records among them
+    assert (made - before) / 20_000 < 8 * (numbers + len(state.u) + 3) + shared
     assert (stepped - made) / 20_000 < 120
+    assert (pushed - stepped) / 20_000 < 8 * len(state.u) + shared
+
+
+@pytest.mark.filterwarnings("ignore:.*simulated one by one")
+def test_memory_of_states_that_are_stepped_one_by_one_is_that_of_the_documents():
+    system, state = mb.examples.double_pendulum.build()
+    for traced in (False, True):
+        ensemble = mb.Ensemble(system, 20, state=state)
+        if traced:
+            tracemalloc.start()
+        ensemble.step(0.01, integrator="BDF")
+    size, _ = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert size / 20 < 32e3
 
 
 @pytest.mark.parametrize(

@@ -215,6 +215,30 @@ def test_states_that_are_stepped_one_by_one_go_on_with_the_next_call():
         assert np.array_equal(ensemble.q[3], stepper.state.q) and ensemble.time[3] == stepper.time
 
 
+def test_accuracy_beside_fixed_steps_is_what_methods_iterate_to():
+    """Against two decimals more: speeds are found to a tenth of the accuracy, relative, in each of five steps."""
+    system, state = mb.examples.double_pendulum.build()
+    ends = []
+    for accuracy in (1e-3, 1e-8, 1e-10):
+        ensemble = mb.Ensemble(system, 3, state=state)
+        ensemble.u = [[2.0, -1.0], [5.0, 3.0], [0.0, 8.0]]
+        ensemble.step(0.05, integrator="Verlet", fixed_step_size=0.01, accuracy=accuracy)
+        ends.append(ensemble.u)
+    coarse, fine = (np.abs(end - ends[2]).max() for end in ends[:2])
+    assert 1e-7 < coarse < 5 * 1e-4 * 10.0 and fine < 5 * 1e-9 * 10.0
+
+
+def test_a_note_says_why_an_implicit_method_is_not_compiled():
+    system, _ = mb.examples.double_pendulum.build()
+    ensemble = mb.Ensemble(system, 2)
+    with pytest.warns(RuntimeWarning, match="BDF is stepped by a TimeStepper for each state.*with simulate it runs compiled"):
+        ensemble.step(0.01, integrator="BDF")
+    system.add_event_handler(mb.event.StopWhen(mb.event.Coordinate(system.matter.bodies["lower"], value=5.0)))
+    ensemble = mb.Ensemble(system, 2, state=system.realize_topology())
+    with pytest.warns(RuntimeWarning, match=r"BDF finds events \(.*\) by Python.*without them it runs compiled"):
+        ensemble.simulate(0.01, integrator="BDF")
+
+
 @pytest.mark.filterwarnings("ignore:.*simulated one by one")
 def test_forces_held_and_parameters_reach_states_that_are_stepped_one_by_one(close):
     """Against steps in lanes of the same accuracy."""

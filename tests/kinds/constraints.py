@@ -210,7 +210,7 @@ CONSTRAINTS = Records(
         display_sizes=("direction_display_length", "point_display_radius"),
         hides=True,
         force_on_second=no_slip_force,
-        acceleration_is_of_errors=False,
+        acceleration_is_of_errors=True,
         reachable=None,
         reference=SIMBODY,
     ),

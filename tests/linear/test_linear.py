@@ -7,6 +7,7 @@ import mobod as mb
 from kinds.constraints import Pair
 from mobod import Stage
 from mobod.algebra import cos
+from mobod.linear.linearize import linear_model
 
 
 def pendulum(make=None):
@@ -72,8 +73,36 @@ def test_python_control_finds_the_same_poles_and_names():
 
 
 def flow(system, state, change, h):
-    """Displacement, u and z a time h later, from the state changed, less those from the state: by one small step of order 4."""
-    nu, matter = len(state.u), system.matter
+    """Displacement, u, z and turns of lines a time h later, from the state changed, less those from the state.
+
+    By one small step of order 4.
+    """
+    nu, nz, matter = len(state.u), len(state.z), system.matter
+    lines = [body for body in matter.bodies if type(body).__name__ in ("LineOrientation", "FreeLine")]
+
+    def turned(q, angles):
+        """Lines turned about themselves, which are M's z axes."""
+        for body, angle in zip(lines, angles, strict=True):
+            at = body.q_slice(state).start
+            if matter.is_using_quaternion(state, body):
+                w, x, y, z = q[at : at + 4]
+                c, s = np.cos(0.5 * angle), np.sin(0.5 * angle)
+                q[at : at + 4] = w * c - z * s, x * c + y * s, y * c - x * s, z * c + w * s
+            else:
+                q[at + 2] += angle
+        return q
+
+    def turns(change, q):
+        """The components along lines of turns that a small change of q makes."""
+        found = []
+        for body in lines:
+            at = body.q_slice(state).start
+            if matter.is_using_quaternion(state, body):
+                (w, x, y, z), (a, b, c, d) = q[at : at + 4], change[at : at + 4]
+                found.append(2.0 * (w * d - z * a - x * c + y * b))
+            else:
+                found.append(change[at + 2] + np.sin(q[at + 1]) * change[at])
+        return found
 
     def rates(s):
         system.realize(s)
@@ -97,9 +126,9 @@ def flow(system, state, change, h):
     def at(size):
         other = state.copy()
         other.q, other.u, other.z = (
-            state.q + size * N @ change[:nu],
+            turned(state.q + size * N @ change[:nu], size * change[2 * nu + nz :]),
             state.u + size * change[nu : 2 * nu],
-            state.z + size * change[2 * nu :],
+            state.z + size * change[2 * nu : 2 * nu + nz],
         )
         return advanced(other)
 
@@ -108,7 +137,9 @@ def flow(system, state, change, h):
 
     def along(size):
         end = at(size)
-        return np.concatenate([matter.multiply_by_n_inv(middle, False, end.q - middle.q), end.u - middle.u, end.z - middle.z])
+        apart = end.q - middle.q
+        whole = matter.multiply_by_n_inv(middle, False, apart), end.u - middle.u, end.z - middle.z, turns(apart, middle.q)
+        return np.concatenate(whole)
 
     e = 1e-3
     return (8 * (along(e) - along(-e)) - (along(2 * e) - along(-2 * e))) / (12 * e)
@@ -123,9 +154,53 @@ def test_the_model_is_the_derivative_of_the_flow(make, close, derivative, angles
         model.matter.set_use_euler_angles(state, True)
         model.system.realize_model(state)
     model.randomize()
-    A = mb.linearize(model.system, state, []).A
+    linear = mb.linearize(model.system, state, [])
+    A = linear.A
+    assert sum(name.endswith(".turn") for name in linear.state_names) == 2  # of LineOrientation and FreeLine
     change = make.rng.normal(size=len(A))
     close(A @ change, derivative(lambda h: flow(model.system, state, change, h), 1e-3), 1e-6)
+
+
+@pytest.mark.parametrize("angles", ["quaternions", "euler"])
+def test_lines_under_constraints(make, close, derivative, angles):
+    """A line that turns about itself, by which errors and outputs change too: independent states keep to the manifold."""
+    system = mb.MultibodySystem("line")
+    matter, forces = mb.SimbodyMatterSubsystem(system), mb.GeneralForceSubsystem(system)
+    mb.force.Gravity(forces, matter, (0, 0, 9.8))
+    body = mb.body.Rigid(mb.MassProperties(1.0, (0.1, -0.2, 0.4), mb.Inertia(0.5, 0.4, 0.3, 0.01, 0.02, 0.03)))
+    line = mb.mobilizer.FreeLine(matter.ground, body)
+    arm = mb.mobilizer.Pin(line, body, X_PF=mb.Transform((0.1, 0, 1)))
+    mb.constraint.Rod(matter.ground, (1, 0, 0), arm, (0.3, 0.2, 0), 1.5)
+    mb.constraint.Ball(matter.ground, (0, 0, 0), line, (0.3, 0.1, 0))
+    state = system.realize_topology()
+    matter.set_use_euler_angles(state, angles == "euler")
+    system.realize_model(state)
+    state.q, state.u = state.q + make.vector(len(state.q), 0.3), make.vector(len(state.u))
+    system.realize(state, mb.Stage.TIME)
+    system.project(state)
+    system.realize(state)
+    nu = len(state.u)
+    station = [(arm, (0.1, 0.2, 0.3))]
+    whole = mb.linearize(system, state, [], [*station, lambda s: s.q_err, lambda s: s.u_err])
+    model = mb.linearize(system, state, [], independent=True)
+    assert whole.A.shape == (2 * nu + 1, 2 * nu + 1) and len(model.A) == 2 * nu + 1 - 8
+    close(whole.C[3:, :] @ model.C, np.zeros((len(whole.C) - 3, len(model.A))), 1e-8)  # model.C: all states of independent ones
+    place = whole.C[:3, -1]
+    at = line.q_slice(state).start
+
+    def spun(h):
+        other, q = state.copy(), np.array(state.q)
+        if angles == "euler":
+            q[at + 2] += h
+        else:
+            w, x, y, z = q[at : at + 4]
+            c, s = np.cos(0.5 * h), np.sin(0.5 * h)
+            q[at : at + 4] = w * c - z * s, x * c + y * s, y * c - x * s, z * c + w * s
+        other.q = q
+        system.realize(other, mb.Stage.POSITION)
+        return np.asarray(arm.find_station_location_in_ground(other, station[0][1]))
+
+    close(place, derivative(spun, 1e-3), 1e-9)
 
 
 def sprung(make):
@@ -305,6 +380,62 @@ def test_bad_inputs_and_outputs():
         mb.linearize(system, state, independent=1)
     with pytest.raises(TypeError, match="inputs has to be a list"):
         mb.find_equilibrium(system, state, inputs="motor.mobility_force")
+
+
+def test_models_of_an_ensemble_are_those_of_its_states():
+    """Of a linkage: whole, and by the independent states of the first one, whichever the others would choose."""
+    system, state = mb.examples.four_bar.build()
+    states = []
+    for k in range(4):
+        one = state.copy()
+        one.q = np.array(state.q) + 0.3 * k
+        system.project(one, 1e-12)
+        one.u = 0.2 * np.ones(3)
+        system.realize(one)
+        states.append(one)
+    ensemble = mb.Ensemble(system, 5, state=state)
+    with pytest.raises(mb.StageError):
+        ensemble.linearize()
+    ensemble.q, ensemble.u = [*(one.q for one in states), [np.nan] * 3], [one.u for one in [*states, state]]
+    ensemble.realize()
+    crank = system.matter.bodies["crank"]
+    alone = [mb.linearize(system, one, [(crank, 0)], ["kinetic_energy"]) for one in states]
+    found = ensemble.linearize([(crank, 0)], ["kinetic_energy"])
+    assert repr(found) == "<LinearSystem: 6 states, 1 inputs, 1 outputs of 5 models>"
+    for name in "ABCD":
+        assert np.array_equal(getattr(found, name)[:4], [getattr(one, name) for one in alone])
+        assert np.isnan(getattr(found, name)[4]).all()
+    rates = found.calc_eigenvalues()
+    assert rates.shape == (5, 6) and np.array_equal(rates[2], alone[2].calc_eigenvalues()) and np.isnan(rates[4]).all()
+    reduced = ensemble.linearize([(crank, 0)], independent=True)
+    for k, one in enumerate(states):
+        own = mb.linearize(system, one, [(crank, 0)], independent=True)
+        np.testing.assert_allclose(reduced[k].calc_eigenvalues(), own.calc_eigenvalues(), rtol=1e-9)
+    lengths = ["link_length_that_is_none"]
+    with pytest.raises(ValueError, match="a setting is"):
+        ensemble.linearize(lengths)
+    with pytest.raises(TypeError, match="outputs has to be a list"):
+        ensemble.linearize(None, "kinetic_energy")
+    with pytest.raises(ValueError, match=r"call model\[i\].to_scipy"):
+        reduced.to_scipy()
+    with pytest.raises(TypeError, match="one linear model"):
+        alone[0][0]
+
+
+@pytest.mark.parametrize("moved", [False, True], ids=["plain", "by an input that moves the manifold"])
+def test_any_independent_states_make_the_same_model(moved):
+    """At rest, from inputs to outputs of a linkage; where inputs move the manifold, as for slow ones."""
+    system, state = mb.examples.four_bar.build()
+    state = mb.find_equilibrium(system, state)
+    crank, coupler = system.matter.bodies["crank"], system.matter.bodies["coupler"]
+    inputs = [coupler.set_outboard_frame] if moved else [(crank, 0)]
+    models = [
+        linear_model(system, state, inputs, ["mass_center"], True, False, [f"{body.name}.v", f"{body.name}.u"])
+        for body in (crank, coupler)
+    ]
+    for s in (0.0,) if moved else (0.3, 2.0 + 1.0j):
+        transfers = [m.C @ np.linalg.solve(s * np.eye(2) - m.A, m.B) + m.D for m in models]
+        np.testing.assert_allclose(transfers[0], transfers[1], atol=1e-9 * np.abs(transfers[0]).max())
 
 
 def test_an_orbit_of_a_pendulum_has_its_period():

@@ -1,7 +1,7 @@
 """Ensemble: one model, many states, realized eight at a time on each thread.
 
 It is made of parts: `states`, `resetting`, `own_values`, `running`, `results`, `manifold`, `operators`, `stations`,
-`sums`, `of_parts`, `derivatives`, `stepping`, `simulating`.
+`sums`, `of_parts`, `derivatives`, `linear_models`, `stepping`, `simulating`.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -13,7 +13,7 @@ from ..algebra.record import LANES, aligned_zeros
 from ..event._watch import is_compiled
 from ..event.when import When
 from ..force.contact.step_limit import limit_step
-from ..integrator import Integrator, SemiExplicitEuler, SemiExplicitEuler2, Verlet
+from ..integrator import BDF, Integrator, SemiExplicitEuler, SemiExplicitEuler2, Verlet
 from ..integrator import _runge_kutta as rk
 from ..integrator._weights import error_weights
 from ..measure import Integrate
@@ -66,10 +66,11 @@ def _named(parts: list[Any]) -> str:
     return ", ".join(map(repr, parts[:3])) + (f" and {len(parts) - 3} more" if len(parts) > 3 else "")
 
 
-def why_one_by_one(state: State, integrator: Integrator, watches: bool = False) -> Reason | None:
+def why_one_by_one(state: State, integrator: Integrator, watches: bool = False, functions: Sequence[str] = ()) -> Reason | None:
     """Why runs of states like *state* are not in lanes but each for itself; None where they are.
 
-    With *watches*, systems whose events are found by compiled witnesses are in lanes, until one may have happened.
+    With *watches*, of `simulate`, systems whose events are found by compiled witnesses are in lanes, until one may have
+    happened. *functions* are its arguments that are given.
     """
     system = state.system
     settings = integrator
@@ -77,7 +78,7 @@ def why_one_by_one(state: State, integrator: Integrator, watches: bool = False) 
         parts = system.parts_in_python
         return Reason(f"parts of this system are in Python ({_named(parts) or 'measures'})", _COMPILE)
     if type(settings).kernel not in METHODS or type(settings).try_step is not Integrator.try_step:
-        return Reason(f"{type(settings).__name__} steps one state of this system at a time")
+        return _why_alone(system, settings, watches, functions)
     watched = [one for one in system.event_handlers if isinstance(one, When) and is_compiled(one) and one.witness.has_rate]
     if not watches and watched == system.event_handlers and watched:
         return Reason(f"handlers may change states within a step ({_named(list(watched))})", "with simulate they run in lanes")
@@ -93,6 +94,20 @@ def why_one_by_one(state: State, integrator: Integrator, watches: bool = False) 
     settings._apply()  # noqa: SLF001
     plain = settings.allow_interpolation and settings.counts[rk.PROJECTION] & 1 and settings.internal_step_limit is None
     return None if plain else Reason("this integrator's settings are for one state of this system at a time")
+
+
+def _why_alone(system: MultibodySystem, integrator: Integrator, watches: bool, functions: Sequence[str]) -> Reason:
+    """Why a method that lanes do not have runs each state for itself, where Python takes part."""
+    if type(integrator) is not BDF:
+        return Reason(f"{type(integrator).__name__} steps one state of this system at a time")
+    if not watches:
+        return Reason("BDF is stepped by a TimeStepper for each state", "with simulate it runs compiled")
+    events = [*system.event_handlers, *system.event_reporters]
+    if events:
+        return Reason(f"BDF finds events ({_named(events)}) by Python", "without them it runs compiled")
+    if functions:
+        return Reason(f"BDF calls {' and '.join(functions)} by Python", "without functions it runs compiled")
+    return Reason("this BDF, or a part of this system, is for one state at a time")
 
 
 def acting_measures(system: MultibodySystem, kind: type[_Measure]) -> list[_Measure]:

@@ -89,7 +89,8 @@ class Simulating(Stepping):
         integrator : Integrator, class or str, optional
             `RungeKuttaMerson` unless given; of one that is made, its settings count.
         accuracy : float, optional
-            Largest local error of a step; 1e-3 unless given.
+            Largest local error of a step; 1e-3 unless given. With *fixed_step_size* no error is controlled, and this is what
+            constraints are kept to, a tenth of it, and what `BDF` and `Verlet` iterate to.
         fixed_step_size : float, optional
             Take steps of this size, and control no error: all states in step, which is fastest.
         report_interval : float, optional
@@ -165,7 +166,8 @@ class Simulating(Stepping):
             tangents = SensitivityRows(made, template, sensitivities)
         run = _Run(self, made, times, _file(record_to), progress, (control, ends), tangents)
         if run.lanes is None and tangents is None:
-            self._note_cost(made, True)
+            given = {"controller": control, "terminate": ends}
+            self._note_cost(made, True, [name for name, function in given.items() if function is not None])
         try:
             run.go()
         except BaseException as error:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import warnings
 import weakref
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,10 +20,10 @@ from ..simulation.run import integrator_settings
 from ..simulation.simulate import integrator_named
 from ..value.checks import number, numbers, positive
 from ..value.stage import Stage
-from .derivatives import Derivatives
 from .failures import Reasons
 from .lane_runs import LaneRuns, why_one_by_one
 from .lanes import layout
+from .linear_models import LinearModels
 from .one_by_one import KeptSteppers, run_one
 from .states import memory_of
 from .work_sharing import Task, by_chunks
@@ -37,7 +37,7 @@ ACCURACY = 1e-3
 _ATTEMPTS = 4096
 
 
-class Stepping(Derivatives):
+class Stepping(LinearModels):
     """The part of `Ensemble` that steps."""
 
     __slots__ = ("_kept_lanes", "_step_plan")
@@ -60,7 +60,8 @@ class Stepping(Derivatives):
         integrator : Integrator, class or str, optional
             `RungeKuttaMerson` unless given; of one that is made, its settings count.
         accuracy : float, optional
-            Largest local error of a step; 1e-3 unless given.
+            Largest local error of a step; 1e-3 unless given. With *fixed_step_size* no error is controlled, and this is what
+            constraints are kept to, a tenth of it, and what `BDF` and `Verlet` iterate to.
         fixed_step_size : float, optional
             Take steps of this size, and control no error: the fastest.
         mobility_forces : (n, nu) array_like, optional
@@ -156,15 +157,15 @@ class Stepping(Derivatives):
             plan.lanes.take_settings(integrator)
         return plan
 
-    def _note_cost(self, integrator: Integrator, watches: bool) -> None:
+    def _note_cost(self, integrator: Integrator, watches: bool, functions: Sequence[str] = ()) -> None:
         """Say once of a system, and of each reason, that many states are simulated one by one."""
-        reason = why_one_by_one(self._template, integrator, watches)
+        reason = why_one_by_one(self._template, integrator, watches, functions)
         said = _said.setdefault(self._system, set())
         if reason is None or self._n == 1 or reason.what in said:
             return
         said.add(reason.what)
         cost = "on one thread, " if self._system.is_interpreted else ""
-        cost += "each as by mobod.simulate, some hundred times slower than in lanes"
+        cost += "each as by mobod.simulate, some hundred times slower than in compiled code"
         remedy = f"; {reason.remedy}" if reason.remedy else ""
         message = f"{reason.what}: its states are simulated one by one, {cost}{remedy}"
         warnings.warn(message, RuntimeWarning, stacklevel=5 - watches)

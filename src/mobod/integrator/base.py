@@ -81,7 +81,8 @@ class Integrator(Sealed):
     initial_step_size, min_step_size, max_step_size : float, optional
         Chosen by the method, zero, and unlimited unless given; time.
     fixed_step_size : float, optional
-        Take steps of this size and control no error.
+        Take steps of this size and control no error: then the accuracy is what methods that iterate do so to, and sets the
+        constraint tolerance.
     final_time : float, optional
         No step goes beyond it, and `TimeStepper.step_to` ends there.
     internal_step_limit : int, optional

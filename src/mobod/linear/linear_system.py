@@ -18,6 +18,7 @@ class LinearSystem:
     Attributes
     ----------
     A, B, C, D : (n, n), (n, m), (p, n), (p, m) arrays
+        Of an `Ensemble`'s, with a leading axis; ``model[i]`` is that of state i.
     state_names, input_names, output_names : sequences of n, m and p str
     by_differences : sequence of str
         What took differences of fourth order, to about 1e-10: outputs, or laws of controllers, by their names; all else is
@@ -46,11 +47,29 @@ class LinearSystem:
     by_differences: Sequence[str] = ()
 
     def __repr__(self) -> str:
-        n, m, p = len(self.A), self.B.shape[1], len(self.C)
-        return f"<LinearSystem: {n} states, {m} inputs, {p} outputs>"
+        n, m, p = self.A.shape[-1], self.B.shape[-1], self.C.shape[-2]
+        of = f" of {len(self.A)} models" if self.A.ndim > 2 else ""
+        return f"<LinearSystem: {n} states, {m} inputs, {p} outputs{of}>"
+
+    @property
+    def matrices(self) -> tuple[Array, Array, Array, Array]:
+        """A, B, C and D."""
+        return self.A, self.B, self.C, self.D
+
+    def __getitem__(self, i: int) -> LinearSystem:
+        """The model of state i, of an ensemble's."""
+        if self.A.ndim == 2:
+            raise TypeError("this is one linear model; those of an Ensemble have one a state")
+        A, B, C, D = (part[i] for part in self.matrices)
+        return dataclasses.replace(self, A=A, B=B, C=C, D=D)
 
     def calc_eigenvalues(self) -> Array:
-        """The eigenvalues of A ``(n,)``, complex, those that grow fastest first."""
+        """The eigenvalues of A ``(n,)``, complex, those that grow fastest first; of an ensemble's a row a state."""
+        if self.A.ndim > 2:
+            each = [self[i].calc_eigenvalues() for i in range(len(self.A))]
+            return np.array(each).reshape(self.A.shape[:2])
+        if not np.isfinite(self.A).all():  # a state that has failed
+            return np.full(len(self.A), np.nan, complex)
         values: Any = np.linalg.eigvals(self.A)
         found: Array = values[np.lexsort((values.imag, -values.real))]
         return found
@@ -59,6 +78,7 @@ class LinearSystem:
         """The same as a `scipy.signal.StateSpace`, which has no names."""
         from scipy.signal import StateSpace
 
+        self._need_one("to_scipy")
         return StateSpace(self.A, self.B, self.C, self.D)
 
     def to_control(self) -> Any:
@@ -69,12 +89,17 @@ class LinearSystem:
         ImportError
             If that is not installed.
         """
+        self._need_one("to_control")
         try:
             import control
         except ImportError:
             raise ImportError("to_control needs the package python-control: pip install control") from None
         names = [[name.replace(".", "_") for name in some] for some in (self.state_names, self.input_names, self.output_names)]
         return control.ss(self.A, self.B, self.C, self.D, states=names[0], inputs=names[1], outputs=names[2])
+
+    def _need_one(self, asked: str) -> None:
+        if self.A.ndim > 2:
+            raise ValueError(f"{asked} takes one model; these are {len(self.A)}: call model[i].{asked}()")
 
 
 __all__ = ["LinearSystem"]

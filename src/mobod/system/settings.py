@@ -14,6 +14,7 @@ import numpy as np
 from ..algebra.arrays import Array
 from ..errors import ModelError
 from ..force.base import Force
+from ..mobilizer.base import MobilizedBody
 from ..motion.base import Motion
 from ..state.parameters import Parameter, Parametrized
 from ..value import Rotation, Transform, checks
@@ -131,7 +132,7 @@ def _of(element: Any, name: str) -> Setting:
     declared = element.PARAMETERS if isinstance(element, Parametrized) else {}
     if name in declared:
         return _of_parameter(element, declared[name], title)
-    is_body = hasattr(element, "get_mobilized_body_index")
+    is_body = isinstance(element, MobilizedBody)
     if is_body and name in _OF_MASS:
         return _of_mass(element, name, title)
     if is_body and name in _FRAMES:
