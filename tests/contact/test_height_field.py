@@ -174,7 +174,9 @@ def test_spheres_touch_hills_where_brute_force_says(rng):
             continue
         seen += rows.count
         deepest = 0.5 - distance.min()
-        assert abs(max(rows.depth, default=0.0) - max(deepest, 0.0)) < 2e-4, "as fine as the grid of brute force"
+        # a point of the grid is up to 0.005 aside in x and y, which counts the more the closer the center is
+        fine = 1e-4 + 5e-5 / distance.min()
+        assert abs(max(rows.depth, default=0.0) - max(deepest, 0.0)) < fine, "as fine as the grid of brute force"
         for point, n, depth in zip(rows.point, rows.normal, rows.depth, strict=True):
             p = point - 0.5 * depth * n  # on the field
             assert np.isclose(float(field.calc_height(p[0], p[1])), p[2], atol=1e-12)
