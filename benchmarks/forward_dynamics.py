@@ -1,7 +1,7 @@
 """Measure what udot at a new q and u costs: from Python, in a compiled loop, in a batch.
 
 All engines are measured in turn, many rounds over; ratios are the median of the rounds' ratios.
-mobod is called as a user calls it: q and u assigned to a State, then ``realize`` to ACCELERATION.
+mobod is called as a user calls it: q and u assigned to a State, then ``realize`` to ACCELERATION, or ``realize`` with both.
 An Ensemble's time is for assigning q and u and realizing, on one thread, for one of its 4,096
 states (512 of the largest model); the peers' figure beside it is their compiled loop.
 """

@@ -91,7 +91,7 @@ def add_forces(model: Model, forces, bodies: list) -> None:
 
 
 class Mobod(Engine):
-    """Setting q and u of a State, then realizing it to ACCELERATION."""
+    """Setting q and u of a State, then realizing it to ACCELERATION; and the same in one call."""
 
     name = "mobod"
 
@@ -121,7 +121,7 @@ class Mobod(Engine):
             self.system = build(model)
             self.state = self.system.realize_topology()
             self._q, self._u = np.arange(model.nq), np.arange(model.nu)
-        self.calls = {"realize": self._realize_call()}
+        self.calls = {"realize": self._realize_call(), "realize, with q and u": self._realize_in_one_call()}
 
     def _bodies_of_robot(self, loaded) -> list:
         """The robot's bodies that move, in the model's order, by the joints' names."""
@@ -153,6 +153,14 @@ class Mobod(Engine):
             state.q = q
             state.u = u
             realize(state, acceleration)
+
+        return call
+
+    def _realize_in_one_call(self):
+        state, realize = self.state, self.system.realize
+
+        def call(q, u):
+            realize(state, q=q, u=u)
 
         return call
 

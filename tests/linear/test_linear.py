@@ -73,8 +73,36 @@ def test_python_control_finds_the_same_poles_and_names():
 
 
 def flow(system, state, change, h):
-    """Displacement, u and z a time h later, from the state changed, less those from the state: by one small step of order 4."""
-    nu, matter = len(state.u), system.matter
+    """Displacement, u, z and turns of lines a time h later, from the state changed, less those from the state.
+
+    By one small step of order 4.
+    """
+    nu, nz, matter = len(state.u), len(state.z), system.matter
+    lines = [body for body in matter.bodies if type(body).__name__ in ("LineOrientation", "FreeLine")]
+
+    def turned(q, angles):
+        """Lines turned about themselves, which are M's z axes."""
+        for body, angle in zip(lines, angles, strict=True):
+            at = body.q_slice(state).start
+            if matter.is_using_quaternion(state, body):
+                w, x, y, z = q[at : at + 4]
+                c, s = np.cos(0.5 * angle), np.sin(0.5 * angle)
+                q[at : at + 4] = w * c - z * s, x * c + y * s, y * c - x * s, z * c + w * s
+            else:
+                q[at + 2] += angle
+        return q
+
+    def turns(change, q):
+        """The components along lines of turns that a small change of q makes."""
+        found = []
+        for body in lines:
+            at = body.q_slice(state).start
+            if matter.is_using_quaternion(state, body):
+                (w, x, y, z), (a, b, c, d) = q[at : at + 4], change[at : at + 4]
+                found.append(2.0 * (w * d - z * a - x * c + y * b))
+            else:
+                found.append(change[at + 2] + np.sin(q[at + 1]) * change[at])
+        return found
 
     def rates(s):
         system.realize(s)
@@ -98,9 +126,9 @@ def flow(system, state, change, h):
     def at(size):
         other = state.copy()
         other.q, other.u, other.z = (
-            state.q + size * N @ change[:nu],
+            turned(state.q + size * N @ change[:nu], size * change[2 * nu + nz :]),
             state.u + size * change[nu : 2 * nu],
-            state.z + size * change[2 * nu :],
+            state.z + size * change[2 * nu : 2 * nu + nz],
         )
         return advanced(other)
 
@@ -109,7 +137,9 @@ def flow(system, state, change, h):
 
     def along(size):
         end = at(size)
-        return np.concatenate([matter.multiply_by_n_inv(middle, False, end.q - middle.q), end.u - middle.u, end.z - middle.z])
+        apart = end.q - middle.q
+        whole = matter.multiply_by_n_inv(middle, False, apart), end.u - middle.u, end.z - middle.z, turns(apart, middle.q)
+        return np.concatenate(whole)
 
     e = 1e-3
     return (8 * (along(e) - along(-e)) - (along(2 * e) - along(-2 * e))) / (12 * e)
@@ -124,9 +154,53 @@ def test_the_model_is_the_derivative_of_the_flow(make, close, derivative, angles
         model.matter.set_use_euler_angles(state, True)
         model.system.realize_model(state)
     model.randomize()
-    A = mb.linearize(model.system, state, []).A
+    linear = mb.linearize(model.system, state, [])
+    A = linear.A
+    assert sum(name.endswith(".turn") for name in linear.state_names) == 2  # of LineOrientation and FreeLine
     change = make.rng.normal(size=len(A))
     close(A @ change, derivative(lambda h: flow(model.system, state, change, h), 1e-3), 1e-6)
+
+
+@pytest.mark.parametrize("angles", ["quaternions", "euler"])
+def test_lines_under_constraints(make, close, derivative, angles):
+    """A line that turns about itself, by which errors and outputs change too: independent states keep to the manifold."""
+    system = mb.MultibodySystem("line")
+    matter, forces = mb.SimbodyMatterSubsystem(system), mb.GeneralForceSubsystem(system)
+    mb.force.Gravity(forces, matter, (0, 0, 9.8))
+    body = mb.body.Rigid(mb.MassProperties(1.0, (0.1, -0.2, 0.4), mb.Inertia(0.5, 0.4, 0.3, 0.01, 0.02, 0.03)))
+    line = mb.mobilizer.FreeLine(matter.ground, body)
+    arm = mb.mobilizer.Pin(line, body, X_PF=mb.Transform((0.1, 0, 1)))
+    mb.constraint.Rod(matter.ground, (1, 0, 0), arm, (0.3, 0.2, 0), 1.5)
+    mb.constraint.Ball(matter.ground, (0, 0, 0), line, (0.3, 0.1, 0))
+    state = system.realize_topology()
+    matter.set_use_euler_angles(state, angles == "euler")
+    system.realize_model(state)
+    state.q, state.u = state.q + make.vector(len(state.q), 0.3), make.vector(len(state.u))
+    system.realize(state, mb.Stage.TIME)
+    system.project(state)
+    system.realize(state)
+    nu = len(state.u)
+    station = [(arm, (0.1, 0.2, 0.3))]
+    whole = mb.linearize(system, state, [], [*station, lambda s: s.q_err, lambda s: s.u_err])
+    model = mb.linearize(system, state, [], independent=True)
+    assert whole.A.shape == (2 * nu + 1, 2 * nu + 1) and len(model.A) == 2 * nu + 1 - 8
+    close(whole.C[3:, :] @ model.C, np.zeros((len(whole.C) - 3, len(model.A))), 1e-8)  # model.C: all states of independent ones
+    place = whole.C[:3, -1]
+    at = line.q_slice(state).start
+
+    def spun(h):
+        other, q = state.copy(), np.array(state.q)
+        if angles == "euler":
+            q[at + 2] += h
+        else:
+            w, x, y, z = q[at : at + 4]
+            c, s = np.cos(0.5 * h), np.sin(0.5 * h)
+            q[at : at + 4] = w * c - z * s, x * c + y * s, y * c - x * s, z * c + w * s
+        other.q = q
+        system.realize(other, mb.Stage.POSITION)
+        return np.asarray(arm.find_station_location_in_ground(other, station[0][1]))
+
+    close(place, derivative(spun, 1e-3), 1e-9)
 
 
 def sprung(make):

@@ -546,3 +546,83 @@ def test_second_derivatives_are_those_of_the_first(make, close, derivative):
     for given in ({}, {"u": dq}):
         one = state.system.matter.calc_station_jacobian_derivatives(state, *task, **given)
         assert np.array_equal(ensemble.calc_station_jacobian_derivatives(*task, **given)[1], one)
+
+
+def assert_ensemble_has_those_of_its_states(states, close, tolerance=1e-9):
+    """All found eight at a time: to what rounding does through the condition of M."""
+    system = states[0].system
+    ensemble = mb.Ensemble(system, len(states), state=states[0])
+    ensemble.time, ensemble.q, ensemble.u = [s.time for s in states], [s.q for s in states], [s.u for s in states]
+    ensemble.z = [s.z for s in states]
+    ensemble.realize()
+    found = ensemble.calc_forward_dynamics_derivatives()
+    alone = [system.calc_forward_dynamics_derivatives(s) for s in states]
+    for part, each in zip(found, zip(*alone, strict=True), strict=True):
+        close(part, np.array(each), tolerance)
+    u_dot = np.cos(np.arange(found.time.size)).reshape(found.time.shape)
+    inverse = ensemble.calc_inverse_dynamics_derivatives(u_dot)
+    alone = [system.calc_inverse_dynamics_derivatives(s, a) for s, a in zip(states, u_dot, strict=True)]
+    for part, each in zip(inverse, zip(*alone, strict=True), strict=True):
+        close(part, np.array(each), tolerance)
+    return found
+
+
+def test_ensembles_have_those_through_all_that_acts(make, close):
+    """Of every force, of constraints of coordinates and of time, and of motions: see `batch_tangents`."""
+    model, _, state = realized_with_all(make)
+    assert_ensemble_has_those_of_its_states([state, model.randomize(state=state.copy())], close)
+    tree = Tree()
+    assert_ensemble_has_those_of_its_states([tree.randomize(make).copy() for _ in range(3)], close)
+    driven = make.tree(6, [mb.mobilizer.Free, mb.mobilizer.Pin, mb.mobilizer.Universal])
+    moved = next(body for body in driven.bodies if type(body).__name__ == "Universal")
+    mb.motion.Sinusoid(moved, mb.Motion.Level.VELOCITY, 0.8, 2.0, 0.3)
+    driven.made()
+    found = assert_ensemble_has_those_of_its_states([driven.randomize(state=driven.state.copy()) for _ in range(3)], close)
+    assert found.time.any()
+
+
+@pytest.mark.parametrize("name", OF_BODIES)
+def test_ensembles_have_those_through_every_kind_of_constraint(name, make, close):
+    pair = Pair(make, name)
+    assert_ensemble_has_those_of_its_states([pair.randomize_independent().copy() for _ in range(2)], close)
+
+
+def flat_parallelogram():
+    """Three bars and a ball and socket, whose equations depend on each other where all lie on a line: there q is zero."""
+    system = mb.MultibodySystem()
+    matter = mb.SimbodyMatterSubsystem(system)
+    mb.force.Gravity(mb.GeneralForceSubsystem(system), matter, (0, -9.8, 0))
+    bar = mb.body.Rigid(mb.MassProperties(1.0, (0.5, 0, 0), mb.UnitInertia(0.1, 0.4, 0.4)))
+    crank = mb.mobilizer.Pin(matter.ground, bar)
+    coupler = mb.mobilizer.Pin(crank, bar, X_PF=mb.Transform((1, 0, 0)))
+    rocker = mb.mobilizer.Pin(matter.ground, bar, X_PF=mb.Transform((2, 0, 0)))
+    mb.constraint.Ball(coupler, (2, 0, 0), rocker, (1, 0, 0))
+    return system, coupler
+
+
+def test_singular_constraints_of_one_state_leave_the_others_of_an_ensemble_alone(close):
+    """Equations that depend on each other have the least multipliers, as of a state alone; what is not finite, no numbers."""
+    system, coupler = flat_parallelogram()
+    state = system.realize_topology()
+    angles = np.linspace(0.2, 1.4, 11)
+    q = np.column_stack([angles, -angles, angles])
+    q[3] = 0.0
+    masses = [[m, 0.5, 0.0, 0.0, 0.1 * m, 0.4 * m, 0.4 * m, 0.0, 0.0, 0.0] for m in np.linspace(1.0, 2.0, 11)]
+    ensemble = mb.Ensemble(system, 11, state=state, threads=2)
+    ensemble.q, ensemble.u = q, np.tile([0.3, -0.3, 0.3], (11, 1))
+    for given in (None, masses):  # then each state has parameters of its own
+        if given is not None:
+            ensemble.set_body_mass_properties(coupler, given)
+        ensemble.realize()
+        found = ensemble.calc_forward_dynamics_derivatives()
+        alone = [ensemble.get_state(i) for i in range(11)]
+        for one in alone:
+            system.realize(one)
+        for part, each in zip(found, zip(*map(system.calc_forward_dynamics_derivatives, alone), strict=True), strict=True):
+            close(part, np.array(each), 1e-10)
+    q[7] = np.nan
+    found = ensemble.calc_forward_dynamics_derivatives(q=q, u=ensemble.u, out=(other := found))
+    assert found is other and np.isnan(found.q[7]).all() and np.isnan(found.mobility_forces[7]).all()
+    again = ensemble.get_state(3)
+    system.realize(again)
+    close(found.q[3], system.calc_forward_dynamics_derivatives(again).q, 1e-10)

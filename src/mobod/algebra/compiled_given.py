@@ -232,8 +232,10 @@ def _lower_new_tuple(context: Any, builder: Any, sig: Any, args: Any) -> Any:
     made = builder.load(result)
     with builder.if_else(builder.icmp_signed("!=", made, nothing)) as (then, otherwise):
         with then:
-            for k, one in enumerate(objects):
-                place = builder.add(made, ir.Constant(I64, tuple.__basicsize__ + 8 * k))
+            # between the length and the objects, from Python 3.14 on, is the hash, or -1
+            numbers = (tuple.__basicsize__ - _DATA - 8) // 8 * [ir.Constant(I64, -1)]
+            for k, one in enumerate([*numbers, *objects]):
+                place = builder.add(made, ir.Constant(I64, _DATA + 8 + 8 * k))
                 builder.store(one, builder.inttoptr(place, I64.as_pointer()))
         with otherwise:
             for one in objects:

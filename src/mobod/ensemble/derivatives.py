@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import reprlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,13 +13,19 @@ import numpy.typing as npt
 from ..algebra.arrays import Array
 from ..algebra.record import LANES
 from ..errors import ConvergenceError, ModelError
+from ..system import tangents
 from ..system.derivatives import ForwardDynamicsDerivatives, InverseDynamicsDerivatives
 from ..system.falling import sweep_for
+from ..system.matter_constraints import order_of_rows
 from ..tree import forward_dynamics_derivatives as rows
 from ..tree import inverse_dynamics_derivatives as sweeps
+from ..tree import realize as _realize
+from ..tree import residual_tangents
+from ..tree.prescribed_mobilities import FROM_MOTION
 from ..value.checks import writable
 from ..value.stage import Stage
-from . import batch_derivatives
+from . import batch_derivatives, batch_tangents
+from .lane_runs import own_of_each
 from .of_parts import OfParts
 
 if TYPE_CHECKING:
@@ -39,9 +46,12 @@ class Derivatives(OfParts):
     ) -> ForwardDynamicsDerivatives:
         """Derivatives of every state's u_dot, each with a leading axis n. Needs ACCELERATION, or *q* or *u*.
 
-        See `MultibodySystem.calc_forward_dynamics_derivatives`. Where gravity and forces on single mobilities are all that
-        acts, and hinge columns do not depend on q, eight states are differentiated at a time; otherwise one by one. Results of
-        states that are not finite are not finite either.
+        See `MultibodySystem.calc_forward_dynamics_derivatives`. Eight states are differentiated at a time, on as many threads
+        as `realize` uses: by one sweep where gravity and forces on single mobilities are all that acts, and hinge columns do
+        not depend on q; otherwise by dual numbers, through constraints, locks, motions and forces of every compiled kind. They
+        are taken one by one in systems with parts in Python, with measures that take part in steps, controllers that remember,
+        or friction that sticks, and after event handlers have changed more of a state than its variables. Results of states
+        that are not finite are not finite either.
 
         Parameters
         ----------
@@ -82,6 +92,8 @@ class Derivatives(OfParts):
         if u is not None:
             self.u = u
         if not self._sweeps():
+            if self._has_tangents():
+                return self._by_tangents(asked, realized, into)
             parts = self._one_by_one(
                 asked,
                 Stage.ACCELERATION,
@@ -151,6 +163,8 @@ class Derivatives(OfParts):
         if into is not None:
             given = np.array(given)  # it may be among what is written
         if not self._sweeps():
+            if self._has_tangents():
+                return self._inverse_by_tangents(asked, given, into)
             parts = self._one_by_one(
                 asked,
                 Stage.VELOCITY,
@@ -273,6 +287,99 @@ class Derivatives(OfParts):
             return False
         sweep = self._sweep()
         return sweep is not None and not sweep.bent.any()
+
+    def _has_tangents(self) -> bool:
+        """Whether a kernel can differentiate all that acts, of states that differ in variables and parameters alone."""
+        counts = self._template.tree.counts
+        remembers = any(counts[name] for name in ("control_size", "measure_memory_size", "bristle_rows"))
+        return not (self._system.needs_states or self._departures or remembers) and self._template.tree.nu > 0
+
+    def _by_tangents(self, asked: str, realized: bool, into: ForwardDynamicsDerivatives | None) -> ForwardDynamicsDerivatives:
+        """Derivatives of u_dot through all that acts; see `batch_tangents`."""
+        template, tree = self._template, self._template.tree
+        nu, nz, num_rows = tree.nu, tree.nz, max(tree.counts["num_rows"], 1)
+        rows = order_of_rows(tree, template.field("constraint_enabled"))
+        body_of = np.repeat(np.arange(tree.nb), tree.num_u)
+        driven = np.flatnonzero((template.field("prescribed") == FROM_MOTION)[body_of])
+        m, columns = max(len(rows), 1), 2 * nu + nz + 1
+        wide, all_driven = columns + nu, nu if len(driven) else 0
+        with self._duals(bool(len(rows))) as duals:
+
+            def kernel(block: Any, lanes_address: int, share: Any, states: Any, *others: Any) -> None:
+                given = block, lanes_address, share, states, *duals[share[0]]
+                batch_tangents.calc_forward_dynamics_derivatives(*given, own_of_each(self._own), *others)
+
+            found = self._operate(
+                asked,
+                Stage.ACCELERATION,
+                kernel,
+                {},
+                (nu, wide),
+                before=(rows, driven, body_of),
+                scratch=(
+                    *((nu, 1), (tree.nq, 1), (tree.nq, 6), (nu, columns), (m, wide), (all_driven, columns), (all_driven, nu)),
+                    *((num_rows, nu), (nu, m), (num_rows, 1), (m, m), (m, wide), self._column_scratch(), (nu, nu)),
+                ),
+                alone=_never,
+                realized=realized,
+            )
+        by_q, by_u, by_z, by_time, by_forces = np.split(found, (nu, 2 * nu, 2 * nu + nz, columns), axis=2)
+        more = len(template.z_view) - nz  # what measures integrate, after the forces' own
+        if more:
+            by_z = np.concatenate([by_z, np.zeros((self._n, nu, more))], axis=2)
+        parts = by_q, by_u, by_z, by_forces, by_time[..., 0]
+        if into is None:
+            return ForwardDynamicsDerivatives(*parts)
+        for target, part in zip(into, parts, strict=True):
+            target[...] = part
+        return into
+
+    def _inverse_by_tangents(
+        self, asked: str, u_dot: Array, into: InverseDynamicsDerivatives | None
+    ) -> InverseDynamicsDerivatives:
+        """Derivatives of inverse dynamics through all that acts."""
+        tree = self._template.tree
+        nu = tree.nu
+        with self._duals(False) as duals:
+
+            def kernel(block: Any, lanes_address: int, share: Any, states: Any, *others: Any) -> None:
+                given = block, lanes_address, share, states, *duals[share[0]]
+                batch_tangents.calc_inverse_dynamics_derivatives(*given, own_of_each(self._own), *others)
+
+            found = self._operate(
+                asked,
+                Stage.VELOCITY,
+                kernel,
+                {"udot": u_dot},
+                (nu, 3 * nu),
+                before=(np.zeros(0, np.int64), np.repeat(np.arange(tree.nb), tree.num_u)),
+                scratch=((nu, 1), (tree.nq, 1), (tree.nq, 6), (nu, 2 * nu), self._column_scratch(), (nu, nu)),
+                alone=_never,
+            )
+        parts = np.split(found, 3, axis=2)
+        if into is None:
+            return InverseDynamicsDerivatives(*parts)
+        for target, part in zip(into, parts, strict=True):
+            target[...] = part
+        return into
+
+    @contextmanager
+    def _duals(self, constrained: bool) -> Iterator[list[tuple[Any, ...]]]:
+        """Of each thread what kernels take of a record of Duals: of these the states' own parameters, one after the other."""
+        template, found = self._template, []
+        addresses = residual_tangents.calc_residual.address(with_tangents=True), _realize.advance.address(with_tangents=True)
+        shapes = {name: array.shape[1:3] for name, array in self._own.items()}
+        with ExitStack() as stack:
+            for _ in range(min(self._threads, self._groups)):
+                record = stack.enter_context(tangents.record_at(template))
+                own, at = np.zeros(sum(rows * columns for rows, columns in shapes.values())), 0
+                for name, (rows, columns) in shapes.items():
+                    stack.callback(record.share, name, template.field(name))
+                    record.share(name, own[at : at + rows * columns].reshape(rows, columns))
+                    at += rows * columns
+                arrays = tuple(getattr(record, name).array for name in batch_tangents.FIELDS)
+                found.append(((record.block, *addresses, int(constrained), arrays), own))
+            yield found
 
     def _scratch_of_sweep(self) -> tuple[tuple[int, int], ...]:
         nb, nu = self._template.tree.nb, self._template.tree.nu

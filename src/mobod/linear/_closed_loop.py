@@ -18,7 +18,7 @@ from ..algebra.arrays import Array
 from ..control.custom import Custom, controllers_of
 from ..errors import ModelError
 from ..state.state import State
-from ..system import law_derivatives, tangents
+from ..system import law_derivatives
 from ..system.differences import along
 from ..tree import sampling
 from ..value.stage import Stage
@@ -112,7 +112,7 @@ class Laws:
         state, count = self.state, n + len(self.memory_names)
         nu, nz = state.tree.nu, len(state.z_view)
         found = {"q": np.zeros((state.tree.nq, count)), "u": np.zeros((nu, count)), "z": np.zeros((nz, count))}
-        found["q"][:, :nu] = tangents.displacements(state)
+        found["q"][:, np.r_[:nu, 2 * nu + nz : n]] = _manifold.displacements_and_turns(state)
         found["u"][:, nu : 2 * nu], found["z"][:, 2 * nu : 2 * nu + nz] = np.eye(nu), np.eye(nz)
         found["control_memory"] = np.zeros((len(state.record.control_memory), count))
         found["control_memory"][self._memory_places(), n + np.arange(len(self.memory_names))] = 1.0
@@ -141,8 +141,8 @@ class Laws:
         nu, nz = state.tree.nu, len(state.z_view)
 
         def at_variable(k: int, h: float) -> State:
-            if k < nu:
-                return _manifold.moved(state, np.eye(nu)[k], h)
+            if k < nu or k >= 2 * nu + nz:
+                return _manifold.moved(state, np.eye(n - nu - nz)[k if k < nu else k - nu - nz], h)
             other = state.copy()
             name, i = ("u", k - nu) if k < 2 * nu else ("z", k - 2 * nu)
             numbers = np.array(getattr(state, f"{name}_view"))
@@ -168,7 +168,7 @@ class Laws:
         for k in inputs.of_settings:
             pushed = inputs.pushed(state, k)
             by_inputs[:, k] = along(lambda h, pushed=pushed: self.efforts(pushed(h)), inputs.step(state, k))  # type: ignore[misc]
-        return rows(at_variable, 2 * nu + nz), rows(at_memory, len(self.memory_names)), by_inputs
+        return rows(at_variable, n), rows(at_memory, len(self.memory_names)), by_inputs
 
     def _efforts_at(self, state: State) -> Array:
         self._system.realize(state, Stage.VELOCITY)

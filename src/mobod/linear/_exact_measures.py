@@ -11,8 +11,8 @@ from ..algebra.arrays import Array
 from ..measure.base import Measure, NotCompiled
 from ..state.state import State
 from ..system.measure_tangents import Differentiated, OfMeasures
-from ..system.tangents import displacements
 from ._inputs import Inputs
+from ._manifold import displacements_and_turns
 
 
 class ExactMeasures:
@@ -42,7 +42,8 @@ class ExactMeasures:
         of = Differentiated(system, state.tree, known)
         nu, nz, n, m = state.tree.nu, len(state.z_view), by_state.shape[1], by_inputs.shape[1]
         every = np.eye(n)
-        seeds = {"q": displacements(state) @ every[:nu], "u": every[nu : 2 * nu], "z": every[2 * nu : 2 * nu + nz]}
+        of_q = displacements_and_turns(state) @ every[np.r_[:nu, 2 * nu + nz : n]]
+        seeds = {"q": of_q, "u": every[nu : 2 * nu], "z": every[2 * nu : 2 * nu + nz]}
         by = of.along(state, seeds, by_state)
         pushed = of.along(state, {}, by_inputs)
         if inputs.of_settings:

@@ -80,7 +80,7 @@ NAMED: dict[str, Callable[[Fields], Any]] = {
 
 
 class ExactOutputs:
-    """Derivatives of fields of the record, by displacements, u and z, and by settings.
+    """Derivatives of fields of the record, by displacements, u, z and turns of lines, and by settings.
 
     Parameters
     ----------
@@ -92,11 +92,15 @@ class ExactOutputs:
     """
 
     def __init__(self, system: Any, state: State, settings: list[Any]) -> None:
-        n = 2 * state.tree.nu + state.tree.nz + 1
+        turned, m = tangents.turns(state), 2 * state.tree.nu + state.tree.nz
+        more = len(state.z_view) - state.tree.nz  # measures integrate those, on which no output here depends
         self._values = dict.fromkeys(_FIELDS, np.zeros(0))
-        self.by_state = self._observe(
-            n, lambda see: tangents.of_residual(system, state, state.u_dot_view[: state.tree.nu], None, see)
+        u_dot = state.u_dot_view[: state.tree.nu]
+        every = self._observe(
+            m + 1 + turned.shape[1], lambda see: tangents.of_residual(system, state, u_dot, None, see, turned=turned)
         )
+        still = {name: np.zeros_like(field) for name, field in every[0].items()}
+        self.by_state = [*every[:m], *[still] * more, *every[m + 1 :]]
         self.by_settings: list[Fields] = []
         if settings:
             seeds = [seed for setting in settings for seed in setting.seeds(state)]

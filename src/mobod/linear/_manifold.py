@@ -11,7 +11,7 @@ from ..motion._protocol import POSITION, VELOCITY
 from ..state.state import State
 from ..system.differences import along
 from ..system.motion_tangents import of_prescribed_speeds
-from ..system.tangents import displacements, of_velocity_errors
+from ..system.tangents import displacements, lines, of_errors, of_velocity_errors, turns
 from ..value.stage import Stage
 
 #: Parts of a matrix's largest entry, or singular value, below which rows count as dependent.
@@ -19,47 +19,68 @@ _RANK = 1e-9
 
 
 def moved(state: State, change: Array, h: float = 1.0) -> State:
-    """A copy of the state at q displaced by h *change* ``(nu,)``, quaternions normalized."""
+    """A copy of the state at q displaced by h *change* ``(nu,)``, or ``(nv,)`` with turns of lines; quaternions normalized."""
     other = state.copy()
     q = np.array(state.q_view)
-    q[: state.tree.nq] += h * (displacements(state) @ change)
+    q[: state.tree.nq] += h * (displacements_and_turns(state)[:, : len(change)] @ change)
     other.q = q
     state.system.normalize_quaternions(other)
     return other
 
 
+def displacements_and_turns(state: State) -> Array:
+    """[N T] ``(nq, nv)``: how q changes with displacements, then with turns of lines about themselves."""
+    return np.hstack([displacements(state), turns(state)])
+
+
 def of_positions(state: State) -> Array:
-    """Rows ``(m, nu)`` times a displacement that have to be zero: of position errors, and of prescribed q."""
-    matter, nu = state.system.get_matter_subsystem(), state.tree.nu
-    rows = [matter.calc_p(state)] if state.tree.counts["nc"] else []
-    return np.vstack([*rows, np.eye(nu)[_known(state, "q")]])
+    """Rows ``(m, nv)`` times a displacement and turns that have to be zero: of position errors, and of prescribed q."""
+    matter, nu, of = state.system.get_matter_subsystem(), state.tree.nu, lines(state)
+    known = np.eye(nu + len(of))[_known(state, "q")]
+    if not state.tree.counts["nc"]:
+        return known
+    P = matter.calc_p(state)
+    return np.vstack([np.hstack([P, _by_turns(state, len(P))[0]]), known])
 
 
 def of_speeds(state: State) -> tuple[Array, Array]:
-    """Rows of velocity errors and prescribed u: times a displacement, plus rows times a change of u, have to be zero."""
-    matter, nu = state.system.get_matter_subsystem(), state.tree.nu
+    """Rows of velocity errors and prescribed u: times a displacement and turns, plus rows times a change of u, are zero."""
+    matter, nu, num_turns = state.system.get_matter_subsystem(), state.tree.nu, len(lines(state))
     system, which = state.system, _known(state, "u")
-    known, by_q = np.eye(nu)[which], -of_prescribed_speeds(system, state)[which]
+    which = which[which < nu]
+    known, by_q = np.eye(nu)[which], np.zeros((len(which), nu + num_turns))
+    by_q[:, :nu] = -of_prescribed_speeds(system, state)[which]
     if not state.tree.counts["nc"]:
         return by_q, known
     mp, mv, _ = matter.num_equations(state)
     G = matter.calc_g(state)[: mp + mv]
     if not system.is_interpreted:
         turned = of_velocity_errors(system, state)[matter.rows_in_use(state)[: mp + mv]]
-        return np.vstack([turned, by_q]), np.vstack([G, known])
+        return np.vstack([np.hstack([turned, _by_turns(state, mp + mv)[1]]), by_q]), np.vstack([G, known])
 
     def errors(k: int, h: float) -> Array:
-        other = moved(state, np.eye(nu)[k], h)
+        other = moved(state, np.eye(nu + num_turns)[k], h)
         system.realize(other, Stage.VELOCITY)
         return np.array(other.u_err)[: mp + mv]
 
-    turned = np.array([along(lambda h, k=k: errors(k, h)) for k in range(nu)]).T.reshape(mp + mv, nu)  # type: ignore[misc]
-    return np.vstack([turned, by_q]), np.vstack([G, known])
+    columns = [along(lambda h, k=k: errors(k, h)) for k in range(nu + num_turns)]  # type: ignore[misc]
+    return np.vstack([np.array(columns).T.reshape(mp + mv, nu + num_turns), by_q]), np.vstack([G, known])
+
+
+def _by_turns(state: State, count: int) -> tuple[Array, Array]:
+    """Derivatives of position and of velocity errors by turns of lines: of the first *count* equations in use."""
+    T = turns(state)
+    if not T.shape[1]:
+        return np.zeros((count, 0)), np.zeros((count, 0))
+    rows = state.system.get_matter_subsystem().rows_in_use(state)[:count]
+    of_positions, of_velocities = of_errors(state.system, state, T)
+    return of_positions[rows], of_velocities[rows]
 
 
 def _known(state: State, which: str) -> Any:
-    """Mobilities whose q, or u, is prescribed."""
-    level = np.repeat(state.field("prescribed_level"), state.tree.num_u)
+    """Mobilities whose q, or u, is prescribed; then turns, by nu and their number."""
+    each = state.field("prescribed_level")
+    level = np.concatenate([np.repeat(each, state.tree.num_u), each[lines(state)]])
     return np.flatnonzero(level == POSITION if which == "q" else (level == POSITION) | (level == VELOCITY))
 
 
@@ -80,4 +101,4 @@ def split(rows: Array) -> tuple[Any, Array]:
     return free, T
 
 
-__all__ = ["moved", "of_positions", "of_speeds", "split"]
+__all__ = ["displacements_and_turns", "moved", "of_positions", "of_speeds", "split"]

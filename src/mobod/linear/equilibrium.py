@@ -32,7 +32,7 @@ def find_equilibrium(
     *,
     inputs: Sequence[Any] = (),
     tolerance: float = 1e-10,
-    max_iterations: int = 100,
+    max_iterations: int = 1000,
 ) -> State:
     """Find a state near *state* in which a system stands still, stable or not.
 
@@ -167,14 +167,14 @@ def _newton_step(system: Any, state: State, inputs: Inputs, rest: Array) -> Arra
     """The least change of displacements, z and inputs that makes the linear model stand still."""
     from .linearize import linearize
 
-    nu = state.tree.nu
+    nu, m = state.tree.nu, 2 * state.tree.nu + len(state.z_view)
     model = linearize(system, state, [])
-    J = np.delete(model.A[nu:], np.s_[nu : 2 * nu], axis=1)
+    J = np.delete(model.A[nu:m, :m], np.s_[nu : 2 * nu], axis=1)  # lines do not turn about themselves: nothing makes them
     n = J.shape[1]
     if len(inputs):
         J = np.hstack([J, np.zeros((len(J), len(inputs)))])
         J[:nu, n:] = _CHEAP * inputs.calc_rates(state, np.zeros((nu, nu)))
-    _, T = _manifold.split(_manifold.of_positions(state))
+    _, T = _manifold.split(_manifold.of_positions(state)[:, :nu])
     T, _ = np.linalg.qr(T)  # so that lengths count alike
     whole = np.eye(J.shape[1])
     along = np.hstack([np.vstack([T, np.zeros((len(whole) - nu, T.shape[1]))]), whole[:, nu:]])

@@ -70,7 +70,8 @@ def linearize(
     -------
     LinearSystem
         Its state is (displacements v of q ``(nu,)``, u ``(nu,)``, z ``(nz,)``), or some of them if *independent*. v counts in
-        the tangent of q: dq = N v.
+        the tangent of q: dq = N v. Last come turns of lines about themselves, of `LineOrientation` and `FreeLine`,
+        ``"body.turn"``, an angle each: no speed is along them, but motion leads to them, and u counts along axes that turn.
 
     Raises
     ------
@@ -124,28 +125,38 @@ def linear_model(
     if closed_loop:
         return _closed(system, state, inputs, outputs, independent, kept)
     found = system.calc_forward_dynamics_derivatives(state)
-    nu, nz = state.tree.nu, len(state.z_view)
+    nu, nz, turned = state.tree.nu, len(state.z_view), tangents.turns(state)
     pushed = Inputs(system, state, inputs)
-    n = 2 * nu + nz
+    m = 2 * nu + nz
+    n = m + turned.shape[1]
     A, B = np.zeros((n, n)), np.zeros((n, len(pushed)))
-    A[:nu, :nu] = tangents.turning(state)
     A[:nu, nu : 2 * nu] = np.eye(nu)
-    A[nu : 2 * nu] = np.hstack([found.q, found.u, found.z])
+    A[nu : 2 * nu, : 2 * nu + found.z.shape[1]] = np.hstack([found.q, found.u, found.z])
+    if n > m:
+        of_q, by_turns = np.r_[:nu, m:n], _by_turns(system, state, turned)
+        A[np.ix_(of_q, of_q)] = tangents.turning_of_lines(state)
+        A[nu : 2 * nu, m:] = by_turns[:nu]
+    else:
+        A[:nu, :nu] = tangents.turning(state)
     B[nu : 2 * nu] = pushed.calc_rates(state, found.mobility_forces)
     is_exact, measures = not system.is_interpreted, None
     asked = [one for one in outputs or () if isinstance(one, Measure)]
     if is_exact and (asked or state.tree.has_measures):
         measures = ExactMeasures(system, state, pushed, asked, A[nu : 2 * nu], B[nu : 2 * nu])
     if nz and measures is not None and state.tree.has_measures:
-        A[2 * nu :], B[2 * nu :] = measures.z_by_state, measures.z_by_inputs
+        A[2 * nu : m], B[2 * nu : m] = measures.z_by_state, measures.z_by_inputs
     elif nz and is_exact and nz == state.tree.nz:
-        A[2 * nu :] = tangents.of_residual(system, state, state.u_dot_view[:nu], state.record.multiplier).z_dot[:, :n]
-        B[2 * nu :, pushed.of_settings] = by_settings(system, state, pushed.settings).z_dot
+        A[2 * nu : m, :m] = tangents.of_residual(system, state, state.u_dot_view[:nu], state.record.multiplier).z_dot[:, :m]
+        if n > m:
+            A[2 * nu : m, m:] = by_turns[nu:]
+        B[2 * nu : m, pushed.of_settings] = by_settings(system, state, pushed.settings).z_dot
     elif nz:
-        A[2 * nu :], B[2 * nu :] = _outputs_by_all(system, state, pushed, lambda other: np.array(other.z_dot_view))
+        A[2 * nu : m], B[2 * nu : m] = _outputs_by_all(system, state, pushed, lambda other: np.array(other.z_dot_view))
     by_differences = ["the system"] if system.is_interpreted else []
     names = [*speed_names(system, state)[:nu]]
     state_names = [*(f"{name}.v" for name in names), *(f"{name}.u" for name in names), *auxiliary_names(system, state)]
+    bodies = system.get_matter_subsystem().body_list
+    state_names += [f"{bodies[b].name}.turn" for b in tangents.lines(state)]
     if outputs is None:
         C, D, output_names = np.eye(n), np.zeros((n, len(pushed))), state_names
     else:
@@ -156,6 +167,22 @@ def linear_model(
         A, B, C, D, keep = _reduced(system, state, pushed, (A, B, C, D), like=like)
         state_names = [state_names[i] for i in keep]
     return LinearSystem(A, B, C, D, state_names, pushed.names, output_names, by_differences)
+
+
+def _by_turns(system: Any, state: State, turned: Array) -> Array:
+    """Derivatives of u_dot, then of the z_dot of forces, by turns of lines about themselves."""
+    nu = state.tree.nu
+
+    def rates(one: Array, h: float) -> Array:
+        other = _manifold.moved(state, np.append(np.zeros(nu), one), h)
+        system.realize(other)
+        return np.concatenate([other.u_dot_view[:nu], other.z_dot_view])
+
+    if system.is_interpreted:
+        return np.array([along(lambda h, one=one: rates(one, h)) for one in np.eye(turned.shape[1])]).T  # type: ignore[misc]
+    found = tangents.of_residual(system, state, state.u_dot_view[:nu], state.record.multiplier, turned=turned)
+    of = found.places["turn"]
+    return np.vstack([tangents.solved_with_multipliers(system, state, found)[0][:, of], found.z_dot[:, of]])
 
 
 def _closed(
@@ -214,27 +241,32 @@ def _reduced(
         directions = Directions(system, state, pushed.settings)
         of = Variations(system, state, directions)
         along = of.project(state, np.zeros((of.ny, len(directions))), np.eye(len(directions)))
-        changes = np.delete(of.tangent(state, along), np.s_[of.nu : of.nv], axis=0)
-        K[:n, pushed.of_settings] = changes[:n]
+        changes = of.tangent(state, along)
+        order = np.r_[: of.nu, of.nv : of.nv + of.nu + of.nz, of.nu : of.nv]  # turns of lines come last
+        K[:n, pushed.of_settings] = changes[order]
     K = K - T @ K[keep]
     return A[keep] @ T, B[keep] + A[keep] @ K, C @ T, D + C @ K, keep
 
 
 def _independent(state: State, nz: int) -> tuple[Any, Array]:
     """Which states are independent, and T, with which they give all."""
-    nu = state.tree.nu
+    nu, turned = state.tree.nu, len(tangents.lines(state))
+    n = 2 * nu + nz + turned
+    places_of_q, places_of_u, places_of_z = np.r_[:nu, 2 * nu + nz : n], np.r_[nu : 2 * nu], np.r_[2 * nu : 2 * nu + nz]
     of_q, Tq = _manifold.split(_manifold.of_positions(state))
     by_q, rows = _manifold.of_speeds(state)
     of_u, Tu = _manifold.split(rows)
     # rows u = -by_q v: a particular solution beside those that T_u gives
     own = -np.linalg.pinv(rows) @ (by_q @ Tq) if len(rows) else np.zeros((nu, len(of_q)))
     own = own - Tu @ own[of_u]  # with the independent speeds at zero
-    T = np.zeros((2 * nu + nz, len(of_q) + len(of_u) + nz))
-    T[:nu, : len(of_q)] = Tq
-    T[nu : 2 * nu, : len(of_q)] = own
-    T[nu : 2 * nu, len(of_q) : len(of_q) + len(of_u)] = Tu
-    T[2 * nu :, len(of_q) + len(of_u) :] = np.eye(nz)
-    return np.concatenate([of_q, nu + of_u, 2 * nu + np.arange(nz)]).astype(int), T
+    T = np.zeros((n, len(of_q) + len(of_u) + nz))
+    T[places_of_q, : len(of_q)] = Tq
+    T[places_of_u, : len(of_q)] = own
+    T[places_of_u, len(of_q) : len(of_q) + len(of_u)] = Tu
+    T[places_of_z, len(of_q) + len(of_u) :] = np.eye(nz)
+    keep = np.concatenate([places_of_q[of_q], places_of_u[of_u], places_of_z]).astype(int)
+    order = np.argsort(keep)
+    return keep[order], T[:, order]
 
 
 def _of_outputs(
@@ -266,7 +298,7 @@ def _of_outputs(
             others += own
         else:
             exact = exact or ExactOutputs(system, state, inputs.settings)
-            C = exact.differentiate(formula, exact.by_state[:n])
+            C = exact.differentiate(formula, exact.by_state)
             D = np.zeros((len(C), len(inputs)))
             D[:, inputs.of_settings] = exact.differentiate(formula, exact.by_settings)
             if output == "mobility_forces":
@@ -342,11 +374,11 @@ def _station(system: Any, pair: tuple[Any, ...]) -> Callable[[State], Any]:
 
 def _outputs_by_all(system: Any, state: State, inputs: Inputs, values: Callable[[State], Array]) -> tuple[Array, Array]:
     """Derivatives of values of a state, at ACCELERATION, by displacements, u and z, and by inputs."""
-    nu, nz = state.tree.nu, len(state.z_view)
+    nu, nz, turned = state.tree.nu, len(state.z_view), len(tangents.lines(state))
 
     def at(k: int, h: float) -> Array:
-        if k < nu:
-            other = _manifold.moved(state, np.eye(nu)[k], h)
+        if k < nu or k >= 2 * nu + nz:
+            other = _manifold.moved(state, np.eye(nu + turned)[k if k < nu else k - nu - nz], h)
         else:
             other = state.copy()
             name, i = ("u", k - nu) if k < 2 * nu else ("z", k - 2 * nu)
@@ -357,7 +389,7 @@ def _outputs_by_all(system: Any, state: State, inputs: Inputs, values: Callable[
         return values(other)
 
     size = len(values(state))
-    C = np.array([along(lambda h, k=k: at(k, h)) for k in range(2 * nu + nz)]).reshape(-1, size).T  # type: ignore[misc]
+    C = np.array([along(lambda h, k=k: at(k, h)) for k in range(2 * nu + nz + turned)]).reshape(-1, size).T  # type: ignore[misc]
     columns = []
     for k in range(len(inputs)):
         pushed = inputs.pushed(state, k)

@@ -49,7 +49,8 @@ class PeriodicOrbit:
         On the orbit, at ACCELERATION.
     period : float
     monodromy : (n, n) array
-        How a small change of the state (displacements, u, z) has changed after a period.
+        How a small change of the state (displacements, u, z, then turns of lines as `linearize` has them, but for motions
+        with events) has changed after a period.
 
     Examples
     --------
@@ -103,7 +104,7 @@ def find_periodic_orbit(
     free_period : bool
         Whether the period may change. Where forces or motions depend on time it is theirs: False.
     tolerance : float
-        The largest entry left of the difference, in displacements, u and z, between end and beginning.
+        The largest entry left of the difference, in displacements, u, z and turns, between end and beginning.
     accuracy : float
         Of the integration, relative and absolute.
     max_iterations : int
@@ -155,7 +156,8 @@ def find_periodic_orbit(
             "make them bodies on Translation mobilizers"
         )
     checks.flag("free_period", free_period)
-    returning = np.ones(2 * state.tree.nu + len(state.z_view), bool)
+    nu = state.tree.nu
+    returning = np.ones(2 * nu + len(state.z_view), bool)
     returning[
         [mobility_of(system, state, pair, "an entry of cyclic is (mobod, which_u)") for pair in listed("cyclic", cyclic)]
     ] = False
@@ -163,14 +165,16 @@ def find_periodic_orbit(
     system.realize(here, Stage.TIME)
     system.project(here, 1e-12)
     flow = _flow_through_events if _has_events(system, here) else _flow
+    lines = [] if flow is _flow_through_events else tangents.lines(here)
+    returning = np.append(returning, np.ones(len(lines), bool))
     off, previous, given, ahead, begun = np.zeros(0), np.inf, period, here, 0
     for _ in range(max_iterations):
         system.realize(here)
         end, monodromy = flow(system, here, period, accuracy)
         ahead = end if ahead is here else ahead
-        off = np.where(returning, _difference(here, end), 0.0)
+        off = np.where(returning, _difference(here, end)[: len(returning)], 0.0)
         largest = float(np.abs(off).max(initial=0.0))
-        rates = np.concatenate([end.u_view[: state.tree.nu], end.u_dot_view[: state.tree.nu], end.z_dot_view])
+        rates = np.concatenate([end.u_view[:nu], end.u_dot_view[:nu], end.z_dot_view, np.zeros(len(lines))])
         if largest <= tolerance:
             if free_period and period * np.abs(rates).max(initial=0.0) <= _STILL * tolerance:
                 raise ConvergenceError(
@@ -197,8 +201,9 @@ def find_periodic_orbit(
                 continue
         here = _moved(system, here, step[: len(off)])
     worst = int(np.argmax(np.abs(off)))
-    names = [*speed_names(system, here)[: state.tree.nu]]
+    names, bodies = speed_names(system, here)[:nu], system.get_matter_subsystem().body_list
     of_state = [*(f"{name}.q" for name in names), *(f"{name}.u" for name in names), *auxiliary_names(system, here)]
+    of_state += [f"{bodies[b].name}.turn" for b in lines]
     hint = ", or give the period of what drives it with free_period=False" if free_period else ""
     raise ConvergenceError(
         f"no periodic orbit of {system.name!r} was found near this state, which is still off by {abs(off[worst]):.3g} in "
@@ -211,7 +216,8 @@ def _flow(system: Any, state: State, period: float, accuracy: float) -> tuple[St
     from scipy.integrate import solve_ivp
 
     nq, nu, nz = state.tree.nq, state.tree.nu, len(state.z_view)
-    n, other, start = 2 * nu + nz, state.copy(), state.time
+    num_turns = len(tangents.lines(state))
+    n, other, start = 2 * nu + nz + num_turns, state.copy(), state.time
 
     def put(time: float, y: Array) -> None:
         other.time, other.q, other.u = time, y[:nq], y[nq : nq + nu]
@@ -222,7 +228,7 @@ def _flow(system: Any, state: State, period: float, accuracy: float) -> tuple[St
 
     def rates(time: float, y: Array) -> Array:
         put(time, y)
-        A = linearize(system, other, []).A if nz else _flow_of_motion(system, other)
+        A = linearize(system, other, []).A if nz or num_turns else _flow_of_motion(system, other)
         whole = A @ y[-n * n :].reshape(n, n)
         return np.concatenate([other.q_dot_view[:nq], other.u_dot_view[:nu], other.z_dot_view, whole.ravel()])
 
@@ -275,24 +281,28 @@ def _flow_of_motion(system: Any, state: State) -> Array:
 
 
 def _difference(state: State, end: State) -> Array:
-    """What the end is off the beginning, in displacements, u and z."""
+    """What the end is off the beginning, in displacements, u, z and turns of lines."""
     system, nq, nu = state.system, state.tree.nq, state.tree.nu
     turned = np.array(end.q_view[:nq])
     for b in state.tree.quaternions:  # of both quaternions that are one orientation, the one that is near
         at = slice(state.tree.first_q[b], state.tree.first_q[b] + 4)
         if turned[at] @ state.q_view[at] < 0.0:
             turned[at] *= -1.0
-    apart = system.get_matter_subsystem().multiply_by_n_inv(state, False, turned - state.q_view[:nq])
-    return np.concatenate([apart, end.u_view[:nu] - state.u_view[:nu], end.z_view - state.z_view])
+    change = turned - state.q_view[:nq]
+    apart = system.get_matter_subsystem().multiply_by_n_inv(state, False, change)
+    turns: Any = np.zeros(0)
+    if tangents.lines(state):
+        turns = np.linalg.lstsq(_manifold.displacements_and_turns(state), change)[0][nu:]
+    return np.concatenate([apart, end.u_view[:nu] - state.u_view[:nu], end.z_view - state.z_view, turns])
 
 
 def _moved(system: Any, state: State, step: Array) -> State:
     """The state after a step, on the manifold."""
     nu, nz = state.tree.nu, len(state.z_view)
-    other = _manifold.moved(state, step[:nu])
+    other = _manifold.moved(state, np.append(step[:nu], step[2 * nu + nz :]))
     other.u = np.array(state.u_view) + np.pad(step[nu : 2 * nu], (0, len(state.u_view) - nu))
     if nz:
-        other.z = np.array(state.z_view) + step[2 * nu :]
+        other.z = np.array(state.z_view) + step[2 * nu : 2 * nu + nz]
     system.realize(other, Stage.TIME)
     system.project(other, 1e-12)
     return other

@@ -156,19 +156,31 @@ class Sweep:
 
     def accelerations(self, system: OnManifold, state: State) -> ForwardDynamicsDerivatives:
         """Derivatives of the state's u_dot by q, u, z, mobility forces and time, where it is realized unless it is."""
-        nu, q, u = self._nu, state.q_values, state.u_values
-        if nu == 0:
+        q, u = state.q_values, state.u_values
+        if self._nu == 0:
             none = _zeros((0, 0))
             return self._with_z(state, ForwardDynamicsDerivatives(none, none, self._no_z, none, _zeros(0)))
-        bends = tangents.bends(state) if self._bends else self._no_bends
-        work, of_inverse = self._work(), state.scratch or matrix_sweep.make_scratch(state)
-        given = state.block, system.plain_routine, state.valid, q, u, q, u, bends, self._of_tree, work, of_inverse
-        found: Any = (_kernel.code or _kernel.load())(*given, ForwardDynamicsDerivatives, self._no_z)
+        work = self._work()
+        found: Any = (_kernel.code or _kernel.load())(
+            state.block,
+            system.plain_routine,
+            state.valid,
+            q,
+            u,
+            q,
+            u,
+            tangents.bends(state) if self._bends else self._no_bends,
+            self._of_tree,
+            work,
+            state.scratch or matrix_sweep.make_scratch(state),
+            ForwardDynamicsDerivatives,
+            self._no_z,
+        )
         self._pool.append(work)
         if type(found) is int:
             system.explain(state, found)
         state.valid |= _REALIZED
-        return self._with_z(state, found)
+        return self._with_z(state, found) if len(state.z_values) else found
 
     def _with_z(self, state: State, found: ForwardDynamicsDerivatives) -> ForwardDynamicsDerivatives:
         """The same with zeros by the state's z, of which u_dot does not depend here."""

@@ -93,20 +93,29 @@ def displacements(state: State) -> Array:
     return columns_by_mobility(state, product)
 
 
+def lines(state: State) -> list[int]:
+    """Bodies whose mobilizers are of lines, which have an orientation and no speed about themselves."""
+    tree = state.tree
+    return [b for b in range(1, tree.nb) if tree.num_q[b] - (b in tree.quaternions) > tree.num_u[b] > 0]
+
+
 def turns(state: State) -> Array:
-    """Changes of q that no speed makes and that matter ``(nq, m)``: turns of lines about themselves. Needs positions."""
-    tree, q, found = state.tree, state.q_view, []
-    for b in range(1, tree.nb):
-        first, n, is_quaternion = tree.first_q[b], tree.num_q[b], b in tree.quaternions
-        if n - is_quaternion > tree.num_u[b] > 0:
-            own, first_u = slice(first, first + n), tree.first_u[b]
-            N = displacements(state)[own, first_u : first_u + tree.num_u[b]]
-            whole = np.hstack([N, q[own, None]]) if is_quaternion else N
-            rest = np.linalg.svd(whole)[0][:, whole.shape[1] :]
-            column = np.zeros((tree.nq, rest.shape[1]))
-            column[own] = rest
-            found.append(column)
-    return np.hstack([np.zeros((tree.nq, 0)), *found])
+    """Changes of q that no speed makes and that matter ``(nq, m)``: turns of lines about themselves, by one radian."""
+    return turned_lines(state, state.q_view)
+
+
+def turned_lines(state: State, q: Array) -> Array:
+    """`turns` at q, in which they are linear: q k / 2 of a quaternion, k the line; the last of three angles."""
+    tree, of = state.tree, lines(state)
+    found = np.zeros((tree.nq, len(of)))
+    for column, b in enumerate(of):
+        first = tree.first_q[b]
+        if b in tree.quaternions:
+            w, x, y, z = q[first : first + 4]
+            found[first : first + 4, column] = 0.5 * np.array([-z, y, -x, w])
+        else:
+            found[first + 2, column] = 1.0
+    return found
 
 
 def columns_by_mobility(state: State, product: Callable[[Array], Array]) -> Array:
@@ -312,6 +321,27 @@ def turning(state: State) -> Array:
         has = np.flatnonzero(num_u[body_of_u] > j)
         found[has, first_u[body_of_u[has]] + j] = column[has]
     return found
+
+
+def turning_of_lines(state: State) -> Array:
+    """`turning` ``(nv, nv)`` of displacements and `turns` together: W^+ (d(N u)/dq W - WDot), W = [N T]. Needs velocities."""
+    tree, matter = state.tree, state.system.get_matter_subsystem()
+    W = np.hstack([displacements(state), turns(state)])
+    u, out = np.zeros(len(state.u_view)), np.zeros(len(state.q_view))
+
+    def product(unit: Array) -> Array:
+        u[: tree.nu] = unit
+        out[: tree.nq] = matter.multiply_by_n_dot(state, False, u)[: tree.nq]
+        return out
+
+    of_q = np.array(state.q_dot_view[: tree.nq])
+    W_dot = np.hstack([columns_by_mobility(state, product), turned_lines(state, of_q)])
+    for column, b in enumerate(lines(state)):
+        if b not in tree.quaternions:  # the last angle's unit stays
+            W_dot[:, tree.nu + column] = 0.0
+    rates = rates_by_q(state)
+    assert rates is not None
+    return np.asarray(np.linalg.solve(W.T @ W, W.T @ (rates @ W - W_dot)), np.float64)
 
 
 def rates_by_q(state: State) -> Array | None:

@@ -115,7 +115,7 @@ def put_rows(model: Record, c: int, G: Any, first: int) -> None:
                 g = -(vec3.dot(load3(model.H, i, 0), zw) + vec3.dot(load3(model.H, i, 3), zv))
                 if own >= 0:
                     g = g + load(model.speed_coefficients, model.first_speed[c] + k * model.num_speeds[c] + own + j, 0)
-                G[first + k, i] = g
+                store(G, first + k, i, g)
             constraint_paths.transmit(model, up, b, rows, k, zw, zv)
 
 
