@@ -81,6 +81,8 @@ def test_jax_differentiates_and_batches(kind, arm, rng, close):
         jax.hessian(lambda u: f(one[0], u, one[2]).sum())(one[1])
 
 
+# of PyTorch's own: what its forward mode imports uses what is deprecated in it
+@pytest.mark.filterwarnings("ignore:.*torch.jit:DeprecationWarning")
 @pytest.mark.parametrize("kind", KINDS)
 def test_torch_differentiates_and_batches(kind, arm, rng, close):
     torch = pytest.importorskip("torch")
