@@ -5,6 +5,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 import mobod
 
 COUNT = """
@@ -45,6 +47,8 @@ def test_users_see_what_is_theirs_and_no_more():
 def test_every_name_can_be_the_first_that_is_used():
     """Imports that need one another in a circle work or not, depending on where they begin."""
     code = """
+import pytest
+
 import mobod
 rooms = {mobod._MODULE_OF.get(name, name): name for name in mobod.__all__}
 for name in rooms.values():
@@ -63,6 +67,12 @@ def test_a_name_that_is_not_there_says_what_was_meant():
     except AttributeError as error:
         assert "did you mean" in str(error) and "MultibodySystem?" in str(error)
     assert not hasattr(mobod, "forces") and not hasattr(mobod, "__wrapped__")
+
+
+@pytest.mark.parametrize("name", ["casadi", "gpu", "gym", "jax", "torch"])
+def test_a_module_that_is_imported_by_name_says_so(name):
+    with pytest.raises(AttributeError, match=f"import mobod.{name}$"):
+        mobod.__getattr__(name)  # an earlier test may have imported it
 
 
 def test_a_format_is_imported_when_it_is_read():

@@ -218,6 +218,8 @@ def __getattr__(name: str) -> Any:
     if name in _MODULES:
         return importlib.import_module(f".{name}", __name__)
     where = _MODULE_OF.get(name)
+    if name in _IMPORTED_BY_NAME:
+        raise AttributeError(f"module 'mobod' has {name!r} as a module that it does not import by itself: import mobod.{name}")
     if where is None:
         from .value.attributes import missing_name
 
@@ -232,3 +234,5 @@ def __dir__() -> list[str]:
 
 _MODULE_OF = {name: module for module, names in _WHERE.items() for name in names.split()}
 _MODULES = frozenset(__all__) - frozenset(_MODULE_OF) - {"Mobod", "__version__"}
+#: Modules that need other packages, or a device.
+_IMPORTED_BY_NAME = frozenset(("casadi", "gpu", "gym", "jax", "torch"))

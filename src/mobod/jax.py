@@ -78,10 +78,21 @@ def _differentiable(core: ArrayDynamics) -> Callable[[Any, Any, Any], Any]:
     def compute(q: Any, u: Any, third: Any) -> Any:
         return jax.pure_callback(value, *shapes(q, (nu,)), q, u, third, vmap_method="broadcast_all")
 
+    @jax.custom_jvp
+    def differentiate(q: Any, u: Any, third: Any) -> Any:
+        shape = shapes(q, (nu,), (nu, nq), (nu, nu), (nu, nu))
+        return jax.pure_callback(jacobians, shape, q, u, third, vmap_method="broadcast_all")
+
+    @differentiate.defjvp
+    def _(primals: Any, tangents: Any) -> Any:
+        raise NotImplementedError(
+            "functions of mobod.jax have first derivatives, and no second ones; "
+            "system.calc_forward_dynamics_second_derivatives(state, ...) has these"
+        )
+
     @compute.defjvp
     def _(primals: Any, tangents: Any) -> Any:
-        shape = shapes(primals[0], (nu,), (nu, nq), (nu, nu), (nu, nu))
-        found, *by = jax.pure_callback(jacobians, shape, *primals, vmap_method="broadcast_all")
+        found, *by = differentiate(*primals)
         return found, sum(jnp.einsum("...ij,...j->...i", J, change) for J, change in zip(by, tangents, strict=True))
 
     def function(q: Any, u: Any, third: Any) -> Any:

@@ -4,7 +4,8 @@
     f = mobod.torch.forward_dynamics(system)
     u_dot = f(q, u, mobility_forces)  # (..., nu)
 
-Leading axes are states of one `Ensemble`, eight realized at a time. Jacobians are exact; second derivatives are not there.
+Leading axes are states of one `Ensemble`, eight realized at a time, as are those that `torch.vmap` adds. Jacobians are exact,
+for `backward` and for `torch.func`; second derivatives are not there.
 """
 
 from __future__ import annotations
@@ -52,42 +53,78 @@ def inverse_dynamics(system: MultibodySystem, state: State | None = None) -> Cal
 
 @functools.cache
 def _function() -> Any:
-    """The function of rows of states; Jacobians are computed with the values where something is to be differentiated."""
+    """The function of arrays of states, with what `torch.func` needs; Jacobians are computed where something asks for them."""
     import torch
 
-    class Product(torch.autograd.Function):
-        """Gradients times a Jacobian, which depends on what was given: that has no derivative here, and is not zero."""
+    def numbers(given: tuple[Any, ...]) -> tuple[Any, list[Any]]:
+        """The leading shape, and rows of states."""
+        lead = given[0].shape[:-1]
+        return lead, [one.detach().cpu().numpy().astype(np.float64).reshape(-1, one.shape[-1]) for one in given]
+
+    def in_front(info: Any, places: tuple[Any, ...], given: tuple[Any, ...]) -> list[Any]:
+        """Arguments of `torch.vmap`, those that do not vary repeated, with its axis in front."""
+        pairs = zip(given, places, strict=True)
+        return [one.expand(info.batch_size, *one.shape) if place is None else one.movedim(place, 0) for one, place in pairs]
+
+    class Jacobians(torch.autograd.Function):
+        """Derivatives by the three arguments, which have no derivatives here, and are not constant."""
 
         @staticmethod
-        def forward(ctx: Any, gradients: Any, J: Any, *given: Any) -> Any:
-            ctx.save_for_backward(J)
-            return torch.einsum("ni,nij->nj", gradients.to(J.dtype), J)
+        def forward(core: ArrayDynamics, *given: Any) -> Any:
+            lead, rows = numbers(given)
+            parts = core.jacobians(*rows)[1:]
+            return tuple(
+                torch.as_tensor(part, dtype=one.dtype).reshape(*lead, *part.shape[1:])
+                for part, one in zip(parts, given, strict=True)
+            )
+
+        @staticmethod
+        def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
+            pass
+
+        @staticmethod
+        def vmap(info: Any, in_dims: Any, core: ArrayDynamics, *given: Any) -> Any:
+            return Jacobians.apply(core, *in_front(info, in_dims[1:], given)), (0, 0, 0)
 
         @staticmethod
         def backward(ctx: Any, *gradients: Any) -> Any:
-            if any(ctx.needs_input_grad[2:]):
-                raise NotImplementedError(
-                    "functions of mobod.torch have first derivatives, and no second ones; "
-                    "system.calc_forward_dynamics_second_derivatives(state, ...) has these"
-                )
-            (J,) = ctx.saved_tensors
-            return torch.einsum("nj,nij->ni", gradients[0].to(J.dtype), J), None, None, None, None
+            raise NotImplementedError(
+                "functions of mobod.torch have first derivatives, and no second ones; "
+                "system.calc_forward_dynamics_second_derivatives(state, ...) has these"
+            )
+
+        jvp = backward
 
     class Dynamics(torch.autograd.Function):
         @staticmethod
-        def forward(ctx: Any, core: ArrayDynamics, *given: Any) -> Any:
-            rows = [one.detach().cpu().numpy().astype(np.float64) for one in given]
-            if any(ctx.needs_input_grad[1:]):
-                found = core.jacobians(*rows)
-                Js = (torch.as_tensor(part, dtype=one.dtype) for part, one in zip(found[1:], given, strict=True))
-                ctx.save_for_backward(*Js, *given)
-                return torch.as_tensor(found.value, dtype=given[0].dtype)
-            return torch.as_tensor(core.value(*rows), dtype=given[0].dtype)
+        def forward(core: ArrayDynamics, *given: Any) -> Any:
+            lead, rows = numbers(given)
+            return torch.as_tensor(core.value(*rows), dtype=given[0].dtype).reshape(*lead, core.nu)
+
+        @staticmethod
+        def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
+            ctx.core = inputs[0]
+            ctx.save_for_backward(*inputs[1:])
+            ctx.save_for_forward(*inputs[1:])
+
+        @staticmethod
+        def vmap(info: Any, in_dims: Any, core: ArrayDynamics, *given: Any) -> Any:
+            return Dynamics.apply(core, *in_front(info, in_dims[1:], given)), 0
 
         @staticmethod
         def backward(ctx: Any, *gradients: Any) -> Any:
-            Js, given = ctx.saved_tensors[:3], ctx.saved_tensors[3:]
-            return None, *(Product.apply(gradients[0], J, *given) for J in Js)
+            Js = Jacobians.apply(ctx.core, *ctx.saved_tensors)
+            return None, *(torch.einsum("...i,...ij->...j", gradients[0].to(J.dtype), J) for J in Js)
+
+        @staticmethod
+        def jvp(ctx: Any, *changes: Any) -> Any:
+            Js, given = Jacobians.apply(ctx.core, *ctx.saved_tensors), ctx.saved_tensors
+            parts = [
+                torch.einsum("...ij,...j->...i", J, change)
+                for J, change in zip(Js, changes[1:], strict=True)
+                if change is not None
+            ]
+            return sum(parts).to(given[0].dtype)
 
     return Dynamics
 
@@ -106,8 +143,7 @@ def _differentiable(core: ArrayDynamics) -> Callable[[Any, Any, Any], Any]:
             if one.ndim == 0 or one.shape[-1] != size:
                 raise ValueError(f"{name} has to have the shape (..., {size}), got {tuple(one.shape)}")
         lead = torch.broadcast_shapes(*(one.shape[:-1] for one in given))
-        rows = [one.expand(*lead, one.shape[-1]).reshape(-1, one.shape[-1]) for one in given]
-        return apply(core, *rows).reshape(*lead, core.nu)
+        return apply(core, *(one.expand(*lead, one.shape[-1]) for one in given))
 
     return function
 

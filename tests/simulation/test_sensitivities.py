@@ -217,6 +217,28 @@ def test_other_methods_follow_the_motion(method):
     np.testing.assert_allclose(gradient.gradient, 2.0 * run.q[-1] @ found[:1] + found[1], rtol=1e-5)
 
 
+class Kick(mb.event.PeriodicHandler):
+    """Pushes by what depends on the state."""
+
+    def handle_event(self, state, accuracy):
+        state.u = state.u + 0.3 * np.sin(3.0 * state.q)
+
+
+@pytest.mark.parametrize("method", ["RungeKuttaMerson", "BDF"])
+def test_periodic_handlers_are_part_of_the_motion(method):
+    """By each method, which may have ways of its own from one event to the next."""
+    system, state = bouncing(0.2)
+    system.add_event_handler(Kick(0.03))
+    state = system.realize_topology()
+    system.matter.bodies["ball"].set_length(state, 1.0)
+    wanted = ["q", "drag.damping"]
+    _, expected = differences(system, state, wanted, 0.1, y_of)
+    integrator = getattr(mb.integrator, method)(system, accuracy=1e-7)
+    run = mb.simulate(system, state, 0.1, integrator=integrator, report_interval=0.05, sensitivities=wanted)
+    found = np.vstack([run.sensitivities.of_q[-1], run.sensitivities.u[-1]])
+    np.testing.assert_allclose(found, expected, atol=1e-5 * np.abs(expected).max())
+
+
 def law(q, u, memory):
     efforts = np.empty(2)
     for i in range(2):

@@ -105,6 +105,8 @@ def test_another_integrator_takes_over_when_it_is_initialized(model, make):
     stepper.initialize(state)
     stepper.step_to(0.2)
     assert stepper.get_integrator() is other and other.get_num_steps_taken() > 0 and stepper.get_time() == 0.2
+    with pytest.raises(TypeError, match="state of initialize has to be a State"):
+        stepper.initialize("state")
     with pytest.raises(mb.TopologyError, match="another system"):
         stepper.set_integrator(mb.integrator.RungeKuttaMerson(make.tree(2).system))
 

@@ -77,8 +77,12 @@ def test_jax_differentiates_and_batches(kind, arm, rng, close):
     close(gradient, 2.0 * np.einsum("ni,nij->nj", expected.value, expected.third), 1e-12)
     with pytest.raises(ValueError, match="q has to have"):
         f(one[1], one[1], one[2])
+    with pytest.raises(NotImplementedError, match="no second ones"):
+        jax.hessian(lambda u: f(one[0], u, one[2]).sum())(one[1])
 
 
+# of PyTorch's own: what its forward mode imports uses what is deprecated in it
+@pytest.mark.filterwarnings("ignore:.*torch.jit:DeprecationWarning")
 @pytest.mark.parametrize("kind", KINDS)
 def test_torch_differentiates_and_batches(kind, arm, rng, close):
     torch = pytest.importorskip("torch")
@@ -96,6 +100,14 @@ def test_torch_differentiates_and_batches(kind, arm, rng, close):
         close(tensor.grad.numpy(), 2.0 * np.einsum("ni,nij->nj", expected.value, J), 1e-12)
     by = torch.autograd.functional.jacobian(lambda u: f(tensors[0][0], u, tensors[2][0]), tensors[1][0])
     close(by.numpy(), expected.u[0], 1e-12)
+    plain = [torch.tensor(one) for one in given]
+    for i in range(3):  # torch.func: forward, backward, and both of many
+        for jacobian in (torch.func.jacrev, torch.func.jacfwd):
+            close(torch.vmap(jacobian(f, i))(*plain).numpy(), expected[1 + i], 1e-12)
+    rest = kind(system).value(given[0], np.tile(given[1][0], (4, 1)), np.tile(given[2][0], (4, 1)))
+    close(torch.vmap(f, (0, None, None))(plain[0], plain[1][0], plain[2][0]).numpy(), rest, 1e-12)
+    gradient = torch.func.grad(lambda third: f(plain[0], plain[1], third).pow(2).sum())(plain[2])
+    close(gradient.numpy(), 2.0 * np.einsum("ni,nij->nj", expected.value, expected.third), 1e-12)
     with pytest.raises(ValueError, match="the third argument"):
         f(*tensors[:2], tensors[0])
     for total in (lambda u: f(tensors[0], u, tensors[2]).sum(), lambda u: f(tensors[0], u, tensors[2]).pow(2).sum()):

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..algebra.arrays import Array
-from ..state.fields import SHORTCUTS
+from ..state.fields import GROUPED, SHORTCUTS
 from ..state.resources import own_copy
 
 if TYPE_CHECKING:
@@ -66,10 +66,12 @@ def find_departure(
 ) -> Departure | None:
     """In what *state* has departed; None where it is as *shared*, with fields of its own and the variables that were set.
 
-    What depends on what it does beside its variables (`GROUPED`) departs with it, and flags of work that can be left out do not
-    matter. *before* is how it had departed when its run began.
+    Flags of work that can be left out do not matter, nor how enabled constraints are grouped, which follows from which are, nor
+    where mobilizers were locked that no longer are. *before* is how it had departed when its run began.
     """
-    fields = (state.own_fields.keys() | shared.own_fields.keys() | own.keys()).difference(SHORTCUTS)
+    fields = (state.own_fields.keys() | shared.own_fields.keys() | own.keys()).difference(SHORTCUTS, GROUPED)
+    if not state.field("lock_level").any():
+        fields = fields.difference(("lock_q", "lock_u"))
     has_set = before is not None and bool(before.settings)
     has_set = has_set or any(
         count != shared_count + (place in set_each) for place, count, shared_count in _change_counts(state, shared)

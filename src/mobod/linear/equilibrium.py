@@ -32,7 +32,7 @@ def find_equilibrium(
     *,
     inputs: Sequence[Any] = (),
     tolerance: float = 1e-10,
-    max_iterations: int = 100,
+    max_iterations: int = 1000,
 ) -> State:
     """Find a state near *state* in which a system stands still, stable or not.
 

@@ -111,6 +111,10 @@ class Carrying(Base):
 
     # ------------------------------------------------------------------------------------------ stepping
 
+    def _is_simple(self) -> bool:
+        """Steps are more than the method's kernel, which is not to be called in their place."""
+        return False
+
     def _begin(self) -> None:
         super()._begin()
         state = self._state

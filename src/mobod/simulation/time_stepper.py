@@ -19,7 +19,7 @@ from ..integrator import _runge_kutta as rk
 from ..integrator.base import _callers_level
 from ..state.subsystem import Subsystem
 from ..state.validity import EVERYTHING, unchanged_bit
-from ..system.arguments import check_system
+from ..system.arguments import check_state, check_system
 from ..value.attributes import Sealed
 from ..value.checks import flag, positive
 from ..value.stage import TIME as _TIME
@@ -162,10 +162,10 @@ class TimeStepper(Sealed):
         ------
         ModelError
             If its values are not finite, or give no finite accelerations.
-        TopologyError
-            If it is of another system, or older than its last change.
+        TypeError, TopologyError
+            If it is none, of another system, or older than its last change.
         """
-        state.check_owner(self.system, "initialize")
+        check_state("initialize", self.system, state)
         copy = state.copy()
         if copy.stage < 2:
             self.system.realize_model(copy)

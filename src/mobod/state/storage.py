@@ -30,8 +30,6 @@ class Storage(HidesInner):
         "R_GB",
         "V_GB",
         "__weakref__",
-        "_q_memory",
-        "_u_memory",
         "_y_view",
         "block",
         "discrete",
@@ -91,7 +89,6 @@ class Storage(HidesInner):
         self.H, self.H_FM = record.H.reshape(-1, 2, 3), record.H_FM.reshape(-1, 2, 3)
         self.q_values, self.u_values, self.z_values = record.q[:, 0], record.u[:, 0], record.z[:, 0]
         self.y_values = record.y[:, 0]
-        self._q_memory, self._u_memory = memoryview(self.q_values), memoryview(self.u_values)  # type: ignore[arg-type]
         self.q_view, self.u_view = read_only(self.q_values.view(ViewOfQ)), read_only(self.u_values.view(ViewOfU))
         self.z_view, self._y_view = read_only(self.z_values.view(ViewOfZ)), read_only(self.y_values.view(ViewOfY))
         self.q_dot_view, self.u_dot_view = read_only(record.q_dot[:, 0]), read_only(record.u_dot[:, 0])

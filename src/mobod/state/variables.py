@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import struct
-
-import numpy as np
 import numpy.typing as npt
 
 from ..algebra import given
@@ -70,28 +67,13 @@ class Variables(Invalidation):
             self.stage_number = POSITION
 
     def assign(self, q: npt.ArrayLike | None, u: npt.ArrayLike | None) -> None:
-        """Assign q and u, those that are not None, in half the time of two setters; neither if one of them is refused."""
-        before = self._u_memory.tobytes()
-        try:
-            if u is not None:
-                self._u_memory[:] = u  # type: ignore[assignment]
-            if q is not None:
-                self._q_memory[:] = q  # type: ignore[assignment]
-        except (TypeError, ValueError, BufferError):
-            self.u_values[:] = np.array(struct.unpack(f"{len(self.u_values)}d", before))
-            speeds = None if u is None else self._checked("u", u, self.u_values.shape)
-            if q is not None:
-                self.q_values[:] = self._checked("q", q, self.q_values.shape)
-            if speeds is not None:
-                self.u_values[:] = speeds
+        """Assign q and u, those that are not None; neither if one of them is refused."""
+        if u is not None:
+            u = u if q is None else self._checked("u", u, self.u_values.shape).copy()  # which may be a view of q
         if q is not None:
-            self.valid = 0
-            if self.stage_number > TIME:
-                self.stage_number = TIME
-        else:
-            self.valid &= KEPT_BY_U
-            if self.stage_number > POSITION:
-                self.stage_number = POSITION
+            self.q = q
+        if u is not None:
+            self.u = u
 
     @property
     def z(self) -> Array:

@@ -44,7 +44,7 @@ class Differentiable(OnManifold):
         state : State
         u_dot : (nu,) array_like
         q : (nq,) array_like, optional
-            Assigned first, and the state realized: together with *u* in one call, which of a robot takes half the time of four.
+            Assigned first, and the state realized: together with *u* in one call, two thirds of the time of four for a robot.
         u : (nu,) array_like, optional
 
         Returns
@@ -189,7 +189,7 @@ class Differentiable(OnManifold):
         ----------
         state : State
         q : (nq,) array_like, optional
-            Assigned first, and the state realized: together with *u* in one call, which of a robot saves a fourth of the time.
+            Assigned first, and the state realized: together with *u* in one call, which saves a robot a sixth of the time.
         u : (nu,) array_like, optional
 
         Returns
