@@ -156,6 +156,7 @@ def test_what_cannot_be_is_refused_and_changes_nothing(pendulum):
         ({"sensitivities": "q"}, TypeError, "give a list"),
         ({"sensitivities": ["upper.colour"]}, ValueError, "has no parameter 'colour'"),
         ({"sensitivities": ["q"], "integrator": "TimeStepping"}, ValueError, "TimeStepping solves for impulses"),
+        ({"sensitivities": ["q"] * 1000, "report_interval": 1e-8}, ValueError, "GB of memory"),
         ({"sensitivities": ["q"], "controller": lambda t, q, u: (0.0, 0.0)}, ValueError, "do not follow controller="),
     ):
         with pytest.raises(error, match=text):
