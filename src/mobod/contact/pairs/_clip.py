@@ -13,13 +13,9 @@ with A the polygon's area and A_0 that of the smaller face: a corner that splits
 with no force, and a brick lies on a brick as it lies on a plane. The stiffness of a flat punch grows with the root of its area,
 too (Johnson 1985, Contact Mechanics, section 3.8).
 
-The side of a cylinder or a capsule is a segment, whose two ends are as stiff as each is alone. Cut at the parts s and t of its
-length, it bears at the cuts with the shares
-
-    1 - s    t
-
-so that an end that lies on the face bears as though all did, and what is left, where the cuts meet at an edge or a corner of
-the face, as much as one end: what the edge then presses.
+A segment that is cut at the parts s and t of its length bears at both cuts, each as stiff as an end is alone: the force jumps
+by two where the cuts meet at the face's edge. Shares 1 - s and t would end that jump; but then a force would depend on where
+it slides along the segment without one that pushes it back, and a capsule that lies across an edge trembled without end.
 """
 
 from __future__ import annotations
@@ -153,7 +149,7 @@ def length(v: Any) -> Any:
 
 @generic
 def clip_segment(model: Any, core: Any, which: int, lane: int) -> Any:
-    """Cut the segment between the first two corners likewise; and the shares of the points that are left."""
+    """Cut the segment between the first two corners likewise."""
     rows, flat = model.contact_point, (1.0, 0.0)
     sides = num_corners(model, core, which)
     start = corner(model, core, which, 0, flat)
@@ -168,7 +164,7 @@ def clip_segment(model: Any, core: Any, which: int, lane: int) -> Any:
         out = vec3.cross(vec3.sub(b, a), m)
         dx, dy = vec3.dot(out, vec3.sub(x, a)), vec3.dot(out, vec3.sub(y, a))
         if dx > 0.0 and dy > 0.0:
-            return FORCE, 0, low, high
+            return FORCE, 0
         if dx > 0.0:
             t = dx / (dx - dy)
             if t > low:
@@ -179,11 +175,11 @@ def clip_segment(model: Any, core: Any, which: int, lane: int) -> Any:
                 high = t
         a = b
     if low > high:
-        return FORCE, 0, low, high
+        return FORCE, 0
     along = vec3.sub(y, x)
     store3_lane(rows, 0, FORCE, lane, vec3.add_scaled(x, low, along))
     store3_lane(rows, 1, FORCE, lane, vec3.add_scaled(x, high, along))
-    return FORCE, 2, 1.0 - low, high
+    return FORCE, 2
 
 
 @generic
@@ -204,14 +200,13 @@ def bearing(
     along = downhill(d)
     # of a polygon, twice what a corner's edges count for
     share = 0.0 * along[0]
-    begin, end = share, share
     segment = (kind == CYLINDER and abs(bare(d[2])) < _STEEP) or (kind == BRICK and x * y == 0.0 and z > 0.0)
     if segment:
         for i in range(2):
             v = (x * along[0], x * along[1], along[0] * 0.0 + (z if i == 0 else -z))
             store3_lane(rows, i, FORCE, lane, vec3.add(q, mat33.mul_vec(Q, v)))
             store_lane(rows, i, FORCE + 3, lane, 4.0 * i)
-        here, n, begin, end = clip_segment(model, core, which, lane)
+        here, n = clip_segment(model, core, which, lane)
     elif kind == CONVEX_HULL or kind == CYLINDER or (kind == BRICK and x * y * z > 0.0):
         its = face_feature(model, other, bare3(d), near)[4]
         n = num_corners(model, other, its)
@@ -241,17 +236,14 @@ def bearing(
         v = load3_lane(rows, i, here, lane)
         edge = length(vec3.sub(load3_lane(rows, i + 1 if i + 1 < n else 0, here, lane), v))
         depth = level - vec3.dot(m, v) + r
-        part = share * (before + edge)
-        if segment:
-            part = begin if i == 0 else end
-        if depth > 0.0 and part > 0.0:
+        if depth > 0.0:
             name = load_lane(rows, i, here + 3, lane)
             point = vec3.add(p, mat33.mul_vec(R, vec3.add_scaled(v, 0.5 * depth - r, m)))
             if r > 0.0:
-                k = 1.0 / (r * part * part)  # the force goes with the root of the radius
+                k = 1.0 / r
                 put_point(model, pair, count, point, normal, depth, HERTZ, k, k, 0)
             else:
-                put_point(model, pair, count, point, normal, depth, CORNER, 0.0, part, 0)
+                put_point(model, pair, count, point, normal, depth, CORNER, 0.0, share * (before + edge), 0)
             store_lane(rows, count, FEATURE, lane, name + (0.0 if sign > 0.0 else _SECOND))
             count += 1
     return count
