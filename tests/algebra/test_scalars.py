@@ -246,3 +246,20 @@ def test_gathering_and_scattering_are_each_others_inverse():
         out = np.zeros((16, 3))
         run(rows, out)
         assert np.array_equal(out[8:], rows) and not out[:8].any()
+
+
+def test_rows_of_lanes_are_put_into_rows_of_states():
+    """Fifteen numbers: eight at once, and seven one by one."""
+    from mobod.algebra.eights import put_rows
+    from mobod.compiling import engine
+
+    def put(rows, out):
+        put_rows(rows, 1, 3, out, 8, 2)
+
+    rows = np.random.default_rng(5).normal(size=(4, 5, 8))
+    expected = np.zeros((16, 20))
+    expected[8:, 2:17] = rows[1:].reshape(15, 8).T
+    for run in (put, engine.numba().njit(**engine.OPTIONS)(put)):
+        out = np.zeros((16, 20))
+        run(rows, out)
+        assert np.array_equal(out, expected)

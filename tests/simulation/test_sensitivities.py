@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import mobod as mb
+from mobod.algebra import where
 from mobod.system.variations import Directions
 
 #: Of runs whose differences are taken.
@@ -117,6 +118,28 @@ def test_a_constrained_system_by_the_length_of_its_rod():
     system.project(state, 1e-13)
     wanted = ["ball.q", "pin.u", "rod.rod_length", "ball.com"]
     assert_sensitivities(system, state, wanted, 0.3, 1e-6, 2e-5)
+
+
+@pytest.mark.parametrize("constrained", [False, True])
+def test_compiled_steps_are_those_that_python_takes(constrained, monkeypatch):
+    """The same steps, by the errors of both motion and derivatives, and the same derivatives: without J and B, and by them."""
+    system, _, matter, pin, ball = swinging()
+    if constrained:
+        mb.constraint.Rod(matter.ground, (0.5, -1, 0), ball, (0, -0.5, 0), 1.0, name="rod")
+    state = started(system, matter, pin, ball)
+    system.project(state, 1e-12)
+    wanted = ["ball.q", "ball.u", "ball.com", "ball.outboard_frame"] + ["rod.rod_length"] * constrained
+
+    def run():
+        return mb.simulate(system, state, 0.2, accuracy=1e-6, report_interval=0.1, sensitivities=wanted)
+
+    compiled = run()
+    monkeypatch.setattr("mobod.simulation.variational.are_compiled", lambda *_: False)
+    expected = run()
+    for name in ("steps_taken", "evaluations", "error_test_failures"):
+        assert compiled.statistics[name] == expected.statistics[name]
+    for name, array in compiled.sensitivities.arrays().items():
+        np.testing.assert_allclose(array, expected.sensitivities.arrays()[name], rtol=1e-9, atol=1e-10)
 
 
 def bouncing(drag=0.0):
@@ -323,3 +346,42 @@ def test_what_cannot_be_is_refused():
     with pytest.raises(ValueError, match="the loss"):
         mb.calc_gradient(system, state, 0.1, lambda end: np.nan, ["q"])
     assert mb.simulate(system, state, 0.1).sensitivities is None
+
+
+@pytest.mark.parametrize("announced", [True, False], ids=["by an event", "in silence"])
+def test_a_force_that_jumps(announced):
+    """A car is pushed by 1 up to x = 1, by -3 beyond, which it reaches at t = 1 with the speed 1.5.
+
+    dx/du0 = t up to there; then 1.5 - 4 (1 / 1.5) 0.5 = 1/6 at t = 1.5, since the brake comes 1 / 1.5 earlier a unit of speed.
+    """
+    system = mb.MultibodySystem("car")
+    matter, forces = mb.SimbodyMatterSubsystem(system), mb.GeneralForceSubsystem(system)
+    car = mb.mobilizer.Slider(matter.ground, mb.body.Particle(1.0), name="car")
+    if announced:
+        push = mb.force.MobilityConstantForce(forces, car, 0, 1.0)
+
+        class Brake(mb.event.TriggeredHandler):
+            def get_value(self, state):
+                return state.q[0] - 1.0
+
+            def handle_event(self, state, accuracy):
+                push.set_force(state, -3.0)
+
+        system.add_event_handler(Brake(mb.Stage.POSITION, falling=False))
+    else:
+
+        def force(t, X, V, q, u, parameters):
+            return (), ((where(q[0][0] < 1.0, 1.0, -3.0),),)
+
+        mb.force.Custom(forces, compiled=mb.force.CompiledFunctions(force, mobilizers=[car]))
+    state = system.realize_topology()
+    state.u = [0.5]
+
+    def run():
+        return mb.simulate(system, state, 1.5, accuracy=1e-6, report_interval=1.5, sensitivities=["u"]).sensitivities.q[-1]
+
+    if announced:
+        np.testing.assert_allclose(run(), 1.0 / 6.0, atol=1e-6)
+        return
+    with pytest.warns(UserWarning, match=r"the rate of car.u jumps from 1 to -3 without an event"):
+        np.testing.assert_allclose(run(), 1.5, atol=1e-6)

@@ -89,13 +89,17 @@ def routine_of(law: Callable[..., Any], names: tuple[str, ...], places: Mapping[
     text = _text(names, places, num_efforts)
     fingerprint = None
     if frozen.fingerprint is not None:
-        fingerprint = hashlib.blake2b(f"law {text} {frozen.fingerprint}".encode(), digest_size=16).hexdigest()
+        fingerprint = hashlib.blake2b(f"named law {text} {frozen.fingerprint}".encode(), digest_size=16).hexdigest()
         if fingerprint in _made:
             return _made[fingerprint]
     namespace: dict[str, Any] = {"law": frozen.function, "np": np, "load": load, "store": store}
     exec(compile(text, __file__, "exec"), namespace)
     sample: Any = namespace["sample"]
     sample.__module__ = __name__
+    if fingerprint is not None:
+        # machine code that several processes have made meets in one: what is not inlined has to have a name of its own
+        for part in (sample, *frozen.parts):
+            part.__qualname__ = f"{part.__qualname__}_{fingerprint}"
 
     def explain(scalar: str, error: Exception) -> Exception:
         return explained(frozen, error)

@@ -24,6 +24,7 @@ from ..system.variations import Directions, Variations
 from ..tree.measures import begin_step
 from ._carrying import Carrying, Jump, Step, kept_attributes, largest_error, put_back
 from ._following import follow
+from ._unannounced_jumps import UnannouncedJumps
 from .checkpoint import integrator_keywords
 from .compiled_variations import CompiledVariations, are_compiled
 
@@ -48,6 +49,7 @@ class Variational(Carrying, Integrator):
         self.table, self.order, self.error_order = like.table, like.order, like.error_order  # type: ignore[misc]
         self.like = like
         self._compiled: CompiledVariations | None = None
+        self._unannounced = UnannouncedJumps(variations)
         self.carry(variations, keeps_tape)
 
     def get_method_name(self) -> str:
@@ -63,6 +65,7 @@ class Variational(Carrying, Integrator):
         state = self._state
         assert state is not None
         self._compiled = None
+        self._unannounced.begin()
         if self.tape is None and self.held is None and are_compiled(self.variations, state):
             self._compiled = CompiledVariations(self.variations, state, self.table.shape[1] - 1)
 
@@ -77,7 +80,7 @@ class Variational(Carrying, Integrator):
         following = self.sample()
         time, y, S = float(control[rk.TIME]), self.work[rk.Y].copy(), self.S
         self.leave_at(time)
-        first = self._rates(state, S)
+        first, before = self._rates(state, S), self.work[rk.RATE].copy()
         limit = np.inf
         if state.tree.counts["num_contact_elements"]:
             self._call(rk.permit, self.work, control, counts)
@@ -123,6 +126,7 @@ class Variational(Carrying, Integrator):
                 control[rk.STEP] = max(control[rk.MIN_STEP], growth * h)
         counts[rk.FORCED] = 0
         self.leave_at(end)
+        self._unannounced.look(state, (time, y, before), (end, self.work[rk.Y], self.work[rk.RATE]))
         if self.tape is None:
             self.S = self.variations.project(state, tried[1], self.weights)
             self._keep(state, self.S)
@@ -135,10 +139,12 @@ class Variational(Carrying, Integrator):
         control, state = self.control, self._state
         assert state is not None
         before, S = (float(control[rk.TIME]), self.work[rk.Y].copy(), self.S), self.S.copy()
+        rates = self.work[rk.RATE].copy()
         stop = min(float(control[rk.FINAL_TIME]), report)
         status = self._call(kernels.step, self.work, self._table, control, self.counts, stop, compiled.arguments(S))
         if status == rk.DONE:
             self._before, self.S = before, S
+            self._unannounced.look(state, (*before[:2], rates), (float(control[rk.TIME]), self.work[rk.Y], self.work[rk.RATE]))
             if control[rk.TIME] >= stop:
                 self.leave_at(float(control[rk.TIME]))
                 self._keep(state, S)
