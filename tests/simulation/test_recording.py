@@ -160,6 +160,16 @@ def test_a_recording_on_disk_is_what_memory_would_hold(model, tmp_path):
     assert np.array_equal(loaded.get_body_poses(model.bodies[1]), in_memory.get_body_poses(model.bodies[1]))
 
 
+def test_a_motion_that_is_open_when_python_ends(model, tmp_path):
+    """HDF5 closes its files after Python is gone, and calls it where they are not closed before."""
+    path = tmp_path / "run.h5"
+    motion = mb.simulate(model.system, model.state, 0.02, record_to=path)
+    kept_for_good = "ctypes.pythonapi.Py_IncRef(ctypes.py_object(motion))"
+    lines = f"import ctypes, mobod; motion = mobod.Trajectory.load({str(path)!r}); print(motion.q[-1, 0]); {kept_for_good}"
+    ended = subprocess.run([sys.executable, "-c", lines], capture_output=True, text=True, env=os.environ, check=True)
+    assert float(ended.stdout) == motion.q[-1, 0]
+
+
 def test_an_array_on_disk_is_like_one_in_memory(model, tmp_path):
     run = mb.simulate(model.system, model.state, 0.2, report_interval=0.01, record_to=tmp_path / "run.hdf5")
     q = np.asarray(run.q)

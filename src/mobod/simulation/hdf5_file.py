@@ -12,6 +12,7 @@ import contextlib
 import json
 import os
 import time as _clock
+import weakref
 import zlib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -319,7 +320,7 @@ class _Source:
         self.path, self._salvaging = Path(path), salvaging
         self.h5py = import_h5py()
         self.file: Any = None
-        self._image: Image | None = None
+        self._close_file: weakref.finalize[..., _Source] | None = None
         #: The file and its journal when it was opened.
         self._seen: tuple[Any, ...] | None = None
         #: Whether nobody writes the file any more.
@@ -343,7 +344,8 @@ class _Source:
         except BaseException:
             image.close()
             raise
-        self._image = image
+        # At the interpreter's exit, too: HDF5's own is later, when there is no Python left for the image to run in.
+        self._close_file = weakref.finalize(self, _close, self.file, image)
         return self.file
 
     def read(self, what: Any) -> Any:
@@ -408,18 +410,20 @@ class _Source:
 
     def close(self) -> None:
         """Close the file."""
-        file, self.file = self.file, None
-        if file:
-            file.close()
-        if self._image is not None:
-            self._image.close()
-            self._image = None
+        self.file = None
+        if self._close_file is not None:
+            self._close_file()
 
     def __del__(self) -> None:
         with contextlib.suppress(Exception):
-            self.close()
-        with contextlib.suppress(Exception):
             os.close(self._handle)
+
+
+def _close(file: Any, image: Image) -> None:
+    """Close a file, and what it is read from."""
+    with contextlib.suppress(Exception):
+        file.close()
+    image.close()
 
 
 def _salvaged(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, Any]]:
