@@ -74,7 +74,9 @@ def test_quaternions_constraints_and_parameters_of_their_own():
     ensemble.u = np.linspace(0.0, 1.0, 12).reshape(3, 4)
     ensemble.project()
     ensemble.set_each(ball.set_body_mass_properties, [mb.MassProperties(m, (0, 0.1, 0.2), inertia) for m in (1.3, 1.4, 1.5)])
-    ensemble.set_each(ball.set_outboard_frame, [mb.Transform((x, 0.5, 0)) for x in (0.0, 0.01, 0.02)])
+    turns = [mb.Rotation.about_axis(x, (1, 0, 0)) for x in (0.0, 0.1, 0.2)]  # how frames change with directions differs, too
+    ensemble.set_each(ball.set_outboard_frame, [mb.Transform(R, (0.0, 0.5, 0)) for R in turns])
+    ensemble.project()
     starts = ensemble.copy()
     wanted = ["ball.q", "pin.u", "rod.rod_length", "ball.com", "ball.outboard_frame"]
     found = ensemble.simulate(0.2, report_interval=0.1, sensitivities=wanted)
@@ -154,6 +156,7 @@ def test_what_cannot_be_is_refused_and_changes_nothing(pendulum):
         ({"sensitivities": "q"}, TypeError, "give a list"),
         ({"sensitivities": ["upper.colour"]}, ValueError, "has no parameter 'colour'"),
         ({"sensitivities": ["q"], "integrator": "TimeStepping"}, ValueError, "TimeStepping solves for impulses"),
+        ({"sensitivities": ["q"] * 1000, "report_interval": 1e-8}, ValueError, "GB of memory"),
         ({"sensitivities": ["q"], "controller": lambda t, q, u: (0.0, 0.0)}, ValueError, "do not follow controller="),
     ):
         with pytest.raises(error, match=text):

@@ -14,7 +14,7 @@ import pytest
 
 import mobod as mb
 from mobod.ensemble import work_sharing
-from mobod.ensemble.chunks import STOPPED
+from mobod.ensemble.chunks import DONE, STOPPED
 from mobod.ensemble.work_sharing import Helpers, Task, by_chunks
 
 
@@ -182,14 +182,17 @@ def test_the_same_task_again_and_again_sees_what_was_written_meanwhile(threads):
 
 @pytest.mark.parametrize("threads", [2, 4])
 def test_steps_again_and_again_take_each_call_s_forces_and_duration(threads):
+    """Six calls in a row, in which helpers are awake."""
     system, state = mb.examples.double_pendulum.build()
     one, more = (mb.Ensemble(system, 203, state=state, threads=n) for n in (1, threads))
     rng = np.random.default_rng(7)
-    for k in range(200):
-        forces, duration = rng.normal(size=(203, 2)), rng.uniform(1e-3, 3e-3)
+    for k in range(60):
+        calls = [(rng.uniform(1e-3, 3e-3), rng.normal(size=(203, 2))) for _ in range(6)]
         for ensemble in (one, more):
-            ensemble.step(duration, fixed_step_size=1e-3, mobility_forces=forces)
+            for duration, forces in calls:
+                ensemble.step(duration, fixed_step_size=1e-3, mobility_forces=forces)
         assert np.array_equal(one.q, more.q) and np.array_equal(one.time, more.time), k
+        assert more._step_plan.task.job.chunks[DONE] == 203  # more would let the caller go before a helper has ended
         if k % 20 == 7:
             time.sleep(rng.uniform(0.5, 1.5) * work_sharing.AWAKE)
     assert np.ptp(one.u[:, 0]) > 0.1  # each state had forces of its own

@@ -210,7 +210,7 @@ CONSTRAINTS = Records(
         display_sizes=("direction_display_length", "point_display_radius"),
         hides=True,
         force_on_second=no_slip_force,
-        acceleration_is_of_errors=True,
+        acceleration_is_of_errors=False,
         reachable=None,
         reference=SIMBODY,
     ),

@@ -40,14 +40,6 @@ REDUNDANT = 1e-7
 PROJECTED = 1e-8
 # Where equations are not linear in u, they go there by different steps.
 PROJECTED_CURVED = 1e-5
-# Simbody's acceleration error of NoSlip1D is not the rate of its velocity error. What depends on it is left out: that mobod's
-# is the rate is tested in tests/constraint/test_body_kinds.py, and that all else follows from it, for every kind, beside it.
-OF_ACCELERATION = {
-    *("get_multipliers_as_vector", "get_multiplier", "get_force_at_contact_point", "get_constraint_forces_as_vectors"),
-    *("calc_power", "u_dot", "q_dot_dot", "get_constraint_multipliers", "find_constraint_forces", "calc_constraint_power"),
-    *("calc_bias_for_multiply_by_g", "calc_bias_for_acceleration_constraints", "calc_constraint_acceleration_errors"),
-    *("calc_acceleration", "calc_mobilizer_reaction_forces"),
-}
 
 
 @functools.lru_cache(maxsize=4)
@@ -95,15 +87,7 @@ def constraint_results(model, results):
 
 
 def results_of(model, record):
-    """Yield (name, expected, what mobod says) of everything recorded that Simbody has right."""
-    no_slip = any(isinstance(constraint, mb.constraint.NoSlip1D) for constraint in model.matter.constraints)
-    for name, expected, actual in everything_of(model, record):
-        if not (no_slip and name.rpartition(".")[2].partition("[")[0] in OF_ACCELERATION):
-            yield name, expected, actual
-
-
-def everything_of(model, record):
-    """Yield the same of everything recorded."""
+    """Yield (name, expected, what mobod says) of everything recorded."""
     results = record["results"]
     yield from constraint_results(model, results["constraints"])
     for key, value in results["state"].items():

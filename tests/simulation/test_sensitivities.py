@@ -120,6 +120,28 @@ def test_a_constrained_system_by_the_length_of_its_rod():
     assert_sensitivities(system, state, wanted, 0.3, 1e-6, 2e-5)
 
 
+@pytest.mark.parametrize("constrained", [False, True])
+def test_compiled_steps_are_those_that_python_takes(constrained, monkeypatch):
+    """The same steps, by the errors of both motion and derivatives, and the same derivatives: without J and B, and by them."""
+    system, _, matter, pin, ball = swinging()
+    if constrained:
+        mb.constraint.Rod(matter.ground, (0.5, -1, 0), ball, (0, -0.5, 0), 1.0, name="rod")
+    state = started(system, matter, pin, ball)
+    system.project(state, 1e-12)
+    wanted = ["ball.q", "ball.u", "ball.com", "ball.outboard_frame"] + ["rod.rod_length"] * constrained
+
+    def run():
+        return mb.simulate(system, state, 0.2, accuracy=1e-6, report_interval=0.1, sensitivities=wanted)
+
+    compiled = run()
+    monkeypatch.setattr("mobod.simulation.variational.are_compiled", lambda *_: False)
+    expected = run()
+    for name in ("steps_taken", "evaluations", "error_test_failures"):
+        assert compiled.statistics[name] == expected.statistics[name]
+    for name, array in compiled.sensitivities.arrays().items():
+        np.testing.assert_allclose(array, expected.sensitivities.arrays()[name], rtol=1e-9, atol=1e-10)
+
+
 def bouncing(drag=0.0):
     system = mb.MultibodySystem("bouncing")
     matter = mb.SimbodyMatterSubsystem(system)

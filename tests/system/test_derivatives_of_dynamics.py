@@ -103,10 +103,15 @@ def test_one_coordinate_that_turns_and_moves_a_body_at_once(make, close, derivat
 
 
 def test_every_kind_of_force(make, close, derivative):
-    """All in one tree: by dual numbers."""
+    """All in one tree: by dual numbers. Beside a law's corner, by differences of a third of the step."""
     _, _, state = realized_with_all(make)
-    assert_forward(state, close, derivative)
-    assert_inverse(state, make.rng, close, derivative)
+
+    def away_from_corners(f):
+        wide, narrow = derivative(f), derivative(f, 1e-4)
+        return narrow if np.abs(wide - narrow).max() > 1e-6 * np.abs(narrow).max() else wide
+
+    assert_forward(state, close, away_from_corners)
+    assert_inverse(state, make.rng, close, away_from_corners)
 
 
 def test_forces_on_single_mobilities(make, close, derivative):

@@ -1,11 +1,11 @@
 """NoSlip1D: two bodies do not slip against each other along a direction, at a point: one equation of velocities.
 
-    verr = n.(v_1 - v_0)     aerr = n.(a_1 - a_0) + (w_case x n).(v_1 - v_0),  a_i = a + w_i x (v_P - v_i)
+    verr = n.(v_1 - v_0)     aerr = n.(a_1 - a_0) + n'.(v_1 - v_0)
 
-at a point P, which is fixed on a third body, the case, as the direction n is; v_i and a are of the material points of both
-bodies there, in Ground. Other points of a body come to be at P, hence the last term: aerr is the rate of verr. Simbody 3.7 has
-no such term, and (w_A + w_case) x n with the Ancestor A, which is the same for gears on axes that the case holds, but lets verr
-grow in general three-dimensional motion. A positive multiplier is a force -n on body 1. Source: our own derivation.
+of the material points of both bodies at a point P, which is fixed on a third body, the case, as the direction n is; measured in
+the Ancestor body A. With both bodies' motion in Ground that is n.(a_1 - a_0) + ((w_A + w_case) x n).(v_1 - v_0). It is not the
+rate of verr in general, since other points come to be at P. A positive multiplier is a force -n on body 1.
+Source: the conventions of Simbody 3.7.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 @generic
 def _geometry(model: Any, c: int) -> Any:
-    """n, both bodies, the point from their origins, the case. Integers: which constrained bodies are case, 0, 1."""
+    """n, both bodies, the point from their origins, the case. Integers: which constrained bodies are case, 0, 1; Ancestor."""
     case = _access.body(model, c, _access.integer(model, c, 0))
     b0 = _access.body(model, c, _access.integer(model, c, 1))
     b1 = _access.body(model, c, _access.integer(model, c, 2))
@@ -55,12 +55,10 @@ def positions(model: Any, c: int) -> None:
 def velocities(model: Any, c: int) -> None:
     """What aerr has beside G udot."""
     n, b0, b1, arm0, arm1, case = _geometry(model, c)
-    v0, v1 = _access.velocity_at(model, b0, arm0), _access.velocity_at(model, b1, arm1)
-    v = _access.velocity_at(model, case, _access.from_origin(model, case, _access.vector(model, c, 0)))
-    a0 = vec3.add(_access.centripetal(model, b0, arm0), vec3.cross(load3(model.V_GB, b0, 0), vec3.sub(v, v0)))
-    a1 = vec3.add(_access.centripetal(model, b1, arm1), vec3.cross(load3(model.V_GB, b1, 0), vec3.sub(v, v1)))
-    turning = vec3.cross(load3(model.V_GB, case, 0), n)
-    _access.put_acceleration_offset(model, c, 0, vec3.dot(n, vec3.sub(a1, a0)) + vec3.dot(turning, vec3.sub(v1, v0)))
+    dv = vec3.sub(_access.velocity_at(model, b1, arm1), _access.velocity_at(model, b0, arm0))
+    da = vec3.sub(_access.centripetal(model, b1, arm1), _access.centripetal(model, b0, arm0))
+    w = vec3.add(load3(model.V_GB, _access.integer(model, c, 3), 0), load3(model.V_GB, case, 0))
+    _access.put_acceleration_offset(model, c, 0, vec3.dot(n, da) + vec3.dot(vec3.cross(w, n), dv))
 
 
 class NoSlip1D(BetweenBodies, OneVelocity):
@@ -85,9 +83,9 @@ class NoSlip1D(BetweenBodies, OneVelocity):
     -----
     The error is a velocity; the multiplier is minus the force on body 1 along the direction. The case bears no force.
 
-    The acceleration error is the rate of the velocity error. Simbody 3.7 has that of the material points, which is the same for
-    gears on axes that the case holds; in general three-dimensional motion its velocity errors grow. Where the point of contact
-    is not fixed to any body, as on a coin's rim, use a `SpeedCoupler` or a `Custom`, as the example ``rolling_coin`` does.
+    The acceleration error is that of the material points, as Simbody has it. Where the point of contact moves along a body in
+    three dimensions, as on a coin's rim, that is not the rate of the velocity error: use a `SpeedCoupler` or a `Custom` there,
+    as the example ``rolling_coin`` does.
 
     Examples
     --------
@@ -130,7 +128,7 @@ class NoSlip1D(BetweenBodies, OneVelocity):
         super().__init__(bodies, equations=(0, 1, 0), disabled_by_default=disabled_by_default, name=name)
 
     def pack_integers(self) -> list[int]:
-        return [*self._which]
+        return [*self._which, self.get_ancestor_mobilized_body().get_mobilized_body_index()]
 
     def tied_bodies(self) -> list[MobilizedBody]:
         return [self.constrained_bodies[self._which[1]], self.constrained_bodies[self._which[2]]]

@@ -49,6 +49,7 @@ class SensitivityRows:
         #: Rows of an array as kernels write them, displacements and then y.
         self._sizes = of.nu, of.nq, of.nu, of.nz, of.num_particle_numbers, of.num_particle_numbers
         self.rows = np.zeros((0, 0, sum(self._sizes), self._n))
+        self.numbers_a_row = sum(self._sizes) * self._n
         self.arrays: dict[str, Array] = {}
 
     def begin(self, n: int, nt: int) -> None:

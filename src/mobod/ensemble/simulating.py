@@ -148,14 +148,7 @@ class Simulating(Stepping):
         """
         self._template.check_owner(self._system, "Ensemble.simulate")
         made = make_integrator(self._system, integrator, accuracy, fixed_step_size)
-        times = self._report_times(time, report_interval, made, record_to)
         template = self._state(0)
-        control = None if controller is None else RunFunction("controller", controller, template)
-        ends = None if terminate is None else RunFunction("terminate", terminate, template)
-        if observe is not None:
-            try_observer(observe, template)
-        if record is not None:
-            _check_recorded(Recording(self._system, template, record), record)
         tangents = None
         if sensitivities is not None:
             if controller is not None:
@@ -164,6 +157,14 @@ class Simulating(Stepping):
                     "force.Custom or a mobod.control.Custom of the system"
                 )
             tangents = SensitivityRows(made, template, sensitivities)
+        numbers_beside = 0 if tangents is None else tangents.numbers_a_row
+        times = self._report_times(time, report_interval, made, record_to, numbers_beside)
+        control = None if controller is None else RunFunction("controller", controller, template)
+        ends = None if terminate is None else RunFunction("terminate", terminate, template)
+        if observe is not None:
+            try_observer(observe, template)
+        if record is not None:
+            _check_recorded(Recording(self._system, template, record), record)
         run = _Run(self, made, times, _file(record_to), progress, (control, ends), tangents)
         if run.lanes is None and tangents is None:
             given = {"controller": control, "terminate": ends}
@@ -189,15 +190,20 @@ class Simulating(Stepping):
             return copy.copy(self)._state
         return CopyOf(self._template.copy())
 
-    def _report_times(self, time: float, interval: float | None, integrator: Integrator, record_to: Any) -> Array:
-        """Times of reports: one row, or a row a state where these begin at different times."""
+    def _report_times(
+        self, time: float, interval: float | None, integrator: Integrator, record_to: Any, beside: int = 0
+    ) -> Array:
+        """Times of reports: one row, or a row a state where these begin at different times.
+
+        *beside* is how many numbers a report has beside the variables.
+        """
         time = number("time", time)
         if not 0.0 < time < np.inf:
             raise ValueError(f"time has to be positive and finite, got {time}")
         interval = time / 200.0 if interval is None else number("report_interval", interval)
         if not interval > 0.0:
             raise ValueError(f"report_interval has to be positive, got {interval}")
-        numbers = 0 if record_to is not None else self._n * len(self._template.y_values)
+        numbers = 0 if record_to is not None else self._n * (len(self._template.y_values) + beside)
         starts = self._time[: self._n, 0]
         if not np.isfinite(starts).all():
             raise ValueError(f"the time of state {int(np.argmin(np.isfinite(starts)))} is not finite")
@@ -439,8 +445,9 @@ class _Run:
     def go(self) -> None:
         """Run all states; where they go to a file, some at a time."""
         batch = self._n
+        width = self._ny + (0 if self.tangents is None else self.tangents.numbers_a_row)
         if self._file is not None:
-            batch = max(8, min(self._n, _BUFFER // (8 * self._nt * max(1, self._ny)) // 8 * 8))
+            batch = max(8, min(self._n, _BUFFER // (8 * self._nt * max(1, width)) // 8 * 8))
         for first in range(0, self._n, batch):
             stop = min(first + batch, self._n)
             results = self._results
