@@ -274,16 +274,30 @@ def test_welded_bodies_that_carry_others(make, close, derivative):
     assert_forward(state, close, derivative)
 
 
-@pytest.mark.parametrize("kinds", ["constant columns", "a long chain", "all columns"])
+@pytest.mark.parametrize("kinds", ["constant columns", "forces without slopes", "a long chain", "all columns"])
 def test_derivatives_of_an_ensemble_are_those_of_its_states(make, close, kinds):
     K, long = mb.mobilizer, kinds == "a long chain"  # of several runs of places; gravity is Ground's acceleration
-    kinds = [K.Pin, K.Universal, K.Gimbal] if kinds == "all columns" else [K.Pin, K.Free, K.Slider, K.Ball, K.Planar]
+    bends, sloped = kinds == "all columns", kinds != "forces without slopes"
+    kinds = [K.Pin, K.Universal, K.Gimbal] if bends else [K.Pin, K.Free, K.Slider, K.Ball, K.Planar]
     if long:
         model = make.tree(26, [K.Pin, K.Weld, K.Ball, K.Slider], direction=mb.Direction.FORWARD, chain=True)
     else:
         model = make.tree(6, kinds, direction=mb.Direction.FORWARD)
-        mb.force.MobilityLinearDamper(model.forces, model.bodies[-1], 0, 0.7)
-        mb.force.GlobalDamper(model.forces, model.matter, 0.3)  # without forces on mobilities, none goes through a free one
+    if not bends:  # bases with several mobilities, which carry others
+        ground = model.bodies[0]
+        welded = make.mobilized_body(K.Weld, ground, direction=mb.Direction.FORWARD)
+        for kind, parent in ((K.Ball if long else K.Free, welded), (K.Ball if long else K.Planar, ground)):
+            base = make.mobilized_body(kind, parent, direction=mb.Direction.FORWARD)
+            for _ in range(2):
+                make.mobilized_body(K.Pin, base, direction=mb.Direction.FORWARD)
+    bodies = model.matter.body_list[1:]
+    if not long and sloped:
+        mb.force.MobilityLinearDamper(model.forces, bodies[5], 0, 0.7)
+        mb.force.GlobalDamper(model.forces, model.matter, 0.3)
+    elif not long:  # without forces on mobilities, none goes through a free one
+        for body in bodies:
+            for i in range(body.facts.num_u):
+                mb.force.MobilityConstantForce(model.forces, body, i, 10.0 * (i + 1))
     model.made()
     assert not long or len(model.state.u) > LONGEST
     n, system = 9, model.system

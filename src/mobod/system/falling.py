@@ -86,7 +86,8 @@ class Sweep:
         self.slopes = slopes
         self._of_tree = self.bent, slopes
         #: For derivatives of many states, see `forward_dynamics_derivatives`.
-        self.runs, self.own_blocks = runs_of(tree), own_blocks_of(tree, slopes)
+        self.runs = runs_of(tree)
+        self.own_blocks = own_blocks_of(tree, slopes, self.runs)
         self._bends = any(bent)
         self._no_bends = np.zeros((1, kernels.NUMBERS_OF_BENDS))
         self._nu = nu = tree.nu

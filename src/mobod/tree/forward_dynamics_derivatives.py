@@ -15,6 +15,10 @@ A sweep takes mobility after mobility by place, in runs without branches, so tha
 short, and a block of rows so small, that all which rows of a block look at in one run stays in a processor's first cache. Of a
 body's own mobilities, of which a sweep has taken some before the others, the difference is among the entries D that these have
 of their own, as are the slopes of forces on single mobilities.
+
+A base with more than one mobility, such as a free body, is a run of its own that is taken as one: U takes all of its mobilities
+before its results, and W none, since Ground needs no W. Nothing is then wrong between them, and as U has no other mobilities,
+their sigma_ik . F = w_i . (F x v_k), with v_k the linear part of column k at M's origin, is a part of U X_k: they have no D.
 """
 
 from typing import Any
@@ -46,8 +50,9 @@ from .inverse_dynamics_derivatives import (
 NUMBERS_ON_THE_WAY, NUMBERS_OUTBOARD, NUMBERS_OF_TURNS = 18, 18, 9
 #: Rows of M^-1 in a sweep, and in a block of results, which holds as many by q and by u; the most places of a run.
 ROWS, BLOCK, LONGEST = 3, 12, 18
-#: Of a run of places: its first, its end, and the numbers of the joints where it begins and ends, -1 for none.
-_FIRST, _END, _INBOARD, _OUTBOARD = range(4)
+#: Of a run of places: its first, its end, the numbers of the joints where it begins and ends, -1 for none; 1 if it is taken as
+#: one.
+_FIRST, _END, _INBOARD, _OUTBOARD, _AS_ONE = range(5)
 
 
 def runs_of(tree: Any) -> npt.NDArray[np.int64]:
@@ -59,24 +64,25 @@ def runs_of(tree: Any) -> npt.NDArray[np.int64]:
         nearest[b] = b if num_u[b] else nearest[parent[b]]
         if num_u[b]:
             children[nearest[parent[b]]].append(b)
-    begins = [b for p in range(tree.nb) if p == 0 or len(children[p]) > 1 for b in children[p]]
+    as_one = [b in children[0] and num_u[b] > 1 for b in range(tree.nb)]
+    begins = [b for p in range(tree.nb) if p == 0 or as_one[p] or len(children[p]) > 1 for b in children[p]]
     joints, runs, count = {0: -1}, [], 0
     for b in sorted(begins, key=lambda b: int(first_place[b])):
         last = b
-        while len(children[last]) == 1:
+        while len(children[last]) == 1 and not as_one[last]:
             last = children[last][0]
         place, end, joint = first_place[b], first_place[last] + num_u[last], joints[nearest[parent[b]]]
         while end - place > LONGEST or (children[last] and end > place):
             stop = min(place + LONGEST, end)
-            runs.append((place, stop, joint, count))
+            runs.append((place, stop, joint, count, as_one[b]))
             place, joint, count = stop, count, count + 1
         joints[last] = joint
         if end > place:
-            runs.append((place, end, joint, -1))
-    return np.array(runs, np.int64).reshape(-1, 4)
+            runs.append((place, end, joint, -1, as_one[b]))
+    return np.array(runs, np.int64).reshape(-1, 5)
 
 
-def own_blocks_of(tree: Any, slopes: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+def own_blocks_of(tree: Any, slopes: npt.NDArray[np.int64], runs: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
     """Bodies whose mobilities may have entries of their own: the first, and the end."""
     sloped = {
         b
@@ -84,7 +90,9 @@ def own_blocks_of(tree: Any, slopes: npt.NDArray[np.int64]) -> npt.NDArray[np.in
         for b in range(tree.nb)
         if row[KIND] == ALL_DAMPED or 0 <= row[MOBILITY] - tree.first_u[b] < tree.num_u[b]
     }
-    bodies = [b for b in range(1, tree.nb) if tree.num_u[b] > 1 or (b in sloped and tree.num_u[b])]
+    as_one = set(runs[runs[:, _AS_ONE] == 1, _FIRST])
+    own = {b for b in range(1, tree.nb) if tree.num_u[b] > 1 and tree.fields["first_place"][b] not in as_one}
+    bodies = [b for b in range(1, tree.nb) if b in own or (b in sloped and tree.num_u[b])]
     return np.array([(tree.first_u[b], tree.first_u[b] + tree.num_u[b]) for b in bodies], np.int64).reshape(-1, 2)
 
 
@@ -102,14 +110,32 @@ def _store_pair(table: Any, place: int, first: int, pair: Any) -> None:
 
 
 @generic
+def _is_as_one(model: Record, b: int) -> bool:
+    """Whether body b is a run that is taken as one: its parent may be welded to Ground."""
+    p = model.parent[b]
+    while p > 0 and model.num_u[p] == 0:
+        p = model.parent[p]
+    return model.num_u[b] > 1 and p == 0
+
+
+@generic
+def _by_own_motion(model: Record, b: int, k: int, force: Any) -> Any:
+    """F x v_k of column k: see `own_rows`."""
+    w, v = load_spatial(model.H, k)
+    return vec3.cross(force, vec3.add(v, vec3.cross(w, load3(model.p_BM_G, b, 0))))
+
+
+@generic
 def _fill_tables(model: Record, b: int, A: Any, udot: Any, g: Any, bodies: Any, way: Any, outboard: Any, turns: Any) -> None:
     """The rows of body b's mobilities. The sums over its subtree are complete."""
     motion, sums, own = motion_of(model, b, A, load3(bodies, b, 0), g), sums_of(bodies, b), own_motion(model, b, udot)
-    first, n = model.first_u[b], model.num_u[b]
+    first, n, as_one = model.first_u[b], model.num_u[b], _is_as_one(model, b)
     for i in range(first, first + n):
         place = model.first_place[b] + n - 1 - (i - first)
         S, a, c, e = numbers_of(model, b, i, motion, own, bodies)
         by_q, by_u, of_mass, turned = columns_by(sums, S, a, c, e)
+        if as_one:
+            by_q = vec3.add(by_q[0], _by_own_motion(model, b, i, sums[3][1])), by_q[1]
         _store_pair(way, place, 0, S)
         _store_pair(way, place, 6, by_q)
         _store_pair(way, place, 12, by_u)
@@ -123,13 +149,23 @@ def _fill_tables(model: Record, b: int, A: Any, udot: Any, g: Any, bodies: Any, 
 
 @generic
 def _entries(model: Record, b: int, bodies: Any, way: Any, outboard: Any, turns: Any, Dq: Any, Du: Any) -> None:
-    """D of body b's own mobilities: of each column those rows that are at later places, for which the sweeps took W for U."""
+    """D of body b's own mobilities."""
     first, n = model.first_u[b], model.num_u[b]
-    top = model.first_place[b] + n - 1
     for i in range(first, first + n):
         for k in range(first, first + n):
             store(Dq, i, k, 0.0)
             store(Du, i, k, 0.0)
+    if n > 1 and not _is_as_one(model, b):
+        _wrong_entries(model, b, way, outboard, turns, Dq, Du)
+        own_rows(model, b, bodies, Dq)
+
+
+@generic
+def _wrong_entries(model: Record, b: int, way: Any, outboard: Any, turns: Any, Dq: Any, Du: Any) -> None:
+    """Those of each column's rows that are at later places, for which the sweeps took W for U."""
+    first, n = model.first_u[b], model.num_u[b]
+    top = model.first_place[b] + n - 1
+    for i in range(first, first + n):
         S, y, t = (
             load_spatial(way, top - (i - first)),
             load_spatial_at(outboard, top - (i - first), 12),
@@ -141,8 +177,6 @@ def _entries(model: Record, b: int, bodies: Any, way: Any, outboard: Any, turns:
             store(Dq, i, k, _times(S, load_spatial_at(way, place, 6)) - wrong)
             wrong = _times(y, load_spatial_at(outboard, place, 6)) + vec3.dot(t, load3(turns, place, 3))
             store(Du, i, k, _times(S, load_spatial_at(way, place, 12)) - wrong)
-    if n > 1:
-        own_rows(model, b, bodies, Dq)
 
 
 @generic
@@ -213,15 +247,27 @@ def _on_the_way(model: Record, M: Any, rows: Any, at: Any, u: Any, way: Any, run
     U = nothing, nothing, nothing
     if run[_INBOARD] >= 0:
         U = _kept(kept, run[_INBOARD], at)
-    for place in range(run[_FIRST], run[_END]):
-        k = model.mobility_at[place]
-        U = _add_three(U, _three(M, rows, k), load_spatial(way, place))
-        X = load_spatial_at(way, place, 6)
-        _store_three(results, at, k, (_times(U[0], X), _times(U[1], X), _times(U[2], X)))
-        X = load_spatial_at(way, place, 12)
-        _store_three(results, u, k, (_times(U[0], X), _times(U[1], X), _times(U[2], X)))
+    if run[_AS_ONE] == 1:
+        for place in range(run[_FIRST], run[_END]):
+            U = _add_three(U, _three(M, rows, model.mobility_at[place]), load_spatial(way, place))
+        for place in range(run[_FIRST], run[_END]):
+            _put_on_the_way(U, at, u, model.mobility_at[place], way, place, results)
+    else:
+        for place in range(run[_FIRST], run[_END]):
+            k = model.mobility_at[place]
+            U = _add_three(U, _three(M, rows, k), load_spatial(way, place))
+            _put_on_the_way(U, at, u, k, way, place, results)
     if run[_OUTBOARD] >= 0:
         _keep(kept, run[_OUTBOARD], at, U)
+
+
+@generic
+def _put_on_the_way(U: Any, at: Any, u: Any, k: int, way: Any, place: int, results: Any) -> None:
+    """U X of mobility k."""
+    X = load_spatial_at(way, place, 6)
+    _store_three(results, at, k, (_times(U[0], X), _times(U[1], X), _times(U[2], X)))
+    X = load_spatial_at(way, place, 12)
+    _store_three(results, u, k, (_times(U[0], X), _times(U[1], X), _times(U[2], X)))
 
 
 @generic
@@ -256,11 +302,14 @@ def _outboard(model: Record, M: Any, rows: Any, at: Any, u: Any, outboard: Any, 
     W, joint = (nothing, nothing, nothing), run[_INBOARD]
     if run[_OUTBOARD] >= 0:
         W = _kept(kept, run[_OUTBOARD], at)
-    for place in range(run[_END] - 1, run[_FIRST] - 1, -1):
-        k = model.mobility_at[place]
-        _store_three(results, at, k, _plus_times(_three(results, at, k), W, load_spatial(outboard, place)))
-        _store_three(results, u, k, _plus_times(_three(results, u, k), W, load_spatial_at(outboard, place, 6)))
-        W = _add_three(W, _three(M, rows, k), load_spatial_at(outboard, place, 12))
+    if run[_AS_ONE] == 1:
+        for place in range(run[_FIRST], run[_END]):
+            _add_outboard(W, at, u, model.mobility_at[place], outboard, place, results)
+    else:
+        for place in range(run[_END] - 1, run[_FIRST] - 1, -1):
+            k = model.mobility_at[place]
+            _add_outboard(W, at, u, k, outboard, place, results)
+            W = _add_three(W, _three(M, rows, k), load_spatial_at(outboard, place, 12))
     if joint >= 0:
         i = o + 1.0
         others = _kept(kept, joint, at)
@@ -268,8 +317,22 @@ def _outboard(model: Record, M: Any, rows: Any, at: Any, u: Any, outboard: Any, 
 
 
 @generic
+def _add_outboard(W: Any, at: Any, u: Any, k: int, outboard: Any, place: int, results: Any) -> None:
+    """W c of mobility k, added."""
+    _store_three(results, at, k, _plus_times(_three(results, at, k), W, load_spatial(outboard, place)))
+    _store_three(results, u, k, _plus_times(_three(results, u, k), W, load_spatial_at(outboard, place, 6)))
+
+
+@generic
 def _minus_turned(x: Any, T: Any, a: Any) -> Any:
     return -x[0] - vec3.dot(T[0], a), -x[1] - vec3.dot(T[1], a), -x[2] - vec3.dot(T[2], a)
+
+
+@generic
+def _subtract_turned(T: Any, at: Any, u: Any, k: int, turns: Any, place: int, results: Any) -> None:
+    """Minus the sum of what is there and W a of mobility k."""
+    _store_three(results, at, k, _minus_turned(_three(results, at, k), T, load3(turns, place, 0)))
+    _store_three(results, u, k, _minus_turned(_three(results, u, k), T, load3(turns, place, 3)))
 
 
 @generic
@@ -280,12 +343,15 @@ def _turned(model: Record, M: Any, rows: Any, at: Any, u: Any, turns: Any, run: 
     T, begin, end = (nothing, nothing, nothing), BLOCK * run[_INBOARD], BLOCK * run[_OUTBOARD]
     if end >= 0:
         T = load3(kept, end + at[0], 0), load3(kept, end + at[1], 0), load3(kept, end + at[2], 0)
-    for place in range(run[_END] - 1, run[_FIRST] - 1, -1):
-        k = model.mobility_at[place]
-        _store_three(results, at, k, _minus_turned(_three(results, at, k), T, load3(turns, place, 0)))
-        _store_three(results, u, k, _minus_turned(_three(results, u, k), T, load3(turns, place, 3)))
-        m, t = _three(M, rows, k), load3(turns, place, 6)
-        T = vec3.add_scaled(T[0], m[0], t), vec3.add_scaled(T[1], m[1], t), vec3.add_scaled(T[2], m[2], t)
+    if run[_AS_ONE] == 1:
+        for place in range(run[_FIRST], run[_END]):
+            _subtract_turned(T, at, u, model.mobility_at[place], turns, place, results)
+    else:
+        for place in range(run[_END] - 1, run[_FIRST] - 1, -1):
+            k = model.mobility_at[place]
+            _subtract_turned(T, at, u, k, turns, place, results)
+            m, t = _three(M, rows, k), load3(turns, place, 6)
+            T = vec3.add_scaled(T[0], m[0], t), vec3.add_scaled(T[1], m[1], t), vec3.add_scaled(T[2], m[2], t)
     if begin >= 0:
         S = load3(kept, begin + at[0], 0), load3(kept, begin + at[1], 0), load3(kept, begin + at[2], 0)
         store3(kept, begin + at[0], 0, vec3.add(S[0], T[0]))
