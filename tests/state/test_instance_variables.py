@@ -227,7 +227,7 @@ def test_what_cannot_differ_from_state_to_state_is_refused_and_nothing_changes(m
     with pytest.raises(TypeError, match="MassProperties") as caught:
         ensemble.set_body_mass_properties(body, [good, good, 7.0])
     assert "state 2 of the ensemble" in caught.value.__notes__[0]
-    with pytest.raises(ValueError, match="share force_enabled"):
+    with pytest.raises(ValueError, match="share which forces are disabled"):
         ensemble.set_each(lambda state, on: None if on else gravity.disable(state), [True, False, True])
     with pytest.raises(ValueError, match=r"assign ensemble\.time, q"):
         ensemble.set_each(body.set_q, [0.0, 1.0, 2.0])
