@@ -69,18 +69,27 @@ class Paces:
         How often it was timed, and how often it is to be done without.
     with_help : bool
         How it is done then: as at the last time.
+    trying : bool or None
+        Which way is being measured again, the slower one; None between such trials.
     """
 
     def __init__(self) -> None:
         self.alone = self.helped = 0.0
         self.count = self.untimed = 0
         self.with_help = False
+        self.trying: bool | None = None
 
     def learn(self, with_help: bool, pace: float) -> None:
         """Follow the values little by little: a thread may have been kept waiting by others, and now and then one is lucky.
 
-        At first a better one is taken at once: those before were of compiling, and of making threads.
+        At first a better one is taken at once: those before were of compiling, and of making threads. The first with help
+        after one without says nothing of those that follow it, since helpers had to be woken.
         """
+        self.count += 1
+        if with_help and not self.with_help:
+            self.with_help = True
+            return
+        self.with_help = with_help
         before = self.helped if with_help else self.alone
         if before != 0.0 and (pace > before or self.count >= 4 * SOON):
             pace = before + 0.2 * min(pace - before, before)
@@ -88,7 +97,16 @@ class Paces:
             self.helped = pace
         else:
             self.alone = pace
-        self.count += 1
+
+    def choose(self) -> bool:
+        """Whether to call helpers: where they pay, and now and then the other way, to see whether it has become better."""
+        better = self.helped < BETTER * self.alone
+        if not self.is_trial:
+            self.trying = None
+            return better
+        if self.trying is None:
+            self.trying = not better
+        return self.trying
 
     @property
     def is_trial(self) -> bool:
@@ -159,7 +177,6 @@ class Helpers:
             self._do_alone(task)
         spent = time.perf_counter() - begin
         paces.learn(with_help, spent / items)
-        paces.with_help = with_help
         if spent < WORTH and not with_help:
             paces.untimed = SOON
         elif spent < SHORT and not paces.is_trial:
@@ -194,7 +211,7 @@ class Helpers:
         """Whether calling helpers pays, by the timings so far."""
         if paces.alone * items < WORTH:  # or nothing is known yet
             return False
-        return (paces.helped < BETTER * paces.alone) != paces.is_trial
+        return paces.choose()
 
     def _forget(self) -> None:
         #: Of each helper its own, so that worker number k is one thread: late for one job, it is not yet in the next.
