@@ -15,7 +15,7 @@ import pytest
 import mobod as mb
 from mobod.ensemble import work_sharing
 from mobod.ensemble.chunks import DONE, STOPPED
-from mobod.ensemble.work_sharing import Helpers, Task, by_chunks
+from mobod.ensemble.work_sharing import AGAIN, SOON, TRIALS, Helpers, Paces, Task, by_chunks
 
 
 def helpers_alive():
@@ -246,3 +246,29 @@ def test_where_no_thread_can_be_made_the_caller_does_the_work(monkeypatch):
     for _ in range(2):
         share(helpers, by_chunks(work), 64, 2)
     assert (done == 2).all() and not helpers._jobs
+
+
+def test_what_wakes_helpers_is_not_taken_for_what_help_takes():
+    """Alone 36 us, with help 20, but 500 where helpers sleep: as after calls alone, also in each trial."""
+    paces, asleep = Paces(), True
+    chosen = []
+    for _ in range(600):
+        with_help = paces.alone > 0.0 and paces.choose()
+        paces.learn(with_help, 36.0 if not with_help else 500.0 if asleep else 20.0)
+        asleep = not with_help
+        chosen.append(with_help)
+    assert paces.helped == 20.0 and paces.alone == 36.0
+    settled = chosen[4 * SOON :]
+    assert settled.count(False) == 2 * TRIALS and all(
+        chosen[-50:]
+    )  # two trials of the slower way, as 256 and 512 calls were made
+
+
+def test_a_trial_is_of_one_way_to_its_end():
+    paces = Paces()
+    paces.alone, paces.helped, paces.count, paces.with_help = 36.0, 50.0, AGAIN, False
+    chosen = []
+    for _ in range(TRIALS):
+        chosen.append(paces.choose())
+        paces.learn(chosen[-1], 5.0)
+    assert chosen == TRIALS * [True] and paces.choose()
