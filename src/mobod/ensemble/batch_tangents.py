@@ -15,10 +15,11 @@ from ..algebra.eights import put_rows
 from ..algebra.record import attach, call_routine
 from ..algebra.scalar import load, load_lane, store, store_lane, zero
 from ..compiling import compiled, generic
-from ..mobilizer import _rates
+from ..derivative.elements import find_displacements
+from ..derivative.solve import add_products, constrain
 from ..state.fields import Record
 from ..state.validity import ARTICULATED, EVERYTHING, KINEMATICS
-from ..tree import constraint_operators, explicit_mass_matrix, inverse_mass_matrix
+from ..tree import explicit_mass_matrix, inverse_mass_matrix
 from ..tree.realize import DONE
 from .batch import realize_eight
 from .batch_operators import take
@@ -39,21 +40,6 @@ def _take(source: Any, lane: int, count: int, field: Any) -> None:
         field[i, 0, 0, 0] = load_lane(source, i, 0, lane)
         for t in range(8):
             field[i, 0, 1, t] = 0.0
-
-
-@generic
-def _find_displacements(model: Record, unit: Any, q_dot: Any, N: Any) -> None:
-    """N of every mobilizer: rows by q, a column for each of its own speeds."""
-    for i in range(model.nu):
-        store(unit, i, 0, 0.0)
-    for b in range(1, model.nb):
-        first, first_q = model.first_u[b], model.first_q[b]
-        for j in range(model.num_u[b]):
-            store(unit, first + j, 0, 1.0)
-            _rates.n_times(model, b, unit, first, q_dot, first_q)
-            store(unit, first + j, 0, 0.0)
-            for i in range(first_q, first_q + model.num_q[b]):
-                store(N, i, j, load(q_dot, i, 0))
 
 
 @generic
@@ -114,55 +100,6 @@ def _differentiate(
                 store_lane(K, driven[k], first + t, lane, dual[KNOWN][driven[k], 0, 1, t])
 
 
-@generic
-def _add_products(A: Any, n: int, B: Any, m: int, end: int, factor: float, out: Any) -> None:
-    """*factor* A B, added to *out*: n rows of m columns, m rows up to column *end*."""
-    for i in range(0, n, 4):
-        i1, i2, i3 = min(i + 1, n - 1), min(i + 2, n - 1), min(i + 3, n - 1)
-        for j in range(end):
-            o = zero(load(A, 0, 0))
-            x0, x1, x2, x3 = o, o, o, o
-            for k in range(m):
-                b = load(B, k, j)
-                x0, x1 = x0 + load(A, i, k) * b, x1 + load(A, i1, k) * b
-                x2, x3 = x2 + load(A, i2, k) * b, x3 + load(A, i3, k) * b
-            for r, x in enumerate((x0, x1, x2, x3)):
-                if i + r < n:
-                    store(out, i + r, j, load(out, i + r, j) + factor * x)
-
-
-@generic
-def _constrain(
-    model: Record, rows: Any, columns: int, M_inv: Any, E: Any, G: Any, P: Any, x: Any, W: Any, L: Any, D: Any
-) -> None:
-    """The part of multipliers, of the equations in *rows* alone, whose errors are in E."""
-    n, m = model.nu, rows.shape[0]
-    G[:] = 0.0
-    constraint_operators.calc_g(model, G)
-    for k in range(m):
-        for i in range(n):
-            total = zero(load(x, 0, 0))
-            for j in range(n):
-                total = total + load(M_inv, i, j) * load(G, rows[k], j)
-            store(P, i, k, total)
-            store(E, k, columns + i, 0.0)
-        for r in range(m):  # by the factor that accelerations are found with
-            store(x, rows[r], 0, 0.0)
-        store(x, rows[k], 0, 1.0)
-        constraint_operators.solve(model, x)
-        for r in range(m):
-            store(W, r, k, load(x, rows[r], 0))
-    for k in range(m):  # E becomes G udot_R + E
-        for j in range(columns + n):
-            total = load(E, k, j)
-            for i in range(n):
-                total = total + load(G, rows[k], i) * load(D, i, j)
-            store(E, k, j, total)
-    L[:] = 0.0
-    _add_products(W, m, E, m, columns + n, 1.0, L)
-    _add_products(P, n, L, m, columns + n, -1.0, D)
-
-
 # fmt: off
 @compiled
 def calc_forward_dynamics_derivatives(
@@ -185,7 +122,7 @@ def calc_forward_dynamics_derivatives(
         for i in range(n):
             sound = sound + 0.0 * load(model.u_dot, i, 0)
         inverse_mass_matrix.calc_m_inv(model, address, ARTICULATED, work, work, M_inv)
-        _find_displacements(model, unit, q_dot, N)
+        find_displacements(model, unit, q_dot, N)
         for lane in range(8):
             for i in range(own.shape[0]):
                 own[i] = own_of_each[first + lane, i]
@@ -197,13 +134,13 @@ def calc_forward_dynamics_derivatives(
                 store(D, i, columns + j, load(M_inv, i, j) + sound)
         if driven.shape[0] > 0:
             explicit_mass_matrix.calc_m(model, False, work, work, M)
-            _add_products(M, n, K, n, columns, 1.0, R)
+            add_products(M, n, K, n, columns, 1.0, R)
             for k in range(driven.shape[0]):
                 for j in range(columns):
                     store(D, driven[k], j, load(D, driven[k], j) + load(K, driven[k], j))
-        _add_products(M_inv, n, R, n, columns, -1.0, D)
+        add_products(M_inv, n, R, n, columns, -1.0, D)
         if rows.shape[0] > 0:
-            _constrain(model, rows, columns, M_inv, E, G, P, x, W, L, D)
+            constrain(model, rows, columns, M_inv, E, G, P, x, W, L, D)
         put_rows(D, 0, n, out, first, 0)
 
 
@@ -221,7 +158,7 @@ def calc_inverse_dynamics_derivatives(
         first = 8 * g
         realize_eight(model, address, KINEMATICS, first, states)
         take(udot, first, udot8)
-        _find_displacements(model, unit, q_dot, N)
+        find_displacements(model, unit, q_dot, N)
         for lane in range(8):
             for i in range(own.shape[0]):
                 own[i] = own_of_each[first + lane, i]

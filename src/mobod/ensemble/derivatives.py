@@ -13,9 +13,9 @@ from ..algebra.arrays import Array
 from ..algebra.record import LANES
 from ..errors import ConvergenceError, ModelError
 from ..system import tangents
+from ..system.analytic_derivatives import Sweep, sweep_for
 from ..system.derivatives import ForwardDynamicsDerivatives, InverseDynamicsDerivatives
 from ..system.derivatives_of_dynamics import put, targets
-from ..system.falling import sweep_for
 from ..system.matter_constraints import order_of_rows
 from ..tree import forward_dynamics_derivatives as rows
 from ..tree import inverse_dynamics_derivatives as sweeps
@@ -190,7 +190,7 @@ class Derivatives(OfParts):
             batch_derivatives.calc_inverse_dynamics_derivatives,
             {"udot": given},
             (3 * nu, nu),
-            before=(self._sweep().slopes,),
+            before=(self._sweep().slopes, self._sweep().bent),
             scratch=((self._template.tree.nb, 6), *self._scratch_of_sweep(), self._column_scratch()),
             alone=_never,
             realized=realized,
@@ -297,7 +297,7 @@ class Derivatives(OfParts):
         if self._system.needs_states or self._departures or not self._template.tree.nu:
             return False
         sweep = self._sweep()
-        return sweep is not None and not sweep.bent.any()
+        return type(sweep) is Sweep and not sweep.bent.any()
 
     def _has_tangents(self) -> bool:
         """Whether a kernel can differentiate all that acts, of states that differ in variables and parameters alone."""
