@@ -10,7 +10,8 @@ tangents. The elements' own routines, and those of constraints, then give how th
 
     d tau = J^T (dF - S_k x* F)        the last term where the body is carried along
 
-is what the rigid sweep has not, which carries all applied forces F along. Constant forces have dF = 0. Where parts need more than the poses, velocities and accelerations of bodies, q, u, z and time, there is a sweep of the kinematics by Duals.
+is what the rigid sweep has not, which carries all applied forces F along. Constant forces have dF = 0. Where parts need more
+than the poses, velocities and accelerations of bodies, q, u, z and time, there is a sweep of the kinematics by Duals.
 
 All of this is of one state; many are taken one after the other, since a Dual of eight states would take eight times as long.
 """

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..algebra.arrays import Array
-from ..algebra.record import LANES, TANGENTS, aligned_zeros, layout
+from ..algebra.record import LANES, aligned_zeros, layout
 from ..constraint.base import Constraint
 from ..derivative import elements, of_state
 from ..force._slopes import row_of
