@@ -35,6 +35,7 @@ class HasTopology(HasEvents):
     custom_motions: list[Custom]
     is_interpreted: bool
     _is_python: bool
+    _has_callbacks: bool
     _custom_forces_alone: bool
     _custom_forces: list[Any]
     _interpreted_bodies: list[MobilizedBody]
@@ -92,7 +93,7 @@ class HasTopology(HasEvents):
         """
         matter = self.get_matter_subsystem()
         tree = self.tree_for(matter.default_use_euler_angles)
-        self.compiles_measures = False
+        self.compiles_measures, self._has_callbacks = False, bool(tree.callbacks)
         self._custom_forces = [force for force in self.all_forces() if force.implementation is not None]
         self._interpreted_bodies = [body for body in matter.body_list if body.interpreter is not None]
         self._hooked = {
@@ -295,7 +296,12 @@ class HasTopology(HasEvents):
     @property
     def needs_states(self) -> bool:
         """Whether parts are in Python, or measures take part in steps: what some users of states by the thousand do without."""
-        return self.is_interpreted or self.compiles_measures
+        return self.calls_python or self.compiles_measures
+
+    @property
+    def calls_python(self) -> bool:
+        """Whether Python takes part in realizing states, if only as a callback of kernels: these then have no tangents."""
+        return self.is_interpreted or self._has_callbacks
 
 
 def refuse_change(state: State, stage: int, part: Any) -> None:
