@@ -233,8 +233,7 @@ class Stepping(LinearModels):
                 if why is not None:
                     reasons.of_states[i] = why
 
-        in_python = self._system.is_interpreted or len(forces)
-        self._helpers.share_all(Task(by_chunks(work), self._n), 1 if in_python else self._threads)
+        self._helpers.share_all(Task(by_chunks(work), self._n), 1 if self._system.is_interpreted else self._threads)
         self._reasons = reasons
 
     def _put_back(self, i: int, state: Any) -> None:

@@ -5,7 +5,7 @@ from typing import Any
 from ..algebra import angles, given, vec3
 from ..algebra.memory import load3
 from ..algebra.record import attach, call_routine
-from ..algebra.scalar import any_not_finite, load
+from ..algebra.scalar import any_not_finite, load, store
 from ..compiling import compiled, generic, routine
 from ..constraint import _protocol as constraint_what
 from ..force import _dispatch as forces
@@ -84,12 +84,8 @@ def dynamics(model: Record, valid: int, wanted: int) -> int:
     return DONE
 
 
-@routine
-def advance(model: Record, valid: int, wanted: int) -> int:
-    """Compute what is wanted and not yet valid, sums of bits of `validity`; what it needs has to be wanted or valid too.
-
-    Its two largest parts are routines of their own, which two processors can compile at once.
-    """
+@generic
+def _advance(model: Record, valid: int, wanted: int, holds: bool) -> int:
     missing = wanted & ~valid
     positions, velocities = missing & POSITIONS != 0, missing & VELOCITIES != 0
     checked = wanted & UNCHECKED == 0
@@ -115,6 +111,9 @@ def advance(model: Record, valid: int, wanted: int) -> int:
         forces.sweep(model, (valid & KEPT_FORCES) // KEPT_FORCES + 2 * ((wanted & KEPT_FORCES) // KEPT_FORCES))
         if model.measures[0] != 0:
             call_routine(model.measures[0], model, 0, model.measure_runs[0])
+        if holds:
+            for i in range(model.nu):
+                store(model.mobility_forces, i, 0, load(model.mobility_forces, i, 0) + load(model.witness_numbers, i, 0))
     accelerations = missing & ACCELERATIONS != 0
     if accelerations or missing & ARTICULATED != 0:
         call_routine(model.dynamics_sweep[0], model, valid, wanted)
@@ -127,6 +126,21 @@ def advance(model: Record, valid: int, wanted: int) -> int:
             if any_not_finite(total):
                 return BAD_U_DOT
     return DONE
+
+
+@routine
+def advance(model: Record, valid: int, wanted: int) -> int:
+    """Compute what is wanted and not yet valid, sums of bits of `validity`; what it needs has to be wanted or valid too.
+
+    Its two largest parts are routines of their own, which two processors can compile at once.
+    """
+    return _advance(model, valid, wanted, False)
+
+
+@routine
+def advance_holding(model: Record, valid: int, wanted: int) -> int:
+    """`advance`, with mobility forces that a run holds beside those of the elements: it shares them as `witness_numbers`."""
+    return _advance(model, valid, wanted, True)
 
 
 @compiled
