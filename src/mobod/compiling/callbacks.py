@@ -8,10 +8,11 @@ callback leaves in place of results, and may go on elsewhere.
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import threading
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from ..errors import ModelError
@@ -25,6 +26,7 @@ NO_RESULT = 1
 class _Kept(threading.local):
     raised: BaseException | None = None
     refusal: Exception | None = None
+    of_many: bool = False
 
 
 _kept = _Kept()
@@ -62,7 +64,10 @@ class Callback:
                     except ModelError as error:
                         _kept.refusal = error
                     except BaseException as error:
-                        _kept.raised = error
+                        if _kept.of_many and isinstance(error, Exception):
+                            _kept.refusal = error
+                        else:
+                            _kept.raised = error
                 fail(scalar, pointer, i, k)
                 return NO_RESULT
 
@@ -76,6 +81,17 @@ class Callback:
     def is_compiled_for(self, *scalar: bool) -> bool:
         """Whether there is nothing to compile: always."""
         return True
+
+
+@contextlib.contextmanager
+def among_many() -> Iterator[None]:
+    """While a kernel runs one state after the other: an error is of one of them, and the next go on."""
+    before, _kept.of_many = _kept.of_many, True
+    try:
+        yield
+    finally:
+        _kept.of_many, _kept.refusal = before, None
+    raise_kept()
 
 
 def raise_kept() -> None:

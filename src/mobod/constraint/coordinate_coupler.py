@@ -76,7 +76,7 @@ class CoordinateCoupler(OnePosition):
 
     Notes
     -----
-    The model runs compiled with the package's own functions, and interpreted with a user's.
+    A function that only Python can evaluate costs its own calls; the rest of the model runs compiled.
 
     Examples
     --------

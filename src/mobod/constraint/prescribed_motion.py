@@ -56,7 +56,7 @@ class PrescribedMotion(OfTime, OnePosition):
     Notes
     -----
     `mobod.motion` prescribes all coordinates of a mobilizer at once, at no cost of constraints; the multiplier is then the
-    motion's tau. The model runs compiled with the package's own functions, and interpreted with a user's.
+    motion's tau. A function that only Python can evaluate costs its own calls; the rest of the model runs compiled.
 
     Examples
     --------

@@ -89,8 +89,8 @@ class SpeedCoupler(OneVelocity):
 
     Notes
     -----
-    The function need not be linear in the speeds. The model runs compiled with the package's own functions, and interpreted
-    with a user's.
+    The function need not be linear in the speeds. One that only Python can evaluate costs its own calls; the rest of the model
+    runs compiled.
 
     Examples
     --------

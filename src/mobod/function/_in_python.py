@@ -6,12 +6,10 @@ others go on. Records with tangents have no such functions: what needs these tak
 
 from __future__ import annotations
 
-import ctypes
-import functools
 import math
 from typing import Any
 
-from ..algebra.record import LANES, layout
+from ..algebra.record import LANES, values_at
 from ..compiling import Callback, keep_refusal
 from ..errors import ModelError
 from .base import Function, FunctionKind
@@ -78,13 +76,13 @@ def _jet(number: Any, x: tuple[float, ...], v: tuple[float, ...] | None) -> tupl
 class _Fields:
     """Where a record has what a function of n arguments reads and writes."""
 
-    __slots__ = ("_block", "_n")
+    __slots__ = ("_n", "_pointer")
 
     def __init__(self, pointer: int, n: int) -> None:
-        self._block, self._n = _block_type().from_address(pointer), n
+        self._pointer, self._n = pointer, n
 
     def _at(self, name: str, size: int) -> Any:
-        return _doubles(size).from_address(self._block[layout.places[name]])
+        return values_at(self._pointer, name, size)
 
     def compute(self, number: Any, with_rates: bool) -> None:
         """Of a record of one state."""
@@ -129,13 +127,3 @@ _RESULTS = "function_value", "function_gradient", "function_gradient_rate"
 def _width(scalar: str) -> int:
     """Numbers of a row of one column."""
     return {"state": 1, "lanes": LANES, "varied": LANES, "twice": 2 + 2 * LANES}.get(scalar, 2 * LANES)
-
-
-@functools.cache
-def _doubles(size: int) -> Any:
-    return ctypes.c_double * size
-
-
-@functools.cache
-def _block_type() -> Any:
-    return ctypes.c_int64 * len(layout.places)

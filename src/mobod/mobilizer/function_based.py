@@ -187,7 +187,7 @@ class FunctionBased(MobilizedBody):
 
     Notes
     -----
-    The model runs compiled when all six functions are of the package's own kinds, and interpreted when one is a user's.
+    A function that only Python can evaluate costs its own calls; the rest of the model runs compiled.
 
     Where the angles make two rotation axes parallel (the second one at a quarter turn, with the usual axes), or where the
     functions' derivatives are all zero, some motion is impossible: the mass matrix is singular there.

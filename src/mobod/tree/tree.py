@@ -134,9 +134,9 @@ class Tree:
         #: What controllers remember in a default state.
         self.default_memory = [x for force in forces for x in force.memory]
         controllers = [e for e, force in enumerate(forces) if force.work]
-        #: What kernels call of Python's.
-        self.callbacks = [one for _, one in self._function_routines if isinstance(one, Callback)]
         self._laws = [(c, law) for c, e in enumerate(controllers) if (law := forces[e].law) is not None]
+        #: Whether kernels call Python.
+        self.calls_python = any(isinstance(one, Callback) for _, one in [*self._function_routines, *self._laws])
         integers: dict[str, list[int]] = {
             "parent": parents,
             "kind": kinds,
