@@ -18,7 +18,7 @@ from ..integrator import Integrator, RungeKuttaMerson
 from ..integrator import _runge_kutta as rk
 from ..simulation.run import integrator_settings
 from ..simulation.simulate import integrator_named
-from ..value.checks import number, numbers, positive
+from ..value.checks import number, positive
 from ..value.stage import Stage
 from .failures import Reasons
 from .lane_runs import LaneRuns, why_one_by_one
@@ -193,17 +193,6 @@ class Stepping(LinearModels):
         lanes.refresh(self._own_changes)
         lanes.make_workers(min(self._threads, self._groups), self._whole_record if lanes.whole else self._reduced.new_record)
         return lanes
-
-    def _forces_of_each(self, forces: npt.ArrayLike) -> Array:
-        """Mobility forces ``(n, nu)``, checked."""
-        shape = self._n, self._u.shape[1]
-        if type(forces) is not np.ndarray or forces.dtype != np.float64:
-            forces = numbers("mobility_forces", forces)
-        if forces.shape == shape[1:]:
-            forces = np.broadcast_to(forces, shape)
-        if forces.shape != shape:
-            raise ValueError(f"mobility_forces has shape {shape}, a row a state, got {forces.shape}")
-        return forces if forces.flags.c_contiguous and forces.flags.writeable else np.array(forces, order="C")
 
     def _step_one_by_one(self, plan: _StepPlan, ends: Array, forces: Array, which: npt.NDArray[np.int64]) -> None:
         """Step some states each for itself, to its end."""
