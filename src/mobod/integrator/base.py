@@ -412,7 +412,7 @@ class Integrator(Sealed):
         assert state is not None
         state.valid = 0
         self.choose_routines()
-        if self.runs_compiled:
+        if self._runs_compiled:
             if self.system.calls_python:
                 return self.call_back(kernel, state.block, *args)
             return int(kernel(state.block, *args))
@@ -436,7 +436,7 @@ class Integrator(Sealed):
         return status
 
     @property
-    def runs_compiled(self) -> bool:
+    def _runs_compiled(self) -> bool:
         """Whether kernels take the steps: Python has no part in the system, and computes no forces beside its own."""
         return not (self.system.is_interpreted or callable(self.held))
 
@@ -455,7 +455,7 @@ class Integrator(Sealed):
         state, counts = self._state, self.counts
         assert state is not None
         counts[rk.LIMITER] = limit_step.address() if state.tree.counts["num_contact_elements"] else 0
-        if self.runs_compiled:
+        if self._runs_compiled:
             counts[rk.ROUTINE] = advance.address() if self.held is None else self._holding(self.held)
             counts[rk.PRESCRIBER] = prescribe.address() if state.has_known else 0
             counts[rk.PROJECTOR] = project_on_manifolds.address() if state.is_constrained else 0
