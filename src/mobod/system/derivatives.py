@@ -108,7 +108,7 @@ class Differentiable(OnManifold):
             self.realize(state, Stage.VELOCITY, q=q, u=u)
         elif state.valid & _KINEMATICS != _KINEMATICS:
             self.get_matter_subsystem().velocities(state, "calc_inverse_dynamics")
-        if self.is_interpreted and state.valid & _NEEDED != _NEEDED:
+        if self.calls_python and state.valid & _NEEDED != _NEEDED:
             state = state.copy()
             self.realize(state, Stage.DYNAMICS)
         valid, own_q, own_u = state.valid, state.q_values, state.u_values
@@ -182,7 +182,7 @@ class Differentiable(OnManifold):
             given = np.array(given)  # it may be the state's
             self.realize(state, Stage.VELOCITY, q=q, u=u)
         matter.velocities(state, "calc_inverse_dynamics_derivatives")
-        if self.is_interpreted:
+        if self.calls_python:
             by_q, by_u = differences.of_inverse_dynamics(self, state, given)
         else:
             self.calc_inverse_dynamics(state, given)  # computes forces that are not known yet
@@ -268,7 +268,7 @@ class Differentiable(OnManifold):
             self.realize(state, q=q, u=u, mobility_forces=mobility_forces)
         elif state.stage_number < _ACCELERATION:
             self.get_matter_subsystem().accelerations(state, "calc_forward_dynamics_derivatives")
-        if self.is_interpreted:
+        if self.calls_python:
             return ForwardDynamicsDerivatives(*differences.of_forward_dynamics(self, state, mobility_forces))
         return sweep_for(self, state).accelerations(self, state)
 
@@ -322,7 +322,7 @@ class Differentiable(OnManifold):
             "u": np.array(matter.mobility_vector(state, "u", np.zeros(nu) if u is None else u)),
             "z": shaped("z", np.zeros(len(state.z_view)) if z is None else z, (len(state.z_view),)),
         }
-        if not self.is_interpreted and not state.tree.has_measures:
+        if not self.calls_python and not state.tree.has_measures:
             return ForwardDynamicsDerivatives(*second_tangents.of_forward_dynamics(self, state, moves))
         moves["q"] = tangents.displacements(state) @ moves["q"]
         size = max(1.0, *(float(np.abs(move).max(initial=0.0)) for move in moves.values()))
