@@ -262,7 +262,7 @@ class Whole(Sweep):
     def __init__(self, system: OnManifold, tree: Tree, parts: Parts) -> None:
         super().__init__(system, tree, parts.slopes)
         self._tree, self._parts = tree, parts
-        self._of_tree = parts.slopes, self.bent, self.carrier, np.repeat(np.arange(tree.nb), tree.num_u)
+        self._of_parts = parts.slopes, self.bent, self.carrier, np.repeat(np.arange(tree.nb), tree.num_u)
         self._addresses = (
             elements.contribute.address(with_tangents=True),
             elements.sweep_kinematics.address(with_tangents=True) if self._bends else 0,
@@ -322,7 +322,7 @@ class Whole(Sweep):
         self._put(state, duals)
         asked = self._parts.asked & ~elements.CONSTRAINED
         of_state.calc_inverse_dynamics_derivatives(
-            state.block, of_duals, asked, self._of_tree, scratch, more, u_dot, A.reshape(-1, 6), by_q, by_u
+            state.block, of_duals, asked, self._of_parts, scratch, more, u_dot, A.reshape(-1, 6), by_q, by_u
         )
         self._pool.append(work)
         return by_q, by_u
@@ -343,7 +343,7 @@ class Whole(Sweep):
         by_q, by_u, by_forces, by_time = np.empty((nu, nu)), np.empty((nu, nu)), np.empty((nu, nu)), np.empty(nu)
         by_z = np.zeros((nu, len(state.z_values)))
         self._put(state, duals)
-        given = state.block, of_duals, parts.asked, self._of_tree, parts.rows, parts.driven, *inverse, scratch, more, solving
+        given = state.block, of_duals, parts.asked, self._of_parts, parts.rows, parts.driven, *inverse, scratch, more, solving
         of_state.calc_forward_dynamics_derivatives(*given, by_q, by_u, by_z, by_forces, by_time)
         self._pool.append(work)
         return ForwardDynamicsDerivatives(by_q, by_u, by_z, by_forces, by_time)
