@@ -40,8 +40,8 @@ FIELDS = (
 )
 TIME, Q, U, Z, LOCATION, VELOCITY, U_DOT, MULTIPLIER = range(8)
 R_GB, P_GB, V_GB, COM, A_GB, BODY_FORCES, OWN_FORCES, ERRORS, KNOWN, HINGE, BIAS = range(8, len(FIELDS))
-#: What `contribute` is asked for: constraints, a sweep of the kinematics, gravity as any other force.
-CONSTRAINED, SWEPT, PULLED = 1, 2, 4
+#: What `contribute` is asked for: constraints, a sweep of the kinematics, gravity as any other force; or nothing at all.
+CONSTRAINED, SWEPT, PULLED, RIGID = 1, 2, 4, 8
 #: Numbers of a mobility that columns are made of: S, a, c by q, c by u.
 NUMBERS_OF_COLUMN = 24
 #: Rows of the eight columns that are on their way: displacement, change of velocity and of acceleration; the places carried.
@@ -280,7 +280,11 @@ def differentiate(
     block, address, dual = duals
     carrier, body_of = of_tree
     of_duals = attach(block)
-    fill(model, lane, u_dot, A, asked, dual, seeds)
+    if asked & RIGID != 0:
+        R[:] = 0.0
+        end = 0
+    else:
+        fill(model, lane, u_dot, A, asked, dual, seeds)
     for first in range(0, end, 8):
         _begin_eight(model, lane, first, min(first + 8, end), body_of, N, columns, flat, seeds, dual)
         for b in range(1, model.nb):

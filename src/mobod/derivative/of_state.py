@@ -15,7 +15,7 @@ from .solve import constrain
 
 
 @generic
-def _gravity(model: Record, asked: int) -> Any:
+def gravity(model: Record, asked: int) -> Any:
     """The field that the rigid sweep has as an acceleration of Ground; none if gravity is an element as any other."""
     g = inverse_dynamics_derivatives.gravity(model)
     if asked & PULLED != 0:
@@ -40,9 +40,9 @@ def _find(model: Record, duals: Any, u_dot: Any, A: Any, asked: int, end: int, o
     bodies, flat, wide, D, _ = work
     N, bends, unit, F, columns, flat_seeds, seeds, sums, R, flat_R, E, K = more
     block, contributing, sweeping, dual = duals
-    n, g, constrained = model.nu, _gravity(model, asked), asked & CONSTRAINED != 0
+    n, g, constrained = model.nu, gravity(model, asked), asked & CONSTRAINED != 0
     find_displacements(model, unit, unit[n:], N)
-    if bends.shape[0] > 1:
+    if sweeping != 0:
         find_bends(model, 0, (block, sweeping, dual), bent, N, seeds, bends)
     find_wrenches(model, g, constrained, F, unit)
     Dq, Du = D[:n], D[n:]

@@ -5,6 +5,8 @@ The sweep alone is for systems where gravity, forces on single mobilities and he
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -25,7 +27,6 @@ from ..tree.forward_dynamics_derivatives import own_blocks_of, runs_of
 from ..tree.prescribed_mobilities import FROM_MOTION
 from ..tree.realize import NOT_PLAIN
 from ..value.stage import Stage
-from . import tangents
 from .derivatives_of_dynamics import ForwardDynamicsDerivatives
 from .matter_constraints import order_of_rows
 
@@ -45,26 +46,43 @@ _KEPT = 64
 
 def sweep_for(system: OnManifold, state: State) -> Sweep:
     """The sweep for a state's tree, and for what is enabled in the state."""
-    own, kept = state.own_fields, state.tree.sweeps
-    # of a mass it matters only whether there is one: states that vary it share a sweep
-    key = (
-        ()
-        if not own
-        else tuple((name, (own[name] > 0.0 if name == "mass" else own[name]).tobytes()) for name in _DECIDING if name in own)
-    )
+    return _kept_for(state, _key_of(state), lambda: _made(system, state.tree, state.field))
+
+
+def whole_for(system: OnManifold, state: State) -> Whole:
+    """The same, also where the bare sweep is enough."""
+    found = sweep_for(system, state)
+    if not isinstance(found, Whole):
+        key = "whole", *_key_of(state)
+        found = _kept_for(state, key, lambda: Whole(system, state.tree, Parts(system, state.tree, state.field)))
+    return found
+
+
+def _key_of(state: State) -> tuple[Any, ...]:
+    """What the state has of its own of all that decides; of a mass it matters only whether there is one."""
+    own = state.own_fields
+    if not own:
+        return ()
+    return tuple((name, (own[name] > 0.0 if name == "mass" else own[name]).tobytes()) for name in _DECIDING if name in own)
+
+
+def _kept_for(state: State, key: tuple[Any, ...], make: Callable[[], Any]) -> Any:
+    kept = state.tree.sweeps
     try:
         return kept[key]
     except KeyError:
         if len(kept) >= _KEPT:
             kept.clear()
-        found = kept[key] = _made(system, state.tree, state.field)
+        found = kept[key] = make()
         return found
 
 
 def _made(system: Any, tree: Tree, field: Any) -> Sweep:
     """The bare sweep where that is enough."""
-    parts = Parts(system, tree, field)
-    return Sweep(system, tree, parts.slopes) if parts.are_bare or tree.nu == 0 else Whole(system, tree, parts)
+    parts, bare = Parts(system, tree, field), None
+    if parts.are_bare or tree.nu == 0:
+        bare = Sweep(system, tree, parts.slopes)
+    return bare if bare is not None and not bare.bent.any() else Whole(system, tree, parts)
 
 
 def _pulls_on_all(field: Any, tree: Tree) -> bool:
@@ -117,7 +135,9 @@ class Parts:
             self.asked |= elements.PULLED
         #: Whether the rigid sweep, with slopes, is all.
         self.are_bare = not (acts or self.asked or len(self.driven))
-        if not local and not self.are_bare:
+        if self.are_bare:
+            self.asked |= elements.RIGID
+        elif not local:
             self.asked |= elements.SWEPT
 
 
@@ -128,7 +148,7 @@ def _is_of_package(part: Any) -> bool:
 
 
 class Sweep:
-    """The kernel with its scratch, for the states of one tree."""
+    """The kernel with its scratch, for the states of one tree, no hinge column of which depends on q."""
 
     def __init__(self, system: OnManifold, tree: Tree, slopes: npt.NDArray[np.int64]) -> None:
         bodies = system.get_matter_subsystem().body_list
@@ -148,11 +168,8 @@ class Sweep:
         #: For derivatives of many states, see `forward_dynamics_derivatives`.
         self.runs = runs_of(tree)
         self.own_blocks = own_blocks_of(tree, slopes, self.runs)
-        self._bends = any(bent)
         self._no_bends = np.zeros((1, kernels.NUMBERS_OF_BENDS))
         self._nu = nu = tree.nu
-        #: Whether it takes more than one call: columns have to be differentiated first, or there is nothing to do.
-        self._odd = self._bends or nu == 0
         self._counts = tree.nb, nu
         self._pool: list[tuple[Array, ...]] = []
         self._no_z, self._no_forces = np.zeros((nu, 0)), np.zeros(0)  # without numbers that anybody could change
@@ -169,9 +186,19 @@ class Sweep:
         nu = self._nu
         if nu == 0:
             return np.zeros((0, 0)), np.zeros((0, 0))
-        bends = tangents.bends(state) if self._bends else self._no_bends
         work, out = self._work(), np.empty((2, nu, nu))
-        given = state.block, A.reshape(-1, 6), u_dot, bends, self.bent, self.slopes, self.carrier, work[0][:0], *work, out
+        given = (
+            state.block,
+            A.reshape(-1, 6),
+            u_dot,
+            self._no_bends,
+            self.bent,
+            self.slopes,
+            self.carrier,
+            work[0][:0],
+            *work,
+            out,
+        )
         kernels.calc_derivatives(*given)
         self._pool.append(work)
         return out[0], out[1]
@@ -183,7 +210,7 @@ class Sweep:
 
         It is written for its own time, which is a sixth of a small robot's: no name twice, no tuple taken apart.
         """
-        if self._odd:
+        if self._nu == 0:
             system.realize(state, q=q, u=u, mobility_forces=forces)
             return self.accelerations(system, state)
         pool = self._pool
@@ -234,7 +261,7 @@ class Sweep:
             q,
             u,
             self._no_forces,
-            tangents.bends(state) if self._bends else self._no_bends,
+            self._no_bends,
             self._of_tree,
             work,
             state.scratch or matrix_sweep.make_scratch(state),
@@ -261,11 +288,11 @@ class Whole(Sweep):
 
     def __init__(self, system: OnManifold, tree: Tree, parts: Parts) -> None:
         super().__init__(system, tree, parts.slopes)
-        self._tree, self._parts = tree, parts
-        self._of_parts = parts.slopes, self.bent, self.carrier, np.repeat(np.arange(tree.nb), tree.num_u)
+        self._tree, self.parts = tree, parts
+        self.of_parts = parts.slopes, self.bent, self.carrier, np.repeat(np.arange(tree.nb), tree.num_u)
         self._addresses = (
             elements.contribute.address(with_tangents=True),
-            elements.sweep_kinematics.address(with_tangents=True) if self._bends else 0,
+            elements.sweep_kinematics.address(with_tangents=True) if self.bent.any() else 0,
         )
 
     def _work(self) -> tuple[Any, ...]:
@@ -276,7 +303,7 @@ class Whole(Sweep):
 
     def _made_work(self) -> tuple[Any, ...]:
         """A record of Duals, what kernels take of it, and scratch of all kinds."""
-        tree, parts, nu = self._tree, self._parts, self._nu
+        tree, parts, nu = self._tree, self.parts, self._nu
         duals: Any = tree.new_record(False, True)
         for name in SHORTCUTS:  # zero is always right
             duals.share(name, np.zeros_like(tree.fields[name]))
@@ -297,7 +324,7 @@ class Whole(Sweep):
         flat_inv, _ = both(matrix_sweep.scratch_rows(nu, tree.num_slots), nu)
         flat_inv[matrix_sweep.PLACES] = np.arange(flat_inv.shape[1])
         more = (
-            *(np.zeros((tree.nq, 6)), np.zeros((nu if self._bends else 1, kernels.NUMBERS_OF_BENDS))),
+            *(np.zeros((tree.nq, 6)), np.zeros((nu if self.bent.any() else 1, kernels.NUMBERS_OF_BENDS))),
             *(np.zeros((nu + tree.nq, 1)), np.zeros((tree.nb, 6)), np.zeros((nu, elements.NUMBERS_OF_COLUMN))),
             *(flat_seeds, seeds, aligned_zeros(tree.nb, 6 * LANES).reshape(tree.nb, 6, LANES), R, flat_R, E, K),
         )
@@ -314,15 +341,24 @@ class Whole(Sweep):
         if self._tree.counts["bristle_rows"]:
             duals.bristle_memory[:] = state.record.bristle_memory[: len(duals.bristle_memory.values)]
 
+    @contextlib.contextmanager
+    def work_of_lanes(self, state: State) -> Iterator[tuple[Any, tuple[Any, ...]]]:
+        """A record of Duals with a state's parameters, and what a kernel of many states takes for one after the other."""
+        work = self._work()
+        duals, of_duals, _, more, solving, _ = work
+        self._put(state, duals)
+        yield duals, (of_duals, more[6], (more[4], more[5], *more[7:]), *solving[-2:])
+        self._pool.append(work)
+
     def residual(self, state: State, u_dot: Array, A: Array) -> tuple[Array, Array]:
         """Derivatives of inverse dynamics by q and u, at *u_dot* and the accelerations of the bodies."""
         work, nu = self._work(), self._nu
         duals, of_duals, scratch, more, _, _ = work
         by_q, by_u = np.empty((nu, nu)), np.empty((nu, nu))
         self._put(state, duals)
-        asked = self._parts.asked & ~elements.CONSTRAINED
+        asked = self.parts.asked & ~elements.CONSTRAINED
         of_state.calc_inverse_dynamics_derivatives(
-            state.block, of_duals, asked, self._of_parts, scratch, more, u_dot, A.reshape(-1, 6), by_q, by_u
+            state.block, of_duals, asked, self.of_parts, scratch, more, u_dot, A.reshape(-1, 6), by_q, by_u
         )
         self._pool.append(work)
         return by_q, by_u
@@ -336,14 +372,14 @@ class Whole(Sweep):
 
     def accelerations(self, system: OnManifold, state: State) -> ForwardDynamicsDerivatives:
         """Derivatives of the state's u_dot by q, u, z, mobility forces and time, where it is realized unless it is."""
-        work, nu, parts = self._work(), self._nu, self._parts
+        work, nu, parts = self._work(), self._nu, self.parts
         duals, of_duals, scratch, more, solving, inverse = work
         if validity.EVERYTHING & ~state.valid:
             system.compute(state, _REALIZED)
         by_q, by_u, by_forces, by_time = np.empty((nu, nu)), np.empty((nu, nu)), np.empty((nu, nu)), np.empty(nu)
         by_z = np.zeros((nu, len(state.z_values)))
         self._put(state, duals)
-        given = state.block, of_duals, parts.asked, self._of_parts, parts.rows, parts.driven, *inverse, scratch, more, solving
+        given = state.block, of_duals, parts.asked, self.of_parts, parts.rows, parts.driven, *inverse, scratch, more, solving
         of_state.calc_forward_dynamics_derivatives(*given, by_q, by_u, by_z, by_forces, by_time)
         self._pool.append(work)
         return ForwardDynamicsDerivatives(by_q, by_u, by_z, by_forces, by_time)
