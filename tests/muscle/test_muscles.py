@@ -16,7 +16,11 @@ REFERENCE = json.loads((Path(__file__).parents[1] / "reference" / "muscles.json"
 KINDS = {"Millard2012EquilibriumMuscle": M.Millard2012Equilibrium, "Thelen2003Muscle": M.Thelen2003}
 KINDS |= {"DeGrooteFregly2016Muscle": M.DeGrooteFregly2016}
 #: OpenSim's names of what has another name here.
-NAMES = {"FmaxTendonStrain": "tendon_strain_at_max_isometric_force", "Af": "force_velocity_shape", "Flen": "max_lengthening_force"}
+NAMES = {
+    "FmaxTendonStrain": "tendon_strain_at_max_isometric_force",
+    "Af": "force_velocity_shape",
+    "Flen": "max_lengthening_force",
+}
 
 
 def hanging(kind, number=1, **settings):
@@ -40,7 +44,10 @@ def hanging(kind, number=1, **settings):
 
 @pytest.mark.parametrize("kind", ["damped", "undamped"])
 def test_curves_are_those_of_opensim(kind):
-    curves, (_, _, _, (muscle,)) = REFERENCE["curves"][kind], hanging(M.Millard2012Equilibrium, fiber_damping=0.1 * (kind == "damped"))
+    curves, (_, _, _, (muscle,)) = (
+        REFERENCE["curves"][kind],
+        hanging(M.Millard2012Equilibrium, fiber_damping=0.1 * (kind == "damped")),
+    )
     names = "active_force_length", "passive_force_length", "tendon_force_length", "force_velocity"
     for name, curve, at in zip(names, muscle.curves, ("fiber", "fiber", "tendon", "velocity"), strict=True):
         value, first, second = np.array(curves[name]).T

@@ -133,7 +133,7 @@ def main():
     ):
         for settings in all_settings:
             out["cases"] += [found for found in (case(kind, settings) for _ in range(8)) if found]
-    Path(__file__).with_name("muscles.json").write_text(json.dumps(out, indent=1))
+    Path(__file__).with_name("muscles.json").write_text(json.dumps(out, separators=(",", ":")))
     print(len(out["cases"]), "cases")
 
 

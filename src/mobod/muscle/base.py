@@ -83,20 +83,24 @@ class Muscle(Force):
         What it joins.
     path : force.transmission.Transmission
         Along which it pulls, such as `force.transmission.StraightPath` or `WrappedPath`.
-    max_isometric_force : float
-        Of the fiber at its optimal length, fully activated; force.
-    optimal_fiber_length, tendon_slack_length : float
-        Length.
-    pennation_angle_at_optimal : float
-        Between fiber and tendon where the fiber has its optimal length; angle.
-    max_contraction_velocity : float
-        Optimal fiber lengths by time.
-    default_excitation : float
-        In a default state, from 0 to 1.
+    numbers : list of float
+        Those of its parameters, and what follows from them.
+    choice : int
+        What the kind's functions find among the integers.
+    ignore_tendon_compliance, ignore_activation_dynamics : bool
+        Whether the tendon is rigid, and whether activation is the excitation itself.
+    default_activation, default_variable : float
+        Its variables in a default state.
     disabled_by_default : bool
         Whether states start with it switched off.
     name : str, optional
         Unique among the forces; one is made where none is given.
+
+    Examples
+    --------
+    >>> import mobod as mb
+    >>> [kind.__name__ for kind in mb.muscle.Muscle.__subclasses__()]
+    ['DeGrooteFregly2016', 'Millard2012Equilibrium', 'Thelen2003']
     """
 
     INNER = frozenset({"FUNCTIONS", "num_z"})

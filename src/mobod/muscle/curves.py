@@ -115,7 +115,7 @@ class Curve:
         if x < low or x > high:
             return self._knots[0 if x < low else -1][2] if order == 1 else 0.0
         p = _bezier.piece_at(_Pool(self.numbers), 0, self.num_pieces, x, 0)
-        u = float(_bezier.meet(*p[:4], x))
+        u = float(_bezier.meet(p[0], p[1], p[2], p[3], x))
         along, up = (_series(p[k : k + 4], u, order) for k in (0, 4))
         du = np.zeros(order + 1)  # u - u0 as a series in x - x0
         du[1] = 1.0 / along[1]

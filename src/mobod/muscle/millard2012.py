@@ -276,7 +276,7 @@ class Millard2012Equilibrium(Muscle):
     >>> muscle.equilibrate(state)
     >>> system.realize(state)
     >>> round(muscle.get_tendon_force(state), 6), round(muscle.get_state_variable(state, "fiber_length"), 9)
-    (185.384612, 0.096712867)
+    (199.851464, 0.096682141)
     """
 
     FUNCTIONS = Functions(active, passive, tendon, contract, stored, _fiber.activation_rate, END)
