@@ -31,6 +31,7 @@ if TYPE_CHECKING:  # what checkers and editors see; at run time a name is import
         measure,
         mobilizer,
         motion,
+        muscle,
     )
     from .assembler import Assembler, LocalEnergyMinimizer, ObservedPointFitter
     from .biomechanics import inverse_dynamics, inverse_kinematics, scale
@@ -154,6 +155,7 @@ __all__ = [
     "measure",
     "mobilizer",
     "motion",
+    "muscle",
     "read_c3d",
     "read_sto",
     "read_trc",

@@ -1,0 +1,20 @@
+"""Muscles: one kind a file, each a force along a path; curves.py has what their fibers and tendons are made of."""
+
+from .base import Muscle
+from .curves import ActiveForceLengthCurve, FiberForceLengthCurve, ForceVelocityCurve, TendonForceLengthCurve
+from .degroote_fregly2016 import DeGrooteFregly2016
+from .millard2012 import Millard2012Equilibrium
+from .thelen2003 import Thelen2003
+
+KINDS = [DeGrooteFregly2016, Millard2012Equilibrium, Thelen2003]
+
+__all__ = [
+    "ActiveForceLengthCurve",
+    "DeGrooteFregly2016",
+    "FiberForceLengthCurve",
+    "ForceVelocityCurve",
+    "Millard2012Equilibrium",
+    "Muscle",
+    "TendonForceLengthCurve",
+    "Thelen2003",
+]

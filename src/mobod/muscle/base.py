@@ -1,0 +1,496 @@
+"""Muscle: what every kind shares.
+
+A new kind is a file beside this one. It provides
+
+1. compiled functions ``active(model, x, n)``, ``passive(model, x, n)`` of the normalized fiber length n, ``tendon(model, x, n)``
+   of the normalized tendon length, all as a part of the largest isometric force, and ``contract(model, i, x, z, length, speed)``,
+   which gives fiber length, cos of the pennation angle, fiber velocity, tendon force, active force, elastic and damping passive
+   force of the fiber, the velocity of the fiber's end along the tendon, and the rate of its second z; and
+   ``stored(model, i, x, z, length)``, its elastic energy. Integers and numbers are those of `_fiber`;
+2. a class derived from `Muscle` with these as ``FUNCTIONS``, and its own parameters, see `state.parameters`.
+
+What a muscle dissipates is what its fiber takes: active force times fiber velocity, which is below zero where it does work,
+and its damping. With its elastic energy the audit of a run closes.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from ..algebra.arrays import Array, ArrayLike
+from ..algebra.scalar import store
+from ..compiling import Routine, generic
+from ..errors import ConvergenceError, ModelError
+from ..force._pools import number
+from ..force._routine import by_address
+from ..force.base import Force
+from ..force.transmission.base import Transmission, check_transmission
+from ..state import parameters
+from ..value import checks
+from ..value.stage import Stage
+from . import _fiber
+from ._fiber import ACTIVATES, FIBER, HEAD, HEIGHT, SHORTEST, SLACK, STRENGTH, STRETCHES
+
+if TYPE_CHECKING:
+    from ..decoration.rubber_band_line import Line
+    from ..force.subsystem import GeneralForceSubsystem
+    from ..state.state import State
+
+#: cos of the largest pennation angle.
+_LARGEST = 0.1
+#: Fiber lengths at which equilibrium is looked for, from the shortest to where the tendon is slack.
+_TRIALS = 401
+
+
+class Functions(NamedTuple):
+    """What a kind of muscle provides."""
+
+    active: Callable[..., Any]
+    passive: Callable[..., Any]
+    tendon: Callable[..., Any]
+    contract: Callable[..., Any]
+    stored: Callable[..., Any]
+    activation_rate: Callable[..., Any]
+    #: How many of its numbers come before the path's ratio.
+    num_numbers: int
+
+
+class Contraction(NamedTuple):
+    """What `Functions.contract` gives."""
+
+    fiber_length: float
+    cos_pennation: float
+    fiber_velocity: float
+    tendon_force: float
+    active_force: float
+    elastic_force: float
+    damping_force: float
+    velocity_along_tendon: float
+    rate: float
+
+
+class Muscle(Force):
+    """A muscle with its tendon along a path. Base class of the kinds in `mobod.muscle`.
+
+    Parameters
+    ----------
+    forces : GeneralForceSubsystem
+        What it joins.
+    path : force.transmission.Transmission
+        Along which it pulls, such as `force.transmission.StraightPath` or `WrappedPath`.
+    numbers : list of float
+        Those of its parameters, and what follows from them.
+    choice : int
+        What the kind's functions find among the integers.
+    ignore_tendon_compliance, ignore_activation_dynamics : bool
+        Whether the tendon is rigid, and whether activation is the excitation itself.
+    default_activation, default_variable : float
+        Its variables in a default state.
+    disabled_by_default : bool
+        Whether states start with it switched off.
+    name : str, optional
+        Unique among the forces; one is made where none is given.
+
+    Examples
+    --------
+    >>> import mobod as mb
+    >>> [kind.__name__ for kind in mb.muscle.Muscle.__subclasses__()]
+    ['DeGrooteFregly2016', 'Millard2012Equilibrium', 'Thelen2003']
+    """
+
+    INNER = frozenset({"FUNCTIONS", "num_z"})
+    reads_positions_only = False
+
+    FUNCTIONS: ClassVar[Functions]
+    #: What its second z is, where its tendon stretches.
+    _VARIABLE: ClassVar[str] = "fiber_length"
+
+    get_default_excitation, set_default_excitation, get_excitation, set_excitation = parameters.scalar(
+        "excitation",
+        "",
+        checks.finite,
+        "the excitation, from 0 to 1",
+        given_as="default_excitation",
+        invalidates=Stage.DYNAMICS,
+        first=_fiber.EXCITATION,
+    ).accessors()
+    (
+        get_default_max_isometric_force,
+        set_default_max_isometric_force,
+        get_max_isometric_force,
+        set_max_isometric_force,
+    ) = parameters.scalar("max_isometric_force", "force", checks.positive, "the largest isometric force").accessors()
+    (
+        get_default_optimal_fiber_length,
+        set_default_optimal_fiber_length,
+        get_optimal_fiber_length,
+        set_optimal_fiber_length,
+    ) = parameters.scalar(
+        "optimal_fiber_length", "length", checks.positive, "the fiber length at which the active force is largest"
+    ).accessors()
+    (
+        get_default_tendon_slack_length,
+        set_default_tendon_slack_length,
+        get_tendon_slack_length,
+        set_tendon_slack_length,
+    ) = parameters.scalar(
+        "tendon_slack_length", "length", checks.positive, "the tendon length beyond which it pulls"
+    ).accessors()
+    (
+        get_default_pennation_angle_at_optimal,
+        set_default_pennation_angle_at_optimal,
+        get_pennation_angle_at_optimal,
+        set_pennation_angle_at_optimal,
+    ) = parameters.scalar(
+        "pennation_angle_at_optimal", "angle", checks.not_negative, "the pennation angle at the optimal fiber length"
+    ).accessors()
+    (
+        get_default_max_contraction_velocity,
+        set_default_max_contraction_velocity,
+        get_max_contraction_velocity,
+        set_max_contraction_velocity,
+    ) = parameters.scalar(
+        "max_contraction_velocity",
+        "1/time",
+        checks.positive,
+        "the largest velocity of shortening, optimal fiber lengths by time",
+    ).accessors()
+    (
+        get_default_activation_time_constant,
+        set_default_activation_time_constant,
+        get_activation_time_constant,
+        set_activation_time_constant,
+    ) = parameters.scalar(
+        "activation_time_constant", "time", checks.positive, "the time constant with which activation grows"
+    ).accessors()
+    (
+        get_default_deactivation_time_constant,
+        set_default_deactivation_time_constant,
+        get_deactivation_time_constant,
+        set_deactivation_time_constant,
+    ) = parameters.scalar(
+        "deactivation_time_constant", "time", checks.positive, "the time constant with which activation falls"
+    ).accessors()
+    (
+        get_default_minimum_activation,
+        set_default_minimum_activation,
+        get_minimum_activation,
+        set_minimum_activation,
+    ) = parameters.scalar("minimum_activation", "", checks.not_negative, "the least activation, below 1").accessors()
+
+    def __init__(
+        self,
+        forces: GeneralForceSubsystem,
+        path: Transmission,
+        numbers: list[float],
+        choice: int,
+        *,
+        ignore_tendon_compliance: bool = False,
+        ignore_activation_dynamics: bool = False,
+        default_activation: float = 0.05,
+        default_variable: float = 0.0,
+        disabled_by_default: bool = False,
+        name: str | None = None,
+    ) -> None:
+        if type(self) is Muscle:
+            raise TypeError("Muscle is the base class; make one of the kinds in mobod.muscle")
+        stretches = not checks.flag("ignore_tendon_compliance", ignore_tendon_compliance)
+        activates = not checks.flag("ignore_activation_dynamics", ignore_activation_dynamics)
+        through = check_transmission(forces, path)
+        start = checks.between("default_activation", default_activation, 0.0, 1.0)
+        super().__init__(forces, disabled_by_default=disabled_by_default, name=name)
+        self._path, self._start = through, [start] * activates + [default_variable] * stretches
+        self.default_integers = [int(activates), int(stretches), choice, *through.integers]
+        self.default_numbers = [*numbers, *through.numbers]
+
+    @staticmethod
+    def settle(whose: str, numbers: list[float]) -> None:
+        """The fiber's width and shortest length follow from others."""
+        angle = numbers[_fiber.PENNATION]
+        if not angle < 0.5 * math.pi - 1e-3:
+            raise ModelError(f"pennation_angle_at_optimal of {whose} has to be below a right angle, got {angle:g}")
+        if not numbers[_fiber.LEAST] < 1.0:
+            raise ModelError(f"minimum_activation of {whose} has to be below 1, got {numbers[_fiber.LEAST]:g}")
+        numbers[HEIGHT] = numbers[FIBER] * math.sin(angle)
+        numbers[SHORTEST] = max(numbers[HEIGHT] / math.sqrt(1.0 - _LARGEST**2), 0.01 * numbers[FIBER])
+
+    @property
+    def routine(self) -> Routine:  # type: ignore[override]
+        """What computes it."""
+        return _routine_of(self.FUNCTIONS, self._path.FUNCTIONS)
+
+    @property
+    def num_z(self) -> int:  # type: ignore[override]
+        """How many of activation and fiber are variables."""
+        return len(self._start)
+
+    @property
+    def reads_z(self) -> bool:  # type: ignore[override]
+        """Whether it has variables."""
+        return self.num_z > 0
+
+    def _initial_z(self) -> list[float]:
+        return list(self._start)
+
+    # ------------------------------------------------------------------------------------------ variables
+
+    @property
+    def state_variables(self) -> tuple[str, ...]:
+        """The names of its variables among z, in order.
+
+        Out of ``"activation"`` and ``"fiber_length"`` or ``"normalized_tendon_force"``.
+        """
+        return ("activation",) * self.default_integers[ACTIVATES] + (self._VARIABLE,) * self.default_integers[STRETCHES]
+
+    def _place(self, name: str) -> int:
+        if name not in self.state_variables:
+            has = ", ".join(map(repr, self.state_variables)) or "none"
+            raise ValueError(f"{self!r} has no state variable {name!r}; it has {has}")
+        return self.first_z + self.state_variables.index(name)
+
+    def get_state_variable(self, state: State, name: str) -> float:
+        """A variable's value in this state. Needs MODEL.
+
+        Parameters
+        ----------
+        state : State
+        name : str
+            One of `state_variables`; `ValueError` if it is none.
+        """
+        place = self._place(name)
+        self._check(state, "get_state_variable")
+        return float(state.z_values[place])
+
+    def set_state_variable(self, state: State, name: str, value: float) -> None:
+        """Change a variable in this state, which falls to VELOCITY at most.
+
+        Parameters
+        ----------
+        state : State
+        name : str
+            One of `state_variables`; `ValueError` if it is none.
+        value : float
+            Finite; length of a fiber's length.
+        """
+        place, found = self._place(name), checks.finite(f"{name} of {self._name!r}", value)
+        self._check(state, "set_state_variable")
+        state.upd_z()[place] = found
+
+    def get_state_variable_derivative(self, state: State, name: str) -> float:
+        """A variable's rate. Needs ACCELERATION; `ValueError` if *name* is none of `state_variables`."""
+        place = self._place(name)
+        self._check(state, "get_state_variable_derivative")
+        if state.stage_number < Stage.ACCELERATION:
+            state.refuse("get_state_variable_derivative", Stage.ACCELERATION)
+        return float(state.z_dot[place])
+
+    def get_activation(self, state: State) -> float:
+        """Its activation, from the least to 1: the variable, or the excitation where that is followed at once. Needs MODEL."""
+        self._check(state, "get_activation")
+        i, _, x, _ = self.span
+        return float(_fiber.activation(state.record, i, x, self.first_z))
+
+    # ------------------------------------------------------------------------------------------ path
+
+    def get_path(self) -> Transmission:
+        """Along which it pulls."""
+        return self._path
+
+    def get_length(self, state: State) -> float:
+        """The length of the path: fiber along the tendon's line, and tendon. Needs POSITION."""
+        return float(self._along(state, "get_length", Stage.POSITION, 0))
+
+    def get_lengthening_speed(self, state: State) -> float:
+        """The rate of that length. Needs VELOCITY."""
+        return float(self._along(state, "get_lengthening_speed", Stage.VELOCITY, 1))
+
+    def _along(self, state: State, asked: str, stage: Stage, which: int) -> Any:
+        self._check(state, asked)
+        if state.stage_number < stage:
+            state.refuse(asked, stage)
+        i, _, x, _ = self.span
+        ratio = x + self.FUNCTIONS.num_numbers
+        return number(state.record, ratio) * self._path.FUNCTIONS[which](state.record, i + HEAD, ratio + 1)
+
+    def calc_lines(self, state: State) -> list[Line]:
+        """The path's."""
+        return self._path.calc_lines(state)
+
+    # ------------------------------------------------------------------------------------------ results
+
+    def _contraction(self, state: State, asked: str) -> Contraction:
+        speed = self._along(state, asked, Stage.VELOCITY, 1)
+        i, _, x, _ = self.span
+        length = self._along(state, asked, Stage.POSITION, 0)
+        found = self.FUNCTIONS.contract(state.record, i, x, self.first_z, np.float64(length), np.float64(speed))
+        return Contraction(*(float(one) for one in found))
+
+    def get_fiber_length(self, state: State) -> float:
+        """The fiber's length. Needs VELOCITY."""
+        return self._contraction(state, "get_fiber_length").fiber_length
+
+    def get_fiber_velocity(self, state: State) -> float:
+        """The rate of the fiber's length, below zero where it shortens. Needs VELOCITY."""
+        return self._contraction(state, "get_fiber_velocity").fiber_velocity
+
+    def get_pennation_angle(self, state: State) -> float:
+        """The angle between fiber and tendon. Needs VELOCITY."""
+        return math.acos(min(1.0, self._contraction(state, "get_pennation_angle").cos_pennation))
+
+    def get_tendon_force(self, state: State) -> float:
+        """With what the tendon pulls; zero where the muscle is disabled. Needs VELOCITY."""
+        found = self._contraction(state, "get_tendon_force")
+        return 0.0 if self.is_disabled(state) else found.tendon_force
+
+    def get_active_fiber_force(self, state: State) -> float:
+        """What activation gives of the fiber's force. Needs VELOCITY."""
+        return self._contraction(state, "get_active_fiber_force").active_force
+
+    def get_passive_fiber_force(self, state: State) -> float:
+        """What stretch and damping give of the fiber's force. Needs VELOCITY."""
+        found = self._contraction(state, "get_passive_fiber_force")
+        return found.elastic_force + found.damping_force
+
+    def calc_moment_arms(self, state: State) -> Array:
+        """The generalized force of a unit tension, (nu,): minus the gradient of the length. Needs POSITION."""
+        self._check(state, "calc_moment_arms")
+        if state.stage_number < Stage.POSITION:
+            state.refuse("calc_moment_arms", Stage.POSITION)
+        record, (i, _, x, _) = state.record, self.span
+        ratio = x + self.FUNCTIONS.num_numbers
+        kept = [array.copy() for array in (record.body_forces, record.mobility_forces)]
+        try:
+            record.body_forces[:], record.mobility_forces[:] = 0.0, 0.0
+            self._path.FUNCTIONS[2](record, i + HEAD, ratio + 1, -float(number(record, ratio)))
+            forces, arms = record.body_forces.reshape(-1, 2, 3).copy(), record.mobility_forces[:, 0].copy()
+        finally:
+            record.body_forces[:], record.mobility_forces[:] = kept
+        matter = self._forces.get_system().get_matter_subsystem()
+        return np.asarray(arms + matter.multiply_by_system_jacobian_transpose(state, forces))
+
+    # ------------------------------------------------------------------------------------------ curves
+
+    def _at(self, function: Callable[..., Any], what: str, n: ArrayLike) -> Any:
+        values = checks.numbers(what, n)
+        pool = SimpleNamespace(force_numbers=np.array(self.default_numbers)[:, None])
+        found = np.array([float(function(pool, 0, np.float64(one))) for one in values.ravel()]).reshape(values.shape)
+        return float(found) if found.ndim == 0 else found
+
+    def active_force_length(self, n: ArrayLike) -> Any:
+        """The active force at normalized fiber lengths, by the largest isometric force; of a default state's parameters."""
+        return self._at(self.FUNCTIONS.active, "normalized fiber lengths", n)
+
+    def passive_force_length(self, n: ArrayLike) -> Any:
+        """The passive force at normalized fiber lengths, by the largest isometric force; of a default state's parameters."""
+        return self._at(self.FUNCTIONS.passive, "normalized fiber lengths", n)
+
+    def tendon_force_length(self, n: ArrayLike) -> Any:
+        """The tendon's force at normalized lengths, by the largest isometric force; of a default state's parameters."""
+        return self._at(self.FUNCTIONS.tendon, "normalized tendon lengths", n)
+
+    # ------------------------------------------------------------------------------------------ equilibrium
+
+    def equilibrate(self, state: State) -> None:
+        """Give the fiber the length at which it balances the tendon at the state's activation and zero fiber velocity.
+
+        Needs POSITION; the state falls to VELOCITY at most. Muscles without such a variable stay as they are. Where there are
+        several stable lengths, the one next to the optimal fiber length is taken.
+
+        Raises
+        ------
+        ConvergenceError
+            If there is none; it says at which lengths one has looked. The state is then as it was.
+        """
+        length = self.get_length(state)
+        if not self.default_integers[STRETCHES]:
+            return
+        record, (i, _, x, _) = state.record, self.span
+        numbers = record.force_numbers[x : x + self.FUNCTIONS.num_numbers, 0]
+        a = float(_fiber.activation(record, i, x, self.first_z))
+
+        def over(fiber: Any) -> Any:  # what the fiber pulls more than the tendon
+            cos = _fiber.cosine(record, x, fiber)
+            held = self.FUNCTIONS.tendon(record, x, (length - fiber * cos) / numbers[SLACK])
+            normal = fiber / numbers[FIBER]
+            return (a * self.FUNCTIONS.active(record, x, normal) + self.FUNCTIONS.passive(record, x, normal)) * cos - held
+
+        low = self._shortest(numbers)
+        high = max(float(np.hypot(max(length - 0.9 * numbers[SLACK], 0.0), numbers[HEIGHT])), 1.001 * low)
+        trials = np.linspace(low, high, _TRIALS)
+        found = over(trials)
+        rising = np.flatnonzero((found[:-1] < 0.0) & (found[1:] >= 0.0))
+        if not len(rising):
+            raise ConvergenceError(
+                f"{self!r} has no equilibrium at length {length:.6g} and activation {a:.3g}: from the shortest fiber, "
+                f"{low:.6g}, to {high:.6g}, with which the tendon is slack, the fiber pulls "
+                f"{'more' if found[0] > 0.0 else 'less'} than the tendon. Its optimal fiber length is {numbers[FIBER]:.6g}, its "
+                f"tendon slack length {numbers[SLACK]:.6g}"
+            )
+        from scipy.optimize import brentq
+
+        best = min(rising, key=lambda k: abs(trials[k] - numbers[FIBER]))
+        fiber = float(brentq(lambda l: float(over(np.float64(l))), trials[best], trials[best + 1], xtol=1e-16, rtol=1e-15))
+        state.upd_z()[self._place(self._VARIABLE)] = self._variable_at(record, x, length, fiber)
+
+    def _shortest(self, numbers: Array) -> float:
+        return float(numbers[SHORTEST])
+
+    def _variable_at(self, record: Any, x: int, length: float, fiber: float) -> float:
+        """The second z where the fiber has a length."""
+        return fiber
+
+
+def _make(functions: Functions, path: Any) -> tuple[Any, Any, Any]:
+    length, speed, apply = path
+    contract, stored, activation_rate, before = (
+        functions.contract,
+        functions.stored,
+        functions.activation_rate,
+        functions.num_numbers,
+    )
+
+    @generic
+    def add(model: Any, i: int, x: int, z: int) -> None:
+        ratio = number(model, x + before)
+        own_length, own_speed = ratio * length(model, i + HEAD, x + before + 1), ratio * speed(model, i + HEAD, x + before + 1)
+        found = contract(model, i, x, z, own_length, own_speed)
+        apply(model, i + HEAD, x + before + 1, -ratio * found[3])
+        if model.force_integers[i + ACTIVATES] != 0:
+            store(model.z_dot, z, 0, activation_rate(model, x, z))
+        if model.force_integers[i + STRETCHES] != 0:
+            store(model.z_dot, z + model.force_integers[i + ACTIVATES], 0, found[8])
+
+    @generic
+    def energy(model: Any, i: int, x: int, z: int) -> Any:
+        own_length = number(model, x + before) * length(model, i + HEAD, x + before + 1)
+        return number(model, x + STRENGTH) * stored(model, i, x, z, own_length)
+
+    @generic
+    def power(model: Any, i: int, x: int, z: int) -> Any:
+        ratio = number(model, x + before)
+        own_length, own_speed = ratio * length(model, i + HEAD, x + before + 1), ratio * speed(model, i + HEAD, x + before + 1)
+        found = contract(model, i, x, z, own_length, own_speed)
+        return found[3] * found[7] - found[5] * found[2]
+
+    for made in (add, energy, power):
+        made.__module__, made.__qualname__ = contract.__module__, f"{made.__name__}.{length.__module__.rpartition('.')[2]}"
+    return add, energy, power
+
+
+_routines: dict[Any, Routine] = {}
+
+
+def _routine_of(functions: Functions, path: Any) -> Routine:
+    """The routine of a kind of muscle along a kind of path: compiled when a model first has one."""
+    key = functions, path
+    if key not in _routines:
+        _routines[key] = by_address(*_make(functions, path), with_z=True)
+    return _routines[key]
+
+
+__all__ = ["Contraction", "Functions", "Muscle"]

@@ -1,0 +1,220 @@
+"""Muscles: their curves and contraction beside OpenSim's, equilibrium, energy, lanes, derivatives, wrong input."""
+
+import json
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+import mobod as mb
+
+M = mb.muscle
+#: Written by ``tests/reference/generate_muscles.py`` from OpenSim's wheel.
+REFERENCE = json.loads((Path(__file__).parents[1] / "reference" / "muscles.json").read_text())
+KINDS = {"Millard2012EquilibriumMuscle": M.Millard2012Equilibrium, "Thelen2003Muscle": M.Thelen2003}
+KINDS |= {"DeGrooteFregly2016Muscle": M.DeGrooteFregly2016}
+#: OpenSim's names of what has another name here.
+NAMES = {
+    "FmaxTendonStrain": "tendon_strain_at_max_isometric_force",
+    "Af": "force_velocity_shape",
+    "Flen": "max_lengthening_force",
+}
+
+
+def hanging(kind, number=1, **settings):
+    """A weight on muscles side by side, equilibrated, with its state."""
+    system = mb.MultibodySystem()
+    matter, forces = mb.SimbodyMatterSubsystem(system), mb.GeneralForceSubsystem(system)
+    mb.force.Gravity(forces, matter, (0, 0, -9.8))
+    down = mb.Transform(mb.Rotation.about_axis(0.5 * math.pi, (0, 1, 0)))
+    body = mb.body.Rigid(mb.MassProperties(20.0, (0, 0, 0), mb.UnitInertia(1, 1, 1)))
+    weight = mb.mobilizer.Slider(matter.ground, body, X_PF=down, name="weight")
+    muscles = []
+    for _ in range(number):
+        path = mb.force.transmission.StraightPath(forces, [([(matter.ground, (0, 0, 0)), (weight, (0, 0, 0))], 1.0)])
+        own = {"pennation_angle_at_optimal": 0.2, "default_activation": 0.2, "default_excitation": 0.6} | settings
+        muscles.append(kind(forces, path, 1000.0 / number, 0.1, 0.2, **own))
+    state = system.realize_topology()
+    weight.set_length(state, 0.3)
+    system.realize(state, mb.Stage.POSITION)
+    return system, state, weight, muscles
+
+
+@pytest.mark.parametrize("kind", ["damped", "undamped"])
+def test_curves_are_those_of_opensim(kind):
+    curves, (_, _, _, (muscle,)) = (
+        REFERENCE["curves"][kind],
+        hanging(M.Millard2012Equilibrium, fiber_damping=0.1 * (kind == "damped")),
+    )
+    names = "active_force_length", "passive_force_length", "tendon_force_length", "force_velocity"
+    for name, curve, at in zip(names, muscle.curves, ("fiber", "fiber", "tendon", "velocity"), strict=True):
+        value, first, second = np.array(curves[name]).T
+        assert_allclose(getattr(muscle, name)(curves[at]), value, rtol=1e-12, atol=1e-12)
+        assert_allclose(curve.calc_derivative(1, curves[at]), first, rtol=1e-11, atol=1e-11)
+        assert_allclose(curve.calc_derivative(2, curves[at]), second, rtol=1e-8, atol=1e-8)
+
+
+def test_derivatives_of_any_order_and_integrals_of_curves():
+    curve, h = M.TendonForceLengthCurve(), 1e-6
+    for x in (1.003, 1.02, 1.031, 1.06):
+        for order in range(1, 5):
+            of = (lambda at, k=order: curve.calc_derivative(k - 1, at)) if order > 1 else curve.calc_value
+            slope = (of(x + h) - of(x - h)) / (2.0 * h)
+            assert_allclose(curve.calc_derivative(order, x), slope, rtol=1e-5, atol=1e-4)
+        assert_allclose((curve.calc_integral(x + h) - curve.calc_integral(x - h)) / (2.0 * h), curve.calc_value(x), rtol=1e-7)
+    bent = M.ActiveForceLengthCurve()
+    x = np.linspace(bent.domain[0], bent.domain[1], 4001)
+    assert_allclose(bent.calc_integral(x[-1]), np.trapezoid(bent.calc_value(x), x), rtol=1e-6)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_contraction_is_that_of_opensim(kind):
+    """Velocity of a damped fiber to 1e-8: OpenSim's iteration ends at 1e-10 of the force. Overflowing velocities are left out."""
+    cases = [case for case in REFERENCE["cases"] if case["kind"] == kind]
+    assert len(cases) >= 16
+    for case in cases:
+        settings = {NAMES.get(name, name): value for name, value in case["settings"].items() if not name.endswith("_mode")}
+        is_rigid = settings.get("ignore_tendon_compliance", False)
+        given, parameters = case["given"], case["parameters"]
+        if is_rigid and kind.startswith("DeGroote") and given["length"] < parameters["tendon_slack_length"] + 1e-3:
+            continue  # there OpenSim's fiber of a slack tendon goes on as if it had been turned over
+        system, state, weight, (muscle,) = hanging(KINDS[kind], **{**settings, "max_contraction_velocity": 10.0})
+        for name, value in parameters.items():
+            getattr(muscle, f"set_{name}")(state, value)
+        weight.set_length(state, given["length"])
+        weight.set_rate(state, given["speed"])
+        muscle.set_excitation(state, given["excitation"])
+        for name in muscle.state_variables:
+            muscle.set_state_variable(state, name, given[name])
+        system.realize(state)
+        strength = parameters["max_isometric_force"]
+        fastest = parameters["max_contraction_velocity"] * parameters["optimal_fiber_length"]
+        if abs(case["found"]["fiber_velocity"]) > 1e3 * fastest:
+            continue
+        scales = {"fiber_length": 1.0, "pennation_angle": 1.0, "fiber_velocity": fastest}
+        for name, value in case["found"].items():
+            found = getattr(muscle, f"get_{name}")(state)
+            tolerance = 1e-8 if name == "fiber_velocity" else 1e-9
+            assert_allclose(found, value, rtol=0.0, atol=tolerance * scales.get(name, strength), err_msg=f"{name} {case}")
+        for name, value in case["rates"].items():
+            assert_allclose(muscle.get_state_variable_derivative(state, name), value, rtol=1e-8, atol=1e-8 * fastest)
+        assert_allclose(20.0 * (state.u_dot[0] - 9.8), -muscle.get_tendon_force(state), atol=1e-9 * strength)
+
+
+@pytest.mark.parametrize("kind", M.KINDS)
+def test_equilibrium_balances_fiber_and_tendon(kind):
+    """At activations from the least to 1 and from short to long, the fiber stands still."""
+    system, state, weight, (muscle,) = hanging(kind)
+    for activation in (0.01, 0.3, 1.0):
+        for length in (0.26, 0.3, 0.33):
+            weight.set_length(state, length)
+            muscle.set_state_variable(state, "activation", activation)
+            system.realize(state, mb.Stage.POSITION)
+            muscle.equilibrate(state)
+            system.realize(state)
+            assert abs(muscle.get_fiber_velocity(state)) < 1e-9
+            assert abs(muscle.get_state_variable_derivative(state, muscle.state_variables[1])) < 1e-7
+
+
+def test_what_has_no_equilibrium_is_named_and_the_state_stays():
+    system, state, weight, (muscle,) = hanging(M.Millard2012Equilibrium, name="soleus")
+    weight.set_length(state, 0.05)  # shorter than the slack tendon and the shortest fiber
+    before = state.z.copy()
+    system.realize(state, mb.Stage.POSITION)
+    with pytest.raises(mb.ConvergenceError, match="soleus.*no equilibrium at length 0.05.*tendon slack length 0.2"):
+        muscle.equilibrate(state)
+    assert_allclose(state.z, before, rtol=0.0, atol=0.0)
+    with pytest.raises(mb.StageError, match="get_length"):
+        muscle.equilibrate(system.realize_topology())
+
+
+@pytest.mark.parametrize("settings", [{}, {"ignore_tendon_compliance": True}])
+def test_energy_balances(settings):
+    """Kinetic and potential energy change by what fibers do and lose."""
+    system, state, _, (muscle,) = hanging(M.Millard2012Equilibrium, **settings)
+    muscle.equilibrate(state)
+    trajectory = mb.simulate(system, state, 0.3, accuracy=1e-9, audit="steps")
+    audit = trajectory.audit
+    assert audit.energy_error < 1e-8 * audit.energy_scale, str(audit)
+    assert not audit.unaccounted, str(audit)
+
+
+def test_lanes_states_and_derivatives_agree():
+    system, state, _, muscles = hanging(M.Millard2012Equilibrium, 2)
+    for muscle in muscles:
+        muscle.equilibrate(state)
+    system.realize(state)
+    ensemble = mb.Ensemble(system, 3, state=state)
+    ensemble.set_each(muscles[0].set_excitation, [0.1, 0.6, 0.9])
+    ensemble.realize()
+    assert_allclose(ensemble.u_dot, np.broadcast_to(state.u_dot, (3, 1)), rtol=1e-12)
+    found, h = system.calc_forward_dynamics_derivatives(state), 1e-7
+
+    def u_dot(q=0.0, u=0.0, z=0.0):
+        moved = state.copy()
+        moved.q, moved.u, moved.z = state.q + q, state.u + u, state.z + z
+        system.realize(moved)
+        return moved.u_dot[0]
+
+    assert_allclose(found.q[0, 0], (u_dot(q=h) - u_dot(q=-h)) / (2 * h), rtol=1e-6)
+    for i, e in enumerate(np.eye(len(state.z))):
+        assert_allclose(found.z[0, i], (u_dot(z=h * e) - u_dot(z=-h * e)) / (2 * h), rtol=1e-6, atol=1e-6)
+
+
+def test_moment_arms_are_minus_the_gradient_of_the_length():
+    system, state = mb.examples.double_pendulum.build()
+    bodies = system.matter.bodies
+    points = [(bodies[0], (0.2, 0.1, 0.0)), (bodies[1], (0.05, -0.5, 0.0)), (bodies[2], (0.0, 0.3, 0.1))]
+    path = mb.force.transmission.StraightPath(system.forces, [(points, 1.0)])
+    muscle = M.Thelen2003(system.forces, path)
+    state = system.realize_topology()
+    arms, h = [], 1e-6
+
+    def length(q):
+        state.q = q
+        system.realize(state, mb.Stage.POSITION)
+        return muscle.get_length(state)
+
+    q = np.array([0.3, -0.7])
+    arms = [-(length(q + h * e) - length(q - h * e)) / (2 * h) for e in np.eye(2)]
+    length(q)
+    assert_allclose(muscle.calc_moment_arms(state), arms, atol=1e-9)
+
+
+@pytest.mark.parametrize("kind", M.KINDS)
+def test_wrong_input_is_refused(kind):
+    system, state, _, (muscle,) = hanging(kind)
+    path = muscle.get_path()
+    for wrong in (
+        {"max_isometric_force": -1.0},
+        {"optimal_fiber_length": 0.0},
+        {"tendon_slack_length": math.nan},
+        {"pennation_angle_at_optimal": 1.6},
+        {"max_contraction_velocity": 0.0},
+        {"default_activation": 1.5},
+    ):
+        with pytest.raises(mb.ModelError, match=next(iter(wrong))):
+            kind(system.forces, path, **wrong)
+    with pytest.raises(TypeError, match="transmission"):
+        kind(system.forces, "path")
+    with pytest.raises(ValueError, match="no state variable 'fibre'"):
+        muscle.set_state_variable(state, "fibre", 0.1)
+    with pytest.raises(mb.ModelError, match="pennation_angle_at_optimal"):
+        muscle.set_pennation_angle_at_optimal(state, 2.0)
+    assert muscle.get_pennation_angle_at_optimal(state) == 0.2
+    with pytest.raises(TypeError, match="base class"):
+        M.Muscle(system.forces, path, [], 0)
+
+
+def test_curves_that_cannot_be_are_refused():
+    with pytest.raises(mb.ModelError, match="in order"):
+        M.ActiveForceLengthCurve(transition_norm_fiber_length=0.3)
+    with pytest.raises(mb.ModelError, match="above strain_at_zero_force"):
+        M.FiberForceLengthCurve(strain_at_one_norm_force=-0.1)
+    with pytest.raises(mb.ModelError, match="do not meet in between"):
+        M.ForceVelocityCurve(isometric_slope=0.5)
+    with pytest.raises(TypeError, match="tendon_force_length"):
+        system, _, _, (muscle,) = hanging(M.Thelen2003)
+        M.Millard2012Equilibrium(system.forces, muscle.get_path(), tendon_force_length=lambda x: x)
