@@ -76,9 +76,15 @@ class Constrained(TreeDynamics):
         """How many constraints there are, disabled ones included."""
         return len(self.constraints)
 
-    def set_constraint_is_disabled(self, state: State, constraint: Any, should_disable_constraint: bool) -> None:
-        """Switch a constraint off or on in this state, which falls to MODEL at most. Needs MODEL."""
-        self.enable_constraint(state, self.constraint_of(constraint), not should_disable_constraint)
+    def set_constraint_is_disabled(
+        self, state: State, constraint: Any, should_disable_constraint: bool, *, impulse: bool = True
+    ) -> None:
+        """Switch a constraint off or on in this state, which falls to MODEL at most. Needs MODEL. See `Constraint.enable`."""
+        found = self.constraint_of(constraint)
+        if should_disable_constraint:
+            found.disable(state)
+        else:
+            found.enable(state, impulse=impulse)
 
     def is_constraint_disabled(self, state: State, constraint: Any) -> bool:
         """Whether a constraint is switched off in this state. Needs MODEL."""

@@ -68,11 +68,11 @@ class StateLimitedFriction(Sealed):
         """Its place among the elements of this sort."""
         return self._index
 
-    def enable(self, state: State) -> bool:
-        """Forbid slip in this state; whether that changes anything. Needs MODEL."""
+    def enable(self, state: State, *, impulse: bool = True) -> bool:
+        """Forbid slip in this state; whether that changes anything. Needs MODEL. As `Constraint.enable` by an impulse in a run."""
         if not self.stick.is_disabled(state):
             return False
-        self.stick.enable(state)
+        self.stick.enable(state, impulse=impulse)
         return True
 
     def disable(self, state: State) -> bool:
