@@ -23,7 +23,7 @@ def satellite(spin=0.0, **lock):
     system.realize(state, Stage.VELOCITY)
     M = matter.calc_m(state)
     state.u = np.concatenate([-np.linalg.solve(M[:6, :6], M[:6, 6] * 3.0), [3.0]])
-    bus.set_u(state, bus.get_u(state) + [0.0, spin, 0.0, 0.0, 0.0, 0.0])
+    bus.set_u(state, bus.get_u(state) + spin * np.eye(6)[1])
     return system, state
 
 

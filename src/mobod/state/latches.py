@@ -13,8 +13,7 @@ class Latch(NamedTuple):
     name : str
         Of the mobilizer, or the constraint.
     impulse : array
-        On its mobilities ``(nu,)``; or on the system by each equation of a constraint, with the sign of a multiplier's opposite:
-        M du = G^T impulse.
+        On its mobilities ``(nu,)``; or on the system by each equation of a constraint, M du = G^T impulse.
     energy : float
         The kinetic energy after less that before.
     """

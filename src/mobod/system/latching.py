@@ -6,8 +6,8 @@ With P the mobilities that are held, f the free ones, and G the equations of the
 
     du_f = -M_ff^-1 M_fP du_P      then      r = (G M_ff^-1 G^T)^+ (b - G (u- + du)),  du_f += M_ff^-1 G^T r
 
-M_ff^-1 is the product with M^-1 of the free mobilities, as everywhere. Momentum is conserved in every direction in which neither
-locks, motions nor constraints act; kinetic energy changes by du^T M (u- + u+) / 2, which is a loss of du^T M du / 2 where
+M_ff^-1 is the product with M^-1 of the free mobilities, as everywhere. Momentum is conserved in every direction in which
+neither locks, motions nor constraints act; kinetic energy changes by du^T M (u- + u+) / 2, a loss of du^T M du / 2 where
 what holds is at rest. Equations that are not linear in the speeds take several rounds.
 Source: Featherstone 2008, Rigid Body Dynamics Algorithms, 11.7 (impulsive dynamics).
 """

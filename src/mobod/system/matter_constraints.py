@@ -520,6 +520,12 @@ class Constrained(TreeDynamics):
         operators.solve(block, x)
         return x[rows]
 
+    def angles_of_rows(self, state: State) -> Array:
+        """The angle, up to about 1, that each equation in use has to what moves, whatever that weighs. Needs VELOCITY."""
+        squares = self._blank(state)
+        operators.calc_squares_of_angles(self._articulated(state, "diagnose_constraints"), squares)
+        return np.sqrt(squares[self.rows_in_use(state)])
+
     # ------------------------------------------------------------------------------------------ forces
 
     def calc_constraint_forces_from_multipliers(self, state: State, multipliers: ArrayLike) -> tuple[Array, Array]:

@@ -14,7 +14,6 @@ from ..value.checks import numbers
 from ..value.level import Method
 from ..value.stage import Stage
 from . import latching, prescription
-
 from .matter_constraints import Constrained
 
 if TYPE_CHECKING:

@@ -69,7 +69,10 @@ class StateLimitedFriction(Sealed):
         return self._index
 
     def enable(self, state: State, *, impulse: bool = True) -> bool:
-        """Forbid slip in this state; whether that changes anything. Needs MODEL. As `Constraint.enable` by an impulse in a run."""
+        """Forbid slip in this state; whether that changes anything. Needs MODEL.
+
+        In a run slip ends by an impulse unless *impulse* is False, see `Constraint.enable`.
+        """
         if not self.stick.is_disabled(state):
             return False
         self.stick.enable(state, impulse=impulse)

@@ -7,7 +7,7 @@ import sys
 
 def callers_level() -> int:
     """The ``stacklevel`` with which a warning of the calling function names the line outside this package."""
-    level, frame = 1, sys._getframe(1)  # noqa: SLF001
+    level, frame = 1, sys._getframe(1)
     while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == __package__.partition(".")[0]:
         level, frame = level + 1, frame.f_back
     return level
