@@ -205,9 +205,25 @@ class Constraint(Parametrized, Operators):
         """Switch it off in this state, which falls to MODEL at most. Needs MODEL."""
         self.matter.enable_constraint(state, self, False)
 
-    def enable(self, state: State) -> None:
-        """Switch it on in this state, which falls to MODEL at most. Needs MODEL."""
-        self.matter.enable_constraint(state, self, True)
+    def enable(self, state: State, *, impulse: bool = True) -> None:
+        """Switch it on in this state, which falls to MODEL at most. Needs MODEL.
+
+        In a run, which means by an event handler or on `TimeStepper.state` between two steps, speeds become those that fulfil
+        its equations, at once and by an impulse, M du = G^T impulse: momentum is conserved where no constraint, lock or motion
+        acts, and what kinetic energy is lost is told in the run's events. So set its parameters, and disable what lets go,
+        before. Positions stay; an error of these that exceeds the tolerance is a warning. In any other state speeds stay.
+
+        Parameters
+        ----------
+        state : State
+        impulse : bool
+            False leaves speeds alone in a run, too; the next step projects them onto the constraints, whatever momentum that
+            takes.
+        """
+        if checks.flag("impulse", impulse) and self.is_disabled(state):
+            self.matter.latch(state, self, lambda to: self.matter.enable_constraint(to, self, True))
+        else:
+            self.matter.enable_constraint(state, self, True)
 
     def is_disabled(self, state: State) -> bool:
         """Whether it is switched off in this state. Needs MODEL."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from ..value.checks import flag
 from ..value.level import Level
 from .when import When
 
@@ -22,13 +23,11 @@ class LockWhen(When):
     witness : Witness or callable
     level : Motion.Level
         As `MobilizedBody.lock` takes it; ``NO_LEVEL`` unlocks.
+    impulse : bool
+        Whether the mobilizer is stopped by an impulse on the whole mechanism, which conserves momentum and loses energy. If
+        False the speeds of the others do not change at that instant, and momentum comes from nowhere.
     **settings
         As `When`.
-
-    Notes
-    -----
-    The mobilizer stops, or stays at its speed, as though held without mass: the speeds of the others do not change at that
-    instant. Where the lock is an impact, use `ImpactWhen` before.
 
     Examples
     --------
@@ -41,13 +40,15 @@ class LockWhen(When):
     True
     """
 
-    def __init__(self, mobod: MobilizedBody, witness: Any, level: Level = Level.POSITION, **settings: Any) -> None:
+    def __init__(
+        self, mobod: MobilizedBody, witness: Any, level: Level = Level.POSITION, *, impulse: bool = True, **settings: Any
+    ) -> None:
         super().__init__(witness, **settings)
-        self._mobod, self._level = mobod, Level(level)
+        self._mobod, self._level, self._impulse = mobod, Level(level), flag("impulse", impulse)
 
     def handle_event(self, state: State, accuracy: float) -> None:
         """Lock, or unlock."""
         if self._level is Level.NO_LEVEL:
-            self._mobod.unlock(state)
+            self._mobod.unlock(state, impulse=self._impulse)
         else:
-            self._mobod.lock(state, self._level)
+            self._mobod.lock(state, self._level, impulse=self._impulse)

@@ -7,7 +7,6 @@ end (1, b_1, b_2, ...) and one for the error (0, e_1, e_2, ...). Other explicit 
 
 from __future__ import annotations
 
-import sys
 import time as _clock
 import warnings
 from collections.abc import Callable, Sequence
@@ -27,6 +26,7 @@ from ..tree.realize import advance, advance_holding, dynamics, kinematics, reali
 from ..tree.sampling import begin_sampling, next_sample_of
 from ..unilateral.stepped import refuse_stepped
 from ..value.attributes import Sealed
+from ..value.callers import callers_level
 from ..value.checks import finite, flag, positive
 from ..value.stage import Stage
 from . import _diagnosis
@@ -351,7 +351,7 @@ class Integrator(Sealed):
         self._jumps_from = -np.inf
         text = _diagnosis.contradictory_accelerations(self.system, state)
         if text:
-            warnings.warn(text, RuntimeWarning, stacklevel=_callers_level())
+            warnings.warn(text, RuntimeWarning, stacklevel=callers_level())
         self.control[rk.STEP] = self.fixed_step_size or self.initial_step_size or 0.0
         self.control[rk.LAST_STEP] = 0.0
         self.counts[rk.PROJECTED] = self.goes_on
@@ -625,7 +625,7 @@ class Integrator(Sealed):
         name, text = found
         if name not in self.warned:
             self.warned.add(name)
-            warnings.warn(text, RuntimeWarning, stacklevel=_callers_level())
+            warnings.warn(text, RuntimeWarning, stacklevel=callers_level())
         return True
 
     def _last_try(self) -> float:
@@ -641,7 +641,7 @@ class Integrator(Sealed):
             if name not in self.warned:
                 self.warned.add(name)
                 message = f"at time {time:.9g} steps have come down to {step:.3g}: {text}"
-                warnings.warn(message, RuntimeWarning, stacklevel=_callers_level())
+                warnings.warn(message, RuntimeWarning, stacklevel=callers_level())
 
     def _warn_of_passing(self) -> None:
         """Warn, once a run, that a step that may not be shorter may have carried two surfaces through each other."""
@@ -656,7 +656,7 @@ class Integrator(Sealed):
             f"by time {float(control[rk.TIME]):.9g}, with {what}, a step may have carried {names[0]!r} and {names[1]!r} "
             f"through each other, or farther into each other than the smaller one is thick, unnoticed; take {remedy}",
             RuntimeWarning,
-            stacklevel=_callers_level(),
+            stacklevel=callers_level(),
         )
 
     def singularities(self) -> dict[str, str]:
@@ -927,14 +927,6 @@ class Integrator(Sealed):
     def method_has_error_control(self) -> bool:
         """Whether the method estimates its errors, and so can choose its steps."""
         return self.has_error_control
-
-
-def _callers_level() -> int:
-    """The ``stacklevel`` with which a warning of the calling function names the line outside this package."""
-    level, frame = 1, sys._getframe(1)  # noqa: SLF001
-    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == __package__.partition(".")[0]:
-        level, frame = level + 1, frame.f_back
-    return level
 
 
 def _optional(what: str, value: float | None) -> float | None:

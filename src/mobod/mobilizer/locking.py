@@ -10,6 +10,7 @@ import numpy.typing as npt
 from ..algebra.arrays import Array
 from ..errors import ModelError
 from ..state.parameters import Parametrized
+from ..value.checks import flag
 from ..value.level import Level, Method
 from ..value.stage import ACCELERATION, INSTANCE, Stage
 
@@ -47,10 +48,13 @@ class Locking(Parametrized):
 
     # ------------------------------------------------------------------------------------------ locks
 
-    def lock(self, state: State, level: Level = Level.POSITION) -> None:
+    def lock(self, state: State, level: Level = Level.POSITION, *, impulse: bool = True) -> None:
         """Hold q, or u, at its present value, or udot at zero; the state falls to MODEL at most.
 
-        It acts at once: at ``Level.POSITION`` u becomes zero, and a quaternion is scaled to length 1. While the mobilizer is
+        It acts at once: at ``Level.POSITION`` u becomes zero, and a quaternion is scaled to length 1. In a run, which means by
+        an event handler or on `TimeStepper.state` between two steps, that is an impulse on the whole mechanism, which changes
+        the speeds of others, too: momentum is conserved in what is free, and what kinetic energy is lost is told in the run's
+        events. In any other state the other speeds stay. While the mobilizer is
         locked, setting through it what the lock holds raises; values assigned to ``state.q`` or ``state.u`` stay until
         `MultibodySystem.prescribe` brings those of the lock back, as integrators do at every step. A lock overrides the
         mobilizer's motion, and a lock before it.
@@ -62,6 +66,8 @@ class Locking(Parametrized):
         level : Motion.Level
             ``POSITION`` (q is held, u and udot are zero), ``VELOCITY`` (u is held, udot is zero, q is integrated) or
             ``ACCELERATION`` (udot is zero, u and q are integrated).
+        impulse : bool
+            False leaves the other speeds alone in a run, too: momentum then comes from nowhere.
 
         Raises
         ------
@@ -73,12 +79,13 @@ class Locking(Parametrized):
         level = _checked_level(level, f"lock of {self._name!r}")
         q, u = state.q_values[self.q_slice(state, "lock")], state.u_values[self.u_slice(state, "lock")]
         value = {Level.POSITION: q, Level.VELOCITY: u}.get(level, np.zeros(len(u)))
-        self._lock(state, self._value_to_lock(state, value, len(value), level), level)
+        self._latch(state, self._value_to_lock(state, value, len(value), level), level, impulse)
 
-    def lock_at(self, state: State, value: npt.ArrayLike, level: Level = Level.POSITION) -> None:
+    def lock_at(self, state: State, value: npt.ArrayLike, level: Level = Level.POSITION, *, impulse: bool = True) -> None:
         """Hold q, u or udot at *value*; the state falls to MODEL at most.
 
-        It acts at once: at ``Level.POSITION`` q becomes *value* and u zero, at ``VELOCITY`` u becomes *value*. See `lock`.
+        It acts at once: at ``Level.POSITION`` q becomes *value* and u zero, at ``VELOCITY`` u becomes *value*; in a run by an
+        impulse, at the q that is held. See `lock`.
 
         Parameters
         ----------
@@ -87,6 +94,8 @@ class Locking(Parametrized):
         value : float or array
             As many numbers as there are q at ``POSITION``, or u at the other levels; a quaternion is scaled to length 1.
         level : Motion.Level
+        impulse : bool
+            False leaves the other speeds alone in a run, too.
 
         Raises
         ------
@@ -97,7 +106,7 @@ class Locking(Parametrized):
         """
         level = _checked_level(level, f"lock_at of {self._name!r}")
         part = self.q_slice(state, "lock_at") if level is Level.POSITION else self.u_slice(state, "lock_at")
-        self._lock(state, self._value_to_lock(state, value, part.stop - part.start, level), level)
+        self._latch(state, self._value_to_lock(state, value, part.stop - part.start, level), level, impulse)
 
     def _value_to_lock(self, state: State, value: npt.ArrayLike, n: int, level: Level) -> Array:
         """*n* finite numbers, with a quaternion of length 1: projection would change any other, and so fight the lock."""
@@ -109,6 +118,12 @@ class Locking(Parametrized):
             if abs(norm - 1.0) > _ROUNDING:
                 vector[:4] /= norm
         return vector
+
+    def _latch(self, state: State, value: Array, level: Level, impulse: bool) -> None:
+        if flag("impulse", impulse):
+            self.matter.latch(state, self, lambda to: self._lock(to, value, level))
+        else:
+            self._lock(state, value, level)
 
     def _lock(self, state: State, value: Array, level: Level) -> None:
         q, u, b = self.q_slice(state), self.u_slice(state), self.index
@@ -123,14 +138,22 @@ class Locking(Parametrized):
         state.own_field("lock_level")[b] = level + 1
         state.settle_motion(self)
 
-    def unlock(self, state: State) -> None:
+    def unlock(self, state: State, *, impulse: bool = True) -> None:
         """Take the lock off: the mobilizer is free again, or follows its motion. The state falls to MODEL at most.
 
-        Nothing happens where it is not locked. q and u stay as they are.
+        Nothing happens where it is not locked. q and u stay as they are, unless it follows its motion again in a run: then
+        its speeds become those of the motion by an impulse, see `lock`, if *impulse* is not False.
         """
-        if self._lock_level(state, "unlock") is not Level.NO_LEVEL:
-            state.own_field("lock_level")[self.index] = 0
-            state.settle_motion(self)
+        if self._lock_level(state, "unlock") is Level.NO_LEVEL:
+            return
+        if flag("impulse", impulse) and self.driver is not None and not self.driver.is_disabled(state):
+            self.matter.latch(state, self, self._unlock)
+        else:
+            self._unlock(state)
+
+    def _unlock(self, state: State) -> None:
+        state.own_field("lock_level")[self.index] = 0
+        state.settle_motion(self)
 
     def is_locked(self, state: State) -> bool:
         """Whether it is locked in this state. Needs MODEL."""

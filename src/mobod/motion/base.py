@@ -160,12 +160,23 @@ class Motion(Sealed):
         """Switch it off in this state, which falls to MODEL at most: the mobilizer is free, unless it is locked."""
         self._switch(state, 0, "disable")
 
-    def enable(self, state: State) -> None:
+    def enable(self, state: State, *, impulse: bool = True) -> None:
         """Switch it on in this state, which falls to MODEL at most.
 
-        q and u stay as they are until `MultibodySystem.prescribe` is called; a locked mobilizer stays locked.
+        q and u stay as they are until `MultibodySystem.prescribe` is called; a locked mobilizer stays locked. In a run, which
+        means by an event handler or on `TimeStepper.state` between two steps, u becomes what it prescribes at once, by an
+        impulse on the whole mechanism, see `MobilizedBody.lock`.
+
+        Parameters
+        ----------
+        state : State
+        impulse : bool
+            False leaves the other speeds alone in a run, too.
         """
-        self._switch(state, 1, "enable")
+        if flag("impulse", impulse) and self.is_disabled(state):
+            self.mobod.matter.latch(state, self.mobod, lambda to: self._switch(to, 1, "enable"))
+        else:
+            self._switch(state, 1, "enable")
 
     def _switch(self, state: State, value: int, asked: str) -> None:
         self._check(state, asked)

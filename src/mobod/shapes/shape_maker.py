@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from .. import decoration
 from ..algebra.arrays import Array, Indices
 from ..decoration.geometry import Plane as PlaneDecoration
-from ..integrator.base import _callers_level
+from ..value.callers import callers_level
 
 Rgb: TypeAlias = tuple[float, float, float]
 
@@ -207,7 +207,7 @@ class ShapeMaker:
         if self._unreadable:
             first, *rest = self._unreadable.values()
             more = f"; so are {len(rest)} more" if rest else ""
-            warnings.warn(f"a decoration of {first}. It is left out of the picture{more}", stacklevel=_callers_level())
+            warnings.warn(f"a decoration of {first}. It is left out of the picture{more}", stacklevel=callers_level())
 
     def _decorate_all(self, choose_resolution: Callable[[Array], float]) -> None:
         self.surfaces, self.segments, self.texts, self.planes = [], [], [], []

@@ -22,6 +22,7 @@ from ..event._agenda import Call
 from ..event._watch import Watched
 from ..integrator import _runge_kutta as rk
 from ..state.fields import PARAMETERS
+from ..state.latches import Latches
 from ..state.state import State
 from ..system import differences
 from ..system.variations import Variations
@@ -196,6 +197,7 @@ class Carrying(Base):
         kept = [(owner, kept_attributes(owner)) for owner, _ in calls if isinstance(owner, EventHandler)]
 
         def after(other: State) -> State:
+            other.latches = Latches(np.inf)  # handlers set locks by impulses there, too
             try:
                 for _, call in calls:
                     call(other)

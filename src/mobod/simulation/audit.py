@@ -17,6 +17,7 @@ import numpy as np
 
 from ..algebra.arrays import Array
 from ..force.contact.subsystem import CompliantContactSubsystem
+from ..system.diagnosis import ROUNDED
 from ..tree.prescribed_mobilities import SOLVED
 from ..value.stage import Stage
 from .energy_accounts import Ledger, find_accounts, integrate
@@ -401,10 +402,14 @@ def _on_residuals(audit: Audit, trajectory: Trajectory) -> list[str]:
     residual = max(audit.position_residual, audit.velocity_residual)
     if not residual > tolerance:
         return []
-    return [
-        f"constraints or quaternions are off by up to {residual:.1e}, at time {audit.residual_time:.6g}; set a smaller "
-        "constraint_tolerance, or call system.project on states that you made"
-    ]
+    off = f"constraints or quaternions are off by up to {residual:.1e}, at time {audit.residual_time:.6g}"
+    system, state = trajectory.system, trajectory.template
+    if system is not None and state is not None:
+        rounded = [one for one in system.diagnose_constraints(state).redundant if one.angle > ROUNDED]
+        if rounded:
+            return [f"{off}: {rounded[0].equation} is parallel to what does not move but for {rounded[0].angle:.1g} rad; give "
+                    "axes and frames in more digits"]  # fmt: skip
+    return [f"{off}; set a smaller constraint_tolerance, or call system.project on states that you made"]
 
 
 def _power_of_ten(value: float) -> float:

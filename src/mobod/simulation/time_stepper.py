@@ -16,11 +16,12 @@ from ..event import Cause, ImpactWhen, Termination, TerminationReason
 from ..event._agenda import Agenda, Call
 from ..event._watch import Found, Watch, Watched
 from ..integrator import _runge_kutta as rk
-from ..integrator.base import _callers_level
+from ..state.latches import Latches
 from ..state.subsystem import Subsystem
 from ..state.validity import EVERYTHING, unchanged_bit
 from ..system.arguments import check_state, check_system
 from ..value.attributes import Sealed
+from ..value.callers import callers_level
 from ..value.checks import flag, positive
 from ..value.stage import TIME as _TIME
 from ..value.stage import Stage
@@ -172,6 +173,7 @@ class TimeStepper(Sealed):
         self.system.begin_measures(copy)
         contacts = self.contact_events()
         self._integrator.begin_run(copy)
+        copy.latches = Latches(self._integrator.constraint_tolerance)
         self.initialized, self._termination = False, None
         self._final = float(self._integrator.control[rk.FINAL_TIME])
         self._agenda = Agenda(self.system, Subsystem, self._integrator.get_accuracy_in_use())
@@ -184,7 +186,7 @@ class TimeStepper(Sealed):
         self._due: tuple[float, list[Call]] | None = None
         self._starts = True
         if deep := find_deep(copy):
-            warnings.warn(say_deep(deep), stacklevel=_callers_level())
+            warnings.warn(say_deep(deep), stacklevel=callers_level())
         self._found: Found | None = None
         self._times_of: dict[Any, list[float]] = {}
         self._last_event, self._in_a_row = -np.inf, 0

@@ -317,6 +317,7 @@ class Record(RecordBase):
     gram = state("gram_size", 1, "lower half of E^T D^-1 E, then its factor")
     gram_upper = state("gram_size", 1, "second factor, where equations are redundant")
     gram_inverse = state("num_rows", 1, "scales of rows, then 1 / diagonal of the factor")
+    rounding = state("num_rows", 1, "position error that rounding of axes explains; 0 where a row moves something")
     row_work = state("num_rows", 1, "right sides, then solutions, group by group")
     gram_work = state("most_rows", 1, "scratch")
     path_forces = state("path_forces_size", 6, "scratch: Z+ of unit multipliers along a path")

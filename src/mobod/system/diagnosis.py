@@ -15,6 +15,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ..algebra.arrays import Array
+from ..errors import ModelError
+from ..tree.gram_solve import REDUNDANT
 from ..value.checks import not_negative
 from ..value.html_table import html_table
 from ..value.stage import Stage
@@ -25,8 +27,12 @@ if TYPE_CHECKING:
     from .realization import Realizing
 
 
-#: A row of which less than this part is independent of the others is redundant; the solver's own threshold is 3e-6.
-DEPENDENT = 3e-6
+#: An equation whose angle to the others, or to what moves, is less is redundant: the solver's own threshold, 3e-6 radians.
+DEPENDENT = REDUNDANT**0.5
+#: Angles above this are told, since no rounding of double precision makes them.
+ROUNDED = 1e-12
+#: Lengths and turns of mechanisms that rounding of an axis acts through.
+_ROOM = 10.0
 #: The least singular value, of rows of length 1, below which equations are nearly dependent.
 NEARLY = 1e-3
 _LEVELS = ("position", "velocity", "acceleration")
@@ -60,6 +66,9 @@ class Redundancy:
         Names of the bodies whose locks or prescribed motions make it redundant; none if it is redundant without these, too.
     holds : list of str
         The same in words, such as ``"the lock of arm"``.
+    angle : float
+        How far it is from following from the others, or from moving nothing; radians. Below 3e-6 that is rounding of the axes
+        and frames that were given, and no motion is held by it.
     """
 
     equation: Equation
@@ -67,6 +76,7 @@ class Redundancy:
     contradiction: dict[str, float]
     held_by: list[str] = dataclasses.field(default_factory=list)
     holds: list[str] = dataclasses.field(default_factory=list)
+    angle: float = 0.0
 
     @property
     def partners(self) -> list[str]:
@@ -193,6 +203,8 @@ def _remark(one: Redundancy) -> str:
         against = "it"
     else:
         text, against = f"{one.equation} moves nothing", "what is there"
+    if one.angle > ROUNDED:
+        text += f", but for an angle of {one.angle:.1g} rad, which counts as rounding"
     if one.contradiction:
         said = ", ".join(f"{level} by {value:.2g}" for level, value in one.contradiction.items())
         text += f" and CONTRADICTS {against} ({said})"
@@ -219,7 +231,8 @@ def diagnose(system: Realizing, state: State, tolerance: float) -> Diagnosis:
     lengths = np.linalg.norm(rows, axis=1)
     errors = _errors(matter, work, m)
     part = _free_part(G, mass, free)
-    independent, redundant = _combinations(equations, rows, lengths, part, errors, tolerance)
+    angles, speed = _angles(matter, work, m), float(np.abs(work.u).max(initial=1.0))
+    independent, redundant = _combinations(equations, rows, lengths, part, angles, errors, tolerance, speed)
     redundant = [_with_holders(one, equations, G, free, rows, work) for one in redundant]
     kept = rows[independent] / lengths[independent, None]
     basis = np.linalg.svd(kept, full_matrices=True)[2] if len(independent) else np.eye(len(free))
@@ -234,6 +247,15 @@ def diagnose(system: Realizing, state: State, tolerance: float) -> Diagnosis:
         droppable=_droppable(equations, rows, lengths, redundant, len(independent)),
         ties={one.name: _tied(one) for one in matter.constraints if not one.is_disabled(work)},
     )
+
+
+def _angles(matter: Any, state: State, m: int) -> Array:
+    """The equations' angles to what moves; 1 where masses are missing."""
+    try:
+        angles: Array = matter.angles_of_rows(state)
+    except ModelError:
+        return np.ones(m)
+    return angles
 
 
 def _root(M: Array) -> Array:
@@ -303,21 +325,35 @@ def _errors(matter: Any, state: State, m: int) -> dict[str, Array]:
 
 
 def _combinations(
-    equations: list[Equation], rows: Array, lengths: Array, free_part: Array, errors: dict[str, Array], tolerance: float
+    equations: list[Equation],
+    rows: Array,
+    lengths: Array,
+    free_part: Array,
+    angles: Array,
+    errors: dict[str, Array],
+    tolerance: float,
+    speed: float,
 ) -> tuple[list[int], list[Redundancy]]:
     """Which rows are independent of those before them, and what the others are combinations of."""
     independent: list[int] = []
     redundant: list[Redundancy] = []
     largest = max(lengths.max(initial=0.0), 1e-300)
+    # what axes' rounding may make of errors, by its angle: of the largest errors there would be without constraints
+    room = {"position": _ROOM, "velocity": _ROOM * speed}
+    room["acceleration"] = _ROOM * float(np.nan_to_num(np.abs(errors["acceleration"])).max(initial=1.0))
     for i, equation in enumerate(equations):
-        if lengths[i] <= 1e-10 * largest or free_part[i] <= 1e-10:
-            wrong = {level: abs(e[i]) for level, e in errors.items() if e[i] > tolerance or e[i] < -tolerance}
-            redundant.append(Redundancy(equation, [], {level: float(value) for level, value in wrong.items()}))
+        if lengths[i] <= 1e-10 * largest or free_part[i] <= 1e-10 or angles[i] <= DEPENDENT:
+            angle = float(angles[i]) if free_part[i] > 1e-10 else 0.0
+            contradiction = {
+                level: float(abs(e[i])) for level, e in errors.items() if abs(e[i]) > tolerance + angle * room[level]
+            }
+            redundant.append(Redundancy(equation, [], contradiction, angle=angle))
             continue
         before = rows[independent] / lengths[independent, None]
         part, *_ = np.linalg.lstsq(before.T, rows[i] / lengths[i], rcond=None)
         rest = rows[i] / lengths[i] - part @ before
-        if np.linalg.norm(rest) > DEPENDENT:
+        angle = float(np.linalg.norm(rest)) * min(1.0, float(angles[i]))
+        if angle > DEPENDENT:
             independent.append(i)
             continue
         others = [j for j, x in zip(independent, part, strict=True) if abs(x) > 1e-6]
@@ -326,9 +362,10 @@ def _combinations(
         for level, e in errors.items():
             gap = e[i] - sum(weights[j] * e[j] for j in others)
             size = max([1.0, *(abs(weights[j]) for j in others)])
-            if np.isfinite(gap) and abs(gap) > tolerance * size * (1.0 + (abs(e[i]) if level == "acceleration" else 0.0)):
+            least = tolerance * size * (1.0 + (abs(e[i]) if level == "acceleration" else 0.0))
+            if np.isfinite(gap) and abs(gap) > least + angle * size * room[level]:
                 wrong[level] = float(abs(gap))
-        redundant.append(Redundancy(equation, [equations[j] for j in others], wrong))
+        redundant.append(Redundancy(equation, [equations[j] for j in others], wrong, angle=angle))
     return independent, redundant
 
 

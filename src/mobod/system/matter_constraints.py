@@ -76,9 +76,15 @@ class Constrained(TreeDynamics):
         """How many constraints there are, disabled ones included."""
         return len(self.constraints)
 
-    def set_constraint_is_disabled(self, state: State, constraint: Any, should_disable_constraint: bool) -> None:
-        """Switch a constraint off or on in this state, which falls to MODEL at most. Needs MODEL."""
-        self.enable_constraint(state, self.constraint_of(constraint), not should_disable_constraint)
+    def set_constraint_is_disabled(
+        self, state: State, constraint: Any, should_disable_constraint: bool, *, impulse: bool = True
+    ) -> None:
+        """Switch a constraint off or on in this state, which falls to MODEL at most. Needs MODEL. See `Constraint.enable`."""
+        found = self.constraint_of(constraint)
+        if should_disable_constraint:
+            found.disable(state)
+        else:
+            found.enable(state, impulse=impulse)
 
     def is_constraint_disabled(self, state: State, constraint: Any) -> bool:
         """Whether a constraint is switched off in this state. Needs MODEL."""
@@ -513,6 +519,12 @@ class Constrained(TreeDynamics):
         x = self._spread(state, "delta_v", delta_v, rows)
         operators.solve(block, x)
         return x[rows]
+
+    def angles_of_rows(self, state: State) -> Array:
+        """The angle, up to about 1, that each equation in use has to what moves, whatever that weighs. Needs VELOCITY."""
+        squares = self._blank(state)
+        operators.calc_squares_of_angles(self._articulated(state, "diagnose_constraints"), squares)
+        return np.sqrt(squares[self.rows_in_use(state)])
 
     # ------------------------------------------------------------------------------------------ forces
 

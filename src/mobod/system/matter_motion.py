@@ -13,7 +13,7 @@ from ..tree.prescribed_mobilities import FROM_LOCK, FROM_MOTION, SOLVED
 from ..value.checks import numbers
 from ..value.level import Method
 from ..value.stage import Stage
-from . import prescription
+from . import latching, prescription
 from .matter_constraints import Constrained
 
 if TYPE_CHECKING:
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 class Prescribed(Constrained):
     """The part of `SimbodyMatterSubsystem` that deals with known motion."""
+
+    latch, fulfil_by_impulses = staticmethod(latching.latch), staticmethod(latching.fulfil_by_impulses)
 
     def _selected(self, state: State, asked: str, which: int, methods: tuple[Method, ...]) -> npt.NDArray[np.bool_]:
         """A mask of the q (*which* 0), u (1) or udot (2) that have one of *methods*."""

@@ -154,6 +154,18 @@ def calc_projected_m_inv(block: Any, W: Any) -> None:
 
 
 @compiled
+def calc_squares_of_angles(block: Any, out: Any) -> None:
+    """Of each row that of its angle to what moves, see `constraint_paths.square_of_angle`. Needs articulated inertias."""
+    model = attach(block)
+    for at in range(_last(model)):
+        c = model.group_constraints[at]
+        constraint_paths.effects(model, c)
+        for k in range(constraints.num_rows(model, c)):
+            square, _ = constraint_paths.square_of_angle(model, c, k)
+            store(out, model.first_row[c] + k, 0, square)
+
+
+@compiled
 def gather_residuals(block: Any) -> None:
     """The inward pass of `acceleration`, with the constraints' forces added to the applied ones."""
     model = attach(block)

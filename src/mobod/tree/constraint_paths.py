@@ -6,6 +6,9 @@ E = G^T, and in place of D^-1 is 1 / weight^2 of each mobility, or for q, where 
 The scale of a row is what its square in E^T D^-1 E would be if no products cancelled: it tells a row that moves nothing from
 one that moves little. With s_w and s_v the squares of its wrenches' torques and forces, and l^2 those of the levers to a
 mobility, it is the sum over mobilities of d^-1 (|h_w|^2 (s_w + l^2 s_v) + |h_v|^2 s_v); only s_w and s_v differ between rows.
+A light body on the path makes that large whether the row moves it or not, and so does a distant origin. What the scale suspects
+is looked at once more, by the row's angle to what moves: the largest (h . t)^2 / (|h_w|^2 |t_w|^2 + |h_v|^2 |t_v|^2) of a
+mobility, where t is the wrench that reaches it, about the mobilizer, and no mass counts.
 """
 
 from typing import Any
@@ -13,7 +16,7 @@ from typing import Any
 from ..algebra import spatial, vec3
 from ..algebra.memory import load3, load_spatial, store_spatial
 from ..algebra.record import call_routine
-from ..algebra.scalar import load, sqrt, store, zero
+from ..algebra.scalar import load, sqrt, store, where, zero
 from ..compiling import generic, routine
 from ..constraint._protocol import AS_Q, EFFECTS_OF_BLOCK, PROJECT_Q
 from ..mobilizer import _rates
@@ -247,6 +250,52 @@ def _scales(model: Record, c: int, rows: int, of_torque: Any, of_force: Any) -> 
             torque, force = torque + vec3.dot(tw, tw), force + vec3.dot(tv, tv)
         scale = torque * of_torque + force * of_force
         store(model.gram_inverse, model.row_place[model.first_row[c] + k], 0, scale)
+
+
+@generic
+def square_of_angle(model: Record, c: int, k: int) -> Any:
+    """The square of the angle, up to 1, that row k of constraint c has to what moves, and the length that it acts by.
+
+    Needs its effects.
+    """
+    n, row = model.num_constrained_bodies[c], model.first_row[c] + k
+    o = zero(load(model.time, 0, 0))
+    largest, reach = o, o
+    for place in range(model.path_length[c]):
+        store_spatial(model.path_forces, place, (o, o, o), (o, o, o))
+    for i in range(n):
+        place = model.constrained_body_place[model.first_constrained_body[c] + i]
+        if place >= 0:
+            tw, tv = load_spatial(model.wrenches, model.first_wrench[c] + k * n + i)
+            zw, zv = load_spatial(model.path_forces, place)
+            store_spatial(model.path_forces, place, vec3.add(zw, tw), vec3.add(zv, tv))
+    for place in range(model.path_length[c]):
+        at = model.first_path[c] + place
+        b, own = model.path[at], model.path_mobilizer[at]
+        zw, zv = load_spatial(model.path_forces, place)
+        transmit(model, model.path_parent[at], b, 1, 0, zw, zv)
+        if model.num_u[b] > 0:
+            i, e0 = model.first_u[b], model.row_effect[row] + model.effect_place[model.first_u[b]]
+            moved = o  # not where it is locked or driven
+            for j in range(model.num_u[b]):
+                moved = moved + load(model.own_effect, e0 + j, 0) * load(model.own_effect, e0 + j, 0)
+            r = load3(model.p_BM_G, b, 0)
+            torque = vec3.sub(zw, vec3.cross(r, zv))
+            square = vec3.dot(torque, torque)
+            reach = where(square > reach, square, reach)
+            p = load3(model.p_PB_G, b, 0)
+            slid = vec3.dot(p, p) * vec3.dot(zv, zv)
+            reach = where(slid > reach, slid, reach)
+            for j in range(model.num_u[b]):
+                hw, hv = load_spatial(model.H, i + j)
+                e = vec3.dot(hw, zw) + vec3.dot(hv, zv)
+                if own >= 0:
+                    e = e + load(model.speed_coefficients, model.first_speed[c] + k * model.num_speeds[c] + own + j, 0)
+                hv = vec3.add(hv, vec3.cross(hw, r))
+                whole = vec3.dot(hw, hw) * square + vec3.dot(hv, hv) * vec3.dot(zv, zv)
+                part = where(whole > e * e, e * e / where(whole > e * e, whole, 1.0 + o), 1.0 + o)
+                largest = where(moved > 0.0, where(part > largest, part, largest), largest)
+    return largest, sqrt(reach)
 
 
 @generic

@@ -171,7 +171,7 @@ def solve_rows(model: Record, g: int, _: int) -> int:
     """`solve_group`, which accelerations, projections and operators share."""
     rows, m = model.group_first_row[g], model.group_num_rows[g]
     constraint_paths.form_gram(model, g)
-    dropped = gram_solve.factor(model, model.group_gram[g], m, rows)
+    dropped = gram_solve.factor(model, g)
     gram_solve.solve(model, model.group_gram[g], m, rows, model.row_work, dropped)
     return 0
 

@@ -14,20 +14,25 @@ from typing import Any
 from ..algebra.scalar import any_not_finite, load, num_lanes, sqrt, store, where, zero
 from ..compiling import generic
 from ..state.fields import Record
+from . import constraint_paths
 
-#: A row is redundant if at most this part of its square is left beside the rows before it: an angle of 3e-6.
+#: A row is redundant if at most this part of its square is left beside the rows before it, or beside what moves: an angle of
+#: 3e-6 radians. Axes are given in six digits, and what they leave of an equation is rounding.
 REDUNDANT = 1e-11
-#: It moves nothing if its square is at most this part of its scale (`constraint_paths`).
+#: Errors that this explains, of bodies at a distance of one; frames are off by as much.
+ROUNDING = 3e-5
+#: It moves nothing if its square is at most this part of its scale (`constraint_paths`), whatever the masses are.
 IDLE = 1e-20
 
 
 @generic
-def factor(model: Record, first: int, m: int, rows: int) -> Any:
-    """W, the lower half of m x m numbers of `gram` from *first* on, becomes L. The number of dropped rows.
+def factor(model: Record, g: int) -> Any:
+    """W of group g, the lower half of m x m numbers of `gram`, becomes L. The number of dropped rows.
 
-    `gram_inverse` from *rows* on has the scales of the rows at first, and then 1 / L_jj, or zero for a dropped row. A row whose
-    scale is below zero is left out and not counted.
+    `gram_inverse` has the scales of the rows at first, and then 1 / L_jj, or zero for a dropped row. A row whose scale is below
+    zero is left out and not counted.
     """
+    first, m, rows = model.group_gram[g], model.group_num_rows[g], model.group_first_row[g]
     dropped = zero(load(model.time, 0, 0))
     for j in range(m):
         square = load(model.gram, first + j * m + j, 0)
@@ -37,6 +42,14 @@ def factor(model: Record, first: int, m: int, rows: int) -> Any:
             x = load(model.gram, first + j * m + k, 0)
             rest = rest - x * x
         least = where(IDLE * scale > REDUNDANT * square, IDLE * scale, REDUNDANT * square)
+        suspect = where(rest > least, where(rest <= REDUNDANT * scale, 1.0 + zero(rest), zero(rest)), zero(rest))
+        if any_not_finite(where(suspect > 0.0, 1e308 + zero(rest), zero(rest)) * 1e308):
+            # rest / (square / angle^2), of which the second is the square that the row would have if it moved all that it moves
+            angle, reach, r = _angle_of(model, g, j)
+            nothing = where(rest * angle <= REDUNDANT * square, suspect, zero(rest))
+            least = where(nothing > 0.0, square, least)
+            known = load(model.rounding, r, 0)
+            store(model.rounding, r, 0, where(suspect > 0.0, where(nothing > 0.0, ROUNDING * reach, zero(rest)), known))
         inverse = where(rest > least, 1.0 / sqrt(where(rest > least, rest, 1.0 + zero(rest))), zero(rest))
         dropped = dropped + where(inverse > 0.0, zero(rest), where(scale < 0.0, zero(rest), 1.0 + zero(rest)))
         store(model.gram_inverse, rows + j, 0, inverse)
@@ -47,6 +60,21 @@ def factor(model: Record, first: int, m: int, rows: int) -> Any:
                 x = x - load(model.gram, first + i * m + k, 0) * load(model.gram, first + j * m + k, 0)
             store(model.gram, first + i * m + j, 0, x * inverse)
     return dropped
+
+
+@generic
+def _angle_of(model: Record, g: int, row: int) -> Any:
+    """`constraint_paths.square_of_angle` of row *row* of group g, and its number among all rows."""
+    found, reach = zero(load(model.time, 0, 0)), zero(load(model.time, 0, 0))
+    r, i = 0, 0
+    for at in range(model.group_first[g], model.group_end[g]):
+        c = model.group_constraints[at]
+        n = model.num_p[c] + model.num_v[c] + model.num_a[c]
+        if i <= row < i + n:
+            found, reach = constraint_paths.square_of_angle(model, c, row - i)
+            r = model.first_row[c] + row - i
+        i += n
+    return found, reach, r
 
 
 @generic

@@ -5,8 +5,9 @@
 
 with P the rows of position equations in G, W the weights of u, and A = (N W)^+ (N W)^+^T, which is W^-2 where q_dot is u:
 |N W du| is least, with weights of one |dq|, as in Simbody. Prescribed q and u are not changed. The error is the largest of all
-equations, each times its weight. Newton's method, with steps halved while they make it larger. Source: Eich 1993; Sherman, Seth
-and Delp 2011, section 4.
+equations, each times its weight; an equation that moves nothing but for rounding of axes (`gram_solve`) has none, but where it
+is off by more than rounding explains, or moves by itself. Newton's method, with steps halved while they make it larger.
+Source: Eich 1993; Sherman, Seth and Delp 2011, section 4.
 """
 
 from __future__ import annotations
@@ -44,10 +45,14 @@ def largest_error(block: Any, what: int) -> Any:
                 rows = rows + model.num_v[c]
             for k in range(rows):
                 r = model.first_row[c] + k
+                rounding = load(model.rounding, r, 0)
                 if what == PROJECT_Q:
-                    error = load(model.position_error, r, 0) * load(model.position_weight, r, 0)
+                    error = load(model.position_error, r, 0)
+                    error = where(error < 0.0, -error, error)
+                    error = where(rounding > 0.0, where(error > rounding, error, zero(error)), error)
+                    error = error * load(model.position_weight, r, 0)
                 else:
-                    error = constraints.row_times(model, c, k, model.V_GB, model.u)
+                    error = where(rounding > 0.0, zero(rounding), constraints.row_times(model, c, k, model.V_GB, model.u))
                     error = (error + load(model.velocity_offset, r, 0)) * load(model.velocity_weight, r, 0)
                 error = where(error < 0.0, -error, error)
                 larger = where(error <= worst, worst, error)  # also if the error is NaN
@@ -57,8 +62,13 @@ def largest_error(block: Any, what: int) -> Any:
 
 @compiled
 def set_weights(block: Any, what: int) -> None:
-    """1 / weight^2 of each u into `projection_weight`; zero where prescribed."""
+    """1 / weight^2 of each u into `projection_weight`; zero where prescribed. No row is known to be rounding yet."""
     model = attach(block)
+    for g in range(model.num_groups[0]):
+        for at in range(model.group_first[g], model.group_end[g]):
+            c = model.group_constraints[at]
+            for r in range(model.first_row[c], model.first_row[c] + constraints.num_rows(model, c)):
+                store(model.rounding, r, 0, zero(load(model.time, 0, 0)))
     known = _KNOWN_Q
     if what != PROJECT_Q:
         known = _KNOWN_U

@@ -129,23 +129,26 @@ class UnilateralContact(Sealed):
 
     # ------------------------------------------------------------------------------------------ on and off
 
-    def enable(self, state: State) -> bool:
-        """Close it in this state, without slip where it has friction; whether that changes anything. Needs MODEL."""
+    def enable(self, state: State, *, impulse: bool = True) -> bool:
+        """Close it in this state, without slip where it has friction; whether that changes anything. Needs MODEL.
+
+        In a run speeds change by an impulse unless *impulse* is False, see `Constraint.enable`.
+        """
         before = self._which_enabled(state)
         wanted = self.normal if self.rolling is None else self.rolling
         if before is wanted:
             return False
         if before is not None:
             before.disable(state)
-        wanted.enable(state)
+        wanted.enable(state, impulse=impulse)
         self._slide(state, None)
         return True
 
-    def enable_sliding(self, state: State, direction: Any) -> bool:
+    def enable_sliding(self, state: State, direction: Any, *, impulse: bool = True) -> bool:
         """Close it in this state, and let it slip along a *direction* ``(2,)`` of the contact plane, against friction.
 
         Friction then has its dynamic coefficient, opposes the slip, or where that is zero *direction*. Needs MODEL. It acts
-        where a `TimeStepper` runs the system by events.
+        where a `TimeStepper` runs the system by events. In a run what slips closes by an impulse unless *impulse* is False.
         """
         if self.rolling is None:
             raise ModelError(f"enable_sliding: {self!r} has no friction; use enable")
@@ -157,7 +160,7 @@ class UnilateralContact(Sealed):
         changed = before is not self.normal
         if changed and before is not None:
             before.disable(state)
-        self.normal.enable(state)
+        self.normal.enable(state, impulse=impulse)
         self._slide(state, d / size)
         return changed
 

@@ -24,7 +24,7 @@ from ..state.trigger_info import TriggerInfo
 from ..value.stage import Stage
 from . import _rows
 from .base import UnilateralContact
-from .problem import Problem, Rows, bilateral_of, constraints_of
+from .problem import Problem, Rows, constraints_of
 from .sliding import paradox, sliding_contacts
 
 if TYPE_CHECKING:
@@ -139,12 +139,7 @@ class ContactEvents(EventHandler):
     def _hold(self, state: State) -> None:
         """Take away the small velocities of what stays, by impulses of constraints: kinetic energy becomes less by that."""
         self._system.realize(state, Stage.VELOCITY)
-        G, offset, _ = bilateral_of(state)
-        nu = state.tree.nu
-        whole = state.u.copy()
-        MinvGT = state.system.get_matter_subsystem().calc_m_inv(state) @ G.T
-        whole[:nu] -= MinvGT @ (np.linalg.pinv(G @ MinvGT, rcond=1e-12, hermitian=True) @ (G @ whole[:nu] + offset))
-        state.u = whole
+        self._system.get_matter_subsystem().fulfil_by_impulses(state)
 
     def _refuse_chattering(self, time: float, bounces: bool, names: list[str]) -> None:
         """Raise `ConvergenceError` where contacts close and open without end; impacts with restitution do not count."""
@@ -201,17 +196,17 @@ class ContactEvents(EventHandler):
             if not pressed[k] > least:
                 continue
             slip, friction = after[first + 1 : end], gamma[first + 1 : end]
-            if end - first == 1:
-                one.enable(state)
+            if end - first == 1:  # `_hold` takes away at once what speed is left in all that stays
+                one.enable(state, impulse=False)
                 continue
             speed = float(np.hypot(*slip))
             if slipping[k] and speed < 0.5 * speeds[k]:
                 raise ModelError(paradox([one], coefficients[k : k + 1], state))
             sticks = not slipping[k] and float(np.hypot(*friction)) < coefficients[k] * pressed[k] * (1.0 - 1e-7)
             if sticks or speed == 0.0:
-                one.enable(state)
+                one.enable(state, impulse=False)
             else:
-                one.enable_sliding(state, slip)
+                one.enable_sliding(state, slip, impulse=False)
         return bool((creeps & (speeds > no_rate)).any())
 
     def _refuse_paradox(

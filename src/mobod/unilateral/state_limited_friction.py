@@ -68,11 +68,14 @@ class StateLimitedFriction(Sealed):
         """Its place among the elements of this sort."""
         return self._index
 
-    def enable(self, state: State) -> bool:
-        """Forbid slip in this state; whether that changes anything. Needs MODEL."""
+    def enable(self, state: State, *, impulse: bool = True) -> bool:
+        """Forbid slip in this state; whether that changes anything. Needs MODEL.
+
+        In a run slip ends by an impulse unless *impulse* is False, see `Constraint.enable`.
+        """
         if not self.stick.is_disabled(state):
             return False
-        self.stick.enable(state)
+        self.stick.enable(state, impulse=impulse)
         return True
 
     def disable(self, state: State) -> bool:

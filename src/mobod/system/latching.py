@@ -1,0 +1,118 @@
+"""Locks, constraints and motions that are set in the middle of a run: they change speeds by impulses.
+
+With P the mobilities that are held, f the free ones, and G the equations of the constraints as they are afterwards,
+
+    M du = G^T r + impulses on P      du_P = u_P+ - u_P-      G (u- + du) = b, the velocities that the equations ask for
+
+    du_f = -M_ff^-1 M_fP du_P      then      r = (G M_ff^-1 G^T)^+ (b - G (u- + du)),  du_f += M_ff^-1 G^T r
+
+M_ff^-1 is the product with M^-1 of the free mobilities, as everywhere. Momentum is conserved in every direction in which
+neither locks, motions nor constraints act; kinetic energy changes by du^T M (u- + u+) / 2, a loss of du^T M du / 2 where
+what holds is at rest. Equations that are not linear in the speeds take several rounds.
+Source: Featherstone 2008, Rigid Body Dynamics Algorithms, 11.7 (impulsive dynamics).
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..algebra.arrays import Array
+from ..constraint.base import Constraint
+from ..state.latches import Latch, Latches
+from ..value.callers import callers_level
+from ..value.stage import Stage
+
+if TYPE_CHECKING:
+    from ..state.state import State
+
+#: Rounds for equations of velocities that are not linear; of linear ones the second one is rounding's.
+_ROUNDS = 8
+_ROUNDING = 1e-15
+
+
+def latch(state: State, what: Any, change: Callable[[State], None]) -> None:
+    """Let *change* set a lock, a constraint or a motion in the state, and in a run change speeds by the impulse of that.
+
+    *what* is the mobilizer or the constraint that is set. If it cannot be, the state stays as it was.
+    """
+    latches = state.latches
+    if latches is None:
+        change(state)
+        return
+    system, matter = state.system, state.system.get_matter_subsystem()
+    after = state.copy()
+    system.prescribe(after)  # what is held already, and was set otherwise, is not this one's doing
+    before = after.u_values[: state.tree.nu].copy()
+    change(after)
+    system.prescribe(after)
+    system.realize(after, Stage.VELOCITY)
+    _pass_on(matter, after, before)
+    impulses = fulfil_by_impulses(after, before)
+    u = after.u_values[: len(before)].copy()
+    momentum = matter.multiply_by_m(after, u - before)
+    if isinstance(what, Constraint):
+        impulse = impulses[matter.places_of_rows(after)[what.own_rows(after)]]
+        _tell_errors(after, what, latches)
+    else:
+        of_constraints = matter.multiply_by_g_transpose(after, impulses) if len(impulses) else np.zeros(len(u))
+        impulse = (momentum - of_constraints)[what.u_slice(after)]
+    change(state)
+    _set(state, u)
+    latches.found.append(Latch(what.name, impulse, float(0.5 * (u + before) @ momentum)))
+
+
+def fulfil_by_impulses(state: State, before: Array | None = None) -> Array:
+    """Bring the speeds of a state to its constraints, and return the impulses of all equations. The state is at VELOCITY.
+
+    Equations of accelerations alone keep their velocities, those of the speeds *before*, the state's unless given.
+    """
+    system, matter, nu = state.system, state.system.get_matter_subsystem(), state.tree.nu
+    p, v, a = matter.num_equations(state)
+    impulses, rows = np.zeros(p + v + a), matter.rows_in_use(state)[: p + v]
+    before, last = state.u_values[:nu].copy() if before is None else before, np.inf
+    for _ in range(_ROUNDS if len(impulses) else 0):
+        u = state.u_values[:nu].copy()
+        errors = np.concatenate([matter.velocity_errors(state)[rows], matter.multiply_by_g(state, u - before)[p + v :]])
+        size = float(np.abs(errors).max())
+        if not _ROUNDING < size < 0.5 * last:
+            break
+        r, last = -matter.solve_for_constraint_impulses(state, errors), size
+        impulses += r
+        _set(state, u + matter.multiply_by_m_inv(state, matter.multiply_by_g_transpose(state, r)))
+        system.realize(state, Stage.VELOCITY)
+    return impulses
+
+
+def _pass_on(matter: Any, state: State, before: Array) -> None:
+    """Let the free mobilities of a state feel by how much the speeds of the held ones differ from those *before*."""
+    change = state.u_values[: len(before)] - before
+    if change.any():
+        u = state.u_values[: len(before)].copy()
+        _set(state, u - matter.multiply_by_m_inv(state, matter.multiply_by_m(state, change)))
+        state.system.realize(state, Stage.VELOCITY)
+
+
+def _set(state: State, u: Array) -> None:
+    if not np.array_equal(u, state.u_values[: len(u)]):
+        whole = state.u.copy()
+        whole[: len(u)] = u
+        state.u = whole
+
+
+def _tell_errors(state: State, constraint: Constraint, latches: Latches) -> None:
+    size = float(np.abs(constraint.get_position_errors_as_vector(state)).max(initial=0.0))
+    if size > latches.tolerance:
+        warnings.warn(
+            f"{constraint.name!r} is enabled at time {state.time:.9g} with a position error of {size:.3g}, above the tolerance "
+            f"of {latches.tolerance:.3g}: the next step moves the bodies there at once, and no impulse stands for that. Enable "
+            "it where the bodies meet, or first set its frames or stations to where they are",
+            RuntimeWarning,
+            stacklevel=callers_level(),
+        )
+
+
+__all__ = ["fulfil_by_impulses", "latch"]

@@ -1,0 +1,112 @@
+"""Axes that are given in few digits: what their rounding leaves of an equation holds nothing; small parts that mean much."""
+
+import closed_loops
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+import mobod as mb
+
+
+def tilted(angle):
+    """A four-bar in a plane, one pin's axis turned out of it by *angle*, closed by a ball with an equation out of the plane."""
+    system = mb.MultibodySystem()
+    matter = mb.SimbodyMatterSubsystem(system)
+    mb.force.Gravity(mb.GeneralForceSubsystem(system), matter, (0, -9.81, 0))
+
+    def link(length):
+        middle = (length / 2, 0, 0)
+        inertia = mb.UnitInertia.cylinder_along_x(0.05, length / 2).shift_from_centroid(middle)
+        return mb.body.Rigid(mb.MassProperties(1.0, middle, inertia))
+
+    crank = mb.mobilizer.Pin(matter.ground, link(1.0))
+    coupler = mb.mobilizer.Pin(crank, link(2.0), X_PF=mb.Transform(mb.Rotation.about_axis(angle, "x"), (1, 0, 0)))
+    rocker = mb.mobilizer.Pin(matter.ground, link(1.5), X_PF=mb.Transform((2, 0, 0)))
+    mb.constraint.Ball(coupler, (2, 0, 0), rocker, (1.5, 0, 0), name="loop")
+    state = system.realize_topology()
+    state.q = (1.2, -0.6, 1.0)
+    system.project(state, 1e-5)
+    crank.set_rate(state, 1.0)
+    system.project(state, 1e-5)
+    return system, state
+
+
+@pytest.mark.parametrize("angle", [3e-10, 1e-8, 3.1415927 - np.pi, 3.14159 - np.pi])
+def test_a_loop_whose_axes_are_parallel_but_for_rounding_moves(angle):
+    """As Simbody 3.7 has it up to 1e-8; beyond, it has the loop stuck, as exact arithmetic would."""
+    exact_system, exact = tilted(0.0)
+    system, state = tilted(angle)
+    for one, at in ((exact_system, exact), (system, state)):
+        one.realize(at)
+    assert_allclose(state.u_dot, exact.u_dot, atol=1e-4)
+    assert_allclose(state.u_dot, [-6.76793, 8.10982, -3.17534], rtol=1e-4)  # Simbody's
+    assert np.abs(state.multipliers).max() < 4.0
+    motion, other = mb.simulate(system, state, 1.0), mb.simulate(exact_system, exact, 1.0)
+    assert_allclose(motion.q[-1], other.q[-1], atol=1e-3)
+    (one,) = system.diagnose_constraints(state).redundant
+    assert str(one.equation) == "loop[2]" and abs(angle) / 3 < one.angle < 3 * abs(angle)
+    assert "moves nothing, but for an angle of" in str(system.diagnose_constraints(state))
+
+
+def test_what_is_tilted_on_purpose_is_held():
+    system, state = tilted(1e-5)
+    assert system.diagnose_constraints(state).rank == 3
+    assert np.abs(state.u).max() < 1e-9
+
+
+def test_errors_that_rounding_of_axes_explains_stop_no_run_and_are_told_by_the_audit():
+    system, state = tilted(3.14159 - np.pi)
+    motion = mb.simulate(system, state, 1.0, accuracy=1e-6)
+    assert 1e-6 < motion.audit.position_residual < 1e-4
+    (warning,) = motion.audit.warnings
+    assert "loop[2] is parallel to what does not move but for" in warning and "more digits" in warning
+
+
+def test_errors_that_are_larger_than_rounding_of_axes_are_refused():
+    system, state = tilted(3.14159 - np.pi)
+    loop = system.get_matter_subsystem().constraints[0]
+    loop.set_point_on_body2(state, (1.5, 0.0, 1e-3))
+    with pytest.raises(mb.ConvergenceError, match=r"In conflict: loop\[2\] with nothing that moves"):
+        system.project(state, 1e-5)
+
+
+@pytest.mark.parametrize("ratio", [1e-12, 1e-6, 1e6])
+@pytest.mark.parametrize("far", [0.0, 1e3, 1e6])
+def test_light_and_heavy_bodies_and_distant_origins_keep_all_equations(ratio, far, make):
+    """A body of little mass, or a far origin, makes an equation's scale large, and its angle to what moves stays."""
+    rng = make.rng
+    system = mb.MultibodySystem()
+    matter = mb.SimbodyMatterSubsystem(system)
+    mb.force.Gravity(mb.GeneralForceSubsystem(system), matter, (0, -9.81, 1))
+    kinds = [mb.mobilizer.Pin, mb.mobilizer.Universal, mb.mobilizer.Slider, mb.mobilizer.Ball, mb.mobilizer.Pin]
+    body, before = matter.ground, np.zeros(3)
+    for number, kind in enumerate(kinds):
+        origin = rng.normal(size=3) * far
+        center = origin + make.vector(size=0.3)
+        inertia = mb.UnitInertia.sphere(0.4).shift_from_centroid(center)
+        link = mb.body.Rigid(mb.MassProperties(ratio if number % 2 else 1.0, center, inertia))
+        at = mb.Transform(make.rotation(), before + make.vector(size=0.8))
+        body, before = kind(body, link, X_PF=at, X_BM=mb.Transform(make.rotation(), origin)), origin
+    mb.constraint.Ball(body, before + np.array([0.3, 0.1, 0.0]), matter.ground, (0.5, 0.2, 0.1))
+    state = system.realize_topology()
+    state.q, state.u = rng.normal(size=len(state.q)), rng.normal(size=len(state.u))
+    system.realize(state)
+    assert system.diagnose_constraints(state).rank == 3
+    # accelerations fulfil the equations, which they could not if one had been dropped; levers of *far* are rounded
+    scale = np.abs(state.u_dot).max() + np.abs(state.u).max() ** 2
+    assert np.abs(state.u_dot_err).max() < 1e-9 * scale * (1.0 + far) * max(1.0, ratio) ** 0.5
+
+
+def test_a_crank_passes_its_dead_points_as_explicit_matrices_say():
+    """Where crank and rod are in line a torque moves nothing: an equation's angle gets small, and is none of axes."""
+    from mobod.examples import slider_crank
+
+    system, state = slider_crank.build()
+    crank = system.get_matter_subsystem().bodies["crank"]
+    for offset in (1e-3, 1e-5, 1e-7, 0.0):
+        other = state.copy()
+        crank.unlock(other)
+        crank.set_angle(other, offset)
+        system.project(other, 1e-10)
+        udot, _ = closed_loops.kkt(system, other)
+        assert_allclose(other.u_dot, udot, atol=1e-7 * max(1.0, np.abs(udot).max()))
