@@ -57,7 +57,7 @@ MOST_ORDER = 5
 # the matrix's factors
 PREDICTED, PSI, CORRECTION, CHANGE, NOW, SCALE, RATES, MOVED, PIVOTS, JACOBIAN = range(8, 18)
 # places in `control` after those of `stepping.record`: the order, 0 where nothing is known of the past; steps of equal size;
-# that size; whether the Jacobian is of this step, and whether the matrix is factorized, 1 or 0; tolerance; where fixed steps end
+# that size; whether the Jacobian is of this step, and the matrix is factorized, 1 or 0; tolerance; where a fixed step ends
 ORDER, EQUAL_STEPS, SIZE, IS_PRESENT, IS_FACTORIZED, TOLERANCE, STOP = range(rk.CONTROL_SIZE, rk.CONTROL_SIZE + 7)
 CONTROL_SIZE = rk.CONTROL_SIZE + 7
 
