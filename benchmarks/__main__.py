@@ -13,6 +13,7 @@ from typing import Any
 
 from . import (
     biomechanics,
+    cliffs,
     constraints,
     contact,
     derivatives,
@@ -47,6 +48,7 @@ BENCHMARKS = {
     "mobilizers": mobilizers,
     "known_motion": known_motion,
     "simulation": simulation,
+    "cliffs": cliffs,
     "python_loop": python_loop,
     "python_overhead": python_overhead,
     "first_run": first_run,
