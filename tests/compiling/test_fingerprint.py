@@ -99,16 +99,20 @@ def test_a_kernel_changes_what_reaches_it_and_nothing_else(changed):
 def test_an_edit_anywhere_that_is_reached_changes_the_fingerprint(changed):
     names = changed(
         ("algebra/quaternion.py", "s = 1.0 / sqrt(", "s = 2.0 / sqrt("),  # called by functions in other files
-        ("integrator/_evaluate.py", "return call_routine(address, model, 0, KINEMATICS)", "return 0"),
+        (
+            "stepping/evaluate.py",
+            "return of_status(call_routine(plan[ROUTINE], model, 0, KINEMATICS | plan[WANTED] & UNCHECKED))",
+            "return 0.0",
+        ),
     )
-    assert {"tree.rates.normalize_quaternions", "integrator._evaluate.normalize"} <= names, "over several calls"
+    assert {"tree.rates.normalize_quaternions", "stepping.evaluate.normalize"} <= names, "over several calls"
     assert any("semi_explicit" in name or "verlet" in name for name in names), "a compiled form in place of an interpreted one"
     assert "tree.mass_matrix.multiply_by_m" not in names and "environment" not in names
 
 
 def test_constants_and_closures_count_by_value(changed):
-    assert "integrator._runge_kutta.advance" in changed(
-        ("integrator/_evaluate.py", "ALWAYS, FULL_NEWTON = 1, 2", "ALWAYS, FULL_NEWTON = 4, 2")
+    assert "stepping.loop.advance" in changed(
+        ("stepping/evaluate.py", "ALWAYS, FULL_NEWTON = 1, 2", "ALWAYS, FULL_NEWTON = 4, 2")
     )
 
 

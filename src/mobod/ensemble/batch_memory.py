@@ -2,7 +2,7 @@
 
 A row of *memory* is a state's: what controllers hold and remember; what measures remember as of the last step's beginning, and
 what they will when the next begins; the points of friction that sticks, as of the last step's beginning. As for one state
-(`integrator._evaluate`), what is remembered changes when a step begins, to what was there when the last one ended: so attempts
+(`stepping.evaluate`), what is remembered changes when a step begins, to what was there when the last one ended: so attempts
 in vain, reports, and whatever happens to other lanes disturb nothing.
 """
 

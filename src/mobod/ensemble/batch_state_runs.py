@@ -11,8 +11,9 @@ from ..algebra.record import attach
 from ..algebra.scalar import load, store
 from ..compiling import compiled, generic
 from ..integrator import _bdf_steps as bdf
-from ..integrator import _runge_kutta as rk
-from ..integrator._evaluate import evaluate, prescribe, project
+from ..stepping import beginning
+from ..stepping import record as rk
+from ..stepping.evaluate import evaluate, prescribe, project
 from ..tree import sampling
 from .batch_memory import begin_measures_alone, keep, recall
 from .chunks import NONE, begin_work, finish, leave_work, next_call
@@ -59,10 +60,10 @@ def begin(
         counts[i] = choices[i]
     control[rk.TIME] = control[rk.PREVIOUS_TIME] = time[s, 0]
     control[rk.MIN_STEP] = max(settings[rk.MIN_STEP], _RESOLUTION * abs(end))
-    prescribe(model, counts[rk.ROUTINE], counts[rk.PRESCRIBER])
-    if project(model, counts[rk.ROUTINE], counts[rk.PROJECTOR], 0, control[rk.TOLERANCE]) < 0:
+    prescribe(model, counts)
+    if project(model, counts, 0, control[rk.TOLERANCE]) < 0:
         return rk.NOT_PROJECTED
-    if remembered.shape[0] > 0 and evaluate(model, counts[rk.ROUTINE], counts[rk.PRESCRIBER]) == 0:
+    if remembered.shape[0] > 0 and evaluate(model, counts) == 0:
         begin_measures_alone(model, remembered)
     sampling.begin_sampling(model)
     return rk.REACHED
@@ -122,7 +123,7 @@ def run(
             queue[NEXT] += 1
             status = begin(model, s, given, end[s], settings, choices, remembered, control, counts)
             if status == rk.REACHED:
-                status = rk.start(model, work, control, counts, norms)
+                status = beginning.start(model, work, control, counts)
             if status != rk.REACHED:  # where it begins is where it ends
                 for i in range(model.ny):
                     work[rk.Y, i] = load(model.y, i, 0)

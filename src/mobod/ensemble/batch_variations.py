@@ -7,9 +7,10 @@ from typing import Any
 from ..algebra.record import attach
 from ..algebra.scalar import load
 from ..compiling import compiled, generic
-from ..integrator import _runge_kutta as rk
 from ..integrator import _variations as variational
-from ..integrator._evaluate import evaluate
+from ..stepping import beginning, rows
+from ..stepping import record as rk
+from ..stepping.evaluate import evaluate
 from .batch_state_runs import CURRENT, begin, retire
 from .chunks import NONE, begin_work, finish, leave_work, next_call
 from .lanes.layout import FINISHED, FIRST_ROW, LIMIT, NEXT, STOP, UNFINISHED
@@ -29,8 +30,8 @@ def begin_variations(model: Any, s: int, own: Any, work: Any, control: Any, coun
         seed_rates[i] = rates_of_each[row, i]
     for i in range(scales.shape[0]):
         scales[i] = scales_of_each[row, i]
-    rk.set_y(model, control[rk.TIME], work[rk.Y])  # choosing the first step has tried one
-    if evaluate(model, counts[rk.ROUTINE], counts[rk.PRESCRIBER]) != 0:
+    rows.set_y(model, control[rk.TIME], work[rk.Y])  # choosing the first step has tried one
+    if evaluate(model, counts) != 0:
         return rk.NOT_FINITE
     variational.begin(model, of_start, variations)
     return rk.REACHED
@@ -65,7 +66,7 @@ def run(
             queue[NEXT] += 1
             status = begin(model, s, given, end[s], settings, choices, remembered, control, counts)
             if status == rk.REACHED:
-                status = rk.start(model, work, control, counts, norms)
+                status = beginning.start(model, work, control, counts)
             if status == rk.REACHED:
                 status = begin_variations(model, s, own, work, control, counts, prepared, variations)
             if status != rk.REACHED:  # where it begins is where it ends

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ..integrator import _runge_kutta as rk
+from ..stepping import record as rk
 from .lanes import layout
 
 #: What the end of a run says of its state.

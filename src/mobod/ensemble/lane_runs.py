@@ -15,7 +15,6 @@ from ..event._watch import is_compiled
 from ..event.when import When
 from ..force.contact.step_limit import limit_step
 from ..integrator import BDF, Integrator, SemiExplicitEuler, SemiExplicitEuler2, Verlet
-from ..integrator import _runge_kutta as rk
 from ..integrator._weights import error_weights
 from ..measure import Integrate
 from ..measure.base import Measure
@@ -23,6 +22,8 @@ from ..measure.memory import Memory
 from ..mobilizer import _rates
 from ..state.fields import PARAMETERS
 from ..state.validity import EVERYTHING, FORCES, NO_MOBILIZERS, UNCHECKED
+from ..stepping import loop
+from ..stepping import record as rk
 from ..system.projection import share_weights
 from ..tree.prescribe import prescribe
 from ..tree.project import project
@@ -41,7 +42,7 @@ if TYPE_CHECKING:
 _Measure = TypeVar("_Measure", bound=Measure)
 #: The loops over steps that lanes have, by the kernel that an integrator has for one state.
 METHODS = {
-    rk.advance: layout.RUNGE_KUTTA,
+    loop.advance: layout.RUNGE_KUTTA,
     SemiExplicitEuler.kernel: layout.SEMI_EXPLICIT_EULER,
     SemiExplicitEuler2.kernel: layout.SEMI_EXPLICIT_EULER2,
     Verlet.kernel: layout.VERLET,
@@ -180,34 +181,32 @@ class LaneRuns:
             wanted &= ~FORCES
         self.take_settings(integrator)
         constrained = state.num_matter_errors("u_err") > 0
-        plan[layout.ROUTINE] = advance.address(**in_lanes)
-        plan[layout.PRESCRIBER] = prescribe.address(**in_lanes) if state.has_known else 0
-        plan[layout.PROJECTOR] = project.address(**in_lanes) if constrained else 0
+        plan[rk.ROUTINE] = advance.address(**in_lanes)
+        plan[rk.PRESCRIBER] = prescribe.address(**in_lanes) if state.has_known else 0
+        plan[rk.PROJECTOR] = project.address(**in_lanes) if constrained else 0
         iterates = METHODS[type(integrator).kernel] == layout.VERLET
         # where speeds change and positions stay, mobilizers' poses are read once more
-        plan[layout.WANTED] = wanted if state.has_known or iterates else wanted | NO_MOBILIZERS
-        plan[layout.HOLDS] = holds
-        plan[layout.CONTROLLER] = controller.address(**in_lanes) if controller is not None else 0
+        plan[rk.WANTED] = wanted if state.has_known or iterates else wanted | NO_MOBILIZERS
+        plan[rk.HOLDS] = holds
+        plan[rk.CONTROLLER] = controller.address(**in_lanes) if controller is not None else 0
         plan[layout.TERMINATOR] = terminator.address(**in_lanes) if terminator is not None else 0
         if counts["num_controllers"]:
-            plan[layout.SINGLE_ROUTINE] = advance.address()
-            plan[layout.SINGLE_PRESCRIBER] = prescribe.address() if state.has_known else 0
+            single = plan[layout.SINGLE :]
+            single[rk.ROUTINE], single[rk.WANTED] = advance.address(), EVERYTHING
+            single[rk.PRESCRIBER] = prescribe.address() if state.has_known else 0
         if counts["num_contact_elements"] and integrator.fixed_step_size is None:
-            plan[layout.LIMITER] = limit_step.address(**in_lanes)
-            plan[layout.FORESEEN] = integrator.counts[rk.FORESEEN]
+            plan[rk.LIMITER] = limit_step.address(**in_lanes)
+            plan[rk.FORESEEN] = integrator.counts[rk.FORESEEN]
         plan[layout.METHOD] = METHODS[type(integrator).kernel]
         #: Whether a state can go on alone from where a step in a lane begins: the errors of Verlet's depend on the step before.
         self.hands_over = not (iterates and integrator.fixed_step_size is None)
-        plan[layout.ERROR_ORDER] = integrator.counts[rk.ERROR_ORDER]
-        plan[layout.ENDS_AT_STAGE] = iterates or (
-            plan[layout.METHOD] == layout.RUNGE_KUTTA and integrator.counts[rk.ENDS_AT_STAGE]
-        )
-        plan[layout.MEAN_NORM] = integrator.counts[rk.MEAN_NORM]
-        plan[layout.QUATERNIONS] = bool(tree.fields["has_quaternion"].any())
-        projects = integrator.counts[rk.PROJECT_REPORTS] and (constrained or plan[layout.QUATERNIONS])
-        plan[layout.PROJECT_REPORTS] = bool(projects)
-        plan[layout.FIXED] = integrator.fixed_step_size is not None
-        plan[layout.PLAIN_RATES] = bool((tree.fields["rates"] == _rates.SAME).all())
+        plan[rk.ERROR_ORDER] = integrator.counts[rk.ERROR_ORDER]
+        plan[rk.ENDS_AT_STAGE] = integrator.counts[rk.ENDS_AT_STAGE]
+        plan[rk.MEAN_NORM] = integrator.counts[rk.MEAN_NORM]
+        plan[rk.QUATERNIONS] = bool(tree.fields["has_quaternion"].any())
+        projects = integrator.counts[rk.PROJECT_REPORTS] and (constrained or plan[rk.QUATERNIONS])
+        plan[rk.PROJECT_REPORTS] = bool(projects)
+        plan[rk.PLAIN_RATES] = bool((tree.fields["rates"] == _rates.SAME).all())
         self.plan, self.table = plan, np.ascontiguousarray(integrator.table)
         self.weights = error_weights(state) * _free(state)
         self.of_each = own_of_each(self.own)
@@ -251,7 +250,7 @@ class LaneRuns:
     @property
     def adaptive(self) -> bool:
         """Whether steps are chosen by their errors."""
-        return not self.plan[layout.FIXED]
+        return self.settings[rk.FIXED_STEP] == 0.0
 
     def make_workers(self, count: int, new_record: Callable[[], Record]) -> None:
         """Let there be arrays for so many threads."""

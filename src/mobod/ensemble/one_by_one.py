@@ -15,12 +15,12 @@ import numpy as np
 
 from ..algebra.arrays import Array
 from ..errors import MobodError
-from ..integrator import _runge_kutta as rk
 from ..simulation.quantities import Recording
 from ..simulation.run import IntegratorSettings, Run, integrator_settings, make_integrator
 from ..simulation.table import Rows
 from ..simulation.time_stepper import TimeStepper
 from ..simulation.variational import variational
+from ..stepping import record as rk
 from ..system.variations import Directions
 from .states import memory_of
 
@@ -70,7 +70,7 @@ class OneRun:
 
 
 class Onward(NamedTuple):
-    """What a run takes along that has begun in a lane: when that was, and what the next step depends on, see `_runge_kutta`."""
+    """What a run takes along that has begun in a lane: when that was, and what the next step depends on."""
 
     began: float
     last_error: float
@@ -104,7 +104,7 @@ def run_one(
         stepper.initialize(state)
         if onward is not None:
             stepper.began = onward.began
-            integrator.control[rk.LAST_ERROR], integrator.counts[rk.STRAIN] = onward.last_error, onward.strain
+            integrator.control[rk.LAST_ERROR], integrator.control[rk.STRAIN] = onward.last_error, onward.strain
         stepper.set_report_all_significant_states(False)
         run = Run(stepper, times, Recording(system, state), rows)
         changes = run.changes

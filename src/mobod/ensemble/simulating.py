@@ -16,13 +16,13 @@ import numpy.typing as npt
 
 from ..algebra.arrays import Array
 from ..integrator import Integrator
-from ..integrator import _runge_kutta as rk
 from ..measure.base import Measure
 from ..measure.memory import Memory
 from ..simulation.hdf5_file import EXTENSIONS, FileRows, import_h5py
 from ..simulation.quantities import QUANTITY, Recording
 from ..simulation.run import integrator_settings
 from ..simulation.simulate import describe, report_times
+from ..stepping import record as rk
 from ..value.checks import check_extension, number
 from ..value.files import as_path, check_writable
 from ..value.stage import Stage

@@ -9,9 +9,9 @@ import numpy as np
 from ..algebra.arrays import Array
 from ..compiling import among_many
 from ..integrator import BDF, Integrator
-from ..integrator import _runge_kutta as rk
 from ..measure import Integrate
 from ..simulation.run import integrator_settings, make_integrator
+from ..stepping import record as rk
 from ..system.projection import share_weights
 from ..value.stage import Stage
 from . import batch_state_runs as runs

@@ -15,9 +15,9 @@ from ..algebra.arrays import Array
 from ..algebra.record import LANES
 from ..errors import ModelError
 from ..integrator import Integrator, RungeKuttaMerson
-from ..integrator import _runge_kutta as rk
 from ..simulation.run import integrator_settings
 from ..simulation.simulate import integrator_named
+from ..stepping import record as rk
 from ..value.checks import number, positive
 from ..value.stage import Stage
 from .failures import Reasons

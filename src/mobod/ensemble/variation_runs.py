@@ -9,9 +9,9 @@ import numpy as np
 
 from ..algebra.arrays import Array
 from ..integrator import Integrator
-from ..integrator import _runge_kutta as rk
 from ..simulation.compiled_variations import CompiledVariations
 from ..simulation.compiled_variations import are_compiled as steps_are_compiled
+from ..stepping import loop
 from . import batch_variations as runs
 from .lane_runs import own_of_each
 from .state_runs import StateRuns, nothing_happens
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 def are_compiled(state: State, integrator: Integrator, tangents: SensitivityRows) -> bool:
     """Whether runs of states like *state* take place in compiled code from their beginnings to their ends."""
-    of_tables = type(integrator).kernel is rk.advance and type(integrator).try_step is Integrator.try_step
+    of_tables = type(integrator).kernel is loop.advance and type(integrator).try_step is Integrator.try_step
     return of_tables and nothing_happens(state, integrator) and steps_are_compiled(tangents.variations, state)
 
 

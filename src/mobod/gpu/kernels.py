@@ -125,7 +125,7 @@ def _semi_explicit_euler(model: Any, job: Any, h: float) -> None:
 
 @generic
 def _runge_kutta(model: Any, job: Any, constants: Any, work: Any, time: float, h: float) -> None:
-    """A step by the table of a method: see `mobod.integrator._runge_kutta`. Row 0 of *work* is y before the step."""
+    """A step by the table of a method: see `mobod.stepping.method.runge_kutta`. Row 0 of *work* is y before the step."""
     stages, ny = job[STAGES], model.ny
     for i in range(ny):
         store(work, i, 0, load(model.y, i, 0))

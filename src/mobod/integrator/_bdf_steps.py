@@ -22,19 +22,42 @@ from typing import Any
 
 from ..algebra.record import attach
 from ..compiling import compiled, generic
+from ..stepping import controller, interpolation, limits, loop, rows
+from ..stepping import record as rk
+from ..stepping.evaluate import (
+    ALWAYS,
+    begin_step,
+    energy,
+    evaluate,
+    finish_step,
+    next_sample,
+    permitted_step,
+    prescribe,
+    project,
+)
+from ..stepping.record import (
+    ATTEMPTS,
+    EVALUATIONS,
+    FINAL_TIME,
+    FORCED,
+    LIMITER,
+    PERMITTED_STEP,
+    PREVIOUS_TIME,
+    RATE,
+    STEP,
+    TIME,
+    Y,
+)
 from . import _lu
-from . import _runge_kutta as rk
-from ._evaluate import ALWAYS, begin_step, energy, evaluate, finish_step, next_sample, permitted_step, prescribe, project
 from ._implicit import jacobian_at, rates_at
-from ._runge_kutta import ATTEMPTS, EVALUATIONS, FINAL_TIME, FORCED, LIMITER, PERMITTED_STEP, PREVIOUS_TIME, RATE, STEP, TIME, Y
 
 MOST_ORDER = 5
 # rows of `memory` after the first eight, which are the differences, two more than the order: y and psi as predicted, d, its
 # last change, y, the sizes that errors are compared with, rates, others that are moved, pivots; then the Jacobian, and after it
 # the matrix's factors
 PREDICTED, PSI, CORRECTION, CHANGE, NOW, SCALE, RATES, MOVED, PIVOTS, JACOBIAN = range(8, 18)
-# places in `control` after those of `_runge_kutta`: the order, 0 where nothing is known of the past; steps of equal size; that
-# size; whether the Jacobian is of this step, and whether the matrix is factorized, 1 or 0; tolerance; where a fixed step ends
+# places in `control` after those of `stepping.record`: the order, 0 where nothing is known of the past; steps of equal size;
+# that size; whether the Jacobian is of this step, and the matrix is factorized, 1 or 0; tolerance; where a fixed step ends
 ORDER, EQUAL_STEPS, SIZE, IS_PRESENT, IS_FACTORIZED, TOLERANCE, STOP = range(rk.CONTROL_SIZE, rk.CONTROL_SIZE + 7)
 CONTROL_SIZE = rk.CONTROL_SIZE + 7
 
@@ -206,7 +229,7 @@ def interpolate(block: Any, memory: Any, control: Any, at: float) -> None:
             c = c * (s + (j - 1.0)) / j
             y = y + c * memory[j, i]
         memory[NOW, i] = y
-    rk.set_y(model, at, memory[NOW])
+    rows.set_y(model, at, memory[NOW])
 
 
 @generic
@@ -301,10 +324,10 @@ def choose_next(memory: Any, work: Any, control: Any, iterations: int, error: fl
 
 @compiled
 def advance(block: Any, work: Any, memory: Any, control: Any, counts: Any, times: Any, results: Any, energies: Any) -> int:
-    """Step and report as `_runge_kutta.stepping` says, with what is known of the past in *memory* and *control*."""
+    """Step and report as `stepping.loop` says, with what is known of the past in *memory* and *control*."""
     model = attach(block)
     if counts[rk.CHANGED] != 0:
-        if rk.take_up(model, work, control, counts) != rk.REACHED:
+        if loop.take_up(model, work, control, counts) != rk.REACHED:
             return rk.NOT_TAKEN_UP
         control[ORDER] = 0.0
     taken = 0
@@ -316,26 +339,26 @@ def advance(block: Any, work: Any, memory: Any, control: Any, counts: Any, times
             if times[k] < control[TIME] and times[k] > control[PREVIOUS_TIME] and control[ORDER] > 0.0:
                 interpolate(model, memory, control, times[k])
             else:
-                rk.interpolate(model, work, control[PREVIOUS_TIME], control[TIME], times[k])
-            prescribe(model, counts[rk.ROUTINE], counts[rk.PRESCRIBER])
+                interpolation.interpolate(model, work, control[PREVIOUS_TIME], control[TIME], times[k])
+            prescribe(model, counts)
             if counts[rk.PROJECT_REPORTS] != 0 and times[k] < control[TIME]:
                 choices = counts[rk.PROJECTION] | ALWAYS
-                project(model, counts[rk.ROUTINE], counts[rk.PROJECTOR], choices, control[rk.TOLERANCE])
-            rk.report_row(model, results[k])
+                project(model, counts, choices, control[rk.TOLERANCE])
+            rows.report_row(model, results[k])
             if energies.shape[0] == times.shape[0]:
-                energies[k] = energy(model, counts[rk.ROUTINE])
+                energies[k] = energy(model, counts)
             counts[rk.REPORT] += 1
             continue
         if taken >= counts[rk.LIMIT]:
             return rk.PAUSED
         if control[STEP] < control[rk.COLLAPSE]:
-            control[rk.COLLAPSE] = rk.COLLAPSE_RATIO * control[STEP]
+            control[rk.COLLAPSE] = controller.COLLAPSE_RATIO * control[STEP]
             return rk.COLLAPSED
         time = control[TIME]
         sample_time = next_sample(model)
         if sample_time <= time:
             keep(memory, work)
-            status = rk.take_samples(model, work, control, counts, realized)
+            status = loop.take_samples(model, work, control, counts, realized)
             if status != rk.REACHED:
                 return status
             if differs(memory, work):  # efforts have changed: the past tells nothing of what comes
@@ -344,10 +367,10 @@ def advance(block: Any, work: Any, memory: Any, control: Any, counts: Any, times
         # ---- where the step ends at the latest
         if counts[LIMITER] != 0 and control[PERMITTED_STEP] < 0.0:
             if not realized:  # reports, or events, have moved the record
-                rk.set_y(model, time, work[Y])
-                evaluate(model, counts[rk.ROUTINE], counts[rk.PRESCRIBER])
+                rows.set_y(model, time, work[Y])
+                evaluate(model, counts)
                 counts[EVALUATIONS] += 1
-            control[PERMITTED_STEP] = permitted_step(model, counts[LIMITER], rk.DEEPER, rk.LONGEST)
+            control[PERMITTED_STEP] = permitted_step(model, counts[LIMITER], limits.DEEPER, limits.LONGEST)
         realized = False
         near = 10.0 * RESOLUTION * abs(time)
         least = near
@@ -394,18 +417,18 @@ def advance(block: Any, work: Any, memory: Any, control: Any, counts: Any, times
             if error > 1.0:
                 factor = max(LEAST_FACTOR, safety(iterations) * error ** (-1.0 / (order + 1.0)))
         if error <= 1.0 or (error < 1e299 and counts[FORCED] != 0):
-            rk.set_y(model, new_time, memory[NOW])
-            prescribe(model, counts[rk.ROUTINE], counts[rk.PRESCRIBER])
-            if rk.project_now(model, control, counts, counts[rk.PROJECTION]) < 0:
+            rows.set_y(model, new_time, memory[NOW])
+            prescribe(model, counts)
+            if loop.project_now(model, control, counts, counts[rk.PROJECTION]) < 0:
                 failure = rk.PROJECTION_FAILURES
             else:
                 counts[EVALUATIONS] += 1
                 failure = 0
-                if evaluate(model, counts[rk.ROUTINE], counts[rk.PRESCRIBER]) != 0:
+                if evaluate(model, counts) != 0:
                     failure = rk.REALIZATION_FAILURES
         if failure == 0:
             finish_step(model)
-            rk.shift_step(model, work)
+            rows.shift_step(model, work)
             add_differences(memory, work, order)
             control[PREVIOUS_TIME], control[TIME], control[rk.LAST_STEP] = time, new_time, h
             control[PERMITTED_STEP] = -1.0
@@ -415,7 +438,7 @@ def advance(block: Any, work: Any, memory: Any, control: Any, counts: Any, times
             counts[FORCED] = 0
             taken += 1
             realized = True
-            control[rk.COLLAPSE] = max(control[rk.COLLAPSE], rk.COLLAPSE_RATIO * h)
+            control[rk.COLLAPSE] = max(control[rk.COLLAPSE], controller.COLLAPSE_RATIO * h)
             control[IS_PRESENT] = 0.0
             control[EQUAL_STEPS] += 1.0
             if control[EQUAL_STEPS] >= order + 1.0:

@@ -15,12 +15,13 @@ from ..force.contact import broad_phase
 from ..force.contact.law import velocity_at
 from ..force.contact.step_limit import NEVER, half_thickness
 from ..mobilizer._rates import find_q_dot
+from ..stepping import errors, limits, loop, rows
+from ..stepping import record as rk
+from ..stepping.evaluate import ALWAYS, energy, evaluate, finish_step, permitted_step, prescribe, project
 from ..unilateral.stepped import space as names
 from ..unilateral.stepped.joints import find_pushes
 from ..unilateral.stepped.points import find_points, recall, remember
 from ..unilateral.stepped.solve import find_problem, push_free, solve, weigh
-from . import _runge_kutta as rk
-from ._evaluate import ALWAYS, energy, evaluate, finish_step, permitted_step, prescribe, project
 
 #: What `advance` returns beside the others: the space is too small; the impulses have not been found.
 NO_ROOM, NO_IMPULSES = 10, 11
@@ -84,11 +85,11 @@ def _step(model: Any, space: Any, h: float, out: Any) -> int:
 @generic
 def _arrive(model: Any, control: Any, counts: Any, time: float, y: Any) -> int:
     """Prescribe, project and realize at y."""
-    rk.set_y(model, time, y)
-    prescribe(model, counts[rk.ROUTINE], counts[rk.PRESCRIBER])
-    if rk.project_now(model, control, counts, counts[rk.PROJECTION]) < 0:
+    rows.set_y(model, time, y)
+    prescribe(model, counts)
+    if loop.project_now(model, control, counts, counts[rk.PROJECTION]) < 0:
         return rk.NOT_PROJECTED
-    status = evaluate(model, counts[rk.ROUTINE], counts[rk.PRESCRIBER])
+    status = evaluate(model, counts)
     counts[rk.EVALUATIONS] += 1
     if status != 0:
         counts[rk.REALIZATION_FAILURES] += 1
@@ -122,7 +123,7 @@ def _attempt(model: Any, space: Any, work: Any, control: Any, counts: Any, time:
     if space.counts[names.PROBLEMS] > before:  # speeds jump: what comes to touch has gap / h in one step, and none in the next
         for i in range(first, first + model.nu):
             work[errors, i] *= min(1.0, h)
-    rk.set_y(model, time + h, tries[_HALVES])
+    rows.set_y(model, time + h, tries[_HALVES])
     return rk.DONE
 
 
@@ -155,25 +156,25 @@ def _report(model: Any, work: Any, control: Any, counts: Any, at: float) -> None
         if part < 1.0:
             value = (1.0 - part) * work[rk.Y_PREVIOUS, i] + part * value
         store(model.y, i, 0, value)
-    prescribe(model, counts[rk.ROUTINE], counts[rk.PRESCRIBER])
+    prescribe(model, counts)
     if counts[rk.PROJECT_REPORTS] != 0 and at < last:
-        project(model, counts[rk.ROUTINE], counts[rk.PROJECTOR], counts[rk.PROJECTION] | ALWAYS, control[rk.TOLERANCE])
+        project(model, counts, counts[rk.PROJECTION] | ALWAYS, control[rk.TOLERANCE])
 
 
 @compiled
 def advance(
     block: Any, work: Any, table: Any, control: Any, counts: Any, times: Any, results: Any, energies: Any, space: Any
 ) -> int:
-    """As `_runge_kutta.stepping` says of such loops; NO_ROOM, with the record where the step began, to be called again."""
+    """As `stepping.loop` says of such loops; NO_ROOM, with the record where the step began, to be called again."""
     model = attach(block)
     taken, here = 0, False
     while counts[rk.REPORT] < times.shape[0]:
         k = counts[rk.REPORT]
         if times[k] <= control[rk.TIME]:
             _report(model, work, control, counts, times[k])
-            rk.report_row(model, results[k])
+            rows.report_row(model, results[k])
             if energies.shape[0] == times.shape[0]:
-                energies[k] = energy(model, counts[rk.ROUTINE])
+                energies[k] = energy(model, counts)
             counts[rk.REPORT] += 1
             here = False
             continue
@@ -183,15 +184,15 @@ def advance(
         fixed = control[rk.FIXED_STEP]
         controlled = fixed == 0.0 and counts[rk.FORCED] == 0
         if not here:
-            rk.set_y(model, time, work[rk.Y])
-            evaluate(model, counts[rk.ROUTINE], counts[rk.PRESCRIBER])
+            rows.set_y(model, time, work[rk.Y])
+            evaluate(model, counts)
             counts[rk.EVALUATIONS] += 1
             here = True
         h = fixed
         if fixed == 0.0:
             h = min(control[rk.STEP], control[rk.MAX_STEP])
             if counts[rk.LIMITER] != 0:
-                h = max(permitted_step(model, counts[rk.LIMITER], rk.DEEPER, h), control[rk.MIN_STEP])
+                h = max(permitted_step(model, counts[rk.LIMITER], limits.DEEPER, h), control[rk.MIN_STEP])
         end = control[rk.FINAL_TIME]
         if counts[rk.NO_INTERPOLATION] != 0:
             end = min(end, times[k])
@@ -209,7 +210,7 @@ def advance(
         if status == rk.DONE:
             error = 0.0
             if controlled:
-                error = rk.error_norm(model, work, counts[rk.MEAN_NORM])
+                error = errors.error_norm(model, work, work[work.shape[0] - 4], counts[rk.MEAN_NORM])
             if error <= control[rk.ACCURACY]:
                 status = _arrive(model, control, counts, end if clipped else time + h, space.tries[_HALVES])
                 if status != rk.DONE:
@@ -220,7 +221,7 @@ def advance(
             counts[rk.CONVERGENCE_FAILURES] += 1
         if error <= control[rk.ACCURACY]:
             finish_step(model)
-            rk.shift_step(model, work)
+            rows.shift_step(model, work)
             control[rk.PREVIOUS_TIME] = time
             control[rk.TIME] = end if clipped else time + h
             control[rk.LAST_STEP] = h
@@ -236,7 +237,7 @@ def advance(
                 if not clipped or growth * h > control[rk.STEP]:
                     control[rk.STEP] = max(control[rk.MIN_STEP], growth * h)
             elif counts[rk.LIMITER] != 0 and counts[rk.PASSES] == 0 and _is_fast(model, space, h):
-                if permitted_step(model, counts[rk.LIMITER], rk.MISSED, h) < h:
+                if permitted_step(model, counts[rk.LIMITER], limits.MISSED, h) < h:
                     counts[rk.PASSES] = 1
             continue
         here = False

@@ -13,8 +13,9 @@ from typing import Any
 from ..algebra.record import attach
 from ..algebra.scalar import load
 from ..compiling import compiled, generic
-from ._evaluate import evaluate, evaluate_speeds
-from ._runge_kutta import EVALUATIONS, PRESCRIBER, ROUTINE, set_y
+from ..stepping.evaluate import evaluate, evaluate_speeds
+from ..stepping.record import EVALUATIONS
+from ..stepping.rows import set_y
 
 ROOT_OF_ROUNDING = 2.0**-26
 
@@ -39,10 +40,9 @@ def set_column(block: Any, out: Any, j: int, moved: Any, rates: Any, d: float) -
 def rates_at(model: Any, counts: Any, time: float, y: Any, out: Any) -> int:
     """The rates at *y*; 0 where they are finite. Not a kernel, which would run compiled in an interpreted run too."""
     set_y(model, time, y)
-    status = evaluate(model, counts[ROUTINE], counts[PRESCRIBER])
     counts[EVALUATIONS] += 1
-    if status != 0:
-        return status
+    if evaluate(model, counts) != 0:
+        return 1
     get_rates(model, out)
     return 0
 
@@ -78,10 +78,8 @@ def jacobian_at(model: Any, counts: Any, time: float, y: Any, weights: Any, move
             if weights[j] > 0.0:
                 y[j] = kept + ROOT_OF_ROUNDING * max(abs(kept), 1.0 / weights[j])
                 set_y(model, time, y)
-                if speeds:
-                    status = evaluate_speeds(model, counts[ROUTINE], counts[PRESCRIBER])
-                else:
-                    status = evaluate(model, counts[ROUTINE], counts[PRESCRIBER])
+                sound = evaluate_speeds(model, counts) if speeds else evaluate(model, counts)
+                status = 0 if sound == 0 else 1
                 counts[EVALUATIONS] += 1
                 get_rates(model, moved)
                 set_column(model, out, j, moved, rates, y[j] - kept)

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..state.validity import EVERYTHING, unchanged_bit
+from ..stepping import record as rk
 from ..value.stage import ACCELERATION, Stage
-from . import _runge_kutta as rk
 
 if TYPE_CHECKING:
     from ..state.state import State

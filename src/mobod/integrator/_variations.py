@@ -19,9 +19,11 @@ from ..algebra.record import attach, call_routine
 from ..algebra.scalar import load, store
 from ..compiling import compiled, generic
 from ..constraint._protocol import PROJECT_Q, PROJECT_U
+from ..stepping import controller, errors, loop, rows
+from ..stepping import record as rk
+from ..stepping.evaluate import begin_step, evaluate, finish_step, prescribe
+from ..stepping.method import runge_kutta
 from ..tree import project as projection
-from . import _runge_kutta as rk
-from ._evaluate import begin_step, evaluate, finish_step, prescribe
 
 # places in an array: addresses of the Duals' routines and of those of `tree.variations`, zero for constraints where there are
 # none; and where the record of Duals has its fields, in numbers from its beginning
@@ -169,7 +171,7 @@ def _attempt(
     """One attempt at a step of y and S, whose end goes into the record and *here*: DONE or NOT_REALIZED."""
     stages = table.shape[1] - 1
     for s in range(1, stages + 1):
-        rk.set_stage(model, work, table, s, time, h)
+        runge_kutta.set_stage(model, work, table, s, time, h)
         for i in range(S.shape[0]):
             for column in range(S.shape[1]):
                 total = 0.0
@@ -177,42 +179,42 @@ def _attempt(
                     total += table[s, 1 + j] * K[j, i, column]
                 here[i, column] = S[i, column] + h * total
         if s < stages:
-            status = evaluate(model, counts[rk.ROUTINE], counts[rk.PRESCRIBER])
+            status = evaluate(model, counts)
             counts[rk.EVALUATIONS] += 1
             if status != 0:
                 return rk.NOT_REALIZED
-            rk.keep_rate(model, work, rk.FIRST_STAGE + s)
+            rows.keep_rate(model, work, rk.FIRST_STAGE + s)
             find_rates(model, duals, here, K[s])
-    rk.set_error(model, work, table, h)
+    runge_kutta.set_error(model, work, table, h)
     return rk.DONE
 
 
 @generic
 def _take_end(model: Any, work: Any, control: Any, counts: Any) -> int:
     """End a step at y of the record: project and realize; DONE, NOT_PROJECTED or NOT_FINITE."""
-    prescribe(model, counts[rk.ROUTINE], counts[rk.PRESCRIBER])
-    if rk.project_now(model, control, counts, counts[rk.PROJECTION]) < 0:
+    prescribe(model, counts)
+    if loop.project_now(model, control, counts, counts[rk.PROJECTION]) < 0:
         return rk.NOT_PROJECTED
-    status = evaluate(model, counts[rk.ROUTINE], counts[rk.PRESCRIBER])
+    status = evaluate(model, counts)
     counts[rk.EVALUATIONS] += 1
     if status != 0:
         counts[rk.REALIZATION_FAILURES] += 1
         return rk.NOT_FINITE
     finish_step(model)
-    rk.shift_step(model, work)
+    rows.shift_step(model, work)
     return rk.DONE
 
 
 @generic
 def take_step(model: Any, work: Any, table: Any, control: Any, counts: Any, stop: float, variations: Any) -> int:
-    """A step of y and S, not beyond *stop*: DONE, or why there is none, as `_runge_kutta` says it."""
+    """A step of y and S, not beyond *stop*: DONE, or why there is none, as `stepping.loop` says it."""
     duals, scales, S, K, here = variations
     if control[rk.STEP] < control[rk.COLLAPSE]:
-        control[rk.COLLAPSE] = rk.COLLAPSE_RATIO * control[rk.STEP]
+        control[rk.COLLAPSE] = controller.COLLAPSE_RATIO * control[rk.STEP]
         return rk.COLLAPSED
     time, fixed = control[rk.TIME], control[rk.FIXED_STEP] > 0.0
-    rk.set_y(model, time, work[rk.Y])
-    evaluate(model, counts[rk.ROUTINE], counts[rk.PRESCRIBER])
+    rows.set_y(model, time, work[rk.Y])
+    evaluate(model, counts)
     find_rates(model, duals, S, K[0])
     while True:
         h = control[rk.FIXED_STEP]
@@ -228,7 +230,7 @@ def take_step(model: Any, work: Any, table: Any, control: Any, counts: Any, stop
         if status == rk.DONE:
             failure, error = rk.ERROR_FAILURES, 0.0
             if not fixed and counts[rk.FORCED] == 0:
-                error = rk.error_norm(model, work, counts[rk.MEAN_NORM])
+                error = errors.error_norm(model, work, work[work.shape[0] - 4], counts[rk.MEAN_NORM])
                 error = max(error, _find_error_of_S(model, work, table, h, scales, S, here, K))
                 if not error < 1e299:  # not a number, too
                     error = 1e300
@@ -251,7 +253,7 @@ def take_step(model: Any, work: Any, table: Any, control: Any, counts: Any, stop
     if counts[rk.STEPS] == 0:
         control[rk.FIRST_STEP] = h
     counts[rk.STEPS] += 1
-    control[rk.COLLAPSE] = max(control[rk.COLLAPSE], rk.COLLAPSE_RATIO * h)
+    control[rk.COLLAPSE] = max(control[rk.COLLAPSE], controller.COLLAPSE_RATIO * h)
     if not fixed and counts[rk.FORCED] == 0:
         growth = 5.0
         if error > 0.0:
@@ -293,9 +295,9 @@ def report(model: Any, work: Any, control: Any, counts: Any, variations: Any, ro
     """A row of results at the end of the last step: y; displacements and S."""
     duals, _, S, _, _ = variations
     nq, nu = model.nq, model.nu
-    rk.set_y(model, control[rk.TIME], work[rk.Y])
-    evaluate(model, counts[rk.ROUTINE], counts[rk.PRESCRIBER])
-    rk.report_row(model, row)
+    rows.set_y(model, control[rk.TIME], work[rk.Y])
+    evaluate(model, counts)
+    rows.report_row(model, row)
     for column in range(S.shape[1]):
         for i in range(S.shape[0]):
             found[nu + i, column] = S[i, column]
@@ -310,7 +312,7 @@ def report(model: Any, work: Any, control: Any, counts: Any, variations: Any, ro
 def advance(
     model: Any, work: Any, table: Any, control: Any, counts: Any, times: Any, results: Any, found: Any, variations: Any
 ) -> int:
-    """Step until all of *times* are reported, or ``counts[LIMIT]`` steps are taken, as `_runge_kutta.advance`."""
+    """Step until all of *times* are reported, or ``counts[LIMIT]`` steps are taken, as `stepping.loop.advance`."""
     taken = 0
     while counts[rk.REPORT] < times.shape[0]:
         k = counts[rk.REPORT]

@@ -12,7 +12,8 @@ from typing import Any
 from ..algebra.record import attach, call_routine
 from ..algebra.scalar import load
 from ..compiling import compiled, generic
-from ._runge_kutta import LIMIT, PAUSED, TIME, advance
+from ..stepping.loop import advance
+from ..stepping.record import LIMIT, PAUSED, TIME
 
 # columns of `watched`: where the witness's routine is, the places of its integers and numbers, which changes of sign count
 ROUTINE, FIRST_INTEGER, FIRST_NUMBER, RISING, FALLING = range(5)

@@ -1,8 +1,8 @@
 """Integrator: advances a state in time. What every method shares.
 
 A Runge-Kutta method is a file beside this one with a table: a row for each stage (c_s, a_s1, a_s2, ...), one for the step's
-end (1, b_1, b_2, ...) and one for the error (0, e_1, e_2, ...). Other explicit methods have a kernel of their own, made by
-`stepping` of an attempt; see `_runge_kutta` for the algorithm. `BDF` steps from Python.
+end (1, b_1, b_2, ...) and one for the error (0, e_1, e_2, ...). Other explicit methods have a kernel of their own, made of an
+attempt; see `stepping.loop` for the algorithm. `BDF` steps from Python.
 """
 
 from __future__ import annotations
@@ -18,7 +18,11 @@ from ..algebra.arrays import Array
 from ..compiling import Job, compile_ahead, raise_kept, take_refusal
 from ..errors import ConvergenceError, ModelError, TopologyError
 from ..force.contact.step_limit import limit_step
+from ..mobilizer import _rates
 from ..state.validity import EVERYTHING, KINEMATICS
+from ..stepping import beginning, interpolation, loop, rows
+from ..stepping import record as rk
+from ..stepping.evaluate import ALWAYS, FULL_NEWTON, Interpreted, sample_controllers
 from ..system.arguments import check_system
 from ..tree.prescribe import prescribe
 from ..tree.project import project as project_on_manifolds
@@ -30,8 +34,6 @@ from ..value.callers import callers_level
 from ..value.checks import finite, flag, positive
 from ..value.stage import Stage
 from . import _diagnosis
-from . import _runge_kutta as rk
-from ._evaluate import ALWAYS, FULL_NEWTON, Interpreted, sample_controllers
 from ._quick import Quick, is_possible, remembers
 from ._weights import error_weights
 
@@ -119,12 +121,14 @@ class Integrator(Sealed):
     order: ClassVar[int]
     error_order: ClassVar[int]
     has_error_control: ClassVar[bool] = True
+    #: Whether an attempt leaves the record realized at its end; tables say it themselves.
+    ends_at_stage: ClassVar[bool] = False
     #: Whether its steps have unilateral contacts in them, which others run by events.
     steps_contacts: ClassVar[bool] = False
     #: Whether `follow_jump` is to be called.
     follows_jumps: ClassVar[bool] = False
     #: The loop over steps.
-    kernel: ClassVar[Kernel] = rk.advance
+    kernel: ClassVar[Kernel] = loop.advance
 
     accuracy: float
     initial_step_size: float | None
@@ -304,7 +308,9 @@ class Integrator(Sealed):
         counts[rk.PROJECT_REPORTS] = self._project_interpolated_states
         counts[rk.NO_INTERPOLATION] = not self.allow_interpolation
         # a table whose last stage is the end of the step: the rates there are the next step's first
-        counts[rk.ENDS_AT_STAGE] = len(self.table) > 2 and np.array_equal(self.table[-3], self.table[-2])
+        of_table = type(self).kernel is loop.advance and len(self.table) > 2
+        counts[rk.ENDS_AT_STAGE] = self.ends_at_stage or (of_table and np.array_equal(self.table[-3], self.table[-2]))
+        counts[rk.WANTED] = EVERYTHING
 
         stages = np.flatnonzero(self.table[:-2, 0] == 1.0)
         counts[rk.FORESEEN] = rk.FIRST_STAGE + int(stages[-1]) if len(stages) else rk.RATE
@@ -316,10 +322,10 @@ class Integrator(Sealed):
         """What stepping calls whatever the system, to be compiled ahead; less of it if not all parts are *compiled*."""
         block, integers, row, rows = np.zeros(1, np.int64), np.zeros(rk.COUNTS_SIZE, np.int64), np.zeros(1), np.zeros((1, 1))
         jobs = [Job(routine) for routine in (advance, kinematics, dynamics)]
-        jobs += [Job(realize, (block, 0, 0, 0)), Job(rk.interpolate, (block, rows, 0.0, 0.0, 0.0))]
+        jobs += [Job(realize, (block, 0, 0, 0)), Job(interpolation.interpolate, (block, rows, 0.0, 0.0, 0.0))]
         if compiled:
-            jobs.append(Job(rk.start, (block, rows, row, integers, row)))
-            jobs.append(Job(rk.project_report, (block, row, integers)))
+            jobs.append(Job(beginning.start, (block, rows, row, integers)))
+            jobs.append(Job(loop.project_report, (block, row, integers)))
             jobs.append(Job(cls.kernel, (block, rows, rows, row, integers, row, rows, row)))
         return jobs
 
@@ -387,8 +393,10 @@ class Integrator(Sealed):
         control = self.control
         control[rk.TIME] = control[rk.PREVIOUS_TIME] = state.time
         control[rk.COLLAPSE] = 0.0
-        control[rk.PERMITTED_STEP], control[rk.LAST_ERROR], self.counts[rk.STRAIN] = -1.0, 0.0, 0
+        control[rk.PERMITTED_STEP], control[rk.LAST_ERROR], control[rk.STRAIN] = -1.0, 0.0, 0.0
         self._apply()
+        plain = len(state.q_values) == state.tree.nq and (state.tree.fields["rates"] == _rates.SAME).all()
+        self.counts[rk.PLAIN_RATES] = plain
         self.choose_routines()
 
     def _begin(self) -> None:
@@ -396,7 +404,7 @@ class Integrator(Sealed):
         state, control = self._state, self.control
         assert state is not None
         self.get_room(state)
-        status = self._call(rk.start, self.work, control, self.counts, np.zeros(3))
+        status = self._call(beginning.start, self.work, control, self.counts)
         if status == rk.NOT_PROJECTED:
             reason = _diagnosis.not_projected(self.system, state, self.constraint_tolerance)
             failed = ConvergenceError(f"the state at time {state.time:.9g} cannot be brought to its constraints")
@@ -428,7 +436,7 @@ class Integrator(Sealed):
             raise_kept()
         except BaseException:
             state, control = self.get_state(), self.control
-            rk.interpolate(state.block, self.work, control[rk.PREVIOUS_TIME], control[rk.TIME], control[rk.TIME])
+            interpolation.interpolate(state.block, self.work, control[rk.PREVIOUS_TIME], control[rk.TIME], control[rk.TIME])
             state.invalidate_q()
             state.lower_to(int(Stage.INSTANCE))
             raise
@@ -472,9 +480,9 @@ class Integrator(Sealed):
         if state.valid & KINEMATICS != KINEMATICS:
             self.system.project(state, self.constraint_tolerance)
         self._realize_held()
-        rk.begin_at(state.block, self.work)
+        rows.begin_at(state.block, self.work)
         control[rk.TIME] = control[rk.PREVIOUS_TIME] = state.time
-        control[rk.PERMITTED_STEP], control[rk.LAST_ERROR], self.counts[rk.STRAIN] = -1.0, 0.0, 0
+        control[rk.PERMITTED_STEP], control[rk.LAST_ERROR], control[rk.STRAIN] = -1.0, 0.0, 0.0
         if control[rk.FIXED_STEP] == 0.0:
             control[rk.STEP] = max(control[rk.MIN_STEP], min(control[rk.STEP], longest))
 
@@ -495,7 +503,7 @@ class Integrator(Sealed):
             if sample_controllers(self.system, state, time):
                 self.fail(rk.NOT_SAMPLED)
             self._realize_held()
-            rk.set_rate(state.block, self.work)
+            rows.set_rate(state.block, self.work)
             following = float(next_sample_of(state.block))
         return following
 
@@ -669,7 +677,7 @@ class Integrator(Sealed):
         """Whether steps leave the record realized at their ends, where a kernel can look at it."""
         state = self._state
         assert state is not None
-        simple = type(self).kernel is rk.advance and type(self).try_step is Integrator.try_step
+        simple = type(self).kernel is loop.advance and type(self).try_step is Integrator.try_step
         simple = simple and self.held is None  # whose forces are where witnesses have their numbers
         return simple and not (self.system.is_interpreted or state.is_constrained or self.counts[rk.ENDS_AT_STAGE])
 
@@ -706,7 +714,7 @@ class Integrator(Sealed):
         state, control = self._state, self.control
         assert state is not None
         state.invalidate_q()  # before y changes: an interrupt from here on finds a state that is not realized
-        rk.interpolate(state.block, self.work, control[rk.PREVIOUS_TIME], control[rk.TIME], time)
+        interpolation.interpolate(state.block, self.work, control[rk.PREVIOUS_TIME], control[rk.TIME], time)
         self._settle(time, time < control[rk.TIME], stage)
 
     def _settle(self, time: float, interpolated: bool, stage: Stage) -> None:
@@ -718,7 +726,7 @@ class Integrator(Sealed):
         if state.has_known:
             self.system.prescribe(state)
         if interpolated and self._project_interpolated_states:
-            self._call(rk.project_report, self.control, self.counts)
+            self._call(loop.project_report, self.control, self.counts)
             state.invalidate_q()
         self.system.realize(state, stage)
 

@@ -17,11 +17,12 @@ import numpy as np
 from ..algebra.arrays import Array
 from ..compiling import Job
 from ..errors import ModelError
+from ..stepping import controller, limits, loop
+from ..stepping import record as rk
 from ..tree.measures import begin_step
 from ..value.stage import Stage
 from . import _bdf_steps as bdf
 from . import _implicit
-from . import _runge_kutta as rk
 from ._solvers import Cvode, Problem, Scipy
 from .base import Integrator
 
@@ -249,7 +250,7 @@ class BDF(Integrator):
         control, counts, state = self.control, self.counts, self._state
         assert state is not None
         if control[rk.STEP] < control[rk.COLLAPSE]:
-            control[rk.COLLAPSE] = rk.COLLAPSE_RATIO * control[rk.STEP]
+            control[rk.COLLAPSE] = controller.COLLAPSE_RATIO * control[rk.STEP]
             return rk.COLLAPSED
         time = float(control[rk.TIME])
         stop = min(float(control[rk.FINAL_TIME]), self.sample())
@@ -262,7 +263,7 @@ class BDF(Integrator):
             if self._stop < stop - near:
                 stop = self._stop
         if state.tree.counts["num_contact_elements"] and len(state.y_values):
-            self._call(rk.permit, self.work, control, counts)
+            self._call(limits.permit, self.work, control, counts)
             stop = min(stop, time + max(float(control[rk.PERMITTED_STEP]), 16.0 * np.spacing(time)))
         while True:
             if len(state.y_values) == 0:
@@ -298,7 +299,7 @@ class BDF(Integrator):
         planned = self._solver.next_step() if self._solver is not None else 0.0
         if planned or not clipped or h > control[rk.STEP]:
             control[rk.STEP] = max(planned or h, control[rk.MIN_STEP])
-        control[rk.COLLAPSE] = max(control[rk.COLLAPSE], rk.COLLAPSE_RATIO * h)
+        control[rk.COLLAPSE] = max(control[rk.COLLAPSE], controller.COLLAPSE_RATIO * h)
         return rk.DONE
 
     def _take(self, time: float, stop: float) -> tuple[float, Array, bool]:
@@ -398,8 +399,8 @@ class _Function:
         self.python = function
 
 
-_begin_step = _Function(rk.begin_step_of)
-_finish = rk.finish_at
+_begin_step = _Function(loop.begin_step_of)
+_finish = loop.finish_at
 
 
 def _is_retry(h: float, next_h: float, ratio: float) -> bool:

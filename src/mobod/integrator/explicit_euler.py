@@ -11,7 +11,7 @@ Source: Hairer, Norsett and Wanner 1993, II.1 (Euler, Heun).
 
 import numpy as np
 
-from . import _runge_kutta as rk
+from ..stepping import record as rk
 from .base import Integrator
 
 

@@ -24,6 +24,8 @@ from ..algebra.arrays import Array
 from ..compiling import Job
 from ..errors import ConvergenceError, ModelError
 from ..state.validity import EVERYTHING
+from ..stepping import loop
+from ..stepping import record as rk
 from ..unilateral.base import TRANSITION_SPEED
 from ..unilateral.problem import Problem, Rows, constraints_of, joined, rows_of_constraint, rows_of_surfaces
 from ..unilateral.stepped import Stepped
@@ -31,7 +33,6 @@ from ..unilateral.stepped import space as names
 from ..unilateral.stepped.joints import find_joint_slopes, joints_of
 from ..value.stage import Stage
 from . import _contact_steps as steps
-from . import _runge_kutta as rk
 from .base import Integrator
 
 if TYPE_CHECKING:
@@ -322,7 +323,7 @@ class TimeStepping(Integrator):
                 assert y is not None and errors is not None
                 error = 0.0 if fixed or counts[rk.FORCED] else self._norm(errors, y)
                 if error <= self.accuracy:
-                    status = self._call(rk.finish_at, self.work, control, counts, end if clipped else time + h, y)
+                    status = self._call(loop.finish_at, self.work, control, counts, end if clipped else time + h, y)
                     if status == rk.DONE:
                         break
                     error = np.inf

@@ -20,10 +20,10 @@ from ..errors import ModelError
 from ..event import EventHandler
 from ..event._agenda import Call
 from ..event._watch import Watched
-from ..integrator import _runge_kutta as rk
 from ..state.fields import PARAMETERS
 from ..state.latches import Latches
 from ..state.state import State
+from ..stepping import record as rk
 from ..system import differences
 from ..system.variations import Variations
 from ..tree.sampling import next_sample_of

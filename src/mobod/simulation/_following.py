@@ -16,8 +16,8 @@ import numpy as np
 
 from ..algebra.arrays import Array
 from ..integrator import BDF, Integrator
-from ..integrator import _runge_kutta as rk
 from ..state.state import State
+from ..stepping import record as rk
 from ..system.variations import Variations
 from ._carrying import Carrying, Jump, largest_error
 from .checkpoint import integrator_keywords

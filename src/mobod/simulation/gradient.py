@@ -19,8 +19,8 @@ import numpy.typing as npt
 from ..algebra.arrays import Array
 from ..errors import ModelError
 from ..integrator import Integrator, RungeKuttaMerson
-from ..integrator._evaluate import Interpreted
 from ..state.state import State
+from ..stepping.evaluate import Interpreted
 from ..system.arguments import check_state
 from ..system.variations import Directions
 from ..value import checks

@@ -16,7 +16,7 @@ import numpy as np
 
 from ..algebra.arrays import Array
 from ..errors import ModelError
-from ..integrator import _runge_kutta as rk
+from ..stepping import record as rk
 from .checkpoint import integrator_keywords
 from .energy_accounts import Ledger
 from .quantities import Recording

@@ -16,8 +16,8 @@ from .. import integrator as integrators
 from ..compiling import seconds_spent
 from ..errors import MobodError, StageError
 from ..integrator import Integrator, RungeKuttaMerson
-from ..integrator import _runge_kutta as rk
 from ..state.state import State
+from ..stepping import record as rk
 from ..system.system import MultibodySystem
 from ..system.variations import Directions
 from ..value.attributes import named_arguments

@@ -15,10 +15,10 @@ from ..errors import ConvergenceError, ModelError, TopologyError
 from ..event import Cause, ImpactWhen, Termination, TerminationReason
 from ..event._agenda import Agenda, Call
 from ..event._watch import Found, Watch, Watched
-from ..integrator import _runge_kutta as rk
 from ..state.latches import Latches
 from ..state.subsystem import Subsystem
 from ..state.validity import EVERYTHING, unchanged_bit
+from ..stepping import record as rk
 from ..system.arguments import check_state, check_system
 from ..value.attributes import Sealed
 from ..value.callers import callers_level

@@ -16,10 +16,11 @@ import numpy as np
 
 from ..algebra.arrays import Array
 from ..integrator import Integrator
-from ..integrator import _runge_kutta as rk
 from ..integrator import _variations as kernels
-from ..integrator._evaluate import Interpreted
 from ..state.state import State
+from ..stepping import controller, limits, loop
+from ..stepping import record as rk
+from ..stepping.evaluate import Interpreted
 from ..system.variations import Directions, Variations
 from ..tree.measures import begin_step
 from ._carrying import Carrying, Jump, Step, kept_attributes, largest_error, put_back
@@ -75,7 +76,7 @@ class Variational(Carrying, Integrator):
         control, counts, state = self.control, self.counts, self._state
         assert state is not None
         if control[rk.STEP] < control[rk.COLLAPSE]:
-            control[rk.COLLAPSE] = rk.COLLAPSE_RATIO * control[rk.STEP]
+            control[rk.COLLAPSE] = controller.COLLAPSE_RATIO * control[rk.STEP]
             return rk.COLLAPSED
         following = self.sample()
         time, y, S = float(control[rk.TIME]), self.work[rk.Y].copy(), self.S
@@ -83,7 +84,7 @@ class Variational(Carrying, Integrator):
         first, before = self._rates(state, S), self.work[rk.RATE].copy()
         limit = np.inf
         if state.tree.counts["num_contact_elements"]:
-            self._call(rk.permit, self.work, control, counts)
+            self._call(limits.permit, self.work, control, counts)
             limit = float(control[rk.PERMITTED_STEP])
         stop = min(float(control[rk.FINAL_TIME]), report, following)
         fixed = float(control[rk.FIXED_STEP])
@@ -99,7 +100,7 @@ class Variational(Carrying, Integrator):
             if tried is not None:
                 failure, error = rk.ERROR_FAILURES, 0.0 if fixed or counts[rk.FORCED] else tried[2]
             if tried is not None and error <= control[rk.ACCURACY]:
-                status = self._call(rk.finish_at, self.work, control, counts, end, tried[0])
+                status = self._call(loop.finish_at, self.work, control, counts, end, tried[0])
                 if status == rk.DONE:
                     break
                 failure, error = rk.PROJECTION_FAILURES, 1e300
@@ -119,7 +120,7 @@ class Variational(Carrying, Integrator):
         if counts[rk.STEPS] == 0:
             control[rk.FIRST_STEP] = h
         counts[rk.STEPS] += 1
-        control[rk.COLLAPSE] = max(control[rk.COLLAPSE], rk.COLLAPSE_RATIO * h)
+        control[rk.COLLAPSE] = max(control[rk.COLLAPSE], controller.COLLAPSE_RATIO * h)
         if not fixed and not counts[rk.FORCED]:
             growth = min(5.0, 0.8 * (control[rk.ACCURACY] / error) ** (1.0 / self.error_order)) if error > 0.0 else 5.0
             if (growth > 1.1 or growth < 1.0) and (not (clipped or limited) or growth * h > control[rk.STEP]):
@@ -234,7 +235,7 @@ class Variational(Carrying, Integrator):
 def variational(like: Integrator, state: State, directions: Directions, keeps_tape: bool = False) -> Carrying:
     """The same method, with variations."""
     variations = Variations(like.system, state, directions)
-    if type(like).kernel is not rk.advance or type(like).try_step is not Integrator.try_step:
+    if type(like).kernel is not loop.advance or type(like).try_step is not Integrator.try_step:
         return follow(like, variations, keeps_tape)
     return Variational(like, variations, keeps_tape)
 

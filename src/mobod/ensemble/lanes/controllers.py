@@ -6,12 +6,12 @@ from typing import Any
 
 from ...algebra.scalar import load, load_lane, store, store_lane
 from ...compiling import generic
-from ...integrator import _runge_kutta as rk
-from ...integrator._evaluate import evaluate
-from ...integrator._runge_kutta import TIME, Y
+from ...stepping import record as rk
+from ...stepping.evaluate import evaluate
+from ...stepping.record import TIME, Y
+from ...stepping.rows import set_rates, set_row
 from ...tree import sampling
-from . import steps
-from .layout import DUE, EVALUATIONS, SAMPLE, SINGLE_PRESCRIBER, SINGLE_ROUTINE, SOUND, STATE
+from .layout import DUE, EVALUATIONS, SAMPLE, SINGLE, SOUND, STATE
 
 
 @generic
@@ -34,14 +34,13 @@ def keep_memory(model: Any, single: Any, lane: int) -> None:
 
 
 @generic
-def sample(
-    model: Any, single: Any, plan: Any, work: Any, control: Any, lanes: Any, marks: Any, held: Any, own: Any, own_of_single: Any
-) -> bool:
+def sample(model: Any, single: Any, run: Any, lanes: Any, marks: Any, own: Any, own_of_single: Any) -> bool:
     """Sample the controllers that are due at lanes' times, one lane after the other; whether some were.
 
     DUE is 1 for the lanes whose forces are new, with new rates, and 1 less the status where that failed. Laws are of floats and
     arrays, for which lanes would not do; between samples their efforts are forces like others.
     """
+    plan, work, control = run.plan, run.work, run.control
     found = False
     store(control, SAMPLE, 0, sampling.next_sample(model))
     for lane in range(8):
@@ -50,7 +49,7 @@ def sample(
             found = True
             load_single(model, single, lane, work, control, own, own_of_single)
             status = rk.REACHED
-            if evaluate(single, plan[SINGLE_ROUTINE], plan[SINGLE_PRESCRIBER]) != 0:
+            if evaluate(single, plan[SINGLE:]) != 0:
                 status = rk.NOT_FINITE
             elif sampling.sample_due(single, control[TIME, 0, lane]) != 0:
                 status = rk.NOT_SAMPLED
@@ -59,10 +58,9 @@ def sample(
             lanes[EVALUATIONS, lane] += 1
             marks[DUE, 0, lane] = 1.0 - status
     if found:
-        steps.set_y(model, work, Y, load(control, TIME, 0))
-        steps.evaluate(model, plan, held)
-        steps.set_rate(model, work, load(marks, DUE, 0))
-        store(control, SOUND, 0, steps.soundness(model))
+        set_row(model, work, Y, load(control, TIME, 0))
+        store(control, SOUND, 0, evaluate(model, plan, run.held))
+        set_rates(model, work, load(marks, DUE, 0))
         for lane in range(8):
             if marks[DUE, 0, lane] > 0.0 and not control[SOUND, 0, lane] == 0.0:
                 marks[DUE, 0, lane] = 1.0 - rk.NOT_FINITE

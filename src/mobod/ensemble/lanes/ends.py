@@ -7,8 +7,9 @@ from typing import Any
 from ...algebra.record import call_routine
 from ...algebra.scalar import load, store
 from ...compiling import generic
-from ...integrator._runge_kutta import PREVIOUS_TIME, TIME
-from . import steps
+from ...stepping.evaluate import prescribe
+from ...stepping.interpolation import interpolate
+from ...stepping.record import PREVIOUS_TIME, TIME
 from .layout import AT, AT_HIGH, AT_LOW, DUE, HALT, HIGH, LOW, SIDE, TAKEN, TERMINATOR, VALUE, VALUE_BEFORE
 
 #: It is found to this part of the step.
@@ -23,8 +24,9 @@ def terminator(model: Any, plan: Any, control: Any, row: int) -> None:
 
 
 @generic
-def find_halts(model: Any, plan: Any, work: Any, control: Any, marks: Any) -> None:
+def find_halts(model: Any, run: Any, marks: Any) -> None:
     """Find where what terminates runs has become positive within the last steps: the secant with Illinois' weights."""
+    plan, work, control = run.plan, run.work, run.control
     any_left = False
     for lane in range(8):
         crossed = marks[TAKEN, 0, lane] > 0.0 and control[VALUE, 0, lane] > 0.0
@@ -57,8 +59,8 @@ def find_halts(model: Any, plan: Any, work: Any, control: Any, marks: Any) -> No
                     control[AT, 0, lane] = middle
                     any_left = True
         if any_left:
-            steps.interpolate(model, work, load(control, PREVIOUS_TIME, 0), load(control, TIME, 0), load(control, AT, 0))
-            steps.prescribe(model, plan)
+            interpolate(model, work, load(control, PREVIOUS_TIME, 0), load(control, TIME, 0), load(control, AT, 0))
+            prescribe(model, plan)
             terminator(model, plan, control, VALUE)
             for lane in range(8):
                 if marks[DUE, 0, lane] > 0.0:

@@ -1,16 +1,18 @@
 """What the arrays of a run in lanes hold: names of their rows, columns and places.
 
-Rows of *work* are those of `integrator._runge_kutta`, of eight numbers a variable.
+Rows of *work* are those of `stepping.record`, of eight numbers a variable.
 """
 
-from ...integrator import _runge_kutta as rk
+from ...stepping import record as rk
 
 # rows of `lanes`, integers of each lane: its state, -1 for none; its next report; then what is counted of the run, as in
-# `COUNTED`; and what the last attempt's failure was
+# `stepping.record`; and what the last attempt's failure was
 STATE, REPORT, STEPS, ATTEMPTS, EVALUATIONS, ERROR_FAILURES, REALIZATION_FAILURES, PROJECTION_FAILURES = range(8)
 CONVERGENCE_FAILURES, FAILURE = range(8, 10)
 LANE_ROWS = 10
-#: Columns of `outcome`: how the run ended, one of the statuses of `integrator._runge_kutta`; reports made, and what else was
+#: From the places of counts of one state to these rows.
+OF_COUNTS = STEPS - rk.STEPS
+#: Columns of `outcome`: how the run ended, one of the statuses of `stepping.record`; reports made, and what else was
 #: counted, in the order of the lanes' rows.
 STATUS, ROWS = 0, 1
 NUM_STEPS, NUM_ATTEMPTS, NUM_EVALUATIONS, NUM_ERROR_FAILURES, NUM_REALIZATION_FAILURES, NUM_PROJECTION_FAILURES = range(2, 8)
@@ -29,24 +31,20 @@ FINISHED, UNFINISHED = range(2)
 # columns of `reached`: the time, and the size of the last step; where the next is SUSPECT its size, and what else it depends on
 REACHED_TIME, LAST_SIZE, LAST_PART, LAST_STRAIN = range(4)
 REACHED_SIZE = 4
-# rows of `control` after those of `integrator._runge_kutta`: the attempt's size, the time of a report, the attempt's error, NaN
-# where it failed, when the run ends, when what terminates it becomes positive, the value of that at the step's beginning and
-# last, the bracket of the time at which it is zero with the values there, weighted, and which side was moved last; when the
-# next controller is to be sampled; of the attempt of a method that iterates how often it did, and 1 where that went on;
-# where surfaces may touch, the strain and the surprise of that module
-SIZE, AT, NORM, SOUND, END, HALT, VALUE_BEFORE, VALUE, LOW, HIGH, AT_LOW, AT_HIGH, SIDE, SAMPLE = range(
+# rows of `control` after those of `stepping.record`: the time of a report, the attempt's error, NaN where it failed, when the
+# run ends, when what terminates it becomes positive, the value of that at the step's beginning and last, the bracket of the
+# time at which it is zero with the values there, weighted, and which side was moved last; when the next controller is to be
+# sampled; where surfaces may touch, what `stepping.errors.surprise` says
+AT, NORM, SOUND, END, HALT, VALUE_BEFORE, VALUE, LOW, HIGH, AT_LOW, AT_HIGH, SIDE, SAMPLE, SURPRISE = range(
     rk.CONTROL_SIZE, rk.CONTROL_SIZE + 14
 )
-ITERATIONS, APART, STRAIN, SURPRISE = range(rk.CONTROL_SIZE + 14, rk.CONTROL_SIZE + 18)
-CONTROL_ROWS = rk.CONTROL_SIZE + 18
+CONTROL_ROWS = rk.CONTROL_SIZE + 14
 # rows of `marks`: lanes that begin, that end a step, that report
 FRESH, TAKEN, DUE = range(3)
 MARK_ROWS = 3
-# places in `plan`: addresses of routines, 0 for none; what is requested of the first; and choices, 1 or 0; one more address
-ROUTINE, PRESCRIBER, PROJECTOR, CONTROLLER, WANTED, HOLDS, METHOD, ERROR_ORDER, ENDS_AT_STAGE, MEAN_NORM = range(10)
-PROJECT_REPORTS, FIXED, PLAIN_RATES, QUATERNIONS, TERMINATOR, SINGLE_ROUTINE, SINGLE_PRESCRIBER = range(10, 17)
-# ... the routine that limits steps by contact, and the row of *work* with the rates foreseen at a step's end
-LIMITER, FORESEEN = 17, 18
-PLAN_SIZE = 19
+# places in `plan` after those of `stepping.record`: the method, the address of what ends runs or 0, and where the plan of the
+# record of one state begins, in which controllers are sampled
+METHOD, TERMINATOR, SINGLE = range(rk.PLAN_SIZE, rk.PLAN_SIZE + 3)
+PLAN_SIZE = SINGLE + rk.PLAN_SIZE
 # what METHOD is
 RUNGE_KUTTA, SEMI_EXPLICIT_EULER, SEMI_EXPLICIT_EULER2, VERLET = range(4)

@@ -6,10 +6,10 @@ from typing import Any
 
 from ...algebra.scalar import load, load_lane, store, where
 from ...compiling import generic
-from ...integrator import _runge_kutta as rk
-from ...integrator._runge_kutta import PREVIOUS_TIME, TIME
-from . import steps
-from .layout import AT, DUE, HALT, PROJECT_REPORTS, REPORT, STATE, TAKEN
+from ...stepping.evaluate import prescribe, project_lanes
+from ...stepping.interpolation import interpolate
+from ...stepping.record import PREVIOUS_TIME, PROJECT_REPORTS, TIME, TOLERANCE
+from .layout import AT, DUE, HALT, REPORT, STATE, TAKEN
 
 
 @generic
@@ -30,13 +30,12 @@ def find_due(control: Any, lanes: Any, marks: Any, times: Any) -> bool:
 
 
 @generic
-def report(
-    model: Any, plan: Any, settings: Any, work: Any, control: Any, lanes: Any, marks: Any, first: int, results: Any
-) -> None:
+def report(model: Any, run: Any, lanes: Any, marks: Any, first: int, results: Any) -> None:
     """A report of each lane that is marked, into its row of the results."""
+    plan, control = run.plan, run.control
     at, time = load(control, AT, 0), load(control, TIME, 0)
-    steps.interpolate(model, work, load(control, PREVIOUS_TIME, 0), time, at)
-    steps.prescribe(model, plan)
+    interpolate(model, run.work, load(control, PREVIOUS_TIME, 0), time, at)
+    prescribe(model, plan)
     if plan[PROJECT_REPORTS] != 0:
         between = where(at < time, load(marks, DUE, 0), 0.0)
         # TAKEN is free here
@@ -45,7 +44,7 @@ def report(
         for lane in range(8):
             any_between = any_between or marks[TAKEN, 0, lane] > 0.0
         if any_between:
-            steps.project(model, plan, between, 1.0, settings[rk.TOLERANCE])
+            project_lanes(model, plan, between, 1.0, run.settings[TOLERANCE])
     for lane in range(8):
         if marks[DUE, 0, lane] > 0.0:
             s, k = lanes[STATE, lane], lanes[REPORT, lane]

@@ -6,8 +6,8 @@ from typing import Any
 
 from ...algebra.scalar import load_lane
 from ...compiling import generic
-from ...integrator import _runge_kutta as rk
-from ...integrator._runge_kutta import LAST_ERROR, MIN_STEP, PREVIOUS_TIME, STEP, TIME, Y
+from ...stepping import record as rk
+from ...stepping.record import LAST_ERROR, MIN_STEP, PREVIOUS_TIME, STEP, STRAIN, TIME, Y
 from ..batch_memory import put_memory, take_memory
 from ..chunks import ITEMS, end_of
 from ..chunks import take as next_chunk
@@ -29,7 +29,6 @@ from .layout import (
     STATE,
     STATUS,
     STOP,
-    STRAIN,
     SUSPECT,
     TERMINATED,
 )

@@ -1,7 +1,8 @@
-"""An integrator's calls of the system, in two forms: compiled, and interpreted for systems with parts in Python.
+"""What steps ask of the system, in two forms: compiled, and interpreted for systems with parts in Python.
 
-An integrator's source says `evaluate(model)`. In a kernel, *model* is the record and the compiled form is called; run by
-Python, it is an `Interpreted` and the call goes through `MultibodySystem.realize`. The algorithm is the same text.
+A method's source says `evaluate(model, plan)`. In a kernel, *model* is the record, of one state or of several, and the compiled
+form is called; run by Python, it is an `Interpreted` and the call goes through `MultibodySystem.realize`. The algorithm is the
+same text.
 """
 
 from __future__ import annotations
@@ -10,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from ..algebra import quaternion
 from ..algebra.record import attach, call_routine
-from ..compiling import compiled, compiled_form_of
+from ..algebra.scalar import load, num_lanes, one, store, where, zero
+from ..compiling import compiled, compiled_form_of, generic
 from ..constraint._protocol import PROJECT_Q, PROJECT_U
 from ..control.custom import controllers_of
 from ..errors import ConvergenceError, ModelError
@@ -20,11 +22,13 @@ from ..force.contact.bristle import begin_bristles, finish_bristles
 from ..mobilizer import _rates
 from ..mobilizer._access import vector4
 from ..motion._protocol import SET_Q, SET_U
-from ..state.validity import ARTICULATED, EVERYTHING, KINEMATICS, POSITIONS
+from ..state.validity import ARTICULATED, FORCES, KINEMATICS, NO_MOBILIZERS, NO_RATES, POSITIONS, UNCHECKED
 from ..system import prescription, projection
 from ..tree import measures, momentum, sampling
+from ..tree import project as projection_steps
 from ..tree.project import begin_projection, has_taken_steps
-from ..tree.realize import BAD_INPUT
+from ..tree.realize import nothing_of
+from .record import CONTROLLER, HOLDS, PRESCRIBER, PROJECTOR, QUATERNIONS, ROUTINE, WANTED
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -124,7 +128,7 @@ class Interpreted:
             return 1
         return 0
 
-    def project(self, projector: int, choices: int, tolerance: float) -> int:
+    def project(self, choices: int, tolerance: float) -> int:
         """Bring y, of which kernels have changed time too, to its manifolds."""
         from ..value.stage import Stage
 
@@ -177,58 +181,98 @@ def sample_controllers(system: MultibodySystem, state: State, time: float) -> in
     return status
 
 
-def evaluate(model: Any, address: int, prescriber: int) -> int:
-    """Set prescribed q and u, and compute the rates of y; 0 if these are finite.
-
-    Compiled, it calls the routine at *address*, and that at *prescriber* unless it is 0, which means nothing is prescribed.
-    """
-    return model.evaluate()
+def evaluate(model: Any, plan: Any, held: Any = None) -> Any:
+    """Set prescribed q and u, and compute the rates of y; 0 if these are finite, else NaN."""
+    return of_status(model.evaluate())
 
 
 @compiled_form_of(evaluate)
-def _evaluate(model: Any, address: int, prescriber: int) -> int:
+def _evaluate(model: Any, plan: Any, held: Any = None) -> Any:
     valid = 0
-    if prescriber != 0:
-        call_routine(prescriber, model, SET_Q, 0)
-        if call_routine(address, model, 0, POSITIONS) != 0:
-            return BAD_INPUT
-        call_routine(prescriber, model, SET_U, 0)
+    if plan[PRESCRIBER] != 0:
+        call_routine(plan[PRESCRIBER], model, SET_Q, 0)
+        status = call_routine(plan[ROUTINE], model, 0, POSITIONS | plan[WANTED] & UNCHECKED)
+        if status != 0:
+            return soundness(model, status)
+        call_routine(plan[PRESCRIBER], model, SET_U, 0)
         valid = POSITIONS
-    return call_routine(address, model, valid, EVERYTHING)
+    return _find_rates(model, plan, valid, held)
 
 
-def evaluate_rest(model: Any, address: int, prescriber: int, valid: int) -> int:
+def evaluate_rest(model: Any, plan: Any, valid: int) -> Any:
     """`evaluate`, of a record in which some results are *valid*."""
-    return model.evaluate()
+    return of_status(model.evaluate())
 
 
 @compiled_form_of(evaluate_rest)
-def _evaluate_rest(model: Any, address: int, prescriber: int, valid: int) -> int:
+def _evaluate_rest(model: Any, plan: Any, valid: int) -> Any:
     if valid & KINEMATICS != KINEMATICS:
-        return evaluate(model, address, prescriber)
-    return call_routine(address, model, valid, EVERYTHING)
+        return evaluate(model, plan)
+    return _find_rates(model, plan, valid)
 
 
-def evaluate_speeds(model: Any, address: int, prescriber: int) -> int:
+def evaluate_speeds(model: Any, plan: Any, held: Any = None) -> Any:
     """`evaluate`, where time and the matter's q and the particles' locations are as they were at the last."""
-    return model.evaluate_speeds()
+    return of_status(model.evaluate_speeds())
 
 
 @compiled_form_of(evaluate_speeds)
-def _evaluate_speeds(model: Any, address: int, prescriber: int) -> int:
-    if prescriber != 0:
-        call_routine(prescriber, model, SET_U, 0)
-    return call_routine(address, model, POSITIONS | ARTICULATED, EVERYTHING)
+def _evaluate_speeds(model: Any, plan: Any, held: Any = None) -> Any:
+    if plan[PRESCRIBER] != 0:
+        call_routine(plan[PRESCRIBER], model, SET_U, 0)
+    return _find_rates(model, plan, POSITIONS | ARTICULATED, held)
 
 
-def move(model: Any, address: int) -> int:
-    """Realize positions and velocities, and thereby q_dot, at y; nothing is prescribed. 0 where y is finite."""
-    return model.move()
+@generic
+def _find_rates(model: Any, plan: Any, valid: int, held: Any = None) -> Any:
+    """Compute the rates of y, where some results are *valid* already, with the forces beside those of the elements."""
+    if held is not None:
+        if plan[HOLDS] != 0 or plan[CONTROLLER] != 0:
+            before = KINEMATICS | FORCES
+            call_routine(plan[ROUTINE], model, valid, plan[WANTED] & (before | UNCHECKED | NO_RATES | NO_MOBILIZERS))
+            _add_forces(model, plan, held)
+            valid = valid | before
+    return soundness(model, call_routine(plan[ROUTINE], model, valid, plan[WANTED]))
+
+
+@generic
+def _add_forces(model: Any, plan: Any, held: Any) -> None:
+    """The mobility forces that are held, and the controller's, beside those of the elements."""
+    if plan[HOLDS] != 0 or plan[WANTED] & FORCES == 0:
+        for i in range(model.nu):
+            f = load(held, i, 0)
+            if plan[WANTED] & FORCES != 0:  # else the elements' only force is gravity, as an acceleration of Ground
+                f = f + load(model.mobility_forces, i, 0)
+            store(model.mobility_forces, i, 0, f)
+    if plan[CONTROLLER] != 0:
+        call_routine(plan[CONTROLLER], model, 0, 0)
+
+
+@generic
+def soundness(model: Any, status: int) -> Any:
+    """0 where the rates are finite, else NaN; of one state the routine's *status* says it."""
+    sound = 0.0 * load(model.time, 0, 0)
+    if num_lanes(sound) == 1:
+        return zero(sound) + of_status(status)
+    sound = nothing_of(model.u_dot, model.nu, sound)
+    sound = nothing_of(model.q_dot, model.nq, sound)
+    return nothing_of(model.particle_acceleration, model.particle_size, sound)
+
+
+@generic
+def of_status(status: int) -> float:
+    """0, or NaN for a status that says that something was not finite."""
+    return 0.0 if status == 0 else float("nan")
+
+
+def move(model: Any, plan: Any) -> Any:
+    """Realize positions and velocities, and thereby q_dot, at y; nothing is prescribed. 0 where y is finite, else NaN."""
+    return of_status(model.move())
 
 
 @compiled_form_of(move)
-def _move(model: Any, address: int) -> int:
-    return call_routine(address, model, 0, KINEMATICS)
+def _move(model: Any, plan: Any) -> Any:
+    return of_status(call_routine(plan[ROUTINE], model, 0, KINEMATICS | plan[WANTED] & UNCHECKED))
 
 
 @compiled
@@ -247,17 +291,15 @@ def normalize(block: Any, choices: int, tolerance: float) -> int:
     return changed
 
 
-def project(model: Any, address: int, projector: int, choices: int, tolerance: float) -> int:
-    """Project q and u at y onto their manifolds: the one place where a step, or a report, is projected.
+def project(model: Any, plan: Any, choices: int, tolerance: float) -> int:
+    """Project q and u of one state at y onto their manifolds: the one place where a step, or a report, is projected.
 
     Parameters
     ----------
     model : record, or Interpreted
         Its y comes from an attempt or an interpolation; prescribed variables have their values.
-    address : int
-        Address of the routine that realizes.
-    projector : int
-        Address of the routine that projects onto the constraint manifolds; 0 without constraints.
+    plan : array
+        Of a run.
     choices : int
         A sum: ALWAYS, to project even within the tolerance, and FULL_NEWTON, to compute the iteration matrix anew each time.
     tolerance : float
@@ -268,39 +310,56 @@ def project(model: Any, address: int, projector: int, choices: int, tolerance: f
     int
         The sum of CHANGED_Q and CHANGED_U where these have changed, 0 where y is as it was, below 0 where that failed.
     """
-    return model.project(projector, choices, tolerance)
+    return model.project(choices, tolerance)
 
 
 @compiled_form_of(project)
-def _project(model: Any, address: int, projector: int, choices: int, tolerance: float) -> int:
+def _project(model: Any, plan: Any, choices: int, tolerance: float) -> int:
     changed = normalize(model, choices, tolerance)
-    if projector != 0:
+    if plan[PROJECTOR] != 0:
         least = 0
         if choices & ALWAYS != 0:
             least = 1
         begin_projection(model, tolerance, least)
-        if call_routine(projector, model, PROJECT_Q, address) != 0:
+        if call_routine(plan[PROJECTOR], model, PROJECT_Q, plan[ROUTINE]) != 0:
             return -1
         if has_taken_steps(model):
             changed = changed | CHANGED_Q
-        if call_routine(projector, model, PROJECT_U, address) != 0:
+        if call_routine(plan[PROJECTOR], model, PROJECT_U, plan[ROUTINE]) != 0:
             return -1
         if has_taken_steps(model):
             changed = changed | CHANGED_U
     return changed
 
 
-def prescribe(model: Any, address: int, prescriber: int) -> None:
+@generic
+def project_lanes(model: Any, plan: Any, mark: Any, least: float, tolerance: float) -> Any:
+    """Project q and u of the lanes that are marked onto their manifolds; 1 where that failed."""
+    if plan[QUATERNIONS] != 0:
+        for b in range(1, model.nb):
+            _rates.normalize(model, b)
+    missed = zero(mark)
+    if plan[PROJECTOR] != 0:
+        reach = where(mark > 0.0, tolerance + zero(mark), 1e300)
+        store(model.projection, projection_steps.TOLERANCE, 0, reach)
+        store(model.projection, projection_steps.LEAST, 0, where(mark > 0.0, least + zero(mark), 0.0))
+        for what in (PROJECT_Q, PROJECT_U):
+            call_routine(plan[PROJECTOR], model, what, plan[ROUTINE])
+            missed = where(load(model.projection, projection_steps.ERROR, 0) <= reach, missed, one(mark))
+    return where(mark > 0.0, missed, zero(mark))
+
+
+def prescribe(model: Any, plan: Any) -> None:
     """Set the prescribed q and u at y."""
     model.prescribe()
 
 
 @compiled_form_of(prescribe)
-def _prescribe(model: Any, address: int, prescriber: int) -> None:
-    if prescriber != 0:
-        call_routine(prescriber, model, SET_Q, 0)
-        call_routine(address, model, 0, POSITIONS)
-        call_routine(prescriber, model, SET_U, 0)
+def _prescribe(model: Any, plan: Any) -> None:
+    if plan[PRESCRIBER] != 0:
+        call_routine(plan[PRESCRIBER], model, SET_Q, 0)
+        call_routine(plan[ROUTINE], model, 0, POSITIONS | plan[WANTED] & UNCHECKED)
+        call_routine(plan[PRESCRIBER], model, SET_U, 0)
 
 
 def finish_step(model: Any) -> int:
@@ -363,12 +422,12 @@ def _permitted_step(model: Any, address: int, part: float, h: float) -> float:
     return step_limit.permitted_step(model, address, part, h)
 
 
-def energy(model: Any, address: int) -> float:
+def energy(model: Any, plan: Any) -> float:
     """Kinetic and potential energy at y; positions and velocities are computed afresh."""
     return model.energy()
 
 
 @compiled_form_of(energy)
-def _energy(model: Any, address: int) -> float:
-    call_routine(address, model, 0, KINEMATICS)
+def _energy(model: Any, plan: Any) -> float:
+    call_routine(plan[ROUTINE], model, 0, KINEMATICS)
     return momentum.kinetic_energy(model) + forces.total_potential_energy(model)

@@ -1,0 +1,117 @@
+"""The sizes of steps: of the next attempt, after one that is taken, and after one in vain; of one state at a time.
+
+    error of order p   the next step is h min(5, 0.8 (accuracy / error)^(1 / p)), after an attempt in vain at least h / 10
+
+Source: Hairer, Norsett and Wanner 1993, II.4.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..algebra.scalar import load_lane, store_lane
+from ..compiling import generic
+from .record import (
+    ACCURACY,
+    ARRIVAL,
+    CLIPPED,
+    CONVERGENCE_FAILURES,
+    ERROR_FAILURES,
+    ERROR_ORDER,
+    FIXED_STEP,
+    LAST_ERROR,
+    LAST_STEP,
+    LIMITED,
+    LIMITER,
+    MAX_STEP,
+    MIN_STEP,
+    NOT_FINITE,
+    NOT_PROJECTED,
+    PERMITTED_STEP,
+    PREVIOUS_TIME,
+    PROJECTION_FAILURES,
+    REACHED,
+    REALIZATION_FAILURES,
+    SIZE,
+    STEP,
+    STEP_TOO_SMALL,
+    STRAIN,
+    TIME,
+)
+
+#: When steps have shrunk to this part of their size, the cause is looked for.
+COLLAPSE_RATIO = 1e-3
+#: What an attempt in vain adds to the strain, of which a step takes away 1; and from which on steps are taken to be bounded
+#: by stability: one attempt of three fails then, for a hundred attempts; in a bounce, one of five.
+STRAIN_OF_FAILURE, MOST_STRAIN = 8.0, 200.0
+
+
+@generic
+def propose(run: Any, lane: int, end: float) -> None:
+    """The size of the next attempt, which ends at *end* at the latest; one that leaves only a sliver is stretched to it."""
+    control, time = run.control, load_lane(run.control, TIME, 0, lane)
+    h = run.settings[FIXED_STEP]
+    if h == 0.0:
+        h = min(load_lane(control, STEP, 0, lane), run.settings[MAX_STEP])
+    limited = clipped = 0.0
+    if run.plan[LIMITER] != 0 and h > load_lane(control, PERMITTED_STEP, 0, lane):
+        h, limited = load_lane(control, PERMITTED_STEP, 0, lane), 1.0
+    arrival = time + h
+    if h > 0.999 * (end - time):
+        h, arrival, clipped = end - time, end, 1.0
+    store_lane(control, SIZE, 0, lane, h)
+    store_lane(control, ARRIVAL, 0, lane, arrival)
+    store_lane(control, CLIPPED, 0, lane, clipped)
+    store_lane(control, LIMITED, 0, lane, limited)
+
+
+@generic
+def accept(run: Any, lane: int, error: float, controlled: bool) -> None:
+    """The attempt has become a step: its time, and where steps are controlled by their errors, the size of the next."""
+    control, h = run.control, load_lane(run.control, SIZE, 0, lane)
+    limited, strain = load_lane(control, LIMITED, 0, lane) > 0.0, load_lane(control, STRAIN, 0, lane)
+    store_lane(control, PREVIOUS_TIME, 0, lane, load_lane(control, TIME, 0, lane))
+    store_lane(control, TIME, 0, lane, load_lane(control, ARRIVAL, 0, lane))
+    store_lane(control, LAST_STEP, 0, lane, h)
+    if limited:
+        store_lane(control, STRAIN, 0, lane, 0.0)
+    elif 0.0 < strain <= MOST_STRAIN:
+        strain = strain - 1.0
+        store_lane(control, STRAIN, 0, lane, strain)
+    if not controlled:
+        return
+    growth = 5.0
+    if error > 0.0:
+        order = run.plan[ERROR_ORDER]
+        growth = min(5.0, 0.8 * (run.settings[ACCURACY] / error) ** (1.0 / order))
+        # what rests on stiff contacts lets steps grow until they are not stable, fails, and begins anew: by the change of
+        # errors too they come to that length and stay there (Gustafsson 1991, ACM Trans. Math. Softw. 17, 533; Hairer and
+        # Wanner 1996, IV.2)
+        part, last = error / run.settings[ACCURACY], load_lane(control, LAST_ERROR, 0, lane)
+        if run.plan[LIMITER] != 0 and not limited and strain > MOST_STRAIN and last > 0.0:
+            growth = min(5.0, 0.8 * (last**0.4 / part**0.7) ** (1.0 / order))
+        store_lane(control, LAST_ERROR, 0, lane, part)
+    # small changes of the step are skipped; a step clipped by the end, or by what is near, says nothing about the next
+    cut = limited or load_lane(control, CLIPPED, 0, lane) > 0.0
+    if (growth > 1.1 or growth < 1.0) and (not cut or growth * h > load_lane(control, STEP, 0, lane)):
+        store_lane(control, STEP, 0, lane, max(load_lane(control, MIN_STEP, 0, lane), growth * h))
+
+
+@generic
+def refuse(run: Any, lane: int, error: float, failure: int) -> int:
+    """The attempt was in vain: REACHED where a smaller one is to be tried, else why none can be."""
+    control, time, h = run.control, load_lane(run.control, TIME, 0, lane), load_lane(run.control, SIZE, 0, lane)
+    least = load_lane(control, MIN_STEP, 0, lane)
+    if run.settings[FIXED_STEP] > 0.0 or h <= least or time + 0.1 * h == time:
+        if failure == REALIZATION_FAILURES:
+            return NOT_FINITE
+        return NOT_PROJECTED if failure == PROJECTION_FAILURES else STEP_TOO_SMALL
+    shrink = 0.1
+    if failure == CONVERGENCE_FAILURES:
+        shrink = 0.5
+    elif failure == ERROR_FAILURES and error < 1e299:
+        shrink = max(0.1, min(0.9, 0.8 * (run.settings[ACCURACY] / error) ** (1.0 / run.plan[ERROR_ORDER])))
+    store_lane(control, STEP, 0, lane, max(least, shrink * h))
+    store_lane(control, LAST_ERROR, 0, lane, 0.0)
+    store_lane(control, STRAIN, 0, lane, load_lane(control, STRAIN, 0, lane) + STRAIN_OF_FAILURE)
+    return REACHED
