@@ -27,6 +27,7 @@ from . import _runge_kutta as rk
 from ._evaluate import ALWAYS, begin_step, energy, evaluate, finish_step, next_sample, permitted_step, prescribe, project
 from ._implicit import jacobian_at, rates_at
 from ._runge_kutta import ATTEMPTS, EVALUATIONS, FINAL_TIME, FORCED, LIMITER, PERMITTED_STEP, PREVIOUS_TIME, RATE, STEP, TIME, Y
+from ._watched import suspects
 
 MOST_ORDER = 5
 # rows of `memory` after the first eight, which are the differences, two more than the order: y and psi as predicted, d, its
@@ -311,7 +312,7 @@ def advance(block: Any, work: Any, memory: Any, control: Any, counts: Any, times
     realized = False
     while counts[rk.REPORT] < times.shape[0]:
         k = counts[rk.REPORT]
-        if times[k] <= control[TIME]:
+        if times[k] <= min(control[TIME], control[rk.TARGET]):
             realized = realized and times[k] == control[TIME]
             if times[k] < control[TIME] and times[k] > control[PREVIOUS_TIME] and control[ORDER] > 0.0:
                 interpolate(model, memory, control, times[k])
@@ -326,6 +327,8 @@ def advance(block: Any, work: Any, memory: Any, control: Any, counts: Any, times
                 energies[k] = energy(model, counts[rk.ROUTINE])
             counts[rk.REPORT] += 1
             continue
+        if control[TIME] >= control[rk.TARGET]:
+            return rk.REACHED
         if taken >= counts[rk.LIMIT]:
             return rk.PAUSED
         if control[STEP] < control[rk.COLLAPSE]:
@@ -421,6 +424,8 @@ def advance(block: Any, work: Any, memory: Any, control: Any, counts: Any, times
             if control[EQUAL_STEPS] >= order + 1.0:
                 choose_next(memory, work, control, iterations, error)
             control[STEP] = max(control[SIZE], control[rk.MIN_STEP])
+            if counts[rk.WATCHES] != 0 and suspects(model, counts[rk.WATCHES], h):
+                return rk.SUSPECT
             continue
         if failure == rk.PROJECTION_FAILURES:  # counted where they are met; the past led there
             factor, control[ORDER] = 0.1, 0.0

@@ -21,6 +21,7 @@ from ..unilateral.stepped.points import find_points, recall, remember
 from ..unilateral.stepped.solve import find_problem, push_free, solve, weigh
 from . import _runge_kutta as rk
 from ._evaluate import ALWAYS, energy, evaluate, finish_step, permitted_step, prescribe, project
+from ._watched import suspects
 
 #: What `advance` returns beside the others: the space is too small; the impulses have not been found.
 NO_ROOM, NO_IMPULSES = 10, 11
@@ -169,7 +170,7 @@ def advance(
     taken, here = 0, False
     while counts[rk.REPORT] < times.shape[0]:
         k = counts[rk.REPORT]
-        if times[k] <= control[rk.TIME]:
+        if times[k] <= min(control[rk.TIME], control[rk.TARGET]):
             _report(model, work, control, counts, times[k])
             rk.report_row(model, results[k])
             if energies.shape[0] == times.shape[0]:
@@ -177,6 +178,8 @@ def advance(
             counts[rk.REPORT] += 1
             here = False
             continue
+        if control[rk.TIME] >= control[rk.TARGET]:
+            return rk.REACHED
         if taken >= counts[rk.LIMIT]:
             return rk.PAUSED
         time = control[rk.TIME]
@@ -238,6 +241,8 @@ def advance(
             elif counts[rk.LIMITER] != 0 and counts[rk.PASSES] == 0 and _is_fast(model, space, h):
                 if permitted_step(model, counts[rk.LIMITER], rk.MISSED, h) < h:
                     counts[rk.PASSES] = 1
+            if counts[rk.WATCHES] != 0 and suspects(model, counts[rk.WATCHES], h):
+                return rk.SUSPECT
             continue
         here = False
         if fixed > 0.0 or h <= control[rk.MIN_STEP] or time + 0.1 * h == time:

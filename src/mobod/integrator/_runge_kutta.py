@@ -40,8 +40,9 @@ from ._evaluate import (
     project,
     sample,
 )
+from ._watched import look, suspects
 
-# places in the array `control`
+# places in the array `control`; TARGET: where the loop returns, having reported nothing beyond, though times are left to report
 TIME, PREVIOUS_TIME, STEP, TARGET, FINAL_TIME, ACCURACY, MIN_STEP, MAX_STEP, FIXED_STEP, LAST_STEP, COLLAPSE = range(11)
 FIRST_STEP, TOLERANCE = 11, 12
 # ... the longest step from TIME that surfaces permit, below zero where it is not known
@@ -67,7 +68,9 @@ FORESEEN, CHANGED = 25, 26
 STRAIN = 27
 # ... 1 where y as it is fulfils constraints, as the end of a step does, so that a run that goes on there is the run that was
 PROJECTED = 28
-COUNTS_SIZE = 29
+# ... how many witnesses `_watched` looks at after each step, 0 for none; below 0 the loop returns after each step, SUSPECT
+WATCHES = 29
+COUNTS_SIZE = 30
 # rows of the array `work`; the stages' rates come after, then weights (0 for what is prescribed), the last attempt's errors,
 # and at the end q_dot_dot of the last step's two ends
 Y_PREVIOUS, RATE_PREVIOUS, Y, RATE = range(4)
@@ -78,6 +81,8 @@ ROWS_AFTER = 4
 # what `advance` returns
 REACHED, PAUSED, STEP_TOO_SMALL, NOT_FINITE, COLLAPSED, NOT_PROJECTED, NOT_TAKEN_UP = 0, 1, 2, 3, 4, 5, 6
 NOT_SAMPLED = 7
+# ... before any report within the last step
+SUSPECT = 8
 # what an attempt returns
 DONE, NOT_REALIZED, NOT_CONVERGED = 0, 1, 2
 
@@ -213,6 +218,14 @@ def set_rate(block: Any, work: Any) -> None:
         work[last, i] = load(model.q_dot_dot, i, 0)
 
 
+@compiled
+def return_to_end(block: Any, work: Any, control: Any, counts: Any) -> int:
+    """Realize the record at the end of the last step, from which reports have moved it."""
+    model = attach(block)
+    set_y(model, control[TIME], work[Y])
+    return evaluate(model, counts[ROUTINE], counts[PRESCRIBER])
+
+
 @generic
 def take_samples(model: Any, work: Any, control: Any, counts: Any, realized: bool) -> int:
     """Sample the controllers that are due at the last step's end, where the record may be *realized* already."""
@@ -244,7 +257,9 @@ def take_up(model: Any, work: Any, control: Any, counts: Any) -> int:
     counts[EVALUATIONS] += 1
     begin_at(model, work)
     control[TIME] = control[PREVIOUS_TIME] = load(model.time, 0, 0)
-    control[PERMITTED_STEP] = -1.0
+    control[PERMITTED_STEP], control[LAST_ERROR], counts[STRAIN] = -1.0, 0.0, 0
+    if counts[WATCHES] > 0:  # what has been set here is no event
+        look(model, counts[WATCHES])
     return REACHED
 
 
@@ -490,7 +505,8 @@ def stepping(attempt: Callable[..., int], name: str) -> Kernel:
         """Step until every time of *times* from number ``counts[REPORT]`` on is reported, or ``counts[LIMIT]`` steps are taken.
 
         A report is a row of *results* (y) and, if *energies* is as long as *times*, the energy. It returns COLLAPSED when
-        steps have shrunk far: the caller may look for the cause, and call again to go on unchanged.
+        steps have shrunk far: the caller may look for the cause, and call again to go on unchanged. So it does with SUSPECT,
+        where a witness may have changed sign within the last step, and with REACHED at the target.
         """
         model = attach(block)
         if counts[CHANGED] != 0 and take_up(model, work, control, counts) != REACHED:
@@ -498,7 +514,7 @@ def stepping(attempt: Callable[..., int], name: str) -> Kernel:
         taken = 0
         realized = False
         while counts[REPORT] < times.shape[0]:
-            if times[counts[REPORT]] <= control[TIME]:
+            if times[counts[REPORT]] <= min(control[TIME], control[TARGET]):
                 k = counts[REPORT]
                 realized = realized and times[k] == control[TIME]
                 interpolate(model, work, control[PREVIOUS_TIME], control[TIME], times[k])
@@ -510,6 +526,8 @@ def stepping(attempt: Callable[..., int], name: str) -> Kernel:
                     energies[k] = energy(model, counts[ROUTINE])
                 counts[REPORT] += 1
                 continue
+            if control[TIME] >= control[TARGET]:
+                return REACHED
             if taken >= counts[LIMIT]:
                 return PAUSED
             if control[STEP] < control[COLLAPSE]:
@@ -603,6 +621,8 @@ def stepping(attempt: Callable[..., int], name: str) -> Kernel:
                 counts[FORCED] = 0
                 if counts[LIMITER] != 0:
                     find_permitted_step(model, control, counts)
+                if counts[WATCHES] != 0 and suspects(model, counts[WATCHES], h):
+                    return SUSPECT
                 continue
             if failure != PROJECTION_FAILURES:  # these are counted where they are met
                 counts[failure] += 1

@@ -1,8 +1,9 @@
-"""Compiled steps that evaluate compiled witnesses, until one of them may have changed sign.
+"""Witnesses in the loop over steps: what may have changed sign within a step.
 
 A witness is a routine with its integers and numbers, which `mobod.event` writes. After each step its value and rate are
-compared with those at the step's beginning; unless a crossing is excluded, control returns to Python, which localizes it in
-`mobod.event._watch`.
+compared with those at the step's beginning; unless a crossing is excluded, the loop returns to Python, which localizes it in
+`mobod.event._watch`. The record has the table of n witnesses at the beginning of its pool `witness_integers`, five a row, and
+what has been seen of them at that of `witness_numbers`, four a row.
 """
 
 from __future__ import annotations
@@ -10,62 +11,57 @@ from __future__ import annotations
 from typing import Any
 
 from ..algebra.record import attach, call_routine
-from ..algebra.scalar import load
+from ..algebra.scalar import load, store
 from ..compiling import compiled, generic
-from ._runge_kutta import LIMIT, PAUSED, TIME, advance
 
-# columns of `watched`: where the witness's routine is, the places of its integers and numbers, which changes of sign count
+# of a row of the table: where the witness's routine is, the places of its integers and numbers, which changes of sign count
 ROUTINE, FIRST_INTEGER, FIRST_NUMBER, RISING, FALLING = range(5)
-# rows of `seen`
+WIDTH = 5
+# of a row of what has been seen: at the beginning of the last step, and at its end
 VALUE_BEFORE, VALUE, RATE_BEFORE, RATE = range(4)
+SEEN = 4
 
 
 @generic
-def _look(model: Any, watched: Any, seen: Any) -> None:
-    """Values and rates of all witnesses, of a record that is realized."""
-    for w in range(watched.shape[0]):
-        seen[VALUE_BEFORE, w], seen[RATE_BEFORE, w] = seen[VALUE, w], seen[RATE, w]
-        call_routine(watched[w, ROUTINE], model, watched[w, FIRST_INTEGER], watched[w, FIRST_NUMBER])
-        seen[VALUE, w], seen[RATE, w] = load(model.witness_values, 0, 0), load(model.witness_values, 0, 1)
+def _look(model: Any, n: int) -> None:
+    """Values and rates of all witnesses, of a record that is realized; those before are kept."""
+    for w in range(n):
+        at, row = SEEN * w, WIDTH * w
+        for k in range(VALUE_BEFORE, SEEN, 2):
+            store(model.witness_numbers, at + k, 0, load(model.witness_numbers, at + k + 1, 0))
+        integers, numbers = model.witness_integers[row + FIRST_INTEGER], model.witness_integers[row + FIRST_NUMBER]
+        call_routine(model.witness_integers[row + ROUTINE], model, integers, numbers)
+        for k in range(2):
+            store(model.witness_numbers, at + 2 * k + 1, 0, load(model.witness_values, 0, k))
 
 
 @compiled
-def advance_watching(
-    block: Any,
-    work: Any,
-    table: Any,
-    control: Any,
-    counts: Any,
-    times: Any,
-    results: Any,
-    energies: Any,
-    watched: Any,
-    seen: Any,
-    wanted: float,
-) -> int:
-    """`advance`, at most ``counts[LIMIT]`` steps, up to *wanted* or to a step in which a witness may have changed sign.
+def look(block: Any, n: int) -> None:
+    """A step begins at the record, which is realized: n witnesses as they are there."""
+    _look(attach(block), n)
 
-    It returns PAUSED in all of these cases.
+
+@compiled
+def suspects(block: Any, n: int, h: float) -> bool:
+    """Whether one of n witnesses may have changed sign within a step of size h, at whose end the record is realized.
+
+    Always, where n is below zero: there are witnesses that only Python knows.
     """
+    if n < 0:
+        return True
     model = attach(block)
-    for _ in range(counts[LIMIT]):
-        begin = control[TIME]
-        counts[LIMIT] = 1
-        status = advance(model, work, table, control, counts, times, results, energies)
-        if status != PAUSED:
-            return status
-        _look(model, watched, seen)
-        h = control[TIME] - begin
-        suspect = control[TIME] >= wanted
-        for w in range(watched.shape[0]):
-            g0, g1, r0, r1 = seen[VALUE_BEFORE, w], seen[VALUE, w], seen[RATE_BEFORE, w], seen[RATE, w]
-            if not (abs(g1) < 1e300 and abs(r1) < 1e300):
-                suspect = True
-            if (g0 > 0.0 and g1 <= 0.0 and watched[w, FALLING] != 0) or (g0 < 0.0 and g1 >= 0.0 and watched[w, RISING] != 0):
-                suspect = True
-            # it may cross zero and return, unless the tangents at both ends meet on this side
-            if g1 * r1 > 0.0 and g0 * g1 >= 0.0 and r0 * g1 < 0.0 and (g0 + r0 * ((g1 - g0 - r1 * h) / (r0 - r1))) * g1 < 0.0:
-                suspect = True
-        if suspect:
-            return PAUSED
-    return PAUSED
+    _look(model, n)
+    for w in range(n):
+        at, row = SEEN * w, WIDTH * w
+        g0, g1 = load(model.witness_numbers, at + VALUE_BEFORE, 0), load(model.witness_numbers, at + VALUE, 0)
+        r0, r1 = load(model.witness_numbers, at + RATE_BEFORE, 0), load(model.witness_numbers, at + RATE, 0)
+        if not (abs(g1) < 1e300 and abs(r1) < 1e300):
+            return True
+        if g0 > 0.0 and g1 <= 0.0 and model.witness_integers[row + FALLING] != 0:
+            return True
+        if g0 < 0.0 and g1 >= 0.0 and model.witness_integers[row + RISING] != 0:
+            return True
+        # it may cross zero and return, unless the tangents at both ends meet on this side
+        if g1 * r1 > 0.0 and g0 * g1 >= 0.0 and r0 * g1 < 0.0 and (g0 + r0 * ((g1 - g0 - r1 * h) / (r0 - r1))) * g1 < 0.0:
+            return True
+    return False
