@@ -255,6 +255,53 @@ def test_forces_held_and_parameters_reach_states_that_are_stepped_one_by_one(clo
 
 
 @pytest.mark.filterwarnings("ignore:.*simulated one by one")
+@pytest.mark.parametrize("dry", [False, True], ids=["surfaces", "a friction that Python solves for"])
+def test_forces_are_held_while_contacts_are_stepped(dry, close):
+    """As forces that are set in each state; on any number of threads, to the bit."""
+
+    def built(discrete):
+        system = mb.MultibodySystem()
+        matter, forces = mb.SimbodyMatterSubsystem(system), mb.GeneralForceSubsystem(system)
+        mb.force.Gravity(forces, matter, (0, 0, -9.81))
+        mb.CompliantContactSubsystem(system)
+        stone = mb.contact.Material(1e6, 1.0, 0.5)
+        matter.ground.add_contact_surface(mb.contact.Surface(mb.contact.HalfSpace(), stone))
+        ball = mb.mobilizer.Free(matter.ground, mb.body.Rigid(mb.MassProperties(1.0, (0, 0, 0), mb.UnitInertia.sphere(0.1))))
+        ball.add_contact_surface(mb.contact.Surface(mb.contact.Sphere(0.1), stone))
+        if dry:
+            hinge = mb.mobilizer.Pin(
+                matter.ground, mb.body.Rigid(mb.MassProperties(1.0, (0.5, 0, 0), mb.Inertia(0.3, 0.5, 0.5)))
+            )
+            mb.contact.JointFriction(hinge, 0, 2.0, 0.2)
+        own = mb.force.DiscreteForces(forces, matter) if discrete else None
+        state = system.realize_topology()
+        ball.set_q_to_fit_translation(state, (0, 0, 0.1))
+        return system, state, own
+
+    n, h = 5, 0.004
+    system, state, _ = built(False)
+    efforts = np.random.default_rng(5).normal(scale=3.0, size=(n, len(state.u)))
+    method = mb.integrator.TimeStepping(system, fixed_step_size=h)
+    one, other = (mb.Ensemble(system, n, state=state, threads=k) for k in (1, 2))
+    for k in range(3):
+        for ensemble in (one, other):
+            ensemble.step(2 * h, integrator=method, mobility_forces=(1.0 + k) * efforts)
+    assert not one.failed.any(), one.failures
+    assert np.array_equal(one.q, other.q)
+    assert np.array_equal(one.u, other.u)
+    system, state, own = built(True)
+    for i in range(n):
+        stepper = mb.TimeStepper(system, mb.integrator.TimeStepping(system, fixed_step_size=h))
+        stepper.initialize(state)
+        for k in range(3):
+            own.set_all_mobility_forces(stepper.state, (1.0 + k) * efforts[i])
+            stepper.step(2 * h)
+        close(one.q[i], stepper.state.q, 1e-9)
+        close(one.u[i], stepper.state.u, 1e-9)
+    assert abs(one.q[:, 5] - one.q[0, 5]).max() > 1e-3
+
+
+@pytest.mark.filterwarnings("ignore:.*simulated one by one")
 def test_a_stop_ends_a_step_of_its_state_alone_and_the_next_goes_on():
     system, _ = mb.examples.double_pendulum.build()
     system.add_event_handler(mb.event.StopWhen(mb.event.Coordinate(system.matter.bodies[1], value=0.2)))

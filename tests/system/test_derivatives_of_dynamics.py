@@ -645,3 +645,67 @@ def test_singular_constraints_of_one_state_leave_the_others_of_an_ensemble_alone
     again = ensemble.get_state(3)
     system.realize(again)
     close(found.q[3], system.calc_forward_dynamics_derivatives(again).q, 1e-10)
+
+
+@pytest.mark.parametrize("example", ["double_pendulum", "four_bar"])
+def test_mobility_forces_of_one_call(example, make, close):
+    """As those of motors: of a state and of an ensemble, without and with constraints; the elements' are as they were."""
+    system, state = getattr(mb.examples, example).build()
+    motors = mb.force.Actuators(system.forces, [(b, i) for b in system.matter.bodies[1:] for i in range(b.facts.num_u)])
+    state = system.realize_topology()
+    n, nu = 9, len(state.u)
+    q, u, f = (np.array(make.rng.uniform(-0.5, 0.5, size=(n, nu))) for _ in range(3))
+    ensemble, expected = mb.Ensemble(system, n, state=state), []
+    other = state.copy()
+    for row in zip(q, u, f, strict=True):
+        motors.set_efforts(other, row[2])
+        expected.append(system.calc_forward_dynamics_derivatives(other, q=row[0], u=row[1]))
+        found = system.calc_forward_dynamics_derivatives(state, q=row[0], u=row[1], mobility_forces=row[2])
+        assert all(np.array_equal(a, b) for a, b in zip(found, expected[-1], strict=True))
+        system.realize(state, q=row[0], u=row[1], mobility_forces=list(row[2]))
+        assert np.array_equal(state.u_dot, other.u_dot) and not system.get_mobility_forces(state).any()
+        system.realize(state, mobility_forces=np.zeros(nu))
+        system.realize(state, mobility_forces=row[2])
+        assert np.array_equal(state.q_dot_dot, other.q_dot_dot)
+        again = system.calc_forward_dynamics_derivatives(state, out=found)
+        assert again is found and np.array_equal(found.u, expected[-1].u)
+        inverse = system.calc_inverse_dynamics_derivatives(other, state.u_dot)
+        into = system.calc_inverse_dynamics_derivatives(state, state.u_dot, q=row[0], u=row[1], out=[x + 1 for x in inverse])
+        assert all(np.array_equal(a, b) for a, b in zip(into, inverse, strict=True))
+    ensemble.realize(q=q, u=u, mobility_forces=f)
+    u_dot, A = np.array(ensemble.u_dot), np.array(ensemble.body_accelerations)
+    of_all = ensemble.calc_forward_dynamics_derivatives()
+    ensemble.realize()
+    assert np.array_equal(u_dot, ensemble.u_dot)
+    ensemble.realize(mobility_forces=0.0 * f[0])
+    assert not np.allclose(u_dot, ensemble.u_dot)
+    for found in (of_all, ensemble.calc_forward_dynamics_derivatives(q=q, mobility_forces=f, out=[1.0 * x for x in of_all])):
+        for part, each in zip(found, zip(*expected, strict=True), strict=True):
+            close(part, np.array(each), 1e-9)
+    close(u_dot[-1], other.u_dot, 1e-10)
+    close(A[-1].ravel(), other.A_GB[[b.index for b in system.matter.bodies]].ravel(), 1e-10)
+    into = ensemble.calc_inverse_dynamics_derivatives(u_dot, q=q, u=u)
+    close(into.q[-1], system.calc_inverse_dynamics_derivatives(other, u_dot[-1]).q, 1e-9)
+
+
+def test_refused_mobility_forces_leave_the_state_as_it_was():
+    system, state = mb.examples.double_pendulum.build()
+    system.realize(state)
+    before, ensemble = np.array(state.u_dot), mb.Ensemble(system, 3, state=state)
+    ensemble.realize()
+    for bad, error in (([1.0], "shape"), ("motors", "numbers"), ([np.nan, 0.0], "finite")):
+        with pytest.raises((ValueError, TypeError), match=f"mobility_forces.*{error}"):
+            system.realize(state, q=[1.0, 2.0], mobility_forces=bad)
+        with pytest.raises((ValueError, TypeError), match=f"mobility_forces.*{error}"):
+            system.calc_forward_dynamics_derivatives(state, q=[1.0, 2.0], u=[0.0, 0.0], mobility_forces=bad)
+        assert state.stage == Stage.ACCELERATION and np.array_equal(state.u_dot, before) and state.q[0] != 1.0
+    for call in (system.realize, lambda s, stage, **given: ensemble.realize(stage, **given)):
+        with pytest.raises(ValueError, match="realize to ACCELERATION, not VELOCITY"):
+            call(state, Stage.VELOCITY, q=state.q, mobility_forces=[1.0, 1.0])
+    with pytest.raises(ValueError, match="u has to have shape"):
+        ensemble.realize(q=np.ones((3, 2)), u=np.ones((3, 5)))
+    with pytest.raises(ValueError, match="q of out has to have shape"):
+        system.calc_forward_dynamics_derivatives(state, q=[1.0, 2.0], out=[np.zeros((3, 3))] * 5)
+    assert ensemble.stage == Stage.ACCELERATION and state.stage == Stage.ACCELERATION
+    ensemble.realize(mobility_forces=[[0.0, 1.0], [np.inf, 0.0], [0.0, 0.0]])
+    assert ensemble.failed.tolist() == [False, True, False]

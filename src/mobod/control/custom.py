@@ -130,6 +130,7 @@ class Custom(Force):
     """
 
     routine = run
+    holds_mobility_forces = True
 
     def __init__(
         self,

@@ -6,8 +6,8 @@ from ..algebra.record import attach, call_routine, point_field
 from ..algebra.scalar import gather, load, one, scatter, store, where, zero
 from ..compiling import compiled, generic
 from ..state.fields import Record
-from ..state.validity import NO_MOBILIZERS, NO_RATES, UNCHECKED
-from ..tree.realize import nothing_of
+from ..state.validity import ACCELERATIONS, FORCES, KINEMATICS, NO_MOBILIZERS, NO_RATES, UNCHECKED
+from ..tree.realize import before_accelerations, give_back, hold_back, nothing_of
 from .batch_memory import fill_memory
 from .chunks import shared
 
@@ -20,10 +20,11 @@ def fill(model: Record, first: int, states: Any) -> None:
     """Load states *first* to *first* + 7 into the record.
 
     *states*, an argument of all kernels of a batch, is a tuple: the states' own parameters, then time, q, u, z, the
-    particles' locations and velocities, and what they remember, see `batch_memory`, one row a state. A row of the parameters is
+    particles' locations and velocities, what they remember, see `batch_memory`, and forces on the mobilities beside the
+    elements', or no rows of these: one row a state. A row of the parameters is
     a field's place in the block, its address for the first eight states, and the bytes to the address for the next eight.
     """
-    own, time, q, u, z, particles, memory = states
+    own, time, q, u, z, particles, memory, _ = states
     for j in range(own.shape[0]):
         point_field(model, own[j, 0], own[j, 1] + first // 8 * own[j, 2])
     store(model.time, 0, 0, gather(time, first, 0))
@@ -39,12 +40,27 @@ def fill(model: Record, first: int, states: Any) -> None:
     fill_memory(model, first, memory)
 
 
+@generic
+def realize_eight(model: Record, address: int, wanted: int, first: int, states: Any) -> None:
+    """Load states *first* to *first* + 7, and realize them by `realize.advance`, which is at *address*."""
+    fill(model, first, states)
+    wanted, forces = wanted | UNCHECKED, states[7]
+    if forces.shape[0] > 0 and wanted & ACCELERATIONS != 0:
+        call_routine(address, model, 0, before_accelerations(wanted))
+        for i in range(model.nu):
+            hold_back(model, i, gather(forces, first, i))
+        call_routine(address, model, wanted & (KINEMATICS | FORCES), wanted)
+        give_back(model)
+    else:
+        call_routine(address, model, 0, wanted)
+
+
 # fmt: off
 @compiled
 def realize_groups(
     block: Any, address: int, wanted: int, accelerations: bool,
-    own: Any, time: Any, q: Any, u: Any, z: Any, particles: Any, memory: Any, u_dot: Any, particle_acceleration: Any,
-    failed: Any, worker: int, chunks: Any, calls: Any,
+    own: Any, time: Any, q: Any, u: Any, z: Any, particles: Any, memory: Any, forces: Any, u_dot: Any,
+    particle_acceleration: Any, failed: Any, worker: int, chunks: Any, calls: Any,
 ) -> None:
     # fmt: on
     """Realize groups of eight, as `shared` among threads; states that are not finite are marked as failed."""
@@ -52,8 +68,8 @@ def realize_groups(
     for g in shared((worker, chunks, calls)):
         first = 8 * g
         # separate arguments: a tuple costs small ensembles 4 % a call
-        fill(model, first, (own, time, q, u, z, particles, memory))
-        call_routine(address, model, 0, wanted | UNCHECKED | NO_RATES | NO_MOBILIZERS)
+        states = own, time, q, u, z, particles, memory, forces
+        realize_eight(model, address, wanted | NO_RATES | NO_MOBILIZERS, first, states)
         sound = nothing_of(model.u, model.nu, nothing_of(model.q, model.nq, 0.0 * load(model.time, 0, 0)))
         sound = nothing_of(model.particle_location, model.particle_size, sound)
         sound = nothing_of(model.particle_velocity, model.particle_size, sound)
@@ -75,8 +91,7 @@ def collect(block: Any, address: int, wanted: int, share: Any, what: int, states
     model = attach(block)
     for g in shared(share):
         first = 8 * g
-        fill(model, first, states)
-        call_routine(address, model, 0, wanted | UNCHECKED)
+        realize_eight(model, address, wanted, first, states)
         if what == Q_DOT:
             for i in range(model.nq):
                 scatter(out, first, i, load(model.q_dot, i, 0))

@@ -11,7 +11,7 @@ from ..motion._protocol import SET_Q, SET_U
 from ..state.validity import NO_RATES, POSITIONS, UNCHECKED
 from ..tree import constraints
 from ..tree.project import ERROR, LEAST, TOLERANCE
-from .batch import fill
+from .batch import fill, realize_eight
 from .chunks import shared
 
 #: Results that `collect` can copy, in the kernels' order of equations.
@@ -24,8 +24,7 @@ def collect(block: Any, address: int, wanted: int, share: Any, what: int, states
     model = attach(block)
     for g in shared(share):
         first = 8 * g
-        fill(model, first, states)
-        call_routine(address, model, 0, wanted | UNCHECKED | NO_RATES)
+        realize_eight(model, address, wanted | NO_RATES, first, states)
         for group in range(model.num_groups[0]):
             for at in range(model.group_first[group], model.group_end[group]):
                 c = model.group_constraints[at]

@@ -6,21 +6,20 @@ Each argument, and each result, is an array of one row a state, with a field of 
 from typing import Any
 
 from ..algebra.eights import put_rows
-from ..algebra.record import attach, call_routine
+from ..algebra.record import attach
 from ..algebra.scalar import gather, store
 from ..compiling import compiled, generic
 from ..state.fields import Record
-from ..state.validity import ARTICULATED, FORCES, NO_RATES, POSITIONS, UNCHECKED, VELOCITIES
+from ..state.validity import ARTICULATED, FORCES, NO_RATES, POSITIONS, VELOCITIES
 from ..tree import explicit_mass_matrix, inverse_dynamics, inverse_mass_matrix, jacobian, mass_matrix
-from .batch import fill
+from .batch import realize_eight
 from .chunks import shared
 
 
 @generic
 def realize(model: Record, address: int, wanted: int, first: int, states: Any) -> None:
     """Load and realize states *first* to *first* + 7."""
-    fill(model, first, states)
-    call_routine(address, model, 0, wanted | UNCHECKED | NO_RATES)
+    realize_eight(model, address, wanted | NO_RATES, first, states)
 
 
 @generic

@@ -17,10 +17,10 @@ from ..algebra.scalar import load, load_lane, store, store_lane, zero
 from ..compiling import compiled, generic
 from ..mobilizer import _rates
 from ..state.fields import Record
-from ..state.validity import ARTICULATED, EVERYTHING, KINEMATICS, UNCHECKED
+from ..state.validity import ARTICULATED, EVERYTHING, KINEMATICS
 from ..tree import constraint_operators, explicit_mass_matrix, inverse_mass_matrix
 from ..tree.realize import DONE
-from .batch import fill
+from .batch import realize_eight
 from .batch_operators import take
 from .chunks import shared
 
@@ -180,8 +180,7 @@ def calc_forward_dynamics_derivatives(
     n, columns = model.nu, 2 * model.nu + model.nz + 1
     for g in shared(share):
         first = 8 * g
-        fill(model, first, states)
-        call_routine(address, model, 0, EVERYTHING | UNCHECKED)
+        realize_eight(model, address, EVERYTHING, first, states)
         sound = zero(load(model.time, 0, 0))
         for i in range(n):
             sound = sound + 0.0 * load(model.u_dot, i, 0)
@@ -220,8 +219,7 @@ def calc_inverse_dynamics_derivatives(
     n = model.nu
     for g in shared(share):
         first = 8 * g
-        fill(model, first, states)
-        call_routine(address, model, 0, KINEMATICS | UNCHECKED)
+        realize_eight(model, address, KINEMATICS, first, states)
         take(udot, first, udot8)
         _find_displacements(model, unit, q_dot, N)
         for lane in range(8):

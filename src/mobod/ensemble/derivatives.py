@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import reprlib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any
@@ -15,6 +14,7 @@ from ..algebra.record import LANES
 from ..errors import ConvergenceError, ModelError
 from ..system import tangents
 from ..system.derivatives import ForwardDynamicsDerivatives, InverseDynamicsDerivatives
+from ..system.derivatives_of_dynamics import put, targets
 from ..system.falling import sweep_for
 from ..system.matter_constraints import order_of_rows
 from ..tree import forward_dynamics_derivatives as rows
@@ -22,7 +22,6 @@ from ..tree import inverse_dynamics_derivatives as sweeps
 from ..tree import realize as _realize
 from ..tree import residual_tangents
 from ..tree.prescribed_mobilities import FROM_MOTION
-from ..value.checks import writable
 from ..value.stage import Stage
 from . import batch_derivatives, batch_tangents
 from .lane_runs import own_of_each
@@ -42,9 +41,10 @@ class Derivatives(OfParts):
         *,
         q: npt.ArrayLike | None = None,
         u: npt.ArrayLike | None = None,
+        mobility_forces: npt.ArrayLike | None = None,
         out: ForwardDynamicsDerivatives | None = None,
     ) -> ForwardDynamicsDerivatives:
-        """Derivatives of every state's u_dot, each with a leading axis n. Needs ACCELERATION, or *q* or *u*.
+        """Derivatives of every state's u_dot, each with a leading axis n. Needs ACCELERATION, unless some argument is given.
 
         See `MultibodySystem.calc_forward_dynamics_derivatives`. Eight states are differentiated at a time, on as many threads
         as `realize` uses: by one sweep where gravity and forces on single mobilities are all that acts, and hinge columns do
@@ -59,6 +59,8 @@ class Derivatives(OfParts):
             Assigned first. The derivatives are found without the results of `realize`, which then need not be called: the
             stage is that of an ensemble whose variables have been assigned.
         u : (n, nu) array_like, optional
+        mobility_forces : (n, nu) array_like, optional
+            Generalized forces of this call alone, beside those of the elements, or ``(nu,)`` for all states.
         out : ForwardDynamicsDerivatives, optional
             What an earlier call gave: its arrays are written anew, and it is returned. It saves new memory, which takes most
             of the time where results are large. Five other arrays of these shapes will do, but results are copied into them.
@@ -66,10 +68,10 @@ class Derivatives(OfParts):
         Raises
         ------
         StageError
-            If the ensemble is below ACCELERATION, and neither *q* nor *u* is given.
+            If the ensemble is below ACCELERATION, and none of *q*, *u* and *mobility_forces* is given.
         ValueError, TypeError
-            If *q* or *u* has another shape, or holds no numbers, or *out* is not five arrays of float64 of the results' shapes
-            that can be written; nothing is then assigned.
+            If *q*, *u* or *mobility_forces* has another shape, or holds no numbers, or *out* is not five arrays of float64 of
+            the results' shapes that can be written; nothing is then assigned.
 
         Examples
         --------
@@ -83,14 +85,9 @@ class Derivatives(OfParts):
         (10, 2, 2)
         """
         nu, nz = self._template.tree.nu, len(self._template.z_view)
-        asked, realized = "calc_forward_dynamics_derivatives", q is None and u is None
+        asked, realized = "calc_forward_dynamics_derivatives", q is None and u is None and mobility_forces is None
         into = self._targets(out, ForwardDynamicsDerivatives, [(nu, nu), (nu, nu), (nu, nz), (nu, nu), (nu,)])
-        if u is not None:
-            u = self._rows("u", u, (nu,))
-        if q is not None:
-            self.q = q
-        if u is not None:
-            self.u = u
+        self._take(q, u, mobility_forces)
         if not self._sweeps():
             if self._has_tangents():
                 return self._by_tangents(asked, realized, into)
@@ -127,9 +124,14 @@ class Derivatives(OfParts):
         return into
 
     def calc_inverse_dynamics_derivatives(
-        self, u_dot: npt.ArrayLike, *, out: InverseDynamicsDerivatives | None = None
+        self,
+        u_dot: npt.ArrayLike,
+        *,
+        q: npt.ArrayLike | None = None,
+        u: npt.ArrayLike | None = None,
+        out: InverseDynamicsDerivatives | None = None,
     ) -> InverseDynamicsDerivatives:
-        """Derivatives of every state's `calc_inverse_dynamics`, each with a leading axis n. Needs VELOCITY.
+        """Derivatives of every state's `calc_inverse_dynamics`, each with a leading axis n. Needs VELOCITY, or *q* or *u*.
 
         See `calc_forward_dynamics_derivatives`, and `MultibodySystem.calc_inverse_dynamics_derivatives`.
 
@@ -137,15 +139,19 @@ class Derivatives(OfParts):
         ----------
         u_dot : (n, nu) array_like
             Of every state, or ``(nu,)`` for all.
+        q : (n, nq) array_like, optional
+            Assigned first; `realize` then need not be called.
+        u : (n, nu) array_like, optional
         out : InverseDynamicsDerivatives, optional
             What an earlier call gave, or three other arrays, as of `calc_forward_dynamics_derivatives`.
 
         Raises
         ------
         StageError
-            If the ensemble is below VELOCITY.
+            If the ensemble is below VELOCITY, and neither *q* nor *u* is given.
         ValueError, TypeError
-            If *u_dot* has another shape, or *out* is not three arrays of float64 of the results' shapes that can be written.
+            If *u_dot*, *q* or *u* has another shape, or *out* is not three arrays of float64 of the results' shapes that can
+            be written.
 
         Examples
         --------
@@ -162,14 +168,18 @@ class Derivatives(OfParts):
         given, into = self._rows("u_dot", u_dot, (nu,)), self._targets(out, InverseDynamicsDerivatives, [(nu, nu)] * 3)
         if into is not None:
             given = np.array(given)  # it may be among what is written
+        realized = q is None and u is None
+        if not realized:
+            self._take(q, u)
         if not self._sweeps():
             if self._has_tangents():
-                return self._inverse_by_tangents(asked, given, into)
+                return self._inverse_by_tangents(asked, realized, given, into)
             parts = self._one_by_one(
                 asked,
                 Stage.VELOCITY,
                 [(nu, nu)] * 3,
                 lambda state, i: self._system.calc_inverse_dynamics_derivatives(state, given[i]),
+                realized=realized,
                 into=into,
             )
             return into or InverseDynamicsDerivatives(*parts)
@@ -183,6 +193,7 @@ class Derivatives(OfParts):
             before=(self._sweep().slopes,),
             scratch=((self._template.tree.nb, 6), *self._scratch_of_sweep(), self._column_scratch()),
             alone=_never,
+            realized=realized,
             found=block,
         )
         by_q, by_u, M = (found[:, i * nu : (i + 1) * nu] for i in range(3))
@@ -328,14 +339,10 @@ class Derivatives(OfParts):
         if more:
             by_z = np.concatenate([by_z, np.zeros((self._n, nu, more))], axis=2)
         parts = by_q, by_u, by_z, by_forces, by_time[..., 0]
-        if into is None:
-            return ForwardDynamicsDerivatives(*parts)
-        for target, part in zip(into, parts, strict=True):
-            target[...] = part
-        return into
+        return ForwardDynamicsDerivatives(*parts) if into is None else put(parts, into)
 
     def _inverse_by_tangents(
-        self, asked: str, u_dot: Array, into: InverseDynamicsDerivatives | None
+        self, asked: str, realized: bool, u_dot: Array, into: InverseDynamicsDerivatives | None
     ) -> InverseDynamicsDerivatives:
         """Derivatives of inverse dynamics through all that acts."""
         tree = self._template.tree
@@ -355,13 +362,10 @@ class Derivatives(OfParts):
                 before=(np.zeros(0, np.int64), np.repeat(np.arange(tree.nb), tree.num_u)),
                 scratch=((nu, 1), (tree.nq, 1), (tree.nq, 6), (nu, 2 * nu), self._column_scratch(), (nu, nu)),
                 alone=_never,
+                realized=realized,
             )
         parts = np.split(found, 3, axis=2)
-        if into is None:
-            return InverseDynamicsDerivatives(*parts)
-        for target, part in zip(into, parts, strict=True):
-            target[...] = part
-        return into
+        return InverseDynamicsDerivatives(*parts) if into is None else put(parts, into)
 
     @contextmanager
     def _duals(self, constrained: bool) -> Iterator[list[tuple[Any, ...]]]:
@@ -387,15 +391,7 @@ class Derivatives(OfParts):
 
     def _targets(self, out: Any, kind: Any, shapes: Sequence[tuple[int, ...]]) -> Any:
         """The caller's arrays as a named tuple of that *kind*, or None."""
-        if out is None:
-            return None
-        if not isinstance(out, (tuple, list)) or len(out) != len(shapes):
-            raise TypeError(
-                f"out has to be what an earlier call gave, {kind.__name__}, or {len(shapes)} arrays; got {reprlib.repr(out)}"
-            )
-        for name, array, shape in zip(kind._fields, out, shapes, strict=True):
-            writable(f"{name} of out", array, (self._n, *shape))
-        return out if isinstance(out, kind) else kind(*out)
+        return targets(out, kind, [(self._n, *shape) for shape in shapes])
 
     def _block_of(self, parts: Sequence[Array]) -> Array | None:
         """The array that kernels have written of which *parts*, ``(n, nu, nu)`` each, are views; None for others."""
@@ -429,7 +425,7 @@ class Derivatives(OfParts):
         for i in range(self._n):
             state = self._state(i)
             try:
-                self._system.realize(state, stage)
+                self._realize_alone(state, i, stage)
             except (ModelError, ConvergenceError):
                 continue
             for array, part in zip(found, calculate(state, i), strict=True):

@@ -70,6 +70,8 @@ class Ensemble(Simulating):
             setattr(other, name, aligned_zeros(*array.shape))
             getattr(other, name)[...] = array
         other._memory = self._memory.copy()
+        other._forces_kept = self._forces_kept.copy()
+        other._forces = other._forces_kept if len(self._forces) else self._forces
         other._template = self._template.copy()
         other._shared, other._begun = None, self._begun.copy()
         other._departures = {i: one.copy(self._template) for i, one in self._departures.items()}

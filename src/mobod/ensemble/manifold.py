@@ -101,7 +101,7 @@ class OnManifold(Results):
             self._check_enabled(name)
             if not self._system.is_interpreted and len(rows):
                 address = _realize.advance.address(in_lanes=True, own_parameters=bool(self._own))
-                data = self._own_places, *self._variables
+                data = self._given_states
 
                 def work(record: Record, share: tuple[Any, ...]) -> None:
                     batch_constraints.collect(record, address, validity.NEEDED[stage], share, what, data, found)
@@ -109,7 +109,7 @@ class OnManifold(Results):
                 self._share_out(("errors", what), work)
             for i in self._sound_alone():
                 state = self._state(i)
-                self._system.realize(state, stage)
+                self._realize_alone(state, i, stage)
                 found[i, rows] = state.matters_own(name)[: len(rows)]
             self._results[place] = found
         return read_only(found[: self._n][:, rows])
@@ -247,7 +247,7 @@ class OnManifold(Results):
         address = _realize.advance.address(**lanes)
         prescriber = prescribe.prescribe.address(**lanes) if template.has_known else 0
         projector = _project.project.address(**lanes) if template.num_matter_errors("u_err") else 0
-        tolerances, data = np.full((self._groups * LANES, 1), accuracy), (self._own_places, *self._variables)
+        tolerances, data = np.full((self._groups * LANES, 1), accuracy), self._given_states
 
         def work(record: Record, share: tuple[Any, ...]) -> None:
             addresses = address, prescriber, projector

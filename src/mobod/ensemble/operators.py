@@ -87,7 +87,7 @@ class Operators(OnManifold):
         for i in self._alone():
             state = self._state(i)
             try:
-                self._system.realize(state, stage)
+                self._realize_alone(state, i, stage)
             except (ModelError, ConvergenceError):
                 result[i] = np.nan
                 continue
@@ -122,7 +122,7 @@ class Operators(OnManifold):
         if found is None:
             found = np.empty((padded, field[0] * field[1]))  # of which kernels write every number
         address = _realize.advance.address(in_lanes=True, own_parameters=bool(self._own))
-        states = self._own_places, *self._variables
+        states = self._given_states
 
         def work(record: Record, share: tuple[Any, ...]) -> None:
             lanes = _fields_of_lanes(fields) if begins_at_zero else self._kept_fields(share[0], fields)

@@ -32,7 +32,7 @@ class Results(Running):
             found = np.zeros((self._groups * LANES, columns))
             if not self._system.is_interpreted:
                 address = _realize.advance.address(in_lanes=True, own_parameters=bool(self._own))
-                wanted, data = validity.NEEDED[stage], (self._own_places, *self._variables)
+                wanted, data = validity.NEEDED[stage], self._given_states
 
                 def work(record: Record, share: tuple[Any, ...]) -> None:
                     batch.collect(record, address, wanted, share, what, data, found)
@@ -46,7 +46,7 @@ class Results(Running):
     def _collect_one_by_one(self, what: int, stage: Stage, out: Array) -> None:
         for i in self._sound_alone():
             state = self._state(i)
-            self._system.realize(state, stage)
+            self._realize_alone(state, i, stage)
             record = state.record
             if what == batch.BODY_TRANSFORMS:
                 X = out[i].reshape(-1, 4, 4)

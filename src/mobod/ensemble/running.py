@@ -9,12 +9,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from ..algebra.arrays import Array
 from ..algebra.record import LANES
 from ..errors import ConvergenceError, ModelError, StageError
 from ..state import validity
 from ..state.fields import PARAMETERS
 from ..tree import realize as _realize
 from ..tree.tree import in_each_lane
+from ..value.checks import numbers, shaped
 from ..value.stage import INSTANCE, Stage
 from . import batch
 from .failures import Failure
@@ -24,6 +26,7 @@ from .work_sharing import Task
 
 if TYPE_CHECKING:
     from ..state.fields import Record
+    from ..state.state import State
 
 
 class _Realizing(Task):
@@ -73,12 +76,27 @@ class Running(OwnValues):
 
     __slots__ = ()
 
-    def realize(self, stage: Stage = Stage.ACCELERATION, *, threads: int | None = None) -> None:
+    def realize(
+        self,
+        stage: Stage = Stage.ACCELERATION,
+        *,
+        q: npt.ArrayLike | None = None,
+        u: npt.ArrayLike | None = None,
+        mobility_forces: npt.ArrayLike | None = None,
+        threads: int | None = None,
+    ) -> None:
         """Realize all states through *stage*, ACCELERATION unless given.
 
         Parameters
         ----------
         stage : Stage
+        q : (n, nq) array_like, optional
+            Assigned first.
+        u : (n, nu) array_like, optional
+        mobility_forces : (n, nu) array_like, optional
+            Generalized forces of this call alone, beside those of the elements, or ``(nu,)`` for all states: accelerations and
+            what follows from them are those with them until something changes, or the next such call. A state with one that is
+            not finite fails.
         threads : int, optional
             In place of the ensemble's own number.
 
@@ -86,6 +104,9 @@ class Running(OwnValues):
         ------
         TopologyError
             If the system was changed after the ensemble was made.
+        ValueError, TypeError
+            If *q*, *u* or *mobility_forces* has another shape, or holds no numbers, or the stage is one below ACCELERATION,
+            which these forces do not change; nothing is then assigned.
 
         Examples
         --------
@@ -104,6 +125,10 @@ class Running(OwnValues):
                 raise TypeError(f"realize takes a Stage such as mobod.Stage.POSITION, not {stage!r}")
             stage = Stage(stage)
         wanted = stage.value  # stages themselves take three times as long to compare and to look up
+        if q is not None or u is not None or mobility_forces is not None:
+            if mobility_forces is not None and wanted < Stage.ACCELERATION:
+                raise ValueError(f"mobility_forces change accelerations alone; realize to ACCELERATION, not {stage.name}")
+            self._take(q, u, mobility_forces)
         if self._stage >= wanted:
             return
         number = self._threads if threads is None else count_of(threads)
@@ -111,7 +136,7 @@ class Running(OwnValues):
         if wanted > INSTANCE or not in_lanes:
             self._reasons = None
         if in_lanes and wanted > INSTANCE:
-            task = self._tasks_of_realizing.get(wanted)
+            task = self._tasks_of_realizing.get(-wanted if len(self._forces) else wanted)
             if task is None or task.made_of is not self._own_places:
                 task = self._task_of_realizing(stage)
             if len(task.records) < number:
@@ -120,6 +145,40 @@ class Running(OwnValues):
         if self._departures or not in_lanes:
             self._realize_one_by_one(stage)
         self._stage = wanted
+
+    def _take(
+        self, q: npt.ArrayLike | None = None, u: npt.ArrayLike | None = None, mobility_forces: npt.ArrayLike | None = None
+    ) -> None:
+        """Assign what a call has been given, after all of it has been looked at."""
+        forces = None if mobility_forces is None else self._forces_of_each(mobility_forces)
+        if u is not None:
+            u = shaped("u", u, (self._n, self._u.shape[1]))
+        if q is not None:
+            self.q = q
+        if u is not None:
+            self.u = u
+        if forces is not None:
+            self._changed(Stage.DYNAMICS)
+            if not len(self._forces_kept):
+                self._forces_kept = np.zeros(self._u_dot.shape)
+            self._forces_kept[: self._n] = forces
+            self._forces = self._forces_kept
+
+    def _forces_of_each(self, forces: npt.ArrayLike) -> Array:
+        """Mobility forces ``(n, nu)``, checked."""
+        shape = self._n, self._u.shape[1]
+        if type(forces) is not np.ndarray or forces.dtype != np.float64:
+            forces = numbers("mobility_forces", forces)
+        if forces.shape == shape[1:]:
+            forces = np.broadcast_to(forces, shape)
+        if forces.shape != shape:
+            raise ValueError(f"mobility_forces has shape {shape}, a row a state, got {forces.shape}")
+        return forces if forces.flags.c_contiguous and forces.flags.writeable else np.array(forces, order="C")
+
+    def _realize_alone(self, state: State, i: int, stage: Stage) -> None:
+        """Realize state number *i* for itself, with the forces beside the elements'."""
+        with_forces = len(self._forces) and stage >= Stage.ACCELERATION
+        self._system.realize(state, stage, mobility_forces=self._forces[i] if with_forces else None)
 
     def _alone(self) -> Collection[int]:
         """Which states are computed for themselves: all of a system with parts in Python, else those that have departed."""
@@ -134,9 +193,9 @@ class Running(OwnValues):
         """What is shared among threads to realize; it is kept until states get parameters of their own."""
         address = _realize.advance.address(in_lanes=True, own_parameters=bool(self._own))
         wanted, new_record = self._wanted(stage), self._new_record()
-        data = *self._variables, self._u_dot, self._particle_accelerations, self._failed
+        data = *self._variables, self._forces, self._u_dot, self._particle_accelerations, self._failed
         task = _Realizing(self._own_places, self._workers, new_record, (address, wanted), stage >= Stage.ACCELERATION, data)
-        self._tasks_of_realizing[stage.value] = task
+        self._tasks_of_realizing[-stage.value if len(self._forces) else stage.value] = task
         return task
 
     def _wanted(self, stage: int) -> int:
@@ -184,7 +243,7 @@ class Running(OwnValues):
             self._failed[i] = 0.0
             state = self._state(i)
             try:
-                self._system.realize(state, stage)
+                self._realize_alone(state, i, stage)
             except (ModelError, ConvergenceError):
                 self._failed[i] = 1.0
                 self._u_dot[i] = self._particle_accelerations[i] = np.nan

@@ -36,6 +36,8 @@ class States(Sealed):
         "_begun",
         "_departures",
         "_failed",
+        "_forces",
+        "_forces_kept",
         "_groups",
         "_helpers",
         "_memory",
@@ -94,6 +96,8 @@ class States(Sealed):
         particles = np.concatenate([state.record.particle_location, state.record.particle_velocity])[:, 0]
         self.particles = np.repeat(particles[None], padded, axis=0)
         self._particle_accelerations = np.zeros((padded, 3 * tree.num_particles))
+        #: Forces on the mobilities beside the elements', with which accelerations have been asked for; no rows of these.
+        self._forces = self._forces_kept = np.zeros((0, len(state.u)))
         self._u_dot, self._failed = np.zeros((padded, len(state.u))), np.zeros((padded, 1))
         #: Why states have failed, if the last call went through time.
         self._reasons: Reasons | None = None
@@ -153,6 +157,8 @@ class States(Sealed):
             self._stage = stage
         if self._results:
             self._results = {}
+        if len(self._forces):
+            self._forces = self._forces[:0]
 
     @property
     def time(self) -> Array:
@@ -218,6 +224,11 @@ class States(Sealed):
             raise ValueError(f"ensemble.{name} has shape {target.shape}, got {array.shape}")
         target[...] = array
         self._changed(stage)
+
+    @property
+    def _given_states(self) -> tuple[Any, ...]:
+        """What kernels take of all states, see `batch.fill`."""
+        return self._own_places, *self._variables, self._forces
 
     @property
     def _variables(self) -> tuple[Array, ...]:

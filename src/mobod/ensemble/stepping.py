@@ -18,7 +18,7 @@ from ..integrator import Integrator, RungeKuttaMerson
 from ..integrator import _runge_kutta as rk
 from ..simulation.run import integrator_settings
 from ..simulation.simulate import integrator_named
-from ..value.checks import number, numbers, positive
+from ..value.checks import number, positive
 from ..value.stage import Stage
 from .failures import Reasons
 from .lane_runs import LaneRuns, why_one_by_one
@@ -192,17 +192,6 @@ class Stepping(LinearModels):
         lanes.make_workers(min(self._threads, self._groups), self._whole_record if lanes.whole else self._reduced.new_record)
         return lanes
 
-    def _forces_of_each(self, forces: npt.ArrayLike) -> Array:
-        """Mobility forces ``(n, nu)``, checked."""
-        shape = self._n, self._u.shape[1]
-        if type(forces) is not np.ndarray or forces.dtype != np.float64:
-            forces = numbers("mobility_forces", forces)
-        if forces.shape == shape[1:]:
-            forces = np.broadcast_to(forces, shape)
-        if forces.shape != shape:
-            raise ValueError(f"mobility_forces has shape {shape}, a row a state, got {forces.shape}")
-        return forces if forces.flags.c_contiguous and forces.flags.writeable else np.array(forces, order="C")
-
     def _step_one_by_one(self, plan: _StepPlan, ends: Array, forces: Array, which: npt.NDArray[np.int64]) -> None:
         """Step some states each for itself, to its end."""
         settings = integrator_settings(plan.integrator)
@@ -233,8 +222,7 @@ class Stepping(LinearModels):
                 if why is not None:
                     reasons.of_states[i] = why
 
-        in_python = self._system.is_interpreted or len(forces)
-        self._helpers.share_all(Task(by_chunks(work), self._n), 1 if in_python else self._threads)
+        self._helpers.share_all(Task(by_chunks(work), self._n), 1 if self._system.is_interpreted else self._threads)
         self._reasons = reasons
 
     def _put_back(self, i: int, state: Any) -> None:

@@ -40,7 +40,7 @@ class Sums(Stations):
         found = np.zeros((self._groups * LANES, int(np.prod(shape))))
         lanes = {"in_lanes": True, "own_parameters": bool(self._own)}
         addresses = _realize.advance.address(**lanes), sums.find.address(**lanes)
-        wanted, data = validity.NEEDED[stage], (self._own_places, *self._variables)
+        wanted, data = validity.NEEDED[stage], self._given_states
 
         def work(record: Record, share: tuple[Any, ...]) -> None:
             sums.collect(record, *addresses, wanted, share, what, data, found)
@@ -50,7 +50,7 @@ class Sums(Stations):
 
     def _realized(self, i: int, stage: Stage) -> State:
         state = self._state(i)
-        self._system.realize(state, stage)
+        self._realize_alone(state, i, stage)
         return state
 
     # ------------------------------------------------------------------------------------------ energies

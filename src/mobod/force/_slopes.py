@@ -17,8 +17,6 @@ from ..compiling import Routine, generic
 from ..mobilizer import _rates
 from . import (
     global_damper,
-    mobility_constant_force,
-    mobility_discrete_force,
     mobility_linear_damper,
     mobility_linear_spring,
     mobility_polynomial_damper,
@@ -33,8 +31,6 @@ KIND, MOBILITY, ELEMENT, INTEGERS, NUMBERS = range(5)
 SPRING, DAMPER, STOP, ALL_DAMPED, BENT_SPRING, BENT_DAMPER = range(1, 7)
 
 _KINDS: dict[Routine, int] = {
-    mobility_constant_force.run: 0,
-    mobility_discrete_force.run: 0,
     mobility_linear_spring.run: SPRING,
     mobility_linear_damper.run: DAMPER,
     stop.run: STOP,
@@ -61,12 +57,12 @@ def table_of(forces: Sequence[Any], tree: Any) -> npt.NDArray[np.int64] | None:
 
 def row_of(force: Any, tree: Any) -> list[list[int]] | None:
     """An element's row, none where its force is constant; None where its kind is not among these, or q_dot is not u."""
+    if force.holds_mobility_forces:
+        return []
     kind = _KINDS.get(force.routine, -1)
     on_coordinate = kind in (SPRING, STOP, BENT_SPRING)
     if kind < 0 or (on_coordinate and tree.fields["rates"][force.default_integers[0]] != _rates.SAME):
         return None
-    if kind == 0:
-        return []
     mobility = 0
     if kind != ALL_DAMPED:
         b, which = force.default_integers[:2]

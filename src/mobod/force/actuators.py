@@ -74,6 +74,7 @@ class Actuators(Force):
     """
 
     routine = run
+    holds_mobility_forces = True
 
     def __init__(
         self,

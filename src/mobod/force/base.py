@@ -62,7 +62,7 @@ class Force(Parametrized):
         """
         KIND add_force calc_lines calc_push check_tree default_integers disabled_by_default discrete_run element entry
         first_function
-        first_memory first_z implementation num_z number_runs pack_integers
+        first_memory holds_mobility_forces first_z implementation num_z number_runs pack_integers
         pack_numbers place_of_parameters pool_run reads_positions_only reads_z routine span used_functions why_not_finite
         """.split()
     )
@@ -74,6 +74,8 @@ class Force(Parametrized):
     reads_positions_only: bool = False
     #: Whether its forces, or the rates of its z, are functions of z.
     reads_z: bool = False
+    #: Whether its forces are numbers of the state on mobilities alone, which depend on nothing: as torques set by a program.
+    holds_mobility_forces: bool = False
     #: How many z it has.
     num_z: int = 0
     #: Of a user's functions: where their parameters are among its numbers.

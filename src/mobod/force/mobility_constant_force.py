@@ -73,6 +73,7 @@ class MobilityConstantForce(OnMobility):
     """
 
     routine = run
+    holds_mobility_forces = True
     reads_positions_only = True
 
     def __init__(

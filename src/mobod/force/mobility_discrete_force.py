@@ -69,6 +69,7 @@ class MobilityDiscreteForce(OnMobility):
     """
 
     routine = run
+    holds_mobility_forces = True
 
     def __init__(
         self,

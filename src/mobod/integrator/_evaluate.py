@@ -54,13 +54,13 @@ class Interpreted:
         """Realize the state, of which kernels have changed time and y, to ACCELERATION; 0, or what `realize` returns."""
         try:
             self.prescribe()
-            self._realize()
+            self.realize()
         except ModelError as error:
             self.error = error
             return 1
         return 0
 
-    def _realize(self) -> None:
+    def realize(self) -> None:
         """Realize the state to ACCELERATION, with the forces beside the elements'."""
         if self._held is not None:
             from ..value.stage import Stage
@@ -104,7 +104,7 @@ class Interpreted:
             state.invalidate_u()
             if self.prescribed:
                 prescription.set_u(self.system, state)
-            self._realize()
+            self.realize()
         except ModelError as error:
             self.error = error
             return 1

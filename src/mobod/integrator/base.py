@@ -24,7 +24,7 @@ from ..state.validity import EVERYTHING, KINEMATICS
 from ..system.arguments import check_system
 from ..tree.prescribe import prescribe
 from ..tree.project import project as project_on_manifolds
-from ..tree.realize import advance, dynamics, kinematics, realize
+from ..tree.realize import advance, advance_holding, dynamics, kinematics, realize
 from ..tree.sampling import begin_sampling, next_sample_of
 from ..unilateral.stepped import refuse_stepped
 from ..value.attributes import Sealed
@@ -160,9 +160,11 @@ class Integrator(Sealed):
         self.warned: set[str] = set()
         #: How often a jump of the accelerations has been passed since, with next to no progress.
         self._jumps, self._jumps_from = 0, -np.inf
-        #: Mobility forces beside those of the elements, or what computes them of a state, for the whole run, which is then
-        #: interpreted; of one run of many.
+        #: Mobility forces beside those of the elements; or what computes them of a state, for the whole run, which is then
+        #: interpreted.
         self.held: Array | Callable[[State], Array] | None = None
+        #: These forces, and the rows that records share.
+        self._held_rows: tuple[Any, Array] | None = None
         #: Whether a run is to go on where a step of another has ended, whose state fulfils its constraints to the bit.
         self.goes_on = False
         self._infinity_norm = True
@@ -407,7 +409,7 @@ class Integrator(Sealed):
         assert state is not None
         state.valid = 0
         self.choose_routines()
-        if self.held is None and not self.system.is_interpreted:
+        if self.runs_compiled:
             return int(kernel(state.block, *args))
         if self._model is None or self._model.state is not state:
             self._model = Interpreted(self.system, state, self.held)
@@ -420,13 +422,28 @@ class Integrator(Sealed):
             state.lower_to(int(Stage.INSTANCE))
             raise
 
+    @property
+    def runs_compiled(self) -> bool:
+        """Whether kernels take the steps: Python has no part in the system, and computes no forces beside its own."""
+        return not (self.system.is_interpreted or callable(self.held))
+
+    def _holding(self, held: Any) -> int:
+        """The address of the routine that realizes with *held* mobility forces, which the state's record then has."""
+        assert self._state is not None
+        record = self._state.record
+        if self._held_rows is None or self._held_rows[0] is not held:
+            self._held_rows = held, held.reshape(-1, 1)
+        if record.witness_numbers is not self._held_rows[1]:
+            record.share("witness_numbers", self._held_rows[1])
+        return advance_holding.address()
+
     def choose_routines(self) -> None:
         """Put the addresses of the routines that the state needs where kernels find them."""
         state, counts = self._state, self.counts
         assert state is not None
         counts[rk.LIMITER] = limit_step.address() if state.tree.counts["num_contact_elements"] else 0
-        if self.held is None and not self.system.is_interpreted:
-            counts[rk.ROUTINE] = advance.address()
+        if self.runs_compiled:
+            counts[rk.ROUTINE] = advance.address() if self.held is None else self._holding(self.held)
             counts[rk.PRESCRIBER] = prescribe.address() if state.has_known else 0
             counts[rk.PROJECTOR] = project_on_manifolds.address() if state.is_constrained else 0
 
@@ -441,12 +458,17 @@ class Integrator(Sealed):
             return
         if state.valid & KINEMATICS != KINEMATICS:
             self.system.project(state, self.constraint_tolerance)
-        self.system.realize(state)
+        self._realize_held()
         rk.begin_at(state.block, self.work)
         control[rk.TIME] = control[rk.PREVIOUS_TIME] = state.time
         control[rk.PERMITTED_STEP], control[rk.LAST_ERROR], self.counts[rk.STRAIN] = -1.0, 0.0, 0
         if control[rk.FIXED_STEP] == 0.0:
             control[rk.STEP] = max(control[rk.MIN_STEP], min(control[rk.STEP], longest))
+
+    def _realize_held(self) -> None:
+        """Realize the state, with the forces that act beside those of the elements."""
+        assert self._state is not None
+        Interpreted(self.system, self._state, self.held).realize()
 
     def sample(self) -> float:
         """Sample the controllers that are due where the last step ended: for steps from Python. The time of the next sample."""
@@ -459,7 +481,7 @@ class Integrator(Sealed):
             self.leave_at(time)
             if sample_controllers(self.system, state, time):
                 self.fail(rk.NOT_SAMPLED)
-            self.system.realize(state)
+            self._realize_held()
             rk.set_rate(state.block, self.work)
             following = float(next_sample_of(state.block))
         return following
@@ -545,7 +567,7 @@ class Integrator(Sealed):
         control, state = self.control, self._state
         assert state is not None
         state.record.time[0, 0] = control[rk.TIME]
-        if not self.system.is_interpreted:
+        if self.runs_compiled:
             state.valid, state.stage_number = EVERYTHING, int(Stage.ACCELERATION)
 
     def flight_resolution(self) -> tuple[float, float, bool]:
@@ -629,7 +651,7 @@ class Integrator(Sealed):
     @property
     def can_watch(self) -> bool:
         """Whether its loop over steps looks at compiled witnesses, as `_watched` says."""
-        return self._is_simple()
+        return self._is_simple() and self.held is None  # whose forces are where witnesses have their numbers
 
     def share_witnesses(self, integers: npt.NDArray[np.int64], numbers: Array) -> None:
         """Give the state's record the pools of witnesses."""

@@ -216,7 +216,7 @@ class Record(RecordBase):
     sampler = index("one", "address of the routine that samples one; 0 where there are none, and for lanes and Duals")
     controller = index("num_controllers", "address of its law, likewise")
     controller_element = index("num_controllers", "its place among the force elements")
-    # ---- witnesses that steps look at; a simulation shares its own
+    # ---- witnesses that steps look at; a simulation shares its own. Of one that holds mobility forces these are the numbers
     witness_integers = index("witness_integers_size", "bodies, coordinates and so on")
     witness_numbers = parameter("witness_numbers_size", 1, "stations, bounds and so on")
     # ---- measures that integrate or remember: a list of operations, see tree/measures.py

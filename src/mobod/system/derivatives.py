@@ -15,7 +15,7 @@ from ..tree.realize import NOT_PLAIN
 from ..value.checks import shaped
 from ..value.stage import INSTANCE, Stage
 from . import differences, parameter_derivatives, second_tangents, settings, tangents
-from .derivatives_of_dynamics import ForwardDynamicsDerivatives, InverseDynamicsDerivatives
+from .derivatives_of_dynamics import ForwardDynamicsDerivatives, InverseDynamicsDerivatives, put, targets
 from .falling import Sweep, sweep_for
 from .manifold import OnManifold
 
@@ -120,8 +120,16 @@ class Differentiable(OnManifold):
         state.valid = valid | _NEEDED
         return missing
 
-    def calc_inverse_dynamics_derivatives(self, state: State, u_dot: ArrayLike) -> InverseDynamicsDerivatives:
-        """Derivatives of `calc_inverse_dynamics` at *u_dot*, by q in its tangent, u and u_dot. Needs VELOCITY.
+    def calc_inverse_dynamics_derivatives(
+        self,
+        state: State,
+        u_dot: ArrayLike,
+        *,
+        q: ArrayLike | None = None,
+        u: ArrayLike | None = None,
+        out: InverseDynamicsDerivatives | None = None,
+    ) -> InverseDynamicsDerivatives:
+        """Derivatives of `calc_inverse_dynamics` at *u_dot*, by q in its tangent, u and u_dot. Needs VELOCITY, or *q* or *u*.
 
         Column k by q is the rate along q + h N e_k, quaternions normalized: a displacement by speed k. Exact, but for parts
         that users have written in Python, which take differences: a warning says so once.
@@ -130,6 +138,11 @@ class Differentiable(OnManifold):
         ----------
         state : State
         u_dot : (nu,) array_like
+        q : (nq,) array_like, optional
+            Assigned first, and the state realized.
+        u : (nu,) array_like, optional
+        out : InverseDynamicsDerivatives, optional
+            What an earlier call gave, or three other arrays of float64, which are written and returned.
 
         Returns
         -------
@@ -139,9 +152,10 @@ class Differentiable(OnManifold):
         Raises
         ------
         StageError
-            If the state is below VELOCITY.
-        ValueError
-            If *u_dot* has another shape.
+            If the state is below VELOCITY, and neither *q* nor *u* is given.
+        ValueError, TypeError
+            If *u_dot*, *q* or *u* has another shape, or *out* is not three arrays that can be written; nothing is then
+            assigned.
 
         Notes
         -----
@@ -160,9 +174,14 @@ class Differentiable(OnManifold):
         ((2, 2), array([[4.85 , 1.925],
                [1.925, 1.004]]))
         """
-        matter = self.get_matter_subsystem()
-        matter.velocities(state, "calc_inverse_dynamics_derivatives")
+        state.check_owner(self, "calc_inverse_dynamics_derivatives")
+        matter, nu = self.get_matter_subsystem(), state.tree.nu
         given = matter.mobility_vector(state, "u_dot", u_dot)
+        into = targets(out, InverseDynamicsDerivatives, [(nu, nu)] * 3)
+        if q is not None or u is not None:
+            given = np.array(given)  # it may be the state's
+            self.realize(state, Stage.VELOCITY, q=q, u=u)
+        matter.velocities(state, "calc_inverse_dynamics_derivatives")
         if self.is_interpreted:
             by_q, by_u = differences.of_inverse_dynamics(self, state, given)
         else:
@@ -170,12 +189,19 @@ class Differentiable(OnManifold):
             if sweep is not None:
                 by_q, by_u = sweep.residual(state, given, matter.calc_body_acceleration_from_u_dot(state, given))
             else:
-                found = tangents.of_residual(self, state, given, None)
-                by_q, by_u = found.residual_by("q"), found.residual_by("u")
-        return InverseDynamicsDerivatives(by_q, by_u, matter.calc_m(state))
+                residual = tangents.of_residual(self, state, given, None)
+                by_q, by_u = residual.residual_by("q"), residual.residual_by("u")
+        found = InverseDynamicsDerivatives(by_q, by_u, matter.calc_m(state))
+        return found if into is None else put(found, into)
 
     def calc_forward_dynamics_derivatives(
-        self, state: State, *, q: ArrayLike | None = None, u: ArrayLike | None = None
+        self,
+        state: State,
+        *,
+        q: ArrayLike | None = None,
+        u: ArrayLike | None = None,
+        mobility_forces: ArrayLike | None = None,
+        out: ForwardDynamicsDerivatives | None = None,
     ) -> ForwardDynamicsDerivatives:
         """Derivatives of ``state.u_dot`` by q in its tangent, u, z, mobility forces and time.
 
@@ -191,6 +217,11 @@ class Differentiable(OnManifold):
         q : (nq,) array_like, optional
             Assigned first, and the state realized: together with *u* in one call, which saves a robot a sixth of the time.
         u : (nu,) array_like, optional
+        mobility_forces : (nu,) array_like, optional
+            Generalized forces of this call alone, beside those of the elements, as of `realize`: torques that a program sets
+            anew in each call cost nothing more than this.
+        out : ForwardDynamicsDerivatives, optional
+            What an earlier call gave, or five other arrays of float64 of the results' shapes, which are written and returned.
 
         Returns
         -------
@@ -201,9 +232,10 @@ class Differentiable(OnManifold):
         Raises
         ------
         StageError
-            If the state is below ACCELERATION, and neither *q* nor *u* is given.
+            If the state is below ACCELERATION, and none of *q*, *u* and *mobility_forces* is given.
         ValueError, TypeError
-            If *q* or *u* has another shape, or holds no numbers.
+            If *q*, *u* or *mobility_forces* has another shape, or holds no numbers, or *out* is not five arrays that can be
+            written; nothing is then assigned.
         ModelError
             If *q* or *u* is given, and `realize` refuses it.
 
@@ -227,17 +259,21 @@ class Differentiable(OnManifold):
         """
         if state.token is not self.topology_token:
             state.check_owner(self, "calc_forward_dynamics_derivatives")
+        if out is not None:
+            nu = state.tree.nu
+            into = targets(out, ForwardDynamicsDerivatives, [(nu, nu), (nu, nu), (nu, len(state.z_view)), (nu, nu), (nu,)])
+            return put(self.calc_forward_dynamics_derivatives(state, q=q, u=u, mobility_forces=mobility_forces), into)
         if q is not None and u is not None and self.plain_routine is not None and state.stage_number >= INSTANCE:
             # looked up here first, where it is kept for states without fields of their own: a call of Python's less
             sweep = (not state.own_fields and state.tree.sweeps.get(())) or sweep_for(self, state)
             if sweep is not None:
-                return sweep.accelerations_at(self, state, q, u)
-        if q is not None or u is not None:
-            self.realize(state, q=q, u=u)
+                return sweep.accelerations_at(self, state, q, u, mobility_forces)
+        if q is not None or u is not None or mobility_forces is not None:
+            self.realize(state, q=q, u=u, mobility_forces=mobility_forces)
         elif state.stage_number < _ACCELERATION:
             self.get_matter_subsystem().accelerations(state, "calc_forward_dynamics_derivatives")
         if self.is_interpreted:
-            return ForwardDynamicsDerivatives(*differences.of_forward_dynamics(self, state))
+            return ForwardDynamicsDerivatives(*differences.of_forward_dynamics(self, state, mobility_forces))
         sweep = sweep_for(self, state)
         if sweep is not None:
             return sweep.accelerations(self, state)

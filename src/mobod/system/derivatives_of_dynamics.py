@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+import reprlib
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 from ..algebra.arrays import Array
+from ..value.checks import writable
 
 
 class ForwardDynamicsDerivatives(NamedTuple):
@@ -23,3 +26,23 @@ class InverseDynamicsDerivatives(NamedTuple):
     q: Array
     u: Array
     u_dot: Array
+
+
+def targets(out: Any, kind: Any, shapes: Sequence[tuple[int, ...]]) -> Any:
+    """The caller's arrays as a named tuple of that *kind*, or None."""
+    if out is None:
+        return None
+    if not isinstance(out, (tuple, list)) or len(out) != len(shapes):
+        raise TypeError(
+            f"out has to be what an earlier call gave, {kind.__name__}, or {len(shapes)} arrays; got {reprlib.repr(out)}"
+        )
+    for name, array, shape in zip(kind._fields, out, shapes, strict=True):
+        writable(f"{name} of out", array, shape)
+    return out if isinstance(out, kind) else kind(*out)
+
+
+def put(parts: Sequence[Array], into: Any) -> Any:
+    """Parts of a result into the caller's arrays, which are returned."""
+    for target, part in zip(into, parts, strict=True):
+        target[...] = part
+    return into

@@ -68,12 +68,12 @@ def of_inverse_dynamics(system: Any, state: State, u_dot: Array) -> list[Array]:
     return _columns(state, ("q", "u"), missing)
 
 
-def of_forward_dynamics(system: Any, state: State) -> tuple[Array, Array, Array, Array, Array]:
-    """Derivatives of u_dot by q, u, z, mobility forces and time."""
+def of_forward_dynamics(system: Any, state: State, forces: Any = None) -> tuple[Array, Array, Array, Array, Array]:
+    """Derivatives of u_dot by q, u, z, mobility forces and time, with *forces* beside those of the elements."""
     note(system)
 
     def u_dot(other: State) -> Array:
-        system.realize(other)
+        system.realize(other, mobility_forces=forces)
         return np.array(other.u_dot_view[: state.tree.nu])
 
     by_q, by_u, by_z, by_time = _columns(state, ("q", "u", "z", "time"), u_dot)

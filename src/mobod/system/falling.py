@@ -95,7 +95,7 @@ class Sweep:
         self._odd = self._bends or nu == 0
         self._counts = tree.nb, nu
         self._pool: list[tuple[Array, ...]] = []
-        self._no_z = np.zeros((nu, 0))  # without numbers that anybody could change
+        self._no_z, self._no_forces = np.zeros((nu, 0)), np.zeros(0)  # without numbers that anybody could change
 
     def _work(self) -> tuple[Array, ...]:
         """Scratch of the kernel that is not in use, else new."""
@@ -116,13 +116,15 @@ class Sweep:
         self._pool.append(work)
         return out[0], out[1]
 
-    def accelerations_at(self, system: OnManifold, state: State, q: Any, u: Any) -> ForwardDynamicsDerivatives:
-        """`accelerations` at *q* and *u*, where the state is realized.
+    def accelerations_at(
+        self, system: OnManifold, state: State, q: Any, u: Any, forces: Any = None
+    ) -> ForwardDynamicsDerivatives:
+        """`accelerations` at *q* and *u*, where the state is realized with *forces* beside the elements'.
 
         It is written for its own time, which is a sixth of a small robot's: no name twice, no tuple taken apart.
         """
         if self._odd:
-            system.realize(state, q=q, u=u)
+            system.realize(state, q=q, u=u, mobility_forces=forces)
             return self.accelerations(system, state)
         pool = self._pool
         try:  # as `_work`
@@ -137,6 +139,7 @@ class Sweep:
             state.u_values,
             q,
             u,
+            self._no_forces if forces is None else forces,
             self._no_bends,
             self._of_tree,
             work,
@@ -149,8 +152,8 @@ class Sweep:
             if found != NOT_PLAIN:
                 state.invalidate_q()
                 system.explain(state, found)
-            state.assign(q, u)
-            return self.accelerations_at(system, state, state.q_values, state.u_values)
+            system.realize(state, q=q, u=u, mobility_forces=forces)
+            return self.accelerations(system, state)
         state.valid = _REALIZED
         state.stage_number = _ACCELERATION
         return self._with_z(state, found) if len(state.z_values) else found
@@ -170,6 +173,7 @@ class Sweep:
             u,
             q,
             u,
+            self._no_forces,
             tangents.bends(state) if self._bends else self._no_bends,
             self._of_tree,
             work,

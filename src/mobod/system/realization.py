@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..algebra.arrays import ArrayLike
+from ..algebra.arrays import Array, ArrayLike
 from ..constraint import _protocol as constraint_what
 from ..errors import ModelError, StageError
 from ..mobilizer._custom_python import write_position, write_velocity
@@ -18,6 +18,7 @@ from ..tree import constraints
 from ..tree import realize as _realize
 from ..unilateral.base import SLIDING
 from ..unilateral.sliding import add_friction
+from ..value import checks
 from ..value.stage import INSTANCE, MODEL, Stage
 from . import prescription
 from .explanation import Explaining
@@ -34,7 +35,7 @@ _NAMES = tuple(Stage(step).name.lower() for step in range(int(Stage.REPORT) + 1)
 _AT_POSITION, _AT_VELOCITY, _AT_DYNAMICS, _AT_ACCELERATION = range(int(Stage.POSITION), int(Stage.ACCELERATION) + 1)
 #: What z, or another force's parameters, take away without lowering the stage.
 _FORCES, _HOOKS = validity.FORCES, frozenset(HOOKS.values())
-_realize_at, _NOT_PLAIN = _realize.realize_at, _realize.NOT_PLAIN
+_realize_at, _realize_with, _NOT_PLAIN = _realize.realize_at, _realize.realize_with, _realize.NOT_PLAIN
 _UNTOUCHED = validity.unchanged(Stage.DYNAMICS) & ~validity.unchanged(Stage.ACCELERATION)
 
 
@@ -51,6 +52,7 @@ class Realizing(Explaining):
         *,
         q: ArrayLike | None = None,
         u: ArrayLike | None = None,
+        mobility_forces: ArrayLike | None = None,
     ) -> None:
         """Realize *state* through *stage*: compute the results of that stage that are not valid yet.
 
@@ -63,13 +65,18 @@ class Realizing(Explaining):
         q : (nq,) array_like, optional
             Assigned first, as by ``state.q = q``; together with *u* in half the time of two assignments.
         u : (nu,) array_like, optional
+        mobility_forces : (nu,) array_like, optional
+            Generalized forces of this call alone, beside those of the elements, as of motors that a program sets at every
+            step: accelerations and multipliers are those with them until something changes, or the next such call. Applied
+            forces that are read off the state are the elements'.
 
         Raises
         ------
         StageError
             If the state is below MODEL.
         ValueError, TypeError
-            If *q* or *u* has another shape, or holds no numbers; neither is then assigned.
+            If *q*, *u* or *mobility_forces* has another shape, holds no numbers, if these forces are not finite, or the stage
+            is below ACCELERATION, which they do not change; nothing is then assigned.
         TopologyError
             If the state is another system's, or older than a change of this one.
         ModelError
@@ -106,6 +113,9 @@ class Realizing(Explaining):
         else:
             level = int(_stage_of(stage))
             wanted = validity.WANTED[level]
+        if mobility_forces is not None:
+            self._realize_with(state, level, wanted, q, u, mobility_forces)
+            return
         if q is not None or u is not None:
             if (
                 q is not None
@@ -154,6 +164,53 @@ class Realizing(Explaining):
         self.explain(state, status)
         return True
 
+    def _realize_with(
+        self, state: State, level: int, wanted: int, q: ArrayLike | None, u: ArrayLike | None, forces: ArrayLike
+    ) -> None:
+        """`realize` with forces on the mobilities beside the elements', for this call alone."""
+        if level < _AT_ACCELERATION:
+            raise ValueError(f"mobility_forces change accelerations alone; realize to ACCELERATION, not {Stage(level).name}")
+        if self.plain_routine is not None and state.stage_number >= INSTANCE:
+            own_q, own_u, valid = state.q_values, state.u_values, 0
+            if q is None and u is None:
+                valid = state.valid & ~validity.ACCELERATIONS
+            code = _realize_with.code or _realize_with.load()
+            given = own_q if q is None else q, own_u if u is None else u, forces
+            status = code(state.block, self.plain_routine, valid, wanted, own_q, own_u, *given)
+            if not status:
+                state.valid = valid | wanted
+                state.stage_number = level
+                return
+            if status != _NOT_PLAIN:
+                state.invalidate_q()
+                self.explain(state, status)
+        f = checks.array("mobility_forces", forces, (state.tree.nu,), ValueError)
+        if q is not None or u is not None:
+            state.assign(q, u)
+        self._realize_step_by_step_with(state, f)
+        if level > _AT_ACCELERATION:
+            self.realize(state, Stage(level))
+
+    def _realize_step_by_step_with(self, state: State, forces: Array) -> None:
+        """The same in systems with parts in Python, and for arguments that are not plain arrays."""
+        of_mobilities = state.record.mobility_forces
+        if self.is_interpreted:
+            self.realize(state, Stage.VELOCITY)
+            state.valid &= ~(_FORCES | validity.ACCELERATIONS)
+            state.lower_to(_AT_VELOCITY)
+            self._realize_interpreted(state, Stage.ACCELERATION, forces)
+            of_mobilities[: len(forces), 0] -= forces  # friction of contacts that slide has been added, too
+            return
+        self.realize(state, Stage.DYNAMICS)
+        kept = of_mobilities.copy()
+        state.valid &= ~validity.ACCELERATIONS
+        state.lower_to(_AT_DYNAMICS)
+        of_mobilities[: len(forces), 0] += forces
+        try:
+            self.realize(state)
+        finally:
+            of_mobilities[:] = kept
+
     def _realize_with_forces(self, state: State, level: int) -> bool:
         """The same where forces are all that Python computes, and none has a hook: the kernel once before them and once after.
 
@@ -189,8 +246,8 @@ class Realizing(Explaining):
         state.stage_number = level
         return True
 
-    def _realize_interpreted(self, state: State, stage: Stage) -> None:
-        """The same stage by stage, with Python's parts called where their turn comes."""
+    def _realize_interpreted(self, state: State, stage: Stage, more: Array | None = None) -> None:
+        """The same stage by stage, with Python's parts called where their turn comes; *more* are forces on mobilities."""
         if state.stage_number < Stage.MODEL:
             raise StageError("realize needs Stage.MODEL; call system.realize_model(state)")
         slides = bool(state.discrete.get(SLIDING))
@@ -229,6 +286,8 @@ class Realizing(Explaining):
                     state.valid &= ~validity.FORCES
                     self._add_custom_forces(state)
                     state.valid |= validity.FORCES
+                    if more is not None:
+                        state.record.mobility_forces[: len(more), 0] += more
                 if not told:  # a mobilizer's hooks for positions and velocities run before its columns are evaluated
                     for body in self._interpreted_bodies:
                         assert body.interpreter is not None

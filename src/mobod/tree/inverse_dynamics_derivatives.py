@@ -34,7 +34,7 @@ from ..force._slopes import subtract_slopes
 from ..state.fields import Record
 from ..state.validity import EVERYTHING, KEPT_FORCES
 from . import inverse_mass_matrix, matrix_sweep
-from .realize import DONE, NOT_PLAIN, takes_long
+from .realize import DONE, NOT_PLAIN, advance_with, all_finite, takes_long
 
 #: Numbers a body: p from the base's origin; mass, first moment, inertia; T, L, P; F. From MASS on they are sums over subtrees.
 MASS, TURNING, MOMENTUM, FORCE, NUMBERS_A_BODY = 3, 13, 19, 25, 31
@@ -555,6 +555,7 @@ def calc_accelerations_derivatives(
     own_u: Any,
     q: Any,
     u: Any,
+    forces: Any,
     bends: Any,
     of_tree: Any,
     work: Any,
@@ -567,16 +568,22 @@ def calc_accelerations_derivatives(
     They are new arrays in a new tuple of this *kind*: by q, u, z, generalized forces and time; *by_z* is as it is given.
 
     What is not *valid* of the state *routine* computes first, `realize.advance` by its address. q and u are as a caller has
-    given them: they become the state's own, unless they are these. *of_tree* is a tuple of what is bent and the slopes, the
+    given them: they become the state's own, unless they are these. *forces* act on the mobilities beside the elements', for
+    this call alone, unless they are empty. *of_tree* is a tuple of what is bent and the slopes, the
     scratches are tuples too, see `make_work` and `matrix_sweep.make_scratch`.
     """
     if not (given.is_like(q, own_q) and given.is_like(u, own_u)):
         return given.as_object(NOT_PLAIN)
     known = given.number(valid)
+    model, status, more = given.record_of(block), DONE, not given.is_row(forces, own_u, 0)
+    nu = model.nu
+    if more:
+        if not given.is_row(forces, own_u, nu):
+            return given.as_object(NOT_PLAIN)
+        if not all_finite(given.numbers(forces), nu):
+            return given.as_object(NOT_PLAIN)
     given.copy(q, own_q)
     given.copy(u, own_u)
-    model, status = given.record_of(block), DONE
-    nu = model.nu
     by_q, by_u, by_forces, by_time = given.new_matrix(nu), given.new_matrix(nu), given.new_matrix(nu), given.new_row(nu)
     found = given.new_tuple(kind, (by_q, by_u, given.keep(by_z), by_forces, by_time))
     if given.is_nothing(found):
@@ -584,7 +591,9 @@ def calc_accelerations_derivatives(
     for i in range(nu):
         store(given.numbers(by_time), i, 0, 0.0)
     released = given.release_gil(takes_long(model))
-    if known & EVERYTHING != EVERYTHING:
+    if more:
+        status = advance_with(model, given.integer(routine), known, EVERYTHING | KEPT_FORCES, given.numbers(forces))
+    elif known & EVERYTHING != EVERYTHING:
         status = call_routine(given.integer(routine), model, known, EVERYTHING | KEPT_FORCES)
     if status == DONE:
         # names for all, not tuples: a function that takes these reads the arrays' addresses anew each time

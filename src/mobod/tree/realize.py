@@ -5,7 +5,7 @@ from typing import Any
 from ..algebra import angles, given, vec3
 from ..algebra.memory import load3
 from ..algebra.record import attach, call_routine
-from ..algebra.scalar import any_not_finite, load
+from ..algebra.scalar import any_not_finite, load, store
 from ..compiling import compiled, generic, routine
 from ..constraint import _protocol as constraint_what
 from ..force import _dispatch as forces
@@ -16,6 +16,7 @@ from ..state.validity import (
     ARTICULATED,
     FORCES,
     KEPT_FORCES,
+    KINEMATICS,
     NO_MOBILIZERS,
     NO_RATES,
     POSITIONS,
@@ -84,12 +85,8 @@ def dynamics(model: Record, valid: int, wanted: int) -> int:
     return DONE
 
 
-@routine
-def advance(model: Record, valid: int, wanted: int) -> int:
-    """Compute what is wanted and not yet valid, sums of bits of `validity`; what it needs has to be wanted or valid too.
-
-    Its two largest parts are routines of their own, which two processors can compile at once.
-    """
+@generic
+def _advance(model: Record, valid: int, wanted: int, holds: bool) -> int:
     missing = wanted & ~valid
     positions, velocities = missing & POSITIONS != 0, missing & VELOCITIES != 0
     checked = wanted & UNCHECKED == 0
@@ -115,6 +112,9 @@ def advance(model: Record, valid: int, wanted: int) -> int:
         forces.sweep(model, (valid & KEPT_FORCES) // KEPT_FORCES + 2 * ((wanted & KEPT_FORCES) // KEPT_FORCES))
         if model.measures[0] != 0:
             call_routine(model.measures[0], model, 0, model.measure_runs[0])
+        if holds:
+            for i in range(model.nu):
+                store(model.mobility_forces, i, 0, load(model.mobility_forces, i, 0) + load(model.witness_numbers, i, 0))
     accelerations = missing & ACCELERATIONS != 0
     if accelerations or missing & ARTICULATED != 0:
         call_routine(model.dynamics_sweep[0], model, valid, wanted)
@@ -129,6 +129,21 @@ def advance(model: Record, valid: int, wanted: int) -> int:
     return DONE
 
 
+@routine
+def advance(model: Record, valid: int, wanted: int) -> int:
+    """Compute what is wanted and not yet valid, sums of bits of `validity`; what it needs has to be wanted or valid too.
+
+    Its two largest parts are routines of their own, which two processors can compile at once.
+    """
+    return _advance(model, valid, wanted, False)
+
+
+@routine
+def advance_holding(model: Record, valid: int, wanted: int) -> int:
+    """`advance`, with mobility forces that a run holds beside those of the elements: it shares them as `witness_numbers`."""
+    return _advance(model, valid, wanted, True)
+
+
 @compiled
 def realize(block: Any, address: int, valid: int, wanted: int) -> int:
     """`advance`, at *address*, for a state's record; called from Python, and from kernels."""
@@ -141,6 +156,61 @@ def realize_state(block: Any, address: Any, valid: Any, wanted: Any) -> Any:
     model, routine, known, missing = given.record_of(block), given.number(address), given.number(valid), given.number(wanted)
     released = given.release_gil(takes_long(model))
     status = call_routine(routine, model, known, missing)
+    given.acquire_gil(released)
+    return given.as_object(status)
+
+
+@generic
+def hold_back(model: Record, i: int, more: Any) -> None:
+    """Add to the force on mobility i; what the elements have added up to is kept in `work_u`."""
+    x = load(model.mobility_forces, i, 0)
+    store(model.work_u, i, 0, x)
+    store(model.mobility_forces, i, 0, x + more)
+
+
+@generic
+def give_back(model: Record) -> None:
+    """Let the forces on mobilities be the elements' alone again."""
+    for i in range(model.nu):
+        store(model.mobility_forces, i, 0, load(model.work_u, i, 0))
+
+
+@generic
+def before_accelerations(wanted: int) -> int:
+    """What of it is computed before forces on the mobilities may be added for a call alone."""
+    return wanted & ~(ARTICULATED | ACCELERATIONS)
+
+
+@generic
+def advance_with(model: Record, address: int, valid: int, wanted: int, forces: Any) -> int:
+    """`advance`, at *address*, with *forces* on the mobilities for this call alone, beside the elements', as a field."""
+    status = call_routine(address, model, valid, before_accelerations(wanted))
+    if status == DONE:
+        for i in range(model.nu):
+            hold_back(model, i, load(forces, i, 0))
+        status = call_routine(address, model, valid | wanted & (KINEMATICS | FORCES), wanted)
+        give_back(model)
+    return status
+
+
+@generic
+def all_finite(forces: Any, n: int) -> bool:
+    """Whether forces that a caller has given can be used."""
+    return not any_not_finite(nothing_of(forces, n, 0.0))
+
+
+@given.compiled_for_callers
+def realize_with(block: Any, routine: Any, valid: Any, wanted: Any, own_q: Any, own_u: Any, q: Any, u: Any, forces: Any) -> Any:
+    """`realize_at` with forces on the mobilities beside the elements', from what is *valid* on."""
+    model, known, missing = given.record_of(block), given.number(valid), given.number(wanted)
+    if not (given.is_like(q, own_q) and given.is_like(u, own_u) and given.is_row(forces, own_u, model.nu)):
+        return given.as_object(NOT_PLAIN)
+    if not all_finite(given.numbers(forces), model.nu):
+        return given.as_object(NOT_PLAIN)
+    given.copy(q, own_q)
+    given.copy(u, own_u)
+    released = given.release_gil(takes_long(model))
+    status = advance_with(model, given.integer(routine), known, missing, given.numbers(forces))
     given.acquire_gil(released)
     return given.as_object(status)
 
