@@ -205,7 +205,7 @@ def test_fixed_steps_that_may_pass_through_are_told():
 def test_nothing_is_asked_where_nothing_can_touch():
     system, state = mb.examples.double_pendulum.build()
     integrator = run(system, state, 0.1, kinds.RungeKuttaMerson)
-    from mobod.integrator import _runge_kutta as rk
+    from mobod.stepping import record as rk
 
     assert integrator.counts[rk.LIMITER] == 0
     assert state.tree.counts["num_contact_elements"] == 0

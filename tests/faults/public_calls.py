@@ -32,7 +32,7 @@ ROOMS = (
     "motion",
 )
 #: What draws, and how integrators and time steppers talk to each other.
-NOT_CALLED = ("plot", "animate", "entry_points", "step_watching", "kernel")
+NOT_CALLED = ("plot", "animate", "entry_points", "kernel")
 
 
 def letter(error):

@@ -123,7 +123,7 @@ def test_what_has_no_equilibrium_is_named_and_the_state_stays():
     weight.set_length(state, 0.05)  # shorter than the slack tendon and the shortest fiber
     before = state.z.copy()
     system.realize(state, mb.Stage.POSITION)
-    with pytest.raises(mb.ConvergenceError, match="soleus.*no equilibrium at length 0.05.*tendon slack length 0.2"):
+    with pytest.raises(mb.ConvergenceError, match=r"soleus.*no equilibrium at length 0\.05.*tendon slack length 0\.2"):
         muscle.equilibrate(state)
     assert_allclose(state.z, before, rtol=0.0, atol=0.0)
     with pytest.raises(mb.StageError, match="get_length"):

@@ -24,10 +24,12 @@ from .when import When
 from .witness import one_number
 
 if TYPE_CHECKING:
+    from ..algebra.arrays import Array
     from ..state.state import State
 
-#: The status of the integrator's kernels, which are in a higher layer, where they have taken a step.
-PAUSED = 1
+# the table of witnesses and what is seen of them, as `mobod.stepping.witnesses`, which is in a higher layer, reads and writes
+# them: integers of a witness, numbers of one, and which of these are before the last step
+_WIDTH, _SEEN = 5, 4
 #: The step of differences for slopes, as a part of the interval.
 _DIFFERENCE = 1e-4
 
@@ -83,9 +85,11 @@ class Watch:
         self._values: list[float] = []
         self._slopes: list[float] | None = None
         self._end: tuple[float, list[float], list[float]] | None = None
-        #: For the compiled look at witnesses, where all have one: see `mobod.integrator._watched`.
-        self._compiled: tuple[Any, tuple[Any, Any], Any] | None = None
+        #: The pools of the compiled look at witnesses, where all have one: see `mobod.stepping.witnesses`.
+        self._compiled: tuple[Any, Any] | None = None
         self._is_packed = False
+        #: Whether the loop over steps looks at witnesses itself, and how many steps had been taken when it began.
+        self._in_loop, self._taken = False, 0
 
     def pack(self) -> None:
         """Let the integrator's kernel look at the witnesses, where all of them are of kinds that have a routine."""
@@ -93,18 +97,17 @@ class Watch:
         if not self._is_packed:
             return
         state = self._integrator.get_state()
-        rows: list[list[int]] = []
-        integers: list[int] = []
-        numbers: list[float] = []
-        for one in self.watched:
-            witness = one.owner.witness
-            own_integers, own_numbers = witness.pack(state)
-            address = witness.routine.address()
-            rows.append([address, len(integers), len(numbers), one.info.rising, one.info.falling])
+        of_each = [(one, *one.owner.witness.pack(state)) for one in self.watched]
+        integers, numbers = [], []
+        i, n = _WIDTH * len(of_each), _SEEN * len(of_each)
+        for one, own_integers, own_numbers in of_each:
+            integers += [one.owner.witness.routine.address(), i, n, one.info.rising, one.info.falling]
+            i, n = i + len(own_integers), n + len(own_numbers)
+        for _, own_integers, own_numbers in of_each:
             integers += own_integers
             numbers += own_numbers
-        pools = np.array(integers, np.int64), np.array(numbers, np.float64).reshape(-1, 1)
-        self._compiled = np.array(rows, np.int64), pools, np.zeros((4, len(rows)))
+        seen = [0.0] * (_SEEN * len(of_each))
+        self._compiled = np.array(integers, np.int64), np.array([*seen, *numbers], np.float64).reshape(-1, 1)
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_compiled": None}  # addresses are of this process
@@ -125,26 +128,53 @@ class Watch:
         """The slopes at the state as it is realized, where all witnesses have rates."""
         return None if self._has_differences else [rate(state) for rate in self._rates if rate is not None]
 
-    def take_steps(self, stop: float, limit: int, wanted: float) -> int:
-        """Let the integrator take a step, or several where no event is possible; its status."""
+    def enter_loop(self, one_by_one: bool) -> int:
+        """The integrator's loop is about to take steps. How many witnesses it is to look at; below 0 to return after each step.
+
+        `step_ended` or `leave_loop` has to follow.
+        """
+        self._taken = self._integrator.get_num_steps_taken()
         if self._is_packed and self._compiled is None:  # of a checkpoint
             self.pack()
-        if self._compiled is None or self._slopes is None:
-            status: int = self._integrator.step_once(stop)
-            if status == PAUSED:
-                self._keep_end()
-            return status
-        watched, pools, seen = self._compiled
-        seen[1], seen[3] = self._values, self._slopes
-        taken = self._integrator.get_num_steps_taken()
-        status = self._integrator.step_watching(stop, limit, watched, pools, seen, wanted)
-        if self._integrator.get_num_steps_taken() > taken:
-            self.time = self._integrator.previous_time()
-            self._values, self._slopes = seen[0].tolist(), seen[2].tolist()
-            self._end = self._integrator.get_advanced_time(), seen[1].tolist(), seen[3].tolist()
-            if not np.isfinite(seen).all():
-                self._look(self._integrator.get_state())
-        return status
+        self._in_loop = not one_by_one and self._compiled is not None and self._slopes is not None
+        if not self._in_loop:
+            return -1
+        assert self._compiled is not None
+        self._integrator.share_witnesses(*self._compiled)
+        seen = self._seen()
+        seen[:, 1], seen[:, 3] = self._values, self._slopes
+        return len(self.watched)
+
+    def _seen(self) -> Array:
+        """Values before the last step and at its end, and rates there, a row a witness."""
+        assert self._compiled is not None
+        seen: Array = self._compiled[1][: _SEEN * len(self.watched), 0].reshape(-1, _SEEN)
+        return seen
+
+    def step_ended(self) -> None:
+        """The loop has returned after a step in which an event is possible."""
+        if not self._in_loop:
+            self._integrator.arrive_at_end()
+            self._keep_end()
+            return
+        self._take_seen()
+        self._in_loop = False
+        if not np.isfinite(self._seen()).all():
+            self._integrator.arrive_at_end()
+            self._look(self._integrator.get_state())
+
+    def _take_seen(self) -> None:
+        """The last step is to be searched, as the loop has seen witnesses in it."""
+        seen = self._seen().T.tolist()
+        self.time = self._integrator.previous_time()
+        self._values, self._slopes = seen[0], seen[2]
+        self._end = self._integrator.get_advanced_time(), seen[1], seen[3]
+
+    def leave_loop(self) -> None:
+        """The loop has returned, or was interrupted, where no event is possible before the last step."""
+        if self._in_loop and self._integrator.get_num_steps_taken() > self._taken:
+            self._take_seen()
+        self._in_loop = False
 
     def _keep_end(self) -> None:
         """The integrator has taken a step, at whose end the state is realized."""

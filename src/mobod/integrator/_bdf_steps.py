@@ -48,6 +48,7 @@ from ..stepping.record import (
     TIME,
     Y,
 )
+from ..stepping.witnesses import suspects
 from . import _lu
 from ._implicit import jacobian_at, rates_at
 
@@ -334,7 +335,7 @@ def advance(block: Any, work: Any, memory: Any, control: Any, counts: Any, times
     realized = False
     while counts[rk.REPORT] < times.shape[0]:
         k = counts[rk.REPORT]
-        if times[k] <= control[TIME]:
+        if times[k] <= min(control[TIME], control[rk.TARGET]):
             realized = realized and times[k] == control[TIME]
             if times[k] < control[TIME] and times[k] > control[PREVIOUS_TIME] and control[ORDER] > 0.0:
                 interpolate(model, memory, control, times[k])
@@ -349,6 +350,8 @@ def advance(block: Any, work: Any, memory: Any, control: Any, counts: Any, times
                 energies[k] = energy(model, counts)
             counts[rk.REPORT] += 1
             continue
+        if control[TIME] >= control[rk.TARGET]:
+            return rk.REACHED
         if taken >= counts[rk.LIMIT]:
             return rk.PAUSED
         if control[STEP] < control[rk.COLLAPSE]:
@@ -444,6 +447,8 @@ def advance(block: Any, work: Any, memory: Any, control: Any, counts: Any, times
             if control[EQUAL_STEPS] >= order + 1.0:
                 choose_next(memory, work, control, iterations, error)
             control[STEP] = max(control[SIZE], control[rk.MIN_STEP])
+            if counts[rk.WATCHES] != 0 and suspects(model, counts[rk.WATCHES], h):
+                return rk.SUSPECT
             continue
         if failure == rk.PROJECTION_FAILURES:  # counted where they are met; the past led there
             factor, control[ORDER] = 0.1, 0.0

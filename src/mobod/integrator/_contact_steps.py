@@ -18,6 +18,7 @@ from ..mobilizer._rates import find_q_dot
 from ..stepping import errors, limits, loop, rows
 from ..stepping import record as rk
 from ..stepping.evaluate import ALWAYS, energy, evaluate, finish_step, permitted_step, prescribe, project
+from ..stepping.witnesses import suspects
 from ..unilateral.stepped import space as names
 from ..unilateral.stepped.joints import find_pushes
 from ..unilateral.stepped.points import find_points, recall, remember
@@ -170,7 +171,7 @@ def advance(
     taken, here = 0, False
     while counts[rk.REPORT] < times.shape[0]:
         k = counts[rk.REPORT]
-        if times[k] <= control[rk.TIME]:
+        if times[k] <= min(control[rk.TIME], control[rk.TARGET]):
             _report(model, work, control, counts, times[k])
             rows.report_row(model, results[k])
             if energies.shape[0] == times.shape[0]:
@@ -178,6 +179,8 @@ def advance(
             counts[rk.REPORT] += 1
             here = False
             continue
+        if control[rk.TIME] >= control[rk.TARGET]:
+            return rk.REACHED
         if taken >= counts[rk.LIMIT]:
             return rk.PAUSED
         time = control[rk.TIME]
@@ -239,6 +242,8 @@ def advance(
             elif counts[rk.LIMITER] != 0 and counts[rk.PASSES] == 0 and _is_fast(model, space, h):
                 if permitted_step(model, counts[rk.LIMITER], limits.MISSED, h) < h:
                     counts[rk.PASSES] = 1
+            if counts[rk.WATCHES] != 0 and suspects(model, counts[rk.WATCHES], h):
+                return rk.SUSPECT
             continue
         here = False
         if fixed > 0.0 or h <= control[rk.MIN_STEP] or time + 0.1 * h == time:

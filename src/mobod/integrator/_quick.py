@@ -11,10 +11,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..state.validity import EVERYTHING, unchanged_bit
+from ..stepping import loop
 from ..stepping import record as rk
 from ..value.stage import ACCELERATION, Stage
 
 if TYPE_CHECKING:
+    from ..algebra.arrays import Array
     from ..state.state import State
     from .base import Integrator
 
@@ -34,20 +36,38 @@ class Quick:
         At a realized state, with all that stepping needs; `is_possible` of it holds.
     """
 
-    __slots__ = ("alone", "arguments", "block", "code", "control", "counts", "end", "is_ready", "last", "state", "token")
+    __slots__ = (
+        "_control",
+        "_counts",
+        "_first",
+        "_interpolates",
+        "alone",
+        "arguments",
+        "block",
+        "code",
+        "control",
+        "counts",
+        "end",
+        "is_ready",
+        "last",
+        "state",
+        "token",
+    )
 
     def __init__(self, integrator: Integrator) -> None:
         state, counts = integrator.get_state(), integrator.counts
         integrator.choose_routines()
         times, row = np.zeros(1), np.zeros((1, len(state.y_values)))
         kernel = type(integrator).kernel
-        self.arguments = (*integrator.arguments(), times, row, integrator.no_energies)
+        self._first, self._interpolates = integrator.arguments(), integrator.allow_interpolation
+        self.arguments = (*self._first, times, row, integrator.no_energies)
         self.code: Any = kernel.code or kernel.code_for(state.block, *self.arguments)
         if integrator.system.calls_python:
             self.code = partial(integrator.call_back, self.code)
         self.state, self.token, self.block = state, state.token, state.block
         # assigning to a memoryview takes a third of the time of assigning to an array
         self.end: Any = memoryview(times)  # type: ignore[arg-type]
+        self._counts, self._control = counts, integrator.control
         self.counts: Any = memoryview(counts)  # type: ignore[arg-type]
         self.control: Any = memoryview(integrator.control)  # type: ignore[arg-type]
         self.last = np.inf if integrator.final_time is None else integrator.final_time
@@ -63,13 +83,31 @@ class Quick:
 
     def go(self, end: float) -> int:
         """Step to *end* and not beyond, from the state as it is; REACHED, or why not."""
-        state, counts = self.state, self.counts
         self.end[0] = end
+        self.counts[rk.REPORT] = 0
+        return self._call(self.arguments)
+
+    def go_through(self, end: float, times: Array, results: Array, energies: Array) -> int:
+        """`go`, with reports on the way from the one on that the counts tell."""
+        counts, control = self.counts, self.control
+        counts[rk.NO_INTERPOLATION] = not self._interpolates
+        control[rk.FINAL_TIME] = control[rk.TARGET] = end
+        work = self._first[0]
+        try:
+            status = self._call((*self._first, times, results, energies))
+            if status == rk.REACHED:
+                loop.return_to_end(self.block, work, self._control, self._counts)
+            return status
+        finally:
+            counts[rk.NO_INTERPOLATION] = 1
+            control[rk.FINAL_TIME], control[rk.TARGET] = self.last, np.inf
+
+    def _call(self, arguments: tuple[Any, ...]) -> int:
+        state = self.state
         valid = state.valid
         if not valid & UNCHANGED:
-            counts[rk.CHANGED] = 1 + (valid & EVERYTHING)
-        counts[rk.REPORT] = 0
-        status: int = self.code(self.block, *self.arguments)
+            self.counts[rk.CHANGED] = 1 + (valid & EVERYTHING)
+        status: int = self.code(self.block, *arguments)
         if status == rk.REACHED:
             state.valid, state.stage_number = _AT_END, ACCELERATION
         return status

@@ -13,6 +13,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
+import numpy.typing as npt
 
 from ..algebra.arrays import Array
 from ..compiling import Job, compile_ahead, raise_kept, take_refusal
@@ -45,8 +46,6 @@ if TYPE_CHECKING:
 
 #: Rows for intermediate values of methods that have no table.
 _ROWS_BETWEEN = 5
-#: A report that no step reaches.
-_NEVER = np.array([np.inf])
 #: The resolution of time, as a part of the run's end time.
 _RESOLUTION = 2.0**-52
 #: Steps before the first look at the clock.
@@ -107,11 +106,10 @@ class Integrator(Sealed):
 
     INNER = frozenset(
         """
-        advance aim_at allow_interpolation arguments attach begin_run call_back can_watch choose_routines control counts
-        entry_points
-        error_order fail final_time find_quick flight_resolution follow_jump follows_jumps get_room goes_on held kernel leave_at
-        previous_time quick restart return_every_internal_step sample singularities step_and_report step_once step_watching
-        steps_contacts table take_up termination try_step warned why_too_small
+        advance aim_at allow_interpolation arguments arrive_at_end attach begin_run call_back can_watch choose_routines control
+        counts entry_points error_order fail final_time find_quick flight_resolution follow_jump follows_jumps get_room goes_on held
+        kernel leave_at previous_time quick restart return_every_internal_step sample share_witnesses
+        singularities step_and_report steps_contacts table take_up termination try_step warned why_too_small
         """.split()
     )
 
@@ -297,6 +295,7 @@ class Integrator(Sealed):
         self.quick = None
         control, counts = self.control, self.counts
         control[rk.FINAL_TIME] = np.inf if self.final_time is None else self.final_time
+        control[rk.TARGET] = np.inf
         control[rk.ACCURACY] = self.accuracy
         control[rk.TOLERANCE] = self.constraint_tolerance
         control[rk.MIN_STEP] = self.min_step_size or 0.0
@@ -526,13 +525,11 @@ class Integrator(Sealed):
         resolved = _RESOLUTION * abs(end) if np.isfinite(end) else 0.0
         self.control[rk.MIN_STEP] = max(self.min_step_size or 0.0, resolved)
 
-    def advance(
-        self, times: Array, results: Array, energies: Array, limit: int, kernel: Any = None, more: tuple[Any, ...] = ()
-    ) -> int:
+    def advance(self, times: Array, results: Array, energies: Array, limit: int) -> int:
         """Report at *times* from number ``counts[REPORT]`` on; at most *limit* steps.
 
-        It runs the method's own kernel, or another that takes *more* arguments, in calls of about a tenth of a second, so that
-        Ctrl-C, which leaves the state at the last step, takes effect.
+        It runs the method's kernel in calls of about a tenth of a second, so that Ctrl-C, which leaves the state at the last
+        step, takes effect.
         """
         counts, end = self.counts, int(self.counts[rk.STEPS]) + limit
         chunk = _FIRST_CHUNK
@@ -540,7 +537,7 @@ class Integrator(Sealed):
             counts[rk.LIMIT] = min(chunk, end - int(counts[rk.STEPS]))
             clock = _clock.perf_counter()
             try:
-                status = self.try_step(times, results, energies, kernel, more)
+                status = self.try_step(times, results, energies)
             except KeyboardInterrupt:
                 self.leave_at(float(self.control[rk.TIME]))
                 raise
@@ -555,9 +552,9 @@ class Integrator(Sealed):
             if _clock.perf_counter() - clock < 0.1:
                 chunk = min(2 * chunk, 1 << 30)
 
-    def try_step(self, times: Array, results: Array, energies: Array, kernel: Any, more: tuple[Any, ...]) -> int:
+    def try_step(self, times: Array, results: Array, energies: Array) -> int:
         """`advance` once."""
-        return self._call(kernel or type(self).kernel, *self.arguments(), times, results, energies, *more)
+        return self._call(type(self).kernel, *self.arguments(), times, results, energies)
 
     def step_and_report(self, step: Callable[[float], int], times: Array, results: Array, energies: Array) -> int:
         """`try_step` of a method whose steps Python takes: ``step(report)`` takes one, DONE where that went well."""
@@ -566,33 +563,32 @@ class Integrator(Sealed):
         taken = 0
         while counts[rk.REPORT] < len(times):
             k = int(counts[rk.REPORT])
-            if times[k] <= control[rk.TIME]:
+            if times[k] <= min(control[rk.TIME], control[rk.TARGET]):
                 self.leave_at(float(times[k]))
                 results[k] = state.y_values
                 if len(energies) == len(times):
                     energies[k] = self.system.calc_energy(state)
                 counts[rk.REPORT] += 1
                 continue
+            if control[rk.TIME] >= control[rk.TARGET]:
+                return rk.REACHED
             if taken >= counts[rk.LIMIT]:
                 return rk.PAUSED
             status = step(float(times[k]))
             if status != rk.DONE:
                 return status
+            if counts[rk.WATCHES] != 0:
+                return rk.SUSPECT
             taken += 1
         return rk.REACHED
 
-    def step_once(self, stop: float) -> int:
-        """Take one step, not beyond *stop*; PAUSED where it was taken, and the state is then at its end, realized."""
+    def arrive_at_end(self) -> None:
+        """The loop has returned after a step: the state is at its end, realized, as the step's last evaluation has left it."""
         control, state = self.control, self._state
         assert state is not None
-        control[rk.FINAL_TIME] = stop
-        self.counts[rk.REPORT] = 0
-        status = self.advance(_NEVER, np.empty((1, len(state.y_values))), self.no_energies, 1)
-        if status == rk.PAUSED:
-            state.record.time[0, 0] = control[rk.TIME]
-            if not self.system.is_interpreted:  # the step's last evaluation has been at its end
-                state.valid, state.stage_number = EVERYTHING, int(Stage.ACCELERATION)
-        return status
+        state.record.time[0, 0] = control[rk.TIME]
+        if self._runs_compiled:
+            state.valid, state.stage_number = EVERYTHING, int(Stage.ACCELERATION)
 
     def flight_resolution(self) -> tuple[float, float, bool]:
         """The duration and height below which a flight between impacts is not resolved, and whether flights gain energy.
@@ -674,40 +670,15 @@ class Integrator(Sealed):
 
     @property
     def can_watch(self) -> bool:
-        """Whether steps leave the record realized at their ends, where a kernel can look at it."""
-        state = self._state
-        assert state is not None
-        simple = type(self).kernel is loop.advance and type(self).try_step is Integrator.try_step
-        simple = simple and self.held is None  # whose forces are where witnesses have their numbers
-        return simple and not (self.system.is_interpreted or state.is_constrained or self.counts[rk.ENDS_AT_STAGE])
+        """Whether its loop over steps looks at compiled witnesses, as `stepping.witnesses` says."""
+        return self._is_simple() and self.held is None  # whose forces are where witnesses have their numbers
 
-    def step_watching(self, stop: float, limit: int, watched: Any, pools: tuple[Any, Array], seen: Array, wanted: float) -> int:
-        """As `step_once`, but several steps while no witness can have changed sign; requires `can_watch`.
-
-        *watched* and *seen* are as `_watched` says, *pools* the integers and numbers of the witnesses' routines.
-        """
-        from ._watched import advance_watching
-
-        control, counts, state = self.control, self.counts, self._state
-        assert state is not None
-        for name, pool in zip(("witness_integers", "witness_numbers"), pools, strict=True):
-            if getattr(state.record, name) is not pool:
-                state.record.share(name, pool)
-        control[rk.FINAL_TIME], counts[rk.REPORT] = stop, 0
-        row, more = np.empty((1, len(state.y_values))), (watched, seen, float(wanted))
-        while True:
-            counts[rk.LIMIT] = limit
-            status = self.try_step(_NEVER, row, self.no_energies, advance_watching, more)
-            if status == rk.COLLAPSED:
-                self._warn_of_singularities()
-            elif status == rk.STEP_TOO_SMALL and self._passes_jump():
-                counts[rk.FORCED] = 1
-            else:
-                break
-        if status == rk.PAUSED:
-            state.record.time[0, 0] = control[rk.TIME]
-            state.valid, state.stage_number = EVERYTHING, int(Stage.ACCELERATION)
-        return status
+    def share_witnesses(self, integers: npt.NDArray[np.int64], numbers: Array) -> None:
+        """Give the state's record the pools of witnesses."""
+        record = self.get_state().record
+        for name, pool in (("witness_integers", integers), ("witness_numbers", numbers)):
+            if getattr(record, name) is not pool:
+                record.share(name, pool)
 
     def leave_at(self, time: float, stage: Stage = Stage.ACCELERATION) -> None:
         """Put the state at *time*, within the last step, and realize it."""

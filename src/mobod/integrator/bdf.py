@@ -239,10 +239,10 @@ class BDF(Integrator):
         self._problem.begin(time)
         return _SOLVERS[self.solver](self._problem, time, self.work[rk.Y].copy(), stop)
 
-    def try_step(self, times: Array, results: Array, energies: Array, kernel: Any, more: tuple[Any, ...]) -> int:
+    def try_step(self, times: Array, results: Array, energies: Array) -> int:
         """`advance` once; by a solver that steps from Python, one step."""
         if self._is_compiled:
-            return super().try_step(times, results, energies, kernel, more)
+            return super().try_step(times, results, energies)
         return self.step_and_report(self._step, times, results, energies)
 
     def _step(self, report: float) -> int:

@@ -211,7 +211,7 @@ class TimeStepping(Integrator):
         others = matter.unilateral_contacts or matter.state_limited_frictions or self.sources
         return bool(self._stepped) and not (others or self.system.is_interpreted or state.is_constrained)
 
-    def try_step(self, times: Array, results: Array, energies: Array, kernel: Any, more: tuple[Any, ...]) -> int:
+    def try_step(self, times: Array, results: Array, energies: Array) -> int:
         """Take steps and reports, as `Integrator.advance` asks for them."""
         state = self._state
         assert state is not None
@@ -229,8 +229,9 @@ class TimeStepping(Integrator):
                     row, energy = results[one], energies[one] if len(energies) == len(times) else energies
                 reported, counts[rk.REPORT] = counts[rk.REPORT], 0
                 status = self._try(np.array([min(wanted, following)]), row, energy)
-                counts[rk.REPORT] = reported + (status == rk.REACHED and wanted <= following)
-                if status != rk.REACHED:
+                made = counts[rk.REPORT] and wanted <= following
+                counts[rk.REPORT] = reported + bool(made)
+                if status != rk.REACHED or (not made and control[rk.TIME] >= control[rk.TARGET]):
                     return status
         finally:
             control[rk.FINAL_TIME] = final
@@ -290,12 +291,11 @@ class TimeStepping(Integrator):
         finally:
             self._at_end = False
 
-    def step_once(self, stop: float) -> int:
+    def arrive_at_end(self) -> None:
         """As of other integrators; the state is realized with the forces of all surfaces."""
-        status = super().step_once(stop)
-        if status == rk.PAUSED and self._stepped:
+        super().arrive_at_end()
+        if self._stepped:
             self.leave_at(float(self.control[rk.TIME]))
-        return status
 
     def restart(self, longest: float = np.inf) -> None:
         """As of other integrators."""

@@ -75,7 +75,7 @@ def meet(p0: Any, m0: Any, m1: Any, p1: Any, b: Any) -> Any:
 
 @generic
 def piece_at(model: Any, n: int, pieces: int, x: Any, first: int) -> Any:
-    """The eight control numbers of the piece that has x among its x (*first* 0) or its y (*first* 4); the nearest one's outside."""
+    """The eight control numbers of the piece, or the nearest, that has x among its x (*first* 0) or its y (*first* 4)."""
     p = _load(model, n)
     for k in range(1, pieces):
         q = _load(model, n + PIECE * k)

@@ -2,10 +2,10 @@
 
 A new kind is a file beside this one. It provides
 
-1. compiled functions ``active(model, x, n)``, ``passive(model, x, n)`` of the normalized fiber length n, ``tendon(model, x, n)``
-   of the normalized tendon length, all as a part of the largest isometric force, and ``contract(model, i, x, z, length, speed)``,
-   which gives fiber length, cos of the pennation angle, fiber velocity, tendon force, active force, elastic and damping passive
-   force of the fiber, the velocity of the fiber's end along the tendon, and the rate of its second z; and
+1. compiled functions ``active(model, x, n)`` and ``passive(model, x, n)`` of the normalized fiber length n, ``tendon(model, x, n)``
+   of the normalized tendon length, all as a part of the largest isometric force; ``contract(model, i, x, z, length, speed)``,
+   which gives fiber length, cos of the pennation angle, fiber velocity, tendon force, active force, elastic and damping force of
+   the fiber, the velocity of the fiber's end along the tendon, and the rate of its second z; and
    ``stored(model, i, x, z, length)``, its elastic energy. Integers and numbers are those of `_fiber`;
 2. a class derived from `Muscle` with these as ``FUNCTIONS``, and its own parameters, see `state.parameters`.
 
@@ -428,8 +428,8 @@ class Muscle(Force):
             raise ConvergenceError(
                 f"{self!r} has no equilibrium at length {length:.6g} and activation {a:.3g}: from the shortest fiber, "
                 f"{low:.6g}, to {high:.6g}, with which the tendon is slack, the fiber pulls "
-                f"{'more' if found[0] > 0.0 else 'less'} than the tendon. Its optimal fiber length is {numbers[FIBER]:.6g}, its "
-                f"tendon slack length {numbers[SLACK]:.6g}"
+                f"{'more' if found[0] > 0.0 else 'less'} than the tendon. Its optimal fiber length is {numbers[FIBER]:.6g}, "
+                f"its tendon slack length {numbers[SLACK]:.6g}"
             )
         from scipy.optimize import brentq
 

@@ -48,7 +48,7 @@ class Following(Carrying):
         """The method's name."""
         return self.like.get_method_name()
 
-    def try_step(self, times: Array, results: Array, energies: Array, kernel: Any, more: tuple[Any, ...]) -> int:
+    def try_step(self, times: Array, results: Array, energies: Array) -> int:
         """Steps until a report, each followed."""
         return self.step_and_report(self._follow_step, times, results, energies)
 
@@ -79,7 +79,7 @@ class Following(Carrying):
         counts[rk.LIMIT], counts[rk.REPORT] = 1, 0
         status = self._call(type(self).kernel, *self.arguments(), np.array([report]), row, self.no_energies)
         counts[rk.LIMIT], counts[rk.REPORT] = kept
-        return rk.DONE if status in (rk.PAUSED, rk.REACHED) else status
+        return rk.DONE if status in (rk.PAUSED, rk.REACHED, rk.SUSPECT) else status
 
     def _as_jump(self, began: float, end: float) -> Jump:
         """What becomes of any change from one time to another within the last step, as the adjoint takes it."""

@@ -177,6 +177,11 @@ class Recording:
             return {name: column[:i] for name, column in columns.items()}, i, error
         return columns, most, None
 
+    def follow(self, state: State) -> None:
+        """Rows from now on are of states like *state*, which event handlers have changed in more than y."""
+        if self.is_something:
+            self._scratch = state.copy()
+
     def row_of(self, state: State) -> dict[str, Array]:
         """The same of one state, as it is, realized to ACCELERATION."""
         columns, tables = self._empty(1), self._empty_tables()

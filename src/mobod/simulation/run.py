@@ -1,8 +1,9 @@
 """Running: takes an integrator through all reports, records them, keeps checkpoints and the accounts on the way.
 
-Systems of built-in and compiled parts go through all reports of a chunk in compiled calls of a tenth of a second or so;
-other quantities are computed from the rows afterwards. Where these depend on data of the run itself, it goes from report to
-report with `TimeStepper.step_to` instead. The motion has the same bits either way.
+The loop over steps reports all rows of a chunk, in calls of a tenth of a second or so; other quantities are computed from the
+rows afterwards. Where there are events a `TimeStepper` goes from one to the next, and rows are made between and after them by
+the same loop. Where quantities depend on data of the run itself, it goes from report to report. The motion has the same bits
+in all cases.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from ..stepping import record as rk
 from .checkpoint import integrator_keywords
 from .energy_accounts import Ledger
 from .quantities import Recording
+from .reports import Reports
 from .step_status import StepStatus
 from .time_stepper import TimeStepper
 
@@ -73,9 +75,13 @@ def _counts(settings: Settings) -> dict[tuple[int, int], int]:
 def steps_by_report(stepper: TimeStepper, recording: Recording) -> bool:
     """Whether a run has to go through `TimeStepper.step_to` from report to report.
 
-    Everything that can happen only there, and not inside the integrator's compiled loop, has to be tested here.
+    Everything that can happen only there, and not inside the integrator's loop over steps, has to be tested here.
     """
-    return stepper.has_events or recording.needs_live_state(stepper.integrator.get_state())
+    integrator = stepper.integrator
+    if recording.needs_live_state(integrator.get_state()):
+        return True
+    # sensitivities are taken across events at reports, too
+    return stepper.has_events and (integrator.follows_jumps or integrator.return_every_internal_step)
 
 
 class IntegratorSettings(NamedTuple):
@@ -151,7 +157,10 @@ class Run:
         self._flushed = _clock.perf_counter()
         state = self.integrator.get_state()
         self.by_report = steps_by_report(stepper, recording)
-        self._ny = len(state.y_values)
+        self._has_events = stepper.has_events
+        #: Of the present chunk, where a time stepper makes the rows.
+        self._reports: Reports | None = None
+        self._ny, self._sizes = len(state.y_values), (len(state.q), len(state.u), len(state.z_values))
         #: Rows from which on Instance variables of the state are others than before, by event handlers, and these; with
         #: subsystems' discrete variables.
         self.changes: list[tuple[int, dict[str, Any], Settings]] = []
@@ -165,7 +174,12 @@ class Run:
     def go(self) -> None:
         """Go to the end; if an exception stops it before, the rows so far are handed on."""
         try:
-            self._by_reports() if self.by_report else self._in_chunks()
+            if self.by_report:
+                self._by_reports()
+            elif self._has_events:
+                self._through_events()
+            else:
+                self._in_chunks()
             self.rows.flush()
             if self.watch is not None:
                 self._tell(self.watch, is_last=True)
@@ -190,35 +204,67 @@ class Run:
     @property
     def is_whole(self) -> bool:
         """Whether all rows that have been reported are handed on."""
-        return self.by_report or int(self.integrator.counts[rk.REPORT]) <= len(self.rows) - self._first
+        return self.by_report or self._made() <= len(self.rows) - self._first
+
+    def _made(self) -> int:
+        """How many rows of the present chunk have been reported."""
+        return int(self.integrator.counts[rk.REPORT]) if self._reports is None else self._reports.made
 
     # ------------------------------------------------------------------------------------------ from report to report
 
     def _by_reports(self) -> None:
-        system = self.stepper.system
         for time in self.times[len(self.rows) :].tolist():
             status = self.stepper.step_to(time)
-            state = self.stepper.state
-            if len(state.y_values) != self._ny:
-                raise ModelError(
-                    f"an event at or before time {state.time:.9g} has changed the number of coordinates; a Trajectory has rows "
-                    "of one length: use a TimeStepper"
-                )
-            self._note_changes(state)
-            energies = np.array([system.calc_energy(state)])
-            y = np.array([state.y_values])
-            self.rows.append(self._block(np.array([state.time]), y, energies, self.recording.row_of(state)))
+            self._note_changes(self.stepper.state)
+            self._append_present()
             self._pause()
             if status is not StepStatus.REACHED_REPORT_TIME:
                 break
 
+    def _append_present(self) -> None:
+        """Hand on a row of the stepper's state as it is."""
+        state = self.stepper.state
+        energies = np.array([self.stepper.system.calc_energy(state)])
+        y = np.array([state.y_values])
+        self.rows.append(self._block(np.array([state.time]), y, energies, self.recording.row_of(state)))
+
+    # ------------------------------------------------------------------------------------------ from event to event
+
+    def _through_events(self) -> None:
+        length = min(max(1, CHUNK // max(1, self._ny)), len(self.times))
+        self._results, self._energies = np.empty((length + 1, self._ny)), np.empty(length + 1)
+        final = self.integrator.final_time
+        last, status = float(self.times[-1]), StepStatus.REACHED_REPORT_TIME
+        # the row at a final time is after the events there, which Python makes
+        whole = len(self.times) - (final is not None and last >= final)
+        before_calls = self._drain if self.recording.is_something else None
+        while len(self.rows) < len(self.times) and status is StepStatus.REACHED_REPORT_TIME:
+            self._first = len(self.rows)
+            times = self.times[self._first : min(self._first + min(length, self._ahead), whole)]
+            rows = Reports(times, self._results, self._energies, self._pause, before_calls, self._note_changes)
+            self._reports = rows
+            status = self.stepper.step_through(rows, float(times[-1]) if len(times) else last)
+            self._drain()
+            if status is not StepStatus.REACHED_REPORT_TIME:
+                self._append_present()
+            self._pause()
+
     def _note_changes(self, state: State) -> None:
         """Keep the Instance variables that the next row's state has, where these are not those of the row before."""
+        if len(state.y_values) != self._ny:
+            raise ModelError(
+                f"an event at or before time {state.time:.9g} has changed the number of coordinates; a Trajectory has rows "
+                "of one length: use a TimeStepper"
+            )
         own, settings = state.own_fields, state.settings(self._settings)
         other = own.keys() != self._own.keys() or not all(np.array_equal(own[name], kept) for name, kept in self._own.items())
         if other or _counts(settings) != _counts(self._settings):
             self._own, self._settings = {name: array.copy() for name, array in own.items()}, settings
-            self.changes.append((len(self.rows), self._own, settings))
+            row = len(self.rows) if self._reports is None else self._first + self._reports.made
+            if self.changes and self.changes[-1][0] == row:
+                self.changes.pop()
+            self.changes.append((row, self._own, settings))
+            self.recording.follow(state)
 
     # ------------------------------------------------------------------------------------------ in chunks
 
@@ -268,7 +314,7 @@ class Run:
         if self.is_whole:
             return
         begin = len(self.rows) - self._first
-        done = min(int(self.integrator.counts[rk.REPORT]), begin + most)
+        done = min(self._made(), begin + most)
         clock = _clock.perf_counter()
         times, y = self.times[self._first + begin : self._first + done], self._results[begin:done]
         more, rows, error = self.recording.rows_of(times, y)
@@ -281,8 +327,7 @@ class Run:
             self._ahead = max(1, min(CHUNK, 4 * self._ahead, int(AHEAD / max(each, 1e-9))))
 
     def _block(self, times: Array, y: Array, energies: Array, more: dict[str, Array]) -> dict[str, Array]:
-        state = self.integrator.get_state()
-        nq, nu, nz = len(state.q), len(state.u), len(state.z_values)
+        nq, nu, nz = self._sizes
         q, u, z, particles = np.split(y, [nq, nq + nu, nq + nu + nz], axis=1)
         particles = particles.reshape(len(y), 2, particles.shape[1] // 6, 3)
         block = {"time": times, "q": q, "u": u, "z": z, "energy": energies}
@@ -316,7 +361,7 @@ class Run:
         if self.by_report:
             state = self.stepper.state
             watch(state.time, state.y_values, is_last)
-        elif reported := int(self.integrator.counts[rk.REPORT]):
+        elif reported := self._made():
             watch(float(self.times[self._first + reported - 1]), self._results[reported - 1], is_last)
 
     def _hand_on(self) -> None:

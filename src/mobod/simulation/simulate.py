@@ -244,6 +244,7 @@ def simulate(
     recording = Recording(system, state, record, record_bodies)
     about = {**describe(system, state), "body_names": recording.body_names}
     stepper = TimeStepper(system, integrator)
+    stepper.may_be_saved = checkpoint is not None
     of_quantities = {} if checkpoint is None else recording.fingerprint()
     kept = None
     if resume and checkpoint is not None:
@@ -326,7 +327,7 @@ def simulate(
         return trajectory
 
     try:
-        if kept is None and not run.by_report:
+        if kept is None and not (run.by_report or stepper.has_events):
             # compiles or loads what stepping needs: the wall time is that of simulating
             integrator.advance(times[:1], np.empty((1, len(state.y_values))), np.empty(1), 0)
             integrator.counts[rk.REPORT] = 0

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time as _clock
 import warnings
 from collections.abc import Sequence
 from functools import partial
@@ -26,6 +25,7 @@ from ..value.checks import flag, positive
 from ..value.stage import TIME as _TIME
 from ..value.stage import Stage
 from .checkpoint import load_checkpoint, parts_fingerprint, save_checkpoint
+from .reports import Reports
 from .step_status import StepStatus
 
 if TYPE_CHECKING:
@@ -75,7 +75,9 @@ class TimeStepper(Sealed):
     0.5
     """
 
-    INNER = frozenset({"began", "contact_events", "has_events", "initialized", "may_be_saved", "parts_at_start"})
+    INNER = frozenset(
+        {"began", "contact_events", "has_events", "initialized", "may_be_saved", "parts_at_start", "step_through"}
+    )
 
     # slots refuse unknown attributes at no cost: stepping assigns a few of them each time
     __slots__ = (
@@ -94,6 +96,7 @@ class TimeStepper(Sealed):
         "_reach",
         "_reported_at",
         "_reports_all",
+        "_rows",
         "_starts",
         "_step_due",
         "_termination",
@@ -113,6 +116,8 @@ class TimeStepper(Sealed):
         self.system, self._integrator = system, integrator
         self.initialized = self._reports_all = False
         self._termination: Termination | None = None
+        #: What is reported on the way.
+        self._rows = Reports()
         #: Whether checkpoints may be wanted, for which parts in Python have to be looked at where the run starts.
         self.may_be_saved = True
         #: Fingerprints of the system's parts in Python where the run started, for checkpoints; None where no part changes on
@@ -120,9 +125,11 @@ class TimeStepper(Sealed):
         self.parts_at_start: dict[str, dict[str, str]] | None = None
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: getattr(self, name) for name in self.__slots__ if name != "__weakref__" and hasattr(self, name)}
+        left_out = "__weakref__", "_rows"
+        return {name: getattr(self, name) for name in self.__slots__ if name not in left_out and hasattr(self, name)}
 
     def __setstate__(self, kept: dict[str, Any]) -> None:
+        self._rows = Reports()
         for name, value in kept.items():
             setattr(self, name, value)
 
@@ -317,6 +324,14 @@ class TimeStepper(Sealed):
         finally:
             self._integrator.get_state().mark_unchanged()
 
+    def step_through(self, rows: Reports, time: float) -> StepStatus:
+        """`step_to`, with rows that are made on the way, up to the end where that comes before."""
+        self._rows = rows
+        try:
+            return self.step_to(time)
+        finally:
+            self._rows = Reports()
+
     def step(self, duration: float) -> StepStatus:
         """Advance the state by *duration*; for loops in Python that set something, step, and look.
 
@@ -414,7 +429,7 @@ class TimeStepper(Sealed):
             return None
         if not quick.is_ready:
             quick.get_ready()
-        kept, accuracy = None, self._agenda.accuracy
+        kept, accuracy, rows = None, self._agenda.accuracy, self._rows
         while state.stage_number >= _TIME:
             include = self._handled_at != self._now
             due = [handler.get_next_event_time(state, include) for handler in handlers]
@@ -422,20 +437,30 @@ class TimeStepper(Sealed):
             if not self._now <= event_time <= time or event_time >= quick.last:
                 break
             if event_time > self._now:
-                status = quick.go(event_time)
+                if rows.next_time > event_time:
+                    status = quick.go(event_time)
+                else:
+                    if kept is not None:
+                        rows.after_change(state)
+                    status = rows.go(quick, event_time)
                 if status != rk.REACHED:
                     state.invalidate_q()
                     if status == rk.NOT_TAKEN_UP and kept is not None:
                         self._realize_changed(kept)
+                        rows.after_change(state)
                         return None
                     self._arrive(integrator.get_advanced_time())
                     return None
                 self._now, kept = event_time, None
                 if event_time == time:
                     return _REACHED
+                if rows.is_pause_due():
+                    state.mark_unchanged()
+                    rows.pause()
             if kept is not None or due.count(event_time) > 1:
                 break
             handler, kept = handlers[due.index(event_time)], state.snapshot()
+            rows.before_calls()
             try:
                 answer = handler.handle_event(state, accuracy)
             except BaseException:
@@ -449,6 +474,7 @@ class TimeStepper(Sealed):
             return ended
         if kept is not None:
             self._realize_changed(kept)
+            rows.after_change(state)
         return None
 
     def _realize_changed(self, kept: tuple[Any, ...]) -> None:
@@ -519,38 +545,45 @@ class TimeStepper(Sealed):
 
     def _go(self, wanted: float, stop: float) -> StepStatus | None:
         """Step until *wanted* is reached or passed, or an event is found before; a status if that is impossible."""
-        integrator = self._integrator
-        returns = integrator.return_every_internal_step
-        one_by_one, chunk = self.system.has_time_advanced_events() or returns, 256
-        if not integrator.allow_interpolation:
-            stop = wanted
+        integrator, watch = self._integrator, self._watch
+        control, counts = integrator.control, integrator.counts
+        returns, advances = integrator.return_every_internal_step, self.system.has_time_advanced_events()
+        one_by_one = returns or advances
         integrator.aim_at(wanted)
+        control[rk.FINAL_TIME] = stop if integrator.allow_interpolation else wanted
+        control[rk.TARGET] = wanted
         try:
             while True:
-                if self._watch is not None and self._found is None:
-                    self._found = self._watch.search()
+                if watch is not None and self._found is None:
+                    self._found = watch.search()
                 reached = integrator.get_advanced_time()
                 if self._found is not None or reached >= wanted or self._step_due is not None:
+                    self._rows.report(integrator, wanted if self._found is None else min(wanted, self._found.high))
                     return None
+                if self._rows.is_pause_due():
+                    self._arrive(max(self._now, reached))
+                    integrator.get_state().mark_unchanged()
+                    self._rows.pause()
                 left = self._last_step - integrator.get_num_steps_taken()
                 if left <= 0:
                     return self._limit_reached(wanted)
-                if self._watch is not None:
-                    clock = _clock.perf_counter()
-                    status = self._watch.take_steps(stop, 1 if one_by_one else min(left, chunk), wanted)
-                    if _clock.perf_counter() - clock < 0.1:
-                        chunk = min(2 * chunk, _UNLIMITED)
-                elif one_by_one:
-                    status = integrator.step_once(stop)
+                counts[rk.WATCHES] = watch.enter_loop(one_by_one) if watch is not None else -one_by_one
+                status = self._rows.step(integrator, left)
+                if status == rk.SUSPECT:
+                    if watch is None:
+                        integrator.arrive_at_end()
+                    else:
+                        watch.step_ended()
+                    if advances:
+                        self._step_due = integrator.get_advanced_time()
+                elif status in (rk.REACHED, rk.PAUSED):
+                    if watch is not None:
+                        watch.leave_loop()
                 else:
-                    status = self._many_steps(wanted, stop, left)
-                if status not in (rk.REACHED, rk.PAUSED):
                     integrator.fail(status)
-                if self.system.has_time_advanced_events():
-                    self._step_due = integrator.get_advanced_time()
                 if returns and integrator.get_advanced_time() < wanted:
-                    if self._watch is not None:
-                        self._found = self._watch.search()
+                    if watch is not None:
+                        self._found = watch.search()
                     if self._found is None and self._step_due is None:
                         self._arrive(integrator.get_advanced_time())
                         return StepStatus.TIME_HAS_ADVANCED
@@ -560,14 +593,8 @@ class TimeStepper(Sealed):
         except BaseException:
             self._stop_halfway(wanted)
             raise
-
-    def _many_steps(self, wanted: float, stop: float, left: int) -> int:
-        """Several steps without return to the caller in between."""
-        integrator = self._integrator
-        integrator.control[rk.FINAL_TIME] = stop
-        integrator.counts[rk.REPORT] = 0
-        row = np.empty((1, len(integrator.get_state().y_values)))
-        return integrator.advance(np.array([wanted]), row, integrator.no_energies, left)
+        finally:
+            control[rk.TARGET], counts[rk.WATCHES] = np.inf, 0
 
     def _limit_reached(self, wanted: float) -> StepStatus:
         """The step limit was reached before *wanted*."""
@@ -586,6 +613,7 @@ class TimeStepper(Sealed):
         """After an exception outside the integrator: go to the end of the last step, but not beyond *wanted*."""
         reached = min(self._integrator.get_advanced_time(), wanted)
         if self._watch is not None:
+            self._watch.leave_loop()
             reached = min(reached, self._watch.time)
         self._arrive(max(reached, self._now))
 
@@ -671,6 +699,8 @@ class TimeStepper(Sealed):
     def _report(self, calls: list[Call]) -> None:
         """Show the state to reporters."""
         state = self._integrator.get_state()
+        if calls:
+            self._rows.before_calls()
         for owner, call in calls:
             kept = state.snapshot()
             state.mark_unchanged()
@@ -716,6 +746,7 @@ class TimeStepper(Sealed):
         kept_by_integrator = integrator.control.copy(), integrator.counts.copy(), integrator.work.copy()
         resources = state.resources
         if not begun:
+            self._rows.before_calls()
             if integrator.follows_jumps:
                 integrator.follow_jump(state, calls, which)
             state.end_step(self._now)  # variables that update themselves do so, and have both sides of a jump
@@ -746,6 +777,7 @@ class TimeStepper(Sealed):
             raise
         if changed:
             self._begin_interval()
+            self._rows.after_change(state)
         elif resources is not None:
             state.revert(kept)  # the step goes on, and has its end to update variables by
         return ends, changed

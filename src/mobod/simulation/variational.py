@@ -10,8 +10,6 @@ so that variations have the method's order, and its estimate of their error: ste
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from ..algebra.arrays import Array
@@ -57,7 +55,7 @@ class Variational(Carrying, Integrator):
         """The method's name."""
         return self.like.get_method_name()
 
-    def try_step(self, times: Array, results: Array, energies: Array, kernel: Any, more: tuple[Any, ...]) -> int:
+    def try_step(self, times: Array, results: Array, energies: Array) -> int:
         """Steps until a report, each differentiated."""
         return self.step_and_report(self._step, times, results, energies)
 

@@ -53,6 +53,7 @@ from .record import (
     FORESEEN,
     ITERATED,
     ITERATIONS,
+    LAST_ERROR,
     LIMIT,
     LIMITER,
     MEAN_NORM,
@@ -74,13 +75,26 @@ from .record import (
     SIZE,
     STEP,
     STEPS,
+    STRAIN,
+    SUSPECT,
+    TARGET,
     TIME,
     TOLERANCE,
     U_PROJECTIONS,
+    WATCHES,
     Y,
     run_of,
 )
 from .rows import begin_at, report_row, set_rate, set_y, shift_step
+from .witnesses import look, suspects
+
+
+@compiled
+def return_to_end(block: Any, work: Any, control: Any, counts: Any) -> int:
+    """Realize the record at the end of the last step, from which reports have moved it."""
+    model = attach(block)
+    set_y(model, control[TIME], work[Y])
+    return evaluate(model, counts)
 
 
 @generic
@@ -114,7 +128,9 @@ def take_up(model: Any, work: Any, control: Any, counts: Any) -> int:
     counts[EVALUATIONS] += 1
     begin_at(model, work)
     control[TIME] = control[PREVIOUS_TIME] = load(model.time, 0, 0)
-    control[PERMITTED_STEP] = -1.0
+    control[PERMITTED_STEP], control[LAST_ERROR], control[STRAIN] = -1.0, 0.0, 0.0
+    if counts[WATCHES] > 0:  # what has been set here is no event
+        look(model, counts[WATCHES])
     return REACHED
 
 
@@ -175,7 +191,8 @@ def stepping(attempt: Callable[..., Any], name: str) -> Kernel:
         """Step until every time of *times* from number ``counts[REPORT]`` on is reported, or ``counts[LIMIT]`` steps are taken.
 
         A report is a row of *results* (y) and, if *energies* is as long as *times*, the energy. It returns COLLAPSED when
-        steps have shrunk far: the caller may look for the cause, and call again to go on unchanged.
+        steps have shrunk far: the caller may look for the cause, and call again to go on unchanged. So it does with SUSPECT,
+        where a witness may have changed sign within the last step, and with REACHED at the target.
         """
         model = attach(block)
         run = run_of(work, table, control, counts)
@@ -184,7 +201,7 @@ def stepping(attempt: Callable[..., Any], name: str) -> Kernel:
         taken = 0
         realized = False
         while counts[REPORT] < times.shape[0]:
-            if times[counts[REPORT]] <= control[TIME]:
+            if times[counts[REPORT]] <= min(control[TIME], control[TARGET]):
                 k = counts[REPORT]
                 realized = realized and times[k] == control[TIME]
                 interpolate(model, work, control[PREVIOUS_TIME], control[TIME], times[k])
@@ -196,6 +213,8 @@ def stepping(attempt: Callable[..., Any], name: str) -> Kernel:
                     energies[k] = energy(model, counts)
                 counts[REPORT] += 1
                 continue
+            if control[TIME] >= control[TARGET]:
+                return REACHED
             if taken >= counts[LIMIT]:
                 return PAUSED
             if control[STEP] < control[COLLAPSE]:
@@ -258,6 +277,8 @@ def stepping(attempt: Callable[..., Any], name: str) -> Kernel:
                 counts[FORCED] = 0
                 if counts[LIMITER] != 0:
                     find_permitted_step(model, control, counts)
+                if counts[WATCHES] != 0 and suspects(model, counts[WATCHES], h):
+                    return SUSPECT
                 continue
             if failure != PROJECTION_FAILURES:  # these are counted where they are met
                 counts[failure] += 1

@@ -74,7 +74,9 @@ REPORT, LIMIT = range(PLAN_SIZE + 10, PLAN_SIZE + 12)
 FORCED, PASSES, CHANGED = range(PLAN_SIZE + 12, PLAN_SIZE + 15)
 #: 1 where y as it is fulfils constraints, as the end of a step does, so that a run that goes on there is the run that was.
 PROJECTED = PLAN_SIZE + 15
-COUNTS_SIZE = PLAN_SIZE + 16
+#: How many witnesses `witnesses` looks at after each step, 0 for none; below 0 the loop returns after each step, SUSPECT.
+WATCHES = PLAN_SIZE + 16
+COUNTS_SIZE = PLAN_SIZE + 17
 
 # ---------------------------------------------------------------------------------------------- `control`, numbers
 
@@ -91,7 +93,9 @@ STRAIN = 14
 #: Of an attempt: its size, the time at its end, 1 where that is where steps have to end, and where surfaces that come near have
 #: made it shorter; how often it has computed rates, its iterations, and a positive number where these do not converge.
 SIZE, ARRIVAL, CLIPPED, LIMITED, EVALUATED, ITERATED, APART = range(15, 22)
-CONTROL_SIZE = 22
+#: Where the loop of one state returns, having reported nothing beyond, though times are left to report.
+TARGET = 22
+CONTROL_SIZE = 23
 
 # ---------------------------------------------------------------------------------------------- rows of `work`
 
@@ -105,5 +109,7 @@ ROWS_AFTER = 4
 
 #: What loops over steps return.
 REACHED, PAUSED, STEP_TOO_SMALL, NOT_FINITE, COLLAPSED, NOT_PROJECTED, NOT_TAKEN_UP, NOT_SAMPLED = range(8)
+#: ... and before any report within a step in which a witness may have changed sign.
+SUSPECT = 8
 #: What single steps of methods with loops of their own return.
 DONE, NOT_REALIZED, NOT_CONVERGED = range(3)

@@ -7,7 +7,7 @@ from typing import Any
 from ...algebra.record import call_routine
 from ...algebra.scalar import load, store, where
 from ...compiling import generic
-from ...integrator import _watched as watching
+from ...stepping import witnesses as watching
 
 
 @generic
@@ -24,7 +24,7 @@ def look(model: Any, watched: Any, seen: Any, mark: Any) -> None:
 
 @generic
 def is_suspect(lane: int, watched: Any, seen: Any, h: float) -> bool:
-    """Whether a witness may have changed sign in a lane's last step: the test of `integrator._watched.advance_watching`."""
+    """Whether a witness may have changed sign in a lane's last step: the test of `stepping.witnesses.suspects`."""
     suspect = False
     for w in range(watched.shape[0]):
         g0, g1 = seen[4 * w, 0, lane], seen[4 * w + 1, 0, lane]

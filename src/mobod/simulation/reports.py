@@ -1,0 +1,113 @@
+"""Reports: rows that the loop over steps writes on the way, and what is to be told of a run meanwhile."""
+
+from __future__ import annotations
+
+import time as _clock
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..algebra.arrays import Array
+from ..stepping import record as rk
+
+if TYPE_CHECKING:
+    from ..integrator import Integrator
+    from ..integrator._quick import Quick
+    from ..state.state import State
+
+#: How long a call takes at most, or little more, so that Ctrl-C, progress and checkpoints are looked at; s.
+CALL = 0.1
+_FEW, _MANY = 16, 1 << 30
+
+
+class Reports:
+    """Rows to be reported while a `TimeStepper` goes on.
+
+    Parameters
+    ----------
+    times : (n,) array
+        Of the rows; none unless given.
+    results, energies : (n + 1, ny) and (n + 1,) array
+        Where they go: one more than there are times, for what is never reported.
+    pause : callable, optional
+        Called now and then, with the state where steps and rows have come to.
+    before_calls : callable, optional
+        Called before anything in Python that belongs to the system, such as an event handler, is given the state.
+    after_change : callable, optional
+        Called with the state that event handlers have changed.
+    """
+
+    def __init__(
+        self,
+        times: Array | None = None,
+        results: Array | None = None,
+        energies: Array | None = None,
+        pause: Callable[[], None] | None = None,
+        before_calls: Callable[[], None] | None = None,
+        after_change: Callable[[State], None] | None = None,
+    ) -> None:
+        self._times = np.array([*(() if times is None else times), np.inf])
+        self._results = np.zeros((1, 1)) if results is None else results[: len(self._times)]
+        self._energies = np.zeros(0) if energies is None else energies[: len(self._times)]
+        self._pause, self._before_calls, self._after_change = pause, before_calls, after_change
+        #: How many have been made, and the time of the next.
+        self.made, self.next_time = 0, float(self._times[0])
+        self._limit, self._steps, self._paused = _FEW, 0, _clock.perf_counter()
+
+    def step(self, integrator: Integrator, most: int) -> int:
+        """Let the loop take steps, at most so many, and report; its status."""
+        if self._pause is not None:
+            most = min(most, self._limit - self._steps)
+        before = int(integrator.counts[rk.STEPS])
+        status = self._advance(integrator, len(self._times), most)
+        self._steps += int(integrator.counts[rk.STEPS]) - before
+        return status
+
+    def report(self, integrator: Integrator, time: float) -> None:
+        """Make the rows up to a time within the last step that are not made yet."""
+        if self.next_time <= time:
+            self._advance(integrator, int(np.searchsorted(self._times, time, "right")), 0)
+
+    def _advance(self, integrator: Integrator, n: int, most: int) -> int:
+        counts = integrator.counts
+        counts[rk.REPORT] = self.made
+        status = integrator.advance(self._times[:n], self._results[:n], self._energies[:n], most)
+        self._count(counts)
+        return status
+
+    def go(self, quick: Quick, end: float) -> int:
+        """Let the loop step to *end*, and not beyond, in one call, and report up to there; its status."""
+        quick.counts[rk.REPORT] = self.made
+        status = quick.go_through(end, self._times, self._results, self._energies)
+        self._count(quick.counts)
+        return status
+
+    def _count(self, counts: Any) -> None:
+        self.made = int(counts[rk.REPORT])
+        self.next_time = float(self._times[self.made]) if self.made < len(self._times) else np.inf
+
+    def is_pause_due(self) -> bool:
+        """Whether it is time for a pause: after a tenth of a second or so, and sooner at first."""
+        return self._pause is not None and (self._steps >= self._limit or _clock.perf_counter() - self._paused > CALL)
+
+    def pause(self) -> None:
+        """Let others look."""
+        assert self._pause is not None
+        self._pause()
+        if _clock.perf_counter() - self._paused < CALL:
+            self._limit = min(2 * self._limit, _MANY)
+        self._steps, self._paused = 0, _clock.perf_counter()
+
+    def before_calls(self) -> None:
+        """Python is about to be given the state."""
+        if self._before_calls is not None:
+            self._before_calls()
+
+    def after_change(self, state: State) -> None:
+        """Event handlers have changed the state."""
+        if self._after_change is not None:
+            self._after_change(state)
+
+
+__all__ = ["CALL", "Reports"]

@@ -1,0 +1,116 @@
+"""Rows that the loop over steps makes between and after events are those of a stepper that goes from row to row."""
+
+import numpy as np
+import pytest
+
+import mobod as mb
+from mobod.event import Coordinate, When
+
+METHODS = {
+    "RungeKuttaMerson": mb.integrator.RungeKuttaMerson,
+    "RungeKuttaFeldberg": mb.integrator.RungeKuttaFeldberg,
+    "BDF": mb.integrator.BDF,
+    "Verlet": mb.integrator.Verlet,
+}
+
+
+class Slow(When):
+    """Takes a tenth of the speeds away."""
+
+    def handle_event(self, state, accuracy):
+        state.u = 0.9 * state.u
+
+
+class Count(mb.event.PeriodicReporter):
+    """Counts."""
+
+    calls = 0
+
+    def handle_event(self, state):
+        self.calls += 1
+
+
+class Push(mb.event.PeriodicHandler):
+    """Pushes now and then."""
+
+    def handle_event(self, state, accuracy):
+        state.u = state.u + 0.01
+
+
+def pendulum():
+    system, state = mb.examples.double_pendulum.build()
+    return system, state, system.matter.bodies["lower"]
+
+
+def crank():
+    system, state = mb.examples.slider_crank.build()
+    return system, state, system.matter.bodies["crank"]
+
+
+def add(system, body, what):
+    if "witness" in what:
+        system.add_event_handler(Slow(Coordinate(body, 0, 1.0)))
+    if "python" in what:
+        system.add_event_handler(Slow(mb.event.FunctionWitness(lambda s: body.get_one_q(s, 0) - 1.1, mb.Stage.POSITION)))
+    if "reporter" in what:
+        system.add_event_reporter(Count(0.07))
+    if "periodic" in what:
+        system.add_event_handler(Push(0.05))
+    if "stop" in what:
+        system.add_event_handler(mb.event.StopWhen(Coordinate(body, 0, 1.3)))
+
+
+def row_by_row(system, state, method, times):
+    stepper = mb.TimeStepper(system, method(system, accuracy=1e-5))
+    stepper.initialize(state)
+    rows = []
+    for time in times:
+        status = stepper.step_to(time)
+        rows.append([stepper.time, *stepper.state.q, *stepper.state.u, system.calc_energy(stepper.state)])
+        if status is not mb.StepStatus.REACHED_REPORT_TIME:
+            break
+    return np.array(rows), stepper.integrator.get_num_steps_taken()
+
+
+@pytest.mark.parametrize("what", ["witness", "python", "witness reporter", "periodic", "periodic reporter", "witness stop"])
+@pytest.mark.parametrize("build", [pendulum, crank])
+@pytest.mark.parametrize("method", METHODS)
+def test_rows_are_those_of_a_stepper(method, build, what):
+    times = 0.02 * np.arange(51)
+    system, state, body = build()
+    add(system, body, what)
+    motion = mb.simulate(system, state, 1.0, integrator=METHODS[method](system, accuracy=1e-5), report_interval=0.02)
+    other, start, body = build()
+    add(other, body, what)
+    rows, steps = row_by_row(other, start, METHODS[method], motion.time if "stop" not in what else times)
+    found = np.column_stack([motion.time, motion.q, motion.u, motion.energy])
+    assert motion.statistics["steps_taken"] == steps
+    assert found.shape == rows.shape
+    # where a periodic handler leaves the manifold, either way comes back to it within the tolerance
+    loose = "periodic" in what and build is crank
+    assert np.allclose(found[:, :-1], rows[:, :-1], rtol=0.0, atol=1e-6 if loose else 0.0)
+    assert np.allclose(found[:, -1], rows[:, -1], rtol=1e-13, atol=1e-4 if loose else 1e-12)
+
+
+def test_what_is_recorded_sees_the_state_as_events_have_left_it():
+    """Parameters that a handler changes hold for rows after it, and what counts calls has counted those before."""
+    system, state, lower = pendulum()
+    spring = mb.force.MobilityLinearSpring(system.forces, lower, 0, 1.0, 0.0)
+    seen = []
+
+    class Stiffen(When):
+        def handle_event(self, state, accuracy):
+            seen.append(state.time)
+            spring.set_stiffness(state, 5.0 + len(seen))
+
+    system.add_event_handler(Stiffen(Coordinate(lower, 0, 0.2)))
+    start = system.realize_topology()
+    start.q = state.q
+    record = {"stiffness": spring.get_stiffness, "calls": lambda state: float(len(seen))}
+    motion = mb.simulate(system, start, 2.0, report_interval=0.01, record=record)
+    assert len(seen) > 1
+    count = np.searchsorted(np.array(seen), motion.time, side="left")
+    assert np.array_equal(motion.quantities["calls"], count.astype(float))
+    assert np.array_equal(motion.quantities["stiffness"], np.where(count > 0, 5.0 + count, 1.0))
+    again = [spring.get_stiffness(motion.states[k]) for k in (0, 100, 200)]
+    assert again == [motion.quantities["stiffness"][k] for k in (0, 100, 200)]
