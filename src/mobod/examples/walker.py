@@ -75,7 +75,6 @@ class Feet(mb.event.TriggeredHandler):
 
     def handle_event(self, state: mb.State, accuracy: float) -> None:
         """Exchange the feet, if the swing foot is ahead."""
-        matter = self.matter
         toes = [leg.find_station_location_in_ground(state, TOE) for leg in self.legs]
         if toes[1 - self.stance][0] - toes[self.stance][0] < SHORTEST:
             return  # the legs pass each other
@@ -83,11 +82,8 @@ class Feet(mb.event.TriggeredHandler):
         self.stance = 1 - self.stance
         toe = toes[self.stance]
         self.pins[self.stance].set_point_on_body1(state, (toe[0], toe[1], 0.0))
+        # by the impulse at the new stance foot that stops it; the other foot, which nothing holds, leaves the ground
         self.pins[self.stance].enable(state)
-        state.system.realize(state, mb.Stage.VELOCITY)
-        # the impulse at the new stance foot that stops it; the other foot, which nothing holds, leaves the ground
-        impulse = matter.solve_for_constraint_impulses(state, -matter.multiply_by_g(state, state.u))
-        state.u = state.u + matter.multiply_by_m_inv(state, matter.multiply_by_g_transpose(state, impulse))
         state.system.realize(state, mb.Stage.VELOCITY)
         leg = self.legs[self.stance]
         axis = -leg.express_vector_in_ground_frame(state, TOE)
