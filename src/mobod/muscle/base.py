@@ -2,10 +2,11 @@
 
 A new kind is a file beside this one. It provides
 
-1. compiled functions ``active(model, x, n)`` and ``passive(model, x, n)`` of the normalized fiber length n, ``tendon(model, x, n)``
-   of the normalized tendon length, all as a part of the largest isometric force; ``contract(model, i, x, z, length, speed)``,
-   which gives fiber length, cos of the pennation angle, fiber velocity, tendon force, active force, elastic and damping force of
-   the fiber, the velocity of the fiber's end along the tendon, and the rate of its second z; and
+1. compiled functions ``active(model, x, n)`` and ``passive(model, x, n)`` of the normalized fiber length n,
+   ``tendon(model, x, n)`` of the normalized tendon length, all as a part of the largest isometric force;
+   ``contract(model, i, x, z, length, speed)``, which gives fiber length, cos of the pennation angle, fiber velocity, tendon
+   force, active force, elastic and damping force of the fiber, the velocity of the fiber's end along the tendon, and the rate
+   of its second z; and
    ``stored(model, i, x, z, length)``, its elastic energy. Integers and numbers are those of `_fiber`;
 2. a class derived from `Muscle` with these as ``FUNCTIONS``, and its own parameters, see `state.parameters`.
 

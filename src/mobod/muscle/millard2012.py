@@ -5,9 +5,9 @@ elastic   T = Fiso fse(lT / lts), lT = lMT - l cos phi             F cos phi = T
 rigid     lT = lts, l and l' follow from the path                  T = F cos phi, F zero at least
 
 Of a damped fiber v is where a fal fv + beta v meets fse / cos phi - fpe. Both grow, and on a piece of the curve both are
-polynomials of the same u, so that one equation gives v. Without damping v is the inverse curve's value; curves must then have no
-flat ends. A fiber at its shortest that would shorten stands still. Source: Millard, Uchida, Seth and Delp 2013, J. Biomech. Eng.
-135, 021005.
+polynomials of the same u, so that one equation gives v. Without damping v is the inverse curve's value; curves must then have
+no flat ends. A fiber at its shortest that would shorten stands still. Source: Millard, Uchida, Seth and Delp 2013, J. Biomech.
+Eng. 135, 021005.
 """
 
 from __future__ import annotations
@@ -254,8 +254,8 @@ class Millard2012Equilibrium(Muscle):
 
     Notes
     -----
-    As in OpenSim, curves are changed where the equations ask for it: of a damped fiber, or with a rigid tendon, the active force
-    ends at zero and force by velocity in flat ends; of an undamped fiber with an elastic tendon the active force is 0.1 at
+    As in OpenSim, curves are changed where the equations ask for it: of a damped fiber, or with a rigid tendon, the active
+    force ends at zero and force by velocity in flat ends; of an undamped fiber with an elastic tendon the active force is 0.1 at
     least, and ends of force by velocity have half the slope near them at least.
 
     Examples
