@@ -71,7 +71,7 @@ def test_derivatives_of_any_order_and_integrals_of_curves():
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_contraction_is_that_of_opensim(kind):
-    """Velocity of a damped fiber to 1e-8: OpenSim's iteration ends at 1e-10 of the force. Overflowing velocities are left out."""
+    """Velocity of a damped fiber to 1e-8: OpenSim's iteration ends at 1e-10 of the force. What overflows there is left out."""
     cases = [case for case in REFERENCE["cases"] if case["kind"] == kind]
     assert len(cases) >= 16
     for case in cases:

@@ -255,8 +255,8 @@ class Millard2012Equilibrium(Muscle):
     Notes
     -----
     As in OpenSim, curves are changed where the equations ask for it: of a damped fiber, or with a rigid tendon, the active
-    force ends at zero and force by velocity in flat ends; of an undamped fiber with an elastic tendon the active force is 0.1 at
-    least, and ends of force by velocity have half the slope near them at least.
+    force ends at zero and force by velocity in flat ends; of an undamped fiber with an elastic tendon the active force is 0.1
+    at least, and ends of force by velocity have half the slope near them at least.
 
     Examples
     --------
