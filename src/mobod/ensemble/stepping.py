@@ -125,8 +125,10 @@ class Stepping(LinearModels):
         if np.count_nonzero(status):
             self._failed[:last, 0] = status != rk.REACHED
             self._reasons = Reasons(status, np.zeros((last, 0)) if mobility_forces is None else forces)
-            # accelerations may jump there, which steps of one state know how to pass
+            # accelerations may jump there, which steps of one state know how to pass; and they say what Python has raised
             stuck = np.flatnonzero(status == rk.STEP_TOO_SMALL) if lanes.adaptive else _NONE
+            if self._system.calls_python:
+                stuck = np.flatnonzero(status != rk.REACHED)
             self._step_one_by_one(plan, task.ends, forces, np.union1d(stuck, departed))
 
     @contextlib.contextmanager
