@@ -63,6 +63,8 @@ from .layout import (
     UNFINISHED,
     VALUE,
     VALUE_BEFORE,
+    WAIT,
+    WAITS,
 )
 from .reports import find_due, report
 from .starts import begin
@@ -78,10 +80,13 @@ def run(
     held: Any, own: Any, queue: Any, watched: Any, seen: Any, remembered: Any, kept: Any, single_block: Any,
     own_of_single: Any, worker: int, chunks: Any, calls: Any,
     time: Any, q: Any, u: Any, z: Any, particles: Any, memory: Any, forces: Any, own_of_each: Any, end: Any, times: Any,
-    results: Any, outcome: Any, reached: Any,
+    results: Any, outcome: Any, reached: Any, which: Any, onward: Any,
 ) -> int:
     # fmt: on
     """Take states through their runs, chunk by chunk, with as many attempts as the queue says: FINISHED or UNFINISHED.
+
+    *which* are the states, all of them where it is empty. Where there is *onward*, they go on as that says, and wait where it
+    says, too.
 
     *end* is where each state's run ends: no step goes beyond, unless there are *times* of reports, of all alike or of each. A
     run then ends with the last of these, and steps do not depend on them.
@@ -100,7 +105,10 @@ def run(
             if lanes[STATE, lane] < 0 and queue[NEXT] == queue[STOP]:
                 refill(queue, chunks, worker)
             if lanes[STATE, lane] < 0 and queue[NEXT] < queue[STOP]:
-                take(model, lane, queue[NEXT], settings, control, lanes, work, held, given, own)
+                s = queue[NEXT]
+                if which.shape[0] > 0:
+                    s = which[s - queue[FIRST_ROW]]
+                take(model, lane, s, settings, control, lanes, work, held, given, own, onward, outcome)
                 queue[NEXT] += 1
                 marks[FRESH, 0, lane] = 1.0
                 any_fresh = True
@@ -120,11 +128,13 @@ def run(
                     sampling.begin_sampling(single)
                     keep_memory(model, single, lane)
         if any_fresh:
+            for lane in range(8):
+                if marks[FRESH, 0, lane] > 0.0:
+                    begun = plan[FIXED] != 0 or control[STEP, 0, lane] > 0.0
+                    lanes[EVALUATIONS, lane] += 1 if begun else 2 if plan[LIMITER] == 0 else 3
             begin(model, plan, settings, weights, work, control, marks, held, watched, seen, remembered, kept)
             for lane in range(8):
                 if marks[FRESH, 0, lane] > 0.0:
-                    begun = plan[FIXED] != 0 or settings[STEP] > 0.0
-                    lanes[EVALUATIONS, lane] += 1 if begun else 2 if plan[LIMITER] == 0 else 3
                     sound = control[SOUND, 0, lane]
                     if sound != 0.0:
                         status = rk.NOT_PROJECTED if sound == 1.0 else rk.NOT_FINITE
@@ -153,6 +163,12 @@ def run(
                 if lanes[STATE, lane] >= 0 and control[TIME, 0, lane] >= control[END, 0, lane]:
                     retire(model, lane, rk.REACHED, False, control, lanes, work, given, out)
                     any_free = True
+        if onward.shape[0] > 0:
+            for lane in range(8):
+                if lanes[STATE, lane] >= 0 and control[TIME, 0, lane] >= control[WAIT, 0, lane]:
+                    if not control[HALT, 0, lane] <= control[TIME, 0, lane]:
+                        retire(model, lane, WAITS, False, control, lanes, work, given, out)
+                        any_free = True
         if plan[TERMINATOR] != 0:
             any_halt = False
             for lane in range(8):
@@ -185,6 +201,8 @@ def run(
             final = settings[FINAL_TIME]
             if reports == 0:
                 final = min(final, control[END, 0, lane])
+            if onward.shape[0] > 0:
+                final = min(final, control[WAIT, 0, lane])
             if model.num_controllers > 0:
                 final = min(final, control[SAMPLE, 0, lane])
             control[FINAL_TIME, 0, lane] = final

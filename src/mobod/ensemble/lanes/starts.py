@@ -52,7 +52,10 @@ def begin(
     steps.shift_step(model, work, able)
     if plan[FIXED] != 0:
         return
-    if settings[STEP] > 0.0:
+    any_unknown = False
+    for lane in range(8):
+        any_unknown = any_unknown or (marks[FRESH, 0, lane] > 0.0 and not control[STEP, 0, lane] > 0.0)
+    if not any_unknown:
         limit_steps(model, plan, settings, control, marks, FRESH)
         return
     a, b, c = steps.norms(model, work, weights)
@@ -68,7 +71,7 @@ def begin(
     store(control, SIZE, 0, h0)
     store(control, NORM, 0, where(sound == 0.0, largest, -1.0))
     for lane in range(8):
-        if marks[FRESH, 0, lane] > 0.0:
+        if marks[FRESH, 0, lane] > 0.0 and not control[STEP, 0, lane] > 0.0:
             h, largest_rate = control[SIZE, 0, lane], control[NORM, 0, lane]
             if largest_rate < 0.0:  # the rates there are not finite
                 control[STEP, 0, lane] = h
