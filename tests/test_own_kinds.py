@@ -90,7 +90,7 @@ def jointed(make, function, other):
 def test_a_function_in_a_mobilizer(make, close):
     own = Exponential(0.4, 0.7), SquareSum()
     model, python = jointed(make, *own).made(), jointed(make, *map(in_python, own)).made()
-    assert python.system.is_interpreted and not model.system.is_interpreted
+    assert python.system.calls_python and not model.system.calls_python
     for one_model in (model, python):
         one_model.state.q, one_model.state.u = [0.3, -0.8], [1.2, 0.5]
         one_model.system.realize(one_model.state)
@@ -204,10 +204,13 @@ def test_a_force_of_any_function_of_a_length(close, derivative):
     assert motion.energy_drift < 1e-5
 
 
-def test_a_function_that_only_python_knows_is_refused():
-    system, _, _ = pulled(mb.function.Custom(abs))
-    with pytest.raises(TypeError, match="is not of a kind that compiled code can evaluate"):
-        system.realize_topology()
+def test_a_function_that_only_python_knows():
+    states = []
+    for function in (OF_LENGTH[0], in_python(OF_LENGTH[0])):
+        system, _, _ = pulled(function)
+        states.append(start(system))
+        system.realize(states[-1])
+    assert np.array_equal(states[0].u_dot, states[1].u_dot)
 
 
 # ---------------------------------------------------------------------------------------------------- a constraint

@@ -38,7 +38,7 @@ if TYPE_CHECKING:  # what checkers and editors see; at run time a name is import
     from .constraint.base import Constraint
     from .ensemble.ensemble import Ensemble
     from .ensemble.ensemble_trajectory import EnsembleTrajectory
-    from .errors import ConvergenceError, MobodError, ModelError, StageError, TopologyError
+    from .errors import ConvergenceError, MobodError, ModelError, ModelWarning, StageError, TopologyError
     from .event import EventHandler, EventReporter
     from .force.base import Force
     from .force.contact.subsystem import CompliantContactSubsystem
@@ -104,6 +104,7 @@ __all__ = [
     "MobodError",
     "Model",
     "ModelError",
+    "ModelWarning",
     "Motion",
     "MultibodySystem",
     "ObservedPointFitter",
@@ -174,7 +175,7 @@ _WHERE = {
     "constraint.base": "Constraint",
     "ensemble.ensemble": "Ensemble",
     "ensemble.ensemble_trajectory": "EnsembleTrajectory",
-    "errors": "ConvergenceError MobodError ModelError StageError TopologyError",
+    "errors": "ConvergenceError MobodError ModelError ModelWarning StageError TopologyError",
     "event": "EventHandler EventReporter",
     "force.base": "Force",
     "force.contact.subsystem": "CompliantContactSubsystem",

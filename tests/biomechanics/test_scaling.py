@@ -10,6 +10,9 @@ import mobod as mb
 from mobod.biomechanics import Measurement
 from mobod.cli.main import main
 
+# muscles that do not act are what is scaled here
+pytestmark = pytest.mark.filterwarnings("ignore::mobod.ModelWarning")
+
 AXES = "".join(
     f'<TransformAxis name="{kind}{k + 1}"><coordinates>{coordinate}</coordinates><axis>{axis}</axis>{function}</TransformAxis>'
     for kind, k, coordinate, axis, function in [

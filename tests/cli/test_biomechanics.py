@@ -17,7 +17,7 @@ from test_inverse_kinematics import TIME, leg, motion_of, seen_by
 @pytest.fixture
 def files(tmp_path, monkeypatch):
     """A folder with a recording; any model file is the leg's."""
-    monkeypatch.setattr("mobod.importer.load", lambda path: leg())
+    monkeypatch.setattr("mobod.importer.formats.load", lambda path: leg())
     model = leg()
     q = motion_of(model)
     mb.write_trc(tmp_path / "walk.trc", seen_by(model, q)[0])

@@ -272,3 +272,32 @@ def test_lengths_need_positions():
     for asked in (through.calc_length, motor.calc_length, motor.calc_speed):
         with pytest.raises(mb.StageError):
             asked(state)
+
+
+@pytest.mark.parametrize("slide", [1.0, -1.0])
+def test_a_spring_with_dissipation_is_a_stop_beyond_its_range(slide):
+    """As `MobilityLinearStop` of the same coordinate: in force, energy and power, on the way out and back."""
+    forces, energies, powers = [], [], []
+    for tendon in (True, False):
+        system = mb.MultibodySystem()
+        matter = mb.SimbodyMatterSubsystem(system)
+        own = mb.GeneralForceSubsystem(system)
+        pin = mb.mobilizer.Pin(matter.ground, mb.body.Rigid(mb.MassProperties(1.0, (0, 0, 0), mb.UnitInertia(1, 1, 1))))
+        if tendon:
+            along = T.Coordinates(own, [(pin, 0, 1.0)])
+            stop = mb.force.TransmissionSpring(own, along, stiffness=50.0, rest_range=(-0.2, 0.3), dissipation=0.7)
+        else:
+            stop = mb.force.MobilityLinearStop(own, pin, 0, 50.0, 0.7, -0.2, 0.3)
+        state = system.realize_topology()
+        for q in (0.1, 0.5, -0.6):
+            for u in (0.0, slide, -2.0 * slide):  # at the last it would pull
+                state.q, state.u = [q], [u]
+                system.realize(state, mb.Stage.DYNAMICS)
+                forces.append(stop.calc_force_contribution(state)[2][0])
+                energies.append(stop.calc_potential_energy_contribution(state))
+                powers.append(stop.calc_power_dissipation(state))
+    half = len(forces) // 2
+    assert_allclose(forces[:half], forces[half:])
+    assert_allclose(energies[:half], energies[half:])
+    assert_allclose(powers[:half], powers[half:])
+    assert max(powers) > 1.0 and min(powers) >= 0.0 and 0.0 in forces[3:6] + forces[6:9]

@@ -18,3 +18,10 @@ def write(tmp_path: Path) -> Callable[..., Path]:
         return path
 
     return write_file
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """What files say and is not simulated is a warning, which most tests here are not about; test_reports.py is."""
+    for item in items:
+        if Path(__file__).parent in item.path.parents:
+            item.add_marker(pytest.mark.filterwarnings("ignore::mobod.ModelWarning"), append=False)

@@ -419,11 +419,11 @@ FORCES = Records(
                 higher_damping=(0.1, 0.3),
             ),
             lambda model, v: F.TransmissionSpring(
-                model.forces, straight_path(model, v), stiffness=4.0, damping=0.3, rest_range=(1.0, 2.0)
+                model.forces, straight_path(model, v), stiffness=4.0, damping=0.3, rest_range=(1.0, 2.0), dissipation=0.2
             ),
             lambda model, v: F.TransmissionSpring(model.forces, wrapped_path(model, v), stiffness=4.0, damping=0.3),
         ],
-        parameters={"stiffness": 3.5, "damping": 0.6},
+        parameters={"stiffness": 3.5, "damping": 0.6, "dissipation": 0.4},
         apart={},
         falls_to=Stage.MODEL,
         conservative=True,

@@ -58,3 +58,47 @@ def test_numbers_are_written_so_that_they_read_back_the_same(tmp_path):
         column = np.concatenate([values, more])
         mb.write_sto(tmp_path / "out.sto", mb.Table(np.arange(len(column)), {"a": column}))
         np.testing.assert_array_equal(mb.read_sto(tmp_path / "out.sto")["a"], column)
+
+
+SIMM = "name walk\ndatacolumns 3\ndatarows 1\nrange 0.0 0.0\nendheader\n"
+WORDS = "Coordinates\nnRows=1\nnColumns=3\n\nUnits are S.I. units (second, ...)\nAngles are in degrees.\n\nendheader\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "header", "scale", "said"),
+    [
+        # as OpenSim 4.6's Storage takes them, but for the two of its own words, which it passes over
+        ("a.mot", SIMM, np.pi / 180, "no version and no inDegrees"),
+        ("a.sto", SIMM, 1.0, ""),
+        ("a.mot", "walk\nversion=0\nendheader\n", np.pi / 180, "no version"),
+        ("a.sto", WORDS, np.pi / 180, "as it says in words"),
+        ("a.mot", WORDS, np.pi / 180, "as it says in words"),
+        ("a.sto", WORDS.replace("nRows", "version=1\nnRows"), 1.0, "read as radians, as OpenSim does"),
+        ("a.sto", WORDS.replace("Angles", "The angles"), 1.0, ""),
+        ("a.mot", "walk\nversion=1\nendheader\n", 1.0, ""),
+        ("a.mot", "walk\ninDegrees=no\nendheader\n", 1.0, ""),
+        ("a.mot", WORDS.replace("degrees", "radians"), 1.0, "angles are in radians, as it says in words"),
+    ],
+)
+def test_files_without_a_version_are_in_degrees_where_they_are_for_opensim(tmp_path, name, header, scale, said):
+    path = tmp_path / name
+    path.write_text(f"{header}time\thip_flexion_r\tpelvis_tx\n0\t90\t2\n")
+    table = mb.read_sto(path)
+    assert table["hip_flexion_r"][0] == pytest.approx(90 * scale) and table["pelvis_tx"][0] == 2.0
+    assert bool(table.report) == bool(said) and all(said in line for line in table.report)
+    for degrees in (False, True):
+        asked = mb.read_sto(path, degrees=degrees)
+        assert asked["hip_flexion_r"][0] == pytest.approx(np.deg2rad(90) if degrees else 90) and not asked.report
+    with pytest.raises(TypeError, match="degrees of read_sto has to be True or False, not 'no'"):
+        mb.read_sto(path, degrees="no")
+
+
+def test_loads_of_a_file_without_a_version_are_no_angles(tmp_path):
+    (tmp_path / "grf.mot").write_text(SIMM.replace("3", "4") + "time\tplate1\tplate2\tplate3\n0\t1\t800\t3\n")
+    (tmp_path / "loads.xml").write_text(
+        "<OpenSimDocument><ExternalLoads><objects><ExternalForce name='right'><applied_to_body>foot</applied_to_body>"
+        "<force_identifier>plate</force_identifier></ExternalForce></objects><datafile>grf.mot</datafile>"
+        "</ExternalLoads></OpenSimDocument>"
+    )
+    (load,) = mb.biomechanics.read_external_loads(tmp_path / "loads.xml")
+    np.testing.assert_array_equal(load.force, [[1.0, 800.0, 3.0]])

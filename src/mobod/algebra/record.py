@@ -21,6 +21,7 @@ from __future__ import annotations
 
 import ctypes
 import dataclasses
+import functools
 import math
 from collections.abc import Mapping
 from typing import Any, Generic, Self, TypeVar, overload
@@ -329,6 +330,22 @@ class RecordBase:
         of_duals = TwiceDualRows(array) if self.twice else DualRows(array, columns) if self.with_tangents else array
         self.__dict__[name] = of_duals
         return self.__dict__[name]
+
+
+def values_at(pointer: int, name: str, size: int) -> Any:
+    """The first numbers of a state field of the record whose block is at an address: for callbacks, while they compute."""
+    block = _words(len(layout.places)).from_address(pointer)
+    return _doubles(size).from_address(block[layout.places[name]])
+
+
+@functools.cache
+def _words(size: int) -> Any:
+    return ctypes.c_int64 * size
+
+
+@functools.cache
+def _doubles(size: int) -> Any:
+    return ctypes.c_double * size
 
 
 def attach(block: Any) -> Any:

@@ -278,7 +278,7 @@ def can_follow(problem: Problem) -> bool:
         and not (problem.squares or problem.general or problem.requirements)
         and variables.n
         and not (len(variables.tangent) or variables.mixed)
-        and not (system.is_interpreted or state.has_known)
+        and not (system.calls_python or state.has_known)
         and len(state.q_values) == state.tree.nq
         and not any(body.is_of_users_functions for body in system.get_matter_subsystem().body_list)
     )

@@ -319,7 +319,7 @@ def _solve(
     residuals = np.empty((nt, motion.u.shape[1]))
     R, p = np.empty((nt, nb, 3, 3)), np.empty((nt, nb, 3))
     A, V, F = np.empty((nt, nb, 2, 3)), np.empty((nt, nb, 2, 3)), np.empty((nt, nb, 2, 3))
-    plain = not system.is_interpreted and not any(body.is_of_users_functions for body in matter.body_list)
+    plain = not system.calls_python and not any(body.is_of_users_functions for body in matter.body_list)
     plain = plain and motion.q.shape[1] == state.tree.nq
     columns = [np.ascontiguousarray(rows) for rows in (motion.time, motion.q, motion.u, motion.u_dot)]
     results = R.reshape(nt, nb, 9), p, V.reshape(nt, nb, 6), A.reshape(nt, nb, 6), F.reshape(nt, nb, 6)

@@ -133,8 +133,10 @@ def rows_of(model: Model, state: State, given: Any) -> tuple[Array, Array, list[
         if given.q.shape[1] != len(state.q):
             raise ValueError(f"the trajectory has {given.q.shape[1]} coordinates, the model {len(state.q)}")
         return np.asarray(given.time), np.array(given.q), []
+    said = []
     if isinstance(given, (str, os.PathLike)):
         given = read_sto(given, model=model)
+        said = given.report
     if not isinstance(given, Table):
         raise TypeError(f"the motion is a Trajectory, a Table of coordinates, or the path of a file of these, not {given!r}")
     q = np.tile(state.q, (len(given), 1))
@@ -153,4 +155,4 @@ def rows_of(model: Model, state: State, given: Any) -> tuple[Array, Array, list[
         raise ValueError("the coordinates have gaps; fill them first: table.with_gaps_filled()")
     missing = [name for name in model.coordinates if name not in found]
     notes = [f"{len(missing)} coordinates are not in the file and keep their default: {', '.join(missing)}."] if missing else []
-    return given.time, q, notes
+    return given.time, q, [*said, *notes]

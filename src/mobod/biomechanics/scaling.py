@@ -125,7 +125,7 @@ def scale(
     >>> subject.data["scale_factors"]["femur_r"]
     array([1.1, 1.1, 1.1])
     """
-    from ..importer.osim import load_osim
+    from ..importer.formats import load_quietly
 
     model = as_model(model)
     source = model.data.get("source")
@@ -148,7 +148,7 @@ def scale(
         of_bodies[which] = np.array(np.broadcast_to(np.asarray(given, dtype=np.float64), (3,)))
     if mass is not None:
         mass = positive("the mass of the subject", mass)
-    scaled = load_osim(source, scale_factors=of_bodies, mass=mass, keep_masses=keep_masses)
+    scaled = load_quietly(source, scale_factors=of_bodies, mass=mass, keep_masses=keep_masses)
     names = {body.index: name for name, body in model.bodies.items()}
     for name, (on, station) in model.markers.items():
         if name not in scaled.markers:  # added by hand

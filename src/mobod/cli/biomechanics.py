@@ -189,7 +189,8 @@ def _tell(say: Callable[[str], None], results: dict[str, str], options: argparse
 def run_scale(options: argparse.Namespace) -> None:
     """Scaling."""
     from ..biomechanics import Measurement, scale
-    from ..importer import load_osim, write_osim
+    from ..importer import write_osim
+    from ..importer.formats import load_quietly
     from ..importer.tool_setup import read_scale_setup
     from ..value.checks import check_extension
 
@@ -200,7 +201,7 @@ def run_scale(options: argparse.Namespace) -> None:
     if options.output is not None:
         check_extension(options.output, (".osim",))
     say = _speaker(options)
-    model = load_osim(path)
+    model = load_quietly(path)
     for name, (body, place) in setup.added.items():
         if body not in model.bodies:
             raise CommandError(f"the marker {name!r} is on the body {body!r}, which {model.name!r} does not have")
@@ -280,9 +281,9 @@ def _setup_of(options: argparse.Namespace, kind: str) -> ToolSetup:
 
 
 def _model(options: argparse.Namespace, setup: ToolSetup, say: Callable[[str], None]) -> Model:
-    from ..importer import load
+    from ..importer.formats import load_quietly
 
-    model = load(setup.model or options.model)
+    model = load_quietly(setup.model or options.model)
     say(f"{model.name}: {len(model.coordinates)} coordinates, {len(model.markers)} markers")
     return model
 

@@ -1,21 +1,25 @@
 """How kernels are compiled, and where the compiled code is kept: the lowest room, which knows nothing of mechanics.
 
-`kernels` has the decorators and `routines` what is called by address; `engine` is Numba as it is used here. `fingerprint` says
+`kernels` has the decorators, `routines` what is called by address, and `callbacks` what Python computes in its place; `engine`
+is Numba as it is used here. `fingerprint` says
 what a kernel is made of, which names its file in the `disk_cache`, whose folder is `store`'s; `notice` tells the user.
 `ahead` shares the work among processes.
 """
 
 from .ahead import Job, compile_ahead, get_ready, routines_of_package
+from .callbacks import Callback, among_many, keep_refusal, raise_kept, take_refusal
 from .engine import seconds_spent
 from .kernels import Kernel, compiled, compiled_form_of, generic, is_generic, of_arrays
 from .routines import Routine, UsersRoutine, routine, why_not
 from .store import cache_folder, clear_cache
 
 __all__ = [
+    "Callback",
     "Job",
     "Kernel",
     "Routine",
     "UsersRoutine",
+    "among_many",
     "cache_folder",
     "clear_cache",
     "compile_ahead",
@@ -24,9 +28,12 @@ __all__ = [
     "generic",
     "get_ready",
     "is_generic",
+    "keep_refusal",
     "of_arrays",
+    "raise_kept",
     "routine",
     "routines_of_package",
     "seconds_spent",
+    "take_refusal",
     "why_not",
 ]

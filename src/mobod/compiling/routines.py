@@ -42,7 +42,7 @@ class Routine:
         self, in_lanes: bool = False, with_tangents: bool = False, own_parameters: bool = False, twice: bool = False
     ) -> int:
         """Where the compiled code for a record's scalar is, compiled or loaded when it is first asked for."""
-        scalar = _scalar_of(in_lanes, with_tangents, own_parameters, twice)
+        scalar = scalar_of(in_lanes, with_tangents, own_parameters, twice)
         address = self._addresses.get(scalar)
         return self._made(scalar) if address is None else address
 
@@ -50,7 +50,7 @@ class Routine:
         self, in_lanes: bool = False, with_tangents: bool = False, own_parameters: bool = False, twice: bool = False
     ) -> bool:
         """Whether there is such an address, or a file to load the code from."""
-        scalar = _scalar_of(in_lanes, with_tangents, own_parameters, twice)
+        scalar = scalar_of(in_lanes, with_tangents, own_parameters, twice)
         return scalar in self._addresses or self._cache(self._entry(scalar), scalar).has(_signature())
 
     def _entry(self, scalar: str) -> Callable[..., Any]:
@@ -91,7 +91,8 @@ def _named(module: str, name: str) -> Any:
     return getattr(importlib.import_module(module), name)
 
 
-def _scalar_of(in_lanes: bool, with_tangents: bool, own_parameters: bool, twice: bool) -> str:
+def scalar_of(in_lanes: bool, with_tangents: bool, own_parameters: bool, twice: bool) -> str:
+    """The name of a record's scalar."""
     if with_tangents:
         return "twice" if twice else "seeded" if own_parameters else "duals"
     return "varied" if own_parameters else "lanes" if in_lanes else "state"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from ..function import Function, _routine
 from ._of_function import body_named, check_function
@@ -11,22 +11,19 @@ from ._one_coordinate import OfOneCoordinate
 
 if TYPE_CHECKING:
     from ..value.annotations import SimbodyMatterSubsystem
-    from ._custom_python import Interpreter
     from .base import AnyBody
 
 
 class OfTime(OfOneCoordinate):
     """A constraint of one q, or of one u, and a function of time.
 
-    Its integers are which one, then the function's number. A user's function is Python's to evaluate, by an interpreter.
+    Its integers are which one, then the function's number.
     """
 
     depends_on_time = True
     _equations: ClassVar[tuple[int, int, int]]
     #: The derivatives that its equations need.
     _derivatives: ClassVar[int]
-    #: The interpreter that writes its rows where the function is a user's.
-    _in_python: ClassVar[type[Interpreter]]
 
     def __init__(
         self,
@@ -40,9 +37,6 @@ class OfTime(OfOneCoordinate):
     ) -> None:
         who = f"a {type(self).__name__}"
         self.function = check_function(who, function, 1, self._derivatives, "time")
-        if not _routine.is_compiled(function):
-            make: Any = self._in_python
-            self.interpreter = make(self)
         super().__init__(
             body_named(who, matter, mobod),
             which,
@@ -58,8 +52,8 @@ class OfTime(OfOneCoordinate):
 
     @property
     def used_functions(self) -> Sequence[_routine.Use]:  # type: ignore[override]
-        """The functions that the record keeps: its own, where kernels evaluate it."""
-        return [] if self.interpreter is not None else [(self.function, [0])]
+        """The functions that the record keeps: its own."""
+        return [(self.function, [0])]
 
     def pack_integers(self) -> list[int]:
         return [self.which_coordinate, self.first_function]

@@ -10,21 +10,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from ..algebra.arrays import Array
 from ..algebra.scalar import load, store, zero
 from ..compiling import routine
 from ..function import Function, _routine
 from . import _access
-from ._custom_python import Interpreter, taken
 from ._floats import OnePosition
 from ._of_function import arguments_of, check_function
 from ._one_coordinate import check_coordinate
 from ._protocol import POSITIONS
 
 if TYPE_CHECKING:
-    from ..state.state import State
     from ..value.annotations import SimbodyMatterSubsystem
     from .base import AnyBody
 
@@ -81,7 +76,7 @@ class CoordinateCoupler(OnePosition):
 
     Notes
     -----
-    The model runs compiled with the package's own functions, and interpreted with a user's.
+    A function that only Python can evaluate costs its own calls; the rest of the model runs compiled.
 
     Examples
     --------
@@ -111,8 +106,6 @@ class CoordinateCoupler(OnePosition):
         if not self.arguments:
             raise ValueError(f"{who} couples one coordinate or more; coordinate_mobods is empty")
         self.function = check_function(who, function, len(self.arguments), 2, "coordinates")
-        if not _routine.is_compiled(function):
-            self.interpreter = _OfCoordinates(self)
         bodies = [body for body, _ in self.arguments]
         super().__init__([], bodies, equations=(1, 0, 0), matter=matter, disabled_by_default=disabled_by_default, name=name)
 
@@ -128,35 +121,9 @@ class CoordinateCoupler(OnePosition):
 
     @property
     def used_functions(self) -> Sequence[_routine.Use]:  # type: ignore[override]
-        """What the record keeps: its function, where kernels evaluate it."""
-        return [] if self.interpreter is not None else [(self.function, range(len(self.arguments)))]
+        """What the record keeps: its function."""
+        return [(self.function, range(len(self.arguments)))]
 
     def pack_integers(self) -> list[int]:
         places = [x for body, j in self.arguments for x in (self.constrained_mobilizers.index(body), j)]
         return [self.first_function, len(self.arguments), *places]
-
-
-class _OfCoordinates(Interpreter):
-    """The same equations with a user's function."""
-
-    def __init__(self, coupler: CoordinateCoupler) -> None:
-        self._coupler = coupler
-
-    def _of(self, state: State, values: Array) -> Array:
-        first = state.tree.first_q
-        return np.array([values[first[body.get_mobilized_body_index()] + j] for body, j in self._coupler.arguments])
-
-    def write_positions(self, state: State) -> None:
-        coupler, record, c = self._coupler, state.record, self._coupler.index
-        q = self._of(state, state.q_values)
-        partials = [taken(coupler.function, q, a) for a in range(len(q))]
-        _access.put_position_error(record, c, 0, taken(coupler.function, q))
-        _access.clear_coordinate_coefficients(record, c)
-        for (body, j), x in zip(coupler.arguments, partials, strict=True):
-            _access.add_coordinate_coefficient(record, c, 0, coupler.constrained_mobilizers.index(body), j, x)
-
-    def write_velocities(self, state: State) -> None:
-        coupler = self._coupler
-        q, rates = self._of(state, state.q_values), self._of(state, state.record.q_dot[:, 0])
-        offset = sum(taken(coupler.function, q, a, b) * rates[a] * rates[b] for a in range(len(q)) for b in range(len(q)))
-        _access.put_acceleration_offset(state.record, coupler.index, 0, offset)

@@ -7,19 +7,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from ..algebra.scalar import load, one, zero
 from ..compiling import routine
 from ..function import Function, _routine
 from . import _access
-from ._custom_python import Interpreter, taken
 from ._floats import OnePosition
 from ._of_time import OfTime
 from ._protocol import POSITIONS
 
 if TYPE_CHECKING:
-    from ..state.state import State
     from ..value.annotations import SimbodyMatterSubsystem
     from .base import AnyBody
 
@@ -37,25 +33,6 @@ def equations(model: Any, c: int, what: int) -> int:
     else:
         _access.put_acceleration_offset(model, c, 0, o - bend)
     return 0
-
-
-class _Interpreted(Interpreter):
-    """The same equations with a user's function."""
-
-    def __init__(self, constraint: PrescribedMotion) -> None:
-        self._constraint = constraint
-
-    def write_positions(self, state: State) -> None:
-        record, c, time = state.record, self._constraint.index, np.array([state.time])
-        function, j = self._constraint.function, self._constraint.which_coordinate
-        _access.put_position_error(record, c, 0, _access.coordinate(record, c, 0, j) - taken(function, time))
-        _access.put_coordinate_coefficient(record, c, 0, 0, j, 1.0)
-        _access.put_velocity_offset(record, c, 0, -taken(function, time, 0))
-
-    def write_velocities(self, state: State) -> None:
-        record, c, time = state.record, self._constraint.index, np.array([state.time])
-        function = self._constraint.function
-        _access.put_acceleration_offset(record, c, 0, -taken(function, time, 0, 0))
 
 
 class PrescribedMotion(OfTime, OnePosition):
@@ -79,7 +56,7 @@ class PrescribedMotion(OfTime, OnePosition):
     Notes
     -----
     `mobod.motion` prescribes all coordinates of a mobilizer at once, at no cost of constraints; the multiplier is then the
-    motion's tau. The model runs compiled with the package's own functions, and interpreted with a user's.
+    motion's tau. A function that only Python can evaluate costs its own calls; the rest of the model runs compiled.
 
     Examples
     --------
@@ -99,7 +76,6 @@ class PrescribedMotion(OfTime, OnePosition):
     _letter = "q"
     _equations = (1, 0, 0)
     _derivatives = 2
-    _in_python = _Interpreted
 
     def __init__(
         self,

@@ -7,19 +7,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from ..algebra.scalar import load, one, zero
 from ..compiling import routine
 from ..function import Function, _routine
 from . import _access
-from ._custom_python import Interpreter, taken
 from ._floats import OneVelocity
 from ._of_time import OfTime
 from ._protocol import POSITIONS
 
 if TYPE_CHECKING:
-    from ..state.state import State
     from ..value.annotations import SimbodyMatterSubsystem
     from .base import AnyBody
 
@@ -36,22 +32,6 @@ def equations(model: Any, c: int, what: int) -> int:
         _access.put_velocity_offset(model, c, 0, o - value)
         _access.put_acceleration_offset(model, c, 0, o - slope)
     return 0
-
-
-class _Interpreted(Interpreter):
-    """The same equations with a user's function."""
-
-    def __init__(self, constraint: PrescribedVelocity) -> None:
-        self._constraint = constraint
-
-    def write_positions(self, state: State) -> None:
-        _access.put_speed_coefficient(state.record, self._constraint.index, 0, 0, self._constraint.which_coordinate, 1.0)
-
-    def write_velocities(self, state: State) -> None:
-        record, c, time = state.record, self._constraint.index, np.array([state.time])
-        function = self._constraint.function
-        _access.put_velocity_offset(record, c, 0, -taken(function, time))
-        _access.put_acceleration_offset(record, c, 0, -taken(function, time, 0))
 
 
 class PrescribedVelocity(OfTime, OneVelocity):
@@ -75,7 +55,7 @@ class PrescribedVelocity(OfTime, OneVelocity):
     Notes
     -----
     `mobod.motion` prescribes all coordinates of a mobilizer at once, at no cost of constraints; the multiplier is then the
-    motion's tau. The model runs compiled with the package's own functions, and interpreted with a user's.
+    motion's tau. A function that only Python can evaluate costs its own calls; the rest of the model runs compiled.
 
     Examples
     --------
@@ -94,7 +74,6 @@ class PrescribedVelocity(OfTime, OneVelocity):
     _letter = "u"
     _equations = (0, 1, 0)
     _derivatives = 1
-    _in_python = _Interpreted
 
     def __init__(
         self,

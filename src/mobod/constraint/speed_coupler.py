@@ -11,23 +11,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from ..algebra.arrays import Array
 from ..algebra.scalar import load, store, zero
 from ..compiling import routine
 from ..errors import TopologyError
 from ..function import Function, _routine
 from ..mobilizer import _rates
 from . import _access
-from ._custom_python import Interpreter, taken
 from ._floats import OneVelocity
 from ._of_function import arguments_of, check_function
 from ._one_coordinate import check_coordinate
 from ._protocol import POSITIONS
 
 if TYPE_CHECKING:
-    from ..state.state import State
     from ..value.annotations import SimbodyMatterSubsystem
     from .base import AnyBody
 
@@ -94,8 +89,8 @@ class SpeedCoupler(OneVelocity):
 
     Notes
     -----
-    The function need not be linear in the speeds. The model runs compiled with the package's own functions, and interpreted
-    with a user's.
+    The function need not be linear in the speeds. One that only Python can evaluate costs its own calls; the rest of the model
+    runs compiled.
 
     Examples
     --------
@@ -130,8 +125,6 @@ class SpeedCoupler(OneVelocity):
         for body, _ in self.coordinates:
             if body.get_matter_subsystem() is not matter:
                 raise TopologyError(f"coordinate_mobods of {who} has {body!r}, a body of another system")
-        if not _routine.is_compiled(function):
-            self.interpreter = _OfSpeeds(self)
         bodies = [body for body, _ in self.speeds]
         super().__init__([], bodies, equations=(0, 1, 0), matter=matter, disabled_by_default=disabled_by_default, name=name)
 
@@ -147,39 +140,10 @@ class SpeedCoupler(OneVelocity):
 
     @property
     def used_functions(self) -> Sequence[_routine.Use]:  # type: ignore[override]
-        """What the record keeps: its function, where kernels evaluate it."""
-        return [] if self.interpreter is not None else [(self.function, range(len(self.speeds) + len(self.coordinates)))]
+        """What the record keeps: its function."""
+        return [(self.function, range(len(self.speeds) + len(self.coordinates)))]
 
     def pack_integers(self) -> list[int]:
         places = [x for body, j in self.speeds for x in (self.constrained_mobilizers.index(body), j)]
         places += [x for body, j in self.coordinates for x in (body.get_mobilized_body_index(), j)]
         return [len(self.speeds), len(self.coordinates), *places, self.first_function]
-
-
-class _OfSpeeds(Interpreter):
-    """The same equations with a user's function."""
-
-    def __init__(self, coupler: SpeedCoupler) -> None:
-        self._coupler = coupler
-
-    def write_positions(self, state: State) -> None:
-        """Nothing: the function has speeds in it."""
-
-    def write_velocities(self, state: State) -> None:
-        coupler, record, c = self._coupler, state.record, self._coupler.index
-        first_q, first_u, fields = state.tree.first_q, state.tree.first_u, state.tree.fields
-        u = [state.u_values[first_u[body.get_mobilized_body_index()] + j] for body, j in coupler.speeds]
-        q, rates = [], []
-        for body, j in coupler.coordinates:
-            b = body.get_mobilized_body_index()
-            _rates.n_times(record, b, record.u, fields["first_u"][b], record.q_dot, fields["first_q"][b])
-            q.append(state.q_values[first_q[b] + j])
-            rates.append(record.q_dot[first_q[b] + j, 0])
-        x: Array = np.array([*u, *q])
-        partials = [taken(coupler.function, x, a) for a in range(len(x))]
-        rest = taken(coupler.function, x) - float(np.dot(partials[: len(u)], u))
-        _access.clear_speed_coefficients(record, c)
-        for (body, j), partial in zip(coupler.speeds, partials, strict=False):
-            _access.add_speed_coefficient(record, c, 0, coupler.constrained_mobilizers.index(body), j, partial)
-        _access.put_velocity_offset(record, c, 0, rest)
-        _access.put_acceleration_offset(record, c, 0, float(np.dot(partials[len(u) :], rates)))

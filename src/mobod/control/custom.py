@@ -13,6 +13,8 @@ import numpy as np
 
 from ..algebra.arrays import Array, ArrayLike
 from ..algebra.dual_array import DualArray, NotDifferentiable, constant
+from ..algebra.record import values_at
+from ..compiling import Callback, raise_kept
 from ..errors import ModelError
 from ..force._layout import Entry
 from ..force._routine import by_address
@@ -88,8 +90,8 @@ class Custom(Force):
     limits : pair of floats or (n,) arrays, optional
         The least and the largest effort, to which all are cut; none unless given.
     compiled : bool
-        Whether the law is compiled. Python calls it otherwise, and interprets the run: anything goes, and a sample takes
-        tens of microseconds.
+        Whether the law is compiled. Compiled steps call Python otherwise, and anything goes: a sample takes 5 us more, and what
+        the law takes.
     disabled_by_default : bool
         Whether states start with it switched off.
     name : str, optional
@@ -244,7 +246,8 @@ class Custom(Force):
         if state.stage_number < Stage.VELOCITY:
             state.refuse("calc_efforts", Stage.VELOCITY)
         copy = state.copy()
-        self._call_in_python(copy)
+        sampling.gather_of(copy.block, self.element)
+        self._call_in_python(copy.record.control_work[:, 0], self._places(state))
         n = self.get_num_efforts()
         first, numbers_ = sampling.WORK_EFFORTS, self.number_run(state, "calc_efforts")
         return np.clip(copy.record.control_work[first : first + n, 0], numbers_[1 : 1 + n], numbers_[1 + n : 1 + 2 * n])
@@ -257,29 +260,47 @@ class Custom(Force):
         self._check(state, "sample")
         if state.valid & KINEMATICS != KINEMATICS:
             state.refuse("sample", Stage.VELOCITY)
-        if self._compiled:
-            sampling.sample_element(state.block, self.element)
-        else:
-            self._call_in_python(state)
+        sampling.sample_element(state.block, self.element)
+        raise_kept()
         status = int(sampling.keep_of(state.block, self.element))
         state.own_numbers()  # the state falls to VELOCITY, as for any force that was set
         return status
 
-    def _call_in_python(self, state: State) -> None:
-        """Gather the inputs, and let Python call the law."""
-        sampling.gather_of(state.block, self.element)
-        work, places = state.record.control_work[:, 0], self._places(state)
-        arguments: list[Any] = []
+    def _call_in_python(self, work: Array, places: Mapping[str, tuple[int, tuple[int, ...]]]) -> None:
+        """Let Python call the law, of inputs in *work*, which gets what it returns, and its memory.
+
+        It is given copies: it may keep them, and *work* may be gone by then.
+        """
+        arguments: dict[str, Any] = {}
         for name in self._names:
             first, shape = places[name]
-            part = work[first : first + math.prod(shape)].reshape(shape)
-            arguments.append(part.item() if name == "t" else part.astype(np.int64) if name == "which" else part)
+            if not shape:
+                arguments[name] = float(work[first])
+                continue
+            part = work[first : first + math.prod(shape)]
+            arguments[name] = (part.astype(np.int64) if name == "which" else part.copy()).reshape(shape)
         n = self.get_num_efforts()
-        efforts = np.asarray(self.law(*arguments), dtype=np.float64)
+        efforts = np.asarray(self.law(*arguments.values()), dtype=np.float64)
         if efforts.shape not in ((n,), ()):
             raise ModelError(f"the law of {self._name!r} returned an array {efforts.shape}; {n} efforts are wanted")
+        if "memory" in arguments:
+            first, shape = places["memory"]
+            work[first : first + math.prod(shape)] = arguments["memory"]
         work[sampling.WORK_EFFORTS : sampling.WORK_EFFORTS + n] = efforts
         work[sampling.ENDED] = 1.0
+
+    def _callback(self, places: Mapping[str, tuple[int, tuple[int, ...]]]) -> Callback:
+        """What kernels call in place of a compiled law."""
+        size = max(first + math.prod(shape) for first, shape in places.values())
+        size = max(size, sampling.WORK_EFFORTS + self.get_num_efforts())
+
+        def compute(scalar: str, pointer: int, e: int, k: int) -> None:
+            self._call_in_python(np.frombuffer(values_at(pointer, "control_work", size)), places)
+
+        def fail(scalar: str, pointer: int, e: int, k: int) -> None:
+            """Nothing: that the law has not come to its end is noted there."""
+
+        return Callback(compute, fail)
 
     def sample_with_tangents(self, state: State, work: DualArray) -> tuple[DualArray, DualArray]:
         """Efforts ``(n,)``, cut to the limits, and what the law leaves in its memory ``(m,)``; *work* has its inputs.
@@ -376,9 +397,11 @@ class Custom(Force):
             if integers[j] == sampling.COORDINATES:
                 integers[j + 3] += len(head) + len(integers)
         self.default_integers = [*head, *integers, *packing.tables]
-        law: Routine | None = None
+        law: Routine | Callback
         if self._compiled:
             law = _law.routine_of(self.law, self._names, self._arguments, self.get_num_efforts())
+        else:
+            law = self._callback(self._arguments)
         memory = [0.0] * (sampling.EFFORTS + self.get_num_efforts()) + packing.memory
         return super().entry()._replace(law=law, memory=memory, work=packing.work)
 

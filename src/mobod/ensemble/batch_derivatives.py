@@ -34,7 +34,7 @@ def calc_forward_dynamics_derivatives(
 # fmt: off
 @compiled
 def calc_inverse_dynamics_derivatives(
-    block: Any, address: int, share: Any, states: Any, slopes: Any,
+    block: Any, address: int, share: Any, states: Any, slopes: Any, bent: Any,
     udot: Any, udot8: Any, A: Any, bodies: Any, speeds: Any, columns: Any, work: Any, found: Any, out: Any,
 ) -> None:
     # fmt: on
@@ -45,8 +45,9 @@ def calc_inverse_dynamics_derivatives(
         realize(model, address, KINEMATICS, 8 * g, states)
         take(udot, 8 * g, udot8)
         inverse_dynamics.calc_body_acceleration_from_u_dot(model, udot8, A)
+        pull, none = inverse_dynamics_derivatives.gravity(model), bodies[:0]
         inverse_dynamics_derivatives.sweep(
-            model, A, udot8, slopes, bodies, speeds, columns, found[:n], found[n : 2 * n]
+            model, A, udot8, pull, none, bent, slopes, bent, none, bodies, speeds, columns, found[:n], found[n : 2 * n]
         )
         explicit_mass_matrix.calc_m(model, False, work, work, found[2 * n :])
         put(found, 8 * g, out)

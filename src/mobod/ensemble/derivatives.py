@@ -11,17 +11,13 @@ import numpy.typing as npt
 
 from ..algebra.arrays import Array
 from ..algebra.record import LANES
+from ..derivative.elements import CONSTRAINED
 from ..errors import ConvergenceError, ModelError
-from ..system import tangents
+from ..system.analytic_derivatives import Sweep, Whole, sweep_for, whole_for
 from ..system.derivatives import ForwardDynamicsDerivatives, InverseDynamicsDerivatives
 from ..system.derivatives_of_dynamics import put, targets
-from ..system.falling import sweep_for
-from ..system.matter_constraints import order_of_rows
 from ..tree import forward_dynamics_derivatives as rows
 from ..tree import inverse_dynamics_derivatives as sweeps
-from ..tree import realize as _realize
-from ..tree import residual_tangents
-from ..tree.prescribed_mobilities import FROM_MOTION
 from ..value.stage import Stage
 from . import batch_derivatives, batch_tangents
 from .lane_runs import own_of_each
@@ -190,7 +186,7 @@ class Derivatives(OfParts):
             batch_derivatives.calc_inverse_dynamics_derivatives,
             {"udot": given},
             (3 * nu, nu),
-            before=(self._sweep().slopes,),
+            before=(self._sweep().slopes, self._sweep().bent),
             scratch=((self._template.tree.nb, 6), *self._scratch_of_sweep(), self._column_scratch()),
             alone=_never,
             realized=realized,
@@ -297,27 +293,24 @@ class Derivatives(OfParts):
         if self._system.needs_states or self._departures or not self._template.tree.nu:
             return False
         sweep = self._sweep()
-        return sweep is not None and not sweep.bent.any()
+        return type(sweep) is Sweep and not sweep.bent.any()
 
     def _has_tangents(self) -> bool:
         """Whether a kernel can differentiate all that acts, of states that differ in variables and parameters alone."""
         counts = self._template.tree.counts
-        remembers = any(counts[name] for name in ("control_size", "measure_memory_size", "bristle_rows"))
+        remembers = any(counts[name] for name in ("measure_memory_size", "bristle_rows"))
         return not (self._system.needs_states or self._departures or remembers) and self._template.tree.nu > 0
 
     def _by_tangents(self, asked: str, realized: bool, into: ForwardDynamicsDerivatives | None) -> ForwardDynamicsDerivatives:
         """Derivatives of u_dot through all that acts; see `batch_tangents`."""
-        template, tree = self._template, self._template.tree
+        template, tree, whole = self._template, self._template.tree, self._whole()
         nu, nz, num_rows = tree.nu, tree.nz, max(tree.counts["num_rows"], 1)
-        rows = order_of_rows(tree, template.field("constraint_enabled"))
-        body_of = np.repeat(np.arange(tree.nb), tree.num_u)
-        driven = np.flatnonzero((template.field("prescribed") == FROM_MOTION)[body_of])
-        m, columns = max(len(rows), 1), 2 * nu + nz + 1
-        wide, all_driven = columns + nu, nu if len(driven) else 0
-        with self._duals(bool(len(rows))) as duals:
+        parts, columns = whole.parts, 2 * nu + nz + 1
+        m, wide, all_driven = max(len(parts.rows), 1), columns + nu, nu if len(parts.driven) else 0
+        with self._of_one(whole) as of_one:
 
             def kernel(block: Any, lanes_address: int, share: Any, states: Any, *others: Any) -> None:
-                given = block, lanes_address, share, states, *duals[share[0]]
+                given = block, lanes_address, share, states, *of_one[share[0]]
                 batch_tangents.calc_forward_dynamics_derivatives(*given, own_of_each(self._own), *others)
 
             found = self._operate(
@@ -326,9 +319,9 @@ class Derivatives(OfParts):
                 kernel,
                 {},
                 (nu, wide),
-                before=(rows, driven, body_of),
+                before=(whole.of_parts, parts.rows, parts.driven, parts.asked),
                 scratch=(
-                    *((nu, 1), (tree.nq, 1), (tree.nq, 6), (nu, columns), (m, wide), (all_driven, columns), (all_driven, nu)),
+                    *(*self._scratch_of_parts(whole), (nu, columns), (m, wide), (all_driven, columns), (all_driven, nu)),
                     *((num_rows, nu), (nu, m), (num_rows, 1), (m, m), (m, wide), self._column_scratch(), (nu, nu)),
                 ),
                 alone=_never,
@@ -338,19 +331,19 @@ class Derivatives(OfParts):
         more = len(template.z_view) - nz  # what measures integrate, after the forces' own
         if more:
             by_z = np.concatenate([by_z, np.zeros((self._n, nu, more))], axis=2)
-        parts = by_q, by_u, by_z, by_forces, by_time[..., 0]
-        return ForwardDynamicsDerivatives(*parts) if into is None else put(parts, into)
+        results = by_q, by_u, by_z, by_forces, by_time[..., 0]
+        return ForwardDynamicsDerivatives(*results) if into is None else put(results, into)
 
     def _inverse_by_tangents(
         self, asked: str, realized: bool, u_dot: Array, into: InverseDynamicsDerivatives | None
     ) -> InverseDynamicsDerivatives:
         """Derivatives of inverse dynamics through all that acts."""
-        tree = self._template.tree
-        nu = tree.nu
-        with self._duals(False) as duals:
+        nu, whole = self._template.tree.nu, self._whole()
+        asks = whole.parts.asked & ~CONSTRAINED
+        with self._of_one(whole) as of_one:
 
             def kernel(block: Any, lanes_address: int, share: Any, states: Any, *others: Any) -> None:
-                given = block, lanes_address, share, states, *duals[share[0]]
+                given = block, lanes_address, share, states, *of_one[share[0]]
                 batch_tangents.calc_inverse_dynamics_derivatives(*given, own_of_each(self._own), *others)
 
             found = self._operate(
@@ -359,30 +352,40 @@ class Derivatives(OfParts):
                 kernel,
                 {"udot": u_dot},
                 (nu, 3 * nu),
-                before=(np.zeros(0, np.int64), np.repeat(np.arange(tree.nb), tree.num_u)),
-                scratch=((nu, 1), (tree.nq, 1), (tree.nq, 6), (nu, 2 * nu), self._column_scratch(), (nu, nu)),
+                before=(whole.of_parts, np.zeros(0, np.int64), asks),
+                scratch=(
+                    *((self._template.tree.nb, 6), *self._scratch_of_parts(whole), (nu, 2 * nu)),
+                    *(self._column_scratch(), (nu, nu)),
+                ),
                 alone=_never,
                 realized=realized,
             )
         parts = np.split(found, 3, axis=2)
         return InverseDynamicsDerivatives(*parts) if into is None else put(parts, into)
 
+    def _whole(self) -> Whole:
+        return whole_for(self._system, self._template)
+
+    def _scratch_of_parts(self, whole: Whole) -> tuple[tuple[int, int], ...]:
+        """Of kernels in `batch_tangents`: what the rigid sweep, and what it is given, takes of eight states."""
+        tree = self._template.tree
+        bends = tree.nu if whole.bent.any() else 0
+        before = (tree.nu + tree.nq, 1), (tree.nq, 6), (bends, sweeps.NUMBERS_OF_BENDS), (tree.nb, 6)
+        return *before, *self._scratch_of_sweep(), (2 * tree.nu, tree.nu)
+
     @contextmanager
-    def _duals(self, constrained: bool) -> Iterator[list[tuple[Any, ...]]]:
-        """Of each thread what kernels take of a record of Duals: of these the states' own parameters, one after the other."""
+    def _of_one(self, whole: Whole) -> Iterator[list[tuple[Any, ...]]]:
+        """Of each thread a record of Duals and scratch of one state; of the states' own parameters, one after the other."""
         template, found = self._template, []
-        addresses = residual_tangents.calc_residual.address(with_tangents=True), _realize.advance.address(with_tangents=True)
         shapes = {name: array.shape[1:3] for name, array in self._own.items()}
         with ExitStack() as stack:
             for _ in range(min(self._threads, self._groups)):
-                record = stack.enter_context(tangents.record_at(template))
+                record, of_one = stack.enter_context(whole.work_of_lanes(template))
                 own, at = np.zeros(sum(rows * columns for rows, columns in shapes.values())), 0
                 for name, (rows, columns) in shapes.items():
-                    stack.callback(record.share, name, template.field(name))
                     record.share(name, own[at : at + rows * columns].reshape(rows, columns))
                     at += rows * columns
-                arrays = tuple(getattr(record, name).array for name in batch_tangents.FIELDS)
-                found.append(((record.block, *addresses, int(constrained), arrays), own))
+                found.append((of_one, own))
             yield found
 
     def _scratch_of_sweep(self) -> tuple[tuple[int, int], ...]:

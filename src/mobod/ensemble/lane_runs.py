@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from ..algebra.arrays import Array
 from ..algebra.record import LANES, aligned_zeros
+from ..compiling import among_many
 from ..event._watch import is_compiled
 from ..event.scheduled import Scheduled
 from ..event.when import When
@@ -294,6 +295,7 @@ class Worker:
         if plan.single.tree.counts["num_controllers"]:
             self._prepare_single(plan)
         self._run: Any = None
+        self._calls_python = plan.single.system.calls_python
         self._first: tuple[Any, ...] = (record.block, plan.plan, plan.table, plan.settings, plan.weights)
         self._first += (
             self.work,
@@ -334,7 +336,10 @@ class Worker:
         self.queue[layout.LIMIT] = attempts
         if self._run is None:
             self._run = run.code_for(*self._first, *share, *data)
-        return int(self._run(*self._first, *share, *data))
+        if not self._calls_python:
+            return int(self._run(*self._first, *share, *data))
+        with among_many():
+            return int(self._run(*self._first, *share, *data))
 
 
 def _free(state: State) -> Array:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..algebra.arrays import Array
+from ..compiling import among_many
 from ..integrator import BDF, Integrator
 from ..integrator import _runge_kutta as rk
 from ..measure import Integrate
@@ -109,6 +110,7 @@ class Worker:
             self._queue,
         )
         self._run: Any = None
+        self._calls_python = state.system.calls_python
 
     def begin(self, first_row: int = 0) -> None:
         """Let no state be on its way, of an earlier run that was interrupted; the first one to come is *first_row*."""
@@ -120,4 +122,7 @@ class Worker:
         self._queue[LIMIT] = steps
         if self._run is None:
             self._run = self.KERNEL.code_for(*self._first, *share, *data)
-        return int(self._run(*self._first, *share, *data))
+        if not self._calls_python:
+            return int(self._run(*self._first, *share, *data))
+        with among_many():
+            return int(self._run(*self._first, *share, *data))

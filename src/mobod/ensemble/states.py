@@ -88,7 +88,8 @@ class States(Sealed):
         system.get_matter_subsystem().check_particle_masses(state)
         self._template = state.copy()
         self._version = system.topology_version
-        self._threads, self._helpers = count_of(threads), Helpers()
+        # Python runs one thread at a time, and users' parts may not be made for several
+        self._threads, self._helpers = 1 if system.calls_python else count_of(threads), Helpers()
         tree = self._template.tree
         self._groups = -(-self._n // LANES)
         padded = self._groups * LANES

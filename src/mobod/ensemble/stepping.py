@@ -199,7 +199,7 @@ class Stepping(LinearModels):
         return lanes
 
     def _schedule_of(self, accuracy: float, events: tuple[list[Any], list[Any]]) -> Schedule | None:
-        """When handlers and reporters are due, as the last call has left it unless they are others; None where there are none."""
+        """When handlers and reporters are due, as the last call has left it; None where there are none."""
         known: Schedule | None = self._schedule
         if not Schedule.of(self._system):
             self._schedule = None
@@ -365,7 +365,12 @@ class _StepPlan:
         self.outcome, self.reached = np.zeros((padded, layout.OUTCOMES), np.int64), np.zeros((padded, layout.REACHED_SIZE))
 
     def left_lanes(self, status: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-        """The states that are to go on alone: an event may come, or accelerations jump, which steps of one state can pass."""
+        """The states that are to go on alone: an event may come, or accelerations jump, which steps of one state can pass.
+
+        So do all that have failed where the system calls Python, which says there what it has raised.
+        """
+        if self.integrator.system.calls_python:
+            return np.flatnonzero(status != rk.REACHED)
         left = status == layout.SUSPECT
         if self.lanes is not None and self.lanes.adaptive:
             left |= status == rk.STEP_TOO_SMALL

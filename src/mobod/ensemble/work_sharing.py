@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ..compiling import raise_kept
 from .chunks import (
     CALLED,
     CALLS,
@@ -186,6 +187,7 @@ class Helpers:
         task.alone[DONE] = task.alone[TAKEN] = 0
         self._calls[CALLED] = 0
         task.work(0, task.alone, self._calls)
+        raise_kept()
 
     def share_all(self, task: Task, threads: int) -> None:
         """Do all of a task, on so many threads."""
@@ -307,6 +309,7 @@ class _Job:
             while self._is_open and opened != self._opened:  # it may have been opened while this helper was on its way out
                 opened = self._opened
                 self._work(worker, self.chunks, calls)
+                raise_kept()
         except BaseException as raised:
             error = raised
             self.chunks[STOPPED] = 1
@@ -326,6 +329,7 @@ class _Job:
             if not begin(chunks, calls, self.threads):
                 call(self)
             self._work(0, chunks, calls)
+            raise_kept()
             if chunks[DONE] >= self._items or wait(chunks, int(calls[TRIES])):  # work in Python has not waited
                 self._is_open = False
                 return

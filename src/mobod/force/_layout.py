@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ..compiling import Routine
+from ..compiling import Callback, Routine
 from ..function._routine import Use, number_functions
 from ._routine import GRAVITY
 from .contact.fields import number_surfaces
@@ -22,7 +22,7 @@ class Entry(NamedTuple):
     integers: Sequence[int]
     numbers: Sequence[float]
     #: The routine of its run; None for a gravity, and for an element in Python.
-    routine: Routine | None = None
+    routine: Routine | Callback | None = None
     reads_positions_only: bool = False
     reads_z: bool = False
     first_z: int = 0
@@ -30,8 +30,8 @@ class Entry(NamedTuple):
     functions: Sequence[Use] = ()
     #: What it has of surfaces, `contact.element.Fields`.
     contact: Any = None
-    #: Of a controller: its law's routine, None in Python; what it remembers at first; and how much scratch it takes.
-    law: Routine | None = None
+    #: Of a controller: what kernels call for its law; what it remembers at first; and how much scratch it takes.
+    law: Routine | Callback | None = None
     memory: Sequence[float] = ()
     work: int = 0
 

@@ -6,11 +6,7 @@ are swept without Duals. And for time stepping, which is implicit in them.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
-
-import numpy as np
-import numpy.typing as npt
 
 from ..algebra.scalar import load, store, where, zero
 from ..compiling import Routine, generic
@@ -38,21 +34,6 @@ _KINDS: dict[Routine, int] = {
     mobility_polynomial_spring.run: BENT_SPRING,
     mobility_polynomial_damper.run: BENT_DAMPER,
 }
-
-
-def table_of(forces: Sequence[Any], tree: Any) -> npt.NDArray[np.int64] | None:
-    """The elements that are not gravity, a row each, without those of constant forces; None where some kind is another.
-
-    A force on a coordinate is among these where q_dot is u.
-    """
-    rows: list[list[int]] = []
-    for force in forces:
-        if force.element >= tree.counts["ng"]:
-            own = row_of(force, tree)
-            if own is None:
-                return None
-            rows += own
-    return np.array(rows, np.int64).reshape(-1, 5)
 
 
 def row_of(force: Any, tree: Any) -> list[list[int]] | None:

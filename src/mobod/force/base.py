@@ -62,8 +62,9 @@ class Force(Parametrized):
         """
         KIND add_force calc_lines calc_push check_tree default_integers disabled_by_default discrete_run element entry
         first_function
-        first_memory holds_mobility_forces first_z implementation num_z number_runs pack_integers
-        pack_numbers place_of_parameters pool_run reads_positions_only reads_z routine span used_functions why_not_finite
+        first_memory holds_mobility_forces holds_wrenches first_z implementation num_z number_runs pack_integers
+        pack_numbers place_of_parameters pool_run reads_mobilizers
+        reads_positions_only reads_z routine span used_functions why_not_finite
         """.split()
     )
 
@@ -76,6 +77,10 @@ class Force(Parametrized):
     reads_z: bool = False
     #: Whether its forces are numbers of the state on mobilities alone, which depend on nothing: as torques set by a program.
     holds_mobility_forces: bool = False
+    #: Whether they are such numbers, wrenches on bodies among them, at the bodies' origins, in Ground.
+    holds_wrenches: bool = False
+    #: Whether it reads more of mobilizers than q and u, and more of bodies than their motion and mass centers: columns, say.
+    reads_mobilizers: bool = False
     #: How many z it has.
     num_z: int = 0
     #: Of a user's functions: where their parameters are among its numbers.

@@ -70,6 +70,7 @@ class ConstantTorque(Force):
     """
 
     routine = run
+    holds_wrenches = True
     reads_positions_only = True
 
     def __init__(

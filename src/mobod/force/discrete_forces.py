@@ -95,6 +95,7 @@ class DiscreteForces(Force):
     """
 
     routine = run
+    holds_wrenches = True
 
     def __init__(
         self,

@@ -120,6 +120,7 @@ class MobilityOrientationSpring(Force):
     """
 
     routine = run
+    reads_mobilizers = True
     reads_positions_only = True
 
     def __init__(

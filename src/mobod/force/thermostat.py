@@ -206,6 +206,7 @@ class Thermostat(Force):
     """
 
     routine = run
+    reads_mobilizers = True
     reads_z = True
 
     def __init__(

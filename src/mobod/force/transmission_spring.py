@@ -1,7 +1,9 @@
 """TransmissionSpring: a spring and a damper along a transmission: on a joint, a tendon, between two frames.
 
-x = l - high where l > high, l - low where l < low, else 0       v the transmission's speed
-f = -x (k + k1 x + k2 x^2) - v (d + d1 |v| + d2 v^2)       PE = x^2 (k/2 + k1 x/3 + k2 x^2/4)
+x = l - high where l > high, l - low where l < low, else 0       v the transmission's speed, o that at which |x| grows
+f = -x (k + k1 x + k2 x^2) max(0, 1 + c o) - v (d + d1 |v| + d2 v^2)       PE = x^2 (k/2 + k1 x/3 + k2 x^2/4)
+
+With c a spring beyond its range is a stop: the force of Hunt and Crossley 1975, which grows from zero and never pulls.
 """
 
 from __future__ import annotations
@@ -27,8 +29,8 @@ if TYPE_CHECKING:
     from ..state.state import State
     from .subsystem import GeneralForceSubsystem
 
-#: Numbers: k, d, then the two bounds of rest, k1 and k2, d1 and d2, then the ratio.
-STIFFNESS, DAMPING, REST, HIGHER_STIFFNESS, HIGHER_DAMPING, RATIO = 0, 1, 2, 4, 6, 8
+#: Numbers: k, d, c, then the two bounds of rest, k1 and k2, d1 and d2, then the ratio.
+STIFFNESS, DAMPING, DISSIPATION, REST, HIGHER_STIFFNESS, HIGHER_DAMPING, RATIO = 0, 1, 2, 3, 5, 7, 9
 
 
 @generic
@@ -43,6 +45,13 @@ def spring(model: Any, x: int, s: Any) -> Any:
     """The spring's force."""
     k1, k2 = number(model, x + HIGHER_STIFFNESS), number(model, x + HIGHER_STIFFNESS + 1)
     return -s * (number(model, x + STIFFNESS) + s * (k1 + s * k2))
+
+
+@generic
+def give(model: Any, x: int, s: Any, v: Any) -> Any:
+    """By what the spring's force is multiplied: more on the way out, less on the way back; 1 without dissipation."""
+    factor = 1.0 + number(model, x + DISSIPATION) * where(s < 0.0, -v, v)
+    return where(factor > 0.0, factor, zero(factor))
 
 
 @generic
@@ -68,7 +77,7 @@ def _make(functions: Functions) -> tuple[Any, Any, Any]:
         ratio = number(model, x + RATIO)
         s = stretch(model, x, ratio * length(model, i, x + RATIO + 1))
         v = ratio * speed(model, i, x + RATIO + 1)
-        apply(model, i, x + RATIO + 1, ratio * (spring(model, x, s) + drag(model, x, v)))
+        apply(model, i, x + RATIO + 1, ratio * (spring(model, x, s) * give(model, x, s, v) + drag(model, x, v)))
 
     @generic
     def energy(model: Any, i: int, x: int) -> Any:
@@ -76,8 +85,10 @@ def _make(functions: Functions) -> tuple[Any, Any, Any]:
 
     @generic
     def power(model: Any, i: int, x: int) -> Any:
-        v = number(model, x + RATIO) * speed(model, i, x + RATIO + 1)
-        return -drag(model, x, v) * v
+        ratio = number(model, x + RATIO)
+        v = ratio * speed(model, i, x + RATIO + 1)
+        s = stretch(model, x, ratio * length(model, i, x + RATIO + 1))
+        return -(drag(model, x, v) + spring(model, x, s) * (give(model, x, s, v) - 1.0)) * v
 
     for made in (add, energy, power):
         made.__module__, made.__qualname__ = length.__module__, f"spring.{made.__name__}"
@@ -107,6 +118,8 @@ class TransmissionSpring(Force):
         Force by length, and by speed; any sign.
     rest_range : (float, float)
         Lengths at which the spring is slack; the same number twice for one that never is.
+    dissipation : float
+        c of a stop: one over a speed, zero or more; see Notes.
     higher_stiffness, higher_damping : (2,) array_like
         k1 and k2, d1 and d2: see Notes.
     disabled_by_default : bool
@@ -126,7 +139,8 @@ class TransmissionSpring(Force):
     Notes
     -----
     With x the stretch beyond the range and v the speed, f = -x (k + k1 x + k2 x^2) - v (d + d1 abs(v) + d2 v^2), MuJoCo's
-    law of springs and dampers.
+    law of springs and dampers. The first term is multiplied by max(0, 1 + c o), where o is the speed at which the stretch
+    grows, as the force of a `MobilityLinearStop` is: it dissipates beyond the range alone, and is zero at its ends.
 
     Examples
     --------
@@ -151,13 +165,14 @@ class TransmissionSpring(Force):
         stiffness: float = 0.0,
         damping: float = 0.0,
         rest_range: tuple[float, float] = (0.0, 0.0),
+        dissipation: float = 0.0,
         higher_stiffness: ArrayLike = (0.0, 0.0),
         higher_damping: ArrayLike = (0.0, 0.0),
         disabled_by_default: bool = False,
         name: str | None = None,
     ) -> None:
         whose = "a TransmissionSpring" if name is None else repr(name)
-        numbers = self.declared(name, stiffness=stiffness, damping=damping)
+        numbers = self.declared(name, stiffness=stiffness, damping=damping, dissipation=dissipation)
         numbers += checked_range(f"rest_range of {whose}", rest_range)
         for what, pair in (("higher_stiffness", higher_stiffness), ("higher_damping", higher_damping)):
             numbers += checks.array(f"{what} of {whose}", pair, (2,)).tolist()
@@ -171,6 +186,9 @@ class TransmissionSpring(Force):
     ).accessors()
     get_default_damping, set_default_damping, get_damping, set_damping = parameters.scalar(
         "damping", "force*time/length", checks.finite, "the damping"
+    ).accessors()
+    get_default_dissipation, set_default_dissipation, get_dissipation, set_dissipation = parameters.scalar(
+        "dissipation", "time/length", checks.not_negative, "the dissipation of the spring, as of a stop"
     ).accessors()
 
     @property
@@ -199,7 +217,8 @@ class TransmissionSpring(Force):
         length, speed, x = self.calc_length(state), self.calc_speed(state), self.span[2]
         if self.is_disabled(state):
             return 0.0
-        return float(spring(state.record, x, stretch(state.record, x, np.float64(length))) + drag(state.record, x, speed))
+        s, v = stretch(state.record, x, np.float64(length)), np.float64(speed)
+        return float(spring(state.record, x, s) * give(state.record, x, s, v) + drag(state.record, x, v))
 
     def _own(self, state: State, asked: str, stage: Stage, which: int) -> Any:
         self._check(state, asked)

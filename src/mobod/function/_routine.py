@@ -18,8 +18,9 @@ from typing import Any
 
 from ..algebra.record import call_routine
 from ..algebra.scalar import load, one, store, zero
-from ..compiling import Routine, generic
+from ..compiling import Callback, Routine, generic
 from ..value.overriding import holds_for
+from ._in_python import callback_of
 from .base import Function, FunctionKind
 from .users import routine_of_kind
 from .users.unrolled import numbers, unrolled
@@ -211,7 +212,7 @@ def jet(model: Any, f: int, x: Any) -> Any:
 
 
 def is_compiled(function: Function) -> bool:
-    """Whether kernels can evaluate it: it is of a compiled kind, not of a derived class that computes otherwise."""
+    """Whether kernels evaluate it without Python: it is of a compiled kind, not of a derived class that computes otherwise."""
     if not isinstance(function, FunctionKind) or not (function.is_affine or function.routine is not None):
         return False
     return holds_for(type(function), "pack")
@@ -225,15 +226,23 @@ def number_functions(parts: Sequence[Any], first: int) -> int:
     return first
 
 
-def fields_of(uses: Sequence[Use]) -> tuple[dict[str, list[int]], list[float], list[tuple[int, Routine]], int]:
-    """Of all functions of a tree: the index fields, `function_numbers`, the routines, and the most arguments of one."""
+def _packed(function: Function) -> tuple[Sequence[int], Sequence[float], Routine | Callback | None]:
+    """Its integers, its numbers, and what kernels call, if anything."""
+    if isinstance(function, FunctionKind) and is_compiled(function):
+        return *function.pack(), function.routine
+    return [], [], callback_of(function)
+
+
+def fields_of(uses: Sequence[Use]) -> tuple[dict[str, list[int]], list[float], list[tuple[int, Any]], int]:
+    """Of all functions of a tree: the index fields, `function_numbers`, the routines, and the most arguments of one.
+
+    In place of the routine of a kind there is the callback of a function that only Python can evaluate.
+    """
     fields: dict[str, list[int]] = {f"function_{name}": [] for name in _FIELDS}
     all_numbers: list[float] = []
     routines = []
     for f, (function, places) in enumerate(uses):
-        if not isinstance(function, FunctionKind) or not is_compiled(function):
-            raise TypeError(f"{function!r} is not of a kind that compiled code can evaluate")
-        own_integers, own_numbers = function.pack()
+        own_integers, own_numbers, routine = _packed(function)
         fields["function_first_integer"].append(len(fields["function_integers"]))
         fields["function_first_number"].append(len(all_numbers))
         fields["function_num_arguments"].append(function.get_argument_size())
@@ -241,8 +250,8 @@ def fields_of(uses: Sequence[Use]) -> tuple[dict[str, list[int]], list[float], l
         fields["function_integers"].extend(own_integers)
         fields["function_places"].extend(map(int, places))
         all_numbers += own_numbers
-        if function.routine is not None:
-            routines.append((f, function.routine))
+        if routine is not None:
+            routines.append((f, routine))
     fields["function_routine"] = [0] * len(uses)
     return fields, all_numbers, routines, max((len(places) for _, places in uses), default=0)
 

@@ -58,7 +58,7 @@ class Custom(FunctionKind):
     first derivative is good to about 1e-12 of the function's size, the second to 1e-9, at a cost of tens and hundreds of calls;
     near a kink, or where the function varies much faster, it is worse. Give derivatives there.
 
-    A mechanism with such a function is integrated by the same algorithms, interpreted.
+    A mechanism with such a function is integrated compiled, in lanes too, and calls Python for its values and its derivatives.
 
     Examples
     --------

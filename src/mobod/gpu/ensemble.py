@@ -85,7 +85,7 @@ class Ensemble:
         state.check_owner(system, "gpu.Ensemble")
         if state.stage < Stage.MODEL:
             raise StageError("an ensemble needs a state at Stage.MODEL; call system.realize_model(state)")
-        if system.needs_states or system.is_interpreted:
+        if system.needs_states:
             raise ModelError("the system has parts in plain Python, which a GPU cannot call; write them as compiled functions")
         if state.tree.counts["num_controllers"]:
             raise ModelError("the system has controllers, which a GPU does not sample; an mb.Ensemble does")

@@ -175,7 +175,7 @@ def read_external_loads(path: str | os.PathLike[str], *, data: Table | None = No
         name = text_of(loads, "datafile")
         if not name or name.lower() == "unassigned":
             raise ModelError(f"{path}:{loads.line}: the <ExternalLoads> name no <datafile>")
-        data = read_sto(beside(path, name))
+        data = read_sto(beside(path, name), degrees=False)  # whatever they are called, none are angles
     applied = []
     for element in all_named(loads, "ExternalForce"):
         if text_of(element, "isDisabled").lower() == "true" or text_of(element, "appliesForce").lower() == "false":

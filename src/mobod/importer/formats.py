@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import importlib
 import os
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ..errors import ModelError
+from ..errors import ModelError, ModelWarning
 from ..value.checks import suggest
 from .model import Model
 
@@ -61,6 +62,12 @@ def load(path: str | os.PathLike[str], **options: Any) -> Model:
     TypeError
         An option that the format's reader does not have.
 
+    Warns
+    -----
+    ModelWarning
+        If the file says what moves the model and is not simulated (muscles, springs of kinds that are not known, contacts that
+        nobody has asked for): one warning, with counts and the option that helps.
+
     Examples
     --------
     >>> from importlib.resources import files
@@ -71,12 +78,19 @@ def load(path: str | os.PathLike[str], **options: Any) -> Model:
     return find_format(path).find_reader()(path, **options)
 
 
+def load_quietly(path: str | os.PathLike[str], **options: Any) -> Model:
+    """`load` without its `ModelWarning`: for what shows the report, or is about the mechanism alone."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ModelWarning)
+        return load(path, **options)
+
+
 def as_model(given: Any) -> Model:
     """The model itself, or that of the file whose path is given; TypeError for anything else."""
     if isinstance(given, Model):
         return given
     if isinstance(given, (str, os.PathLike)):
-        return load(given)
+        return load_quietly(given)  # what muscles do is what inverse methods look for
     raise TypeError(f"a model is a mobod.Model, of load_osim for example, or the path of its file; this is {given!r}")
 
 

@@ -13,7 +13,7 @@ from ..value.html_table import html_table
 
 if TYPE_CHECKING:
     from ..constraint.base import Constraint
-    from ..force import Gravity, MobilityLinearStop
+    from ..force import Gravity, MobilityLinearStop, TransmissionSpring
     from ..force.base import Force
     from ..force.contact.subsystem import CompliantContactSubsystem
     from ..force.subsystem import GeneralForceSubsystem
@@ -44,7 +44,7 @@ class Model(Sealed):
         has none they are named after the joint, `name[i]` where this has several. A name that the file uses twice is
         ``joint/coordinate``.
     report : list of str
-        What was dropped or approximated, a sentence each.
+        What was dropped or approximated, a sentence each; it prints as a line each.
     angles : set of str
         Those of `coordinates` that are angles: what motion files may hold in degrees.
     ranges : dict of str to (float, float)
@@ -57,8 +57,8 @@ class Model(Sealed):
         Those that the file names, and those by which it closes loops.
     springs, dampers, frictions : dict of str to Force
         Of coordinates, by the name of the joint or coordinate.
-    stops : dict of str to force.MobilityLinearStop
-        Likewise, where limits are simulated.
+    stops : dict of str to force.MobilityLinearStop or force.TransmissionSpring
+        Likewise, where limits are simulated; those of tendons are the latter, by the tendon's name.
     actuators : dict of str to Force
         What drives the model, by the file's name.
     muscles : dict of str to object
@@ -102,7 +102,7 @@ class Model(Sealed):
     constraints: dict[str, Constraint] = field(default_factory=dict)
     springs: dict[str, Force] = field(default_factory=dict)
     dampers: dict[str, Force] = field(default_factory=dict)
-    stops: dict[str, MobilityLinearStop] = field(default_factory=dict)
+    stops: dict[str, MobilityLinearStop | TransmissionSpring] = field(default_factory=dict)
     frictions: dict[str, Force] = field(default_factory=dict)
     actuators: dict[str, Any] = field(default_factory=dict)
     muscles: dict[str, Any] = field(default_factory=dict)

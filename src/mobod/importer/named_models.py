@@ -87,6 +87,11 @@ def list_examples() -> None:
         print(f"  {name:<{width}}  {describe_example(path)}")
 
 
+#: What options of Python that notes name are called by the command; what it has no option for is not named.
+_BY_COMMAND = {
+    "collision=True makes surfaces of them": "--floor makes surfaces of them",
+    '; load_osim(path, external_loads="loads.xml") takes the file that does': "",
+}
 _QUOTED = re.compile(r"'[^']*'|\"[^\"]*\"")
 
 
@@ -96,6 +101,8 @@ def summarize(notes: Sequence[str], model: str) -> list[str]:
     for note in notes:
         if note.startswith(f"{model}:"):
             note = "line " + note[len(model) + 1 :]
+        for in_python, by_command in _BY_COMMAND.items():
+            note = note.replace(in_python, by_command)
         shape = re.sub(r"[-+]?\d+(\.\d+)?(e[-+]?\d+)?", "#", _QUOTED.sub("''", note))
         alike.setdefault(shape, []).append(note)
     return [one[0] if len(one) == 1 else f"{one[0]}; and {len(one) - 1} more like it" for one in alike.values()]
@@ -184,13 +191,13 @@ _BUILDS |= {"stop_stiffness": "stops that", "stop_dissipation": "stops that"}
 
 
 def _load_robot(path: Path, choices: Choices, settings: dict[str, Any]) -> Loaded:
-    from .urdf import load_urdf
+    from .formats import load_quietly
 
     floor = ("floor", "floor_height", "floor_stiffness", "floor_friction")
     chosen = {name: value for name, value in asdict(choices).items() if value is not None and name not in floor}
     if choices.floor:
         chosen["collision"] = True
-    model = load_urdf(path, **{"floating_base": bool(settings.get("floating_base", False)), **chosen})
+    model = load_quietly(path, **{"floating_base": bool(settings.get("floating_base", False)), **chosen})
     placed = tuple(f"joint {name!r} starts at its limit" for name in settings.get("q", {}))
     loaded = Loaded(
         name=model.name,
@@ -213,7 +220,7 @@ def _load_robot(path: Path, choices: Choices, settings: dict[str, Any]) -> Loade
 
 def _load_any(path: Path, choices: Choices, settings: dict[str, Any]) -> Loaded:
     """A model of a format whose files say all that there is to choose, but for gravity and a floor."""
-    from .formats import find_format, load
+    from .formats import find_format, load_quietly
 
     for name in (what.name for what in fields(choices)):
         if name not in _OF_ALL and getattr(choices, name) is not None:
@@ -222,7 +229,7 @@ def _load_any(path: Path, choices: Choices, settings: dict[str, Any]) -> Loaded:
     format = find_format(path)
     # a floor is to be touched by the shapes that the file says, where its reader makes surfaces of them
     touches = choices.floor and "collision" in inspect.signature(format.find_reader()).parameters
-    model = load(path, **({"collision": True} if touches else {}))
+    model = load_quietly(path, **({"collision": True} if touches else {}))
     state = model.default_state()
     if choices.gravity is not None:
         state = _set_gravity(model.system, state, choices.gravity)
@@ -245,8 +252,12 @@ def _load_any(path: Path, choices: Choices, settings: dict[str, Any]) -> Loaded:
 
 def _put_inside(model: Model, loaded: Loaded) -> None:
     """Start joints that would be outside their limits at these: a stop would throw them out with a bang."""
+    from ..force import MobilityLinearStop
+
     q = loaded.state.q.copy()
     for name, stop in model.stops.items():
+        if not isinstance(stop, MobilityLinearStop):  # of a tendon
+            continue
         i = model.coordinates[name]
         inside = min(max(q[i], stop.get_default_lower_bound()), stop.get_default_upper_bound())
         if inside != q[i]:

@@ -5,6 +5,7 @@ With a small model, looking at the state, the settings and the agenda before eac
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -42,6 +43,8 @@ class Quick:
         kernel = type(integrator).kernel
         self.arguments = (*integrator.arguments(), times, row, integrator.no_energies)
         self.code: Any = kernel.code or kernel.code_for(state.block, *self.arguments)
+        if integrator.system.calls_python:
+            self.code = partial(integrator.call_back, self.code)
         self.state, self.token, self.block = state, state.token, state.block
         # assigning to a memoryview takes a third of the time of assigning to an array
         self.end: Any = memoryview(times)  # type: ignore[arg-type]

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from ..algebra.arrays import Array
-from ..compiling import Job, compile_ahead
+from ..compiling import Job, compile_ahead, raise_kept, take_refusal
 from ..errors import ConvergenceError, ModelError, TopologyError
 from ..force.contact.step_limit import limit_step
 from ..state.validity import EVERYTHING, KINEMATICS
@@ -105,7 +105,8 @@ class Integrator(Sealed):
 
     INNER = frozenset(
         """
-        advance aim_at allow_interpolation arguments attach begin_run can_watch choose_routines control counts entry_points
+        advance aim_at allow_interpolation arguments attach begin_run call_back can_watch choose_routines control counts
+        entry_points
         error_order fail final_time find_quick flight_resolution follow_jump follows_jumps get_room goes_on held kernel leave_at
         previous_time quick restart return_every_internal_step sample singularities step_and_report step_once step_watching
         steps_contacts table take_up termination try_step warned why_too_small
@@ -154,6 +155,8 @@ class Integrator(Sealed):
         #: Why the simulation has ended, set by the time stepper; None before.
         self.termination: Termination | None = None
         self._model: Any = None
+        #: Why a part in Python that kernels have called had no result, at the last point where one had none.
+        self._refusal: Exception | None = None
         #: What steps from Python need, or None where it is to be found out.
         self.quick: Quick | None = None
         self.control = np.zeros(rk.CONTROL_SIZE)
@@ -195,7 +198,7 @@ class Integrator(Sealed):
         return f"<{type(self).__name__}, accuracy {self.accuracy:g}, {self.get_num_steps_taken()} steps taken>"
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_model": None, "quick": None}
+        return {**self.__dict__, "_model": None, "_refusal": None, "quick": None}
 
     # ------------------------------------------------------------------------------------------ settings
 
@@ -409,21 +412,31 @@ class Integrator(Sealed):
         assert state is not None
         state.valid = 0
         self.choose_routines()
-        if self.runs_compiled:
+        if self._runs_compiled:
+            if self.system.calls_python:
+                return self.call_back(kernel, state.block, *args)
             return int(kernel(state.block, *args))
         if self._model is None or self._model.state is not state:
             self._model = Interpreted(self.system, state, self.held)
+        return self.call_back(kernel.python, self._model, *args)
+
+    def call_back(self, kernel: Callable[..., Any], *args: Any) -> int:
+        """Run a kernel that calls parts in Python; if one of these has raised an error, it is raised at the last good state."""
+        take_refusal()
         try:
-            return int(kernel.python(self._model, *args))
-        except BaseException:  # of a user's own part, in the middle of a step: back to the last good one
-            control = self.control
+            status = int(kernel(*args))
+            raise_kept()
+        except BaseException:
+            state, control = self.get_state(), self.control
             rk.interpolate(state.block, self.work, control[rk.PREVIOUS_TIME], control[rk.TIME], control[rk.TIME])
             state.invalidate_q()
             state.lower_to(int(Stage.INSTANCE))
             raise
+        self._refusal = take_refusal()
+        return status
 
     @property
-    def runs_compiled(self) -> bool:
+    def _runs_compiled(self) -> bool:
         """Whether kernels take the steps: Python has no part in the system, and computes no forces beside its own."""
         return not (self.system.is_interpreted or callable(self.held))
 
@@ -442,7 +455,7 @@ class Integrator(Sealed):
         state, counts = self._state, self.counts
         assert state is not None
         counts[rk.LIMITER] = limit_step.address() if state.tree.counts["num_contact_elements"] else 0
-        if self.runs_compiled:
+        if self._runs_compiled:
             counts[rk.ROUTINE] = advance.address() if self.held is None else self._holding(self.held)
             counts[rk.PRESCRIBER] = prescribe.address() if state.has_known else 0
             counts[rk.PROJECTOR] = project_on_manifolds.address() if state.is_constrained else 0
@@ -732,7 +745,7 @@ class Integrator(Sealed):
             text, of_law = _diagnosis.why_not_sampled(self.system, state)
             raise ConvergenceError(f"{text}. The state is the last good one") from of_law
         number = self.get_num_steps_taken() + 1
-        cause = None if self._model is None else self._model.error  # from a user's part; it says more
+        cause = self._refusal if self._model is None else self._model.error  # from a user's part; it says more
         culprit, reason = "", None
         if status == rk.NOT_FINITE:
             culprit = _diagnosis.first_not_finite(self.system, state)

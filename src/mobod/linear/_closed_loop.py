@@ -88,7 +88,7 @@ class Laws:
         """Derivatives of `efforts` by n states, by what is remembered, and by inputs."""
         state, k, failed = self.state, len(self.memory_names), dict.fromkeys(self._all, "")
         found = np.zeros((len(self.pairs) + k, n + k + len(inputs)))
-        if not self._system.is_interpreted:
+        if not self._system.calls_python:
             failed = {}
             changes = self._changes(n)
             before, of_settings = changes["control_memory"], n + k + np.array(inputs.of_settings, int)

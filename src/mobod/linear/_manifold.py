@@ -54,7 +54,7 @@ def of_speeds(state: State) -> tuple[Array, Array]:
         return by_q, known
     mp, mv, _ = matter.num_equations(state)
     G = matter.calc_g(state)[: mp + mv]
-    if not system.is_interpreted:
+    if not system.calls_python:
         turned = of_velocity_errors(system, state)[matter.rows_in_use(state)[: mp + mv]]
         return np.vstack([np.hstack([turned, _by_turns(state, mp + mv)[1]]), by_q]), np.vstack([G, known])
 

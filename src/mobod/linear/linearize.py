@@ -139,7 +139,7 @@ def linear_model(
     else:
         A[:nu, :nu] = tangents.turning(state)
     B[nu : 2 * nu] = pushed.calc_rates(state, found.mobility_forces)
-    is_exact, measures = not system.is_interpreted, None
+    is_exact, measures = not system.calls_python, None
     asked = [one for one in outputs or () if isinstance(one, Measure)]
     if is_exact and (asked or state.tree.has_measures):
         measures = ExactMeasures(system, state, pushed, asked, A[nu : 2 * nu], B[nu : 2 * nu])
@@ -152,7 +152,7 @@ def linear_model(
         B[2 * nu : m, pushed.of_settings] = by_settings(system, state, pushed.settings).z_dot
     elif nz:
         A[2 * nu : m], B[2 * nu : m] = _outputs_by_all(system, state, pushed, lambda other: np.array(other.z_dot_view))
-    by_differences = ["the system"] if system.is_interpreted else []
+    by_differences = ["the system"] if system.calls_python else []
     names = [*speed_names(system, state)[:nu]]
     state_names = [*(f"{name}.v" for name in names), *(f"{name}.u" for name in names), *auxiliary_names(system, state)]
     bodies = system.get_matter_subsystem().body_list
@@ -178,7 +178,7 @@ def _by_turns(system: Any, state: State, turned: Array) -> Array:
         system.realize(other)
         return np.concatenate([other.u_dot_view[:nu], other.z_dot_view])
 
-    if system.is_interpreted:
+    if system.calls_python:
         return np.array([along(lambda h, one=one: rates(one, h)) for one in np.eye(turned.shape[1])]).T  # type: ignore[misc]
     found = tangents.of_residual(system, state, state.u_dot_view[:nu], state.record.multiplier, turned=turned)
     of = found.places["turn"]

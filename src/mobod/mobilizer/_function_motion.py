@@ -1,7 +1,4 @@
-"""The motion that six functions describe, in Python: for fits, and where one of the functions is a user's.
-
-The equations are those of `function_based`, for functions of any kind: here those of several arguments can be curved.
-"""
+"""The motion that six functions describe, in Python: for fits. The equations are those of `function_based`."""
 
 from __future__ import annotations
 
@@ -9,19 +6,13 @@ import dataclasses
 import functools
 import math
 from collections.abc import Iterator
-from itertools import product
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ..algebra.arrays import Array
 from ..errors import ModelError
 from ..function import Function
-from ._custom_python import Interpreter
-
-if TYPE_CHECKING:
-    from ..state.state import State
-    from .function_based import FunctionBased
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -64,23 +55,6 @@ class FunctionMotion:
             if term.f < 2:
                 R = R @ self._turn(term)
         return H.reshape(-1, 6)
-
-    def hinge_dot(self, q: Array, u: Array) -> Array:
-        """Their rates, taken and expressed in F, ``(n, 6)``."""
-        R, w, H_dot = np.eye(3), np.zeros(3), np.zeros((len(q), 2, 3))
-        for term in self._terms(q):
-            e = R @ term.axis if term.f < 3 else term.axis
-            for (k, j), (l, i) in product(enumerate(term.places), repeat=2):
-                H_dot[j, term.f // 3] += term.derivative(k, l) * u[i] * e
-            if term.f == 3:
-                w = np.zeros(3)  # the axes of the displacements do not move
-            slopes = [(term.derivative(k), j) for k, j in enumerate(term.places)] if term.f < 3 else []
-            for slope, j in slopes:
-                H_dot[j, 0] += slope * np.cross(w, e)
-            w = w + sum(slope * u[j] for slope, j in slopes) * e
-            if term.f < 2:
-                R = R @ self._turn(term)
-        return H_dot.reshape(-1, 6)
 
     @staticmethod
     def transform_at(q: Array, motion: FunctionMotion) -> tuple[Array, Array]:
@@ -125,20 +99,3 @@ class _Term:
                 f"{y!r}"
             )
         return number
-
-
-class ByFunctions(Interpreter):
-    """The kinematics of a `FunctionBased` with a user's function."""
-
-    def __init__(self, mobod: FunctionBased) -> None:
-        self.mobod = mobod
-
-    def transform(self, state: State, q: Array) -> tuple[Array, Array]:
-        return self.mobod.motion.transform(q)
-
-    def hinge(self, state: State) -> Array:
-        return self.mobod.motion.hinge(state.q_values[self.mobod.q_slice(state)])
-
-    def hinge_dot(self, state: State) -> Array:
-        mobod = self.mobod
-        return mobod.motion.hinge_dot(state.q_values[mobod.q_slice(state)], state.u_values[mobod.u_slice(state)])

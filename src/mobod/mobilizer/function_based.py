@@ -38,8 +38,7 @@ from ..value import Rotation, Transform, checks
 from ..value.checks import shaped
 from ..value.frames import frame
 from ._access import asks_positions, row_of, store_transform, vector3
-from ._custom_python import INTERPRETED
-from ._function_motion import ByFunctions, FunctionMotion
+from ._function_motion import FunctionMotion
 from ._pose_fit import fit_q, fit_translation
 from ._routine import BY_ADDRESS, keep_bias, own_columns, own_columns_dot
 from .base import Direction, Facts, MobilizedBody
@@ -145,16 +144,16 @@ def kinematics(model: Any, b: int, what: int) -> int:
 
 
 @functools.cache
-def _facts(n: int, is_compiled: bool) -> Facts:
+def _facts(n: int) -> Facts:
     """For n coordinates. The functions get a `FunctionMotion` where other kinds' get their parameters."""
     return Facts(
-        BY_ADDRESS if is_compiled else INTERPRETED,
+        BY_ADDRESS,
         num_q=n,
         num_u=n,
         transform=FunctionMotion.transform_at,
         hinge=FunctionMotion.hinge_at,
         constant_hinge=False,
-        kinematics=kinematics if is_compiled else None,
+        kinematics=kinematics,
     )
 
 
@@ -188,7 +187,7 @@ class FunctionBased(MobilizedBody):
 
     Notes
     -----
-    The model runs compiled when all six functions are of the package's own kinds, and interpreted when one is a user's.
+    A function that only Python can evaluate costs its own calls; the rest of the model runs compiled.
 
     Where the angles make two rotation axes parallel (the second one at a quarter turn, with the usual axes), or where the
     functions' derivatives are all zero, some motion is impossible: the mass matrix is singular there.
@@ -234,14 +233,12 @@ class FunctionBased(MobilizedBody):
         self.motion = FunctionMotion(chosen, _indices(coordinate_indices, chosen, n), _axes(axes))
         self._num_mobilities = n
         self._given_axes = None if axes is None else np.array(axes, dtype=np.float64)
-        if not all(map(_routine.is_compiled, chosen)):
-            self.interpreter = ByFunctions(self)
         super().__init__(parent, body, X_PF=X_PF, X_BM=X_BM, direction=direction, name=name)
 
     @property
     def facts(self) -> Facts:  # type: ignore[override]
         """The kind's facts, which depend on the number of coordinates."""
-        return _facts(self._num_mobilities, self.interpreter is None)
+        return _facts(self._num_mobilities)
 
     def get_functions(self) -> tuple[Function, ...]:
         """The six functions: three angles, three displacements."""
@@ -267,8 +264,8 @@ class FunctionBased(MobilizedBody):
 
     @property
     def used_functions(self) -> Sequence[_routine.Use]:  # type: ignore[override]
-        """The functions that the record keeps: the six, where kernels evaluate them."""
-        return () if self.interpreter is not None else list(zip(self.motion.functions, self.motion.indices, strict=True))
+        """The functions that the record keeps: the six."""
+        return list(zip(self.motion.functions, self.motion.indices, strict=True))
 
     def pack_choices(self) -> Sequence[int]:
         return [self.first_function]

@@ -7,6 +7,7 @@ knows elements of several numbers, ``DataType=Vec3``, separated by commas. SIMM'
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 from typing import Any
 
@@ -32,7 +33,7 @@ TYPES: dict[str, tuple[int, tuple[int, ...]]] = {
 NAMES = {(): "double", (3,): "Vec3", (4,): "Quaternion", (2, 3): "SpatialVec"}
 
 
-def read_sto(path: str | os.PathLike[str], *, model: Any = None) -> Table:
+def read_sto(path: str | os.PathLike[str], *, model: Any = None, degrees: bool | None = None) -> Table:
     """Read a storage file, ``.sto`` or ``.mot``: coordinates, speeds, forces, orientations.
 
     Parameters
@@ -42,6 +43,8 @@ def read_sto(path: str | os.PathLike[str], *, model: Any = None) -> Table:
     model : Model, optional
         Says which columns are angles, where the file is in degrees: those of its `angles`. Without one, all are but those
         whose labels look like translations, forces, moments or points: ``*_tx``, ``*_vx``, ``*_px``, ``*force*``, ...
+    degrees : bool, optional
+        Whether angles are in degrees in the file. Unless given, its header says so; see the notes.
 
     Returns
     -------
@@ -59,6 +62,10 @@ def read_sto(path: str | os.PathLike[str], *, model: Any = None) -> Table:
     -----
     A label that comes twice (files of several force plates have such) gets ``_2`` and so on; `Table.report` says so.
 
+    A file is in degrees if its header has ``inDegrees=yes``. One without a ``version`` and without ``inDegrees``, as SIMM and
+    early OpenSim wrote them, is in degrees too, as for OpenSim, if it says so in a line of its own, *Angles are in degrees.*,
+    or if it is a ``.mot`` file that does not say *Angles are in radians.*: `Table.report` then says what was taken.
+
     Examples
     --------
     >>> import numpy as np
@@ -71,6 +78,8 @@ def read_sto(path: str | os.PathLike[str], *, model: Any = None) -> Table:
     array([0.1, 0.2])
     """
     path = as_path("path", path)
+    if degrees is not None:
+        checks.flag("degrees of read_sto", degrees)
     angles, known = coordinates_of(model)
     text = read_text(path)
     header, labels_at, start = _header(path, text)
@@ -105,7 +114,7 @@ def read_sto(path: str | os.PathLike[str], *, model: Any = None) -> Table:
         columns = {name: UNITS[unit] * column for name, column in columns.items()}
     elif UNITS.get(unit) != 1.0:
         report.append(f"the header says that units are {unit}; columns of type {kind} are left as they are.")
-    if in_degrees(path, text, header):
+    if in_degrees(path, text, text[:labels_at], header, report) if degrees is None else degrees:
         columns = {n: np.deg2rad(c) if is_angle(n, angles, known) else c for n, c in columns.items()}
     try:
         return Table(rows[:, 0], columns, name=header.get("name", path.stem), metadata=header, report=report)
@@ -144,16 +153,45 @@ def _header(path: Path, text: str) -> tuple[dict[str, str], int, int]:
         at, line = end + 1, line + 1
 
 
-def in_degrees(path: Path, text: str, header: dict[str, str]) -> bool:
-    """Whether the header says that angles are in degrees: yes or no; a file that does not say is in radians."""
+def in_degrees(path: Path, text: str, above: str, header: dict[str, str], report: list[str]) -> bool:
+    """Whether angles are in degrees: the header says so, or else what kind of file it is; *above* is the header's text.
+
+    A file with a version that does not say it is in radians. What is taken without such a word, or against what the header
+    says besides, is in the *report*.
+    """
     key = next((key for key in header if key.lower() == "indegrees"), "")
-    word = header.get(key, "no").lower()
+    word = header.get(key, "").lower()
     if word in ("yes", "true", "1", "y"):
         return True
     if word not in ("no", "false", "0", "n", ""):
         line = next((k for k, row in enumerate(text.split("\n"), 1) if row.strip().startswith(key)), 1)
         raise ValueError(f"{path}, line {line}: {key} is yes or no, not {header[key]!r}")
-    return False
+    said = re.search(r"^[ \t]*angles are in (degrees|radians)\.?[ \t]*$", above, re.IGNORECASE | re.MULTILINE)
+    in_words = said[1].lower() if said else ""
+    if word or _version(header) >= 1.0:
+        if in_words == "degrees":
+            why = f"{key}={header[key]}" if word else "a version, and no inDegrees=yes"
+            report.append(f"the header says that angles are in degrees, and {why}: they are read as radians, as OpenSim does.")
+        return False
+    if in_words:
+        report.append(f"the header has no version; angles are in {in_words}, as it says in words.")
+        return in_words == "degrees"
+    if path.suffix.lower() != ".mot":
+        return False
+    report.append(
+        "the header has no version and no inDegrees, as SIMM writes .mot files: angles are in degrees, as for OpenSim; "
+        "read_sto(path, degrees=False) reads them as they are."
+    )
+    return True
+
+
+def _version(header: dict[str, str]) -> float:
+    """The version of the format; 0 in a header that has none."""
+    word = next((value for key, value in header.items() if key.lower() == "version"), "0")
+    try:
+        return float(word)
+    except ValueError:
+        return 0.0
 
 
 def _first_row(text: str) -> str:

@@ -24,7 +24,7 @@ def are_compiled(variations: Variations, state: State) -> bool:
     """Whether steps with variations from *state* on can be compiled; else Python takes them, of compiled parts."""
     tree = state.tree
     return not (
-        variations.system.is_interpreted
+        variations.system.calls_python
         or state.has_known
         or tree.has_measures
         or tree.remembers

@@ -15,8 +15,8 @@ from ..tree.realize import NOT_PLAIN
 from ..value.checks import shaped
 from ..value.stage import INSTANCE, Stage
 from . import differences, parameter_derivatives, second_tangents, settings, tangents
+from .analytic_derivatives import Sweep, sweep_for
 from .derivatives_of_dynamics import ForwardDynamicsDerivatives, InverseDynamicsDerivatives, put, targets
-from .falling import Sweep, sweep_for
 from .manifold import OnManifold
 
 if TYPE_CHECKING:
@@ -108,7 +108,7 @@ class Differentiable(OnManifold):
             self.realize(state, Stage.VELOCITY, q=q, u=u)
         elif state.valid & _KINEMATICS != _KINEMATICS:
             self.get_matter_subsystem().velocities(state, "calc_inverse_dynamics")
-        if self.is_interpreted and state.valid & _NEEDED != _NEEDED:
+        if self.calls_python and state.valid & _NEEDED != _NEEDED:
             state = state.copy()
             self.realize(state, Stage.DYNAMICS)
         valid, own_q, own_u = state.valid, state.q_values, state.u_values
@@ -182,15 +182,12 @@ class Differentiable(OnManifold):
             given = np.array(given)  # it may be the state's
             self.realize(state, Stage.VELOCITY, q=q, u=u)
         matter.velocities(state, "calc_inverse_dynamics_derivatives")
-        if self.is_interpreted:
+        if self.calls_python:
             by_q, by_u = differences.of_inverse_dynamics(self, state, given)
         else:
-            sweep = sweep_for(self, state)
-            if sweep is not None:
-                by_q, by_u = sweep.residual(state, given, matter.calc_body_acceleration_from_u_dot(state, given))
-            else:
-                residual = tangents.of_residual(self, state, given, None)
-                by_q, by_u = residual.residual_by("q"), residual.residual_by("u")
+            self.calc_inverse_dynamics(state, given)  # computes forces that are not known yet
+            A = matter.calc_body_acceleration_from_u_dot(state, given)
+            by_q, by_u = sweep_for(self, state).residual(state, given, A)
         found = InverseDynamicsDerivatives(by_q, by_u, matter.calc_m(state))
         return found if into is None else put(found, into)
 
@@ -266,24 +263,14 @@ class Differentiable(OnManifold):
         if q is not None and u is not None and self.plain_routine is not None and state.stage_number >= INSTANCE:
             # looked up here first, where it is kept for states without fields of their own: a call of Python's less
             sweep = (not state.own_fields and state.tree.sweeps.get(())) or sweep_for(self, state)
-            if sweep is not None:
-                return sweep.accelerations_at(self, state, q, u, mobility_forces)
+            return sweep.accelerations_at(self, state, q, u, mobility_forces)
         if q is not None or u is not None or mobility_forces is not None:
             self.realize(state, q=q, u=u, mobility_forces=mobility_forces)
         elif state.stage_number < _ACCELERATION:
             self.get_matter_subsystem().accelerations(state, "calc_forward_dynamics_derivatives")
-        if self.is_interpreted:
+        if self.calls_python:
             return ForwardDynamicsDerivatives(*differences.of_forward_dynamics(self, state, mobility_forces))
-        sweep = sweep_for(self, state)
-        if sweep is not None:
-            return sweep.accelerations(self, state)
-        self.realize(state)
-        found = tangents.of_residual(self, state, state.u_dot_view[: state.tree.nu], state.record.multiplier)
-        by_q, by_u, by_z, by_forces, by_time = tangents.solved(self, state, found)
-        others = len(state.z_view) - by_z.shape[1]  # what measures integrate, after the forces' own
-        if others:
-            by_z = np.hstack([by_z, np.zeros((len(by_z), others))])
-        return ForwardDynamicsDerivatives(by_q, by_u, by_z, by_forces, by_time)
+        return sweep_for(self, state).accelerations(self, state)
 
     def calc_forward_dynamics_second_derivatives(
         self, state: State, *, q: ArrayLike | None = None, u: ArrayLike | None = None, z: ArrayLike | None = None
@@ -335,7 +322,7 @@ class Differentiable(OnManifold):
             "u": np.array(matter.mobility_vector(state, "u", np.zeros(nu) if u is None else u)),
             "z": shaped("z", np.zeros(len(state.z_view)) if z is None else z, (len(state.z_view),)),
         }
-        if not self.is_interpreted and not state.tree.has_measures:
+        if not self.calls_python and not state.tree.has_measures:
             return ForwardDynamicsDerivatives(*second_tangents.of_forward_dynamics(self, state, moves))
         moves["q"] = tangents.displacements(state) @ moves["q"]
         size = max(1.0, *(float(np.abs(move).max(initial=0.0)) for move in moves.values()))

@@ -56,7 +56,7 @@ def by_settings(system: Any, state: State, settings: list[Setting]) -> RatesByPa
             residual[:, place] = _by_inertia(state, setting.inertial, Y)
         else:
             of_elements.append((place, setting))
-    if of_elements and system.is_interpreted:
+    if of_elements and system.calls_python:
         note(system)
         equations = Equations(system, state)
         for place, setting in of_elements:
@@ -80,7 +80,7 @@ def _is_weighed(system: Any, state: State) -> bool:
     """Whether forces beside gravity may depend on the bodies' masses."""
     enabled = state.field("force_enabled")
     return bool(
-        system.is_interpreted or any(isinstance(force, _WEIGHING) and enabled[force.element] for force in system.all_forces())
+        system.calls_python or any(isinstance(force, _WEIGHING) and enabled[force.element] for force in system.all_forces())
     )
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..algebra.arrays import Array
+from ..compiling import raise_kept, take_refusal
 from ..constraint._protocol import PROJECT_Q, PROJECT_U
 from ..errors import ConvergenceError
 from ..tree import project as _project
@@ -54,6 +55,10 @@ def project(system: OnManifold, state: State, what: int, tolerance: float, least
             status = _project.project_by(Interpreted(system, state), what, 0)
         else:
             status = _project.call(state.block, _project.project.address(), what, advance.address())
+            raise_kept()
+        refusal = take_refusal()
+        if status and refusal is not None:
+            raise refusal
         if status:
             raise _failure(system, state, what, tolerance)
     except BaseException:

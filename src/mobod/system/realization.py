@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from ..algebra.arrays import Array, ArrayLike
+from ..compiling import raise_kept, take_refusal
 from ..constraint import _protocol as constraint_what
 from ..errors import ModelError, StageError
 from ..mobilizer._custom_python import write_position, write_velocity
@@ -413,12 +415,14 @@ class Realizing(Explaining):
         """The kernel that realizes states; with users' compiled functions it checks their results, too."""
         checked = any(body.is_of_users_functions for body in self.get_matter_subsystem().body_list)
         self._address = _realize.advance.address()
-        self.plain_routine = None if checked or self.is_interpreted else np.array([self._address])
+        self.plain_routine = None if checked or self.calls_python else np.array([self._address])
         if checked:
             kernel = _realize.realize_checked
             self._kernel = kernel.code or kernel.code_for(np.zeros(1, np.int64), 0, 0, 0)
         else:
             self._kernel = _realize.realize_state.code or _realize.realize_state.load()
+        if self.calls_python:
+            self._kernel = _then_raising(self._kernel)
         return self._kernel
 
     def _add_custom_forces(self, state: State) -> None:
@@ -435,6 +439,20 @@ class Realizing(Explaining):
                 if state.stage_number < _AT_VELOCITY or not state.valid & untouched:
                     refuse_change(state, Stage.DYNAMICS, force)
         state.valid &= ~untouched | before
+
+
+def _then_raising(kernel: Callable[..., int]) -> Callable[..., int]:
+    """A kernel that calls Python back, and then raises what that has raised."""
+
+    def call(block: Any, address: int, valid: int, wanted: int) -> int:
+        status = kernel(block, address, valid, wanted)
+        raise_kept()
+        refusal = take_refusal()
+        if refusal is not None:
+            raise refusal
+        return status
+
+    return call
 
 
 def _stage_of(stage: Any) -> Stage:

@@ -54,7 +54,7 @@ class MultibodySystem(Differentiable):
 
     INNER = frozenset(
         """
-        all_forces begin_measures compiles_measures compute custom_motions event_handlers event_reporters explain
+        all_forces begin_measures calls_python compiles_measures compute custom_motions event_handlers event_reporters explain
         force_subsystems
         interpret_for_contacts invalidate_topology is_interpreted needs_states owner_of parts_in_python plain_routine
         program_of
@@ -79,6 +79,8 @@ class MultibodySystem(Differentiable):
         self.custom_motions: list[Custom] = []
         #: Whether parts of users' own Python take part in realizing states.
         self.is_interpreted = self._is_python = False
+        #: Whether kernels call back parts of users' own Python.
+        self._has_callbacks = False
         #: Whether forces are all that Python computes in a realization, and none of them has a hook of a stage.
         self._custom_forces_alone = False
         #: Whether measures integrate or remember, and compiled steps do it for them.

@@ -362,29 +362,3 @@ def rates_by_q(state: State) -> Array | None:
             has = np.flatnonzero(num_q[body_of_q] > j)
             found[has, first_q[body_of_q[has]] + j] = of_rates[has, j]
     return found
-
-
-def bends(state: State) -> Array:
-    """The numbers of `inverse_dynamics_derivatives` for columns that depend on q. Needs positions."""
-    tree = state.tree
-    num_u, first_u = np.array(tree.num_u), np.array(tree.first_u)
-    body_of_u = np.repeat(np.arange(tree.nb), num_u)
-    N, u = displacements(state), np.arange(tree.nu)
-    own = u - first_u[body_of_u]  # its place among the body's
-    found = np.zeros((tree.nu, 8, 6))
-    address = _realize.advance.address(with_tangents=True)
-    with record_at(state) as record:
-        record.q.tangents[:] = record.u.tangents[:] = 0.0
-        q, k = np.nonzero(N)
-        record.q.tangents[q, 0, own[k]] = N[q, k]
-        _realize.realize(record, address, 0, validity.KINEMATICS)
-        of_columns, of_rates = record.H_FM.tangents, record.bias_FM.tangents
-        for j in range(6):
-            has = np.flatnonzero(num_u[body_of_u] > j)
-            found[has, j] = of_columns[first_u[body_of_u[has]] + j, :, own[has]]
-        found[:, 6] = of_rates[body_of_u, :, own]
-        record.q.tangents[:] = 0.0
-        record.u.tangents[u, 0, own] = 1.0
-        _realize.realize(record, address, 0, validity.KINEMATICS)
-        found[:, 7] = record.bias_FM.tangents[body_of_u, :, own]
-    return found.reshape(tree.nu, 48)

@@ -35,6 +35,7 @@ class HasTopology(HasEvents):
     custom_motions: list[Custom]
     is_interpreted: bool
     _is_python: bool
+    _has_callbacks: bool
     _custom_forces_alone: bool
     _custom_forces: list[Any]
     _interpreted_bodies: list[MobilizedBody]
@@ -92,7 +93,7 @@ class HasTopology(HasEvents):
         """
         matter = self.get_matter_subsystem()
         tree = self.tree_for(matter.default_use_euler_angles)
-        self.compiles_measures = False
+        self.compiles_measures, self._has_callbacks = False, tree.calls_python
         self._custom_forces = [force for force in self.all_forces() if force.implementation is not None]
         self._interpreted_bodies = [body for body in matter.body_list if body.interpreter is not None]
         self._hooked = {
@@ -105,14 +106,13 @@ class HasTopology(HasEvents):
         self.custom_motions = [motion for motion in motions if isinstance(motion, Custom) and motion.routine is None]
         interpreted = self._interpreted_bodies or self._interpreted_constraints
         self._warn_of_misspelt_hooks()
-        laws = [force for force in self.all_forces() if not getattr(force, "is_compiled", True)]  # of controllers
-        self.is_interpreted = bool(self._custom_forces or interpreted or self.custom_motions or hooks or laws)
+        self.is_interpreted = bool(self._custom_forces or interpreted or self.custom_motions or hooks)
         acting = [subsystem.find_acting_measures() for subsystem in self.subsystems]
         if any(acting) and not self._compile_measures(tree):
             self.is_interpreted = True
         self._is_python = self.is_interpreted
         hooked = any(overrides_hooks(force.implementation) for force in self._custom_forces)
-        others = interpreted or self.custom_motions or hooks or laws or any(acting)
+        others = interpreted or self.custom_motions or hooks or any(acting)
         self._custom_forces_alone = bool(self._custom_forces) and not (hooked or others)
         for i, subsystem in enumerate(self.subsystems):
             # a measure that only keeps something in states needs the hook of TOPOLOGY, and leaves the system compiled
@@ -295,7 +295,12 @@ class HasTopology(HasEvents):
     @property
     def needs_states(self) -> bool:
         """Whether parts are in Python, or measures take part in steps: what some users of states by the thousand do without."""
-        return self.is_interpreted or self.compiles_measures
+        return self.calls_python or self.compiles_measures
+
+    @property
+    def calls_python(self) -> bool:
+        """Whether Python takes part in realizing states, if only as a callback of kernels: these then have no tangents."""
+        return self.is_interpreted or self._has_callbacks
 
 
 def refuse_change(state: State, stage: int, part: Any) -> None:

@@ -245,7 +245,7 @@ class Variations:
         """Derivatives of u_dot by turns that no speed makes, if there are any."""
         if self.nv == self.nu:
             return []
-        if self.system.is_interpreted:
+        if self.system.calls_python:
             every = np.eye(self.num_changes)[self.nu : self.nv]
             columns = [self.along(state, one, None, _rates_of, Stage.ACCELERATION) for one in every]
             return [np.array(columns).T[self.nq : self.nq + self.nu]]
@@ -275,7 +275,7 @@ class Variations:
         system, tree, of_settings = self.system, state.tree, self.directions.of_settings
         J, B = np.zeros((self.ny, self.ny)), np.zeros((self.ny, len(self.directions)))
         N, back = self.changes(state)
-        if system.is_interpreted or tree.has_measures:
+        if system.calls_python or tree.has_measures:
             rates = np.array(
                 [self.along(state, one, None, _rates_of, Stage.ACCELERATION) for one in np.eye(self.num_changes)]
             ).T
@@ -325,13 +325,13 @@ class Variations:
         nz, tree = self.nz, state.tree
         every = np.eye(self.num_changes)
         B = np.zeros((nz, len(self.directions)))
-        if nz == tree.nz and not self.system.is_interpreted and not tree.has_measures:
+        if nz == tree.nz and not self.system.calls_python and not tree.has_measures:
             found = self._of_residual(state)
             if by_settings is not None:
                 B[:, self.directions.of_settings] = by_settings
             of_changes = [found.z_dot[:, found.places[name]] for name in ("q", "turn", "u", "z")]
             return np.hstack([*of_changes, np.zeros((nz, len(self._held)))]), B
-        if not self.system.is_interpreted:
+        if not self.system.calls_python:
             return self._rates_by_measures(state, by)
         Z = np.array([self.along(state, column, None, _z_dot, Stage.ACCELERATION) for column in every]).T
         for k in np.flatnonzero(self.directions.of_settings):
@@ -422,7 +422,7 @@ class Variations:
     def through_sample(self, state: State, S: Array, weights: Array) -> Array:
         """Changes of y after the controllers that are due have been sampled; see `law_derivatives`."""
         due = [force for c, force in self._controllers if sampling.due_of(state.block, c) <= state.time]
-        if self.system.is_interpreted:
+        if self.system.calls_python:
             return self._differences_of_samples(state, S, weights, due)
         change = self.raw(state, self.tangent(state, S))
         of_q, of_u, of_z, _, held = np.split(
@@ -508,7 +508,7 @@ class Variations:
 
     def _errors(self, state: State, S: Array, weights: Array, name: str, count: int) -> Array:
         """Rates of constraint errors along the columns of S: of *count* equations, in the order of multipliers."""
-        if self.system.is_interpreted:
+        if self.system.calls_python:
             return self._differences_of_errors(state, S, weights, name, count)
         matter, nu = self.system.get_matter_subsystem(), self.nu
         rows = matter.rows_in_use(state)[:count]

@@ -40,6 +40,7 @@ from .inverse_dynamics_derivatives import (
     gravity,
     load_spatial_at,
     motion_of,
+    no_bends,
     numbers_of,
     own_motion,
     own_rows,
@@ -132,7 +133,7 @@ def _fill_tables(model: Record, b: int, A: Any, udot: Any, g: Any, bodies: Any, 
     first, n, as_one = model.first_u[b], model.num_u[b], _is_as_one(model, b)
     for i in range(first, first + n):
         place = model.first_place[b] + n - 1 - (i - first)
-        S, a, c, e = numbers_of(model, b, i, motion, own, bodies)
+        S, a, c, e = numbers_of(model, b, i, motion, own, bodies, no_bends(model))
         by_q, by_u, of_mass, turned = columns_by(sums, S, a, c, e)
         if as_one:
             by_q = vec3.add(by_q[0], _by_own_motion(model, b, i, sums[3][1])), by_q[1]

@@ -154,6 +154,18 @@ def begin(model: Record, A: Any, g: Any, bodies: Any) -> None:
 
 
 @generic
+def subtract_wrenches(model: Record, carrier: Any, F: Any, bodies: Any) -> None:
+    """Applied wrenches, a row a body, none where there are none, from F of the bodies that carry them."""
+    for b in range(1, F.shape[0]):
+        c = carrier[b]
+        if c > 0:
+            torque, force = load_spatial(F, b)
+            torque = vec3.add(torque, vec3.cross(load3(bodies, b, 0), force))
+            store3(bodies, c, FORCE, vec3.sub(load3(bodies, c, FORCE), torque))
+            store3(bodies, c, FORCE + 3, vec3.sub(load3(bodies, c, FORCE + 3), force))
+
+
+@generic
 def _times_b(T: Any, L: Any, P: Any, a: Any) -> Any:
     """B (a; anything)."""
     turned = vec3.add(sym33.mul_vec(T, a), vec3.cross(a, L))
@@ -277,20 +289,33 @@ def load_spatial_at(rows: Any, row: int, column: int) -> Any:
 
 
 @generic
-def numbers_of(model: Record, b: int, i: int, motion: Any, own: Any, bodies: Any) -> Any:
-    """S, a, c by q and c by u of mobility i of body b, whose columns are constant in F, of its own and the body's motion."""
-    o = zero(load(bodies, b, 0))
-    nothing = (o, o, o), (o, o, o)
-    return _column(load3(bodies, b, 0), motion, load_spatial(model.H, i), own, (nothing, nothing, nothing))
+def numbers_of(model: Record, b: int, i: int, motion: Any, own: Any, bodies: Any, more: Any) -> Any:
+    """S, a, c by q and c by u of mobility i of body b, of its own and the body's motion; *more* if columns depend on q."""
+    return _column(load3(bodies, b, 0), motion, load_spatial(model.H, i), own, more)
 
 
 @generic
-def _columns_of(model: Record, b: int, A: Any, udot: Any, g: Any, bodies: Any, speeds: Any, columns: Any) -> None:
-    """S, a, c of body b's mobilities, constant in F, and their columns by place. The sums over its subtree are complete."""
+def no_bends(model: Record) -> Any:
+    """What columns that are constant in F add."""
+    o = zero(load(model.time, 0, 0))
+    nothing = (o, o, o), (o, o, o)
+    return nothing, nothing, nothing
+
+
+# fmt: off
+@generic
+def _columns_of(
+    model: Record, b: int, A: Any, udot: Any, g: Any, bends: Any, bent: Any, bodies: Any, speeds: Any, columns: Any
+) -> None:
+    # fmt: on
+    """S, a, c of body b's mobilities, and their columns by place. The sums over its subtree are complete."""
     first, n = model.first_u[b], model.num_u[b]
     motion, sums, own = motion_of(model, b, A, load3(bodies, b, 0), g), sums_of(bodies, b), own_motion(model, b, udot)
     for i in range(first, first + n):
-        S, a, c, e = numbers_of(model, b, i, motion, own, bodies)
+        more = no_bends(model)
+        if bent[b] == 1:
+            more = _bends_of(model, b, i, load3(bodies, b, 0), own, udot, bends)
+        S, a, c, e = numbers_of(model, b, i, motion, own, bodies, more)
         store_spatial(speeds, i, S[0], S[1])
         for k in range(2):
             store3(speeds, i, SPEED + 3 * k, a[k])
@@ -424,19 +449,24 @@ def add_to_parent(model: Record, b: int, bodies: Any) -> None:
             store(bodies, p, k, load(bodies, p, k) + load(bodies, b, k))
 
 
+# fmt: off
 @generic
-def sweep(model: Record, A: Any, udot: Any, slopes: Any, bodies: Any, speeds: Any, columns: Any, Dq: Any, Du: Any) -> None:
-    """Derivatives of M udot + inertial forces - gravity - forces on single mobilities, of lanes, into *Dq* and *Du*.
+def sweep(
+    model: Record, A: Any, udot: Any, g: Any, bends: Any, bent: Any, slopes: Any, carrier: Any, F: Any, bodies: Any,
+    speeds: Any, columns: Any, Dq: Any, Du: Any,
+) -> None:
+    # fmt: on
+    """Derivatives of M udot + inertial forces - gravity g - forces on single mobilities, of lanes, into *Dq* and *Du*.
 
-    No hinge column depends on q.
+    Other applied wrenches F, where there are any, are carried along; *carrier* says which bodies' they are.
     """
     matrix_sweep.clear(Dq)
     matrix_sweep.clear(Du)
-    g = gravity(model)
     begin(model, A, g, bodies)
+    subtract_wrenches(model, carrier, F, bodies)
     for b in range(model.nb - 1, 0, -1):
         if model.num_u[b] > 0:
-            _columns_of(model, b, A, udot, g, bodies, speeds, columns)
+            _columns_of(model, b, A, udot, g, bends, bent, bodies, speeds, columns)
         add_to_parent(model, b, bodies)
     for b in range(model.nb - 1, 0, -1):
         if model.num_u[b] > 0:
@@ -445,15 +475,20 @@ def sweep(model: Record, A: Any, udot: Any, slopes: Any, bodies: Any, speeds: An
                 c, e = load_spatial_at(speeds, i, BY_Q), load_spatial_at(speeds, i, BY_U)
                 _row(columns, 0, model.first_place[b], model.end_place[b], load_spatial(speeds, i), aw, c, e)
                 _spread(model, b, i, columns, 0, 0, Dq, Du)
-            if model.num_u[b] > 1:
+            if model.num_u[b] > 1 or bent[b] == 1:
                 own_rows(model, b, bodies, Dq)
+            if bent[b] == 1:
+                bend_rows(model, b, bends, bodies, Dq)
     subtract_slopes(model, slopes, Dq, Du)
 
 
+# fmt: off
 @generic
 def sweep_state(
-    model: Record, A: Any, udot: Any, bends: Any, bent: Any, slopes: Any, bodies: Any, flat: Any, wide: Any, Dq: Any, Du: Any
+    model: Record, A: Any, udot: Any, g: Any, bends: Any, bent: Any, slopes: Any, carrier: Any, F: Any, bodies: Any, flat: Any,
+    wide: Any, Dq: Any, Du: Any,
 ) -> None:
+    # fmt: on
     """`sweep` of one state: columns are made of eight mobilities at once, in a vector register.
 
     Columns wait for the sums over their subtrees only: made body by body, they are long chains of operations that wait for
@@ -461,8 +496,8 @@ def sweep_state(
     """
     matrix_sweep.clear(Dq)
     matrix_sweep.clear(Du)
-    g = gravity(model)
     begin(model, A, g, bodies)
+    subtract_wrenches(model, carrier, F, bodies)
     for b in range(model.nb - 1, 0, -1):
         if model.num_u[b] > 0:
             ingredients_of(model, b, A, udot, g, bends, bent, bodies, flat)
@@ -529,6 +564,8 @@ def calc_derivatives(
     bends: Any,
     bent: Any,
     slopes: Any,
+    carrier: Any,
+    none: Any,
     bodies: Any,
     flat: Any,
     wide: Any,
@@ -539,7 +576,7 @@ def calc_derivatives(
     """`sweep_state` of a state's record, into both halves of *out*."""
     model = attach(block)
     Dq, Du = D[: model.nu], D[model.nu :]
-    sweep_state(model, A, udot, bends, bent, slopes, bodies, flat, wide, Dq, Du)
+    sweep_state(model, A, udot, gravity(model), bends, bent, slopes, carrier, none, bodies, flat, wide, Dq, Du)
     for i in range(model.nu):
         for j in range(model.nu):
             out[0, i, j] = Dq[i, j]
@@ -611,7 +648,9 @@ def calc_accelerations_derivatives(
         flat_inv, wide_inv = given.matrix(given.item(of_inverse, 0)), given.blocks(given.item(of_inverse, 1))
         M_inv = given.matrix(by_forces)
         inverse_mass_matrix.calc_m_inv(model, 0, EVERYTHING, flat_inv, wide_inv, M_inv)
-        sweep_state(model, model.A_GB, model.u_dot, of_bends, bent, slopes, bodies, flat, wide, D[:nu], D[nu:])
+        g, Dq, Du = gravity(model), D[:nu], D[nu:]
+        none = flat[:0]
+        sweep_state(model, model.A_GB, model.u_dot, g, of_bends, bent, slopes, bent, none, bodies, flat, wide, Dq, Du)
         # through the first ingredients, which have served
         negative_products(M_inv, wide_D[:nu], wide_D[nu:], flat, wide, given.matrix(by_q), given.matrix(by_u))
     given.acquire_gil(released)

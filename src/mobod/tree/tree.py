@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..algebra.record import LANES, TANGENTS, DualRows, aligned_zeros, value_blocks
-from ..compiling import Job, compile_ahead
+from ..compiling import Callback, Job, compile_ahead
 from ..constraint._protocol import AS_Q, CONSTRAIN, EFFECTS_OF_BLOCK, SOLVE_ROWS, THROUGH_COORDINATES
 from ..force import gravity
 from ..force._dispatch import all_runs
@@ -135,6 +135,8 @@ class Tree:
         self.default_memory = [x for force in forces for x in force.memory]
         controllers = [e for e, force in enumerate(forces) if force.work]
         self._laws = [(c, law) for c, e in enumerate(controllers) if (law := forces[e].law) is not None]
+        #: Whether kernels call Python.
+        self.calls_python = any(isinstance(one, Callback) for _, one in [*self._function_routines, *self._laws])
         integers: dict[str, list[int]] = {
             "parent": parents,
             "kind": kinds,

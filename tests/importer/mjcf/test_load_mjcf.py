@@ -419,7 +419,7 @@ def test_what_is_left_out_is_reported(tmp_path):
     assert "warmstart" not in text
     assert model.muscles["m"]["tendon or joint"] == "t" and "m" not in model.actuators
     assert model.data["options"]["timestep"] == 0.001
-    assert "t" in model.stops
+    assert model.stops["t"].get_default_dissipation() == 1.0  # that of stops, as of joints
 
 
 def test_dry_friction_of_tendons(tmp_path, rng):

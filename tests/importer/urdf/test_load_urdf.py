@@ -300,13 +300,16 @@ def test_the_report_says_what_is_not_simulated(write):
     )
     report = [
         "line 7: <gazebo> is ignored",
-        "limits of 2 joints: kept as data, not simulated",
-        "damping of 2 joints: kept as data, not simulated",
+        "limits of 2 joints: kept as data, not simulated, as was asked",
+        "damping of 2 joints: kept as data, not simulated, as was asked",
         "friction of 1 joint: kept as data, not simulated",
     ]
     bare = {"joint_damping": False, "joint_limits": False}
     assert mb.load_urdf(path, **bare).report == [*report, "mimicry of 1 joint: a constraint"]
-    assert mb.load_urdf(path, mimic=False, **bare).report == [*report, "mimicry of 1 joint: kept as data, not simulated"]
+    assert mb.load_urdf(path, mimic=False, **bare).report == [
+        *report,
+        "mimicry of 1 joint: kept as data, not simulated, as was asked",
+    ]
 
 
 GRIPPER = robot(
@@ -348,7 +351,7 @@ def test_joints_that_mimic_others_are_coupled(write):
 def test_mimicry_can_be_left_out(write):
     model = mb.load_urdf(write(GRIPPER), mimic=False)
     assert model.matter.get_num_constraints() == 0
-    assert "mimicry of 5 joints: kept as data, not simulated" in model.report
+    assert "mimicry of 5 joints: kept as data, not simulated, as was asked" in model.report
     assert_allclose(model.default_state().q[model.coordinates["flex"]], 0.0)
 
 

@@ -35,8 +35,8 @@ def test_what_the_file_says_resists_unless_it_is_told_not_to(load):
     assert set(model.dampers) == {"shoulder", "wrist"} and set(model.stops) == {"shoulder", "slide", "wrist"}
     model = load(joint_damping=False, joint_limits=False)
     assert model.dampers == {} and model.stops == {} and model.forces.get_num_forces() == 1
-    assert "limits of 3 joints: kept as data, not simulated" in model.report
-    assert "damping of 2 joints: kept as data, not simulated" in model.report
+    assert "limits of 3 joints: kept as data, not simulated, as was asked" in model.report
+    assert "damping of 2 joints: kept as data, not simulated, as was asked" in model.report
     assert "friction of 1 joint: kept as data, not simulated" in model.report
 
 

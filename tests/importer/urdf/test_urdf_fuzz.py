@@ -80,6 +80,7 @@ def parse(data: bytes) -> None:
             with warnings.catch_warnings():
                 warnings.simplefilter("error")  # overflow in arithmetic is a check that is missing
                 warnings.filterwarnings("ignore", ".*joints that move no mass", UserWarning)
+                warnings.simplefilter("ignore", mb.ModelWarning)
                 warnings.filterwarnings(
                     "ignore", ".*no body has|.*should be three|.*has no <mass>|.*stands before", UserWarning
                 )

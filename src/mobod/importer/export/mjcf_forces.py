@@ -15,7 +15,7 @@ from .mechanism import Mechanism, show
 
 _DYNAMICS = ("none", "integrator", "filterexact")
 #: Where the numbers of an actuator's and of a spring's transmission begin: `Actuator`, `TransmissionSpring`.
-_OF_ACTUATOR, _OF_SPRING = 17, 8
+_OF_ACTUATOR, _OF_SPRING = 17, 9
 
 
 class Driven:
@@ -84,7 +84,7 @@ class Driven:
         return count > 0
 
     def _spring(self, one: force.TransmissionSpring) -> bool:
-        k, d, low, high, *higher = one.default_numbers[:_OF_SPRING]
+        k, d, dissipation, low, high, *higher = one.default_numbers[:_OF_SPRING]
         ratio = one.default_numbers[_OF_SPRING]
         name = self._tendon(one.get_transmission())
         if name is None or any(higher) or ratio != 1.0 or one.is_disabled_by_default():
@@ -93,7 +93,7 @@ class Driven:
         if any(one is stop for stop in self.found.stops):
             said.append(f' limited="true" range="{low!r} {high!r}"')
             return True
-        if any("stiffness" in word for word in said):
+        if dissipation or any("stiffness" in word for word in said):
             return False
         said.append(f' stiffness="{k!r}" damping="{d!r}"')
         if np.isfinite(low) and np.isfinite(high):

@@ -93,7 +93,8 @@ class Actuators:
             if why is not None:
                 if source.strict:
                     raise ModelError(f"{source.path}: actuator {name!r} is not simulated: {why}; strict=False loads the rest")
-                source.note(f"actuator {name!r} is not simulated: {why}")
+                what = "muscles, which do not act" if why == _MUSCLE else "actuators, which do not act"
+                source.lose(f"actuator {name!r} is not simulated: {why}", what)
                 kept = {field: np.array(getattr(m, f"actuator_{field}")[a]) for field in _KEPT}
                 if why == _MUSCLE:
                     model.muscles[name] = kept | {"tendon or joint": self.target(a), "lengthrange": self.out("lengthrange", a)}
@@ -119,7 +120,7 @@ class Actuators:
             if elsewhere or m.jnt_actgravcomp[j] or self._count(j, True) > 1:
                 names.append(self.source.joints[j])
         if names:
-            self.source.note(
+            self.source.depart(
                 f"actuatorfrcrange of {plural(len(names), 'joint')} {listed(names)}: limits the actuator of a joint "
                 "that has one alone, not the sum with gravity compensation and actuators of tendons and sites"
             )
@@ -207,9 +208,9 @@ class Actuators:
         dynamics = None if dyn == mj.mjtDyn.mjDYN_NONE else "integrator" if dyn == mj.mjtDyn.mjDYN_INTEGRATOR else "filter"
         clamped = m.actuator_ctrllimited[m.actuator_ctrladr[a]] and not self.source.disabled("CLAMPCTRL")
         if m.actuator_delay[a]:
-            note(f"actuator {name!r}: its delay of {m.actuator_delay[a]:g} is left out")
+            self.source.depart(f"actuator {name!r}: its delay of {m.actuator_delay[a]:g} is left out")
         if m.actuator_actearly[a]:
-            note(f"actuator {name!r}: actearly is left out, which is about MuJoCo's steps")
+            self.source.depart(f"actuator {name!r}: actearly is left out, which is about MuJoCo's steps")
         off = self.source.disabled("ACTUATION") or (
             0 <= m.actuator_group[a] < 31 and bool(m.opt.disableactuator & (1 << int(m.actuator_group[a])))
         )
@@ -262,7 +263,9 @@ class Actuators:
             return low, high
         if self._count(target, on_joint) > 1:
             if not on_joint:
-                self.source.note(f"actuator {name!r}: the limit of the sum of all actuators' forces on its tendon is left out")
+                self.source.depart(
+                    f"actuator {name!r}: the limit of the sum of all actuators' forces on its tendon is left out"
+                )
             return low, high
         low, high = sorted((float(bounds[0]) / gear, float(bounds[1]) / gear))
         return low, high

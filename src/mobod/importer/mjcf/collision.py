@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 #: Stiffness and dissipation of all surfaces, unless a material is given; friction is the geom's.
 STIFFNESS, DISSIPATION = 1e7, 1.0
+#: What those are: see `Report.lose`.
+_LEFT = "geoms of contact, which touch nothing"
 
 
 def add_surfaces(source: Source, tree: Tree, model: Model, material: Any) -> None:
@@ -66,13 +68,13 @@ def add_surfaces(source: Source, tree: Tree, model: Model, material: Any) -> Non
     for one, other in combinations(sorted({bodies[g] for g in touching}), 2):
         if frozenset((one, other)) not in between:
             model.contacts.exclude(tree.bodies[one], tree.bodies[other])
-    source.note(
+    source.depart(
         f"{plural(len(touching), 'geom')}: surfaces of contact, of a material that gives way"
         f"{'' if material else f' (stiffness {STIFFNESS:g})'}; solref, solimp, margin, gap, condim, rolling friction left out"
     )
     _report(source, touching, pairs)
     if left:
-        source.note(f"{plural(len(left), 'geom')} {listed(left)}: no surface of contact")
+        source.lose(f"{plural(len(left), 'geom')} {listed(left)}: no surface of contact", _LEFT, len(left))
 
 
 def _report(source: Source, touching: list[int], pairs: set[frozenset[int]]) -> None:
@@ -81,9 +83,11 @@ def _report(source: Source, touching: list[int], pairs: set[frozenset[int]]) -> 
     for field, what in (("geom_surfacevel", "surface velocity"), ("geom_adhesion", "adhesion"), ("geom_priority", "priority")):
         names = [source.geoms[g] for g in touching if np.any(getattr(m, field)[g])]
         if names:
-            source.note(f"{what} of {plural(len(names), 'geom')} {listed(names)}: left out")
+            source.depart(f"{what} of {plural(len(names), 'geom')} {listed(names)}: left out")
     if pairs:
-        source.note(f"friction and other numbers of {plural(len(pairs), 'pair')} of geoms: left out, those of the geoms count")
+        source.depart(
+            f"friction and other numbers of {plural(len(pairs), 'pair')} of geoms: left out, those of the geoms count"
+        )
 
 
 def _may_touch(source: Source, a: int, b: int, pairs: set[frozenset[int]]) -> bool:
@@ -123,7 +127,7 @@ def _shape(source: Source, g: int) -> tuple[contact.Shape, Transform] | None:
             try:
                 return make(), X
             except (ValueError, ModelError) as error:
-                source.note(f"geom {source.geoms[g]!r} is no surface of contact: {error}")
+                source.lose(f"geom {source.geoms[g]!r} is no surface of contact: {error}", _LEFT)
     return None
 
 

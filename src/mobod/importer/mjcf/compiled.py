@@ -101,7 +101,7 @@ def _mended(source: Source, text: str) -> bool:
         return True
     if "Lengthrange" in text and source.spec.compiler.LRopt.mode != source.mujoco.mjtLRMode.mjLRMODE_NONE:
         source.spec.compiler.LRopt.mode = source.mujoco.mjtLRMode.mjLRMODE_NONE
-        source.note(f"length ranges of actuators are those of the file: {' '.join(text.split())}")
+        source.depart(f"length ranges of actuators are those of the file: {' '.join(text.split())}")
         return True
     return _replace_missing(source, text)
 
@@ -124,7 +124,7 @@ def _restore_inertias(source: Source) -> None:
         low, middle, high = sorted(moments.tolist())
         if low + middle < high:
             m.body_inertia[b], m.body_iquat[b] = moments, quaternion
-            source.note(
+            source.depart(
                 f"{_line(body)}the inertia of body {body.name!r} is that of no body (principal moments {low:.4g}, "
                 f"{middle:.4g}, {high:.4g}), and is kept as it is"
             )
@@ -141,7 +141,7 @@ def _replace_missing(source: Source, text: str) -> bool:
         if _is_missing(source, field, text, spec.meshdir):
             gone.append(field.file)
             for geom in [geom for geom in spec.geoms if geom.hfieldname == field.name]:
-                source.note(f"{_line(geom)}geom {geom.name!r} is left out: its height field's file {field.file!r} is missing")
+                source.depart(f"{_line(geom)}geom {geom.name!r} is left out: its height field's file {field.file!r} is missing")
                 spec.delete(geom)
             spec.delete(field)
     for texture in list(spec.textures):
@@ -192,9 +192,10 @@ def _replace_mesh(source: Source, mesh: Any) -> None:
         if getattr(site, "meshname", "") == mesh.name and mesh.name:
             site.meshname, site.type, site.size = "", kind, [RADIUS, 0.0, 0.0]
     for name, count in bodies.items():
-        source.note(
+        source.lose(
             f"the inertia of body {name!r} is not what the file means: of its geoms {plural(count, 'is a mesh', 'are meshes')} "
-            f"that cannot be found ({mesh.file!r}), for which a ball of radius {RADIUS:g} stands"
+            f"that cannot be found ({mesh.file!r}), for which a ball of radius {RADIUS:g} stands",
+            "bodies whose inertia is that of balls in place of meshes",
         )
     spec.delete(mesh)
 

@@ -40,14 +40,16 @@ def add_constraints(source: Source, tree: Tree, sites: list[Placed], model: Mode
         disabled = not m.eq_active0[e] or source.disabled("EQUALITY")
         found = maker.make(e, name, disabled)
         if isinstance(found, str):
-            source.note(f"equality {name!r} is left out: {found}")
+            source.lose(f"equality {name!r} is left out: {found}", "equality constraints, which do not hold")
             continue
         model.constraints[name] = found
         made.append(name)
         if disabled:
             off.append(name)
     if made:
-        source.note(f"{plural(len(made), 'equality', 'equalities')} {listed(made)}: hard constraints, where MuJoCo's are soft")
+        source.depart(
+            f"{plural(len(made), 'equality', 'equalities')} {listed(made)}: hard constraints, where MuJoCo's are soft"
+        )
     if off:
         source.note(f"{plural(len(off), 'equality', 'equalities')} {listed(off)}: switched off, as the file says")
 

@@ -29,7 +29,7 @@ def add_friction(source: Source, tree: Tree, model: Model) -> None:
                 model.frictions[own] = force.MobilityDryFriction(model.forces, joint.mobod, which, size, name=f"{own} friction")
     if model.frictions:
         count = plural(len(model.frictions), "speed")
-        source.note(f"frictionloss of {count}: dry friction that sticks by bristles, where MuJoCo has constraints")
+        source.depart(f"frictionloss of {count}: dry friction that sticks by bristles, where MuJoCo has constraints")
 
 
 def stiffness_of(solref: Any, inverse_inertia: Any) -> float:
@@ -50,7 +50,7 @@ def add_stops(source: Source, tree: Tree, model: Model, wanted: bool, stiffness:
     for j in limited:
         joint = tree.joints[j]
         if joint.kind in (FREE, BALL):
-            source.note(f"joint {joint.name!r}: the limit of a ball joint's angle is not simulated")
+            source.lose(f"joint {joint.name!r}: the limit of a ball joint's angle is not simulated", "limits of ball joints")
             continue
         names.append(joint.name)
         low, high = (float(bound) for bound in m.jnt_range[j])
@@ -63,6 +63,6 @@ def add_stops(source: Source, tree: Tree, model: Model, wanted: bool, stiffness:
             )
     model.data["ranges"] = {tree.joints[j].name: tuple(np.array(m.jnt_range[j]).tolist()) for j in limited}
     if names and wanted:
-        source.note(f"limits of {plural(len(names), 'joint')}: compliant stops, where MuJoCo has constraints")
+        source.depart(f"limits of {plural(len(names), 'joint')}: compliant stops, where MuJoCo has constraints")
     elif names:
         source.note(f"limits of {plural(len(names), 'joint')} {listed(names)}: kept as data, not simulated, as was asked")

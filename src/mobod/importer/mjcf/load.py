@@ -41,7 +41,7 @@ def load_mjcf(
     joint_limits: bool = True,
     stop_stiffness: float | None = None,
     stop_dissipation: float = 1.0,
-    collision: bool = False,
+    collision: bool | None = None,
     collision_material: contact.Material | None = None,
 ) -> Model:
     """Build a multibody system from an MJCF file, the format of MuJoCo.
@@ -56,9 +56,9 @@ def load_mjcf(
     gravity : (3,) array_like, optional
         In place of the file's; length/time^2.
     strict : bool, default: False
-        Refuse a file that names files which cannot be found, has inertias that no body has, or muscles and other actuators
-        that are not simulated. Otherwise balls stand for missing meshes, such inertias are kept as they are, such actuators
-        are data, and the report says so.
+        Refuse a file that names files which cannot be found, has inertias that no body has, muscles and other actuators that
+        are not simulated, or anything else that is approximated or left out. Otherwise balls stand for missing meshes, such
+        inertias are kept as they are, such actuators are data, and the report says so.
     joint_friction : bool, default: True
         Whether dry friction (frictionloss) is simulated, by a `force.MobilityDryFriction` each, found in `Model.frictions`.
     joint_limits : bool, default: True
@@ -67,10 +67,11 @@ def load_mjcf(
         Of all stops, force*length/angle or force/length. Unless given, that of MuJoCo's constraint: the square of the frequency
         of its solref, times the inertia that the limit feels at qpos0.
     stop_dissipation : float, default: 1
-        Of all stops, see `force.MobilityLinearStop`.
-    collision : bool, default: False
+        Of all stops, tendons' too; see `force.MobilityLinearStop`. One over the speed of the coordinate, or of the tendon.
+    collision : bool, optional
         Whether geoms become surfaces of contact, and the system has a `CompliantContactSubsystem`, found in `Model.contacts`.
-        What may touch is as the file says: contype, conaffinity, exclusions and pairs.
+        What may touch is as the file says: contype, conaffinity, exclusions and pairs. Unless given they do not, and a warning
+        says so.
     collision_material : contact.Material, optional
         Of all surfaces; unless given a stiff one with each geom's sliding friction.
 
@@ -89,7 +90,12 @@ def load_mjcf(
     OSError
         The file cannot be opened.
     ModelError
-        The file is malformed; the message starts with the path and the line, where MuJoCo says it.
+        The file is malformed; the message starts with the path and the line, where MuJoCo says it. Or *strict* refuses it.
+
+    Warns
+    -----
+    ModelWarning
+        If the file says what moves the model and is not simulated: once, with counts and options.
 
     Notes
     -----
@@ -103,7 +109,9 @@ def load_mjcf(
     >>> state = model.default_state()  # doctest: +SKIP
     >>> model.actuators["elbow"].set_control(state, 0.5)  # doctest: +SKIP
     """
-    checks.flags("load_mjcf", strict=strict, joint_friction=joint_friction, joint_limits=joint_limits, collision=collision)
+    checks.flags("load_mjcf", strict=strict, joint_friction=joint_friction, joint_limits=joint_limits)
+    if collision is not None:
+        checks.flags("load_mjcf", collision=collision)
     stiffness = None if stop_stiffness is None else checks.not_negative("stop_stiffness", stop_stiffness)
     dissipation = checks.not_negative("stop_dissipation", stop_dissipation)
     source = compile_file(path, bool(strict))
@@ -140,7 +148,7 @@ def load_mjcf(
         source.note("frictionloss of joints: not simulated, as was asked")
     limits.add_stops(source, tree, model, bool(joint_limits), stiffness, dissipation)
     tendons = Tendons(source, tree, sites, model)
-    tendons.add_forces(bool(joint_limits), stiffness, bool(joint_friction))
+    tendons.add_forces(bool(joint_limits), stiffness, dissipation, bool(joint_friction))
     actuators = Actuators(source, tree, sites, tendons, model)
     data["mujoco"] = Conversion(model, tree.joints, actuators.activations, m.nq, m.nv)
     add_constraints(source, tree, sites, model)
@@ -151,8 +159,14 @@ def load_mjcf(
 
         add_surfaces(source, tree, model, collision_material)
     elif count := int(np.count_nonzero((m.geom_contype != 0) | (m.geom_conaffinity != 0))):
-        source.note(f"{plural(count, 'geom')} of contact drawn only: collision=True makes surfaces of them")
+        drawn = f"{plural(count, 'geom')} of contact drawn only"
+        if collision is None:
+            which = "collision=True makes surfaces of them"
+            source.lose(f"{drawn}: {which}", "geoms of contact, which touch nothing", count, which)
+        else:
+            source.note(f"{drawn}, as was asked")
     add_custom(source, model)
     report_looks(source)
     options.report(source)
+    source.report.finish(source.path, bool(strict))
     return model

@@ -33,17 +33,23 @@ def report(source: Source) -> None:
         flag = name.removeprefix("mjDSBL_")
         if flag not in ("mjNDISABLE",) and member.value and m.opt.disableflags & int(member) and flag not in _SILENT:
             what = "followed" if flag in _FOLLOWED else "not simulated"
-            source.note(f"flag {flag.lower()} is disabled in the file: {what}")
+            say = source.note if flag in _FOLLOWED else source.depart
+            say(f"flag {flag.lower()} is disabled in the file: {what}")
     for name, member in mujoco.mjtEnableBit.__members__.items():
         if m.opt.enableflags & int(member) and name.startswith("mjENBL_"):
-            source.note(f"flag {name.removeprefix('mjENBL_').lower()} is enabled in the file: not simulated")
+            source.depart(f"flag {name.removeprefix('mjENBL_').lower()} is enabled in the file: not simulated")
     for what, count in _ELEMENTS.items():
         number = int(getattr(m, count, 0))
         if number and what not in ("height field",):
-            source.note(f"{plural(number, what, what + ('es' if what == 'flex' else 's'))}: not simulated")
+            many = what + ("es" if what == "flex" else "s")
+            line = f"{plural(number, what, many)}: not simulated"
+            if what == "skin":  # which is drawn, and moves nothing
+                source.note(line)
+            else:
+                source.lose(line, many, number)
     for field, what in (("jnt_springyield", "joint"), ("tendon_springyield", "tendon")):
         if np.any(getattr(m, field, 0.0)):
-            source.note(f"springyield of {what}s: springs stay elastic")
+            source.depart(f"springyield of {what}s: springs stay elastic")
 
 
 def _solvers(source: Source) -> dict[str, Any]:

@@ -76,7 +76,9 @@ def _add_spring(source: Source, model: Model, joint: Joint, k: float, poly: Any)
     if joint.kind != FREE:
         return
     if poly.any():
-        source.note(f"joint {joint.name!r}: the higher terms of its stiffness are left out of the spring that holds its place")
+        source.depart(
+            f"joint {joint.name!r}: the higher terms of its stiffness are left out of the spring that holds its place"
+        )
     parent, M = mobod.get_parent_mobilized_body(), mobod.get_default_outboard_frame()
     for k_axis, axis in enumerate(_AXES):
         along = transmission.RelativePose(forces, mobod, parent, M, translation=axis)
@@ -122,6 +124,6 @@ def add_gravity_compensation(source: Source, tree: Tree, model: Model) -> None:
     )
     count = int(np.count_nonzero(m.jnt_actgravcomp))
     if count:
-        source.note(
+        source.depart(
             f"actuatorgravcomp of {count} joints: gravity compensation acts beside the actuators, outside of their limits"
         )

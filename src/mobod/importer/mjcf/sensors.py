@@ -81,9 +81,9 @@ def add_sensors(source: Source, tree: Tree, sites: list[Placed], model: Model) -
     for what, values in not_kept.items():
         count = int(np.count_nonzero(values))
         if count:
-            source.note(f"{what} of {plural(count, 'sensor')}: left out")
+            source.depart(f"{what} of {plural(count, 'sensor')}: left out")
     for kind, names in left.items():
-        source.note(
+        source.depart(
             f"{plural(len(names), f'sensor of the kind {kind}', f'sensors of the kind {kind}')} {listed(names)}: left out"
         )
 

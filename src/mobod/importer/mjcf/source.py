@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ...algebra.arrays import Array
+from ..report import Report
 
 
 @dataclass(eq=False)
@@ -24,7 +25,7 @@ class Source:
         What the file says.
     m : mujoco.MjModel
         What MuJoCo computes with.
-    report : list of str
+    report : Report
         What is dropped or approximated, a sentence each; every topic adds its own.
     stand_ins : set of str
         Names of the geoms that stand for missing meshes.
@@ -36,13 +37,21 @@ class Source:
     mujoco: Any
     spec: Any
     m: Any
-    report: list[str] = field(default_factory=list)
+    report: Report = field(default_factory=Report)
     stand_ins: set[str] = field(default_factory=set)
     strict: bool = False
 
     def note(self, sentence: str) -> None:
-        """Add to the report."""
+        """Add to the report what is as the file means it, or is no part of the mechanism."""
         self.report.append(sentence)
+
+    def depart(self, sentence: str) -> None:
+        """Add what is approximated or left out."""
+        self.report.depart(sentence)
+
+    def lose(self, sentence: str, what: str, count: int = 1, option: str = "") -> None:
+        """Add what is left out and changes the motion: see `Report.lose`."""
+        self.report.lose(sentence, what, count, option)
 
     @cached_property
     def _text(self) -> bytes:

@@ -63,7 +63,7 @@ class Tendons:
         place = None if side < 0 else (self.sites[side][0], self.sites[side][1].p)
         return transmission.Wrap(body, float(m.geom_size[g, 0]), X, is_cylinder, place)
 
-    def add_forces(self, limits: bool, stiffness: float | None, friction: bool) -> None:
+    def add_forces(self, limits: bool, stiffness: float | None, dissipation: float, friction: bool) -> None:
         """Springs and dampers; limits as springs beyond them and friction, where asked for; the rest is reported."""
         source, model, m = self.source, self.model, self.source.m
         springs, dampers = not source.disabled("SPRING"), not source.disabled("DAMPER")
@@ -94,10 +94,14 @@ class Tendons:
             if m.tendon_limited[t]:
                 if limits:
                     bounds = (float(m.tendon_range[t, 0]), float(m.tendon_range[t, 1]))
-                    stops: dict[str, Any] = model.stops
                     own = stiffness_of(m.tendon_solref_lim[t], m.tendon_invweight0[t]) if stiffness is None else stiffness
-                    stops[name] = force.TransmissionSpring(
-                        model.forces, self.by_name[name], stiffness=own, rest_range=bounds, name=f"{name} limits"
+                    model.stops[name] = force.TransmissionSpring(
+                        model.forces,
+                        self.by_name[name],
+                        stiffness=own,
+                        rest_range=bounds,
+                        dissipation=dissipation,
+                        name=f"{name} limits",
                     )
                 else:
                     left.setdefault("limits", []).append(name)
@@ -112,9 +116,13 @@ class Tendons:
         rubbing = sum(isinstance(one, TendonFriction) for one in model.frictions.values())
         if rubbing:
             many = plural(rubbing, "tendon")
-            source.note(f"frictionloss of {many}: dry friction that sticks by bristles, where MuJoCo has constraints")
+            source.depart(f"frictionloss of {many}: dry friction that sticks by bristles, where MuJoCo has constraints")
         stops_made = int(np.count_nonzero(m.tendon_limited)) - len(left.get("limits", ()))
         if stops_made:
-            source.note(f"limits of {plural(stops_made, 'tendon')}: compliant stops, where MuJoCo has constraints")
+            source.depart(f"limits of {plural(stops_made, 'tendon')}: compliant stops, where MuJoCo has constraints")
         for what, names in left.items():
-            source.note(f"{what} of {plural(len(names), 'tendon')} {listed(names)}: not simulated")
+            line = f"{what} of {plural(len(names), 'tendon')} {listed(names)}: not simulated"
+            if what == "armature":
+                source.lose(line, "tendons with armature, which is left out", len(names))
+            else:
+                source.note(f"{line}, as was asked")

@@ -12,6 +12,7 @@ import numpy as np
 from ... import decoration
 from ...errors import ModelError
 from ...value import MassProperties
+from ..report import Report
 from .document import Item
 from .frames import FRAMES, Components
 
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from ...mobilizer.base import MobilizedBody
 
 
-def read_mass(item: Item, report: list[str], strict: bool) -> tuple[float, MassProperties]:
+def read_mass(item: Item, report: Report, strict: bool) -> tuple[float, MassProperties]:
     """Read the mass properties of a body; an inertia that no body can have is kept as it is, and reported.
 
     Raises
@@ -43,7 +44,7 @@ def read_mass(item: Item, report: list[str], strict: bool) -> tuple[float, MassP
     except ModelError as error:
         if strict:
             item.refuse(f"body {item.name!r}: {error}")
-        report.append(item.note(f"body {item.name!r} has an inertia that no body can have, kept as it is: {error}"))
+        report.depart(item.note(f"body {item.name!r} has an inertia that no body can have, kept as it is: {error}"))
         return mass, MassProperties.trusted(mass, com, about_origin)
 
 
@@ -60,7 +61,7 @@ def share(properties: MassProperties, parts: int) -> MassProperties:
 class Drawings:
     """Puts geometries on bodies, and keeps account of those that cannot be drawn."""
 
-    def __init__(self, components: Components, path: str, folders: Sequence[str | os.PathLike[str]], report: list[str]) -> None:
+    def __init__(self, components: Components, path: str, folders: Sequence[str | os.PathLike[str]], report: Report) -> None:
         self.components = components
         self.report = report
         here = Path(path).resolve().parent

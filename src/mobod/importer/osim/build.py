@@ -18,6 +18,7 @@ from ...system.system import MultibodySystem
 from ...value import Transform
 from ...value.checks import suggest
 from ..model import Model
+from ..report import Report
 from ..xml_element import Element
 from .bodies import Drawings, read_mass, share
 from .constraints import add_constraint
@@ -50,7 +51,7 @@ class Builder:
         path: str,
         strict: bool,
         mesh_dirs: Sequence[str | os.PathLike[str]],
-        report: list[str],
+        report: Report,
         gravity: npt.ArrayLike | None = None,
     ) -> None:
         self.document = document
@@ -58,7 +59,6 @@ class Builder:
         self.strict = strict
         self.mesh_dirs = mesh_dirs
         self.report = report
-        self.losses: list[str] = []
         self.components = Components(document)
         self.shapes = ContactShapes(self)
         self.mobods: dict[int, MobilizedBody] = {}
@@ -85,11 +85,13 @@ class Builder:
             report=self.report,
         )
 
-    def lose(self, item: Item, sentence: str) -> None:
-        """Report something of the mechanism that is left out; all of it counts as read."""
+    def lose(self, item: Item, sentence: str, what: str = "", option: str = "") -> None:
+        """Report something of the mechanism that is left out, and counts as read; *what* it is, if it moves anything."""
         item.read_all()
-        self.losses.append(item.note(sentence))
-        self.report.append(item.note(sentence))
+        if what:
+            self.report.lose(item.note(sentence), what, option=option)
+        else:
+            self.report.depart(item.note(sentence))
 
     # ------------------------------------------------------------------------------------------ the steps
 
@@ -281,6 +283,7 @@ class Builder:
                 self.lose(
                     item,
                     f"{kind} {item.name!r} ({item.tag}) is left out: it drives or observes, and is no part of the mechanism",
+                    "controllers, which do not act" if kind == "controller" else "",
                 )
         self._add_external_loads()
         for item in self.document.find_loose():
@@ -290,8 +293,7 @@ class Builder:
             counts.setdefault((item.parent.tag if item.parent else "", item.tag), []).append(item)
         for (above, tag), items in counts.items():
             more = f", and {len(items) - 1} more like it" if len(items) > 1 else ""
-            self.report.append(items[0].note(f"<{tag}> of {above} is not taken up{more}"))
-            self.losses.append(self.report[-1])
+            self.report.depart(items[0].note(f"<{tag}> of {above} is not taken up{more}"))
 
     def _add_external_loads(self) -> None:
         """Measured forces that are a component of the model: OpenSim has no other place for them in its file."""
@@ -302,7 +304,12 @@ class Builder:
         try:
             self.model.data["external loads"] = add_external_loads(self.model, self.path)
         except FileNotFoundError as error:
-            self.lose(item, f"ExternalLoads {item.name!r} is left out: its file of data, {error.filename}, is not there")
+            self.lose(
+                item,
+                f"ExternalLoads {item.name!r} is left out: its file of data, {error.filename}, is not there",
+                "external forces",
+                "external_loads=...",
+            )
 
 
 def _name(link: Link) -> str:

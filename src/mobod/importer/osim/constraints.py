@@ -28,7 +28,9 @@ def add_constraint(build: Builder, item: Item) -> None:
     item.is_read = True
     if maker is None:
         build.lose(
-            item, f"a constraint of a kind that is not known, {item.tag}, is left out; known are {', '.join(CONSTRAINTS)}"
+            item,
+            f"a constraint of a kind that is not known, {item.tag}, is left out; known are {', '.join(CONSTRAINTS)}",
+            "constraints of kinds that are not known",
         )
         return
     name = free_name(build.model, build.components.name_of(item))
@@ -125,11 +127,12 @@ def _rolling(build: Builder, item: Item, name: str, disabled: bool) -> list[Cons
     case = mobilizer.Weld(surface, body.Massless(), name=f"{name}_case")
     x, z, o = (1.0, 0.0, 0.0), (0.0, 0.0, 1.0), np.zeros(3)
     switch = {"disabled_by_default": True}
-    build.report.append(
+    build.report.lose(
         item.note(
             f"RollingOnSurfaceConstraint {item.name!r} is four constraints, switched off in a new state as OpenSim has them; "
             "what switches them on and off while forces push or pull is not simulated"
-        )
+        ),
+        "constraints of rolling, which do not switch",
     )
     return [
         constraint.PointInPlane(surface, normal, height, rolling, o, name=name, **switch),

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from .build import Builder
 
 KINDS = ("ContactSphere", "ContactHalfSpace", "ContactMesh", "ContactEllipsoid", "ContactCylinder", "ContactTorus")
+#: What those are that touch nothing: see `Report.lose`.
+_SHAPES = "contact shapes, which touch nothing"
 #: What takes the z axis to where a half-space of OpenSim's ends: against its x axis.
 _OUTWARD = Transform(Rotation.about_axis(-0.5 * math.pi, (0.0, 1.0, 0.0)))
 
@@ -49,12 +51,14 @@ class ContactShapes:
             try:
                 geometry = self._geometry(item)
             except (OSError, ValueError, ModelError, ImportError) as error:
-                self.build.lose(item, f"{item.tag} {item.name!r} touches nothing: {error}")
+                self.build.lose(item, f"{item.tag} {item.name!r} touches nothing: {error}", _SHAPES)
                 geometry = None
             self.shapes[self.build.components.name_of(item)] = Shape(item, body, X, geometry)
         for item in self.build.document.objects("ContactGeometrySet"):
             if not item.is_read:
-                self.build.lose(item, f"a contact shape of a kind that is not known, {item.tag}; known are {', '.join(KINDS)}")
+                self.build.lose(
+                    item, f"a contact shape of a kind that is not known, {item.tag}; known are {', '.join(KINDS)}", _SHAPES
+                )
 
     def _geometry(self, item: Item) -> contact.Shape | None:
         match item.tag:
@@ -131,7 +135,9 @@ def listed_surfaces(build: Builder, item: Item, name: str, disabled: bool) -> li
     speed = item.number("transition_velocity", 0.01)
     kind = force.ElasticFoundation if is_mesh else force.HuntCrossley
     if is_mesh and not any(isinstance(surface.geometry, contact.TriangleMesh) for _, surface, _ in placed):
-        build.lose(item, f"ElasticFoundationForce {item.name!r} has no mesh that could be read, so that nothing touches")
+        build.lose(
+            item, f"ElasticFoundationForce {item.name!r} has no mesh that could be read, so that nothing touches", _SHAPES
+        )
         return []
     return [kind(build.model.forces, placed, speed, disabled_by_default=disabled, name=name)]
 

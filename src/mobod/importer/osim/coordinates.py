@@ -6,8 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from ... import constraint
-from ...function import Function
+from ...function import Constant, Function
 from .document import Item
 from .functions import make_function
 
@@ -58,7 +60,7 @@ def read_coordinate(item: Item | None, name: str, joint: str, motion: str) -> Co
     item.find("motion_type")  # follows from the joint
     low, high = item.vector("range", (-10.0, 10.0)).tolist()
     prescribed = item.one_object("prescribed_function")
-    made = None if prescribed is None else make_function(prescribed)
+    made = None if prescribed is None else _of_time(prescribed)
     return Coordinate(
         name,
         joint,
@@ -73,6 +75,17 @@ def read_coordinate(item: Item | None, name: str, joint: str, motion: str) -> Co
         item,
         made,
     )
+
+
+def _of_time(item: Item) -> Function:
+    """A function of time; a number is one, too."""
+    made = make_function(item)
+    count = made.get_argument_size()
+    if isinstance(made, Constant):
+        return made if count == 1 else Constant(float(made.calc_value(np.zeros(count))), 1)
+    if count != 1:
+        item.refuse(f"a prescribed coordinate is a function of time alone; this {item.tag} has {count} arguments")
+    return made
 
 
 def add_locks_and_motions(model: Model, coordinates: Sequence[Coordinate]) -> list[MobilizedBody]:

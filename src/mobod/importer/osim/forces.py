@@ -41,7 +41,11 @@ def add_force(build: Builder, item: Item) -> None:
     maker = FORCES.get(item.tag)
     if maker is None:
         build.model.data[name] = item.as_data()
-        build.lose(item, f"a force of a kind that is not known, {item.tag}, is left out; known are {', '.join(FORCES)}")
+        build.lose(
+            item,
+            f"a force of a kind that is not known, {item.tag}, is left out; known are {', '.join(FORCES)}",
+            "forces of kinds that are not known",
+        )
         return
     disabled = not item.flag("appliesForce", True)
     try:
@@ -204,7 +208,9 @@ def _point_formula(build: Builder, item: Item, name: str, disabled: bool) -> lis
 def _point_to_point_actuator(build: Builder, item: Item, name: str, disabled: bool) -> list[Force]:
     if item.flag("points_are_global", False):
         build.lose(
-            item, f"{item.tag} {item.name!r} is left out: its points are fixed in Ground, and act on bodies that move past them"
+            item,
+            f"{item.tag} {item.name!r} is left out: its points are fixed in Ground, and act on bodies that move past them",
+            "forces that cannot be made",
         )
         return []
     b1, s1, b2, s2 = _ends_named(build, item, ("bodyA", "bodyB"), ("pointA", "pointB"))
@@ -227,7 +233,9 @@ def _straight(build: Builder, item: Item, name: str) -> list[tuple[Any, Any]] | 
         why = "has fewer than two fixed points"
     build.model.data[name] = {"points": points, "wraps": wraps, **item.as_data()}
     draw_path(build, points, SPRING, "springs")
-    build.lose(item, f"{item.tag} {item.name!r} is not simulated: its path {why}; it is in model.data")
+    build.lose(
+        item, f"{item.tag} {item.name!r} is not simulated: its path {why}; it is in model.data", "forces along paths that bend"
+    )
     return None
 
 
@@ -336,6 +344,8 @@ def _external(build: Builder, item: Item, name: str, disabled: bool) -> list[For
         item,
         f"ExternalForce {item.name!r} is left out: a model's file does not say its data; "
         'load_osim(path, external_loads="loads.xml") takes the file that does',
+        "external forces",
+        "external_loads=...",
     )
     return []
 
@@ -360,7 +370,7 @@ def _exponential_contact(build: Builder, item: Item, name: str, disabled: bool) 
     given: dict[str, Any] = {ours: item.number(tag, 0.0) for tag, ours in numbers.items() if item.has(tag)}
     if item.has("exponential_shape_parameters"):
         given["shape_parameters"] = item.finite("exponential_shape_parameters", (0.0, 0.0, 0.0))
-    build.report.append(
+    build.report.depart(
         item.note(f"{item.tag} {item.name!r}: its friction remembers by three variables z, not by OpenSim's discrete states")
     )
     return [

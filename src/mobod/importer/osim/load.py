@@ -12,6 +12,7 @@ from ...errors import ModelError
 from ...value import checks
 from ...value.attributes import named_arguments
 from ..model import Model
+from ..report import Report
 from ..xml_element import Element
 from .build import Builder
 from .document import Item, read_document
@@ -22,7 +23,7 @@ from .upgrade import upgrade
 
 def _built(name: str, element: Element) -> Builder:
     """What a document describes, to be measured."""
-    builder = Builder(Item(name, element), name, False, (), [])
+    builder = Builder(Item(name, element), name, False, (), Report())
     builder.build()
     return builder
 
@@ -51,8 +52,8 @@ def load_osim(
     gravity : (3,) array_like, optional
         In place of the file's; length/time^2.
     strict : bool, default: False
-        Whether what is left out, such as a muscle or an element or property that is not known, or an inertia that no body can
-        have, is an error rather than a line of the report.
+        Whether what is left out or approximated, such as a muscle or an element or property that is not known, or an inertia
+        that no body can have, is an error rather than a line of the report.
     mesh_dirs : sequence of path-like
         Folders in which, and in whose folder ``Geometry``, meshes are looked for, after the model's own.
     external_loads : path-like, optional
@@ -96,7 +97,7 @@ def load_osim(
     element, version = read_document(name)
     if element.tag != "Model":
         raise ModelError(f"{name}:{element.line}: the document holds a <{element.tag}>, not a <Model>")
-    report = upgrade(element, version, name)
+    report = Report(upgrade(element, version, name))
     if scale_factors is not None or mass is not None:
         factors = {
             body: np.array(np.broadcast_to(np.asarray(given, dtype=np.float64), (3,)))
@@ -110,10 +111,7 @@ def load_osim(
     builder = Builder(document, name, bool(strict), mesh_dirs, report, gravity)
     model = builder.build()
     model.data["source"], model.data["document"] = name, element
-    if strict and builder.losses:
-        shown = "\n  ".join(builder.losses[:10])
-        more = f"\n  and {len(builder.losses) - 10} more" if len(builder.losses) > 10 else ""
-        raise ModelError(f"{name}: strict, and not all of the model is simulated:\n  {shown}{more}")
+    report.finish(name, bool(strict))
     if external_loads is not None:
         from .external import add_external_loads
 

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 #: What is added to a range of a conditional point, as by OpenSim.
 _SLACK = 1e-5
+#: What they are called where they are counted: see `Report.lose`.
+_MUSCLES = "muscles, which do not act"
 #: Colours of paths on pictures: OpenSim's red, and of springs and ligaments that are not simulated.
 MUSCLE, SPRING = (0.8, 0.1, 0.1), (0.45, 0.45, 0.5)
 
@@ -205,11 +207,13 @@ def keep_muscle(build: Builder, item: Item, name: str) -> None:
     try:
         points, wraps = read_path(build, item)
     except ModelError as error:  # a muscle never stops a load
-        build.lose(item, f"muscle {name!r} ({item.tag}) is left out of model.muscles, its path cannot be read: {error}")
+        build.lose(
+            item, f"muscle {name!r} ({item.tag}) is left out of model.muscles, its path cannot be read: {error}", _MUSCLES
+        )
         return
     draw_path(build, points, MUSCLE, "muscles")
     parameters = item.as_data()
     for tag in ("type", "name", "where", "GeometryPath", "path"):
         parameters.pop(tag, None)
     build.model.muscles[name] = Muscle(name, item.tag, points, wraps, parameters)
-    build.lose(item, f"muscle {name!r} ({item.tag}) is not simulated; its path and parameters are in model.muscles")
+    build.lose(item, f"muscle {name!r} ({item.tag}) is not simulated; its path and parameters are in model.muscles", _MUSCLES)

@@ -11,6 +11,7 @@ from typing import Literal, NamedTuple, TypeAlias
 
 from ...algebra.arrays import Array
 from ...value import Transform
+from ..report import Report
 from ..urdf.document import Box, Capsule, Cylinder, Mesh, Sphere, Vector3
 
 JointType = Literal["revolute", "continuous", "prismatic", "ball", "universal", "revolute2", "screw", "fixed"]
@@ -184,7 +185,7 @@ class SdfDocument:
 
     path: str
     top: Scope
-    notes: list[str]
+    report: Report
     """What was dropped or approximated in reading, a sentence each."""
     faults: list[str]
     """What is wrong with the file and was put up with, worth a warning; these are among the notes."""

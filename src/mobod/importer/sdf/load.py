@@ -63,11 +63,11 @@ def load_sdf(
     package_dirs: str | os.PathLike[str] | Sequence[str | os.PathLike[str]] = (),
     joint_damping: bool = True,
     joint_limits: bool = True,
-    joint_friction: bool = False,
+    joint_friction: bool | None = None,
     stop_stiffness: float | None = None,
     stop_dissipation: float | None = None,
     mimic: bool = True,
-    collision: bool = False,
+    collision: bool | None = None,
     collision_material: contact.Material | None = None,
     link_materials: Mapping[str, contact.Material] | None = None,
     collision_meshes: str = "hull",
@@ -84,7 +84,7 @@ def load_sdf(
         The file, of SDFormat 1.0 to 1.12.
     strict : bool, default: False
         Whether what is wrong with the file, and put up with otherwise, is an error: inertias that no body has, included models
-        and meshes that are not there.
+        and meshes that are not there, and all else that is approximated or left out.
     gravity : (3,) array_like, optional
         Acceleration of free fall in Ground, length/time^2. Unless given, the world's, or (0, 0, -9.8), the format's default.
     package_dirs : path or sequence of paths, optional
@@ -94,15 +94,16 @@ def load_sdf(
         Whether axes with ``<damping>`` have a `force.MobilityLinearDamper`. Springs (``<spring_stiffness>``) always act.
     joint_limits : bool, default: True
         Whether axes with limits have a `force.MobilityLinearStop`. One that zero is outside of starts at its limit.
-    joint_friction : bool, default: False
-        Whether axes with ``<friction>`` have a `force.MobilityDryFriction`.
+    joint_friction : bool, optional
+        Whether axes with ``<friction>`` have a `force.MobilityDryFriction`. Unless given they do not, and a warning says so.
     stop_stiffness, stop_dissipation : float, optional
         Of all stops. Unless given, those of the file's ``<limit>``, or such that a stop gives way to the joint's greatest
         effort by 0.02 rad or 2 mm, with a dissipation of 1.
     mimic : bool, default: True
         Whether axes that mimic others are coupled to them, by a `constraint.CoordinateCoupler`.
-    collision : bool, default: False
+    collision : bool, optional
         Whether links touch each other: collision shapes become surfaces of contact, see `load_urdf`, which has these too.
+        Unless given they do not, and a warning says so.
     collision_material, link_materials, collision_meshes, exclude_overlapping
         See `load_urdf`. Links of one model touch each other only if its ``<self_collide>`` says so.
 
@@ -149,9 +150,9 @@ def load_sdf(
         strict=strict,
         joint_damping=joint_damping,
         joint_limits=joint_limits,
-        joint_friction=joint_friction,
+        joint_friction=bool(joint_friction) if joint_friction is None else joint_friction,
         mimic=mimic,
-        collision=collision,
+        collision=bool(collision) if collision is None else collision,
         exclude_overlapping=exclude_overlapping,
     )
     document = read_sdf(path, package_dirs=check_package_dirs(package_dirs), collisions=bool(collision), strict=bool(strict))
@@ -173,6 +174,14 @@ def load_sdf(
         from .collisions import add_surfaces
 
         model.report += add_surfaces(model, built, materials, collision_meshes, bool(exclude_overlapping))
+    elif count := sum(len(link_of(b).collisions) for b in built.names):
+        what = plural(count, "collision shape", "collision shapes")
+        if collision is None:
+            which = "collision=True makes surfaces of them"
+            built.report.lose(f"{what}: kept as data; {which}", "collision shapes, which touch nothing", count, which)
+        else:
+            built.report.append(f"{what}: kept as data, as was asked")
+    built.report.finish(document.path, bool(strict))
     return model
 
 
@@ -189,10 +198,11 @@ class _Builder:
     def __init__(self, document: SdfDocument, strict: bool) -> None:
         self.document, self.strict = document, strict
         self.top = document.top
-        self.report = list(document.notes)
+        self.report = document.report
         self.frames = Frames()
         self.graph = build_graph(self.top, self.frames)
-        self.report += [self.shorten(note) for note in self.graph.notes]
+        for note in self.graph.notes:
+            self.report.depart(self.shorten(note))
         self.bodies: dict[Body, MobilizedBody] = {}
         self.names = {
             b: self.scoped(b.scope, b.link) for scope in all_scopes(self.top) for b in (Body(scope, n) for n in scope.links)
@@ -267,7 +277,8 @@ class _Builder:
                 )
             kept = "they are kept as in the file" if many else "it is kept as in the file"
             warnings.warn(f"{path}: {what}; {kept}: {links}", stacklevel=5)
-            self.report += [f"{one}: no body has such an inertia; it is kept as it is" for one in impossible]
+            for one in impossible:
+                self.report.depart(f"{one}: no body has such an inertia; it is kept as it is")
         if self.document.faults:
             warnings.warn(f"{path}: {'; '.join(self.document.faults)}", stacklevel=5)
 
@@ -289,10 +300,9 @@ class _Builder:
         if idle:
             names = ", ".join(sorted(repr(self.names[b]) for b in idle))
             warnings.warn(f"{self.document.path}: links that would move without any mass are welded: {names}", stacklevel=5)
-            self.report += [
-                f"{self.shorten(str(link_of(b).place))}: link {self.names[b]!r} and what hangs on it have no mass; it is welded"
-                for b in sorted(idle, key=lambda b: self.names[b])
-            ]
+            for b in sorted(idle, key=lambda b: self.names[b]):
+                place = self.shorten(str(link_of(b).place))
+                self.report.depart(f"{place}: link {self.names[b]!r} and what hangs on it have no mass; it is welded")
         return idle
 
     # Bodies
@@ -534,7 +544,13 @@ class _Builder:
     # Forces and couplings
 
     def add_forces(
-        self, model: Model, damping: bool, limits: bool, friction: bool, stiffness: float | None, dissipation: float | None
+        self,
+        model: Model,
+        damping: bool,
+        limits: bool,
+        friction: bool | None,
+        stiffness: float | None,
+        dissipation: float | None,
     ) -> None:
         weights = self.weigh() if limits else {}
         for one in self.coordinates:
@@ -557,7 +573,7 @@ class _Builder:
             if limits and (np.isfinite(axis.lower) or np.isfinite(axis.upper)):
                 if not axis.lower < axis.upper:
                     place = self.shorten(str(one.joint.place))
-                    self.report.append(f"{place}: {name!r} has limits that leave nothing between them, and has no stop")
+                    self.report.depart(f"{place}: {name!r} has limits that leave nothing between them, and has no stop")
                     continue
                 effort = (
                     axis.effort
@@ -590,7 +606,12 @@ class _Builder:
             "friction": 0 if friction else sum(one.axis.friction > 0.0 for one in self.coordinates),
             "limits": 0 if limits else sum(bool(np.isfinite([o.axis.lower, o.axis.upper]).any()) for o in self.coordinates),
         }
-        self.report += [f"{what} of {plural(n, 'axis', 'axes')}: kept as data, not simulated" for what, n in kept.items() if n]
+        for what, n in kept.items():
+            line = f"{what} of {plural(n, 'axis', 'axes')}: kept as data, not simulated"
+            if n and what == "friction" and friction is None:
+                self.report.lose(line, "axes with friction, which is left out", n, "joint_friction=True")
+            elif n:
+                self.report.append(f"{line}, as was asked")
 
     def weigh(self) -> dict[int, float]:
         """The weight of each body and all that hangs on it, by the body's index."""
@@ -611,7 +632,10 @@ class _Builder:
             place = self.shorten(str(one.joint.place))
             leaders = self.find_axes(one, mimic.joint)
             if mimic.axis >= len(leaders) or leaders[mimic.axis] is one:
-                self.report.append(f"{place}: {one.name!r} mimics {mimic.joint!r} in vain: that has no such axis that moves")
+                self.report.lose(
+                    f"{place}: {one.name!r} mimics {mimic.joint!r} in vain: that has no such axis that moves",
+                    "axes that mimic in vain",
+                )
                 continue
             leader = leaders[mimic.axis]
             constant = mimic.offset - mimic.multiplier * mimic.reference
@@ -641,7 +665,7 @@ class _Builder:
             if inside != q:
                 put_default(one.mobod, one.which, inside)
                 bounds = f"{one.axis.lower:g} to {one.axis.upper:g}"
-                self.report.append(f"joint {one.name!r} starts at its limit, {inside:g}: {q:g} is outside ({bounds})")
+                self.report.depart(f"joint {one.name!r} starts at its limit, {inside:g}: {q:g} is outside ({bounds})")
 
 
 #: SDF's cylinders are along z, decorations' along y.

@@ -19,6 +19,7 @@ from ...algebra.arrays import Array
 from ...errors import ModelError
 from ...value import Transform
 from ..mesh_files import MeshFinder
+from ..report import Report
 from ..urdf.document import Box, Capsule, Cylinder, Mesh, Sphere, Vector3
 from ..urdf.mass import rotation_matrix
 from ..xml_element import Element, read_xml
@@ -90,7 +91,7 @@ class _Reader:
         self.package_dirs = package_dirs
         self.collisions = collisions
         self.strict = strict
-        self.notes: list[str] = []
+        self.notes = Report()
         self.faults: list[str] = []
         self.dropped: dict[str, list[Place]] = {}
         self.file = path  # the one that is being read
@@ -106,7 +107,7 @@ class _Reader:
         worlds = list(root.find_all("world"))
         models = [e for e in root.children if e.tag in ("model", "include")]
         if len(worlds) > 1:
-            self.note(worlds[1], f"the file has {len(worlds)} worlds; the first is read")
+            self.depart(worlds[1], f"the file has {len(worlds)} worlds; the first is read")
         self.drop_others(root, {"world", "model", "include"})
         if worlds:
             top = self.read_scope(worlds[0], None, is_world=True)
@@ -121,7 +122,8 @@ class _Reader:
         for what, places in self.dropped.items():
             many = f", {len(places)} times (first on {self.where(places[0])})"
             self.notes.append(f"{self.where(places[0])}: {what} is ignored" if len(places) == 1 else f"{what} is ignored{many}")
-        return SdfDocument(self.path, top, [*self.faults, *self.notes], self.faults)
+        self.notes[:0] = self.faults
+        return SdfDocument(self.path, top, self.notes, self.faults)
 
     # Errors and notes
 
@@ -136,6 +138,9 @@ class _Reader:
 
     def note(self, where: Element, text: str) -> None:
         self.notes.append(f"{self.where(self.place(where))}: {text}")
+
+    def depart(self, where: Element, text: str) -> None:
+        self.notes.depart(f"{self.where(self.place(where))}: {text}")
 
     def fault(self, where: Element, problem: str, remedy: str) -> None:
         if self.strict:
@@ -214,7 +219,7 @@ class _Reader:
         if has_pose:
             scope.pose, scope.placement_frame = given, frame or scope.placement_frame
         elif frame:
-            self.note(element, "its <placement_frame> has no <pose> and is ignored")
+            self.depart(element, "its <placement_frame> has no <pose> and is ignored")
         if element.attributes.get("merge", "").strip().lower() in ("true", "1"):
             self.merge(scope, parent, element)
         else:
@@ -431,7 +436,7 @@ class _Reader:
         except ModelError as error:
             if needed or self.strict:
                 raise
-            self.notes.append(f"{str(error).replace(f'{self.path}:', 'line ', 1)}; it is left out")
+            self.notes.depart(f"{str(error).replace(f'{self.path}:', 'line ', 1)}; it is left out")
             return None
         if geometry is None:
             self.drop(element, f"<{element.tag}> without a shape that is known")
@@ -507,7 +512,8 @@ class _Reader:
         whose = f"joint {name!r}"
         kind = element.attributes.get("type", "").strip()
         if kind == "gearbox":
-            self.note(element, f"{whose} is a gearbox between two joints; it is left out")
+            line = f"{self.where(self.place(element))}: {whose} is a gearbox between two joints; it is left out"
+            self.notes.lose(line, "gearboxes")
             return None
         if kind not in AXES:
             self.fail(element, f"{whose}: its type {kind!r} is not one of {', '.join(AXES)}")
@@ -609,7 +615,7 @@ class _Reader:
     def first(self, element: Element, tag: str, whose: str) -> Element | None:
         found = list(element.find_all(tag))
         if len(found) > 1:
-            self.note(found[1], f"{whose} has {len(found)} <{tag}> elements; the first is used")
+            self.depart(found[1], f"{whose} has {len(found)} <{tag}> elements; the first is used")
         return found[0] if found else None
 
     def read_name(self, element: Element) -> str:

@@ -32,6 +32,7 @@ from ...value.attributes import named_arguments
 from ..mesh_files import MeshFinder, check_package_dirs
 from ..model import Model
 from ..parts import LinkMass, make_body, plural, rotation_taking
+from ..report import Report
 from .document import NUM_Q, NUM_U, Box, Cylinder, Joint, Mesh, Sphere, UrdfDocument, Visual
 from .forces import add_dampers, add_frictions, add_stops, find_bounds
 from .mass import calc_link_masses, rotation_matrix
@@ -63,7 +64,7 @@ def load_urdf(
     package_dirs: str | os.PathLike[str] | Sequence[str | os.PathLike[str]] = (),
     joint_damping: bool = True,
     joint_limits: bool = True,
-    joint_friction: bool = False,
+    joint_friction: bool | None = None,
     stop_stiffness: float | None = None,
     stop_dissipation: float = 1.0,
     mimic: bool = True,
@@ -88,7 +89,8 @@ def load_urdf(
         Acceleration of free fall in Ground, length/time^2. URDF files have none.
     strict : bool, default: False
         Whether what is wrong with the file, and put up with otherwise, is an error: inertias that no body has, missing mesh
-        files, an ``<inertial>`` without ``<mass>``, a mesh's scale of four numbers, blank lines before the XML declaration.
+        files, an ``<inertial>`` without ``<mass>``, a mesh's scale of four numbers, blank lines before the XML declaration;
+        and all else that is approximated or left out.
     package_dirs : path or sequence of paths, optional
         Folders in which ``package://NAME/...`` is looked for first, each the package's own or one that holds it. Then come the
         folders above the file, and those of the environment's ``ROS_PACKAGE_PATH`` and ``AMENT_PREFIX_PATH``.
@@ -98,8 +100,9 @@ def load_urdf(
     joint_limits : bool, default: True
         Whether revolute and prismatic joints with limits have a `force.MobilityLinearStop`. One that zero is outside of is at
         its limit in `Model.default_state`.
-    joint_friction : bool, default: False
-        Whether joints with ``<dynamics friction="...">`` have a `force.MobilityDryFriction`.
+    joint_friction : bool, optional
+        Whether joints with ``<dynamics friction="...">`` have a `force.MobilityDryFriction`. Unless given they do not, and a
+        warning says so.
     stop_stiffness : float, optional
         Of all stops, force*length/angle or force/length. Unless given, such that a stop gives way to the joint's greatest
         effort by 0.02 rad or 2 mm.
@@ -142,6 +145,8 @@ def load_urdf(
         Joints that move no mass, such as those of massless leaves, have no equation of motion; they
         are welded. Inertias that no body has (a principal moment above the sum of the other two, by more than 1 %) are
         used as they are; one warning names all links that have them. One more names all other faults of the file.
+    ModelWarning
+        If the file says what moves the model and is not simulated: once, with counts and options.
 
     Notes
     -----
@@ -171,7 +176,7 @@ def load_urdf(
         strict=strict,
         joint_damping=joint_damping,
         joint_limits=joint_limits,
-        joint_friction=joint_friction,
+        joint_friction=bool(joint_friction) if joint_friction is None else joint_friction,
         mimic=mimic,
         collision=collision,
         exclude_overlapping=exclude_overlapping,
@@ -186,7 +191,7 @@ def load_urdf(
         materials = collisions.check_materials(collision_material, link_materials, document.links)
     tree = build_tree(document)
     masses, mass_notes, impossible = calc_link_masses(document, tree)
-    mass_notes += _put_up_with(document, impossible, bool(strict))
+    odd = _put_up_with(document, impossible, bool(strict))
     idle, base_moves_mass = find_idle_joints(tree, masses)
     if floating_base and not base_moves_mass:
         raise ModelError(
@@ -197,17 +202,16 @@ def load_urdf(
     if idle:
         names = ", ".join(repr(joint.name) for joint in idle)
         warnings.warn(f"{document.path}: joints that move no mass are welded: {names}", stacklevel=3)
-    report = [
-        *document.notes,
-        *mass_notes,
-        *_notes_on_joints(document, idle, joint_damping, joint_limits, joint_friction),
-        *_notes_on_mimicry(document, idle, mimic),
-        *_notes_on_meshes(document, finder, bool(strict)),
-    ]
+    report = Report([*document.notes, *mass_notes])
+    for line in odd:
+        report.depart(line)
+    _report_joints(report, document, idle, joint_damping, joint_limits, joint_friction)
+    _report_mimicry(report, document, idle, mimic)
+    report += _notes_on_meshes(document, finder, bool(strict))
     built = _Builder(document, tree, masses, {joint.name for joint in idle}, finder)
     model = built.build(floating_base, gravity, report, mimic, joint_limits)
     moving = {joint.name: model.bodies[link] for link, joint in tree.moving_order if joint.name in model.coordinates}
-    model.report += _add_rotors(document, moving)
+    _add_rotors(report, document, moving)
     if joint_damping:
         model.dampers |= add_dampers(model.forces, document.joints, moving)
         if model.dampers:
@@ -221,26 +225,27 @@ def load_urdf(
         model.stops |= stops
         if stops:
             model.report.append(f"limits of {plural(len(stops), 'joint', 'joints')}: simulated, as compliant stops")
-        model.report += notes
+        for line in notes:
+            report.depart(line)
     if collision:
         welded = {joint.name for joint in idle}
         model.report += collisions.add_surfaces(
             model, document, welded, materials, collision_meshes, bool(exclude_overlapping), finder
         )
+    report.finish(document.path, bool(strict))
     return model
 
 
-def _add_rotors(document: UrdfDocument, moving: Mapping[str, MobilizedBody]) -> list[str]:
-    """Add what transmissions say of rotors to the inertia of joints of one coordinate; what there is to report."""
+def _add_rotors(report: Report, document: UrdfDocument, moving: Mapping[str, MobilizedBody]) -> None:
+    """Add what transmissions say of rotors to the inertia of joints of one coordinate."""
     inertias: dict[str, float] = {}
-    notes = []
     for transmission in document.transmissions.values():
         reflected = sum(actuator.rotor_inertia * actuator.reduction**2 for actuator in transmission.actuators)
         if reflected == 0.0:
             continue
         joint = transmission.joints[0] if len(transmission.joints) == 1 else ""
         if joint not in moving or moving[joint].facts.num_u != 1:
-            notes.append(
+            report.depart(
                 f"line {transmission.line}: the rotors of transmission {transmission.name!r} are left out: it is not of one "
                 "joint that moves about or along one axis"
             )
@@ -249,8 +254,7 @@ def _add_rotors(document: UrdfDocument, moving: Mapping[str, MobilizedBody]) -> 
     for name, inertia in inertias.items():
         moving[name].set_default_rotor_inertia(inertia)
     if inertias:
-        notes.append(f"rotors of {plural(len(inertias), 'joint', 'joints')}: in the mass matrix")
-    return notes
+        report.append(f"rotors of {plural(len(inertias), 'joint', 'joints')}: in the mass matrix")
 
 
 def _put_up_with(document: UrdfDocument, impossible: list[str], strict: bool) -> list[str]:
@@ -271,12 +275,14 @@ def _put_up_with(document: UrdfDocument, impossible: list[str], strict: bool) ->
     return [f"{one}: no body has such an inertia; it is kept as it is" for one in impossible]
 
 
-def _notes_on_joints(document: UrdfDocument, idle: list[Joint], damping: bool, limits: bool, friction: bool) -> list[str]:
-    notes = [
-        f"line {joint.line}: joint {joint.name!r} moves no mass ({joint.child!r} and what hangs "
-        "on it do not resist it) and is welded"
-        for joint in idle
-    ]
+def _report_joints(
+    report: Report, document: UrdfDocument, idle: list[Joint], damping: bool, limits: bool, friction: bool | None
+) -> None:
+    for joint in idle:
+        report.depart(
+            f"line {joint.line}: joint {joint.name!r} moves no mass ({joint.child!r} and what hangs "
+            "on it do not resist it) and is welded"
+        )
     welded = {joint.name for joint in idle}
     movable = [joint for joint in document.joints.values() if joint.type != "fixed" and joint.name not in welded]
     for what, count in (
@@ -284,9 +290,11 @@ def _notes_on_joints(document: UrdfDocument, idle: list[Joint], damping: bool, l
         ("damping", 0 if damping else sum(joint.dynamics.damping > 0.0 for joint in movable)),
         ("friction", 0 if friction else sum(joint.dynamics.friction > 0.0 for joint in movable)),
     ):
-        if count:
-            notes.append(f"{what} of {plural(count, 'joint', 'joints')}: kept as data, not simulated")
-    return notes
+        line = f"{what} of {plural(count, 'joint', 'joints')}: kept as data, not simulated"
+        if count and what == "friction" and friction is None:
+            report.lose(line, "joints with friction, which is left out", count, "joint_friction=True")
+        elif count:
+            report.append(f"{line}, as was asked")
 
 
 #: Joints of one coordinate, which is what mimicry is about.
@@ -300,18 +308,16 @@ def _mimics(document: UrdfDocument, joint: Joint, welded: set[str]) -> bool:
     )
 
 
-def _notes_on_mimicry(document: UrdfDocument, idle: list[Joint], mimic: bool) -> list[str]:
+def _report_mimicry(report: Report, document: UrdfDocument, idle: list[Joint], mimic: bool) -> None:
     welded = {joint.name for joint in idle}
     mimicking = [joint for joint in document.joints.values() if joint.mimic is not None]
-    if not mimicking:
-        return []
-    if not mimic:
-        return [f"mimicry of {plural(len(mimicking), 'joint', 'joints')}: kept as data, not simulated"]
+    if mimicking and not mimic:
+        report.append(f"mimicry of {plural(len(mimicking), 'joint', 'joints')}: kept as data, not simulated, as was asked")
+        return
     coupled = [joint for joint in mimicking if _mimics(document, joint, welded)]
-    notes = []
     if coupled:
         each = "a constraint" if len(coupled) == 1 else "a constraint each"
-        notes.append(f"mimicry of {plural(len(coupled), 'joint', 'joints')}: {each}")
+        report.append(f"mimicry of {plural(len(coupled), 'joint', 'joints')}: {each}")
     for joint in mimicking:
         if joint in coupled or joint.mimic is None:
             continue
@@ -322,8 +328,8 @@ def _notes_on_mimicry(document: UrdfDocument, idle: list[Joint], mimic: bool) ->
             why = f"{other.name!r} cannot move; it is held where that is at zero"
         else:
             why = "only joints of one coordinate can be coupled"
-        notes.append(f"line {joint.line}: joint {joint.name!r} mimics {other.name!r} in vain: {why}")
-    return notes
+        line = f"line {joint.line}: joint {joint.name!r} mimics {other.name!r} in vain: {why}"
+        report.lose(line, "joints that mimic in vain")
 
 
 def _notes_on_meshes(document: UrdfDocument, finder: MeshFinder, strict: bool) -> list[str]:

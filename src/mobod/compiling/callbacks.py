@@ -1,0 +1,113 @@
+"""Callbacks: Python functions that kernels call by address, as they call a `Routine`.
+
+A kernel has let go of Python's lock; the callback takes it for as long as Python computes. What Python raises cannot pass
+through compiled code, so that it is kept, thread by thread, until the kernel has returned, and `raise_kept` raises it then.
+Until then no callback is called again. A `ModelError` says that there is no result at this point; kernels see that by what the
+callback leaves in place of results, and may go on elsewhere.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import threading
+import weakref
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from ..errors import ModelError
+from . import routines
+
+_SIGNATURE = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)
+#: What a callback returns where it has no results.
+NO_RESULT = 1
+
+
+class _Kept(threading.local):
+    raised: BaseException | None = None
+    refusal: Exception | None = None
+    of_many: bool = False
+
+
+_kept = _Kept()
+
+
+class Callback:
+    """What a tree keeps in place of a `Routine`, where Python computes.
+
+    Parameters
+    ----------
+    compute : callable
+        ``compute(scalar, pointer, i, k)`` with the scalar of a record, as `Routine` names them, the address of its block, and
+        what the kernel asks for.
+    fail : callable
+        ``fail(scalar, pointer, i, k)`` leaves what is not a number in place of results.
+    """
+
+    def __init__(self, compute: Callable[[str, int, int, int], None], fail: Callable[[str, int, int, int], None]) -> None:
+        self._compute, self._fail = compute, fail
+        self._entries: dict[str, tuple[Any, int]] = {}
+
+    def address(
+        self, in_lanes: bool = False, with_tangents: bool = False, own_parameters: bool = False, twice: bool = False
+    ) -> int:
+        """What kernels call for a record's scalar."""
+        scalar = routines.scalar_of(in_lanes, with_tangents, own_parameters, twice)
+        if scalar not in self._entries:
+            compute, fail = self._compute, self._fail
+
+            def entry(pointer: int, i: int, k: int) -> int:
+                if _kept.raised is None:
+                    try:
+                        compute(scalar, pointer, i, k)
+                        return 0
+                    except ModelError as error:
+                        _kept.refusal = error
+                    except BaseException as error:
+                        if _kept.of_many and isinstance(error, Exception):
+                            _kept.refusal = error
+                        else:
+                            _kept.raised = error
+                fail(scalar, pointer, i, k)
+                return NO_RESULT
+
+            callback = _SIGNATURE(entry)
+            address = ctypes.cast(callback, ctypes.c_void_p).value or 0
+            routines.interpreted[address] = lambda model, i, k: entry(model.block.ctypes.data, i, k)
+            weakref.finalize(self, routines.interpreted.pop, address, None)
+            self._entries[scalar] = callback, address
+        return self._entries[scalar][1]
+
+    def is_compiled_for(self, *scalar: bool) -> bool:
+        """Whether there is nothing to compile: always."""
+        return True
+
+
+@contextlib.contextmanager
+def among_many() -> Iterator[None]:
+    """While a kernel runs one state after the other: an error is of one of them, and the next go on."""
+    before, _kept.of_many = _kept.of_many, True
+    try:
+        yield
+    finally:
+        _kept.of_many, _kept.refusal = before, None
+    raise_kept()
+
+
+def raise_kept() -> None:
+    """Raise what a callback has raised in the kernel that this thread has called last."""
+    raised = _kept.raised
+    if raised is not None:
+        _kept.raised = None
+        raise raised
+
+
+def keep_refusal(error: Exception) -> None:
+    """Keep why a part of what a kernel has asked for, one lane say, has no result; the callback leaves what is not a number."""
+    _kept.refusal = error
+
+
+def take_refusal() -> Exception | None:
+    """Why a callback has had no result, since this was last asked; None if all had."""
+    refusal, _kept.refusal = _kept.refusal, None
+    return refusal

@@ -1,0 +1,385 @@
+"""Analytic derivatives of both dynamics: by one sweep, with the contributions of elements and constraints.
+
+The sweep alone is for systems where gravity, forces on single mobilities and held ones are all that acts.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ..algebra.arrays import Array
+from ..algebra.record import LANES, aligned_zeros, layout
+from ..constraint.base import Constraint
+from ..derivative import elements, of_state
+from ..force._slopes import row_of
+from ..force.base import Force
+from ..mobilizer import _rates
+from ..state import validity
+from ..state.fields import INSTANCE_FIELDS, SHORTCUTS
+from ..tree import inverse_dynamics_derivatives as kernels
+from ..tree import matrix_sweep
+from ..tree.forward_dynamics_derivatives import own_blocks_of, runs_of
+from ..tree.prescribed_mobilities import FROM_MOTION
+from ..tree.realize import NOT_PLAIN
+from ..value.stage import Stage
+from .derivatives_of_dynamics import ForwardDynamicsDerivatives
+from .matter_constraints import order_of_rows
+
+if TYPE_CHECKING:
+    from ..state.state import State
+    from ..tree.tree import Tree
+    from .manifold import OnManifold
+
+_zeros = np.zeros  # one lookup less
+_kernel = kernels.calc_accelerations_derivatives
+_ACCELERATION, _REALIZED = int(Stage.ACCELERATION), validity.WANTED[Stage.ACCELERATION]
+#: Fields of a state's own that decide whether gravity is all that acts.
+_DECIDING = ("force_enabled", "force_integers", "constraint_enabled", "prescribed", "mass")
+#: The most sweeps of a tree that are kept, by what the state has of its own of these.
+_KEPT = 64
+
+
+def sweep_for(system: OnManifold, state: State) -> Sweep:
+    """The sweep for a state's tree, and for what is enabled in the state."""
+    return _kept_for(state, _key_of(state), lambda: _made(system, state.tree, state.field))
+
+
+def whole_for(system: OnManifold, state: State) -> Whole:
+    """The same, also where the bare sweep is enough."""
+    found = sweep_for(system, state)
+    if not isinstance(found, Whole):
+        key = "whole", *_key_of(state)
+        found = _kept_for(state, key, lambda: Whole(system, state.tree, Parts(system, state.tree, state.field)))
+    return found
+
+
+def _key_of(state: State) -> tuple[Any, ...]:
+    """What the state has of its own of all that decides; of a mass it matters only whether there is one."""
+    own = state.own_fields
+    if not own:
+        return ()
+    return tuple((name, (own[name] > 0.0 if name == "mass" else own[name]).tobytes()) for name in _DECIDING if name in own)
+
+
+def _kept_for(state: State, key: tuple[Any, ...], make: Callable[[], Any]) -> Any:
+    kept = state.tree.sweeps
+    try:
+        return kept[key]
+    except KeyError:
+        if len(kept) >= _KEPT:
+            kept.clear()
+        found = kept[key] = make()
+        return found
+
+
+def _made(system: Any, tree: Tree, field: Any) -> Sweep:
+    """The bare sweep where that is enough."""
+    parts, bare = Parts(system, tree, field), None
+    if parts.are_bare or tree.nu == 0:
+        bare = Sweep(system, tree, parts.slopes)
+    return bare if bare is not None and not bare.bent.any() else Whole(system, tree, parts)
+
+
+def _pulls_on_all(field: Any, tree: Tree) -> bool:
+    """Whether gravities pull on all bodies with mass."""
+    enabled, pulled = field("force_enabled"), field("force_integers")
+    heavy = np.flatnonzero(field("mass")[1:, 0] > 0.0) + 1
+    first = tree.fields["force_first_integer"]
+    return all(pulled[first[e] + heavy].all() for e in range(tree.counts["ng"]) if enabled[e])
+
+
+class Parts:
+    """What the rigid sweep has not, of the elements that are enabled.
+
+    Attributes
+    ----------
+    slopes : array
+        The elements of forces on single mobilities, see `force._slopes`.
+    routines : array of int
+        Of each run of elements the address of its routine for Duals, 0 where it need not be differentiated.
+    asked : int
+        What `derivative.elements.contribute` is asked for.
+    rows : array of int
+        The constraints' equations, by the kernels' rows; and of driven mobilities
+    driven : array of int
+        the numbers.
+    """
+
+    def __init__(self, system: Any, tree: Tree, field: Any) -> None:
+        enabled, fields = field("force_enabled"), tree.fields
+        forces = {force.element: force for force in system.all_forces()}
+        self.routines, rows, local, acts = np.zeros(tree.counts["nr"], np.int64), [], True, False
+        for r, (first, end) in enumerate(zip(fields["run_first"], fields["run_end"], strict=True)):
+            run = [forces[e] for e in range(first, end) if enabled[e]]
+            own = [row_of(force, tree) for force in run]
+            if all(one is not None for one in own):
+                rows += [row for one in own for row in one or []]
+            elif not all(force.holds_wrenches for force in run):
+                self.routines[r] = run[0].routine.address(with_tangents=True)
+                local = local and all(map(_is_of_package, run))
+            acts = acts or any(one is None for one in own)
+        self.slopes: npt.NDArray[np.int64] = np.array(rows, np.int64).reshape(-1, 5)
+        constraints = [one for one in system.get_matter_subsystem().constraints if field("constraint_enabled")[one.index]]
+        local = local and all(map(_is_of_package, constraints))
+        if acts and (self.routines.any() or constraints):
+            local = local and not (fields["rates"] == _rates.MATRIX).any() and not any(fields["turning"] == 2)
+        self.rows = order_of_rows(tree, field("constraint_enabled"))
+        self.driven = np.flatnonzero(np.repeat(field("prescribed") == FROM_MOTION, tree.num_u))
+        self.asked = elements.CONSTRAINED if len(self.rows) else 0
+        if not _pulls_on_all(field, tree):
+            self.asked |= elements.PULLED
+        #: Whether the rigid sweep, with slopes, is all.
+        self.are_bare = not (acts or self.asked or len(self.driven))
+        if self.are_bare:
+            self.asked |= elements.RIGID
+        elif not local:
+            self.asked |= elements.SWEPT
+
+
+def _is_of_package(part: Any) -> bool:
+    """Whether it reads of bodies their motion alone: of a user's own kind nobody knows."""
+    kind = next(kind for kind in type(part).__mro__ if kind.__module__.startswith("mobod."))
+    return kind not in (Force, Constraint) and not getattr(part, "reads_mobilizers", False)
+
+
+class Sweep:
+    """The kernel with its scratch, for the states of one tree, no hinge column of which depends on q."""
+
+    def __init__(self, system: OnManifold, tree: Tree, slopes: npt.NDArray[np.int64]) -> None:
+        bodies = system.get_matter_subsystem().body_list
+        turned = tree.fields["reversed"]
+        bent = [
+            int(n > 0 and not (b.facts.constant_hinge and not r)) for b, n, r in zip(bodies, tree.num_u, turned, strict=True)
+        ]
+        #: 1 for bodies whose columns depend on their coordinates.
+        self.bent: npt.NDArray[np.int64] = np.array(bent, np.int64)
+        #: The elements of forces on single mobilities, see `force._slopes`.
+        self.slopes = slopes
+        #: Of each body the next one inboard that has mobilities, or the body itself.
+        self.carrier = np.zeros(tree.nb, np.int64)
+        for b in range(1, tree.nb):
+            self.carrier[b] = b if tree.num_u[b] else self.carrier[tree.fields["parent"][b]]
+        self._of_tree = self.bent, slopes
+        #: For derivatives of many states, see `forward_dynamics_derivatives`.
+        self.runs = runs_of(tree)
+        self.own_blocks = own_blocks_of(tree, slopes, self.runs)
+        self._no_bends = np.zeros((1, kernels.NUMBERS_OF_BENDS))
+        self._nu = nu = tree.nu
+        self._counts = tree.nb, nu
+        self._pool: list[tuple[Array, ...]] = []
+        self._no_z, self._no_forces = np.zeros((nu, 0)), np.zeros(0)  # without numbers that anybody could change
+
+    def _work(self) -> tuple[Array, ...]:
+        """Scratch of the kernel that is not in use, else new."""
+        try:
+            return self._pool.pop()
+        except IndexError:
+            return kernels.make_work(*self._counts)
+
+    def residual(self, state: State, u_dot: Array, A: Array) -> tuple[Array, Array]:
+        """Derivatives of inverse dynamics by q and u, at *u_dot* and the accelerations of the bodies."""
+        nu = self._nu
+        if nu == 0:
+            return np.zeros((0, 0)), np.zeros((0, 0))
+        work, out = self._work(), np.empty((2, nu, nu))
+        given = (
+            state.block,
+            A.reshape(-1, 6),
+            u_dot,
+            self._no_bends,
+            self.bent,
+            self.slopes,
+            self.carrier,
+            work[0][:0],
+            *work,
+            out,
+        )
+        kernels.calc_derivatives(*given)
+        self._pool.append(work)
+        return out[0], out[1]
+
+    def accelerations_at(
+        self, system: OnManifold, state: State, q: Any, u: Any, forces: Any = None
+    ) -> ForwardDynamicsDerivatives:
+        """`accelerations` at *q* and *u*, where the state is realized with *forces* beside the elements'.
+
+        It is written for its own time, which is a sixth of a small robot's: no name twice, no tuple taken apart.
+        """
+        if self._nu == 0:
+            system.realize(state, q=q, u=u, mobility_forces=forces)
+            return self.accelerations(system, state)
+        pool = self._pool
+        try:  # as `_work`
+            work = pool.pop()
+        except IndexError:
+            work = kernels.make_work(*self._counts)
+        found: Any = (_kernel.code or _kernel.load())(
+            state.block,
+            system.plain_routine,
+            0,
+            state.q_values,
+            state.u_values,
+            q,
+            u,
+            self._no_forces if forces is None else forces,
+            self._no_bends,
+            self._of_tree,
+            work,
+            state.scratch or matrix_sweep.make_scratch(state),
+            ForwardDynamicsDerivatives,
+            self._no_z,
+        )
+        pool.append(work)
+        if type(found) is int:
+            if found != NOT_PLAIN:
+                state.invalidate_q()
+                system.explain(state, found)
+            system.realize(state, q=q, u=u, mobility_forces=forces)
+            return self.accelerations(system, state)
+        state.valid = _REALIZED
+        state.stage_number = _ACCELERATION
+        return self._with_z(state, found) if len(state.z_values) else found
+
+    def accelerations(self, system: OnManifold, state: State) -> ForwardDynamicsDerivatives:
+        """Derivatives of the state's u_dot by q, u, z, mobility forces and time, where it is realized unless it is."""
+        q, u = state.q_values, state.u_values
+        if self._nu == 0:
+            none = _zeros((0, 0))
+            return self._with_z(state, ForwardDynamicsDerivatives(none, none, self._no_z, none, _zeros(0)))
+        work = self._work()
+        found: Any = (_kernel.code or _kernel.load())(
+            state.block,
+            system.plain_routine,
+            state.valid,
+            q,
+            u,
+            q,
+            u,
+            self._no_forces,
+            self._no_bends,
+            self._of_tree,
+            work,
+            state.scratch or matrix_sweep.make_scratch(state),
+            ForwardDynamicsDerivatives,
+            self._no_z,
+        )
+        self._pool.append(work)
+        if type(found) is int:
+            system.explain(state, found)
+        state.valid |= _REALIZED
+        return self._with_z(state, found) if len(state.z_values) else found
+
+    def _with_z(self, state: State, found: ForwardDynamicsDerivatives) -> ForwardDynamicsDerivatives:
+        """The same with zeros by the state's z, of which u_dot does not depend here."""
+        return found._replace(z=_zeros((self._nu, len(state.z_values))))
+
+
+#: Where the block has what a state may have of its own; of short cuts a record of Duals takes none.
+_PLACES = np.array([layout.places[name] for name in INSTANCE_FIELDS if name not in SHORTCUTS])
+
+
+class Whole(Sweep):
+    """The same with elements, constraints and motions: their derivatives by a record of Duals."""
+
+    def __init__(self, system: OnManifold, tree: Tree, parts: Parts) -> None:
+        super().__init__(system, tree, parts.slopes)
+        self._tree, self.parts = tree, parts
+        self.of_parts = parts.slopes, self.bent, self.carrier, np.repeat(np.arange(tree.nb), tree.num_u)
+        self._addresses = (
+            elements.contribute.address(with_tangents=True),
+            elements.sweep_kinematics.address(with_tangents=True) if self.bent.any() else 0,
+        )
+
+    def _work(self) -> tuple[Any, ...]:
+        try:
+            return self._pool.pop()
+        except IndexError:
+            return self._made_work()
+
+    def _made_work(self) -> tuple[Any, ...]:
+        """A record of Duals, what kernels take of it, and scratch of all kinds."""
+        tree, parts, nu = self._tree, self.parts, self._nu
+        duals: Any = tree.new_record(False, True)
+        for name in SHORTCUTS:  # zero is always right
+            duals.share(name, np.zeros_like(tree.fields[name]))
+        duals.share("run_routine", parts.routines)
+        fields = tuple(getattr(duals, name).array[:, 0] for name in elements.FIELDS)
+        columns, m, num_rows = 2 * nu + tree.nz + 1, max(len(parts.rows), 1), max(tree.counts["num_rows"], 1)
+
+        def both(rows: int, columns: int) -> tuple[Array, Array]:
+            flat = aligned_zeros(rows, LANES * -(-columns // LANES))
+            return flat, flat.reshape(rows, -1, LANES)
+
+        flat_seeds = aligned_zeros(elements.NUMBERS_OF_EIGHT, LANES)
+        seeds = flat_seeds.reshape(elements.NUMBERS_OF_EIGHT, 1, LANES)
+        flat_R, R = both(nu, columns)
+        flat_E, E = both(num_rows, columns)
+        flat_K, K = both(nu, columns)
+        flat_D, D = both(nu, columns + nu)
+        flat_inv, _ = both(matrix_sweep.scratch_rows(nu, tree.num_slots), nu)
+        flat_inv[matrix_sweep.PLACES] = np.arange(flat_inv.shape[1])
+        more = (
+            *(np.zeros((tree.nq, 6)), np.zeros((nu if self.bent.any() else 1, kernels.NUMBERS_OF_BENDS))),
+            *(np.zeros((nu + tree.nq, 1)), np.zeros((tree.nb, 6)), np.zeros((nu, elements.NUMBERS_OF_COLUMN))),
+            *(flat_seeds, seeds, aligned_zeros(tree.nb, 6 * LANES).reshape(tree.nb, 6, LANES), R, flat_R, E, K),
+        )
+        solving = (
+            *(np.zeros((nu, nu)), np.zeros((num_rows, nu)), np.zeros((nu, m)), np.zeros((num_rows, 1)), np.zeros((m, m))),
+            *(np.zeros((m, columns + nu)), np.zeros((m, columns + nu)), flat_D, D, flat_E, flat_K),
+        )
+        inverse = flat_inv, flat_inv.reshape(len(flat_inv), -1, LANES)
+        return duals, (duals.block, *self._addresses, fields), kernels.make_work(*self._counts), more, solving, inverse
+
+    def _put(self, state: State, duals: Any) -> None:
+        """Let the record of Duals have the state's parameters, and what contacts remember."""
+        duals.block.reshape(-1)[_PLACES] = state.block[_PLACES]
+        if self._tree.counts["bristle_rows"]:
+            duals.bristle_memory[:] = state.record.bristle_memory[: len(duals.bristle_memory.values)]
+
+    @contextlib.contextmanager
+    def work_of_lanes(self, state: State) -> Iterator[tuple[Any, tuple[Any, ...]]]:
+        """A record of Duals with a state's parameters, and what a kernel of many states takes for one after the other."""
+        work = self._work()
+        duals, of_duals, _, more, solving, _ = work
+        self._put(state, duals)
+        yield duals, (of_duals, more[6], (more[4], more[5], *more[7:]), *solving[-2:])
+        self._pool.append(work)
+
+    def residual(self, state: State, u_dot: Array, A: Array) -> tuple[Array, Array]:
+        """Derivatives of inverse dynamics by q and u, at *u_dot* and the accelerations of the bodies."""
+        work, nu = self._work(), self._nu
+        duals, of_duals, scratch, more, _, _ = work
+        by_q, by_u = np.empty((nu, nu)), np.empty((nu, nu))
+        self._put(state, duals)
+        asked = self.parts.asked & ~elements.CONSTRAINED
+        of_state.calc_inverse_dynamics_derivatives(
+            state.block, of_duals, asked, self.of_parts, scratch, more, u_dot, A.reshape(-1, 6), by_q, by_u
+        )
+        self._pool.append(work)
+        return by_q, by_u
+
+    def accelerations_at(
+        self, system: OnManifold, state: State, q: Any, u: Any, forces: Any = None
+    ) -> ForwardDynamicsDerivatives:
+        """`accelerations` at *q* and *u*, where the state is realized with *forces* beside the elements'."""
+        system.realize(state, q=q, u=u, mobility_forces=forces)
+        return self.accelerations(system, state)
+
+    def accelerations(self, system: OnManifold, state: State) -> ForwardDynamicsDerivatives:
+        """Derivatives of the state's u_dot by q, u, z, mobility forces and time, where it is realized unless it is."""
+        work, nu, parts = self._work(), self._nu, self.parts
+        duals, of_duals, scratch, more, solving, inverse = work
+        if validity.EVERYTHING & ~state.valid:
+            system.compute(state, _REALIZED)
+        by_q, by_u, by_forces, by_time = np.empty((nu, nu)), np.empty((nu, nu)), np.empty((nu, nu)), np.empty(nu)
+        by_z = np.zeros((nu, len(state.z_values)))
+        self._put(state, duals)
+        given = state.block, of_duals, parts.asked, self.of_parts, parts.rows, parts.driven, *inverse, scratch, more, solving
+        of_state.calc_forward_dynamics_derivatives(*given, by_q, by_u, by_z, by_forces, by_time)
+        self._pool.append(work)
+        return ForwardDynamicsDerivatives(by_q, by_u, by_z, by_forces, by_time)
