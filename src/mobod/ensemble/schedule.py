@@ -142,5 +142,5 @@ def change(system: MultibodySystem, state: State, calls: Iterable[Call]) -> Hand
     """Let handlers change a state."""
     y = state.y_values.copy()
     state.mark_unchanged()
-    ends = let_handle(system, state, calls)
+    ends = let_handle(system, state, calls, state.time)
     return Handled(ends, not state.is_unchanged() or not np.array_equal(y, state.y_values))

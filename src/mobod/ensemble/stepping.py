@@ -83,6 +83,10 @@ class Stepping(LinearModels):
         stepped one by one, each has a `TimeStepper` that goes on with the next call (31 kB a state and more); in a copy of the
         ensemble, after `set_each`, and where times are assigned, they begin anew.
 
+        Handlers and reporters of scheduled events are called for each state at its time, and states are in lanes in between;
+        they are asked for their next times where a state begins, and after each of their events. A state for which a
+        compiled witness may change sign is stepped to the end of the call alone.
+
         Examples
         --------
         >>> import mobod as mb, numpy as np

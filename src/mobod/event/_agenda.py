@@ -171,15 +171,15 @@ def _is_periodic(one: EventHandler) -> bool:
     return type(one).get_next_event_time is Periodic.get_next_event_time  # type: ignore[attr-defined]
 
 
-def let_handle(system: MultibodySystem, state: State, calls: Iterable[Call]) -> Any:
-    """Let handlers change a state, each with what the one before has left; the one that ends the run, or None.
+def let_handle(system: MultibodySystem, state: State, calls: Iterable[Call], now: float) -> Any:
+    """Let handlers change a state of time *now*, each with what the one before has left; the one that ends the run, or None.
 
     Raises
     ------
     TypeError, ModelError
         If one answers something else than a handler does, changes the time, or leaves what cannot be realized.
     """
-    now, ends = state.time, None
+    ends = None
     for owner, call in calls:
         answer = call(state)
         if answer is not None and not isinstance(answer, (bool, np.bool_)):

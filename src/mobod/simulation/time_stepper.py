@@ -743,7 +743,7 @@ class TimeStepper(Sealed):
             state.end_step(self._now)  # variables that update themselves do so, and have both sides of a jump
             state.mark_unchanged()
         try:
-            ends = let_handle(self.system, state, calls)
+            ends = let_handle(self.system, state, calls, self._now)
             changed = not state.is_unchanged() or not np.array_equal(y, state.y_values)
             if changed:
                 self._reach = max(self._now - self.began, 0.5 * self._reach)
