@@ -73,6 +73,7 @@ class Ensemble(Simulating):
         other._forces_kept = self._forces_kept.copy()
         other._forces = other._forces_kept if len(self._forces) else self._forces
         other._template = self._template.copy()
+        other._lent = other._schedule = None
         other._shared, other._begun = None, self._begun.copy()
         other._departures = {i: one.copy(self._template) for i, one in self._departures.items()}
         other._own = {name: self._own_of_each(name) for name in self._own}

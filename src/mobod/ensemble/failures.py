@@ -48,6 +48,10 @@ class Reasons:
         #: What those say that were run alone.
         self.of_states: dict[int, str] = {}
 
+    def add(self, which: npt.NDArray[np.int64], status: npt.NDArray[np.int64]) -> None:
+        """How the runs of some states have ended."""
+        self._status[which] = status
+
     def __getitem__(self, i: int) -> str:
         if i in self._bad:
             return f"the force on mobility {self._bad[i]}, of mobility_forces, is not finite"

@@ -12,6 +12,7 @@ from ..algebra.arrays import Array
 from ..algebra.record import LANES, aligned_zeros
 from ..compiling import among_many
 from ..event._watch import is_compiled
+from ..event.scheduled import Scheduled
 from ..event.when import When
 from ..force.contact.step_limit import limit_step
 from ..integrator import BDF, Integrator, SemiExplicitEuler, SemiExplicitEuler2, Verlet
@@ -81,12 +82,10 @@ def why_one_by_one(state: State, integrator: Integrator, watches: bool = False, 
         return Reason(f"parts of this system are in Python ({_named(parts) or 'measures'})", _COMPILE)
     if type(settings).kernel not in METHODS or type(settings).try_step is not Integrator.try_step:
         return _why_alone(system, settings, watches, functions)
-    watched = [one for one in system.event_handlers if isinstance(one, When) and is_compiled(one) and one.witness.has_rate]
-    if not watches and watched == system.event_handlers and watched:
-        return Reason(f"handlers may change states within a step ({_named(list(watched))})", "with simulate they run in lanes")
-    unwatched = [one for one in system.event_handlers if one not in watched]
-    if unwatched or system.event_reporters:
-        return Reason(f"events of this system are found by Python ({_named([*unwatched, *system.event_reporters])})", _WATCH)
+    owners = *system.event_handlers, *system.event_reporters
+    found = [one for one in owners if not (is_watched(one) or is_scheduled(one, watches))]
+    if found:
+        return Reason(f"events of this system are found by Python ({_named(found)})", _WATCH)
     if system.has_time_advanced_events():
         return Reason("this system has events whenever time advances")
     if system.get_matter_subsystem().unilateral_contacts:
@@ -96,6 +95,16 @@ def why_one_by_one(state: State, integrator: Integrator, watches: bool = False, 
     settings._apply()  # noqa: SLF001
     plain = settings.allow_interpolation and settings.counts[rk.PROJECTION] & 1 and settings.internal_step_limit is None
     return None if plain else Reason("this integrator's settings are for one state of this system at a time")
+
+
+def is_watched(one: Any) -> bool:
+    """Whether lanes watch for the event of a handler."""
+    return isinstance(one, When) and is_compiled(one) and one.witness.has_rate
+
+
+def is_scheduled(one: Any, watches: bool) -> bool:
+    """Whether states leave their lanes for an event when its time has come."""
+    return isinstance(one, Scheduled) and not watches
 
 
 def _why_alone(system: MultibodySystem, integrator: Integrator, watches: bool, functions: Sequence[str]) -> Reason:
@@ -150,8 +159,6 @@ class LaneRuns:
 
     #: So many states are taken at once.
     WIDTH = LANES
-    #: Results beside the variables.
-    more: tuple[Any, ...] = ()
 
     def __init__(
         self,
@@ -223,7 +230,8 @@ class LaneRuns:
         instance = state.copy()
         state.system.realize(instance, Stage.INSTANCE)
         for handler in state.system.event_handlers:
-            assert isinstance(handler, When)
+            if not isinstance(handler, When):
+                continue
             witness, info = handler.witness, handler.get_trigger_info()
             assert witness.routine is not None
             own_integers, own_numbers = witness.pack(instance)

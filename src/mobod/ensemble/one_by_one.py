@@ -116,7 +116,7 @@ def run_one(
     columns: dict[str, Any] = rows.columns() if len(rows) else {}
     end = stepper.state if stepper.initialized else state
     if not has_choices_of(state, end):
-        end, failure = state, _OTHER_CHOICES
+        end, failure = state, OTHER_CHOICES
     whole = len(rows) == len(times) and columns["time"][-1] == times[-1]  # an event's row may be the last of as many
     if whole:
         integrator.leave_at(float(times[-1]))
@@ -137,7 +137,7 @@ def has_choices_of(shared: State, state: State) -> bool:
     return shared.use_euler_angles == state.use_euler_angles and sizes[0] == sizes[1]
 
 
-_OTHER_CHOICES = (
+OTHER_CHOICES = (
     "an event handler has changed what states of an ensemble share: Euler angles, or the number of variables; make the "
     "ensemble from a state that has them, or use a TimeStepper"
 )
@@ -164,29 +164,35 @@ class KeptSteppers:
         self._kept = {}
 
     def step(
-        self, i: int, row: Row, make: Callable[[int], State], duration: float, held: Array | None
+        self, i: int, row: Row, make: Callable[[int], State], end: float, held: Array | None, done: tuple[bool, bool]
     ) -> tuple[State, str | None]:
-        """Step state *i* by *duration* from the variables of *row*; the state there, and why it could not go on, if so.
+        """Step state *i* to *end* from the variables of *row*; the state there, and why it could not go on, if so.
 
         The stepper of the last call goes on, with q, u and z that have been assigned since; one whose time, or what is
-        remembered, is another begins anew with the state that *make* makes, as does one whose run has ended or failed.
+        remembered, is another begins anew with the state that *make* makes, as does one whose run has ended or failed. *done*
+        says of one that begins whether the handlers, and the reporters, that are due there have been called.
         """
         stepper, begun = self._kept.pop(i, (None, 0))
         try:
             if stepper is None or begun != row[6] or not _takes_up(stepper, row, held):
                 stepper = self._new(held)
                 stepper.initialize(make(i))
-            stepper.step(duration)
+                stepper.pass_over(*done)
+            stepper.step_exactly_to(end)
         except MobodError as error:
             return _state_of(stepper) or make(i), str(error)
         except Exception as error:  # of a user's own part
             warnings.warn(f"state {i} of the ensemble: {type(error).__name__}: {error}", RuntimeWarning, stacklevel=6)
             return _state_of(stepper) or make(i), f"{type(error).__name__}: {error}"
         if not has_choices_of(self._shared, stepper.state):
-            return make(i), _OTHER_CHOICES
+            return make(i), OTHER_CHOICES
         if stepper.termination is None:
             self._kept[i] = stepper, row[6]
         return stepper.state, None
+
+    def pop(self, i: int) -> TimeStepper | None:
+        """The stepper of state *i*, which is kept no longer."""
+        return self._kept.pop(i, (None, 0))[0]
 
     def _new(self, held: Array | None) -> TimeStepper:
         integrator = make_integrator(self._system, self._settings)

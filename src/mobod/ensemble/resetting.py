@@ -81,6 +81,8 @@ class Resetting(States):
             self._departures.pop(i, None)
         self._begun[chosen] += 1
         self._failed[chosen] = 0.0
+        if self._schedule is not None:
+            self._schedule.set_stale(chosen)
         self._changed(Stage.INSTANCE)
 
     def _chosen(self, mask: npt.ArrayLike | None) -> npt.NDArray[np.int64]:

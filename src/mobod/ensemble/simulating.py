@@ -53,6 +53,8 @@ _BUFFER = 1 << 26
 #: So many failures are explained by running the state once more alone, which finds what was at fault.
 _EXPLAINED = 8
 _ENDED = "terminate became positive"
+#: What lanes are told of which states to run, and how these go on.
+_ALL = np.zeros(0, np.int64), np.zeros((0, layout.ONWARD_SIZE))
 
 
 class Simulating(Stepping):
@@ -176,6 +178,8 @@ class Simulating(Stepping):
             raise
         finally:
             self._changed(Stage.INSTANCE)
+            if self._schedule is not None:
+                self._schedule.set_stale()
             run.close()
         motions = run.finished()
         if observe is not None:
@@ -230,7 +234,7 @@ class Simulating(Stepping):
             results,
             run.outcome,
             run.reached,
-            *lanes.more,
+            *(lanes.more if isinstance(lanes, StateRuns) else _ALL),
         )
 
         def work(number: int, chunks: Any, calls: Any) -> None:

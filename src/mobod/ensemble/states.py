@@ -40,6 +40,7 @@ class States(Sealed):
         "_forces_kept",
         "_groups",
         "_helpers",
+        "_lent",
         "_memory",
         "_n",
         "_of_subsystems",
@@ -51,6 +52,7 @@ class States(Sealed):
         "_reasons",
         "_reduced",
         "_results",
+        "_schedule",
         "_scratch",
         "_shared",
         "_stage",
@@ -119,6 +121,9 @@ class States(Sealed):
         self._begun = np.zeros(self._n, np.int64)
         #: The template at INSTANCE, with which states are compared that may have departed.
         self._shared: State | None = None
+        #: The state in which handlers and reporters see one after the other, and when they are due.
+        self._lent: State | None = None
+        self._schedule: Any = None
         self._reduced = reduced_tree_of(self._template)
         #: One record a thread: of the reduced tree, and of the whole one.
         self._workers: list[Record] = []
@@ -150,6 +155,8 @@ class States(Sealed):
         if array.shape != shape:
             raise ValueError(f"ensemble.{name} has shape {shape}, got {array.shape}")
         target[: self._n] = array.reshape(self._n, target.shape[1])
+        if name == "time" and self._schedule is not None:
+            self._schedule.set_stale()
         self._changed(stage)
 
     def _changed(self, stage: int) -> None:

@@ -13,9 +13,8 @@ import numpy.typing as npt
 
 from ..algebra.arrays import Array
 from ..algebra.record import LANES
-from ..errors import ModelError
+from ..errors import MobodError, ModelError
 from ..integrator import Integrator, RungeKuttaMerson
-from ..simulation.run import integrator_settings
 from ..simulation.simulate import integrator_named
 from ..stepping import record as rk
 from ..value.checks import number, positive
@@ -24,11 +23,13 @@ from .failures import Reasons
 from .lane_runs import LaneRuns, why_one_by_one
 from .lanes import layout
 from .linear_models import LinearModels
-from .one_by_one import KeptSteppers, run_one
-from .states import memory_of
+from .one_by_one import OTHER_CHOICES, KeptSteppers, has_choices_of
+from .schedule import Schedule
+from .states import memory_of, remember
 from .work_sharing import Task, by_chunks
 
 if TYPE_CHECKING:
+    from ..state.state import State
     from ..system.system import MultibodySystem
 
 #: Largest local error of a step, unless a caller says.
@@ -82,6 +83,10 @@ class Stepping(LinearModels):
         stepped one by one, each has a `TimeStepper` that goes on with the next call (31 kB a state and more); in a copy of the
         ensemble, after `set_each`, and where times are assigned, they begin anew.
 
+        Handlers and reporters of scheduled events are called for each state at its time, and states are in lanes in between;
+        they are asked for their next times where a state begins, and after each of their events. A state for which a
+        compiled witness may change sign is stepped to the end of the call alone.
+
         Examples
         --------
         >>> import mobod as mb, numpy as np
@@ -107,10 +112,14 @@ class Stepping(LinearModels):
         lanes.refresh(self._own_changes)
         last, task = self._n, plan.task
         if task is None:
-            task = plan.task = _Stepping(lanes, last, self._variables, forces, plan)
+            task = plan.task = _Stepping(lanes, np.arange(0), last, self._variables, forces, plan)
         np.add(self._time[:, 0], duration, out=task.ends)
         if mobility_forces is not None:
             task.forces[...] = forces
+        schedule = plan.schedule
+        if schedule is not None and not schedule.is_quiet(duration):
+            self._step_by_schedule(plan, schedule, forces)
+            return
         if lanes.adaptive:  # unless a first step is given, the whole duration is tried
             lanes.settings[rk.STEP] = plan.integrator.initial_step_size or duration
         departed = _NONE
@@ -125,11 +134,7 @@ class Stepping(LinearModels):
         if np.count_nonzero(status):
             self._failed[:last, 0] = status != rk.REACHED
             self._reasons = Reasons(status, np.zeros((last, 0)) if mobility_forces is None else forces)
-            # accelerations may jump there, which steps of one state know how to pass; and they say what Python has raised
-            stuck = np.flatnonzero(status == rk.STEP_TOO_SMALL) if lanes.adaptive else _NONE
-            if self._system.calls_python:
-                stuck = np.flatnonzero(status != rk.REACHED)
-            self._step_one_by_one(plan, task.ends, forces, np.union1d(stuck, departed))
+            self._step_alone(plan, np.union1d(plan.left_lanes(status), departed), task.ends, forces)
 
     @contextlib.contextmanager
     def _hidden(self, which: npt.NDArray[np.int64]) -> Iterator[None]:
@@ -150,11 +155,14 @@ class Stepping(LinearModels):
         """The plan for these arguments: the last one, if these are the same."""
         plan: _StepPlan | None = getattr(self, "_step_plan", None)
         key = (integrator, accuracy, fixed, holds)
-        if plan is None or plan.key != key or plan.own_places is not self._own_places:
+        events = self._system.event_handlers, self._system.event_reporters
+        if plan is None or plan.key != key or plan.own_places is not self._own_places or plan.events != events:
             made = make_integrator(self._system, integrator, accuracy, fixed)
             self._note_cost(made, False)
             lanes = self._lane_runs(made, holds)
-            plan = self._step_plan = _StepPlan(key, self._own_places, made, lanes, len(self._q))
+            plan = self._step_plan = _StepPlan(key, self._own_places, made, lanes, len(self._q), events)
+            if lanes is not None:
+                plan.schedule = self._schedule_of(made.accuracy, events)
         elif isinstance(integrator, Integrator) and plan.lanes is not None:
             plan.lanes.take_settings(integrator)
         return plan
@@ -194,38 +202,135 @@ class Stepping(LinearModels):
         lanes.make_workers(min(self._threads, self._groups), self._whole_record if lanes.whole else self._reduced.new_record)
         return lanes
 
-    def _step_one_by_one(self, plan: _StepPlan, ends: Array, forces: Array, which: npt.NDArray[np.int64]) -> None:
-        """Step some states each for itself, to its end."""
-        settings = integrator_settings(plan.integrator)
-        for i in which.tolist():
-            state = self._state(i)
-            settings.keywords["final_time"] = float(ends[i])
-            done = run_one(self._system, state, np.array([state.time, ends[i]]), settings, forces[i] if len(forces) else None)
-            self._put_back(i, done.state)
-            self._failed[i] = done.failure is not None
-            if self._reasons is not None and done.failure is not None:
-                self._reasons.of_states[i] = done.failure
+    def _schedule_of(self, accuracy: float, events: tuple[list[Any], list[Any]]) -> Schedule | None:
+        """When handlers and reporters are due, as the last call has left it; None where there are none."""
+        known: Schedule | None = self._schedule
+        if not Schedule.of(self._system):
+            self._schedule = None
+        elif known is None or known.events != events or known.accuracy != accuracy:
+            self._schedule = Schedule(self._system, self._n, accuracy)
+        return self._schedule
 
-    def _step_kept(self, plan: _StepPlan, duration: float, forces: Array) -> None:
-        """Step all states each for itself, with steppers that are kept."""
-        stamp = self._own_places, self._own_changes, self._of_subsystems
-        if plan.kept is None or any(a is not b for a, b in zip(plan.stamp, stamp, strict=True)):
-            plan.kept, plan.stamp = KeptSteppers(self._system, plan.integrator, self._template), stamp
-        kept = plan.kept
-        reasons = Reasons(np.full(self._n, rk.NOT_FINITE), forces if len(forces) else np.zeros((self._n, 0)))
+    def _step_by_schedule(self, plan: _StepPlan, schedule: Schedule, forces: Array) -> None:
+        """Step all states to their ends, in lanes from one time at which something is due to the next."""
+        assert plan.task is not None
+        times, ends, out = self._time[: self._n, 0], plan.task.ends[: self._n].copy(), np.zeros(self._n, bool)
+        alone = sorted(self._departures)
+        out[alone] = True
+        schedule.begin(times, self._lend)
+        reasons = self._reasons = Reasons(np.zeros(self._n, np.int64), forces if len(forces) else np.zeros((self._n, 0)))
+        self._failed[: self._n, 0] = 0.0
+        while True:
+            self._do_what_is_due(schedule, ends, out, reasons)
+            apart = np.array([i for i in sorted(self._departures) if not out[i] and times[i] < ends[i]], np.int64)
+            self._step_alone(plan, apart, ends, forces)
+            out[apart] = True
+            going = np.flatnonzero(~out & (times < ends))
+            if not len(going):
+                break
+            stops = np.minimum(ends, np.minimum(schedule.handlers, schedule.reporters))
+            status = self._step_some(plan, going, stops, forces)
+            reasons.add(going, status)
+            self._failed[going, 0] = status != rk.REACHED
+            left = going[np.isin(going, plan.left_lanes(plan.outcome[: self._n, layout.STATUS]))]
+            self._step_alone(plan, left, ends, forces)
+            out[going[status != rk.REACHED]] = True
+        self._step_alone(plan, np.array(alone, np.int64), ends, forces)
+        schedule.rest(times)
+
+    def _do_what_is_due(self, schedule: Schedule, ends: Array, out: npt.NDArray[np.bool_], reasons: Reasons) -> None:
+        """Call the reporters and handlers that are due at the states' times; those of the ends are handled by the next call."""
+        times = self._time[: self._n, 0]
+        for handles in (False, True):
+            due = ~out & (schedule.handlers <= times) & (times < ends) if handles else ~out & (schedule.reporters <= times)
+            for i in np.flatnonzero(due).tolist():
+                try:
+                    state = self._lend(i)
+                    if not handles:
+                        schedule.report(i, state)
+                        continue
+                    done = schedule.handle(i, state)
+                    if done.changed and not has_choices_of(self._template, state):
+                        raise ModelError(OTHER_CHOICES)
+                except MobodError as error:
+                    reasons.of_states[i] = str(error)
+                except Exception as error:  # of a user's own part
+                    reasons.of_states[i] = f"{type(error).__name__}: {error}"
+                    warnings.warn(f"state {i} of the ensemble: {reasons.of_states[i]}", RuntimeWarning, stacklevel=5)
+                else:
+                    if done.changed:
+                        self._put_back(i, state)
+                        if i in self._departures:
+                            self._lent = None
+                    out[i] = done.ends is not None
+                    continue
+                self._failed[i], out[i], self._lent = 1.0, True, None
+
+    def _step_some(self, plan: _StepPlan, which: npt.NDArray[np.int64], stops: Array, forces: Array) -> npt.NDArray[np.int64]:
+        """Step some states in lanes to where each is to stop; how each of them has ended."""
+        lanes = plan.lanes
+        assert lanes is not None
+        task = _Stepping(lanes, which, len(which), self._variables, forces, plan)
+        task.ends[: self._n] = stops
+        if len(forces):
+            task.forces[...] = forces
+        task.onward[:, layout.STOP_AT] = np.inf
+        if lanes.adaptive:  # as of all states
+            task.onward[: self._n, layout.NEXT_SIZE] = plan.integrator.initial_step_size or stops - self._time[: self._n, 0]
+        plan.outcome[which] = 0
+        self._helpers.share_all(task, self._threads)
+        return plan.outcome[which, layout.STATUS]
+
+    def _step_alone(self, plan: _StepPlan, which: npt.NDArray[np.int64], ends: Array, forces: Array) -> None:
+        """Step some states each for itself, with steppers that are kept."""
+        if not len(which):
+            return
+        kept, schedule, reasons = self._kept_steppers(plan), plan.schedule, self._reasons
+        assert reasons is not None
 
         def work(_: int, begin: int, end: int) -> None:
-            for i in range(begin, end):
-                variables = (part[i] for part in self._variables[1:])
-                row = self._time[i, 0], *variables, self._begun[i]
-                state, why = kept.step(i, row, self._state, duration, forces[i] if len(forces) else None)
+            for i in which[begin:end].tolist():
+                time = float(self._time[i, 0])
+                row = time, *(part[i] for part in self._variables[1:]), self._begun[i]
+                done = (False, False) if schedule is None else (schedule.handlers[i] > time, schedule.reporters[i] > time)
+                state, why = kept.step(i, row, self._state, float(ends[i]), forces[i] if len(forces) else None, done)
                 self._put_back(i, state)
                 self._failed[i] = why is not None
                 if why is not None:
                     reasons.of_states[i] = why
+                if plan.lanes is not None and i not in self._departures:
+                    stepper = kept.pop(i)  # the next call has it in a lane
+                    if schedule is not None and stepper is not None:
+                        handled, reported = stepper.is_dealt_with
+                        schedule.ask_of(i, stepper.state, not handled, not reported)
 
-        self._helpers.share_all(Task(by_chunks(work), self._n), 1 if self._system.is_interpreted else self._threads)
-        self._reasons = reasons
+        self._helpers.share_all(Task(by_chunks(work), len(which)), 1 if self._system.is_interpreted else self._threads)
+
+    def _kept_steppers(self, plan: _StepPlan) -> KeptSteppers:
+        """The steppers of states that are stepped each for itself; new ones where parameters are others than they had."""
+        stamp = self._own_places, self._own_changes, self._of_subsystems
+        if plan.kept is None or any(a is not b for a, b in zip(plan.stamp, stamp, strict=True)):
+            plan.kept, plan.stamp = KeptSteppers(self._system, plan.integrator, self._template), stamp
+        return plan.kept
+
+    def _step_kept(self, plan: _StepPlan, duration: float, forces: Array) -> None:
+        """Step all states each for itself."""
+        self._reasons = Reasons(np.full(self._n, rk.NOT_FINITE), forces if len(forces) else np.zeros((self._n, 0)))
+        self._step_alone(plan, np.arange(self._n), self._time[: self._n, 0] + duration, forces)
+
+    def _lend(self, i: int) -> State:
+        """State *i*, realized, for handlers and reporters: the same object again where states differ in variables alone."""
+        lent: State | None = self._lent
+        if self._own or self._of_subsystems or i in self._departures:
+            lent = self._state(i)
+        elif lent is None or lent.own_fields.keys() != self._template.own_fields.keys():
+            lent = self._lent = self._state(i)
+        else:
+            lent.time, lent.q, lent.u, lent.z = self._time[i, 0], self._q[i], self._u[i], self._z[i]
+            remember(lent.record, self._memory[i])
+            lent.record.particle_location[:, 0], lent.record.particle_velocity[:, 0] = np.split(self.particles[i], 2)
+        self._system.realize(lent)
+        return lent
 
     def _put_back(self, i: int, state: Any) -> None:
         """Let state *i* be where a run of it has ended."""
@@ -247,13 +352,33 @@ class _StepPlan:
     """What steps with the same arguments share."""
 
     def __init__(
-        self, key: tuple[Any, ...], own_places: Any, integrator: Integrator, lanes: LaneRuns | None, padded: int
+        self,
+        key: tuple[Any, ...],
+        own_places: Any,
+        integrator: Integrator,
+        lanes: LaneRuns | None,
+        padded: int,
+        events: tuple[list[Any], list[Any]],
     ) -> None:
+        self.events = tuple(list(one) for one in events)
+        self.schedule: Schedule | None = None
         self.key, self.own_places, self.integrator, self.lanes = key, own_places, integrator, lanes
         self.task: _Stepping | None = None
         self.kept: KeptSteppers | None = None
         self.stamp: tuple[Any, ...] = ()
         self.outcome, self.reached = np.zeros((padded, layout.OUTCOMES), np.int64), np.zeros((padded, layout.REACHED_SIZE))
+
+    def left_lanes(self, status: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+        """The states that are to go on alone: an event may come, or accelerations jump, which steps of one state can pass.
+
+        So do all that have failed where the system calls Python, which says there what it has raised.
+        """
+        if self.integrator.system.calls_python:
+            return np.flatnonzero(status != rk.REACHED)
+        left = status == layout.SUSPECT
+        if self.lanes is not None and self.lanes.adaptive:
+            left |= status == rk.STEP_TOO_SMALL
+        return np.flatnonzero(left)
 
 
 class _Stepping(Task):
@@ -262,8 +387,10 @@ class _Stepping(Task):
     Parameters
     ----------
     lanes : LaneRuns
+    which : array of int
+        The states; none for all.
     n : int
-        How many states.
+        How many.
     variables : tuple of arrays
         The states'.
     forces : array
@@ -272,13 +399,23 @@ class _Stepping(Task):
 
     Attributes
     ----------
-    ends, forces : array
-        Until when the next call goes, a number a state, and the forces that are held meanwhile.
+    ends, forces, onward : array
+        Until when the next call goes, a number a state, and the forces that are held meanwhile; of some states how they go on.
     """
 
-    def __init__(self, lanes: LaneRuns, n: int, variables: tuple[Array, ...], forces: Array, plan: _StepPlan) -> None:
+    def __init__(
+        self,
+        lanes: LaneRuns,
+        which: npt.NDArray[np.int64],
+        n: int,
+        variables: tuple[Array, ...],
+        forces: Array,
+        plan: _StepPlan,
+    ) -> None:
         self.ends, self.forces = np.zeros(len(plan.outcome)), np.zeros(forces.shape)
         data = (*variables, self.forces, lanes.of_each, self.ends, *_NO_REPORTS, plan.outcome, plan.reached)
+        self.onward = np.zeros((len(plan.outcome) if len(which) else 0, layout.ONWARD_SIZE))
+        data += which, self.onward
 
         def work(number: int, chunks: Any, calls: Any) -> None:
             one = lanes.workers[number]

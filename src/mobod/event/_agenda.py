@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..errors import ModelError
 from ..state.cause import Cause
 from ._watch import Watched, of_triggered
 from .handler import EventHandler
@@ -168,6 +169,39 @@ class Agenda:
 def _is_periodic(one: EventHandler) -> bool:
     """Whether its events come at multiples of an interval, and its class has not changed that."""
     return type(one).get_next_event_time is Periodic.get_next_event_time  # type: ignore[attr-defined]
+
+
+def let_handle(system: MultibodySystem, state: State, calls: Iterable[Call], now: float) -> Any:
+    """Let handlers change a state of time *now*, each with what the one before has left; the one that ends the run, or None.
+
+    Raises
+    ------
+    TypeError, ModelError
+        If one answers something else than a handler does, changes the time, or leaves what cannot be realized.
+    """
+    ends = None
+    for owner, call in calls:
+        answer = call(state)
+        if answer is not None and not isinstance(answer, (bool, np.bool_)):
+            raise TypeError(f"{owner!r} returned {answer!r}; a handler returns True to end the simulation, or False")
+        if state.time != now:
+            raise ModelError(
+                f"{owner!r} has changed the state's time from {now:.9g} to {state.time:.9g}; "
+                "a handler may change all but the time"
+            )
+        system.realize_model(state)
+        system.realize(state)
+        if answer and ends is None:
+            ends = owner
+    return ends
+
+
+def changed_by_reporter(owner: Any, time: float) -> ModelError:
+    """The error of a reporter that has changed the state."""
+    return ModelError(
+        f"{owner!r} reports, and has changed the state at time {time:.9g}; a reporter only looks: copy the "
+        "state to try something out, or make it an event handler"
+    )
 
 
 # what is due stays with the stepper, and goes into checkpoints: functions of a module can be pickled

@@ -12,7 +12,7 @@ import numpy as np
 from ..contact.separation import find_deep, say_deep
 from ..errors import ConvergenceError, ModelError, TopologyError
 from ..event import Cause, ImpactWhen, Termination, TerminationReason
-from ..event._agenda import Agenda, Call
+from ..event._agenda import Agenda, Call, changed_by_reporter, let_handle
 from ..event._watch import Found, Watch, Watched
 from ..state.latches import Latches
 from ..state.subsystem import Subsystem
@@ -76,7 +76,10 @@ class TimeStepper(Sealed):
     """
 
     INNER = frozenset(
-        {"began", "contact_events", "has_events", "initialized", "may_be_saved", "parts_at_start", "step_through"}
+        """
+        began contact_events has_events initialized is_dealt_with may_be_saved parts_at_start pass_over step_exactly_to
+        step_through
+        """.split()
     )
 
     # slots refuse unknown attributes at no cost: stepping assigns a few of them each time
@@ -386,6 +389,29 @@ class TimeStepper(Sealed):
             self._now = end
             return _REACHED
         return self._go_on(status, end)
+
+    def step_exactly_to(self, end: float) -> StepStatus:
+        """`step` to a given time."""
+        quick = self._integrator.quick
+        if quick is None or not quick.alone or quick.state.stage_number < _TIME or not self._now < end < quick.last:
+            return self._step_slowly(end - self._now, end)
+        if not quick.is_ready:
+            quick.get_ready()
+        status = quick.go(end)
+        if status != rk.REACHED:
+            return self._go_on(status, end)
+        self._now = end
+        return _REACHED
+
+    def pass_over(self, handled: bool, reported: bool) -> None:
+        """Say whether what is due at the state's time, where the run begins, has been *handled* and *reported* already."""
+        self._handled_at = self._now if handled else -np.inf
+        self._reported_at = self._now if reported else -np.inf
+
+    @property
+    def is_dealt_with(self) -> tuple[bool, bool]:
+        """Whether what is due at the state's time has been handled, and reported."""
+        return self._handled_at == self._now, self._reported_at == self._now
 
     def _go_on(self, status: int, end: float) -> StepStatus:
         """A step in one call has not got to its end: the way that finds out why, or goes on."""
@@ -711,10 +737,7 @@ class TimeStepper(Sealed):
                 raise
             if not state.is_unchanged():
                 state.revert(kept)
-                raise ModelError(
-                    f"{owner!r} reports, and has changed the state at time {self._now:.9g}; a reporter only looks: copy the "
-                    "state to try something out, or make it an event handler"
-                )
+                raise changed_by_reporter(owner, self._now)
 
     def _handle(
         self, calls: list[Call], kept: tuple[Any, ...] | None = None, which: Sequence[Watched] = ()
@@ -741,7 +764,7 @@ class TimeStepper(Sealed):
         if of_contacts and all(owner is not of_contacts[0][0] for owner, _ in calls):
             calls = [*calls, *of_contacts]  # which may be struck, or let go, by what the others do
         state, integrator = self._integrator.get_state(), self._integrator
-        begun, y, ends = kept is not None, state.y_values.copy(), None
+        begun, y = kept is not None, state.y_values.copy()
         kept = kept or state.snapshot()
         kept_by_integrator = integrator.control.copy(), integrator.counts.copy(), integrator.work.copy()
         resources = state.resources
@@ -752,19 +775,7 @@ class TimeStepper(Sealed):
             state.end_step(self._now)  # variables that update themselves do so, and have both sides of a jump
             state.mark_unchanged()
         try:
-            for owner, call in calls:
-                answer = call(state)
-                if answer is not None and not isinstance(answer, (bool, np.bool_)):
-                    raise TypeError(f"{owner!r} returned {answer!r}; a handler returns True to end the simulation, or False")
-                if state.time != self._now:
-                    raise ModelError(
-                        f"{owner!r} has changed the state's time from {self._now:.9g} to {state.time:.9g}; "
-                        "a handler may change all but the time"
-                    )
-                self.system.realize_model(state)
-                self.system.realize(state)
-                if answer and ends is None:
-                    ends = owner
+            ends = let_handle(self.system, state, calls, self._now)
             changed = not state.is_unchanged() or not np.array_equal(y, state.y_values)
             if changed:
                 self._reach = max(self._now - self.began, 0.5 * self._reach)

@@ -20,25 +20,31 @@ NUM_CONVERGENCE_FAILURES = 8
 OUTCOMES = 9
 #: A state that has not been run to its end, and one whose run was ended by a function.
 NOT_RUN, TERMINATED = -1, 100
-#: A state in whose next step a witness may change sign: it is to be run alone from where that begins.
-SUSPECT = 101
+#: A state in whose next step a witness may change sign: it is to be run alone from where that begins. And one that has come
+#: to where it was to stop, since Python has something to do there.
+SUSPECT, WAITS = 101, 102
 # places in `queue`: the next state that a lane may take, one past the last of the chunk that was taken, attempts until control
 # returns, the state of the first row of results, which is the first that chunks count, and how many have ended
 NEXT, STOP, LIMIT, FIRST_ROW, ENDED = range(5)
 QUEUE_SIZE = 5
 # what `run` returns: all are at their ends; attempts are used up
 FINISHED, UNFINISHED = range(2)
-# columns of `reached`: the time, and the size of the last step; where the next is SUSPECT its size, and what else it depends on
+# columns of `reached`: the time, and the size of the last step; of a state that is SUSPECT, or WAITS, the next one's, and what
+# else that depends on
 REACHED_TIME, LAST_SIZE, LAST_PART, LAST_STRAIN = range(4)
 REACHED_SIZE = 4
+# columns of `onward`, of states that go on: where no step goes beyond, and the run waits; the next step's size, 0 where that is
+# still to be chosen, and what else it depends on
+STOP_AT, NEXT_SIZE, NEXT_PART, NEXT_STRAIN = range(4)
+ONWARD_SIZE = 4
 # rows of `control` after those of `stepping.record`: the time of a report, the attempt's error, NaN where it failed, when the
 # run ends, when what terminates it becomes positive, the value of that at the step's beginning and last, the bracket of the
 # time at which it is zero with the values there, weighted, and which side was moved last; when the next controller is to be
-# sampled; where surfaces may touch, what `stepping.errors.surprise` says
-AT, NORM, SOUND, END, HALT, VALUE_BEFORE, VALUE, LOW, HIGH, AT_LOW, AT_HIGH, SIDE, SAMPLE, SURPRISE = range(
-    rk.CONTROL_SIZE, rk.CONTROL_SIZE + 14
+# sampled; where surfaces may touch, what `stepping.errors.surprise` says; where the run is to wait for Python
+AT, NORM, SOUND, END, HALT, VALUE_BEFORE, VALUE, LOW, HIGH, AT_LOW, AT_HIGH, SIDE, SAMPLE, SURPRISE, WAIT = range(
+    rk.CONTROL_SIZE, rk.CONTROL_SIZE + 15
 )
-CONTROL_ROWS = rk.CONTROL_SIZE + 14
+CONTROL_ROWS = rk.CONTROL_SIZE + 15
 # rows of `marks`: lanes that begin, that end a step, that report
 FRESH, TAKEN, DUE = range(3)
 MARK_ROWS = 3

@@ -26,7 +26,7 @@ from ..chunks import NONE, begin_work, finish, leave_work, next_call
 from . import layout as at
 from .controllers import keep_memory, load_single, sample
 from .ends import find_halts, terminator
-from .layout import DUE, END, FRESH, HALT, METHOD, NORM, SOUND, STATE, TAKEN, TERMINATED, TERMINATOR, VALUE
+from .layout import DUE, END, FRESH, HALT, METHOD, NORM, SOUND, STATE, TAKEN, TERMINATED, TERMINATOR, VALUE, WAIT, WAITS
 from .reports import find_due, report
 from .starts import begin
 from .states import refill, retire, take
@@ -58,10 +58,13 @@ def run(
     held: Any, own: Any, queue: Any, watched: Any, seen: Any, remembered: Any, kept: Any, single_block: Any,
     own_of_single: Any, worker: int, chunks: Any, calls: Any,
     time: Any, q: Any, u: Any, z: Any, particles: Any, memory: Any, forces: Any, own_of_each: Any, end: Any, times: Any,
-    results: Any, outcome: Any, reached: Any,
+    results: Any, outcome: Any, reached: Any, which: Any, onward: Any,
 ) -> int:
     # fmt: on
     """Take states through their runs, chunk by chunk, with as many attempts as the queue says: FINISHED or UNFINISHED.
+
+    *which* are the states, all of them where it is empty. Where there is *onward*, they go on as that says, and wait where it
+    says, too.
 
     *end* is where each state's run ends: no step goes beyond, unless there are *times* of reports, of all alike or of each. A
     run then ends with the last of these, and steps do not depend on them.
@@ -83,7 +86,10 @@ def run(
             if lanes[STATE, lane] < 0 and queue[at.NEXT] == queue[at.STOP]:
                 refill(queue, chunks, worker)
             if lanes[STATE, lane] < 0 and queue[at.NEXT] < queue[at.STOP]:
-                take(model, lane, queue[at.NEXT], settings, control, lanes, work, held, given, own)
+                s = queue[at.NEXT]
+                if which.shape[0] > 0:
+                    s = which[s - queue[at.FIRST_ROW]]
+                take(model, lane, s, settings, control, lanes, work, held, given, own, onward, outcome)
                 queue[at.NEXT] += 1
                 marks[FRESH, 0, lane] = 1.0
                 any_fresh = True
@@ -103,11 +109,13 @@ def run(
                     sampling.begin_sampling(single)
                     keep_memory(model, single, lane)
         if any_fresh:
+            for lane in range(8):
+                if marks[FRESH, 0, lane] > 0.0:
+                    begun = fixed or control[rk.STEP, 0, lane] > 0.0
+                    lanes[at.EVALUATIONS, lane] += 1 if begun else 3 if limited else 2
             begin(model, this, marks, watched, seen, remembered, kept)
             for lane in range(8):
                 if marks[FRESH, 0, lane] > 0.0:
-                    begun = fixed or settings[rk.STEP] > 0.0
-                    lanes[at.EVALUATIONS, lane] += 1 if begun else 3 if limited else 2
                     sound = control[SOUND, 0, lane]
                     if sound != 0.0:
                         status = rk.NOT_PROJECTED if sound == 1.0 else rk.NOT_FINITE
@@ -136,6 +144,12 @@ def run(
                 if lanes[STATE, lane] >= 0 and control[TIME, 0, lane] >= control[END, 0, lane]:
                     retire(model, lane, rk.REACHED, False, control, lanes, work, given, out)
                     any_free = True
+        if onward.shape[0] > 0:
+            for lane in range(8):
+                if lanes[STATE, lane] >= 0 and control[TIME, 0, lane] >= control[WAIT, 0, lane]:
+                    if not control[HALT, 0, lane] <= control[TIME, 0, lane]:
+                        retire(model, lane, WAITS, False, control, lanes, work, given, out)
+                        any_free = True
         if plan[TERMINATOR] != 0:
             any_halt = False
             for lane in range(8):
@@ -168,6 +182,8 @@ def run(
             final = settings[FINAL_TIME]
             if reports == 0:
                 final = min(final, control[END, 0, lane])
+            if onward.shape[0] > 0:
+                final = min(final, control[WAIT, 0, lane])
             if model.num_controllers > 0:
                 final = min(final, control[at.SAMPLE, 0, lane])
             control[FINAL_TIME, 0, lane] = final

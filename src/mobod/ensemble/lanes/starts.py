@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...algebra.scalar import load, store, where, zero
+from ...algebra.scalar import load, load_lane, num_lanes, store, where, zero
 from ...compiling import generic
 from ...stepping.beginning import choose_first_step
 from ...stepping.evaluate import evaluate, prescribe, project_lanes
@@ -40,8 +40,12 @@ def begin(model: Any, run: Any, marks: Any, watched: Any, seen: Any, remembered:
     shift(model, work, able)
     if settings[FIXED_STEP] > 0.0:
         return
-    if not settings[STEP] > 0.0:
-        choose_first_step(model, run, fresh)
+    any_unknown = False
+    for lane in range(num_lanes(fresh)):
+        unknown = not load_lane(control, STEP, 0, lane) > 0.0
+        any_unknown = any_unknown or (unknown and load_lane(marks, FRESH, 0, lane) > 0.0)
+    if any_unknown:
+        choose_first_step(model, run, where(load(control, STEP, 0) > 0.0, zero(fresh), fresh))
         if plan[LIMITER] == 0:
             return
         set_row(model, work, Y, load(control, TIME, 0))

@@ -22,6 +22,9 @@ from .layout import (
     LAST_SIZE,
     LAST_STRAIN,
     NEXT,
+    NEXT_PART,
+    NEXT_SIZE,
+    NEXT_STRAIN,
     OUTCOMES,
     REACHED_TIME,
     REPORT,
@@ -29,8 +32,11 @@ from .layout import (
     STATE,
     STATUS,
     STOP,
+    STOP_AT,
     SUSPECT,
     TERMINATED,
+    WAIT,
+    WAITS,
 )
 
 #: The resolution of time, as a part of the run's end time.
@@ -50,9 +56,20 @@ def refill(queue: Any, chunks: Any, worker: int) -> None:
 
 @generic
 def take(
-    model: Any, lane: int, s: int, settings: Any, control: Any, lanes: Any, work: Any, held: Any, given: Any, own: Any
+    model: Any,
+    lane: int,
+    s: int,
+    settings: Any,
+    control: Any,
+    lanes: Any,
+    work: Any,
+    held: Any,
+    given: Any,
+    own: Any,
+    onward: Any,
+    outcome: Any,
 ) -> None:
-    """Let a lane take state *s*."""
+    """Let a lane take state *s*; where it goes *onward*, with what was counted and how its steps went."""
     time, q, u, z, particles, forces, own_of_each, end, memory = given
     for row in range(STATE, LANE_ROWS):
         lanes[row, lane] = 0
@@ -62,6 +79,12 @@ def take(
     control[rk.LAST_STEP, 0, lane] = 0.0
     control[HALT, 0, lane] = _NEVER
     control[LAST_ERROR, 0, lane] = control[STRAIN, 0, lane] = 0.0
+    control[WAIT, 0, lane] = _NEVER
+    if onward.shape[0] > 0:
+        control[WAIT, 0, lane], control[STEP, 0, lane] = onward[s, STOP_AT], onward[s, NEXT_SIZE]
+        control[LAST_ERROR, 0, lane], control[STRAIN, 0, lane] = onward[s, NEXT_PART], onward[s, NEXT_STRAIN]
+        for k in range(OUTCOMES - ROWS):
+            lanes[REPORT + k, lane] = outcome[s, ROWS + k]
     control[END, 0, lane] = end[s]
     control[MIN_STEP, 0, lane] = max(settings[MIN_STEP], _RESOLUTION * abs(end[s]))
     for i in range(model.nq):
@@ -97,8 +120,9 @@ def retire(model: Any, lane: int, status: int, inside: bool, control: Any, lanes
     s = lanes[STATE, lane]
     at = control[AT, 0, lane] if inside else control[TIME, 0, lane]
     time[s, 0] = reached[s, REACHED_TIME] = at
-    reached[s, LAST_SIZE] = control[STEP if status == SUSPECT else rk.LAST_STEP, 0, lane]
-    if status == SUSPECT:
+    goes_on = status == SUSPECT or status == WAITS
+    reached[s, LAST_SIZE] = control[STEP if goes_on else rk.LAST_STEP, 0, lane]
+    if goes_on:
         reached[s, LAST_PART], reached[s, LAST_STRAIN] = control[LAST_ERROR, 0, lane], control[STRAIN, 0, lane]
     n, m = model.nq, model.nq + model.nu
     for i in range(model.ny):

@@ -1,0 +1,146 @@
+"""Schedule: when handlers and reporters of many states are due, and the calls of Python for those that are.
+
+Between these times states are in lanes. A handler of a class that changes no schedule of `event.Periodic` is due at times that
+follow from the state's own; others say when, of a state, and are asked again when that has come.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from ..algebra.arrays import Array
+from ..event._agenda import Agenda, Call, changed_by_reporter, let_handle
+from ..event.periodic import Periodic
+from ..event.scheduled import Scheduled
+from ..state.subsystem import Subsystem
+
+if TYPE_CHECKING:
+    from ..state.state import State
+    from ..system.system import MultibodySystem
+
+
+#: ``lend(i)`` gives state i, realized to ACCELERATION; the next call may overwrite it.
+Lend = Callable[[int], "State"]
+
+
+class Handled(NamedTuple):
+    """What handlers have done: the one that ends the run, if any, and whether anything has changed."""
+
+    ends: Any
+    changed: bool
+
+
+class _At:
+    """A state of which nothing is known but its time."""
+
+    def __init__(self, time: float) -> None:
+        self.time = time
+
+
+class Schedule:
+    """When the handlers and reporters of each state are due.
+
+    Parameters
+    ----------
+    system : MultibodySystem
+    n : int
+    accuracy : float
+        The integrator's, for handlers.
+
+    Attributes
+    ----------
+    handlers, reporters : (n,) arrays
+        The next times; infinity where nothing is to come.
+    stale : (n,) array of bool
+        States whose times have to be asked for, since their own has been set.
+    """
+
+    def __init__(self, system: MultibodySystem, n: int, accuracy: float) -> None:
+        self._system, self._agenda, self.accuracy = system, Agenda(system, Subsystem, accuracy), accuracy
+        self.events = list(system.event_handlers), list(system.event_reporters)
+        self.handlers, self.reporters = np.full(n, -np.inf), np.full(n, -np.inf)
+        self._periodic = {}
+        for kind, owners in (("handlers", system.event_handlers), ("reporters", system.event_reporters)):
+            scheduled = [one for one in owners if isinstance(one, Scheduled)]
+            self._periodic[kind] = all(type(one).get_next_event_time is Periodic.get_next_event_time for one in scheduled)
+        self.stale = np.ones(n, bool)
+        #: So long nothing can be due, at least, if all states go on together; 0 where that is not known.
+        self.quiet = 0.0
+
+    @staticmethod
+    def of(system: MultibodySystem) -> bool:
+        """Whether anything of the system is scheduled."""
+        return any(isinstance(one, Scheduled) for one in (*system.event_handlers, *system.event_reporters))
+
+    def set_stale(self, which: Any = slice(None)) -> None:
+        """The times of states have been set."""
+        self.stale[which] = True
+        self.quiet = 0.0
+
+    def begin(self, times: Array, lend: Lend) -> None:
+        """Ask for the next times of states whose own has been set; *times* are those of all."""
+        which = np.flatnonzero(self.stale)
+        for kind, ask in (("handlers", self._agenda.next_event), ("reporters", self._agenda.next_report)):
+            target = getattr(self, kind)
+            if self._periodic[kind]:
+                at, places = np.unique(times[which], return_inverse=True)
+                found = np.array([ask(_At(time), True)[0] for time in at.tolist()])  # type: ignore[arg-type]
+                target[which] = found[places]
+                continue
+            for i in which.tolist():
+                target[i] = ask(lend(i), True)[0]
+        self.stale[which] = False
+
+    def ask_of(self, i: int, state: State, now_too: bool, reports_now_too: bool) -> None:
+        """The same of one state, which is realized."""
+        self.handlers[i] = self._agenda.next_event(state, now_too)[0]
+        self.reporters[i] = self._agenda.next_report(state, reports_now_too)[0]
+        self.stale[i] = False
+        self.quiet = 0.0
+
+    def rest(self, times: Array) -> None:
+        """Find out how long nothing is due from now on."""
+        self.quiet = float((np.minimum(self.handlers, self.reporters) - times).min(initial=np.inf))
+
+    def is_quiet(self, duration: float) -> bool:
+        """Whether nothing is due, or comes due, until all states have gone on by a *duration*, which they then have."""
+        if self.quiet > 1.000001 * duration:
+            self.quiet -= 1.000001 * duration
+            return True
+        return False
+
+    # ------------------------------------------------------------------------------------------ calls
+
+    def report(self, i: int, state: State) -> None:
+        """Show state i to the reporters that are due; an error of theirs is passed on."""
+        time, calls = self._agenda.next_report(state, True)
+        if time == state.time:
+            show(state, calls)
+        self.reporters[i] = self._agenda.next_report(state, time != state.time)[0]
+
+    def handle(self, i: int, state: State) -> Handled:
+        """Let the handlers of state i that are due change it; their errors are passed on."""
+        time, calls = self._agenda.next_event(state, True)
+        done = change(self._system, state, calls if time == state.time else [])
+        self.ask_of(i, state, time != state.time, self.reporters[i] == state.time)
+        return done
+
+
+def show(state: State, calls: Iterable[Call]) -> None:
+    """Let reporters look at a state, which they must not change."""
+    for owner, call in calls:
+        state.mark_unchanged()
+        call(state)
+        if not state.is_unchanged():
+            raise changed_by_reporter(owner, state.time)
+
+
+def change(system: MultibodySystem, state: State, calls: Iterable[Call]) -> Handled:
+    """Let handlers change a state."""
+    y = state.y_values.copy()
+    state.mark_unchanged()
+    ends = let_handle(system, state, calls, state.time)
+    return Handled(ends, not state.is_unchanged() or not np.array_equal(y, state.y_values))
