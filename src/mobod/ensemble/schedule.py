@@ -15,6 +15,7 @@ from ..algebra.arrays import Array
 from ..event._agenda import Agenda, Call, changed_by_reporter, let_handle
 from ..event.periodic import Periodic
 from ..event.scheduled import Scheduled
+from ..state.latches import Latches
 from ..state.subsystem import Subsystem
 
 if TYPE_CHECKING:
@@ -124,7 +125,7 @@ class Schedule:
     def handle(self, i: int, state: State) -> Handled:
         """Let the handlers of state i that are due change it; their errors are passed on."""
         time, calls = self._agenda.next_event(state, True)
-        done = change(self._system, state, calls if time == state.time else [])
+        done = change(self._system, state, calls if time == state.time else [], 0.1 * self.accuracy)
         self.ask_of(i, state, time != state.time, self.reporters[i] == state.time)
         return done
 
@@ -138,9 +139,13 @@ def show(state: State, calls: Iterable[Call]) -> None:
             raise changed_by_reporter(owner, state.time)
 
 
-def change(system: MultibodySystem, state: State, calls: Iterable[Call]) -> Handled:
-    """Let handlers change a state."""
+def change(system: MultibodySystem, state: State, calls: Iterable[Call], tolerance: float) -> Handled:
+    """Let handlers change a state of a run, in which what they lock acts by impulses; constraints are met within a tolerance."""
     y = state.y_values.copy()
     state.mark_unchanged()
-    ends = let_handle(system, state, calls, state.time)
+    state.latches = Latches(tolerance)
+    try:
+        ends = let_handle(system, state, calls, state.time)
+    finally:
+        state.latches = None
     return Handled(ends, not state.is_unchanged() or not np.array_equal(y, state.y_values))
