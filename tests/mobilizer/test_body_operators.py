@@ -68,8 +68,9 @@ def call(method, model, state, body, other):
     given |= dict.fromkeys(("in_body_a", "to_body_a", "from_body_a", "body_a"), other)
     given["value"] = np.ones(body.facts.num_q)
     given["v"] = 0.5 if "one" in method else np.ones(body.facts.num_u if "_u_" in method else body.facts.num_q)
-    parameters = inspect.signature(getattr(body, method)).parameters
-    return getattr(body, method)(*[given.get(name, np.ones(3)) for name in parameters])
+    parameters = inspect.signature(getattr(body, method)).parameters.values()
+    needed = [one.name for one in parameters if one.kind is not inspect.Parameter.KEYWORD_ONLY]
+    return getattr(body, method)(*[given.get(name, np.ones(3)) for name in needed])
 
 
 @pytest.mark.parametrize(("method", "needs"), METHODS, ids=[name for name, _ in METHODS])

@@ -140,7 +140,7 @@ def show(state: State, calls: Iterable[Call]) -> None:
 
 
 def change(system: MultibodySystem, state: State, calls: Iterable[Call], tolerance: float) -> Handled:
-    """Let handlers change a state of a run, in which what they lock acts by impulses; constraints are met within a tolerance."""
+    """Let handlers change a state of a run: what they lock acts by impulses, and warns where a constraint is off by more."""
     y = state.y_values.copy()
     state.mark_unchanged()
     state.latches = Latches(tolerance)
