@@ -196,6 +196,10 @@ def test_stages_and_owners():
         contacts.get_num_contacts(other.realize_topology())
     with pytest.raises(mb.ModelError, match="set_track_dissipated_energy"):
         contacts.get_dissipated_energy(state)
+    system.realize(state)
+    with pytest.raises(mb.ModelError, match="set_track_dissipated_energy"):
+        contacts.set_dissipated_energy(state, 1.0)
+    assert state.stage == mb.Stage.ACCELERATION, "a refused call leaves the state as it was"
 
 
 def test_surfaces_move_with_the_state():

@@ -315,8 +315,8 @@ class CompliantContactSubsystem(GeneralForceSubsystem, ForcePlate):
 
     def set_dissipated_energy(self, state: State, energy: float) -> None:
         """Set that energy in a state, to zero say."""
-        value = checks.finite("energy", energy)
-        state.upd_z()[self._place_of_energy(state, "set_dissipated_energy")] = value
+        place, value = self._place_of_energy(state, "set_dissipated_energy"), checks.finite("energy", energy)
+        state.upd_z()[place] = value
 
     def _place_of_energy(self, state: State, asked: str) -> int:
         state.check_owner(self.get_system(), asked)
