@@ -123,6 +123,14 @@ def test_angle_and_axis_come_back_also_near_zero_and_pi(angle, axis):
     assert_same(Rotation.about_axis(back, u), R)
 
 
+def test_axes_have_length_one_and_are_square_where_rounding_is_largest():
+    R = Rotation.from_two_axes((-0.8203125, -0.8203125, -0.822265625), "x", (-0.8203125, -0.822265625, -0.8203125), "y")
+    assert_rotation(R)
+    for angle in (5e-324, 1e-311, 1e-300):
+        _, axis = Rotation.from_quaternion((1.0, 0.0, angle, angle)).to_angle_axis()
+        assert abs(np.linalg.norm(axis) - 1) < TIGHT
+
+
 def test_small_angle_keeps_its_digits():
     angle, axis = Rotation.about_axis(1e-9, (1, 2, 2)).to_angle_axis()
     assert angle == pytest.approx(1e-9, rel=1e-14)

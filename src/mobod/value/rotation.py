@@ -320,7 +320,8 @@ class Rotation(MatrixValue):
         sine = math.hypot(*xyz)
         if sine == 0.0:
             return 0.0, np.array([1.0, 0.0, 0.0])
-        return 2.0 * math.atan2(sine, w), np.array(xyz) / sine
+        axis = np.array(xyz) / max(map(abs, xyz))  # of numbers near the smallest that there are, few digits are left
+        return 2.0 * math.atan2(sine, w), axis / math.sqrt(axis @ axis)
 
     def to_scipy(self) -> ScipyRotation:
         """Make a ``scipy.spatial.transform.Rotation`` of this rotation."""
@@ -337,6 +338,8 @@ def _two_axes(u: Array, i: int, v: Array, j: int) -> Array:
     k = 3 - i - j
     sign = 1.0 if (i + 1) % 3 == j else -1.0  # e_i x e_j is e_k, or -e_k
     normal = np.cross(u, v)
+    normal /= math.sqrt(normal @ normal)
+    normal -= (normal @ u) * u  # what rounding has left along u, where u and v are nearly parallel
     normal *= sign / math.sqrt(normal @ normal)
     matrix = np.empty((3, 3))
     matrix[:, i] = u
