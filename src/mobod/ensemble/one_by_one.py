@@ -15,6 +15,7 @@ import numpy as np
 
 from ..algebra.arrays import Array
 from ..errors import MobodError
+from ..simulation.events import Events
 from ..simulation.quantities import Recording
 from ..simulation.run import IntegratorSettings, Run, integrator_settings, make_integrator
 from ..simulation.table import Rows
@@ -57,6 +58,10 @@ class OneRun:
         At the rows, where they were asked for.
     changes : list
         Rows from which on Instance variables are others, and these: see `Trajectory`.
+    events : Events or None
+        What happened; None where nothing could.
+    event_rows : (m,) array of int or None
+        The first row after each.
     """
 
     time: Array
@@ -67,6 +72,8 @@ class OneRun:
     termination: str | None = None
     sensitivities: Sensitivities | None = None
     changes: list[tuple[int, dict[str, Any], Settings]] = field(default_factory=list)
+    events: Events | None = None
+    event_rows: Array | None = None
 
 
 class Onward(NamedTuple):
@@ -128,7 +135,17 @@ def run_one(
     ended = stepper.termination if stepper.initialized else None
     why = None if ended is None or whole else ended.message
     found = None if carried is None else carried.at(time)
-    return OneRun(time, y, end, integrator, failure, why, found, changes)
+    events, event_rows = _events_of(stepper, columns) if stepper.initialized and stepper.has_events else (None, None)
+    return OneRun(time, y, end, integrator, failure, why, found, changes, events, event_rows)
+
+
+def _events_of(stepper: TimeStepper, columns: dict[str, Any]) -> tuple[Events, Array]:
+    """What happened in a run, and the first row after each event."""
+    late, log = stepper.log.take(), stepper.log
+    counts = np.asarray(columns.get("event_counts", ())).astype(np.int64)
+    rows = np.concatenate([columns["events"], late]) if len(counts) else late
+    first_rows = np.concatenate([np.repeat(np.arange(len(counts)), counts), np.full(len(late), len(counts))])
+    return Events(rows, list(log.labels)), first_rows.astype(np.int64)
 
 
 def has_choices_of(shared: State, state: State) -> bool:
