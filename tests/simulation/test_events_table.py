@@ -144,7 +144,7 @@ def test_work_is_followed_through_the_steps_of_a_run_with_users_handlers():
     forces = mb.GeneralForceSubsystem(system)
     cart = mb.mobilizer.Slider(matter.ground, mb.body.Rigid(mb.MassProperties(2.0, (0, 0, 0), mb.Inertia(1, 1, 1))), name="cart")
     mb.force.MobilityLinearDamper(forces, cart, 0, 0.5)
-    mb.force.MobilityPolynomialSpring(forces, cart, 0, (0.0, 3.0, 0.0, 1.0))
+    mb.force.MobilityPolynomialSpring(forces, cart, 0, 3.0, 0.0, 1.0, 0.0)
 
     def act(state):
         cart.set_q(state, cart.get_q(state) + 0.4)
@@ -186,10 +186,12 @@ def test_reporters_subsystems_and_directions_are_told():
             return None
 
     system.add_event_reporter(Look(Stage.POSITION, name="look"))
-    system.adopt_subsystem(Watching("watching"))
-    motion = mb.simulate(system, system.realize_topology(), 3.0, accuracy=1e-6)
+    Watching(system, "watching")
+    state = system.realize_topology()
+    state.q = 1.0, 0.5
+    motion = mb.simulate(system, state, 3.0, accuracy=1e-6)
     looks, others = (motion.events[motion.events["name"] == name] for name in ("look", "watching"))
-    assert len(looks) >= 2 and len(looks) == len(others) == len(motion.events)
+    assert len(looks) >= 2 and len(looks) == len(others) == len(motion.events) / 2
     assert_allclose(looks["time"], others["time"], atol=1e-7)
     slopes = np.interp(looks["time"], motion.time, motion.u[:, 1])
     assert looks["direction"].tolist() == ["rising" if slope > 0.0 else "falling" for slope in slopes]
@@ -314,7 +316,8 @@ def test_a_recording_and_a_resumed_run_have_the_same_table(tmp_path):
     with pytest.raises(KeyboardInterrupt):
         mb.simulate(*kicked(), 9.0, report_interval=1e-3, progress=stop, **files)
     part = mb.Trajectory.load(files["record_to"]).events
-    assert 2 < len(part) < len(whole.events) and same(part, whole.events[: len(part)])
+    assert 2 < len(part) < len(whole.events) and part.labels == whole.events.labels[: len(part.labels)]
+    assert np.array_equal(part.rows, whole.events.rows[: len(part)], equal_nan=True)
     rest = mb.simulate(*kicked(), 9.0, report_interval=1e-3, resume=True, **files)
     assert same(rest.events, whole.events)
     assert same(mb.Trajectory.load(files["record_to"]).events, whole.events)

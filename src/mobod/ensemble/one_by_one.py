@@ -141,7 +141,7 @@ def run_one(
 
 def _events_of(stepper: TimeStepper, columns: dict[str, Any]) -> tuple[Events, Array]:
     """What happened in a run, and the first row after each event."""
-    late, log = stepper.log.take(), stepper.log
+    late, log = stepper.log.take()[0], stepper.log
     counts = np.asarray(columns.get("event_counts", ())).astype(np.int64)
     rows = np.concatenate([columns["events"], late]) if len(counts) else late
     first_rows = np.concatenate([np.repeat(np.arange(len(counts)), counts), np.full(len(late), len(counts))])

@@ -21,7 +21,7 @@ from ..force.contact.subsystem import CompliantContactSubsystem
 from ..system.diagnosis import ROUNDED
 from ..tree.prescribed_mobilities import SOLVED
 from ..value.stage import Stage
-from .energy_accounts import MAY_MOVE, MOST_ACCOUNTS, Ledger, find_accounts, integrate
+from .energy_accounts import MAY_MOVE, MOST_ACCOUNTS, Ledger, find_accounts, integrate_between
 
 if TYPE_CHECKING:
     from ..constraint.base import Constraint
@@ -280,8 +280,9 @@ def _balance(audit: Audit, trajectory: Trajectory, energy: Array) -> None:
         for a, account in enumerate(accounts):
             powers[row, a] = account.power(state)
             stored[row, a] = 0.0 if account.stored is None else account.stored(state)
-    integrals, uncertainty = integrate(times, powers)
-    work = integrals + stored - stored[0]
+    energetic = trajectory.event_rows[trajectory.events["energy"] != 0.0]
+    jumps = np.unique(np.searchsorted(chosen, energetic[energetic > 0]))
+    work, uncertainty = integrate_between(times, powers, stored, jumps[jumps < len(chosen)])
     audit.work = by_events
     for account, amount in zip(accounts, work[-1], strict=True):
         if account.name == MAY_MOVE and not amount:

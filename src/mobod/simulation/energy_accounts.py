@@ -190,6 +190,34 @@ class Ledger:
         self._accounts, _ = find_accounts(system, state)
 
 
+def integrate_between(times: Array, powers: Array, stored: Array, jumps: Any) -> tuple[Array, float]:
+    """The work until each time, and how far the sum may be off, where events change the motion at once.
+
+    Parameters
+    ----------
+    times : (n,) array
+    powers, stored : (n, m) array
+        Of each account.
+    jumps : (k,) array of int
+        Rows before which there was an event. In the interval before, what is stored may have jumped with it, which is the
+        event's; so what an account with a store does there is not known.
+    """
+    work, uncertainty, begin = np.zeros_like(powers), 0.0, 0
+    keeps = (stored != 0.0).any(axis=0)
+    for end in [*jumps.tolist(), len(times)]:
+        part = slice(begin, end)
+        integrals, uncertain = integrate(times[part], powers[part])
+        work[part] += integrals + stored[part] - stored[begin]
+        uncertainty += uncertain
+        if end < len(times):
+            dt = times[end] - times[end - 1]
+            mean = 0.5 * dt * (powers[end - 1] + powers[end])
+            work[end:] = work[end - 1] + np.where(keeps, 0.0, mean)
+            uncertainty += float(np.where(keeps, np.abs(mean), 0.5 * dt * np.abs(powers[end] - powers[end - 1])).sum())
+        begin = end
+    return work, uncertainty
+
+
 def integrate(times: Array, powers: Array) -> tuple[Array, float]:
     """Integrate columns of powers from the first time to each, and say how far the sum may be off.
 

@@ -5,10 +5,12 @@ A row is the time, the place of the words among the labels, the change of energy
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from bisect import bisect_left
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 
 from ..algebra.arrays import Array
 
@@ -48,9 +50,12 @@ class EventLog:
         self.width = max([_WIDTH, *equations])
         self.labels: list[Label] = []
         self.most: int | None = MOST_KEPT
+        #: Says how many rows have been reported; of a run that reports some.
+        self.count_rows: Callable[[], int] | None = None
         self.energy = 0.0
         self._places: dict[Label, int] = {}
         self._rows: list[tuple[float, int, float, Sequence[float]]] = []
+        self._next_rows: list[int] = []
 
     def add(self, time: float, label: Label, energy: float = 0.0, impulse: Sequence[float] = ()) -> None:
         """Something has happened."""
@@ -60,9 +65,13 @@ class EventLog:
             self.labels.append(label)
         rows = self._rows
         rows.append((time, place, energy, impulse))
+        self._next_rows.append(0 if self.count_rows is None else self.count_rows())
         self.energy += energy
         if self.most is not None and len(rows) >= 2 * self.most:
-            del rows[: -self.most]
+            del rows[: -self.most], self._next_rows[: -self.most]
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**vars(self), "count_rows": None}
 
     def rows(self, start: int = 0, stop: int | None = None) -> Array:
         """Those that are there ``(n, BEFORE + width)``, not a number where an impulse has fewer."""
@@ -73,11 +82,9 @@ class EventLog:
             row[BEFORE : BEFORE + len(impulse)] = impulse
         return table
 
-    def take(self, until: float = np.inf) -> Array:
-        """`rows` up to a time, which are then no longer here."""
-        count = len(self._rows)
-        while count and self._rows[count - 1][0] > until:
-            count -= 1
-        taken = self.rows(0, count)
-        del self._rows[:count]
-        return taken
+    def take(self, until: int | None = None) -> tuple[Array, npt.NDArray[np.int64]]:
+        """`rows` of what happened before so many rows were reported, which are then no longer here; the next row of each."""
+        count = len(self._rows) if until is None else bisect_left(self._next_rows, until)
+        taken, following = self.rows(0, count), np.array(self._next_rows[:count], np.int64)
+        del self._rows[:count], self._next_rows[:count]
+        return taken, following

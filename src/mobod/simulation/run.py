@@ -174,7 +174,7 @@ class Run:
         #: What has happened, where something may, and how many of its labels the rows know.
         self._log, self._labels = stepper.log, 0
         if self._has_events:
-            self._log.most = None
+            self._log.most, self._log.count_rows = None, self._count_rows
         #: Of the present chunk, where a time stepper makes the rows.
         self._reports: Reports | None = None
         self._ny, self._sizes = len(state.y_values), (len(state.q), len(state.u), len(state.z_values))
@@ -365,16 +365,19 @@ class Run:
         particles = particles.reshape(len(y), 2, particles.shape[1] // 6, 3)
         block = {"time": times, "q": q, "u": u, "z": z, "energy": energies}
         block |= {"particle_locations": particles[:, 0], "particle_velocities": particles[:, 1], **more}
-        return block | self._events_until(times) if self._has_events else block
+        return block | self._events_before(len(times)) if self._has_events else block
 
-    def _events_until(self, times: Array) -> dict[str, Array]:
-        """What has happened before each of these times, and at them as far as that was handled before."""
-        events = self._log.take(float(times[-1]) if len(times) else -np.inf)
-        after = np.searchsorted(times, events[:, 0])
+    def _count_rows(self) -> int:
+        """How many rows have been reported."""
+        return len(self.rows) if self.by_report else self._first + self._made()
+
+    def _events_before(self, n: int) -> dict[str, Array]:
+        """What has happened before each of the next n rows that are handed on."""
+        events, following = self._log.take(len(self.rows) + n)
         if len(self._log.labels) > self._labels:
             self._labels = len(self._log.labels)
             self.rows.describe(event_labels=list(self._log.labels))
-        return {"events": events, "event_counts": np.bincount(after, minlength=len(times)).astype(np.float64)}
+        return {"events": events, "event_counts": np.bincount(following - len(self.rows), minlength=n).astype(np.float64)}
 
     def empty_block(self) -> dict[str, Array]:
         """A block of no rows, which tells what columns there would be."""

@@ -299,7 +299,7 @@ def simulate(
         if not len(rows):
             rows.append(run.empty_block())
         # an error may have ended the run after events since its last row
-        events = {"event_labels": list(stepper.log.labels), "late_events": stepper.log.take().tolist()}
+        events = {"event_labels": list(stepper.log.labels), "late_events": stepper.log.take()[0].tolist()}
         if isinstance(rows, FileRows):
             try:
                 rows.close({**about, "statistics": plain(statistics), **events})
