@@ -1,4 +1,4 @@
-"""`trajectory.events`: what happened in a run, exactly when, and what it did to the energy; in files, resumed runs, ensembles."""
+"""`trajectory.events`: what happened in a run, when, and what it did to the energy; in files, resumed runs, ensembles."""
 
 import numpy as np
 import pytest
@@ -142,7 +142,9 @@ def test_work_is_followed_through_the_steps_of_a_run_with_users_handlers():
     system = mb.MultibodySystem()
     matter = mb.SimbodyMatterSubsystem(system)
     forces = mb.GeneralForceSubsystem(system)
-    cart = mb.mobilizer.Slider(matter.ground, mb.body.Rigid(mb.MassProperties(2.0, (0, 0, 0), mb.Inertia(1, 1, 1))), name="cart")
+    cart = mb.mobilizer.Slider(
+        matter.ground, mb.body.Rigid(mb.MassProperties(2.0, (0, 0, 0), mb.Inertia(1, 1, 1))), name="cart"
+    )
     mb.force.MobilityLinearDamper(forces, cart, 0, 0.5)
     mb.force.MobilityPolynomialSpring(forces, cart, 0, 3.0, 0.0, 1.0, 0.0)
 

@@ -204,7 +204,11 @@ def _tell_events(events: Events) -> list[str]:
         groups.setdefault((one.name, one.kind, one.direction), []).append(one)
     lines = []
     for words, some in list(groups.items())[:_EVENT_LINES]:
-        times = f"at {some[0].time:.6g}" if len(some) == 1 else f"{len(some):,} times from {some[0].time:.6g} to {some[-1].time:.6g}"
+        times = (
+            f"at {some[0].time:.6g}"
+            if len(some) == 1
+            else f"{len(some):,} times from {some[0].time:.6g} to {some[-1].time:.6g}"
+        )
         energy = sum(one.energy for one in some)
         lines.append(f"{' '.join(filter(None, words))} {times}{f', energy {energy:+.3g}' if energy else ''}")
     if len(groups) > _EVENT_LINES:

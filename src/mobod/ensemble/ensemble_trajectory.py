@@ -154,7 +154,7 @@ class EnsembleTrajectory(Sealed):
         state_of: Callable[[int], State] | None,
         quantities: Mapping[str, Array] | None = None,
         changes: dict[int, list[tuple[int, dict[str, Any], Settings]]] | None = None,
-        events: Mapping[int, tuple[Events, Array]] | None = None,
+        events: Mapping[int, tuple[Events, npt.NDArray[np.int64]]] | None = None,
         sensitivities: Sensitivities | None = None,
     ) -> None:
         self.time, self.observations, self.sensitivities = time, observations, sensitivities

@@ -97,6 +97,8 @@ def _dimensions(name: str, shape: tuple[int, ...]) -> tuple[str, ...]:
 def _those_used(labels: dict[str, Any], arrays: dict[str, Any]) -> dict[str, Any]:
     """The labels of dimensions that some array has."""
     used = {
-        dimension for dimensions, _ in arrays.values() for dimension in ([dimensions] if isinstance(dimensions, str) else dimensions)
+        dimension
+        for dimensions, _ in arrays.values()
+        for dimension in ([dimensions] if isinstance(dimensions, str) else dimensions)
     }
     return {name: values for name, values in labels.items() if name in used}

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from ..algebra.arrays import Array
 from ..errors import MobodError
@@ -73,7 +74,7 @@ class OneRun:
     sensitivities: Sensitivities | None = None
     changes: list[tuple[int, dict[str, Any], Settings]] = field(default_factory=list)
     events: Events | None = None
-    event_rows: Array | None = None
+    event_rows: npt.NDArray[np.int64] | None = None
 
 
 class Onward(NamedTuple):
@@ -139,7 +140,7 @@ def run_one(
     return OneRun(time, y, end, integrator, failure, why, found, changes, events, event_rows)
 
 
-def _events_of(stepper: TimeStepper, columns: dict[str, Any]) -> tuple[Events, Array]:
+def _events_of(stepper: TimeStepper, columns: dict[str, Any]) -> tuple[Events, npt.NDArray[np.int64]]:
     """What happened in a run, and the first row after each event."""
     late, log = stepper.log.take()[0], stepper.log
     counts = np.asarray(columns.get("event_counts", ())).astype(np.int64)

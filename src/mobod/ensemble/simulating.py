@@ -441,7 +441,7 @@ class _Run:
         #: Of states whose Instance variables handlers have changed, from which rows on, and these: see `Trajectory`.
         self.changes: dict[int, list[Any]] = {}
         #: What happened, by state, and the first row after each event.
-        self.events: dict[int, tuple[Events, Array]] = {}
+        self.events: dict[int, tuple[Events, npt.NDArray[np.int64]]] = {}
         self._start = [part[:n].copy() for part in ensemble._variables]
         self._results = np.empty((n, self._nt, ny)) if path is None else np.empty((0, self._nt, ny))
         self._about = describe(ensemble._system, ensemble._template)
@@ -554,7 +554,15 @@ class _Run:
             failures = {str(i): list(one) for i, one in self._failures().items()}
             events = {str(i): [one.labels, one.rows.tolist(), at.tolist()] for i, (one, at) in self.events.items()}
             ends = {str(i): [one.time, one.reason, one.y.tolist()] for i, one in self.terminations.items()}
-            self._file.close({**self._about, "integrator": type(self.integrator).__name__, "failures": failures, "ends": ends, "events": events})
+            self._file.close(
+                {
+                    **self._about,
+                    "integrator": type(self.integrator).__name__,
+                    "failures": failures,
+                    "ends": ends,
+                    "events": events,
+                }
+            )
 
     def _failures(self) -> dict[int, Failure]:
         """When and why states have failed."""

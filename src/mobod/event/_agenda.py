@@ -131,7 +131,15 @@ class Agenda:
             )
         least = type(state.stage).TIME
         return [
-            Watched(subsystem, info.get_event_id(), max(type(least)(stage), least), partial(_slot, stage, i), None, info, what=f"event {info.get_event_id()}")
+            Watched(
+                subsystem,
+                info.get_event_id(),
+                max(type(least)(stage), least),
+                partial(_slot, stage, i),
+                None,
+                info,
+                what=f"event {info.get_event_id()}",
+            )
             for (stage, i), info in zip(places, infos, strict=True)
         ]
 

@@ -259,8 +259,8 @@ def _balance(audit: Audit, trajectory: Trajectory, energy: Array) -> None:
     ledger = trajectory.ledger or _followed(trajectory)
     by_events, at_events = _of_events(trajectory)
     if ledger is not None:
-        work = {name: amount for name, amount in ledger.work.items() if amount or name != MAY_MOVE}
-        audit.work, audit.unaccounted = {**work, **by_events}, list(ledger.missing)
+        done = {name: amount for name, amount in ledger.work.items() if amount or name != MAY_MOVE}
+        audit.work, audit.unaccounted = {**done, **by_events}, list(ledger.missing)
         audit.energy_error = ledger.imbalance
         audit.energy_scale = max(audit.energy_scale, ledger.largest_kinetic, ledger.largest_work)
         return
@@ -295,7 +295,7 @@ def _balance(audit: Audit, trajectory: Trajectory, energy: Array) -> None:
 
 def _of_events(trajectory: Trajectory) -> tuple[dict[str, float], Array]:
     """What events have added to the energy, by what did it, and until each row."""
-    events, groups = trajectory.events, {}
+    events, groups = trajectory.events, dict[str, float]()
     until = np.zeros(len(trajectory) + 1)
     np.add.at(until, trajectory.event_rows, events["energy"])
     names = zip(events["name"], events["kind"], events["energy"], strict=True)
@@ -366,8 +366,8 @@ def _warn(audit: Audit, trajectory: Trajectory, culprits: dict[str, Event]) -> N
             if name in culprits:
                 one = culprits[name]
                 remedy = (
-                    f"most of it where {one.name!r} was {one.kind} at time {one.time:.6g}, whose handler sets speeds without an "
-                    "impulse: leave impulse=False out, or give the rest of the mechanism what it gives one part"
+                    f"most of it where {one.name!r} was {one.kind} at time {one.time:.6g}, whose handler sets speeds without "
+                    "an impulse: leave impulse=False out, or give the rest of the mechanism what it gives one part"
                 )
             audit.warnings.append(
                 f"{name} momentum should be conserved and changed by {change:.1e} of what its parts are; {remedy}"

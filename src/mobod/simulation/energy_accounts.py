@@ -53,9 +53,7 @@ def find_accounts(system: MultibodySystem, state: State) -> tuple[list[Account],
     """
     may_change = bool(system.event_handlers)
     enabled = [
-        f
-        for f in system.all_forces()
-        if type(f).__name__ not in CONSERVATIVE and (may_change or not f.is_disabled(state))
+        f for f in system.all_forces() if type(f).__name__ not in CONSERVATIVE and (may_change or not f.is_disabled(state))
     ]
     others = [f for f in enabled if type(f).__name__ not in DISSIPATIVE]
     matter = system.get_matter_subsystem()
@@ -156,9 +154,7 @@ class Ledger:
         for a, (before, after) in enumerate(zip(self._before_event, self._stored_at(state), strict=True)):
             self._stored[a] += after - before
 
-    def advance(
-        self, end: float, state_at: Callable[[float], State], is_step_end: bool = True, by_events: float = 0.0
-    ) -> None:
+    def advance(self, end: float, state_at: Callable[[float], State], is_step_end: bool = True, by_events: float = 0.0) -> None:
         """Account for the rest of a step, to *end*: *state_at* gives a state in it, realized to ACCELERATION.
 
         *by_events* is what events have added to the energy so far.

@@ -41,7 +41,7 @@ class Event(NamedTuple):
         What kinetic and potential energy it added, below zero where it was lost; of a handler what it did beside what
         followed, so that the sum of all is what events have changed; mass*length^2/time^2.
     impulse : array
-        Of what was set, on the mobilities of a mobilizer ``(nu,)``, force*time or torque*time; of a constraint, and of a contact
+        Of what was set, on the mobilities of a mobilizer ``(nu,)``, force*time or torque*time; of a constraint or a contact
         (along the normal, and the two directions of friction), by each equation as multipliers are; of `ImpactWhen` along the
         gap. Empty where nothing acted by an impulse.
     state : int
@@ -72,9 +72,9 @@ class Events(Sequence[Event]):
     >>> system.add_event_handler(mb.event.LockWhen(arm, mb.event.Coordinate(arm, 0, 0.0), name="latch"))
     >>> motion = mb.simulate(system, state, 1.0, accuracy=1e-6)
     >>> print(motion.events)
-    time      name   kind       direction  witness                          energy      impulse
-    0.794002  latch  triggered  falling    <Coordinate 0 of 'lower' at 0>   0
-    0.794002  lower  locked                                                -7.12893     3.39303
+    time      name   kind       direction  witness                         energy    impulse
+    0.793052  latch  triggered  falling    <Coordinate 0 of 'lower' at 0>  0
+    0.793052  lower  locked                                                -15.6689  2.5165
     """
 
     def __init__(self, rows: Any, labels: Sequence[Sequence[str]], states: npt.NDArray[np.int64] | None = None) -> None:

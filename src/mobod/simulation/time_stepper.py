@@ -82,8 +82,8 @@ class TimeStepper(Sealed):
 
     INNER = frozenset(
         """
-        began calls_subsystems contact_events has_events initialized is_dealt_with log may_be_saved parts_at_start pass_over step_exactly_to
-        step_through
+        began calls_subsystems contact_events has_events initialized is_dealt_with log may_be_saved parts_at_start pass_over
+        step_exactly_to step_through
         """.split()
     )
 

@@ -222,6 +222,7 @@ class Trajectory(Sealed):
                 raise ValueError(f"contact_counts are of {many} rows; contacts has {len(self._contacts)}")
         self.events = no_events() if events is None else Events(events, event_labels or ())
         #: Of each event the first row after it; and whether it is known what happened, as it is not from a CSV file.
+        self.event_rows: npt.NDArray[np.int64]
         self.event_rows, self.knows_events = np.searchsorted(self.time, self.events["time"]), event_labels is not None
         if (np.diff(self.time) < 0.0).any():
             raise ValueError(f"time must not go backward; it does after index {int(np.argmax(np.diff(self.time) < 0))}")

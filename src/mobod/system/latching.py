@@ -115,8 +115,8 @@ def _tell_errors(state: State, constraint: Constraint, impulses: Impulses) -> No
     if size > impulses.tolerance:
         warnings.warn(
             f"{constraint.name!r} is enabled at time {state.time:.9g} with a position error of {size:.3g}, above the tolerance "
-            f"of {impulses.tolerance:.3g}: the next step moves the bodies there at once, and no impulse stands for that. Enable "
-            "it where the bodies meet, or first set its frames or stations to where they are",
+            f"of {impulses.tolerance:.3g}: the next step moves the bodies there at once, and no impulse stands for that. "
+            "Enable it where the bodies meet, or first set its frames or stations to where they are",
             RuntimeWarning,
             stacklevel=callers_level(),
         )

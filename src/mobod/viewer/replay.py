@@ -96,7 +96,8 @@ def find_marks(trajectory: Trajectory, start: float, end: float) -> list[tuple[f
 
     Scheduled handlers that have changed no energy, such as a controller's, are left out.
     """
-    apart, marks = (end - start) / _MARKS, []
+    apart = (end - start) / _MARKS
+    marks: list[tuple[float, list[str]]] = []
     lines: list[str] = []
     for one in trajectory.events:
         if (one.kind == "scheduled" and not one.energy) or not start <= one.time <= end:
