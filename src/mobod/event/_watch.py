@@ -21,7 +21,7 @@ from ..value.overriding import holds_for
 from ..value.stage import Stage
 from .triggered import Triggered
 from .when import When
-from .witness import one_number
+from .witness import Witness, one_number
 
 if TYPE_CHECKING:
     from ..algebra.arrays import Array
@@ -36,7 +36,13 @@ _DIFFERENCE = 1e-4
 
 @dataclass(eq=False)
 class Watched:
-    """One witness, and what it belongs to: a handler, a reporter, or a subsystem with the number of its event."""
+    """One witness, and what it belongs to: a handler, a reporter, or a subsystem with the number of its event.
+
+    Attributes
+    ----------
+    witness : Witness or None
+        What kernels look at in place of *value* and *rate*; None where only Python can.
+    """
 
     owner: Any
     event_id: int
@@ -44,6 +50,7 @@ class Watched:
     value: Callable[[Any], float]
     rate: Callable[[Any], float] | None
     info: TriggerInfo
+    witness: Witness | None = None
     #: What the event is of, where that is not the owner, and the name of the witness.
     called: str = ""
     what: str = ""
@@ -98,17 +105,19 @@ class Watch:
 
     def pack(self) -> None:
         """Let the integrator's kernel look at the witnesses, where all of them are of kinds that have a routine."""
-        self._is_packed = all(is_compiled(one.owner) for one in self.watched)
+        self._is_packed = all(one.witness is not None for one in self.watched)
         if not self._is_packed:
             return
         state = self._integrator.get_state()
-        of_each = [(one, *one.owner.witness.pack(state)) for one in self.watched]
-        integers, numbers = [], []
+        of_each = [(one, one.witness.routine, *one.witness.pack(state)) for one in self.watched if one.witness is not None]
+        integers: list[int] = []
+        numbers: list[float] = []
         i, n = _WIDTH * len(of_each), _SEEN * len(of_each)
-        for one, own_integers, own_numbers in of_each:
-            integers += [one.owner.witness.routine.address(), i, n, one.info.rising, one.info.falling]
+        for one, routine, own_integers, own_numbers in of_each:
+            assert routine is not None
+            integers += [routine.address(), i, n, one.info.rising, one.info.falling]
             i, n = i + len(own_integers), n + len(own_numbers)
-        for _, own_integers, own_numbers in of_each:
+        for _, _, own_integers, own_numbers in of_each:
             integers += own_integers
             numbers += own_numbers
         seen = [0.0] * (_SEEN * len(of_each))
@@ -336,5 +345,6 @@ def of_triggered(one: Triggered) -> Watched:
     value = one.get_value
     if isinstance(one, When) and type(one).get_value is When.get_value:
         value = one.witness.calc_value
+    in_kernels = one.witness if isinstance(one, When) and is_compiled(one) else None
     what = repr(one.witness) if isinstance(one, When) else ""
-    return Watched(one, 0, one.get_required_stage(), value, rate, one.get_trigger_info(), what=what)
+    return Watched(one, 0, one.get_required_stage(), value, rate, one.get_trigger_info(), in_kernels, what=what)

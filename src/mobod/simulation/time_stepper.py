@@ -210,7 +210,9 @@ class TimeStepper(Sealed):
         self._watch: Watch | None = None
         #: When the present interval began, and how far steps may go after an event.
         self.began, self._reach = self._now, 0.0
-        calls = self._agenda.calls_of_subsystems(Cause.INITIALIZATION) + self._agenda.calls_for_contacts()
+        calls = self._agenda.calls_of_subsystems(Cause.INITIALIZATION)
+        if contacts is not None and (calls or contacts.has_work(copy)):
+            calls += self._agenda.calls_for_contacts()
         changes = self.system.calls_python or self.system.event_handlers or self.system.event_reporters
         self.parts_at_start = parts_fingerprint(self) if changes and self.may_be_saved else None
         self._begin_interval()

@@ -25,6 +25,7 @@ from ..state.trigger_info import TriggerInfo
 from ..value.stage import Stage
 from . import _rows
 from .base import UnilateralContact
+from .open_gap import OpenGap
 from .problem import Problem, Rows, constraints_of
 from .sliding import paradox, sliding_contacts
 
@@ -70,14 +71,15 @@ class ContactEvents(EventHandler):
         """The witnesses of the present interval. The state is at ACCELERATION."""
         found = []
 
-        def watch(what: str, stage: Stage, value: Any, rate: Any = None) -> None:
-            found.append(Watched(self, 0, stage, value, rate, self.info, one.name, what))
+        def watch(what: str, stage: Stage, value: Any) -> None:
+            found.append(Watched(self, 0, stage, value, None, self.info, None, one.name, what))
 
         for one in self._system.get_matter_subsystem().unilateral_contacts:
             if not one.is_enabled(state):
                 # a gap that begins closed, or a little overrun, as an event is found, is watched from there
-                shift = max(0.0, _ROUNDING - one.calc_gap(state))
-                watch("gap", Stage.POSITION, partial(_gap, one, shift), partial(_gap_rate, one))
+                gap = OpenGap(one, max(0.0, _ROUNDING - one.calc_gap(state)))
+                in_kernels, stage = gap if gap.is_compiled else None, gap.required_stage
+                found.append(Watched(self, 0, stage, gap.calc_value, gap.calc_rate, self.info, in_kernels, one.name, "gap"))
                 continue
             watch("normal force", Stage.ACCELERATION, partial(_normal_force, one))
             direction = one.get_sliding_direction(state)
@@ -108,13 +110,7 @@ class ContactEvents(EventHandler):
         for one in contacts:
             one.disable(state)
         self._system.realize(state, Stage.VELOCITY)
-        everything = constraints_of(state)
-        u = state.u_values[: state.tree.nu].copy()
-        rates = everything.J[everything.starts[:-1]] @ u
-        size = max(1.0, float(np.abs(state.q_values).max(initial=0.0)))
-        room = 2.0 * self._window * np.abs(rates) + 4.0 * _ROUNDING * size
-        touching = np.isfinite(everything.gaps) & (closed | (everything.gaps <= room))
-        which = np.flatnonzero(touching)
+        which = self._touching(state, closed)
         if not len(which):
             return
         rows = constraints_of(state, [contacts[k] for k in which])
@@ -122,6 +118,19 @@ class ContactEvents(EventHandler):
             self._settle(state, [contacts[k] for k in which], rows)
         except ConvergenceError as error:
             raise ConvergenceError(f"at time {state.time:.9g}: {error}") from error
+
+    def _touching(self, state: State, closed: Any) -> Any:
+        """The numbers of contacts that are *closed*, or whose gaps are. The state is at VELOCITY."""
+        everything = constraints_of(state)
+        rates = everything.J[everything.starts[:-1]] @ state.u_values[: state.tree.nu]
+        size = max(1.0, float(np.abs(state.q_values).max(initial=0.0)))
+        room = 2.0 * self._window * np.abs(rates) + 4.0 * _ROUNDING * size
+        return np.flatnonzero(np.isfinite(everything.gaps) & (closed | (everything.gaps <= room)))
+
+    def has_work(self, state: State) -> bool:
+        """Whether anything touches in a state at VELOCITY, so that it is to be found out what it does."""
+        contacts = self._system.get_matter_subsystem().unilateral_contacts
+        return any(one.is_enabled(state) for one in contacts) or len(self._touching(state, np.zeros(len(contacts), bool))) > 0
 
     def _settle(self, state: State, contacts: list[UnilateralContact], rows: Rows) -> None:
         nu, n = state.tree.nu, len(contacts)
@@ -262,15 +271,6 @@ def needs_python(system: MultibodySystem) -> bool:
 
 
 # witnesses go into checkpoints: functions of a module can be pickled
-
-
-def _gap(contact: UnilateralContact, shift: float, state: State) -> float:
-    gap = contact.calc_gap(state)
-    return gap + shift if contact.is_within(state) else abs(gap) + 1.0  # edges that pass beside each other do not touch
-
-
-def _gap_rate(contact: UnilateralContact, state: State) -> float:
-    return contact.calc_gap_rate(state)
 
 
 def _normal_force(contact: UnilateralContact, state: State) -> float:
