@@ -116,7 +116,7 @@ class Path(Block):
         self._first = 0 if part.mesh.scheme.has_first or "controls" not in function.names else 1
         y = np.tile(np.where(np.isfinite(phase.start_low), phase.start_low, 0.0), (n, 1))
         y = np.hstack([y, np.zeros((n, phase.ny - phase.nx))])
-        given = phase.given_at(y, np.zeros(n), np.zeros(len(phase.settings)), derivatives=False)
+        given = phase.given_at(y, np.zeros(n), np.zeros(len(phase.settings)), function.names, derivatives=False)
         self._count = len(function.values(given, n))
         shape = self._count, n - self._first
         ends = []
@@ -294,11 +294,12 @@ class Continuity(Block):
         for which, x, part in zip(("before", "after"), self._ends(change), (self._before, self._after), strict=True):
             d, row = part.phase.dynamics, -1 if which == "before" else 0
             y = np.concatenate([x, part.y[row, part.phase.nx :]])[None]
-            for name, (value, slopes) in part.phase.given_at(y, part.t[[row]], part.p).items():
-                if name in ("q", "u", "z", *part.phase.stations):
-                    by = np.zeros((k, *slopes.shape[1:]))
-                    by[at : at + d.nx] = slopes[: d.nx]
-                    found[f"{name}_{which}"] = value, by
+            for name, (value, slopes) in part.phase.given_at(
+                y, part.t[[row]], part.p, ("q", "u", "z", *part.phase.stations)
+            ).items():
+                by = np.zeros((k, *slopes.shape[1:]))
+                by[at : at + d.nx] = slopes[: d.nx]
+                found[f"{name}_{which}"] = value, by
             at += d.nx
         return found
 

@@ -190,7 +190,7 @@ def collocate(
         "solver": chosen,
         "wall_time": _clock.perf_counter() - began,
     }
-    plans = [_trajectory(part, program, found.v, facts) for part in program.parts]
+    plans = [_trajectory(part, program, found.v, facts, one) for part, one in zip(program.parts, off, strict=True)]
     return plans[0] if single else plans
 
 
@@ -377,7 +377,7 @@ def _by_polynomials(mesh: Mesh, x: Array, at: Array) -> Array:
 # ---------------------------------------------------------------------------------------------- what comes out
 
 
-def _trajectory(part: Part, program: Transcription, v: Array, facts: Mapping[str, Any]) -> Trajectory:
+def _trajectory(part: Part, program: Transcription, v: Array, facts: Mapping[str, Any], off: Array) -> Trajectory:
     phase, d = part.phase, part.phase.dynamics
     y = part.y.copy()
     if not part.mesh.scheme.has_first and d.m:  # no equation has the forces there: those of the polynomial
@@ -405,7 +405,7 @@ def _trajectory(part: Part, program: Transcription, v: Array, facts: Mapping[str
             "duration": part.duration,
             "parameters": values,
             "intervals": ends,
-            "errors": errors(part),
+            "errors": off,
             "control_names": phase.names[phase.nx :],
         },
         **describe(phase.system, phase.state),
@@ -435,7 +435,7 @@ def _failed(program: Transcription, found: Solution, phases: Sequence[Phase], si
         f"no plan of {name!r} was found: the solver says {found.status!r} after {found.iterations} iterations, where {what}. "
         "Begin with a better guess, with looser bounds, or allow a longer duration"
     )
-    plans = [_trajectory(part, program, found.v, {"status": found.status}) for part in program.parts]
+    plans = [_trajectory(part, program, found.v, {"status": found.status}, errors(part)) for part in program.parts]
     error.trajectory = plans[0] if single else plans  # type: ignore[attr-defined]
     return error
 

@@ -11,7 +11,7 @@ from ..algebra.arrays import Array
 from .blocks import Block, Continuity, Defects, Ends, OnManifold, Path
 from .functions import NodeFunction
 from .mesh import Mesh
-from .phase import Phase
+from .phase import ENDS, Phase
 
 #: The step of second derivatives of users' functions.
 _SECOND = 1e-5
@@ -101,8 +101,11 @@ class Part:
 
     def given(self, derivatives: bool = True) -> Any:
         """What functions of nodes get."""
-        whole = self.once("given", lambda: self.phase.given_at(self.y, self.t, self.p)) if derivatives else None
-        return whole if derivatives else self.once("values", lambda: self.phase.given_at(self.y, self.t, self.p, derivatives=False))
+        phase = self.phase
+        functions = [*([] if phase.cost is None else [phase.cost]), *phase.path]
+        names = dict.fromkeys(name for one in functions for name in one.names)
+        whole = "given" if derivatives else "values"
+        return self.once(whole, lambda: phase.given_at(self.y, self.t, self.p, names, derivatives=derivatives))
 
     def _running(self) -> Array:
         assert self.phase.cost is not None
@@ -159,9 +162,7 @@ class Part:
         for which, row, x, at in (("start", 0, x0, 0), ("end", -1, x1, nx)):
             y = np.concatenate([x, self.y[row, nx:]])[None]
             t = np.array([self.t[row] + self.by_durations[row] @ durations])
-            for name, (value, slopes) in phase.given_at(y, t, p).items():
-                if name in ("controls", "parameters"):
-                    continue
+            for name, (value, slopes) in phase.given_at(y, t, p, (*ENDS, *phase.stations)).items():
                 by = np.zeros((k, *slopes.shape[1:]))
                 by[at : at + nx] = slopes[:nx]
                 for j in range(num_t):
@@ -271,28 +272,25 @@ class Part:
         """Add the second derivatives of functions of nodes times weights ``(rows, n)``: differences of their gradients."""
         if not functions:
             return
-        n, ny, num_p = len(self.mesh), self.phase.ny, len(self.p)
-        size, h = ny + 1 + num_p, _SECOND
-        steps = h * np.maximum(1.0, np.abs(self.y))
-        for j in range(size):
-            at = []
+        n, ny, num_p, phase = len(self.mesh), self.phase.ny, len(self.p), self.phase
+        size, names = ny + 1 + num_p, dict.fromkeys(name for function, _ in functions for name in function.names)
+        steps = np.full((n, size), _SECOND)
+        steps[:, :ny] *= np.maximum(1.0, np.abs(self.y))
+        for j in phase.places_of(names):
+            if j > ny:
+                steps[:, j] = phase.dynamics.step(j - ny - 1)
+            totals = []
             for sign in (1.0, -1.0):
-                y, t, p = self.y, self.t, self.p
-                if j < ny:
-                    y = y.copy()
-                    y[:, j] += sign * steps[:, j]
-                elif j == ny:
-                    t = t + sign * h
-                else:
-                    p = p + sign * self.phase.dynamics.step(j - ny - 1) * np.eye(num_p)[j - ny - 1]
-                given = self.phase.given_at(y, t, p)
+                change = np.zeros((n, size))
+                change[:, j] = sign * steps[:, j]
+                y, t, p = self.y + change[:, :ny], self.t + change[:, ny], self.p + change[0, ny + 1 :]
+                given = phase.given_at(y, t, p, names)
                 total = np.zeros((n, size))
                 for function, weights in functions:
                     _, slopes = function.with_derivatives(given, n, size)
                     total += np.einsum("rn,rkn->nk", weights, slopes)
-                at.append(total)
-            step = steps[:, j] if j < ny else np.full(n, h if j == ny else self.phase.dynamics.step(j - ny - 1))
-            column = (at[0] - at[1]) / (2.0 * step[:, None])
+                totals.append(total)
+            column = (totals[0] - totals[1]) / (2.0 * steps[:, j, None])
             H[:, :, j] += 0.5 * column
             H[:, j, :] += 0.5 * column
 

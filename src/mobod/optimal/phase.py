@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -205,20 +205,36 @@ class Phase:
             raise ValueError(f"stations[{key!r}] has to be (body, station), got {given!r}")
         return self.system.get_matter_subsystem().find_body(given[0]), checks.vector(f"stations[{key!r}]", given[1])
 
-    def given_at(self, y: Array, t: Array, p: Array, *, derivatives: bool = True) -> dict[str, tuple[Array, Array]]:
-        """What functions of nodes get ``(rows, n)``, and derivatives ``(k, rows, n)`` by k = (y, t, p)."""
+    def given_at(
+        self, y: Array, t: Array, p: Array, names: Iterable[str], *, derivatives: bool = True
+    ) -> dict[str, tuple[Array, Array]]:
+        """What functions of nodes get by *names* ``(rows, n)``, and derivatives ``(k, rows, n)`` by k = (y, t, p)."""
         n, ny, d = len(y), self.ny, self.dynamics
         size = ny + 1 + len(p) if derivatives else 0
         found: dict[str, tuple[Array, Array]] = {}
-        ends = np.cumsum([0, d.nq, d.nu, d.nz, d.m])
-        for key, first, last in zip(("q", "u", "z", "controls"), ends[:-1], ends[1:], strict=True):
-            found[key] = y[:, first:last].T, _unit(size, first, last - first, n)
-        found["t"] = t, _unit(size, ny, 1, n)[:, 0]
-        values = self.parameter_origin + p if len(p) else np.zeros(0)
-        found["parameters"] = np.repeat(values[:, None], n, axis=1), _unit(size, ny + 1, len(p), n)
-        for key, (body, station) in self.stations.items():
-            found[key] = self._located(body, station, y, t, p, size)
+        ends = np.cumsum([0, d.nq, d.nu, d.nz, d.m]).tolist()
+        places = dict(zip(("q", "u", "z", "controls"), zip(ends[:-1], ends[1:], strict=True), strict=True))
+        for key in names:
+            if key in places:
+                first, last = places[key]
+                found[key] = y[:, first:last].T, _unit(size, first, last - first, n)
+            elif key == "t":
+                found[key] = t, _unit(size, ny, 1, n)[:, 0]
+            elif key == "parameters":
+                values = self.parameter_origin + p if len(p) else np.zeros(0)
+                found[key] = np.repeat(values[:, None], n, axis=1), _unit(size, ny + 1, len(p), n)
+            else:
+                found[key] = self._located(*self.stations[key], y, t, p, size)
         return found
+
+    def places_of(self, names: Iterable[str]) -> list[int]:
+        """On which of (y, t, p) functions of nodes that ask for these names depend."""
+        d, found = self.dynamics, set[int]()
+        ends = np.cumsum([0, d.nq, d.nu, d.nz, d.m, 1, len(self.settings)]).tolist()
+        of = {name: range(ends[i], ends[i + 1]) for i, name in enumerate(("q", "u", "z", "controls", "t", "parameters"))}
+        for name in names:
+            found |= set(of[name]) if name in of else {*of["q"], *of["t"], *of["parameters"]}
+        return sorted(found)
 
     def _located(self, body: Any, station: Array, y: Array, t: Array, p: Array, size: int) -> tuple[Array, Array]:
         """Where a station is ``(3, n)``, and its derivatives ``(size, 3, n)``; by p, differences."""

@@ -24,13 +24,13 @@ def errors(part: Part) -> Array:
     dynamics, nx = phase.dynamics, phase.nx
     first = mesh.nodes[:, 0]
     x, t0 = part.y[first, :nx].copy(), part.t[0]
-    controls = part.y[:, nx:]
+    inside = part.y[mesh.nodes, nx:]
     scheme, h = mesh.scheme, T * mesh.sizes / _STEPS
 
     def rates(x: Array, at: float) -> Array:
-        force = np.array([scheme.interpolate(controls[nodes], np.array([at]))[0] for nodes in mesh.nodes])
+        force = scheme.interpolate(inside, np.array([at]))[:, 0]
         t = t0 + T * (mesh.ends[:-1] + at * mesh.sizes)
-        return dynamics.rates(np.hstack([x, force.reshape(len(x), -1)]), t, part.p)
+        return dynamics.rates(np.hstack([x, force]), t, part.p)
 
     for i in range(_STEPS):
         a, step = i / _STEPS, h[:, None]

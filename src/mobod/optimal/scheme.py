@@ -37,9 +37,10 @@ class Scheme:
     has_first: bool = True
 
     def interpolate(self, values: Array, at: Array) -> Array:
-        """Controls ``(k, m)`` at fractions *at* ``(k,)`` of an interval, of those at its points ``(s + 1, m)``."""
+        """Controls ``(..., k, m)`` at fractions *at* ``(k,)`` of intervals, of those at their points ``(..., s + 1, m)``."""
         first = 0 if self.has_first else 1
-        return lagrange(self.points[first:], at) @ values[first:]
+        found: Array = lagrange(self.points[first:], at) @ values[..., first:, :]
+        return found
 
 
 def lagrange(points: Array, at: Array) -> Array:
