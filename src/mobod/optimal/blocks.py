@@ -172,7 +172,8 @@ class Ends(Block):
     def _fitting(self, found: Array) -> Array:
         if len(found) != len(self.low):
             raise ModelError(
-                f"the boundary constraint {self._function.name} returns {len(found)} numbers, and has bounds for {len(self.low)}"
+                f"the boundary constraint {self._function.name} returns {len(found)} numbers, and has bounds for "
+                f"{len(self.low)}"
             )
         return found
 
@@ -273,8 +274,8 @@ class Continuity(Block):
         if link is None:
             if before.phase.nx != after.phase.nx:
                 raise ModelError(
-                    f"phases {before.number} and {after.number} have {before.phase.nx} and {after.phase.nx} state variables: say "
-                    "by links=[...] how one becomes the other"
+                    f"phases {before.number} and {after.number} have {before.phase.nx} and {after.phase.nx} state variables: "
+                    "say by links=[...] how one becomes the other"
                 )
             self.low = self.high = np.zeros(before.phase.nx)
         else:
@@ -282,7 +283,9 @@ class Continuity(Block):
             self.low, self.high = low.copy(), high.copy()
 
     def _columns(self) -> Any:
-        return np.concatenate([self._before.columns[-1, : self._before.phase.nx], self._after.columns[0, : self._after.phase.nx]])
+        return np.concatenate(
+            [self._before.columns[-1, : self._before.phase.nx], self._after.columns[0, : self._after.phase.nx]]
+        )
 
     def _ends(self, change: Array | None = None) -> tuple[Array, Array]:
         x0 = self._before.y[-1, : self._before.phase.nx]
@@ -339,7 +342,8 @@ class Continuity(Block):
         H = np.zeros((k, k))
         for i in range(k):
             at = [
-                multipliers @ self._link.with_derivatives(self._given(s * _SECOND * np.eye(k)[i]), 1, k)[1][:, :, 0] for s in (1, -1)
+                multipliers @ self._link.with_derivatives(self._given(s * _SECOND * np.eye(k)[i]), 1, k)[1][:, :, 0]
+                for s in (1, -1)
             ]
             H[i] = (at[0] - at[1]) / (2.0 * _SECOND)
         return [0.5 * (H + H.T)]

@@ -82,8 +82,8 @@ def collocate(
         How many to begin with, of each phase.
     guess : Trajectory or callable, or sequence of these, optional
         Where to begin: a trajectory, of an earlier plan with its controls, or of `simulate`; or a function of times
-        ``(n,)`` since the start of the phase that returns q ``(n, nq)``, and u, z, controls, as far as it likes. A straight line
-        from start to end unless given, at rest.
+        ``(n,)`` since the start of the phase that returns q ``(n, nq)``, and u, z, controls, as far as it likes. A straight
+        line from start to end unless given, at rest.
     accuracy : float, optional
         Largest relative error of a state over an interval, found by running it. Where it is larger, intervals are divided, and
         the plan is made again from the last one. Not looked at unless given.
@@ -129,9 +129,9 @@ def collocate(
     Notes
     -----
     All nodes are states of one `Ensemble`: a Jacobian is one call of its `calc_forward_dynamics_derivatives`. Hessians are
-    central differences of these, in one call, too. Constraints hold at the start, and the dynamics keep them to the error of the
-    scheme. Contacts have to be compliant, and should be smooth. Events, and what handlers do, are not part of a plan. Source:
-    Betts 2010; Kelly 2017.
+    central differences of these, in one call, too. Constraints hold at the start, and the dynamics keep them to the error
+    of the scheme. Contacts have to be compliant, and should be smooth. Events, and what handlers do, are not part of a
+    plan. Source: Betts 2010; Kelly 2017.
 
     Examples
     --------
@@ -153,9 +153,7 @@ def collocate(
     phases, single = _phases(system, state, duration, controls, phase)
     table = _scheme(scheme)
     counts = _per_phase("intervals", intervals, len(phases), int)
-    meshes = [
-        Mesh(table, np.linspace(0.0, 1.0, checks.integer("intervals", count, 1) + 1)) for count in counts
-    ]
+    meshes = [Mesh(table, np.linspace(0.0, 1.0, checks.integer("intervals", count, 1) + 1)) for count in counts]
     guesses = [guess] if single else _per_phase("guess", guess, len(phases), object)
     links_of = _links(links, phases)
     settings = checks.positive("tolerance", tolerance, ValueError), checks.integer("max_iterations", max_iterations, 1)
@@ -208,7 +206,7 @@ def _phases(system: Any, state: Any, duration: Any, controls: Any, settings: dic
         return list(system), False
     if duration is None:
         raise TypeError("collocate takes (system, state, duration, controls), or a list of phases; the duration is missing")
-    return [Phase(system, state, duration, controls, **settings)], True  # type: ignore[arg-type]
+    return [Phase(system, state, duration, controls, **settings)], True
 
 
 def _scheme(name: str) -> Scheme:
@@ -318,7 +316,7 @@ def _straight(part: Part) -> Array:
 
 
 def _from_trajectory(part: Part, guess: Trajectory) -> Array:
-    phase, d = part.phase, part.phase.dynamics
+    d = part.phase.dynamics
     rows = [np.asarray(guess.q), np.asarray(guess.u), np.asarray(guess.z)]
     sizes = [d.nq, d.nu, d.nz]
     if [one.shape[1] for one in rows] != sizes:
@@ -433,7 +431,7 @@ def _failed(program: Transcription, found: Solution, phases: Sequence[Phase], si
         what = "all equations are met, but the cost could still be less"
     error = ConvergenceError(
         f"no plan of {name!r} was found: the solver says {found.status!r} after {found.iterations} iterations, where {what}. "
-        "Begin with a better guess, with looser bounds, or allow a longer duration"
+        "Begin with a better guess, with looser bounds, or allow another duration"
     )
     plans = [_trajectory(part, program, found.v, {"status": found.status}, errors(part)) for part in program.parts]
     error.trajectory = plans[0] if single else plans  # type: ignore[attr-defined]

@@ -75,8 +75,8 @@ class NodeFunction:
         value = np.asarray(value, float)
         if value.ndim > 2 or (value.ndim and value.shape[-1] not in (1, n)):
             raise ModelError(
-                f"{self.what} returned an array of shape {value.shape}; a number a node is wanted, or a row of them for each of "
-                f"several, the {n} nodes along the last axis"
+                f"{self.what} returned an array of shape {value.shape}; a number a node is wanted, or a row of them for each "
+                f"of several, the {n} nodes along the last axis"
             )
         return np.array(np.broadcast_to(np.atleast_2d(value), (value.shape[0] if value.ndim == 2 else 1, n)))
 

@@ -48,7 +48,9 @@ def solve(
     dense = casadi.Sparsity.dense
     x, p, g, one = dense(n, 1), dense(0, 1), dense(m, 1), dense(1, 1)
     parts = {
-        "nlp": function("nlp", [x, p], [one, g], lambda v, *_: (program.cost(v), program.constraints(v)), ["x", "p"], ["f", "g"]),
+        "nlp": function(
+            "nlp", [x, p], [one, g], lambda v, *_: (program.cost(v), program.constraints(v)), ["x", "p"], ["f", "g"]
+        ),
         "grad_f": function("nlp_grad_f", [x, p], [one, x], lambda v, *_: (program.cost(v), program.gradient(v))),
         "jac_g": function("nlp_jac_g", [x, p], [g, J], lambda v, *_: (program.constraints(v), program.jacobian(v))),
         "hess_lag": function("nlp_hess_l", [x, p, one, g], [H], lambda v, _, f, lam: (program.hessian(v, float(f[0]), lam),)),

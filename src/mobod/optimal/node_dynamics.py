@@ -8,6 +8,7 @@ as do those by p. Second derivatives are central differences of the first ones, 
 from __future__ import annotations
 
 from collections import OrderedDict
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -37,14 +38,24 @@ class NodeDynamics:
         The numbers of the mobilities.
     settings : sequence of (Setting, int)
         The parameters p: numbers of settings, counted from where they are in *state*.
+    limits : sequence of (float, float)
+        Between which p stay: a stiffness below zero is refused by its setter, and no difference goes there.
     """
 
-    def __init__(self, system: Any, state: State, acted_on: list[int], settings: list[tuple[Setting, int]]) -> None:
+    def __init__(
+        self,
+        system: Any,
+        state: State,
+        acted_on: list[int],
+        settings: list[tuple[Setting, int]],
+        limits: list[tuple[float, float]],
+    ) -> None:
         self._system, self._state, self._settings = system, state, settings
+        self._limits = np.reshape(limits, (-1, 2)).T
         tree = state.tree
         self.nq, self.nu, self.nz = tree.nq, tree.nu, len(state.z_view)
         self.nx, self.m = self.nq + self.nu + self.nz, len(acted_on)
-        self._acted_on = np.array(acted_on, int)
+        self._acted_on = acted_on
         self._turns = bool(tangents.has_rates(state))
         self._ensembles: OrderedDict[Any, Ensemble] = OrderedDict()
 
@@ -74,7 +85,7 @@ class NodeDynamics:
         """The state with these parameters."""
         state = self._state
         if len(self._settings):
-            state = state.copy()
+            state, p = state.copy(), np.clip(p, *self._limits)
             for (setting, i), change in zip(self._settings, p, strict=True):
                 setting.shift(state, i, float(change))
             self._system.realize(state, Stage.INSTANCE)
@@ -96,9 +107,7 @@ class NodeDynamics:
         """Derivatives of F by y ``(n, nx, nx + m)``, by t ``(n, nx)`` and by p ``(n, nx, np)``."""
         nq, nu, nx, n = self.nq, self.nu, self.nx, len(y)
         ensemble = self._at(y, t, p)
-        out = ensemble.calc_forward_dynamics_derivatives(
-            q=y[:, :nq], u=y[:, nq : nq + nu], mobility_forces=self._forces(y)
-        )
+        out = ensemble.calc_forward_dynamics_derivatives(q=y[:, :nq], u=y[:, nq : nq + nu], mobility_forces=self._forces(y))
         J, by_t = np.zeros((n, nx, nx + self.m)), np.zeros((n, nx))
         of_u = slice(nq, nq + nu)
         J[:, of_u, of_u], J[:, of_u, nx:] = out.u, out.mobility_forces[:, :, self._acted_on]
@@ -135,9 +144,7 @@ class NodeDynamics:
             at = [self._gradients(y, t + s * _SECOND, p, weights) for s in (1, -1)]
             columns.append((ny, (at[0] - at[1]) / (2.0 * _SECOND)))
         for k in range(len(p)):
-            step = self.step(k)
-            at = [self._gradients(y, t, p + s * step * np.eye(len(p))[k], weights) for s in (1, -1)]
-            columns.append((ny + 1 + k, (at[0] - at[1]) / (2.0 * step)))
+            columns.append((ny + 1 + k, self.by_parameter(lambda other: self._gradients(y, t, other, weights), p, k)))
         done = [k for k, _ in columns]
         for k, column in columns:
             H[:, :, k] = column
@@ -151,13 +158,24 @@ class NodeDynamics:
         if not self._turns:
             return np.broadcast_to(np.eye(self.nu), (len(y), self.nu, self.nq))
         N = self._matrices_n(y, t, p)
-        found: Array = np.linalg.solve(np.swapaxes(N, 1, 2) @ N, np.swapaxes(N, 1, 2))
+        found: Any = np.linalg.solve(np.swapaxes(N, 1, 2) @ N, np.swapaxes(N, 1, 2))
         return found
 
     def step(self, k: int) -> float:
         """A step for differences by parameter k."""
         setting, i = self._settings[k]
         return setting.step(self._state, i)
+
+    def by_parameter(self, f: Callable[[Array], Array], p: Array, k: int) -> Array:
+        """The derivative of a function of p by number k, by differences of fourth order between its limits."""
+        h, (low, high), one = self.step(k), self._limits[:, k], np.eye(len(p))[k]
+        if low <= p[k] - 2.0 * h and p[k] + 2.0 * h <= high:
+            terms = ((1.0, 8.0), (-1.0, -8.0), (2.0, -1.0), (-2.0, 1.0))
+        else:
+            s = 1.0 if p[k] - low < high - p[k] else -1.0
+            terms = ((0.0, -25.0 * s), (s, 48.0 * s), (2.0 * s, -36.0 * s), (3.0 * s, 16.0 * s), (4.0 * s, -3.0 * s))  # type: ignore[assignment]
+        p = np.clip(p, *self._limits)
+        return sum(c * f(p + x * h * one) for x, c in terms) / (12.0 * h)  # type: ignore[return-value]
 
     # ------------------------------------------------------------------------------------------ inside
 
@@ -183,7 +201,8 @@ class NodeDynamics:
 
     def _forces(self, y: Array) -> Array:
         forces = np.zeros((len(y), self.nu))
-        np.add.at(forces, (slice(None), self._acted_on), y[:, self.nx :])
+        for k, i in enumerate(self._acted_on):
+            forces[:, i] += y[:, self.nx + k]
         return forces
 
     def _matrices_n(self, y: Array, t: Array, p: Array) -> Array:
@@ -212,9 +231,7 @@ class NodeDynamics:
     def _by_parameters(self, y: Array, t: Array, p: Array) -> Array:
         found = np.zeros((len(y), self.nx, len(p)))
         for k in range(len(p)):
-            h, one = self.step(k), np.eye(len(p))[k]
-            a, b, c, d = (self.rates(y, t, p + s * h * one) for s in (1.0, -1.0, 2.0, -2.0))
-            found[:, :, k] = (8.0 * (a - b) - (c - d)) / (12.0 * h)
+            found[:, :, k] = self.by_parameter(lambda other: self.rates(y, t, other), p, k)
         return found
 
 

@@ -151,7 +151,7 @@ class Part:
 
     def ends_given(self, changed: Array | None = None) -> tuple[Any, Any]:
         """What functions of the two ends get, with derivatives by `ends_columns`; and these."""
-        phase, d, nx = self.phase, self.phase.dynamics, self.phase.nx
+        phase, nx = self.phase, self.phase.nx
         columns = self.ends_columns()
         k, num_t, p = len(columns), len(self.time_columns), self.p
         x0, x1, durations = self.y[0, :nx], self.y[-1, :nx], np.zeros(num_t)

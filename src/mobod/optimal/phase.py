@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -72,8 +73,8 @@ class Phase:
     -----
     The names of a function's arguments say what it gets, in any order. At nodes: ``t`` (n,), ``q`` (nq, n), ``u`` (nu, n),
     ``z`` (nz, n), ``controls`` (m, n), ``parameters`` (k, n), and stations (3, n); it returns (n,), or several rows. Of the
-    two ends: the same names with ``_start`` and ``_end``, such as ``q_end``, without the controls, with n = 1, and ``duration``,
-    ``parameters``. Written with NumPy's arithmetic and elementary functions they have exact derivatives.
+    two ends: the same names with ``_start`` and ``_end``, such as ``q_end``, without the controls, with n = 1, and
+    ``duration``, ``parameters``. Written with NumPy's arithmetic and elementary functions they have exact derivatives.
 
     Examples
     --------
@@ -124,7 +125,7 @@ class Phase:
         self.names += [f"{one}.z" for one in auxiliary_names(system, state)] + [f"{speeds[i]}.force" for i in acted_on]
         self.parameters = dict(parameters or {})
         self._find_settings()
-        self.dynamics = NodeDynamics(system, self.state, acted_on, self.settings)
+        self.dynamics = NodeDynamics(system, self.state, acted_on, self.settings, self.parameter_bounds)
         self.nx, self.ny = self.dynamics.nx, len(self.names)
         self.low, self.high = self._bounds("bounds", bounds or {}, self.ny)
         self.start_low, self.start_high = self._end("start", self.state if start is None else start)
@@ -213,7 +214,7 @@ class Phase:
         size = ny + 1 + len(p) if derivatives else 0
         found: dict[str, tuple[Array, Array]] = {}
         ends = np.cumsum([0, d.nq, d.nu, d.nz, d.m]).tolist()
-        places = dict(zip(("q", "u", "z", "controls"), zip(ends[:-1], ends[1:], strict=True), strict=True))
+        places = dict(zip(("q", "u", "z", "controls"), itertools.pairwise(ends), strict=True))
         for key in names:
             if key in places:
                 first, last = places[key]
@@ -254,9 +255,9 @@ class Phase:
         J = np.asarray(ensemble.calc_station_jacobian(body, station)).reshape(n, 3, d.nu)
         slopes[: d.nq] = np.moveaxis(J @ d.back(y, t, p), (0, 1, 2), (2, 1, 0))
         for k in range(len(p)):
-            h, one = d.step(k), np.eye(len(p))[k]
-            moved = [np.asarray(at(p + s * h * one).find_station_location_in_ground(body, station)).T for s in (1, -1)]
-            slopes[self.ny + 1 + k] = ((moved[0] - moved[1]) / (2.0 * h)).reshape(3, n)
+            slopes[self.ny + 1 + k] = d.by_parameter(
+                lambda other: np.asarray(at(other).find_station_location_in_ground(body, station)).reshape(n, 3), p, k
+            ).T
         return where, slopes
 
 

@@ -23,12 +23,13 @@ class Pattern:
     """
 
     def __init__(self, shape: tuple[int, int], places: Sequence[tuple[Any, Any]], upper: bool = False) -> None:
-        rows = np.concatenate([np.zeros(0, int), *(np.ravel(r) for r, _ in places)]).astype(np.int64)
-        columns = np.concatenate([np.zeros(0, int), *(np.ravel(c) for _, c in places)]).astype(np.int64)
+        rows: Any = np.concatenate([np.zeros(0, int), *(np.ravel(r) for r, _ in places)]).astype(np.int64)
+        columns: Any = np.concatenate([np.zeros(0, int), *(np.ravel(c) for _, c in places)]).astype(np.int64)
         self.shape = shape
-        self._kept = np.flatnonzero(rows <= columns) if upper else None
+        self._kept: Any = np.flatnonzero(rows <= columns) if upper else None
         if self._kept is not None:
             rows, columns = rows[self._kept], columns[self._kept]
+        keys: Any
         keys, self._places = np.unique(columns * shape[0] + rows, return_inverse=True)
         self.rows, self.columns = keys % shape[0], keys // shape[0]
 
@@ -40,7 +41,7 @@ class Pattern:
         values = np.concatenate([np.zeros(0), *(np.ravel(part) for part in parts)])
         if self._kept is not None:
             values = values[self._kept]
-        found: Array = np.bincount(self._places, weights=values, minlength=len(self))
+        found: Any = np.bincount(self._places, weights=values, minlength=len(self))
         return found
 
     def matrix(self, entries: Array) -> Any:

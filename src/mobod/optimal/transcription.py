@@ -7,7 +7,7 @@ in rates, so that only the rates' own second derivatives, weighed by the multipl
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -18,9 +18,6 @@ from .mesh import Mesh
 from .part import Part
 from .phase import Phase
 from .sparse import Pattern
-
-#: A function of the ends of two phases that follow each other, and what it has to give.
-Link = NodeFunction
 
 
 class Transcription:
@@ -53,7 +50,9 @@ class Transcription:
         self.parameter_names = names
         for part in self.parts:
             part.parameters = np.array([at + names.index(one) for one in part.phase.parameter_names], int)
-        self.low, self.high = (np.concatenate([part.bounds[k] for part in self.parts] + [[b[k] for b in bounds]]) for k in (0, 1))
+        self.low, self.high = (
+            np.concatenate([part.bounds[k] for part in self.parts] + [[b[k] for b in bounds]]) for k in (0, 1)
+        )
         self.blocks = [block for part in self.parts for block in part.blocks()]
         for first, second, link in zip(self.parts[:-1], self.parts[1:], links, strict=True):
             self.blocks.append(first.linked(second, link))
@@ -68,11 +67,10 @@ class Transcription:
             jacobian += [(r + first_row, c) for r, c in block.places()]
             first_row = rows.stop
         self.jacobian_pattern = Pattern((max(self.m, 1), self.n), jacobian)
-        second = [place for part in self.parts for place in part.second_places()]
-        second += [place for block in self.blocks for place in block.second_places()]
-        second += [place for part in self.parts for place in part.end_cost_second_places()]
-        self.hessian_pattern = Pattern((self.n, self.n), second, upper=True)
-        self._seen: dict[str, tuple[bytes, Any]] = {}
+        places = [place for part in self.parts for place in part.second_places()]
+        places += [place for block in self.blocks for place in block.second_places()]
+        places += [place for part in self.parts for place in part.end_cost_second_places()]
+        self.hessian_pattern = Pattern((self.n, self.n), places, upper=True)
 
     def name_of(self, row: int) -> str:
         """What an equation is."""
@@ -80,12 +78,6 @@ class Transcription:
             if row < rows.stop:
                 return block.name_of(row - rows.start)
         raise IndexError(row)
-
-    def _once(self, what: str, v: Array, make: Callable[[], Any]) -> Any:
-        key, seen = v.tobytes(), self._seen.get(what)
-        if seen is None or seen[0] != key:
-            seen = self._seen[what] = key, make()
-        return seen[1]
 
     def _set(self, v: Array) -> None:
         """Tell all parts where they are."""
