@@ -45,7 +45,7 @@ class Transmission(Sealed):
         Length and speed are multiplied by it, and so is the generalized force of a force: a gear.
     """
 
-    INNER = frozenset({"FUNCTIONS", "calc_lines", "forces", "integers", "numbers"})
+    INNER = frozenset({"FUNCTIONS", "calc_lines", "forces", "integers", "numbers", "reach"})
 
     FUNCTIONS: ClassVar[Functions]
     integers: list[int]
@@ -57,6 +57,10 @@ class Transmission(Sealed):
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} of ratio {self.numbers[0]:g}>"
+
+    def reach(self) -> tuple[list[int], list[int]] | None:
+        """The bodies that it goes along, and those of whose mobilizers it takes coordinates; None where it may be any."""
+        return None
 
     def calc_length(self, state: State) -> float:
         """The length, times the ratio. Needs POSITION."""
