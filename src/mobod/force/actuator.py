@@ -248,6 +248,9 @@ class Actuator(Force):
         """The transmission's, where it is a path."""
         return self._transmission.calc_lines(state)
 
+    def reach(self) -> tuple[list[int], list[int]] | None:
+        return self._transmission.reach()
+
     def get_transmission(self) -> Transmission:
         """What it acts through."""
         return self._transmission

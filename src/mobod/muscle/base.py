@@ -234,6 +234,10 @@ class Muscle(Force):
         """How many of activation and fiber are variables."""
         return len(self._start)
 
+    def reach(self) -> tuple[list[int], list[int]] | None:
+        """What its path names."""
+        return self._path.reach()
+
     @property
     def reads_z(self) -> bool:  # type: ignore[override]
         """Whether it has variables."""
