@@ -248,6 +248,11 @@ class Actuator(Force):
         """The transmission's, where it is a path."""
         return self._transmission.calc_lines(state)
 
+    @property
+    def reads_time(self) -> bool:
+        """The path's functions are of coordinates."""
+        return False
+
     def reach(self) -> tuple[list[int], list[int]] | None:
         return self._transmission.reach()
 

@@ -239,6 +239,11 @@ class Muscle(Force):
         return self._path.reach()
 
     @property
+    def reads_time(self) -> bool:
+        """The path's functions are of coordinates."""
+        return False
+
+    @property
     def reads_z(self) -> bool:  # type: ignore[override]
         """Whether it has variables."""
         return self.num_z > 0

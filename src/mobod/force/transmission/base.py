@@ -50,13 +50,7 @@ class Transmission(Sealed):
         Length and speed are multiplied by it, and so is the generalized force of a force: a gear.
     """
 
-<<<<<<< HEAD
-    INNER = frozenset(
-        {"FUNCTIONS", "calc_lines", "calc_moment_arm_of", "forces", "integers", "numbers", "serve", "used_functions", "user"}
-    )
-=======
-    INNER = frozenset({"FUNCTIONS", "calc_lines", "forces", "integers", "numbers", "reach"})
->>>>>>> integ
+    INNER = frozenset("FUNCTIONS calc_lines calc_moment_arm_of forces integers numbers reach serve used_functions user".split())
 
     FUNCTIONS: ClassVar[Functions]
     integers: list[int]
@@ -73,16 +67,14 @@ class Transmission(Sealed):
     def __repr__(self) -> str:
         return f"<{type(self).__name__} of ratio {self.numbers[0]:g}>"
 
-<<<<<<< HEAD
     def serve(self, force: Force) -> None:
         """Act for a force, which has its functions before its own."""
         force.used_functions = [*self.used_functions, *force.used_functions]
         self.user = force
-=======
+
     def reach(self) -> tuple[list[int], list[int]] | None:
         """The bodies that it goes along, and those of whose mobilizers it takes coordinates; None where it may be any."""
         return None
->>>>>>> integ
 
     def calc_length(self, state: State) -> float:
         """The length, times the ratio. Needs POSITION."""

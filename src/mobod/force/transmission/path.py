@@ -212,9 +212,14 @@ class Path(Transmission):
             frame_and_sizes = self._surface_of(forces, wrap, len(places), integers, len(numbers))
             numbers += frame_and_sizes
         course = (WrappingCourse if taken else Course)([*integers, *further], numbers)
-        self._course = course
+        self._bodies = [b for b, *_ in places] + [body_index(forces, "a body", surface.body) for surface in self.surfaces]
+        self._mobilizers = [place[0] for *_, coordinates, _ in places for place in coordinates]
         super().__init__(forces, [], [], ratio)
         self.used_functions = [(course, [0] * course.get_argument_size()), *moving]
+
+    def reach(self) -> tuple[list[int], list[int]]:
+        """Bodies of points and surfaces; of coordinates."""
+        return self._bodies, self._mobilizers
 
     def _surface_of(
         self, forces: GeneralForceSubsystem, wrap: PathWrap, n: int, integers: list[int], first_number: int

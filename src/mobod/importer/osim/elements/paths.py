@@ -114,6 +114,15 @@ class AlongPath(Force):
         self.default_integers = [len(path.used_functions)]
         self.default_numbers = [float(x) for x in own]
 
+    def reach(self) -> tuple[list[int], list[int]] | None:
+        """What its path names."""
+        return self._path.reach()
+
+    @property
+    def reads_time(self) -> bool:
+        """The path's functions are of coordinates."""
+        return False
+
     def calc_lines(self, state: State) -> list[Line]:
         """The path's."""
         return self._path.calc_lines(state)
