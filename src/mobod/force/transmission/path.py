@@ -188,6 +188,8 @@ class Path(Transmission):
 
     INNER = frozenset({"used_functions"})
     FUNCTIONS = (length, speed, apply)
+    #: What it may bend over, each once.
+    surfaces: tuple[Any, ...]
 
     def __init__(
         self, forces: GeneralForceSubsystem, points: Sequence[Any], wraps: Iterable[PathWrap] = (), *, ratio: float = 1.0
@@ -207,7 +209,7 @@ class Path(Transmission):
                 if functions:
                     moving.append((functions[k], [0]))
                     further.append(len(moving))
-        self.surfaces: tuple[_Surface, ...] = ()
+        self.surfaces = ()
         for wrap in taken:
             frame_and_sizes = self._surface_of(forces, wrap, len(places), integers, len(numbers))
             numbers += frame_and_sizes
