@@ -209,12 +209,14 @@ class Path(Transmission):
                 if functions:
                     moving.append((functions[k], [0]))
                     further.append(len(moving))
-        self.surfaces = ()
+        nothing: tuple[Any, ...] = ()
+        self.surfaces = nothing
         for wrap in taken:
             frame_and_sizes = self._surface_of(forces, wrap, len(places), integers, len(numbers))
             numbers += frame_and_sizes
         course = (WrappingCourse if taken else Course)([*integers, *further], numbers)
-        self._bodies = [b for b, *_ in places] + [body_index(forces, "a body", surface.body) for surface in self.surfaces]
+        around: tuple[Any, ...] = self.surfaces
+        self._bodies = [b for b, *_ in places] + [body_index(forces, "a body", surface.body) for surface in around]
         self._mobilizers = [place[0] for *_, coordinates, _ in places for place in coordinates]
         super().__init__(forces, [], [], ratio)
         self.used_functions = [(course, [0] * course.get_argument_size()), *moving]
