@@ -15,6 +15,7 @@ from numba.np.arrayobj import populate_array
 from numpy._core import _multiarray_umath  # type: ignore[attr-defined]
 
 from . import given
+from .compiled_dual import dual8
 from .compiled_record import RecordType, Rows
 from .compiled_record import _align_stack as align_stack
 from .lanes import I64
@@ -124,6 +125,7 @@ def _lower_numbers(context: Any, builder: Any, sig: Any, args: Any) -> Any:
     return builder.inttoptr(_read(builder, args[0], _DATA), ir.DoubleType().as_pointer())
 
 
+@_define(given.duals_of, RecordType(dual8), _object)
 @_define(given.record_of, RecordType(types.float64), _object)
 def _lower_record(context: Any, builder: Any, sig: Any, args: Any) -> Any:
     align_stack(builder)

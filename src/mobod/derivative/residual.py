@@ -41,31 +41,31 @@ def add_parts(
     # fmt: on
     """What elements, constraints and motions add, of one state.
 
-    *duals* are a block of Duals, the addresses of `columns.contribute`, `columns.sweep_kinematics` and
-    `contacts.contribute_pair`, and its arrays of `columns.FIELDS`; *plan* what `plan` says; *of_tree* of each body the next one
+    *duals* are a record of Duals and the addresses of `columns.contribute`, `columns.sweep_kinematics` and
+    `contacts.contribute_pair` for it; *plan* what `plan` says; *of_tree* of each body the next one
     inboard that has mobilities, or itself, of each mobility its body, and of each equation its row of *E*, or -1; *scratch*
     units, seeds and wrenches by two names each, and sums of forces; *numbers* S, a, c by q, c by u of each mobility.
     """
-    block, addresses, dual = duals
+    dual, addresses = duals
     tables, _, used, elements, (by_columns, by_rest, by_parts, _, _, _) = plan
     carrier, body_of, row_of = of_tree
     units, seeding, pushing, sums = scratch
-    nu, o = model.nu, zero(load(units[0], 0, 0))
+    nu = model.nu
     asked = by_parts
     if by_columns >= 0:
         asked = asked | by_columns
     if by_rest >= 0 and end > 2 * nu:
         asked = asked | by_rest
-    columns.fill(model, lane, u_dot, A, asked, dual, o)
+    columns.fill(model, lane, u_dot, A, asked, dual)
     for at in range(used.shape[0]):
-        columns.fill_body(model, lane, used[at], A, asked, dual, o)
+        columns.fill_body(model, lane, used[at], A, asked, dual)
     if tables[0].shape[0] > 0:
         local.differentiate(
-            model, lane, block, dual, A, asked, tables, units, row_of, N, bodies, numbers, pushing, C, R, E, K
+            model, lane, dual, A, asked, tables, units, row_of, N, bodies, numbers, pushing, C, R, E, K
         )
     if elements.shape[0] > 0:
         contacts.differentiate(
-            model, lane, elements, block, dual, addresses[2], A, asked, units, bodies, numbers, pushing, C, Dq, Du
+            model, lane, elements, dual, addresses[2], A, asked, units, bodies, numbers, pushing, C, Dq, Du
         )
     for rest in range(2):
         first, last, what = 0, 2 * nu, by_columns
@@ -74,9 +74,9 @@ def add_parts(
         if what >= 0 and first < last:
             if what & columns.SWEPT == 0:
                 for b in range(model.nb):
-                    columns.fill_body(model, lane, b, A, asked, dual, o)
+                    columns.fill_body(model, lane, b, A, asked, dual)
             columns.differentiate(
-                model, lane, (block, addresses[0], dual), A, what | (REST * rest), first, last, (carrier, body_of, row_of), N,
+                model, lane, (dual, addresses[0]), A, what | (REST * rest), first, last, (carrier, body_of, row_of), N,
                 bodies, numbers, seeding, sums, R, E, K,
             )
 

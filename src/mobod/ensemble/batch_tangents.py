@@ -39,15 +39,15 @@ def _find(
     own parameters, *own_of_each* the rows of all.
     """
     slopes, bent, carrier, body_of, row_of = of_tree
-    duals, scratch = of_one
-    block, addresses, dual = duals
+    (block, addresses), scratch = of_one
+    duals = attach(block), addresses
     n, g, o = model.nu, gravity(model, plan[4][0]), zero(load(model.time, 0, 0))
     find_displacements(model, unit, unit[n:], N)
     find_wrenches(model, g, plan[4][5] != 0, F, unit)
     for lane in range(8 if bends.shape[0] > 0 else 0):
         for i in range(own.shape[0]):
             own[i] = own_of_each[first + lane, i]
-        find_bends(model, lane, (block, addresses[1], dual), bent, N, scratch[1][1], bends)
+        find_bends(model, lane, (duals[0], addresses[1]), bent, N, scratch[1][1], bends)
     Dq, Du = D[:n], D[n : 2 * n]
     inverse_dynamics_derivatives.sweep(
         model, A, u_dot, g, bends, bent, slopes, carrier, F, bodies, speeds, columns, Dq, Du
