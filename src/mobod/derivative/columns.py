@@ -234,11 +234,11 @@ def move(model: Record, lane: int, b: int, bodies: Any, asked: int, A: Any, keep
 @generic
 def _gather(
     model: Record, lane: int, first: int, last: int, bodies: Any, columns: Any, seeds: Any, flat: Any, sums: Any, dual: Record,
-    R: Any,
+    D: Any, T: Any,
 ) -> None:
     # fmt: on
-    """The columns from *first* to before *last* of minus J^T dF - df, added to *R*."""
-    o = zero(load(seeds, 0, 0))
+    """The columns from *first* to before *last* of minus J^T dF - df, added to *D*, or *T* behind u."""
+    nu, o = model.nu, zero(load(seeds, 0, 0))
     for b in range(model.nb):
         store_spatial(sums, b, (o, o, o), (o, o, o))
     for b in range(model.nb - 1, 0, -1):
@@ -249,7 +249,11 @@ def _gather(
             total = vec3.dot(load3_lane(columns, i, 0, lane), tn) + vec3.dot(load3_lane(columns, i, 3, lane), tf)
             store(seeds, 0, 0, total + load_tangents(dual.mobility_forces, i, 0))
             for t in range(last - first):
-                add_lane(R, i, first + t, lane, -flat[0, t])
+                c = first + t
+                if c < 2 * nu:
+                    add_lane(D, i + nu * (c // nu), c % nu, lane, -flat[0, t])
+                else:
+                    add_lane(T, i, c - 2 * nu, lane, -flat[0, t])
         p = model.parent[b]
         if p > 0:
             pn, pf = load_spatial(sums, p)
@@ -266,7 +270,7 @@ def add_lane(rows: Any, i: int, j: int, lane: int, x: float) -> None:
 @generic
 def differentiate(
     model: Record, lane: int, duals: Any, A: Any, asked: int, first: int, end: int, of_tree: Any, N: Any, bodies: Any,
-    columns: Any, seeding: Any, sums: Any, R: Any, E: Any, K: Any,
+    columns: Any, seeding: Any, sums: Any, D: Any, T: Any, E: Any, K: Any,
 ) -> None:
     # fmt: on
     """Derivatives by q, u, z and time, columns from *first* to before *end*, of one state, added to what is there.
@@ -279,15 +283,15 @@ def differentiate(
         Accelerations of bodies.
     of_tree
         Of each body the next one inboard that has mobilities, or itself; of each mobility its body; and of each equation its
-        row of *E*, or -1.
+        row of *E*, or -1, with where its columns by u begin, and those by z and time.
     N
         Rows by q, a column for each of a mobilizer's own speeds.
     bodies, columns
         Of the rigid sweep: where bodies are, and gravity in Ground's row; S, a, c by q, c by u of each mobility.
     seeding
         Scratch by two names, a column at a time and eight.
-    R, E, K
-        Less what is applied; errors of constraints; udot that motions prescribe.
+    D, T, E, K
+        Less what is applied, by q and below that by u, then by z and time; errors of constraints; udot that motions prescribe.
     """
     dual, address = duals
     carrier, body_of, row_of = of_tree
@@ -298,12 +302,17 @@ def differentiate(
         for b in range(1, model.nb):
             move(model, lane, b, bodies, asked, A, _carried(model, b, carrier, seeds), seeds, dual)
         call_routine(address, dual, asked, 0)
-        _gather(model, lane, begin, last, bodies, columns, seeds, flat, sums, dual, R)
+        _gather(model, lane, begin, last, bodies, columns, seeds, flat, sums, dual, D, T)
         if asked & CONSTRAINED != 0:
             for r in range(model.num_rows):
-                if row_of[r] >= 0:
+                if row_of[0][r] >= 0:
                     for t in range(last - begin):
-                        add_lane(E, row_of[r], begin + t, lane, load_tangent(dual.row_work, r, 0, t))
+                        c = begin + t
+                        if c >= 2 * model.nu:
+                            c += row_of[2] - 2 * model.nu
+                        elif c >= model.nu:
+                            c += row_of[1] - model.nu
+                        add_lane(E, row_of[0][r], c, lane, load_tangent(dual.row_work, r, 0, t))
         if model.nm > 0:
             for i in range(model.nu):
                 for t in range(last - begin):

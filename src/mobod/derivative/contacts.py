@@ -45,7 +45,7 @@ def _common(model: Record, a: int, b: int) -> int:
 @generic
 def _visit(model: Record, integers: int, s1: int, s2: int, lane: int, k: Any) -> None:
     """Two surfaces that are near: if they touch, what their forces change by."""
-    e, asked, A, dual, address, units, bodies, columns, seeding, C, Dq, Du = k
+    e, asked, A, dual, address, units, bodies, columns, seeding, way, C, D = k
     _, count = overlap(model, integers, s1, s2, lane)
     if count == 0:
         return
@@ -78,7 +78,7 @@ def _visit(model: Record, integers: int, s1: int, s2: int, lane: int, k: Any) ->
         fill_body(model, lane, b, A, asked, dual)
         if other > 0:
             stiffness.add_common(C, spare, c)
-            stiffness.cross(model, C, spare, other, b, c, columns, True, Dq, Du)
+            stiffness.cross(model, way, C, spare, other, b, c, columns, True, D)
 
 
 _search = searching(_visit)
@@ -88,10 +88,10 @@ _search = searching(_visit)
 @generic
 def differentiate(
     model: Record, lane: int, elements: Any, dual: Record, address: int, A: Any, asked: int, units: Any, bodies: Any,
-    columns: Any, seeding: Any, C: Any, Dq: Any, Du: Any,
+    columns: Any, seeding: Any, way: Any, C: Any, D: Any,
 ) -> None:
     # fmt: on
-    """Blocks of the pairs of *elements* that touch, added to *C*; what couples bodies, subtracted from *Dq* and *Du*.
+    """Blocks of the pairs of *elements* that touch, added to *C*; what couples bodies, subtracted from *D*.
 
     *address* is of `contribute_pair` for Duals; the last block of *C* is scratch; the others as of `local.differentiate`.
     """
@@ -100,5 +100,5 @@ def differentiate(
         i = model.force_first_integer[e]
         n = model.force_integers[i + NUM_SURFACES]
         if model.force_enabled[e] == 1 and n > 0:
-            k = e, asked, A, dual, address, units, bodies, columns, seeding, C, Dq, Du
+            k = e, asked, A, dual, address, units, bodies, columns, seeding, way, C, D
             _search(model, i, lane, k)

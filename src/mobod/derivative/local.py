@@ -112,88 +112,88 @@ def _along(rows: Any, row: int, columns: Any, j: int, first: int, lane: int) -> 
 
 @generic
 def _spread(
-    model: Record, lane: int, b: int, fast: int, field: Any, row: int, columns: Any, out: Any, at: int, sign: float
+    lane: int, way: Any, b: int, fast: int, field: Any, row: int, columns: Any, out: Any, at: int, by_u: Any, sign: float
 ) -> None:
-    """What a number changes by as body b moves, to the columns that carry b, into row *at* of *out*."""
-    nu = model.nu
-    while b > 0:
-        for j in range(model.first_u[b], model.first_u[b] + model.num_u[b]):
-            if fast == 0:
-                add_lane(out, at, j, lane, sign * _along(field, row, columns, j, 0, lane))
-            else:
-                add_lane(out, at, j, lane, sign * _along(field, row, columns, j, 6, lane))
-                add_lane(out, at, nu + j, lane, sign * _along(field, row, columns, j, 0, lane))
-        b = model.parent[b]
+    """What a number changes by as body b moves, to the columns that carry b, into row *at* of *out*.
+
+    Those by u are *by_u* behind, in rows and columns.
+    """
+    for place in range(way[b], way[b + 1]):
+        j = way[place]
+        if fast == 0:
+            add_lane(out, at, j, lane, sign * _along(field, row, columns, j, 0, lane))
+        else:
+            add_lane(out, at, j, lane, sign * _along(field, row, columns, j, 6, lane))
+            add_lane(out, at + by_u[0], j + by_u[1], lane, sign * _along(field, row, columns, j, 0, lane))
 
 
 @generic
 def _push_of_coordinates(
-    model: Record, lane: int, b: int, a: int, fast: int, bodies: Any, columns: Any, seeding: Any, dual: Record, R: Any
+    model: Record, lane: int, way: Any, b: int, a: int, fast: int, bodies: Any, columns: Any, seeding: Any, dual: Record, D: Any
 ) -> None:
     """Wrenches on body a as mobilizer b moves, by its own columns."""
     flat, wide = seeding
     f = load_tangents3(dual.body_forces, a, 3)
     store3(wide, 0, 0, vec3.add(load_tangents3(dual.body_forces, a, 0), vec3.cross(load3_lane(bodies, a, 0, lane), f)))
     store3(wide, 0, 3, f)
-    y, first = a, model.first_u[b]
-    while y > 0:
-        for i in range(model.first_u[y], model.first_u[y] + model.num_u[y]):
-            for t in range(model.num_u[b]):
-                total = 0.0
-                for k in range(6):
-                    total = total + load_lane(columns, i, k, lane) * flat[0, 8 * k + t]
-                add_lane(R, i, first + t + fast * model.nu, lane, -total)
-        y = model.parent[y]
+    first = model.first_u[b]
+    for place in range(way[a], way[a + 1]):
+        i = way[place]
+        for t in range(model.num_u[b]):
+            total = 0.0
+            for k in range(6):
+                total = total + load_lane(columns, i, k, lane) * flat[0, 8 * k + t]
+            add_lane(D, i + fast * model.nu, first + t, lane, -total)
 
 
 @generic
 def _errors(
-    model: Record, lane: int, c: int, kind: int, b: int, fast: int, row_of: Any, columns: Any, dual: Record, E: Any
+    model: Record, lane: int, way: Any, c: int, kind: int, b: int, fast: int, row_of: Any, columns: Any, dual: Record, E: Any
 ) -> None:
     """Errors of constraint c as body or mobilizer b moves, their accelerations aside."""
     for r in range(model.first_row[c], model.first_row[c] + constraints.num_rows(model, c)):
-        k = row_of[r]
+        k = row_of[0][r]
         if k < 0:
             continue
         if kind == BODY:
-            _spread(model, lane, b, fast, dual.row_work, r, columns, E, k, 1.0)
+            _spread(lane, way, b, fast, dual.row_work, r, columns, E, k, (0, row_of[1]), 1.0)
         else:
             for t in range(model.num_u[b]):
-                add_lane(E, k, model.first_u[b] + t + fast * model.nu, lane, load_tangent(dual.row_work, r, 0, t))
+                add_lane(E, k, model.first_u[b] + t + fast * row_of[1], lane, load_tangent(dual.row_work, r, 0, t))
 
 
 @generic
-def _errors_of_accelerations(model: Record, lane: int, c: int, b: int, row_of: Any, bodies: Any, columns: Any, E: Any) -> None:
+def _errors_of_accelerations(
+    model: Record, lane: int, way: Any, c: int, b: int, row_of: Any, bodies: Any, columns: Any, E: Any
+) -> None:
     """Wrenches of the rows of constraint c on body b times what its acceleration changes by along each column."""
-    n, nu = model.num_constrained_bodies[c], model.nu
+    n = model.num_constrained_bodies[c]
     r0 = load3_lane(bodies, b, 0, lane)
     for i in range(n):
         if model.constrained_bodies[model.first_constrained_body[c] + i] == b:
             for k in range(constraints.num_rows(model, c)):
-                row, place = row_of[model.first_row[c] + k], model.first_wrench[c] + k * n + i
+                row, place = row_of[0][model.first_row[c] + k], model.first_wrench[c] + k * n + i
                 if row < 0:
                     continue
                 f = load3_lane(model.wrenches, place, 3, lane)
                 t = vec3.add(load3_lane(model.wrenches, place, 0, lane), vec3.cross(r0, f))
-                y = b
-                while y > 0:
-                    for j in range(model.first_u[y], model.first_u[y] + model.num_u[y]):
-                        for by in range(2):
-                            at = 12 + 6 * by
-                            x = vec3.dot(t, load3_lane(columns, j, at, lane))
-                            add_lane(E, row, j + by * nu, lane, x + vec3.dot(f, load3_lane(columns, j, at + 3, lane)))
-                    y = model.parent[y]
+                for at in range(way[b], way[b + 1]):
+                    j = way[at]
+                    for by in range(2):
+                        x = vec3.dot(t, load3_lane(columns, j, 12 + 6 * by, lane))
+                        x = x + vec3.dot(f, load3_lane(columns, j, 15 + 6 * by, lane))
+                        add_lane(E, row, j + by * row_of[1], lane, x)
 
 
 # fmt: off
 @generic
 def _read(
     model: Record, lane: int, tables: Any, node: int, fast: int, row_of: Any, bodies: Any, columns: Any, seeding: Any,
-    dual: Record, C: Any, R: Any, E: Any, K: Any,
+    dual: Record, C: Any, D: Any, E: Any, K: Any,
 ) -> None:
     # fmt: on
     """What a node has changed as it moved, or as its velocities did."""
-    nodes, calls, pushed = tables
+    nodes, calls, pushed, way = tables
     flat, wide = seeding
     kind, b = nodes[node, KIND], nodes[node, WHOSE]
     for at in range(nodes[node, FIRST_PUSHED], nodes[node, END_PUSHED]):
@@ -202,21 +202,21 @@ def _read(
             if kind == BODY and a > 0:
                 put_block(a, pushed[at, BLOCK], fast, lane, bodies, flat, wide, dual, C)
             elif a > 0:
-                _push_of_coordinates(model, lane, b, a, fast, bodies, columns, seeding, dual, R)
+                _push_of_coordinates(model, lane, way, b, a, fast, bodies, columns, seeding, dual, D)
         else:
             for i in range(model.first_u[a], model.first_u[a] + model.num_u[a]):
                 if kind == BODY:
-                    _spread(model, lane, b, fast, dual.mobility_forces, i, columns, R, i, -1.0)
+                    _spread(lane, way, b, fast, dual.mobility_forces, i, columns, D, i, (model.nu, 0), -1.0)
                 else:
                     for t in range(model.num_u[b]):
                         push = load_tangent(dual.mobility_forces, i, 0, t)
-                        add_lane(R, i, model.first_u[b] + t + fast * model.nu, lane, -push)
+                        add_lane(D, i + fast * model.nu, model.first_u[b] + t, lane, -push)
     for at in range(nodes[node, FIRST_CALL + fast], nodes[node, END_CALL]):
         if calls[at, KIND] == CONSTRAINT:
             c = calls[at, WHICH]
-            _errors(model, lane, c, kind, b, fast, row_of, columns, dual, E)
+            _errors(model, lane, way, c, kind, b, fast, row_of, columns, dual, E)
             if kind == BODY and fast == 0:
-                _errors_of_accelerations(model, lane, c, b, row_of, bodies, columns, E)
+                _errors_of_accelerations(model, lane, way, c, b, row_of, bodies, columns, E)
         elif calls[at, KIND] == MOTION:
             for i in range(model.first_u[b], model.first_u[b] + model.num_u[b]):
                 for t in range(model.num_u[b]):
@@ -227,7 +227,7 @@ def _read(
 @generic
 def differentiate(
     model: Record, lane: int, dual: Record, A: Any, asked: int, tables: Any, units: Any, row_of: Any, N: Any,
-    bodies: Any, columns: Any, seeding: Any, C: Any, R: Any, E: Any, K: Any,
+    bodies: Any, columns: Any, seeding: Any, C: Any, D: Any, E: Any, K: Any,
 ) -> None:
     # fmt: on
     """Derivatives by the motion of each node, of one state, added to what is there.
@@ -237,17 +237,17 @@ def differentiate(
     dual
         A record of Duals that is filled.
     tables
-        Nodes, calls and what is pushed, see `plan`.
+        Nodes, calls and what is pushed, see `plan`; and of each body where the mobilities on the way to it are listed behind.
     units
         Six directions of a pose, and of a velocity, as what is on its way in `columns.move`.
     row_of
-        Of each equation its row of *E*, or -1.
-    N, bodies, columns, R, E, K
+        Of each equation its row of *E*, or -1; where its columns by u begin, and those by z and time.
+    N, bodies, columns, D, E, K
         As of `columns.differentiate`.
     C
         Blocks of K and D, of each body and then of each crossing.
     """
-    nodes, calls, pushed = tables
+    nodes, calls, pushed, _ = tables
     o = zero(load(units[0], 0, 0))
     keep = one(o)
     for node in range(nodes.shape[0]):
@@ -266,7 +266,7 @@ def differentiate(
                 _clear(model, pushed, nodes[node, FIRST_PUSHED], nodes[node, END_PUSHED], dual)
                 for at in range(begin, end):
                     _call(calls, at, dual)
-                _read(model, lane, tables, node, fast, row_of, bodies, columns, seeding, dual, C, R, E, K)
+                _read(model, lane, tables, node, fast, row_of, bodies, columns, seeding, dual, C, D, E, K)
         if moved and nodes[node, KIND] == MOBILIZER:
             _seed_coordinates(model, lane, b, 2, N, dual, o)
         elif moved:

@@ -13,12 +13,12 @@ from ..tree import explicit_mass_matrix, inverse_dynamics_derivatives, inverse_m
 from ..tree.inverse_dynamics_derivatives import FIRST_NUMBER, FORCE, NUMBERS_A_MOBILITY
 from ..tree.realize import DONE, NOT_PLAIN, advance_with, all_finite, takes_long
 from .columns import find_bends, find_displacements, find_wrenches
-from .residual import add_parts, add_stiffness, gravity
+from .residual import add_parts, add_stiffness, clear, gravity
 from .solve import add_products, constrain
 
 #: Where what a kernel takes is in a tuple: of Duals and the plan; of the tree; of the rigid sweep; of parts; of one state's
 #: Duals; of the linear systems.
-PLAN, TREE, RIGID, PARTS, OF_ONE, SOLVING = 0, 9, 16, 21, 29, 38
+PLAN, TREE, RIGID, PARTS, OF_ONE, SOLVING = 0, 10, 17, 22, 30, 38
 
 
 @generic
@@ -30,23 +30,14 @@ def _load_columns(model: Record, flat: Any, columns: Any) -> None:
             columns[k, j] = flat[row, 8 * (FIRST_NUMBER + j) + column]
 
 
+# fmt: off
 @generic
 def _find(
-    model: Record,
-    duals: Any,
-    plan: Any,
-    u_dot: Any,
-    A: Any,
-    end: int,
-    of_tree: Any,
-    work: Any,
-    more: Any,
-    of_one: Any,
-    R: Any,
-    E: Any,
-    K: Any,
+    model: Record, duals: Any, plan: Any, u_dot: Any, A: Any, end: int, of_tree: Any, work: Any, more: Any, of_one: Any,
+    T: Any, E: Any, K: Any,
 ) -> None:
-    """The residual's derivatives, errors' and known udot's."""
+    # fmt: on
+    """The residual's derivatives by q and below that by u, by z and time into *T*, errors' and known udot's."""
     slopes, bent, carrier, body_of, row_of = of_tree
     bodies, flat, wide, D = work
     N, bends, unit, F, numbers, C, flat_stiffness, stiffness = more
@@ -56,37 +47,36 @@ def _find(
     if addresses[1] != 0:
         find_bends(model, 0, (dual, addresses[1]), bent, N, of_one[1][1], bends)
     find_wrenches(model, g, plan[4][5] != 0, F, unit)
-    Dq, Du = D[:n], D[n:]
-    inverse_dynamics_derivatives.sweep_state(model, A, u_dot, g, bends, bent, slopes, carrier, F, bodies, flat, wide, Dq, Du)
+    inverse_dynamics_derivatives.sweep_state(
+        model, A, u_dot, g, bends, bent, slopes, carrier, F, bodies, flat, wide, D[:n], D[n:]
+    )
     store3(bodies, 0, FORCE, g)
     _load_columns(model, flat, numbers)
-    for i in range(C.shape[0]):
-        for j in range(C.shape[1]):
-            C[i, j] = 0.0
-    for i in range(n):
-        for j in range(R.shape[1]):
-            R[i, j] = 0.0
-    trees = carrier, body_of, row_of
-    add_parts(model, 0, duals, plan, u_dot, A, end, trees, N, bodies, numbers, of_one, C, R, E, K, Dq, Du)
-    add_stiffness(model, plan, F, bodies, numbers, C, flat_stiffness, stiffness, 3, Dq, Du)
-    for i in range(n):
-        for j in range(n):
-            R[i, j] += D[i, j]
-            R[i, n + j] += D[n + i, j]
+    clear(C, 0.0)
+    clear(T, 0.0)
+    start = 8 * wide.shape[0]
+    trees = carrier, body_of, (row_of, start, 3 * start)
+    add_parts(model, 0, duals, plan, u_dot, A, end, trees, N, bodies, numbers, of_one, C, D, T, E, K)
+    add_stiffness(model, plan, F, bodies, numbers, C, flat_stiffness, stiffness, 3, D)
 
 
 @generic
 def _plan_of(whole: Any) -> Any:
     """Addresses and a plan."""
-    tables = given.table(given.item(whole, 2)), given.table(given.item(whole, 3)), given.table(given.item(whole, 4))
-    asked = given.integers(given.item(whole, 8))
+    tables = (
+        given.table(given.item(whole, 2)),
+        given.table(given.item(whole, 3)),
+        given.table(given.item(whole, 4)),
+        given.integers(given.item(whole, 5)),
+    )
+    asked = given.integers(given.item(whole, 9))
     return (
         given.integers(given.item(whole, 1)),
         (
             tables,
-            given.table(given.item(whole, 5)),
-            given.integers(given.item(whole, 6)),
+            given.table(given.item(whole, 6)),
             given.integers(given.item(whole, 7)),
+            given.integers(given.item(whole, 8)),
             (asked[0], asked[1], asked[2], asked[3], asked[4], asked[5]),
         ),
     )
@@ -133,40 +123,80 @@ def _scratch_of(whole: Any) -> Any:
 
 
 @generic
-def _solve(model: Record, whole: Any, constrained: bool, end: int, wide_R: Any, R: Any, K: Any, by_forces: Any) -> None:
-    """Derivatives of udot into D, and what generalized forces do."""
+def _solve(model: Record, whole: Any, constrained: bool, T: Any, K: Any, by_forces: Any) -> None:
+    """Derivatives of udot side by side, and what generalized forces do, where there are equations, or motions drive."""
     n, driven = model.nu, given.integers(given.item(whole, TREE + 5))
+    R, wide_R = given.matrix(given.item(whole, RIGID + 3)), given.blocks(given.item(whole, RIGID + 4))
     D, wide_D = given.matrix(given.item(whole, SOLVING + 2)), given.blocks(given.item(whole, SOLVING + 3))
-    flat_inv, wide_inv = given.matrix(given.item(whole, SOLVING + 12)), given.blocks(given.item(whole, SOLVING + 13))
-    pack = given.blocks(given.item(whole, SOLVING + 11))
-    for i in range(n):
-        for j in range(D.shape[1]):
-            D[i, j] = 0.0
-    inverse_mass_matrix.calc_m_inv(model, 0, EVERYTHING, flat_inv, wide_inv, by_forces)
+    pack, eights = given.blocks(given.item(whole, SOLVING + 11)), wide_R.shape[1]
+    start, width = 8 * eights, T.shape[1]
+    clear(D, 0.0)
     if driven.shape[0] > 0:
-        M = given.matrix(given.item(whole, SOLVING))
-        explicit_mass_matrix.calc_m(model, False, flat_inv, wide_inv, M)
+        M, flat_inv = given.matrix(given.item(whole, SOLVING)), given.matrix(given.item(whole, SOLVING + 12))
+        explicit_mass_matrix.calc_m(model, False, flat_inv, given.blocks(given.item(whole, SOLVING + 13)), M)
         for i in range(n):
-            for k in range(driven.shape[0]):
-                for j in range(end):
-                    R[i, j] += M[i, driven[k]] * K[driven[k], j]
-    add_products(by_forces, n, wide_R, n, wide_R.shape[1], -1.0, wide_D, pack)
-    for k in range(driven.shape[0]):
-        for j in range(end):
-            D[driven[k], j] += K[driven[k], j]
+            for d in range(driven.shape[0]):
+                k = driven[d]
+                for j in range(n):
+                    R[i, j] += M[i, k] * K[k, j]
+                    R[n + i, j] += M[i, k] * K[k, n + j]
+                for j in range(width):
+                    T[i, j] += M[i, k] * K[k, 2 * n + j]
+    add_products(by_forces, n, wide_R[:n], n, 0, eights, -1.0, wide_D, 0, pack)
+    add_products(by_forces, n, wide_R[n:], n, 0, eights, -1.0, wide_D, eights, pack)
+    for i in range(n):
+        for j in range(n):
+            D[i, 2 * start + j] = by_forces[i, j]
+        for j in range(width):
+            total = 0.0
+            for k in range(n):
+                total -= by_forces[i, k] * T[k, j]
+            D[i, 3 * start + j] = total
+    for d in range(driven.shape[0]):
+        k = driven[d]
+        for j in range(n):
+            D[k, j] += K[k, j]
+            D[k, start + j] += K[k, n + j]
+        for j in range(width):
+            D[k, 3 * start + j] += K[k, 2 * n + j]
     if constrained:
-        start = 8 * wide_R.shape[1]
-        for i in range(n):
-            for j in range(n):
-                D[i, start + j] = by_forces[i, j]
         E, wide_E = given.matrix(given.item(whole, SOLVING + 4)), given.blocks(given.item(whole, SOLVING + 5))
         L, G = given.blocks(given.item(whole, SOLVING + 6)), given.matrix(given.item(whole, SOLVING + 7))
         rows_of_g, P = given.matrix(given.item(whole, SOLVING + 8)), given.matrix(given.item(whole, SOLVING + 9))
         W, row_of = given.matrix(given.item(whole, SOLVING + 10)), given.integers(given.item(whole, TREE + 4))
-        constrain(model, row_of, E, wide_E, start, wide_D.shape[1], G, rows_of_g, P, W, L, wide_D, pack)
-        for i in range(n):
-            for j in range(n):
-                by_forces[i, j] = D[i, start + j]
+        constrain(model, row_of, E, wide_E, 2 * start, wide_D.shape[1], G, rows_of_g, P, W, L, wide_D, pack)
+
+
+@generic
+def _put(n: int, whole: Any, T: Any, by_q: Any, by_u: Any, by_z: Any, by_forces: Any, by_time: Any) -> None:
+    """What `_solve` has found, where it belongs."""
+    D, start = given.matrix(given.item(whole, SOLVING + 2)), given.blocks(given.item(whole, RIGID + 4)).shape[1] * 8
+    last = T.shape[1] - 1
+    for i in range(n):
+        for j in range(n):
+            by_q[i, j] = D[i, j]
+        for j in range(n):
+            by_u[i, j] = D[i, start + j]
+        for j in range(n):
+            by_forces[i, j] = D[i, 2 * start + j]
+        for j in range(last):
+            by_z[i, j] = D[i, 3 * start + j]
+        store(by_time, i, 0, D[i, 3 * start + last])
+
+
+@generic
+def _multiply(M_inv: Any, T: Any, by_z: Any, by_time: Any) -> None:
+    """-M^-1 times derivatives by z and time."""
+    n, last = M_inv.shape[0], T.shape[1] - 1
+    for i in range(n):
+        for j in range(last + 1):
+            total = 0.0
+            for k in range(n):
+                total -= M_inv[i, k] * T[k, j]
+            if j < last:
+                by_z[i, j] = total
+            else:
+                store(by_time, i, 0, total)
 
 
 @given.compiled_for_callers
@@ -202,26 +232,21 @@ def calc_accelerations_derivatives(
         duals = given.duals_of(given.item(whole, PLAN))
         addresses, plan = _plan_of(whole)
         rigid, parts, of_one = _scratch_of(whole)
-        wide_R, R = given.blocks(given.item(whole, OF_ONE + 7)), given.matrix(given.item(whole, OF_ONE + 8))
-        K, D = given.matrix(given.item(whole, SOLVING + 1)), given.matrix(given.item(whole, SOLVING + 2))
-        E, numbers_z = given.matrix(given.item(whole, SOLVING + 4)), given.matrix(by_z)
-        nz = duals.forces_nz
-        end = 2 * n + nz + 1
-        for i in range(E.shape[0]):
-            for j in range(E.shape[1]):
-                E[i, j] = 0.0
-        for i in range(n):
-            for j in range(end):
-                K[i, j] = 0.0
-        _find(model, (duals, addresses), plan, model.u_dot, model.A_GB, end, _tree_of(whole), rigid, parts, of_one, R, E, K)
+        T, K = given.matrix(given.item(whole, OF_ONE + 7)), given.matrix(given.item(whole, SOLVING + 1))
+        E, end, constrained = given.matrix(given.item(whole, SOLVING + 4)), 2 * n + T.shape[1], plan[4][5] != 0
+        clear(E, 0.0)
+        clear(K, 0.0)
+        _find(model, (duals, addresses), plan, model.u_dot, model.A_GB, end, _tree_of(whole), rigid, parts, of_one, T, E, K)
         M_inv, Dq, Du = given.matrix(by_forces), given.matrix(by_q), given.matrix(by_u)
-        _solve(model, whole, plan[4][5] != 0, end, wide_R, R, K, M_inv)
-        for i in range(n):
-            for j in range(n):
-                Dq[i, j], Du[i, j] = D[i, j], D[i, n + j]
-            for j in range(nz):
-                numbers_z[i, j] = D[i, 2 * n + j]
-            store(given.numbers(by_time), i, 0, D[i, end - 1])
+        flat_inv, wide_inv = given.matrix(given.item(whole, SOLVING + 12)), given.blocks(given.item(whole, SOLVING + 13))
+        inverse_mass_matrix.calc_m_inv(model, 0, EVERYTHING, flat_inv, wide_inv, M_inv)
+        if constrained or K.shape[0] > 0:
+            _solve(model, whole, constrained, T, K, M_inv)
+            _put(n, whole, T, Dq, Du, given.matrix(by_z), M_inv, given.numbers(by_time))
+        else:
+            wide = given.blocks(given.item(whole, RIGID + 4))
+            inverse_dynamics_derivatives.negative_products(M_inv, wide[:n], wide[n:], rigid[1], rigid[2], Dq, Du)
+            _multiply(M_inv, T, given.matrix(by_z), given.numbers(by_time))
     given.acquire_gil(released)
     if status == DONE:
         return found
@@ -232,14 +257,14 @@ def calc_accelerations_derivatives(
 # fmt: off
 @compiled
 def calc_inverse_dynamics_derivatives(
-    block: Any, of_duals: Any, addresses: Any, plan: Any, of_tree: Any, work: Any, more: Any, of_one: Any, R: Any, u_dot: Any,
-    A: Any, none: Any, by_q: Any, by_u: Any,
+    block: Any, of_duals: Any, addresses: Any, plan: Any, of_tree: Any, work: Any, more: Any, of_one: Any, u_dot: Any, A: Any,
+    none: Any, by_q: Any, by_u: Any,
 ) -> None:
     # fmt: on
     """Derivatives by q and u of what is missing for *u_dot*, at which bodies have accelerations *A*."""
     model = attach(block)
-    n, duals = model.nu, (attach(of_duals), addresses)
-    _find(model, duals, plan, u_dot, A, 2 * n, of_tree, work, more, of_one, R, none, none)
+    n, duals, D = model.nu, (attach(of_duals), addresses), work[3]
+    _find(model, duals, plan, u_dot, A, 2 * n, of_tree, work, more, of_one, none, none, none)
     for i in range(n):
         for j in range(n):
-            by_q[i, j], by_u[i, j] = R[i, j], R[i, n + j]
+            by_q[i, j], by_u[i, j] = D[i, j], D[n + i, j]

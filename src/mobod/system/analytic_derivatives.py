@@ -316,8 +316,7 @@ class Whole(Sweep):
             duals.share(name, np.zeros_like(tree.fields[name]))
         duals.share("run_routine", parts.plan.routines)
         ends, m, num_rows = 2 * nu + tree.nz + 1, max(len(parts.rows), 1), max(tree.counts["num_rows"], 1)
-        flat_R, R = _both(nu, ends)
-        wide = LANES * -(-ends // LANES) + (nu if len(parts.rows) else 0)
+        wide = 3 * LANES * -(-nu // LANES) + tree.nz + 1 if len(parts.rows) or len(parts.driven) else 0
         pack = aligned_zeros(max(nu, m), PACKED * LANES).reshape(-1, PACKED, LANES)
         flat_inv, wide_inv = _both(matrix_sweep.scratch_rows(nu, tree.num_slots), nu)
         flat_inv[matrix_sweep.PLACES] = np.arange(flat_inv.shape[1])
@@ -330,9 +329,9 @@ class Whole(Sweep):
             *(np.zeros((self.num_blocks, local.NUMBERS_OF_BLOCK)), *_both(-(-nu // LANES), LANES * NUMBERS_OF_STIFFNESS)),
         )
         units, seeding, pushing, sums = self._scratch_of_one()
-        of_one = *units, *seeding, *pushing, sums, R, flat_R
+        of_one = *units, *seeding, *pushing, sums, np.zeros((nu, tree.nz + 1))
         solving = (
-            *(np.zeros((nu, nu)), np.zeros((nu, ends)), *_both(nu, wide), *_both(m, wide), _both(m, wide)[1]),
+            *(np.zeros((nu, nu)), np.zeros((nu if wide else 0, ends)), *_both(nu, wide), *_both(m, wide), _both(m, wide)[1]),
             *(np.zeros((num_rows, nu)), np.zeros((m, nu)), np.zeros((nu, m)), np.zeros((m, m)), pack, flat_inv, wide_inv),
         )
         return *of_plan, *of_tree, *kernels.make_work(*self._counts), *of_parts, *of_one, *solving
@@ -377,7 +376,7 @@ class Whole(Sweep):
         rigid, parts = work[of_state.RIGID : of_state.RIGID + 4], work[of_state.PARTS : of_state.OF_ONE]
         of_state.calc_inverse_dynamics_derivatives(
             *(state.block, work[0], self._addresses, self.plan_of_inverse, self.of_parts, rigid, parts, _of_one(work)),
-            *(work[of_state.OF_ONE + 8], u_dot, A.reshape(-1, 6), _NOTHING, by_q, by_u),
+            *(u_dot, A.reshape(-1, 6), _NOTHING, by_q, by_u),
         )
         self._pool.append(work)
         return by_q, by_u
