@@ -16,7 +16,7 @@ from typing import Any
 
 from . import engine, notice, store
 from .fingerprint import NotHashable, environment, fingerprint
-from .quicker import quicken_numba, quickly
+from .numba_patches import quickly
 
 
 class DiskCache:
@@ -45,7 +45,6 @@ class DiskCache:
 
     def serve(self, compiler: Any) -> None:
         """Let *compiler*, a dispatcher of Numba's or a CFunc, load its code from here, or save it here after compiling."""
-        quicken_numba()
         compiler._cache = self
         compile_it = compiler.compile
 
