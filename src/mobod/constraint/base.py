@@ -203,7 +203,7 @@ class Constraint(Parametrized, Operators):
 
     def disable(self, state: State) -> None:
         """Switch it off in this state, which falls to MODEL at most. Needs MODEL."""
-        self.matter.enable_constraint(state, self, False)
+        self._switch(state, False)
 
     def enable(self, state: State, *, impulse: bool = True) -> None:
         """Switch it on in this state, which falls to MODEL at most. Needs MODEL.
@@ -221,9 +221,15 @@ class Constraint(Parametrized, Operators):
             takes.
         """
         if checks.flag("impulse", impulse) and self.is_disabled(state):
-            self.matter.latch(state, self, lambda to: self.matter.enable_constraint(to, self, True))
+            self.matter.latch(state, self, lambda to: self.matter.enable_constraint(to, self, True), "enabled")
         else:
-            self.matter.enable_constraint(state, self, True)
+            self._switch(state, True)
+
+    def _switch(self, state: State, enable: bool) -> None:
+        changes = self.is_disabled(state) is enable
+        self.matter.enable_constraint(state, self, enable)
+        if changes:
+            self.matter.note(state, self, "enabled" if enable else "disabled")
 
     def is_disabled(self, state: State) -> bool:
         """Whether it is switched off in this state. Needs MODEL."""

@@ -22,6 +22,7 @@ from ..measure.base import Measure
 from ..measure.memory import Memory
 from ..mobilizer import _rates
 from ..state.fields import PARAMETERS
+from ..state.trigger_info import TriggerInfo
 from ..state.validity import EVERYTHING, FORCES, NO_MOBILIZERS, UNCHECKED
 from ..stepping import loop
 from ..stepping import record as rk
@@ -30,12 +31,16 @@ from ..tree.prescribe import prescribe
 from ..tree.project import project
 from ..tree.realize import advance
 from ..tree.tree import in_each_lane
+from ..unilateral.contact_events import needs_python
+from ..unilateral.open_gap import OpenGap
 from ..value.stage import Stage
 from .lanes import layout
+from .lanes import witnesses as watching
 from .lanes.run import run
 
 if TYPE_CHECKING:
     from ..compiling import UsersRoutine
+    from ..event import Witness
     from ..state.fields import Record
     from ..state.state import State
     from ..system.system import MultibodySystem
@@ -88,8 +93,13 @@ def why_one_by_one(state: State, integrator: Integrator, watches: bool = False, 
         return Reason(f"events of this system are found by Python ({_named(found)})", _WATCH)
     if system.has_time_advanced_events():
         return Reason("this system has events whenever time advances")
-    if system.get_matter_subsystem().unilateral_contacts:
-        return Reason("this system has unilateral contacts")
+    contacts = system.get_matter_subsystem().unilateral_contacts
+    if needs_python(system):
+        return Reason("unilateral contacts of this system have friction")
+    if not all(OpenGap(one).is_compiled for one in contacts):
+        return Reason("unilateral contacts of this system are of edges")
+    if any(one.is_enabled(state) for one in contacts):
+        return Reason("unilateral contacts of this system are closed where all begin")
     if any(one.begins_with_a_measure(state) for one in acting_measures(system, Integrate)):
         return Reason("measures of this system integrate from where others begin")
     settings._apply()  # noqa: SLF001
@@ -176,7 +186,7 @@ class LaneRuns:
         if state.resources is not None and state.resources.weights:
             share_weights(state)
         self.workers: list[Worker] = []
-        self.watched, self.pools = self._witnesses(state, in_lanes)
+        self.watched, self.pools = self._witnesses(state, integrator.accuracy, in_lanes)
         #: Whether records have to be of the whole tree; those of the reduced one will do where bodies are asked for nothing.
         self.whole = bool(self.own or len(self.watched) or counts["measure_code_size"] or counts["num_contact_elements"])
         self.whole = self.whole or counts["num_controllers"] > 0
@@ -222,23 +232,28 @@ class LaneRuns:
         self.remembered = remembered_of(state)
 
     @staticmethod
-    def _witnesses(state: State, in_lanes: dict[str, bool]) -> tuple[npt.NDArray[np.int64], tuple[Any, Any]]:
+    def _witnesses(state: State, accuracy: float, in_lanes: dict[str, bool]) -> tuple[npt.NDArray[np.int64], tuple[Any, Any]]:
         """The system's witnesses as `lanes.witnesses.look` takes them, and their integers and numbers."""
         rows: list[list[int]] = []
         integers: list[int] = []
         numbers: list[float] = []
-        instance = state.copy()
-        state.system.realize(instance, Stage.INSTANCE)
-        for handler in state.system.event_handlers:
-            if not isinstance(handler, When):
-                continue
-            witness, info = handler.witness, handler.get_trigger_info()
+        system, instance = state.system, state.copy()
+        system.realize(instance, Stage.INSTANCE)
+        found: list[tuple[Witness, TriggerInfo, float | None]] = [
+            (one.witness, one.get_trigger_info(), None) for one in system.event_handlers if isinstance(one, When)
+        ]
+        of_contacts = TriggerInfo(rising=False)
+        window = of_contacts.calc_window(accuracy, system.get_default_time_scale())
+        found += [(OpenGap(one), of_contacts, 2.0 * window) for one in system.get_matter_subsystem().unilateral_contacts]
+        for witness, info, near in found:
             assert witness.routine is not None
             own_integers, own_numbers = witness.pack(instance)
-            rows.append([witness.routine.address(**in_lanes), len(integers), len(numbers), info.rising, info.falling])
+            row = [witness.routine.address(**in_lanes), len(integers), len(numbers), info.rising, info.falling]
             integers += own_integers
             numbers += own_numbers
-        return np.array(rows, np.int64).reshape(-1, 5), (
+            rows.append([*row, -1 if near is None else len(numbers)])
+            numbers += [] if near is None else [near]
+        return np.array(rows, np.int64).reshape(-1, watching.COLUMNS), (
             np.array(integers, np.int64),
             np.array(numbers, np.float64).reshape(-1, 1),
         )

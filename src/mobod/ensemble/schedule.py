@@ -15,7 +15,7 @@ from ..algebra.arrays import Array
 from ..event._agenda import Agenda, Call, changed_by_reporter, let_handle
 from ..event.periodic import Periodic
 from ..event.scheduled import Scheduled
-from ..state.latches import Latches
+from ..state.impulses import Impulses
 from ..state.subsystem import Subsystem
 
 if TYPE_CHECKING:
@@ -143,9 +143,9 @@ def change(system: MultibodySystem, state: State, calls: Iterable[Call], toleran
     """Let handlers change a state of a run: what they lock acts by impulses, and warns where a constraint is off by more."""
     y = state.y_values.copy()
     state.mark_unchanged()
-    state.latches = Latches(tolerance)
+    state.impulses = Impulses(tolerance)
     try:
         ends = let_handle(system, state, calls, state.time)
     finally:
-        state.latches = None
+        state.impulses = None
     return Handled(ends, not state.is_unchanged() or not np.array_equal(y, state.y_values))

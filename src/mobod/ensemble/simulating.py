@@ -18,6 +18,7 @@ from ..algebra.arrays import Array
 from ..integrator import Integrator
 from ..measure.base import Measure
 from ..measure.memory import Memory
+from ..simulation.events import Events
 from ..simulation.hdf5_file import EXTENSIONS, FileRows, import_h5py
 from ..simulation.quantities import QUANTITY, Recording
 from ..simulation.run import integrator_settings
@@ -29,7 +30,7 @@ from ..value.stage import Stage
 from .chunks import STOPPED
 from .ensemble_trajectory import CopyOf, EnsembleTrajectory, Termination, counted
 from .failures import OF_STATUS, Failure, Reasons
-from .functions import EndWhere, RunFunction, try_observer
+from .functions import EndWhere, RunFunction, ended_at, try_observer
 from .functions import observe as run_observer
 from .lane_runs import LaneRuns, own_of_each
 from .lanes import layout
@@ -81,8 +82,9 @@ class Simulating(Stepping):
         """Simulate all states from where they are, each for as long as *time*, and return their motions.
 
         Every state has its own step sizes, events and end; explicit Runge-Kutta, semi-explicit and Verlet's methods step eight
-        states at once on each thread, `BDF` one, and a state that has ended makes room for the next. Others, and systems with
-        events, unilateral contacts or parts in Python, are simulated state by state, compiled as far as `mobod.simulate` is.
+        states at once on each thread, `BDF` one, and a state that has ended makes room for the next. Others, systems with parts
+        in Python, and states from where an event may come or a rigid contact may close, are simulated state by state, compiled
+        as far as `mobod.simulate` is.
 
         Parameters
         ----------
@@ -313,12 +315,15 @@ class Simulating(Stepping):
             rows[0], rows[1:] = state.y_values, np.nan
             run.outcome[i, : layout.NUM_STEPS] = rk.REACHED, 1
             run.terminations[i] = Termination(state.time, _ENDED, state.y_values.copy())
+            run.events[i] = ended_at(state.time), np.ones(1, np.int64)
             return
         force = None if run.controller is None else run.controller.force
         wanted = None if run.tangents is None else run.tangents.wanted
         done = run_one(self._system, state, run.times[min(i, len(run.times) - 1), made:], settings, force, onward, wanted)
         k = len(done.time) - (done.termination is not None)
         rows[made : made + k], rows[made + k :] = done.y[:k], np.nan
+        if done.events is not None and done.event_rows is not None and len(done.events):
+            run.events[i] = done.events, made + done.event_rows
         if done.changes:
             run.changes[i] = [(made + row, *values) for row, *values in done.changes]
         if run.tangents is not None and done.sensitivities is not None:
@@ -436,6 +441,8 @@ class _Run:
         self.terminations: dict[int, Termination] = {}
         #: Of states whose Instance variables handlers have changed, from which rows on, and these: see `Trajectory`.
         self.changes: dict[int, list[Any]] = {}
+        #: What happened, by state, and the first row after each event.
+        self.events: dict[int, tuple[Events, npt.NDArray[np.int64]]] = {}
         self._start = [part[:n].copy() for part in ensemble._variables]
         self._results = np.empty((n, self._nt, ny)) if path is None else np.empty((0, self._nt, ny))
         self._about = describe(ensemble._system, ensemble._template)
@@ -480,6 +487,7 @@ class _Run:
         for i in (np.flatnonzero(self.outcome[first:stop, layout.STATUS] == layout.TERMINATED) + first).tolist():
             y = np.concatenate([part[i] for part in ensemble._variables[1:5]])
             self.terminations[i] = Termination(float(self.reached[i, 0]), _ENDED, y)
+            self.events[i] = ended_at(float(self.reached[i, 0])), self.outcome[i, layout.ROWS : layout.ROWS + 1].copy()
             self.outcome[i, layout.STATUS] = rk.REACHED
         # an event may have happened, or accelerations jump where steps became too small, which steps of one state know how to
         # pass; of a few others that have failed the same finds out what was at fault
@@ -545,8 +553,17 @@ class _Run:
             self._bar.close()
         if self._file is not None:
             failures = {str(i): list(one) for i, one in self._failures().items()}
+            events = {str(i): [one.labels, one.rows.tolist(), at.tolist()] for i, (one, at) in self.events.items()}
             ends = {str(i): [one.time, one.reason, one.y.tolist()] for i, one in self.terminations.items()}
-            self._file.close({**self._about, "integrator": type(self.integrator).__name__, "failures": failures, "ends": ends})
+            self._file.close(
+                {
+                    **self._about,
+                    "integrator": type(self.integrator).__name__,
+                    "failures": failures,
+                    "ends": ends,
+                    "events": events,
+                }
+            )
 
     def _failures(self) -> dict[int, Failure]:
         """When and why states have failed."""
@@ -584,6 +601,7 @@ class _Run:
             statistics=statistics,
             state_of=self._state_of,
             changes=self.changes,
+            events=self.events,
             sensitivities=read_sensitivities(self._about.get("sensitivity_names"), columns),
         )
 

@@ -21,7 +21,7 @@ from ..value.overriding import holds_for
 from ..value.stage import Stage
 from .triggered import Triggered
 from .when import When
-from .witness import one_number
+from .witness import Witness, one_number
 
 if TYPE_CHECKING:
     from ..algebra.arrays import Array
@@ -36,7 +36,13 @@ _DIFFERENCE = 1e-4
 
 @dataclass(eq=False)
 class Watched:
-    """One witness, and what it belongs to: a handler, a reporter, or a subsystem with the number of its event."""
+    """One witness, and what it belongs to: a handler, a reporter, or a subsystem with the number of its event.
+
+    Attributes
+    ----------
+    witness : Witness or None
+        What kernels look at in place of *value* and *rate*; None where only Python can.
+    """
 
     owner: Any
     event_id: int
@@ -44,11 +50,15 @@ class Watched:
     value: Callable[[Any], float]
     rate: Callable[[Any], float] | None
     info: TriggerInfo
+    witness: Witness | None = None
+    #: What the event is of, where that is not the owner, and the name of the witness.
+    called: str = ""
+    what: str = ""
 
     @property
     def name(self) -> str:
         """For messages."""
-        return str(getattr(self.owner, "name", None) or self.owner.get_name())
+        return self.called or str(getattr(self.owner, "name", None) or self.owner.get_name())
 
 
 @dataclass
@@ -58,6 +68,8 @@ class Found:
     low: float
     high: float
     which: list[Watched]
+    #: Of each, whether its witness has risen.
+    rising: list[bool]
 
 
 class Watch:
@@ -93,17 +105,19 @@ class Watch:
 
     def pack(self) -> None:
         """Let the integrator's kernel look at the witnesses, where all of them are of kinds that have a routine."""
-        self._is_packed = all(is_compiled(one.owner) for one in self.watched)
+        self._is_packed = all(one.witness is not None for one in self.watched)
         if not self._is_packed:
             return
         state = self._integrator.get_state()
-        of_each = [(one, *one.owner.witness.pack(state)) for one in self.watched]
-        integers, numbers = [], []
+        of_each = [(one, one.witness.routine, *one.witness.pack(state)) for one in self.watched if one.witness is not None]
+        integers: list[int] = []
+        numbers: list[float] = []
         i, n = _WIDTH * len(of_each), _SEEN * len(of_each)
-        for one, own_integers, own_numbers in of_each:
-            integers += [one.owner.witness.routine.address(), i, n, one.info.rising, one.info.falling]
+        for one, routine, own_integers, own_numbers in of_each:
+            assert routine is not None
+            integers += [routine.address(), i, n, one.info.rising, one.info.falling]
             i, n = i + len(own_integers), n + len(own_numbers)
-        for _, own_integers, own_numbers in of_each:
+        for _, _, own_integers, own_numbers in of_each:
             integers += own_integers
             numbers += own_numbers
         seen = [0.0] * (_SEEN * len(of_each))
@@ -309,7 +323,7 @@ class Watch:
                 a, values_a = m, values
                 weight_a, weight_b = 1.0, weight_b * (0.5 if moved == "a" else 1.0)
                 moved = "a"
-        return Found(float(a), float(b), [self.watched[i] for i in crossing])
+        return Found(float(a), float(b), [self.watched[i] for i in crossing], [values_a[i] < 0.0 for i in crossing])
 
 
 def is_crossing(before: float, after: float, info: TriggerInfo) -> bool:
@@ -331,4 +345,6 @@ def of_triggered(one: Triggered) -> Watched:
     value = one.get_value
     if isinstance(one, When) and type(one).get_value is When.get_value:
         value = one.witness.calc_value
-    return Watched(one, 0, one.get_required_stage(), value, rate, one.get_trigger_info())
+    in_kernels = one.witness if isinstance(one, When) and is_compiled(one) else None
+    what = repr(one.witness) if isinstance(one, When) else ""
+    return Watched(one, 0, one.get_required_stage(), value, rate, one.get_trigger_info(), in_kernels, what=what)

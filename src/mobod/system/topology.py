@@ -137,8 +137,10 @@ class HasTopology(HasEvents):
 
     def interpret_for_contacts(self, interpret: bool) -> None:
         """Whether Python takes part in realizing states for contacts that slide, from now on."""
-        self.is_interpreted = self._is_python or interpret
-        self._kernel = self.plain_routine = None  # whether states may be realized without Python is found out anew
+        interpreted = self._is_python or interpret
+        if self.is_interpreted is not interpreted:
+            self.is_interpreted = interpreted
+            self._kernel = self.plain_routine = None  # whether states may be realized without Python is found out anew
 
     def _compile_measures(self, tree: Tree) -> bool:
         """Let compiled steps integrate and remember for the measures, where all parts of the system allow that."""

@@ -16,7 +16,8 @@ _BEFORE_VELOCITIES = 2
 
 
 @generic
-def _write_positions(model: Any, c: int) -> None:
+def write_positions(model: Any, c: int) -> None:
+    """The position errors of constraint c, and its rows."""
     call_routine(model.constraint_routine[c], model, c, POSITIONS)
     constraints.complete(model, c, POSITIONS)
 
@@ -35,7 +36,7 @@ def find_rows(block: Any, which: Any, starts: Any, J: Any, gaps: Any) -> None:
     model = attach(block)
     for at in range(which.shape[0]):
         c = which[at]
-        _write_positions(model, c)
+        write_positions(model, c)
         gaps[at] = 0.0
         if model.num_p[c] > 0:
             gaps[at] = load(model.position_error, model.first_row[c], 0)
@@ -48,7 +49,7 @@ def find_offsets(block: Any, which: Any, starts: Any, offsets: Any) -> None:
     model = attach(block)
     for at in range(which.shape[0]):
         c = which[at]
-        _write_positions(model, c)
+        write_positions(model, c)
         _write_velocities(model, c)
         for k in range(constraints.num_rows(model, c)):
             offsets[starts[at] + k] = load(model.acceleration_offset, model.first_row[c] + k, 0)
@@ -58,7 +59,7 @@ def find_offsets(block: Any, which: Any, starts: Any, offsets: Any) -> None:
 def find_error(block: Any, c: int) -> float:
     """The position error of constraint c. Needs positions."""
     model = attach(block)
-    _write_positions(model, c)
+    write_positions(model, c)
     return load(model.position_error, model.first_row[c], 0)
 
 
@@ -66,7 +67,7 @@ def find_error(block: Any, c: int) -> float:
 def find_rates(block: Any, c: int, rates: Any) -> None:
     """G u of the rows of constraint c. Needs velocities."""
     model = attach(block)
-    _write_positions(model, c)
+    write_positions(model, c)
     for k in range(constraints.num_rows(model, c)):
         rates[k] = constraints.row_times(model, c, k, model.V_GB, model.u)
 
@@ -75,7 +76,7 @@ def find_rates(block: Any, c: int, rates: Any) -> None:
 def find_second_rates(block: Any, c: int, rates: Any) -> None:
     """G udot and what else there is of the rates of these. Needs accelerations."""
     model = attach(block)
-    _write_positions(model, c)
+    write_positions(model, c)
     _write_velocities(model, c)
     for k in range(constraints.num_rows(model, c)):
         offset = load(model.acceleration_offset, model.first_row[c] + k, 0)

@@ -20,10 +20,12 @@ from ..algebra.arrays import Array
 from ..errors import ConvergenceError, ModelError
 from ..event import EventHandler
 from ..event._watch import Watched
+from ..state.impulses import Impulse
 from ..state.trigger_info import TriggerInfo
 from ..value.stage import Stage
 from . import _rows
 from .base import UnilateralContact
+from .open_gap import OpenGap
 from .problem import Problem, Rows, constraints_of
 from .sliding import paradox, sliding_contacts
 
@@ -69,40 +71,46 @@ class ContactEvents(EventHandler):
         """The witnesses of the present interval. The state is at ACCELERATION."""
         found = []
 
-        def watch(stage: Stage, value: Any, rate: Any = None) -> None:
-            found.append(Watched(self, 0, stage, value, rate, self.info))
+        def watch(what: str, stage: Stage, value: Any) -> None:
+            found.append(Watched(self, 0, stage, value, None, self.info, None, one.name, what))
 
         for one in self._system.get_matter_subsystem().unilateral_contacts:
             if not one.is_enabled(state):
                 # a gap that begins closed, or a little overrun, as an event is found, is watched from there
-                shift = max(0.0, _ROUNDING - one.calc_gap(state))
-                watch(Stage.POSITION, partial(_gap, one, shift), partial(_gap_rate, one))
+                gap = OpenGap(one, max(0.0, _ROUNDING - one.calc_gap(state)))
+                in_kernels, stage = gap if gap.is_compiled else None, gap.required_stage
+                found.append(Watched(self, 0, stage, gap.calc_value, gap.calc_rate, self.info, in_kernels, one.name, "gap"))
                 continue
-            watch(Stage.ACCELERATION, partial(_normal_force, one))
+            watch("normal force", Stage.ACCELERATION, partial(_normal_force, one))
             direction = one.get_sliding_direction(state)
             if direction is not None:
-                watch(Stage.VELOCITY, partial(_slip_along, one, direction))
+                watch("slip", Stage.VELOCITY, partial(_slip_along, one, direction))
             elif one.has_friction():
-                watch(Stage.ACCELERATION, partial(_friction_left, one))
+                watch("friction left", Stage.ACCELERATION, partial(_friction_left, one))
         return found
 
     # ------------------------------------------------------------------------------------------ events
 
     def handle_event(self, state: State, accuracy: float) -> None:
         """Strike what touches, and find out what each contact does next."""
-        matter = self._system.get_matter_subsystem()
-        contacts = matter.unilateral_contacts
+        contacts, told = self._system.get_matter_subsystem().unilateral_contacts, state.impulses
+        if told is None:
+            self._handle(state, contacts)
+            return
+        before, mark = [_mode(one, state) for one in contacts], len(told.found)
+        self._handle(state, contacts)
+        # not that constraints were switched off and on again, but what has become of the contacts
+        told.found[mark:] = [one for one in told.found[mark:] if one.kind == "struck"]
+        for one, mode in zip(contacts, before, strict=True):
+            if (now := _mode(one, state)) != mode:
+                told.found.append(Impulse(state.time, one.name, now))
+
+    def _handle(self, state: State, contacts: list[UnilateralContact]) -> None:
         closed = np.array([one.is_enabled(state) for one in contacts])
         for one in contacts:
             one.disable(state)
         self._system.realize(state, Stage.VELOCITY)
-        everything = constraints_of(state)
-        u = state.u_values[: state.tree.nu].copy()
-        rates = everything.J[everything.starts[:-1]] @ u
-        size = max(1.0, float(np.abs(state.q_values).max(initial=0.0)))
-        room = 2.0 * self._window * np.abs(rates) + 4.0 * _ROUNDING * size
-        touching = np.isfinite(everything.gaps) & (closed | (everything.gaps <= room))
-        which = np.flatnonzero(touching)
+        which = self._touching(state, closed)
         if not len(which):
             return
         rows = constraints_of(state, [contacts[k] for k in which])
@@ -110,6 +118,19 @@ class ContactEvents(EventHandler):
             self._settle(state, [contacts[k] for k in which], rows)
         except ConvergenceError as error:
             raise ConvergenceError(f"at time {state.time:.9g}: {error}") from error
+
+    def _touching(self, state: State, closed: Any) -> Any:
+        """The numbers of contacts that are *closed*, or whose gaps are. The state is at VELOCITY."""
+        everything = constraints_of(state)
+        rates = everything.J[everything.starts[:-1]] @ state.u_values[: state.tree.nu]
+        size = max(1.0, float(np.abs(state.q_values).max(initial=0.0)))
+        room = 2.0 * self._window * np.abs(rates) + 4.0 * _ROUNDING * size
+        return np.flatnonzero(np.isfinite(everything.gaps) & (closed | (everything.gaps <= room)))
+
+    def has_work(self, state: State) -> bool:
+        """Whether anything touches in a state at VELOCITY, so that it is to be found out what it does."""
+        contacts = self._system.get_matter_subsystem().unilateral_contacts
+        return any(one.is_enabled(state) for one in contacts) or len(self._touching(state, np.zeros(len(contacts), bool))) > 0
 
     def _settle(self, state: State, contacts: list[UnilateralContact], rows: Rows) -> None:
         nu, n = state.tree.nu, len(contacts)
@@ -120,8 +141,10 @@ class ContactEvents(EventHandler):
         no_rate = _NO_RATE * max(1.0, float(np.abs(v).max()))
         bounces = bool(((rows.restitution > 0.0) & (v[problem.normals] < -np.maximum(rows.capture_speed, no_rate))).any())
         self._refuse_chattering(state.time, bounces, rows.names)
+        before = v
         v, total = problem.strike(v, np.ones(n, bool), no_rate)
         if total.any():
+            self._tell_impulses(state, contacts, rows.starts, total, before + v)
             whole = state.u.copy()
             whole[:nu] = u + problem.MinvJT @ total
             state.u = whole
@@ -135,6 +158,16 @@ class ContactEvents(EventHandler):
             crept = self._find_modes(state, contacts, no_rate)
             if crept or (v[problem.normals][resting] > no_rate).any():
                 self._hold(state)
+
+    def _tell_impulses(self, state: State, contacts: list[UnilateralContact], starts: Any, total: Array, both: Array) -> None:
+        """Tell the run's events who was struck; *both* is the sum of the velocities before and after."""
+        if state.impulses is None:
+            return
+        for k, one in enumerate(contacts):
+            own = slice(int(starts[k]), int(starts[k + 1]))
+            if total[own].any():
+                energy = float(0.5 * total[own] @ both[own])
+                state.impulses.found.append(Impulse(state.time, one.name, "struck", total[own].copy(), energy))
 
     def _hold(self, state: State) -> None:
         """Take away the small velocities of what stays, by impulses of constraints: kinetic energy becomes less by that."""
@@ -223,21 +256,21 @@ class ContactEvents(EventHandler):
                 raise ModelError(paradox([contacts[k]], coefficients[k : k + 1], state))
 
 
+def _mode(contact: UnilateralContact, state: State) -> str:
+    """What a contact does, as the run's events call it."""
+    if not contact.is_enabled(state):
+        return "opened"
+    if not contact.has_friction():
+        return "closed"
+    return "slid" if contact.is_sliding(state) else "stuck"
+
+
 def needs_python(system: MultibodySystem) -> bool:
     """Whether contacts may slide, whose friction Python computes."""
     return any(one.has_friction() for one in system.get_matter_subsystem().unilateral_contacts)
 
 
 # witnesses go into checkpoints: functions of a module can be pickled
-
-
-def _gap(contact: UnilateralContact, shift: float, state: State) -> float:
-    gap = contact.calc_gap(state)
-    return gap + shift if contact.is_within(state) else abs(gap) + 1.0  # edges that pass beside each other do not touch
-
-
-def _gap_rate(contact: UnilateralContact, state: State) -> float:
-    return contact.calc_gap_rate(state)
 
 
 def _normal_force(contact: UnilateralContact, state: State) -> float:

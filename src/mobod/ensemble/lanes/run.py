@@ -30,7 +30,7 @@ from .layout import DUE, END, FRESH, HALT, METHOD, NORM, SOUND, STATE, TAKEN, TE
 from .reports import find_due, report
 from .starts import begin
 from .states import refill, retire, take
-from .witnesses import is_suspect, look
+from .witnesses import is_near, is_suspect, look
 
 
 @generic
@@ -120,6 +120,9 @@ def run(
                     if sound != 0.0:
                         status = rk.NOT_PROJECTED if sound == 1.0 else rk.NOT_FINITE
                         retire(model, lane, status, False, control, lanes, work, given, out)
+                        any_free = True
+                    elif is_near(model, lane, watched, seen, work):
+                        retire(model, lane, at.SUSPECT, False, control, lanes, work, given, out)
                         any_free = True
             if plan[TERMINATOR] != 0:
                 set_row(model, work, Y, load(control, TIME, 0))

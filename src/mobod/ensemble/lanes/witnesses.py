@@ -5,9 +5,17 @@ from __future__ import annotations
 from typing import Any
 
 from ...algebra.record import call_routine
-from ...algebra.scalar import load, store, where
+from ...algebra.scalar import load, load_lane, store, where
 from ...compiling import generic
 from ...stepping import witnesses as watching
+from ...stepping.record import Y
+
+#: After the columns of `stepping.witnesses`: the place in `witness_numbers` of a time, or below 0. A run begins alone where the
+#: witness may come to zero within it, or is there already.
+NEAR = watching.WIDTH
+COLUMNS = NEAR + 1
+#: Of positions of size 1: what is no more above zero is there, as rounding leaves it.
+_ROUNDING = 1e-10
 
 
 @generic
@@ -38,3 +46,16 @@ def is_suspect(lane: int, watched: Any, seen: Any, h: float) -> bool:
         if g1 * r1 > 0.0 and g0 * g1 >= 0.0 and r0 * g1 < 0.0 and (g0 + r0 * ((g1 - g0 - r1 * h) / (r0 - r1))) * g1 < 0.0:
             suspect = True
     return suspect
+
+
+@generic
+def is_near(model: Any, lane: int, watched: Any, seen: Any, work: Any) -> bool:
+    """Whether one of the witnesses for which that counts is near zero in a lane that begins."""
+    near, size = False, 1.0
+    for i in range(model.nq):
+        size = max(size, abs(work[Y, i, lane]))
+    for w in range(watched.shape[0]):
+        if watched[w, NEAR] >= 0:
+            time = load_lane(model.witness_numbers, watched[w, NEAR], 0, lane)
+            near = near or seen[4 * w + 1, 0, lane] <= time * abs(seen[4 * w + 3, 0, lane]) + _ROUNDING * size
+    return near

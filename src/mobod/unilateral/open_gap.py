@@ -1,0 +1,68 @@
+"""OpenGap: the gap of an open contact as a witness, which kernels look at by what the kind of its constraint writes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..algebra.scalar import load
+from ..compiling import generic
+from ..event._routine import by_address, number
+from ..event.witness import Witness
+from ..tree.constraints import row_times
+from ..value.stage import Stage
+from . import _rows
+
+if TYPE_CHECKING:
+    from ..state.state import State
+    from .base import UnilateralContact
+
+
+@generic
+def look(model: Any, i: int, n: int) -> Any:
+    """Integers: the constraint that closes the gap. Numbers: the sign of its error, and what the gap is raised by."""
+    c, sign = model.witness_integers[i], number(model, n)
+    _rows.write_positions(model, c)
+    gap = sign * load(model.position_error, model.first_row[c], 0)
+    return gap + number(model, n + 1), sign * row_times(model, c, 0, model.V_GB, model.u)
+
+
+class OpenGap(Witness):
+    """How far a contact that is open is from being closed.
+
+    Parameters
+    ----------
+    contact : UnilateralContact
+    shift : float
+        Added to the gap: what it may be overrun by where it is watched from zero on; length or angle.
+    """
+
+    required_stage = Stage.POSITION
+    has_rate = True
+    routine = by_address(look)
+
+    def __init__(self, contact: UnilateralContact, shift: float = 0.0) -> None:
+        self._contact, self._shift = contact, shift
+
+    def __repr__(self) -> str:
+        return f"<OpenGap of {self._contact.name!r}>"
+
+    @property
+    def is_compiled(self) -> bool:
+        """Whether kernels can look at it: of edges Python has to find out whether they pass beside each other."""
+        return not self._contact.may_be_beside
+
+    def pack(self, state: State) -> tuple[list[int], list[float]]:
+        return [self._contact.normal.index], [self._contact.get_sign_convention(), self._shift]
+
+    def calc_value(self, state: State) -> float:
+        """The gap, raised by the shift; positive where what touches is beside the extent of the bodies. Needs POSITION."""
+        gap = self._contact.calc_gap(state)
+        return gap + self._shift if self._contact.is_within(state) else abs(gap) + 1.0
+
+    def calc_rate(self, state: State) -> float:
+        """Its rate. Needs VELOCITY."""
+        rates = np.zeros(3)
+        _rows.find_rates(state.block, self._contact.normal.index, rates)
+        return self._contact.get_sign_convention() * float(rates[0])

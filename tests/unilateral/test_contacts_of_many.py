@@ -1,0 +1,121 @@
+"""Contacts run by events: gaps in the loops over steps, of one state and of many, give the motions that Python finds."""
+
+import numpy as np
+import pytest
+
+import mobod as mb
+from mobod.unilateral.open_gap import OpenGap
+
+#: At which the double pendulum of `build` is stopped, struck, or held by a rope now and then.
+KINDS = ("upper stop, bouncing", "lower stop, resting", "rope", "point over a plane", "two spheres")
+
+
+def build(kind):
+    """A double pendulum with a contact, and a state."""
+    system, _ = mb.examples.double_pendulum.build()
+    ground, lower, upper = system.matter.ground, system.matter.bodies["lower"], system.matter.bodies["upper"]
+    if kind == "upper stop, bouncing":
+        mb.contact.HardStopUpper(lower, 0, 0.3, 0.6)
+        mb.contact.HardStopUpper(upper, 0, 1e3)
+    elif kind == "lower stop, resting":
+        mb.contact.HardStopLower(lower, 0, -0.2)
+    elif kind == "rope":
+        mb.contact.Rope(ground, (1.0, 0, 0), lower, (0, 0, 0), 2.65, 0.5)
+    elif kind == "point over a plane":
+        mb.contact.PointPlane(ground, (-1, 0, 0), -0.9, lower, (0, 0, 0), 0.4)
+    else:
+        mb.contact.SphereSphere(ground, (1.0, -1.7, 0), 0.1, lower, (0, 0, 0), 0.1, 0.8)
+    return system, system.realize_topology()
+
+
+def starts(system, state, n, rng):
+    """q and u of n states in which nothing touches."""
+    contacts, q, u = system.matter.unilateral_contacts, [], []
+    while len(q) < n:
+        one = state.copy()
+        one.q, one.u = rng.normal(0, 0.15, 2), rng.normal(0, 1.5, 2)
+        system.realize(one, mb.Stage.POSITION)
+        if all(contact.calc_gap(one) > 1e-3 for contact in contacts):
+            q.append(one.q)
+            u.append(one.u)
+    return np.array(q), np.array(u)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_gaps_in_the_loop_give_the_bits_of_gaps_in_python(kind, monkeypatch, rng):
+    system, state = build(kind)
+    (state.q,), (state.u,) = starts(system, state, 1, rng)
+    settings = {"report_interval": 0.01, "accuracy": 1e-6}
+    fast = mb.simulate(system, state, 3.0, **settings)
+    monkeypatch.setattr(OpenGap, "is_compiled", False)
+    slow = mb.simulate(system, state, 3.0, **settings)
+    assert np.array_equal(fast.q, slow.q) and np.array_equal(fast.u, slow.u)
+    assert fast.statistics["steps_taken"] == slow.statistics["steps_taken"]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_states_leave_their_lanes_for_an_impact_and_have_the_bits_of_each_alone(kind, rng):
+    system, state = build(kind)
+    n = 19
+    q, u = starts(system, state, n, rng)
+    runs = {}
+    for name, order in (("as they are", np.arange(n)), ("shuffled", rng.permutation(n)), ("one", np.array([5]))):
+        ensemble = mb.Ensemble(system, len(order), state=state)
+        ensemble.q, ensemble.u = q[order], u[order]
+        motions = ensemble.simulate(2.0, report_interval=0.25, accuracy=1e-5)
+        assert not motions.failures
+        runs[name] = {int(i): motions.q[k] for k, i in enumerate(order)}
+        struck = ~motions.statistics["in_lanes"]
+        if name == "as they are":
+            assert struck.any() and not struck.all()
+    for i in range(n):
+        assert np.array_equal(runs["as they are"][i], runs["shuffled"][i])
+    assert np.array_equal(runs["as they are"][5], runs["one"][5])
+    for i in range(4):
+        alone = state.copy()
+        alone.q, alone.u = q[i], u[i]
+        found = mb.simulate(system, alone, 2.0, report_interval=0.25, accuracy=1e-5)
+        assert np.allclose(found.q, runs["as they are"][i], rtol=0, atol=1e-9)
+
+
+def test_states_that_begin_in_touch_or_within_rounding_of_it_begin_alone():
+    system, state = build("upper stop, bouncing")
+    q, u = np.zeros((4, 2)), np.zeros((4, 2))
+    q[:, 1] = 0.3, 0.3 - 1e-13, 0.3 + 1e-13, 0.1
+    u[:, 1] = 1.0, 1.0, 1.0, 0.0
+    ensemble = mb.Ensemble(system, 4, state=state)
+    ensemble.q, ensemble.u = q, u
+    motions = ensemble.simulate(0.05, fixed_step_size=0.01, report_interval=0.05)
+    assert motions.statistics["in_lanes"].tolist() == [False, False, False, True]
+    assert (motions.q[:3, -1, 1] < 0.3).all()  # struck, and thrown back
+    assert not motions.failures
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_steps_of_many_pass_impacts_whatever_the_order(kind, rng):
+    system, state = build(kind)
+    n = 11
+    q, u = starts(system, state, n, rng)
+    order = rng.permutation(n)
+    ensembles = []
+    for which in (np.arange(n), order):
+        ensemble = mb.Ensemble(system, n, state=state)
+        ensemble.q, ensemble.u = q[which], u[which]
+        for _ in range(20):
+            ensemble.step(0.05, fixed_step_size=0.01, accuracy=1e-4)
+        assert not ensemble.failures
+        ensembles.append(ensemble)
+    assert np.array_equal(ensembles[0].q[order], ensembles[1].q)
+    contact = system.matter.unilateral_contacts[0]
+    for i in range(n):
+        one = ensembles[0].get_state(i)
+        system.realize(one, mb.Stage.POSITION)
+        assert contact.calc_gap(one) > -1e-4  # a wall that nothing has passed
+        if i < 3:
+            alone = state.copy()
+            alone.q, alone.u = q[i], u[i]
+            stepper = mb.TimeStepper(system, mb.integrator.RungeKuttaMerson(system, accuracy=1e-4, fixed_step_size=0.01))
+            stepper.initialize(alone)
+            for _ in range(20):
+                stepper.step(0.05)
+            assert np.allclose(stepper.state.q, ensembles[0].q[i], rtol=0, atol=1e-3)
