@@ -36,6 +36,13 @@ def made(folder):
     return file
 
 
+@pytest.fixture(autouse=True)
+def compiles_for_this_processor(monkeypatch):
+    """Whatever the other tests compile for."""
+    for name in ("NUMBA_CPU_NAME", "NUMBA_CPU_FEATURES", "MOBOD_BUNDLES"):
+        monkeypatch.delenv(name, raising=False)
+
+
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     return tmp_path_factory.mktemp("made")
