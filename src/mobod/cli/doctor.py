@@ -100,12 +100,14 @@ def _version(package: str) -> str:
 
 
 def _cache() -> Iterator[tuple[str, str]]:
-    from ..compiling import cache_folder
+    """Where compiled code comes from: what came with the installation, and the cache."""
+    from ..compiling import bundle, cache_folder
 
     folder = cache_folder()
     files = [file.stat().st_size for file in folder.glob("*.bin")] if folder.is_dir() else []
     there = next(one for one in (folder, *folder.parents) if one.exists())
     writable = "" if os.access(there, os.W_OK) else "; not writable, so that each run compiles anew: set MOBOD_CACHE_DIR"
+    yield "kernels", bundle.describe()
     yield "cache", f"{folder}: {len(files)} files, {sum(files) / 1e6:.0f} MB{writable}"
 
 
