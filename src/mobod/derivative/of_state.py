@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from ..algebra import given
+from ..algebra import object_access as objects
 from ..algebra.memory import store3
 from ..algebra.record import attach, call_routine
 from ..algebra.scalar import store
@@ -64,19 +64,19 @@ def _find(
 def _plan_of(whole: Any) -> Any:
     """Addresses and a plan."""
     tables = (
-        given.table(given.item(whole, 2)),
-        given.table(given.item(whole, 3)),
-        given.table(given.item(whole, 4)),
-        given.integers(given.item(whole, 5)),
+        objects.table(objects.item(whole, 2)),
+        objects.table(objects.item(whole, 3)),
+        objects.table(objects.item(whole, 4)),
+        objects.integers(objects.item(whole, 5)),
     )
-    asked = given.integers(given.item(whole, 9))
+    asked = objects.integers(objects.item(whole, 9))
     return (
-        given.integers(given.item(whole, 1)),
+        objects.integers(objects.item(whole, 1)),
         (
             tables,
-            given.table(given.item(whole, 6)),
-            given.integers(given.item(whole, 7)),
-            given.integers(given.item(whole, 8)),
+            objects.table(objects.item(whole, 6)),
+            objects.integers(objects.item(whole, 7)),
+            objects.integers(objects.item(whole, 8)),
             (asked[0], asked[1], asked[2], asked[3], asked[4], asked[5]),
         ),
     )
@@ -86,11 +86,11 @@ def _plan_of(whole: Any) -> Any:
 def _tree_of(whole: Any) -> Any:
     """Slopes, bent ones, carriers, bodies of mobilities, rows of equations."""
     return (
-        given.table(given.item(whole, TREE)),
-        given.integers(given.item(whole, TREE + 1)),
-        given.integers(given.item(whole, TREE + 2)),
-        given.integers(given.item(whole, TREE + 3)),
-        given.integers(given.item(whole, TREE + 4)),
+        objects.table(objects.item(whole, TREE)),
+        objects.integers(objects.item(whole, TREE + 1)),
+        objects.integers(objects.item(whole, TREE + 2)),
+        objects.integers(objects.item(whole, TREE + 3)),
+        objects.integers(objects.item(whole, TREE + 4)),
     )
 
 
@@ -98,26 +98,26 @@ def _tree_of(whole: Any) -> Any:
 def _scratch_of(whole: Any) -> Any:
     """Of the rigid sweep, of parts, and of one state's Duals."""
     rigid = (
-        given.matrix(given.item(whole, RIGID)),
-        given.matrix(given.item(whole, RIGID + 1)),
-        given.blocks(given.item(whole, RIGID + 2)),
-        given.matrix(given.item(whole, RIGID + 3)),
+        objects.matrix(objects.item(whole, RIGID)),
+        objects.matrix(objects.item(whole, RIGID + 1)),
+        objects.blocks(objects.item(whole, RIGID + 2)),
+        objects.matrix(objects.item(whole, RIGID + 3)),
     )
     parts = (
-        given.matrix(given.item(whole, PARTS)),
-        given.matrix(given.item(whole, PARTS + 1)),
-        given.matrix(given.item(whole, PARTS + 2)),
-        given.matrix(given.item(whole, PARTS + 3)),
-        given.matrix(given.item(whole, PARTS + 4)),
-        given.matrix(given.item(whole, PARTS + 5)),
-        given.matrix(given.item(whole, PARTS + 6)),
-        given.blocks(given.item(whole, PARTS + 7)),
+        objects.matrix(objects.item(whole, PARTS)),
+        objects.matrix(objects.item(whole, PARTS + 1)),
+        objects.matrix(objects.item(whole, PARTS + 2)),
+        objects.matrix(objects.item(whole, PARTS + 3)),
+        objects.matrix(objects.item(whole, PARTS + 4)),
+        objects.matrix(objects.item(whole, PARTS + 5)),
+        objects.matrix(objects.item(whole, PARTS + 6)),
+        objects.blocks(objects.item(whole, PARTS + 7)),
     )
     of_one = (
-        (given.blocks(given.item(whole, OF_ONE)), given.blocks(given.item(whole, OF_ONE + 1))),
-        (given.matrix(given.item(whole, OF_ONE + 2)), given.blocks(given.item(whole, OF_ONE + 3))),
-        (given.matrix(given.item(whole, OF_ONE + 4)), given.blocks(given.item(whole, OF_ONE + 5))),
-        given.blocks(given.item(whole, OF_ONE + 6)),
+        (objects.blocks(objects.item(whole, OF_ONE)), objects.blocks(objects.item(whole, OF_ONE + 1))),
+        (objects.matrix(objects.item(whole, OF_ONE + 2)), objects.blocks(objects.item(whole, OF_ONE + 3))),
+        (objects.matrix(objects.item(whole, OF_ONE + 4)), objects.blocks(objects.item(whole, OF_ONE + 5))),
+        objects.blocks(objects.item(whole, OF_ONE + 6)),
     )
     return rigid, parts, of_one
 
@@ -125,15 +125,15 @@ def _scratch_of(whole: Any) -> Any:
 @generic
 def _solve(model: Record, whole: Any, constrained: bool, T: Any, K: Any, by_forces: Any) -> None:
     """Derivatives of udot side by side, and what generalized forces do, where there are equations, or motions drive."""
-    n, driven = model.nu, given.integers(given.item(whole, TREE + 5))
-    R, wide_R = given.matrix(given.item(whole, RIGID + 3)), given.blocks(given.item(whole, RIGID + 4))
-    D, wide_D = given.matrix(given.item(whole, SOLVING + 2)), given.blocks(given.item(whole, SOLVING + 3))
-    pack, eights = given.blocks(given.item(whole, SOLVING + 11)), wide_R.shape[1]
+    n, driven = model.nu, objects.integers(objects.item(whole, TREE + 5))
+    R, wide_R = objects.matrix(objects.item(whole, RIGID + 3)), objects.blocks(objects.item(whole, RIGID + 4))
+    D, wide_D = objects.matrix(objects.item(whole, SOLVING + 2)), objects.blocks(objects.item(whole, SOLVING + 3))
+    pack, eights = objects.blocks(objects.item(whole, SOLVING + 11)), wide_R.shape[1]
     start, width = 8 * eights, T.shape[1]
     clear(D, 0.0)
     if driven.shape[0] > 0:
-        M, flat_inv = given.matrix(given.item(whole, SOLVING)), given.matrix(given.item(whole, SOLVING + 12))
-        explicit_mass_matrix.calc_m(model, False, flat_inv, given.blocks(given.item(whole, SOLVING + 13)), M)
+        M, flat_inv = objects.matrix(objects.item(whole, SOLVING)), objects.matrix(objects.item(whole, SOLVING + 12))
+        explicit_mass_matrix.calc_m(model, False, flat_inv, objects.blocks(objects.item(whole, SOLVING + 13)), M)
         for i in range(n):
             for d in range(driven.shape[0]):
                 k = driven[d]
@@ -160,17 +160,17 @@ def _solve(model: Record, whole: Any, constrained: bool, T: Any, K: Any, by_forc
         for j in range(width):
             D[k, 3 * start + j] += K[k, 2 * n + j]
     if constrained:
-        E, wide_E = given.matrix(given.item(whole, SOLVING + 4)), given.blocks(given.item(whole, SOLVING + 5))
-        L, G = given.blocks(given.item(whole, SOLVING + 6)), given.matrix(given.item(whole, SOLVING + 7))
-        rows_of_g, P = given.matrix(given.item(whole, SOLVING + 8)), given.matrix(given.item(whole, SOLVING + 9))
-        W, row_of = given.matrix(given.item(whole, SOLVING + 10)), given.integers(given.item(whole, TREE + 4))
+        E, wide_E = objects.matrix(objects.item(whole, SOLVING + 4)), objects.blocks(objects.item(whole, SOLVING + 5))
+        L, G = objects.blocks(objects.item(whole, SOLVING + 6)), objects.matrix(objects.item(whole, SOLVING + 7))
+        rows_of_g, P = objects.matrix(objects.item(whole, SOLVING + 8)), objects.matrix(objects.item(whole, SOLVING + 9))
+        W, row_of = objects.matrix(objects.item(whole, SOLVING + 10)), objects.integers(objects.item(whole, TREE + 4))
         constrain(model, row_of, E, wide_E, 2 * start, wide_D.shape[1], G, rows_of_g, P, W, L, wide_D, pack)
 
 
 @generic
 def _put(n: int, whole: Any, T: Any, by_q: Any, by_u: Any, by_z: Any, by_forces: Any, by_time: Any) -> None:
     """What `_solve` has found, where it belongs."""
-    D, start = given.matrix(given.item(whole, SOLVING + 2)), given.blocks(given.item(whole, RIGID + 4)).shape[1] * 8
+    D, start = objects.matrix(objects.item(whole, SOLVING + 2)), objects.blocks(objects.item(whole, RIGID + 4)).shape[1] * 8
     last = T.shape[1] - 1
     for i in range(n):
         for j in range(n):
@@ -199,7 +199,7 @@ def _multiply(M_inv: Any, T: Any, by_z: Any, by_time: Any) -> None:
                 store(by_time, i, 0, total)
 
 
-@given.compiled_for_callers
+@objects.compiled_for_callers
 def calc_accelerations_derivatives(
     block: Any, routine: Any, valid: Any, own_q: Any, own_u: Any, q: Any, u: Any, forces: Any, whole: Any, kind: Any, by_z: Any
 ) -> Any:
@@ -207,51 +207,52 @@ def calc_accelerations_derivatives(
 
     *whole* is a tuple of what does not change from call to call, see `PLAN` and those behind it.
     """
-    if not (given.is_like(q, own_q) and given.is_like(u, own_u)):
-        return given.as_object(NOT_PLAIN)
-    known = given.number(valid)
-    model, status, more = given.record_of(block), DONE, not given.is_row(forces, own_u, 0)
+    if not (objects.is_like(q, own_q) and objects.is_like(u, own_u)):
+        return objects.as_object(NOT_PLAIN)
+    known = objects.number(valid)
+    model, status, more = objects.record_of(block), DONE, not objects.is_row(forces, own_u, 0)
     n = model.nu
     if more:
-        if not given.is_row(forces, own_u, n):
-            return given.as_object(NOT_PLAIN)
-        if not all_finite(given.numbers(forces), n):
-            return given.as_object(NOT_PLAIN)
-    given.copy(q, own_q)
-    given.copy(u, own_u)
-    by_q, by_u, by_forces, by_time = given.new_matrix(n), given.new_matrix(n), given.new_matrix(n), given.new_row(n)
-    found = given.new_tuple(kind, (by_q, by_u, given.keep(by_z), by_forces, by_time))
-    if given.is_nothing(found):
+        if not objects.is_row(forces, own_u, n):
+            return objects.as_object(NOT_PLAIN)
+        if not all_finite(objects.numbers(forces), n):
+            return objects.as_object(NOT_PLAIN)
+    objects.copy(q, own_q)
+    objects.copy(u, own_u)
+    by_q, by_u, by_forces, by_time = objects.new_matrix(n), objects.new_matrix(n), objects.new_matrix(n), objects.new_row(n)
+    found = objects.new_tuple(kind, (by_q, by_u, objects.keep(by_z), by_forces, by_time))
+    if objects.is_nothing(found):
         return found
-    released = given.release_gil(takes_long(model))
+    released = objects.release_gil(takes_long(model))
     if more:
-        status = advance_with(model, given.integer(routine), known, EVERYTHING | KEPT_FORCES, given.numbers(forces))
+        status = advance_with(model, objects.integer(routine), known, EVERYTHING | KEPT_FORCES, objects.numbers(forces))
     elif known & EVERYTHING != EVERYTHING:
-        status = call_routine(given.integer(routine), model, known, EVERYTHING | KEPT_FORCES)
+        status = call_routine(objects.integer(routine), model, known, EVERYTHING | KEPT_FORCES)
     if status == DONE:
-        duals = given.duals_of(given.item(whole, PLAN))
+        duals = objects.duals_of(objects.item(whole, PLAN))
         addresses, plan = _plan_of(whole)
         rigid, parts, of_one = _scratch_of(whole)
-        T, K = given.matrix(given.item(whole, OF_ONE + 7)), given.matrix(given.item(whole, SOLVING + 1))
-        E, end, constrained = given.matrix(given.item(whole, SOLVING + 4)), 2 * n + T.shape[1], plan[4][5] != 0
+        T, K = objects.matrix(objects.item(whole, OF_ONE + 7)), objects.matrix(objects.item(whole, SOLVING + 1))
+        E, end, constrained = objects.matrix(objects.item(whole, SOLVING + 4)), 2 * n + T.shape[1], plan[4][5] != 0
         clear(E, 0.0)
         clear(K, 0.0)
         _find(model, (duals, addresses), plan, model.u_dot, model.A_GB, end, _tree_of(whole), rigid, parts, of_one, T, E, K)
-        M_inv, Dq, Du = given.matrix(by_forces), given.matrix(by_q), given.matrix(by_u)
-        flat_inv, wide_inv = given.matrix(given.item(whole, SOLVING + 12)), given.blocks(given.item(whole, SOLVING + 13))
+        M_inv, Dq, Du = objects.matrix(by_forces), objects.matrix(by_q), objects.matrix(by_u)
+        flat_inv = objects.matrix(objects.item(whole, SOLVING + 12))
+        wide_inv = objects.blocks(objects.item(whole, SOLVING + 13))
         inverse_mass_matrix.calc_m_inv(model, 0, EVERYTHING, flat_inv, wide_inv, M_inv)
         if constrained or K.shape[0] > 0:
             _solve(model, whole, constrained, T, K, M_inv)
-            _put(n, whole, T, Dq, Du, given.matrix(by_z), M_inv, given.numbers(by_time))
+            _put(n, whole, T, Dq, Du, objects.matrix(by_z), M_inv, objects.numbers(by_time))
         else:
-            wide = given.blocks(given.item(whole, RIGID + 4))
+            wide = objects.blocks(objects.item(whole, RIGID + 4))
             inverse_dynamics_derivatives.negative_products(M_inv, wide[:n], wide[n:], rigid[1], rigid[2], Dq, Du)
-            _multiply(M_inv, T, given.matrix(by_z), given.numbers(by_time))
-    given.acquire_gil(released)
+            _multiply(M_inv, T, objects.matrix(by_z), objects.numbers(by_time))
+    objects.acquire_gil(released)
     if status == DONE:
         return found
-    given.drop(found)
-    return given.as_object(status)
+    objects.drop(found)
+    return objects.as_object(status)
 
 
 # fmt: off
