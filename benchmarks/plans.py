@@ -121,7 +121,8 @@ def show(results: dict) -> list[Target]:
             slower = ratio(times, ways["symbols"])
             rows.append([n, way, cell_of_time(times), slower, iterations, f"{cost:.6f}"])
             if way != "symbols":
-                targets.append(
+                what = f"plan with {n} intervals by {way}, times CasADi's symbols"
+                targets.append(Target(what, slower, ALLOWED[int(n)], at_least=False))
                     Target(f"plan with {n} intervals by {way}, times CasADi's symbols", slower, ALLOWED[int(n)], at_least=False)
                 )
     print_table(

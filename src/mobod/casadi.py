@@ -90,8 +90,9 @@ def _dynamics(core: ArrayDynamics, n: int, name: str) -> Any:
 
     def hessian(*arguments: Any) -> list[Any]:
         weights, found = arguments[4].reshape(n, -1), []
-        H = core.second(*states(arguments), weights[:, None])[:, 0]
-        J = core.derivatives(*states(arguments))
+        q, u, third = states(arguments)
+        H = core.second(q, u, third, weights[:, None])[:, 0]
+        J = core.derivatives(q, u, third)
         none = np.zeros(0)
         for a in range(3):
             rows = H[:, ends[a] : ends[a + 1]]
