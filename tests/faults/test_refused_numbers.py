@@ -85,7 +85,7 @@ def test_numbers_beyond_a_float_are_named():
             project(state, np.inf)
     mesh = system.matter.constraints[0]
     for place in (mesh.get_q_index_of_constrained_q, mesh.get_u_index_of_constrained_u):
-        with pytest.raises(TypeError, match="the number of a constrained . of .* has to be an integer, not inf"):
+        with pytest.raises(TypeError, match=r"the number of a constrained . of .* has to be an integer, not inf"):
             place(state, np.inf)
     with pytest.raises(TypeError, match="the number of a time has to be an integer"):
         mb.simulate(system, state, 0.01).contacts_at(np.inf)
