@@ -319,6 +319,9 @@ class TimeStepper(Sealed):
                 handlers = self._agenda.periodic()
                 status = self._step_by_periods(handlers, time) if handlers else None
                 if status is None:
+                    if self._integrator.quick is not None:
+                        self._integrator.quick.is_ready = False
+                    self._integrator.counts[rk.NO_INTERPOLATION] = not self._integrator.allow_interpolation
                     status = self._step(float(time))
                 if status is not None:
                     return status
@@ -515,7 +518,7 @@ class TimeStepper(Sealed):
         integrator, state = self._integrator, self._integrator.get_state()
         if self._due is not None or self._reports_all or integrator.get_advanced_time() != self._now:
             return None
-        if self._rows.next_time <= self._now:  # which is of the state before the event
+        if min(time, self._rows.next_time) <= self._now:  # reports are of the state before events
             return None
         quick = integrator.quick or integrator.find_quick()
         if quick is None or not quick.is_plain:
