@@ -51,7 +51,9 @@ if TYPE_CHECKING:  # what checkers and editors see; at run time a name is import
     from .linear.equilibrium import find_equilibrium
     from .linear.linear_system import LinearSystem
     from .linear.linearize import linearize
+    from .linear.lqr import lqr
     from .linear.periodic_orbit import PeriodicOrbit, find_periodic_orbit
+    from .linear.regulator import Regulator
     from .measure.base import Measure
     from .mobilizer.base import Direction, MobilizedBody
     from .mobilizer.base import MobilizedBody as Mobod
@@ -110,6 +112,7 @@ __all__ = [
     "MultibodySystem",
     "ObservedPointFitter",
     "PeriodicOrbit",
+    "Regulator",
     "Rotation",
     "Sensitivities",
     "SimbodyMatterSubsystem",
@@ -152,6 +155,7 @@ __all__ = [
     "load_osim",
     "load_sdf",
     "load_urdf",
+    "lqr",
     "measure",
     "mobilizer",
     "motion",
@@ -189,7 +193,9 @@ _WHERE = {
     "linear.equilibrium": "find_equilibrium",
     "linear.linear_system": "LinearSystem",
     "linear.linearize": "linearize",
+    "linear.lqr": "lqr",
     "linear.periodic_orbit": "PeriodicOrbit find_periodic_orbit",
+    "linear.regulator": "Regulator",
     "measure.base": "Measure",
     "mobilizer.base": "Direction MobilizedBody",
     "motion.base": "Motion",

@@ -381,3 +381,32 @@ def test_interrupting_is_no_error(monkeypatch, capsys):
     monkeypatch.setattr("mobod.simulation.simulate.simulate", interrupt)
     assert main(["simulate", "double_pendulum"]) == 130
     assert capsys.readouterr().err == "mobod: interrupted\n"
+
+
+CAUGHT = """
+import mobod as mb
+
+class Idle(mb.event.PeriodicHandler):
+    def handle_event(self, state, accuracy):
+        pass
+
+def build():
+    system, state = mb.examples.double_pendulum.build()
+    arm = system.matter.bodies["lower"]
+    system.add_event_handler(mb.event.LockWhen(arm, mb.event.Coordinate(arm, 0, 0.0), name="catch"))
+    system.add_event_handler(Idle(0.25))
+    return system, state
+"""
+
+
+def test_the_summary_tells_what_happened(tmp_path, capsys):
+    path, output = tmp_path / "caught.py", tmp_path / "motion.npz"
+    path.write_text(CAUGHT)
+    assert main(["simulate", str(path), "--time", "1", "--output", str(output)]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    at = next(k for k, line in enumerate(lines) if line.startswith("events  "))
+    catch, locked = Trajectory.load(output).events[-2:]
+    assert lines[at] == f"{'events':<17}Idle scheduled 4 times from 0 to 0.75"
+    assert lines[at + 1] == f"{'':<17}catch triggered falling at {catch.time:.6g}"
+    assert lines[at + 2] == f"{'':<17}lower locked at {locked.time:.6g}, energy {locked.energy:+.3g}"
+    assert any(f"and what events have changed, {locked.energy:.3g}" in line for line in lines)

@@ -256,6 +256,11 @@ def test_motions_are_those_of_single_states_with_the_same_handlers(kind, rng, cl
         found = motions[i]
         close(found.calc_kinetic_energy()[:rows], expected.calc_kinetic_energy()[:rows], 1e-8)  # as locked from then on
         close(ensemble.q[i], expected.q[-1], 1e-9)
+        assert list(found.events["name"]) == list(expected.events["name"])
+        assert list(found.events["kind"]) == list(expected.events["kind"])
+        close(found.events["time"], expected.events["time"], 1e-9)
+        close(found.events["energy"], expected.events["energy"], 1e-7)
+        assert np.array_equal(found.event_rows, expected.event_rows)
     assert [len(one) for one in calls] == [len(one.calls) for one in handlers]
 
 

@@ -66,7 +66,7 @@ def test_across_the_event_momentum_is_kept_to_rounding_and_the_energy_lost_is_to
     stepper.step_to(0.1)
     before = stepper.state.copy()
     panel.lock(stepper.state)
-    (latch,) = stepper.state.latches.found
+    (latch,) = stepper.state.impulses.found
     assert np.abs(momentum(system, stepper.state) - momentum(system, before)).max() < 1e-13
     M = system.get_matter_subsystem().calc_m(before)
     du = stepper.state.u - before.u
@@ -85,7 +85,8 @@ def test_without_an_impulse_and_outside_a_run_other_speeds_stay():
         u = given.u.copy()
         panel.lock(given, **settings)
         assert given.u.tolist() == [*u[:6], 0.0]
-    assert stepper.state.latches.found == []
+    (told,) = stepper.state.impulses.found
+    assert told.kind == "locked" and len(told.impulse) == 0 and told.energy == 0.0
 
 
 def chained(make):
@@ -148,5 +149,5 @@ def test_random_trees_are_latched_as_explicit_matrices_say(make, angles):
     _, values, rows = np.linalg.svd(A)
     nobody = rows[int((values > 1e-9 * values[0]).sum()) :]
     assert np.abs(nobody @ (M @ du)).max() < 1e-10 * np.abs(M @ start).max()
-    energy = sum(latch.energy for latch in state.latches.found)
+    energy = sum(latch.energy for latch in state.impulses.found)
     assert abs(energy - (0.5 * state.u @ M @ state.u - 0.5 * start @ M @ start)) < 1e-11 * (start @ M @ start)

@@ -222,3 +222,53 @@ def test_an_ensembles_motions_are_one_page(motion, tmp_path, page):
     with pytest.raises(TypeError, match="save_html takes other trajectories"):
         motion.save_html(tmp_path / "bad.html", "other")
     assert not (tmp_path / "bad.html").exists()
+
+
+def falling_arm():
+    """An arm that is caught, and handlers that are due all the time and do nothing."""
+    system, state = double_pendulum.build()
+    arm = system.matter.bodies["lower"]
+
+    class Idle(mb.event.PeriodicHandler):
+        def handle_event(self, state, accuracy):
+            pass
+
+    system.add_event_handler(mb.event.LockWhen(arm, mb.event.Coordinate(arm, 0, 0.0), name="<b>catch"))
+    system.add_event_handler(Idle(0.01))
+    return mb.simulate(system, state, 2.0, accuracy=1e-6)
+
+
+def test_a_page_marks_events_on_its_time_line(tmp_path, page):
+    motion = falling_arm()
+    path = motion.save_html(tmp_path / "caught.html")
+    about, _ = read(path)
+    (mark,) = about["events"]
+    catch = motion.events[motion.events["kind"] == "triggered"][0]
+    assert mark[0] == catch.time and mark[1].splitlines()[0] == f"{catch.time:.6g}: <b>catch triggered falling {catch.witness}"
+    assert "lower locked, energy -" in mark[1].splitlines()[1]
+    page.page.goto(f"{path.as_uri()}?play=0")
+    page.until("window.mobod !== undefined")
+    assert page.page.locator(".mark").count() == 1 and page.page.locator("#marks b").count() == 0
+    box, rail = (page.page.locator(one).first.bounding_box() for one in (".mark", "#rail"))
+    along = (box["x"] + box["width"] / 2.0 - rail["x"] - 8.0) / (rail["width"] - 16.0)
+    assert abs(along - catch.time / 2.0) < 0.02
+    page.page.locator(".mark").click()
+    page.until(f"Math.abs(window.mobod.time - {catch.time!r}) < 1e-9")
+    assert "lower locked" in page.page.locator("#said").text_content()
+    page.page.select_option("#curve", "1")
+    page.until("!document.getElementById('graph').hidden")
+    assert page.errors == []
+
+
+def test_many_events_share_marks(motion):
+    from mobod.viewer.replay import find_marks
+
+    times = np.linspace(0.0, 2.0, 5000)
+    rows = np.column_stack([times, 0.0 * times, -1.0 + 0.0 * times, 0.0 * times])
+    many = mb.Trajectory(
+        time=[0.0, 2.0], q=[[0.0]] * 2, u=[[0.0]] * 2, energy=[0.0] * 2, coordinate_names="q", speed_names="u",
+        events=rows, event_labels=[("ball", "struck", "", "")],
+    )  # fmt: skip
+    marks = find_marks(many, 0.0, 2.0)
+    assert 300 < len(marks) <= 401 and marks[7][1].splitlines()[-1] == "and 1 more"
+    assert find_marks(motion, 0.0, 2.0) == []

@@ -24,11 +24,14 @@ from .run_file import with_run_file, write_run_file
 
 if TYPE_CHECKING:
     from ..integrator import Integrator
+    from ..simulation.events import Event, Events
     from ..simulation.trajectory import Trajectory
     from ..system.system import MultibodySystem
 
 FIGURES = (".png", ".pdf", ".svg")
 CHECKPOINT_INTERVAL = 30.0
+#: Kinds of events that the summary tells.
+_EVENT_LINES = 10
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -175,7 +178,8 @@ def _summarize(trajectory: Trajectory) -> str:
     energy = f"energy drift     {audit.energy_error:.3g}{relative}"
     if audit.work:  # a drift would say little
         done = sum(audit.work.values())
-        energy = f"energy change    {audit.energy_change:.3g}; work of dissipating and driving forces {done:.3g}"
+        events = ", and what events have changed," if any(trajectory.events["energy"]) else ""
+        energy = f"energy change    {audit.energy_change:.3g}; work of dissipating and driving forces{events} {done:.3g}"
         if audit.work_is_sampled and audit.energy_error > 0.01 * audit.energy_scale:
             energy = (
                 f"energy change    {audit.energy_change:.3g}; --audit follows the work, for which reports are too far apart"
@@ -188,8 +192,28 @@ def _summarize(trajectory: Trajectory) -> str:
             f"steps taken      {trajectory.steps_taken:,}",
             f"evaluations      {trajectory.evaluations:,}",
             energy,
+            *_tell_events(trajectory.events),
         ]
     )
+
+
+def _tell_events(events: Events) -> list[str]:
+    """What happened, a line for all events of a kind."""
+    groups: dict[tuple[str, ...], list[Event]] = {}
+    for one in events:
+        groups.setdefault((one.name, one.kind, one.direction), []).append(one)
+    lines = []
+    for words, some in list(groups.items())[:_EVENT_LINES]:
+        times = (
+            f"at {some[0].time:.6g}"
+            if len(some) == 1
+            else f"{len(some):,} times from {some[0].time:.6g} to {some[-1].time:.6g}"
+        )
+        energy = sum(one.energy for one in some)
+        lines.append(f"{' '.join(filter(None, words))} {times}{f', energy {energy:+.3g}' if energy else ''}")
+    if len(groups) > _EVENT_LINES:
+        lines.append(f"and {len(groups) - _EVENT_LINES} more; trajectory.events of what --output saves has all")
+    return [f"{'' if k else 'events':<16} {line}" for k, line in enumerate(lines)]
 
 
 def _write_results(trajectory: Trajectory, options: argparse.Namespace) -> Iterator[tuple[Path, str]]:

@@ -121,6 +121,7 @@ class Ball(Equations):
     """
 
     routine = _access.by_address(positions, velocities)
+    reads_ancestor = True
     _default_radius = 0.1
 
     def __init__(

@@ -83,6 +83,7 @@ class Custom(Constraint):
     """
 
     depends_on_time = True  # an implementation's may
+    reads_ancestor = True
 
     def __init__(
         self,

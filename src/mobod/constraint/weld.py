@@ -71,6 +71,7 @@ class Weld(Equations):
     """
 
     routine = _access.by_address(positions, velocities)
+    reads_ancestor = True
     _axis_display_length = 1.0
 
     def __init__(

@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from ..algebra.arrays import Array
 from ..errors import ModelError
+from ..simulation.events import Events, joined
 from ..simulation.hdf5_file import read_recording
 from ..simulation.trajectory import Trajectory
 from ..value.attributes import Sealed
@@ -98,6 +99,8 @@ class EnsembleTrajectory(Sealed):
         Where each state's run ended.
     num_rows : (n,) array
         How many reports of each there are.
+    events : Events
+        What happened, of all states, each with its ``state``: see `Trajectory`. ``motions[i].events`` are those of one.
     statistics : dict
         How it was computed: arrays ``(n,)`` of ``steps_taken``, ``steps_attempted``, ``evaluations``,
         ``error_test_failures``, ``realization_failures``, ``projection_failures``, ``convergence_test_failures``,
@@ -134,7 +137,7 @@ class EnsembleTrajectory(Sealed):
     speed_names: tuple[str, ...]
     auxiliary_names: tuple[str, ...]
 
-    INNER = frozenset({"changes", "rows_of_y", "state_of"})
+    INNER = frozenset({"changes", "events_of", "rows_of_y", "state_of"})
 
     def __init__(
         self,
@@ -151,6 +154,7 @@ class EnsembleTrajectory(Sealed):
         state_of: Callable[[int], State] | None,
         quantities: Mapping[str, Array] | None = None,
         changes: dict[int, list[tuple[int, dict[str, Any], Settings]]] | None = None,
+        events: Mapping[int, tuple[Events, npt.NDArray[np.int64]]] | None = None,
         sensitivities: Sensitivities | None = None,
     ) -> None:
         self.time, self.observations, self.sensitivities = time, observations, sensitivities
@@ -164,6 +168,13 @@ class EnsembleTrajectory(Sealed):
         self.failures, self.terminations, self.state_of = failures, terminations, state_of
         #: By state, rows from which on it has other Instance variables, as event handlers have left them, and these.
         self.changes = changes or {}
+        #: By state, what happened, and the first row after each event.
+        self.events_of = dict(events or {})
+
+    @property
+    def events(self) -> Events:
+        """What happened in all runs, a row each with its ``state``; those of the first state first."""
+        return joined({i: events for i, (events, _) in self.events_of.items()})
 
     def __len__(self) -> int:
         return len(self.end_time)
@@ -270,6 +281,7 @@ class EnsembleTrajectory(Sealed):
             state_of=None if state_of is None else _Picked(state_of, places),
             quantities={name: values[which] for name, values in self.quantities.items()},
             changes={k: self.changes[i] for k, i in enumerate(places) if i in self.changes},
+            events={k: self.events_of[i] for k, i in enumerate(places) if i in self.events_of},
             sensitivities=None if self.sensitivities is None else self.sensitivities.each(lambda a: np.asarray(a[which])),
         )
 
@@ -298,6 +310,10 @@ class EnsembleTrajectory(Sealed):
             raise ModelError(f"{os.fspath(path)} is not a recording of an ensemble; Trajectory.load reads those of one state")
         times, outcome, end = (np.asarray(columns[name]) for name in ("time", "counts", "end"))
         failures = {int(i): Failure(*one) for i, one in about.get("failures", {}).items()}
+        events = {
+            int(i): (Events(np.reshape(rows, (len(rows), -1)), labels), np.array(at, np.int64))
+            for i, (labels, rows, at) in about.get("events", {}).items()
+        }
         ends = {int(i): Termination(t, why, np.array(y)) for i, (t, why, y) in about.get("ends", {}).items()}
         return cls(
             time=times[0] if len(times) and (times == times[0]).all() else times,
@@ -310,6 +326,7 @@ class EnsembleTrajectory(Sealed):
             terminations=ends,
             statistics=counted(outcome) | {"integrator": about.get("integrator", ""), "last_step_size": end[:, 1].copy()},
             state_of=None if state is None else CopyOf(state),
+            events=events,
             sensitivities=read_sensitivities(about.get("sensitivity_names"), columns),
         )
 
@@ -353,6 +370,9 @@ class EnsembleTrajectory(Sealed):
             **columns,
         )
         motion.changes = self.changes.get(i, [])
+        motion.knows_events = True
+        if i in self.events_of:
+            motion.events, motion.event_rows = self.events_of[i]
         if state is not None:
             motion.energy = read_only(np.array([_energy(one) for one in motion.states.walk(range(len(time)))]))
         if self.sensitivities is not None:

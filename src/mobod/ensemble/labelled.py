@@ -77,6 +77,10 @@ def of_motions(motions: EnsembleTrajectory) -> Any:
                 arrays[f"sensitivities_{name}"] = (*along, *_dimensions(of, found.shape[2:-1]), "by"), found
     if own_times:
         arrays["time"] = along, motions.time
+    events = motions.events
+    if len(events):
+        for name in ("state", "time", "name", "kind", "direction", "witness", "energy"):
+            arrays[f"event_{name}"] = "event", events[name]
     arrays["end_time"], arrays["failed"] = ("state", motions.end_time), ("state", motions.failed)
     for name, values in motions.statistics.items():
         if isinstance(values, np.ndarray):
@@ -93,6 +97,8 @@ def _dimensions(name: str, shape: tuple[int, ...]) -> tuple[str, ...]:
 def _those_used(labels: dict[str, Any], arrays: dict[str, Any]) -> dict[str, Any]:
     """The labels of dimensions that some array has."""
     used = {
-        dimension for dimensions, _ in arrays.values() for dimension in ([dimensions] if dimensions == "state" else dimensions)
+        dimension
+        for dimensions, _ in arrays.values()
+        for dimension in ([dimensions] if isinstance(dimensions, str) else dimensions)
     }
     return {name: values for name, values in labels.items() if name in used}

@@ -12,9 +12,11 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from ..algebra.arrays import Array
 from ..errors import MobodError
+from ..simulation.events import Events
 from ..simulation.quantities import Recording
 from ..simulation.run import IntegratorSettings, Run, integrator_settings, make_integrator
 from ..simulation.table import Rows
@@ -57,6 +59,10 @@ class OneRun:
         At the rows, where they were asked for.
     changes : list
         Rows from which on Instance variables are others, and these: see `Trajectory`.
+    events : Events or None
+        What happened; None where nothing could.
+    event_rows : (m,) array of int or None
+        The first row after each.
     """
 
     time: Array
@@ -67,6 +73,8 @@ class OneRun:
     termination: str | None = None
     sensitivities: Sensitivities | None = None
     changes: list[tuple[int, dict[str, Any], Settings]] = field(default_factory=list)
+    events: Events | None = None
+    event_rows: npt.NDArray[np.int64] | None = None
 
 
 class Onward(NamedTuple):
@@ -144,7 +152,17 @@ def run_one(
     ended = stepper.termination if stepper.initialized else None
     why = None if ended is None or whole else ended.message
     found = None if carried is None else carried.at(time)
-    return OneRun(time, y, end, integrator, failure, why, found, changes)
+    events, event_rows = _events_of(stepper, columns) if stepper.initialized and stepper.has_events else (None, None)
+    return OneRun(time, y, end, integrator, failure, why, found, changes, events, event_rows)
+
+
+def _events_of(stepper: TimeStepper, columns: dict[str, Any]) -> tuple[Events, npt.NDArray[np.int64]]:
+    """What happened in a run, and the first row after each event."""
+    late, log = stepper.log.take()[0], stepper.log
+    counts = np.asarray(columns.get("event_counts", ())).astype(np.int64)
+    rows = np.concatenate([columns["events"], late]) if len(counts) else late
+    first_rows = np.concatenate([np.repeat(np.arange(len(counts)), counts), np.full(len(late), len(counts))])
+    return Events(rows, list(log.labels)), first_rows.astype(np.int64)
 
 
 def has_choices_of(shared: State, state: State) -> bool:

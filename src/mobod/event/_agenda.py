@@ -60,6 +60,11 @@ class Agenda:
             self._handlers or self._reporters or self._triggered or self._with_events or self._with_reports or self._handling
         )
 
+    @property
+    def has_hooks(self) -> bool:
+        """Whether subsystems take part."""
+        return bool(self._with_events or self._with_reports or self._handling or self._reporting)
+
     def periodic(self) -> list[Any]:
         """The handlers, if all that can happen is events of periodic ones; else none."""
         handlers = self._handlers
@@ -74,7 +79,7 @@ class Agenda:
 
         *handled* and *reported* say that those of the state's time have been. None where subsystems have hooks of events.
         """
-        if self._with_events or self._with_reports or self._handling or self._reporting:
+        if self.has_hooks:
             return None
         due, asked = np.inf, []
         for owners, done in ((self._handlers, handled), (self._reporters, reported)):
@@ -140,7 +145,15 @@ class Agenda:
             )
         least = type(state.stage).TIME
         return [
-            Watched(subsystem, info.get_event_id(), max(type(least)(stage), least), partial(_slot, stage, i), None, info)
+            Watched(
+                subsystem,
+                info.get_event_id(),
+                max(type(least)(stage), least),
+                partial(_slot, stage, i),
+                None,
+                info,
+                what=f"event {info.get_event_id()}",
+            )
             for (stage, i), info in zip(places, infos, strict=True)
         ]
 
@@ -185,8 +198,12 @@ def _is_periodic(one: Scheduled) -> bool:
     return type(one).get_next_event_time is Periodic.get_next_event_time
 
 
-def let_handle(system: MultibodySystem, state: State, calls: Iterable[Call], now: float) -> Any:
+def let_handle(
+    system: MultibodySystem, state: State, calls: Iterable[Call], now: float, after: Callable[[Any], None] | None = None
+) -> Any:
     """Let handlers change a state of time *now*, each with what the one before has left; the one that ends the run, or None.
+
+    *after* is called after each, with its owner, and the state realized.
 
     Raises
     ------
@@ -205,6 +222,8 @@ def let_handle(system: MultibodySystem, state: State, calls: Iterable[Call], now
             )
         system.realize_model(state)
         system.realize(state)
+        if after is not None:
+            after(owner)
         if answer and ends is None:
             ends = owner
     return ends

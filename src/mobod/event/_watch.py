@@ -51,11 +51,14 @@ class Watched:
     rate: Callable[[Any], float] | None
     info: TriggerInfo
     witness: Witness | None = None
+    #: What the event is of, where that is not the owner, and the name of the witness.
+    called: str = ""
+    what: str = ""
 
     @property
     def name(self) -> str:
         """For messages."""
-        return str(getattr(self.owner, "name", None) or self.owner.get_name())
+        return self.called or str(getattr(self.owner, "name", None) or self.owner.get_name())
 
 
 @dataclass
@@ -65,6 +68,8 @@ class Found:
     low: float
     high: float
     which: list[Watched]
+    #: Of each, whether its witness has risen.
+    rising: list[bool]
 
 
 class Watch:
@@ -322,7 +327,7 @@ class Watch:
                 a, values_a = m, values
                 weight_a, weight_b = 1.0, weight_b * (0.5 if moved == "a" else 1.0)
                 moved = "a"
-        return Found(float(a), float(b), [self.watched[i] for i in crossing])
+        return Found(float(a), float(b), [self.watched[i] for i in crossing], [values_a[i] < 0.0 for i in crossing])
 
 
 def is_crossing(before: float, after: float, info: TriggerInfo) -> bool:
@@ -345,4 +350,5 @@ def of_triggered(one: Triggered) -> Watched:
     if isinstance(one, When) and type(one).get_value is When.get_value:
         value = one.witness.calc_value
     in_kernels = one.witness if isinstance(one, When) and is_compiled(one) else None
-    return Watched(one, 0, one.get_required_stage(), value, rate, one.get_trigger_info(), in_kernels)
+    what = repr(one.witness) if isinstance(one, When) else ""
+    return Watched(one, 0, one.get_required_stage(), value, rate, one.get_trigger_info(), in_kernels, what=what)

@@ -19,6 +19,7 @@ import numpy as np
 
 from ..algebra.arrays import Array
 from ..errors import ConvergenceError, ModelError
+from ..state.impulses import Impulse
 from ..value.checks import between, not_negative
 from ..value.stage import Stage
 from .when import When
@@ -164,8 +165,12 @@ class ImpactWhen(When):
                 f"{self.name!r}: nothing that can move takes part in the impact of {self.witness!r} at time {state.time:.9g}; "
                 f"{held}all of it is locked or prescribed"
             )
-        u = state.u.copy()
-        u[:nu] -= (1.0 + self._restitution) * rate / size * change
+        u, p = state.u.copy(), -(1.0 + self._restitution) * rate / size
+        du = p * change
+        if state.impulses is not None:
+            energy = float((u[:nu] + 0.5 * du) @ matter.multiply_by_m(state, du))
+            state.impulses.found.append(Impulse(state.time, self.name, "struck", np.array([p]), energy))
+        u[:nu] += du
         state.u = u
 
     def rests(self, state: State, gap: float, window: float, arrived: Array) -> bool:

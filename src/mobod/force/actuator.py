@@ -207,6 +207,7 @@ class Actuator(Force):
         through = check_transmission(forces, transmission)
         super().__init__(forces, disabled_by_default=disabled_by_default, name=name)
         self._transmission, self._dynamics = through, _DYNAMICS[dynamics]
+        through.serve(self)
         self.default_integers = [self._dynamics, *through.integers]
         self.default_numbers = [*numbers, *through.numbers]
 
@@ -247,6 +248,14 @@ class Actuator(Force):
         """The transmission's, where it is a path."""
         return self._transmission.calc_lines(state)
 
+    @property
+    def reads_time(self) -> bool:
+        """The path's functions are of coordinates."""
+        return False
+
+    def reach(self) -> tuple[list[int], list[int]] | None:
+        return self._transmission.reach()
+
     def get_transmission(self) -> Transmission:
         """What it acts through."""
         return self._transmission
@@ -265,11 +274,13 @@ class Actuator(Force):
 
     def calc_length(self, state: State) -> float:
         """The transmission's length. Needs POSITION."""
-        return float(self._own(state, "calc_length", Stage.POSITION, 0))
+        self._check(state, "calc_length")
+        return self._transmission.calc_length(state)
 
     def calc_speed(self, state: State) -> float:
         """The transmission's speed. Needs VELOCITY."""
-        return float(self._own(state, "calc_speed", Stage.VELOCITY, 1))
+        self._check(state, "calc_speed")
+        return self._transmission.calc_speed(state)
 
     def calc_force(self, state: State) -> float:
         """The force along the transmission; zero where it is disabled. Needs VELOCITY."""
@@ -279,13 +290,6 @@ class Actuator(Force):
         x = self.span[2]
         a = control(state.record, x) if not self.num_z else state.z_values[self.first_z]
         return float(law(state.record, x, a, length, speed))
-
-    def _own(self, state: State, asked: str, stage: Stage, which: int) -> Any:
-        self._check(state, asked)
-        if state.stage_number < stage:
-            state.refuse(asked, stage)
-        i, _, x, _ = self.span
-        return number(state.record, x + RATIO) * self._transmission.FUNCTIONS[which](state.record, i + 1, x + RATIO + 1)
 
 
 def checked_range(what: str, bounds: tuple[float, float]) -> list[float]:

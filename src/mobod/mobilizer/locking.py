@@ -121,9 +121,10 @@ class Locking(Parametrized):
 
     def _latch(self, state: State, value: Array, level: Level, impulse: bool) -> None:
         if flag("impulse", impulse):
-            self.matter.latch(state, self, lambda to: self._lock(to, value, level))
+            self.matter.latch(state, self, lambda to: self._lock(to, value, level), "locked")
         else:
             self._lock(state, value, level)
+            self.matter.note(state, self, "locked")
 
     def _lock(self, state: State, value: Array, level: Level) -> None:
         q, u, b = self.q_slice(state), self.u_slice(state), self.index
@@ -147,9 +148,10 @@ class Locking(Parametrized):
         if self._lock_level(state, "unlock") is Level.NO_LEVEL:
             return
         if flag("impulse", impulse) and self.driver is not None and not self.driver.is_disabled(state):
-            self.matter.latch(state, self, self._unlock)
+            self.matter.latch(state, self, self._unlock, "unlocked")
         else:
             self._unlock(state)
+            self.matter.note(state, self, "unlocked")
 
     def _unlock(self, state: State) -> None:
         state.own_field("lock_level")[self.index] = 0

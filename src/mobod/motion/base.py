@@ -158,7 +158,7 @@ class Motion(Sealed):
 
     def disable(self, state: State) -> None:
         """Switch it off in this state, which falls to MODEL at most: the mobilizer is free, unless it is locked."""
-        self._switch(state, 0, "disable")
+        self._switch_noted(state, 0, "disable", "let go")
 
     def enable(self, state: State, *, impulse: bool = True) -> None:
         """Switch it on in this state, which falls to MODEL at most.
@@ -174,9 +174,15 @@ class Motion(Sealed):
             False leaves the other speeds alone in a run, too.
         """
         if flag("impulse", impulse) and self.is_disabled(state):
-            self.mobod.matter.latch(state, self.mobod, lambda to: self._switch(to, 1, "enable"))
+            self.mobod.matter.latch(state, self.mobod, lambda to: self._switch(to, 1, "enable"), "driven")
         else:
-            self._switch(state, 1, "enable")
+            self._switch_noted(state, 1, "enable", "driven")
+
+    def _switch_noted(self, state: State, value: int, asked: str, kind: str) -> None:
+        changes = self.is_disabled(state) is bool(value)
+        self._switch(state, value, asked)
+        if changes:
+            self.mobod.matter.note(state, self.mobod, kind)
 
     def _switch(self, state: State, value: int, asked: str) -> None:
         self._check(state, asked)

@@ -21,7 +21,7 @@ from ..event import EventHandler
 from ..event._agenda import Call
 from ..event._watch import Watched
 from ..state.fields import PARAMETERS
-from ..state.latches import Latches
+from ..state.impulses import Impulses
 from ..state.state import State
 from ..stepping import record as rk
 from ..system import differences
@@ -197,7 +197,7 @@ class Carrying(Base):
         kept = [(owner, kept_attributes(owner)) for owner, _ in calls if isinstance(owner, EventHandler)]
 
         def after(other: State) -> State:
-            other.latches = Latches(np.inf)  # handlers set locks by impulses there, too
+            other.impulses = Impulses(np.inf)  # handlers set locks by impulses there, too
             try:
                 for _, call in calls:
                     call(other)

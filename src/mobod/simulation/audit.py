@@ -1,7 +1,8 @@
 """Audit: the quality of a run, from its recorded rows.
 
 Energy.  E(t) - E(0) is the work done by what has no potential energy: forces that dissipate or drive, prescribed motions,
-constraints that move. `energy_accounts` integrates it; the difference at the ends of steps is the integration's error.
+constraints that move; and what latches, impacts and handlers change at once, which the run's events tell. `energy_accounts`
+integrates the work; the difference at the ends of steps is the integration's error.
 
 Momentum is conserved where nothing outside acts. That is decided from the model (mobilizers on Ground are free in the
 directions in question) and from the applied forces (their resultant is zero).
@@ -20,15 +21,18 @@ from ..force.contact.subsystem import CompliantContactSubsystem
 from ..system.diagnosis import ROUNDED
 from ..tree.prescribed_mobilities import SOLVED
 from ..value.stage import Stage
-from .energy_accounts import Ledger, find_accounts, integrate
+from .energy_accounts import MAY_MOVE, MOST_ACCOUNTS, Ledger, find_accounts, integrate_between
 
 if TYPE_CHECKING:
     from ..constraint.base import Constraint
     from ..state.state import State
     from ..system.system import MultibodySystem
     from .error_estimate import ErrorEstimate
+    from .events import Event
     from .trajectory import Trajectory
 
+#: Kinds of events that set speeds, by an impulse unless they are told not to.
+BARE = ("locked", "enabled", "driven")
 #: Rows that are looked at, evenly spread over the run.
 MOST_ROWS = 1000
 MOST_ROWS_OF_POWER = 20_000
@@ -52,7 +56,8 @@ class Audit:
     energy_change : float
         From the first row to the last, kinetic and potential; mass*length^2/time^2.
     work : dict of str to float
-        Work done on the system by forces without potential energy, prescribed motions and constraints.
+        Work done on the system by forces without potential energy, prescribed motions and constraints; and what events have
+        added at once, by handler, and by what was latched or struck: below zero what these have lost.
     energy_error : float
         Largest difference, at the end of any step, between the change of energy and the work: the integration's error. If the
         steps could not be followed, at any report, which includes the error of interpolation.
@@ -61,8 +66,8 @@ class Audit:
     energy_uncertainty : float
         How much of `energy_error` may be due to integrating work from the reports; zero where it was integrated in every step.
     work_is_sampled : bool
-        Whether work was integrated from the power at reports, and not in every step: of runs with events, of very long ones,
-        and of those that were read from a file.
+        Whether work was integrated from the power at reports, and not in every step: of runs with users' event handlers
+        that were not asked for ``audit="steps"``, of very long ones, and of those that were read from a file.
     position_residual, velocity_residual : float
         Largest of `State.q_err` and `State.u_err`.
     residual_time : float
@@ -129,6 +134,7 @@ class Audit:
 def make_audit(trajectory: Trajectory) -> Audit:
     """Audit a trajectory, from its rows; without a system only its energy is looked at."""
     audit = Audit(statistics=dict(trajectory.statistics), error_estimate=trajectory.error_estimate)
+    culprits: dict[str, Event] = {}
     energy = np.asarray(trajectory.energy)
     if not len(energy):
         return audit
@@ -137,11 +143,13 @@ def make_audit(trajectory: Trajectory) -> Audit:
         audit.energy_error = float(np.abs(energy - energy[0]).max())
         audit.unaccounted.append("all work: the trajectory has no system; load it with system=...")
     else:
-        _look_at_states(audit, trajectory)
+        culprits = _look_at_states(audit, trajectory)
         _balance(audit, trajectory, energy)
+        if trajectory.system.event_handlers and not trajectory.knows_events:
+            audit.unaccounted.append("what event handlers change at once, which this file does not tell")
     if _takes_impulses(audit.statistics):
         audit.unaccounted.append("what contacts, stops and ropes take, whose impulses TimeStepping finds for each step")
-    _warn(audit, trajectory)
+    _warn(audit, trajectory, culprits)
     return audit
 
 
@@ -149,8 +157,8 @@ def _chosen(n: int, most: int) -> Any:
     return np.unique(np.linspace(0, n - 1, min(n, most)).round().astype(np.int64))
 
 
-def _look_at_states(audit: Audit, trajectory: Trajectory) -> None:
-    """Residuals, momentum and the largest kinetic energy, at rows spread over the run."""
+def _look_at_states(audit: Audit, trajectory: Trajectory) -> dict[str, Event]:
+    """Residuals, momentum and the largest kinetic energy, at rows spread over the run; events that have made momentum."""
     system, states = trajectory.system, trajectory.states
     assert system is not None
     matter = system.get_matter_subsystem()
@@ -170,12 +178,28 @@ def _look_at_states(audit: Audit, trajectory: Trajectory) -> None:
         audit.velocity_residual = max(audit.velocity_residual, float(u_err))
         momenta[row] = matter.calc_system_momentum_about_ground_origin(state)
         resultants[row], sizes[row] = _resultant(system, state)
-    free = _is_free(system, states[0])
+    free, culprits = _is_free(system, states[0]), {}
     for k, name in enumerate(("angular_momentum_change", "linear_momentum_change")):
         # rounding of forces that cancel is no force
         if free[k] and (np.abs(resultants[:, k]).max(axis=1) <= 1e-9 * np.maximum(sizes[:, k], 1e-300)).all():
             change = np.linalg.norm(momenta[:, k] - momenta[0, k], axis=1).max()
             setattr(audit, name, float(change / scales[k]) if scales[k] > 0.0 else 0.0)
+            culprit = _culprit(trajectory, momenta[:, k], chosen)
+            if culprit is not None:
+                culprits[name.partition("_")[0]] = culprit
+    return culprits
+
+
+def _culprit(trajectory: Trajectory, momenta: Array, chosen: Any) -> Event | None:
+    """The event between the rows, of those *chosen*, where most momentum came from, if it has done anything."""
+    jumps = np.linalg.norm(np.diff(momenta, axis=0), axis=1)
+    if len(jumps):
+        first, last = chosen[int(np.argmax(jumps))], chosen[int(np.argmax(jumps)) + 1]
+        events = trajectory.events[(trajectory.event_rows > first) & (trajectory.event_rows <= last)]
+        bare = [one for one in events if one.kind in BARE and not len(one.impulse)]
+        changing = [one for one in events if one.energy and one.kind in ("triggered", "scheduled", "changed")]
+        return (bare or changing or [None])[0]
+    return None
 
 
 def _resultant(system: MultibodySystem, state: State) -> tuple[Array, Array]:
@@ -233,8 +257,10 @@ def _takes_impulses(statistics: dict[str, Any]) -> bool:
 def _balance(audit: Audit, trajectory: Trajectory, energy: Array) -> None:
     """The change of energy against the work."""
     ledger = trajectory.ledger or _followed(trajectory)
+    by_events, at_events = _of_events(trajectory)
     if ledger is not None:
-        audit.work, audit.unaccounted = dict(ledger.work), list(ledger.missing)
+        done = {name: amount for name, amount in ledger.work.items() if amount or name != MAY_MOVE}
+        audit.work, audit.unaccounted = {**done, **by_events}, list(ledger.missing)
         audit.energy_error = ledger.imbalance
         audit.energy_scale = max(audit.energy_scale, ledger.largest_kinetic, ledger.largest_work)
         return
@@ -242,9 +268,9 @@ def _balance(audit: Audit, trajectory: Trajectory, energy: Array) -> None:
     assert system is not None
     state = states[0]
     accounts, audit.unaccounted = find_accounts(system, state)
-    change = energy - energy[0]
+    change = energy - energy[0] - at_events
     if not accounts:
-        audit.energy_error = float(np.abs(change).max())
+        audit.work, audit.energy_error = by_events, float(np.abs(change).max())
         return
     chosen = _chosen(len(trajectory), MOST_ROWS_OF_POWER)
     times = trajectory.time[chosen]
@@ -254,13 +280,32 @@ def _balance(audit: Audit, trajectory: Trajectory, energy: Array) -> None:
         for a, account in enumerate(accounts):
             powers[row, a] = account.power(state)
             stored[row, a] = 0.0 if account.stored is None else account.stored(state)
-    integrals, uncertainty = integrate(times, powers)
-    work = integrals + stored - stored[0]
+    energetic = trajectory.event_rows[trajectory.events["energy"] != 0.0]
+    jumps = np.unique(np.searchsorted(chosen, energetic[energetic > 0]))
+    work, uncertainty = integrate_between(times, powers, stored, jumps[jumps < len(chosen)])
+    audit.work = by_events
     for account, amount in zip(accounts, work[-1], strict=True):
+        if account.name == MAY_MOVE and not amount:
+            continue
         audit.work[account.name] = audit.work.get(account.name, 0.0) + float(amount)
     audit.energy_uncertainty, audit.work_is_sampled = float(uncertainty), True
     audit.energy_error = float(np.abs(change[chosen] - work.sum(axis=1)).max())
     audit.energy_scale = max(audit.energy_scale, float(np.abs(work).max()))
+
+
+def _of_events(trajectory: Trajectory) -> tuple[dict[str, float], Array]:
+    """What events have added to the energy, by what did it, and until each row."""
+    events, groups = trajectory.events, dict[str, float]()
+    until = np.zeros(len(trajectory) + 1)
+    np.add.at(until, trajectory.event_rows, events["energy"])
+    names = zip(events["name"], events["kind"], events["energy"], strict=True)
+    for name, kind, energy in names:
+        by = name if kind in ("triggered", "scheduled", "changed") else f"{name} ({kind})"
+        groups[by] = groups.get(by, 0.0) + float(energy)
+    groups = {name: energy for name, energy in groups.items() if energy}
+    if len(groups) > MOST_ACCOUNTS:
+        groups = {f"{len(groups)} handlers, latches and impacts": sum(groups.values())}
+    return groups, np.cumsum(until)[:-1]
 
 
 def _followed(trajectory: Trajectory) -> Ledger | None:
@@ -299,11 +344,14 @@ class _SameRows:
             raise _OtherMotionError
         self.used += len(first)
 
+    def describe(self, **more: Any) -> None:
+        """Nothing is kept."""
+
     def flush(self) -> None:
         """Nothing is kept."""
 
 
-def _warn(audit: Audit, trajectory: Trajectory) -> None:
+def _warn(audit: Audit, trajectory: Trajectory, culprits: dict[str, Event]) -> None:
     """Add the warnings, with remedies."""
     statistics = trajectory.statistics
     if not np.isfinite(np.asarray(trajectory.energy)).all():
@@ -314,8 +362,15 @@ def _warn(audit: Audit, trajectory: Trajectory) -> None:
     accuracy = float(statistics.get("accuracy", np.nan))
     for name, change in (("linear", audit.linear_momentum_change), ("angular", audit.angular_momentum_change)):
         if change is not None and np.isfinite(accuracy) and change > EXPLAINED * accuracy:
+            remedy = "try a smaller accuracy"
+            if name in culprits:
+                one = culprits[name]
+                remedy = (
+                    f"most of it where {one.name!r} was {one.kind} at time {one.time:.6g}, whose handler sets speeds without "
+                    "an impulse: leave impulse=False out, or give the rest of the mechanism what it gives one part"
+                )
             audit.warnings.append(
-                f"{name} momentum should be conserved and changed by {change:.1e} of what its parts are; try a smaller accuracy"
+                f"{name} momentum should be conserved and changed by {change:.1e} of what its parts are; {remedy}"
             )
     estimate = audit.error_estimate
     if estimate is not None and np.isfinite(estimate.horizon):

@@ -24,7 +24,7 @@ import numpy as np
 from .._version import __version__
 from ..compiling import Routine
 from ..errors import ModelError
-from ..state.latches import Latches
+from ..state.impulses import Impulses
 from ..state.state import _restore
 from ..value.files import written
 from .fingerprint import UNKNOWN, part_fingerprint, system_fingerprint
@@ -158,7 +158,7 @@ def load_checkpoint(
     stepper.contact_events()  # which may need Python
     integrator.attach(state)
     _give_back(integrator, content["integrator"])
-    state.latches = Latches(integrator.constraint_tolerance)
+    state.impulses = Impulses(integrator.constraint_tolerance)
     _give_back(stepper, content["stepper"])
     for one, kept in zip((*system.event_handlers, *system.event_reporters), content["handlers"], strict=True):
         vars(one).update(kept)

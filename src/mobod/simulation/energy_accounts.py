@@ -27,6 +27,8 @@ CONSERVATIVE = ("Gravity", "UniformGravity", "TwoPointLinearSpring", "MobilityLi
 DISSIPATIVE = ("TwoPointLinearDamper", "GlobalDamper", "MobilityLinearDamper", "LinearBushing", "MobilityLinearStop")
 #: More forces of other kinds than this share one account.
 MOST_ACCOUNTS = 24
+#: The account of motions and locks, which event handlers may set later.
+MAY_MOVE = "motions"
 
 _GAUSS = (0.5 - 0.15**0.5, 0.5, 0.5 + 0.15**0.5), (5.0 / 18.0, 8.0 / 18.0, 5.0 / 18.0)
 
@@ -47,9 +49,12 @@ def find_accounts(system: MultibodySystem, state: State) -> tuple[list[Account],
     ----------
     system : MultibodySystem
     state : State
-        At MODEL or above; forces that are disabled in it do no work.
+        At MODEL or above; forces that are disabled in it do no work, unless event handlers may enable them.
     """
-    enabled = [f for f in system.all_forces() if type(f).__name__ not in CONSERVATIVE and not f.is_disabled(state)]
+    may_change = bool(system.event_handlers)
+    enabled = [
+        f for f in system.all_forces() if type(f).__name__ not in CONSERVATIVE and (may_change or not f.is_disabled(state))
+    ]
     others = [f for f in enabled if type(f).__name__ not in DISSIPATIVE]
     matter = system.get_matter_subsystem()
     accounts: list[Any] = []
@@ -64,8 +69,8 @@ def find_accounts(system: MultibodySystem, state: State) -> tuple[list[Account],
         accounts = [one for one in accounts if one is not None]
         accounts += [_account_of(force) for force in others]
     motions = any(body.driver is not None for body in matter.bodies)
-    if motions or state.has_locks:
-        accounts.append(Account("motions", matter.calc_motion_power))
+    if motions or state.has_locks or may_change:
+        accounts.append(Account(MAY_MOVE, matter.calc_motion_power))
     constraint_power = getattr(matter, "calc_constraint_power", None)
     if constraint_power is not None and getattr(matter, "constraints", None):
         accounts.append(Account("constraints", constraint_power))
@@ -77,8 +82,6 @@ def find_accounts(system: MultibodySystem, state: State) -> tuple[list[Account],
         has = sum(places[name].get(index, (0, 0))[1] for name in ("q", "u", "z"))
         if type(subsystem).__module__ not in ours and has:
             missing.append(f"what the subsystem {subsystem.get_name()!r} keeps in its own variables")
-    if system.event_handlers:
-        missing.append("what event handlers change at once")
     return accounts, missing
 
 
@@ -97,8 +100,8 @@ def _account_of_kind(kind: str, forces: list[Force]) -> Account | None:
 def _account_of(force: Force) -> Account:
     return Account(
         force.name,
-        lambda state: _power(state, *force.calc_force_contribution(state)),
-        lambda state: float(force.calc_potential_energy_contribution(state)),
+        lambda state: 0.0 if force.is_disabled(state) else _power(state, *force.calc_force_contribution(state)),
+        lambda state: 0.0 if force.is_disabled(state) else float(force.calc_potential_energy_contribution(state)),
     )
 
 
@@ -129,7 +132,7 @@ class Ledger:
     def __init__(self, system: MultibodySystem, state: State) -> None:
         self._system = system
         self._accounts, self.missing = find_accounts(system, state)
-        self._stored = [0.0 if one.stored is None else one.stored(state) for one in self._accounts]
+        self._stored = self._stored_at(state)
         self.energy = system.calc_energy(state)
         #: The time up to which all work is accounted for.
         self.time = state.time
@@ -137,9 +140,24 @@ class Ledger:
         self.integrals = np.zeros(len(self._accounts))
         self.work: dict[str, float] = {one.name: 0.0 for one in self._accounts}
         self.imbalance, self.largest_kinetic, self.largest_work = 0.0, 0.0, 0.0
+        self._before_event: list[float] = []
 
-    def advance(self, end: float, state_at: Callable[[float], State], is_step_end: bool = True) -> None:
+    def _stored_at(self, state: State) -> list[float]:
+        return [0.0 if one.stored is None else one.stored(state) for one in self._accounts]
+
+    def event_begins(self, state: State) -> None:
+        """Event handlers are about to change the state."""
+        self._before_event = self._stored_at(state)
+
+    def event_ends(self, state: State) -> None:
+        """They have: what energy is stored otherwise now is what the event did, and no work."""
+        for a, (before, after) in enumerate(zip(self._before_event, self._stored_at(state), strict=True)):
+            self._stored[a] += after - before
+
+    def advance(self, end: float, state_at: Callable[[float], State], is_step_end: bool = True, by_events: float = 0.0) -> None:
         """Account for the rest of a step, to *end*: *state_at* gives a state in it, realized to ACCELERATION.
+
+        *by_events* is what events have added to the energy so far.
 
         The balance is taken at the ends of steps, since interpolation in between has an error of its own.
         """
@@ -153,7 +171,7 @@ class Ledger:
         for a, account in enumerate(self._accounts):
             stored = 0.0 if account.stored is None else account.stored(state) - self._stored[a]
             self.work[account.name] = float(self.integrals[a]) + stored
-        total = sum(self.work.values())
+        total = sum(self.work.values()) + by_events
         if is_step_end:
             self.imbalance = max(self.imbalance, abs(self._system.calc_energy(state) - self.energy - total))
         self.largest_kinetic = max(self.largest_kinetic, self._system.calc_kinetic_energy(state))
@@ -166,6 +184,34 @@ class Ledger:
         """Go on with a ledger that came from a checkpoint."""
         self._system = system
         self._accounts, _ = find_accounts(system, state)
+
+
+def integrate_between(times: Array, powers: Array, stored: Array, jumps: Any) -> tuple[Array, float]:
+    """The work until each time, and how far the sum may be off, where events change the motion at once.
+
+    Parameters
+    ----------
+    times : (n,) array
+    powers, stored : (n, m) array
+        Of each account.
+    jumps : (k,) array of int
+        Rows before which there was an event. In the interval before, what is stored may have jumped with it, which is the
+        event's; so what an account with a store does there is not known.
+    """
+    work, uncertainty, begin = np.zeros_like(powers), 0.0, 0
+    keeps = (stored != 0.0).any(axis=0)
+    for end in [*jumps.tolist(), len(times)]:
+        part = slice(begin, end)
+        integrals, uncertain = integrate(times[part], powers[part])
+        work[part] += integrals + stored[part] - stored[begin]
+        uncertainty += uncertain
+        if end < len(times):
+            dt = times[end] - times[end - 1]
+            mean = 0.5 * dt * (powers[end - 1] + powers[end])
+            work[end:] = work[end - 1] + np.where(keeps, 0.0, mean)
+            uncertainty += float(np.where(keeps, np.abs(mean), 0.5 * dt * np.abs(powers[end] - powers[end - 1])).sum())
+        begin = end
+    return work, uncertainty
 
 
 def integrate(times: Array, powers: Array) -> tuple[Array, float]:

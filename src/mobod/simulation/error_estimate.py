@@ -83,5 +83,8 @@ class ErrorRows:
             estimate.horizon = float(block["time"][beyond[0, 0]])
             estimate.horizon_of = estimate.coordinate_names[beyond[0, 1]]
 
+    def describe(self, **more: Any) -> None:
+        """Nothing is kept."""
+
     def flush(self) -> None:
         """Nothing is kept."""

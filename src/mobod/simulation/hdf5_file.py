@@ -78,6 +78,7 @@ class FileRows:
         self._in_tables = dict.fromkeys(TABLES, 0)  # rows written of each
         self._pending: list[dict[str, Array]] = []
         self._held = 0  # numbers in these
+        self._says_more = False
 
     def __len__(self) -> int:
         return self._written + _count(self._pending)
@@ -97,6 +98,11 @@ class FileRows:
             if full:
                 self.flush()
 
+    def describe(self, **more: Any) -> None:
+        """Add to what the file says about itself; it is written with the next rows."""
+        self._about |= more
+        self._says_more = True
+
     def flush(self) -> None:
         """Write all rows so far to the file, safe from a kill of this process.
 
@@ -106,7 +112,8 @@ class FileRows:
             If they cannot be written, with the file and the cause; it then has the rows of the last flush.
         """
         if self._pending:
-            self._write()
+            self._write(self._about if self._says_more else None)
+            self._says_more = False
 
     def _write(self, about: Mapping[str, Any] | None = None, rows: int | None = None) -> None:
         """Write what is pending, and *about* where it is given; *rows* cuts the file to so many before."""

@@ -36,6 +36,8 @@ class Reports:
         Called before anything in Python that belongs to the system, such as an event handler, is given the state.
     after_change : callable, optional
         Called with the state that event handlers have changed.
+    account : callable, optional
+        Called after each step with the time up to which the motion is known, and whether the step ends there.
     """
 
     def __init__(
@@ -46,11 +48,14 @@ class Reports:
         pause: Callable[[], None] | None = None,
         before_calls: Callable[[], None] | None = None,
         after_change: Callable[[State], None] | None = None,
+        account: Callable[[float, bool], None] | None = None,
     ) -> None:
         self._times = np.array([*(() if times is None else times), np.inf])
         self._results = np.zeros((1, 1)) if results is None else results[: len(self._times)]
         self._energies = np.zeros(0) if energies is None else energies[: len(self._times)]
         self._pause, self._before_calls, self._after_change = pause, before_calls, after_change
+        #: Whether each step is told of, to `account`.
+        self.accounts, self._account = account is not None, account
         #: How many have been made, and the time of the next.
         self.made, self.next_time = 0, float(self._times[0])
         self._limit, self._steps, self._paused = _FEW, 0, _clock.perf_counter()
@@ -59,6 +64,8 @@ class Reports:
         """Let the loop take steps, at most so many, and report; its status."""
         if self._pause is not None:
             most = min(most, self._limit - self._steps)
+        if self.accounts:
+            most = min(most, 1)
         before = int(integrator.counts[rk.STEPS])
         status = self._advance(integrator, len(self._times), most)
         self._steps += int(integrator.counts[rk.STEPS]) - before
@@ -98,6 +105,11 @@ class Reports:
         if _clock.perf_counter() - self._paused < CALL:
             self._limit = min(2 * self._limit, _MANY)
         self._steps, self._paused = 0, _clock.perf_counter()
+
+    def account(self, time: float, is_step_end: bool) -> None:
+        """The motion is known up to a time."""
+        if self._account is not None:
+            self._account(time, is_step_end)
 
     def before_calls(self) -> None:
         """Python is about to be given the state."""

@@ -17,6 +17,7 @@ import numpy as np
 
 from ..algebra.arrays import Array
 from ..errors import ModelError
+from ..event import ImpactWhen, LockWhen, StopWhen
 from ..stepping import record as rk
 from .checkpoint import integrator_keywords
 from .energy_accounts import Ledger
@@ -82,6 +83,18 @@ def steps_by_report(stepper: TimeStepper, recording: Recording) -> bool:
         return True
     # sensitivities are taken across events at reports, too
     return stepper.has_events and (integrator.follows_jumps or integrator.return_every_internal_step)
+
+
+#: Handlers that keep nothing of a run which a second one would find.
+_REPEATABLE = (StopWhen, LockWhen, ImpactWhen)
+
+
+def can_be_repeated(stepper: TimeStepper) -> bool:
+    """Whether a run does the same once more, and nothing that users' handlers, reporters and subsystems would notice."""
+    system = stepper.system
+    if system.event_reporters or any(type(one) not in _REPEATABLE for one in system.event_handlers):
+        return False
+    return not stepper.calls_subsystems
 
 
 class IntegratorSettings(NamedTuple):
@@ -158,6 +171,10 @@ class Run:
         state = self.integrator.get_state()
         self.by_report = steps_by_report(stepper, recording)
         self._has_events = stepper.has_events
+        #: What has happened, where something may, and how many of its labels the rows know.
+        self._log, self._labels = stepper.log, 0
+        if self._has_events:
+            self._log.most, self._log.count_rows = None, self._count_rows
         #: Of the present chunk, where a time stepper makes the rows.
         self._reports: Reports | None = None
         self._ny, self._sizes = len(state.y_values), (len(state.q), len(state.u), len(state.z_values))
@@ -237,17 +254,33 @@ class Run:
         last, status = float(self.times[-1]), StepStatus.REACHED_REPORT_TIME
         # the row at a final time is after the events there, which Python makes
         whole = len(self.times) - (final is not None and last >= final)
-        before_calls = self._drain if self.recording.is_something else None
+        before_calls = self._before_calls if self.recording.is_something or self.ledger is not None else None
+        account = self._account_to if self.ledger is not None else None
         while len(self.rows) < len(self.times) and status is StepStatus.REACHED_REPORT_TIME:
             self._first = len(self.rows)
             times = self.times[self._first : min(self._first + min(length, self._ahead), whole)]
-            rows = Reports(times, self._results, self._energies, self._pause, before_calls, self._note_changes)
+            rows = Reports(times, self._results, self._energies, self._pause, before_calls, self._changed, account)
             self._reports = rows
             status = self.stepper.step_through(rows, float(times[-1]) if len(times) else last)
             self._drain()
             if status is not StepStatus.REACHED_REPORT_TIME:
                 self._append_present()
             self._pause()
+
+    def _before_calls(self) -> None:
+        if self.recording.is_something:
+            self._drain()
+        if self.ledger is not None:
+            self.ledger.event_begins(self.integrator.get_state())
+
+    def _changed(self, state: State) -> None:
+        self._note_changes(state)
+        if self.ledger is not None:
+            self.ledger.event_ends(state)
+
+    def _account_to(self, end: float, is_step_end: bool) -> None:
+        if self.ledger is not None and end > self.ledger.time:
+            self.ledger.advance(end, self._state_at, is_step_end, self._log.energy)
 
     def _note_changes(self, state: State) -> None:
         """Keep the Instance variables that the next row's state has, where these are not those of the row before."""
@@ -331,7 +364,20 @@ class Run:
         q, u, z, particles = np.split(y, [nq, nq + nu, nq + nu + nz], axis=1)
         particles = particles.reshape(len(y), 2, particles.shape[1] // 6, 3)
         block = {"time": times, "q": q, "u": u, "z": z, "energy": energies}
-        return {**block, "particle_locations": particles[:, 0], "particle_velocities": particles[:, 1], **more}
+        block |= {"particle_locations": particles[:, 0], "particle_velocities": particles[:, 1], **more}
+        return block | self._events_before(len(times)) if self._has_events else block
+
+    def _count_rows(self) -> int:
+        """How many rows have been reported."""
+        return len(self.rows) if self.by_report else self._first + self._made()
+
+    def _events_before(self, n: int) -> dict[str, Array]:
+        """What has happened before each of the next n rows that are handed on."""
+        events, following = self._log.take(len(self.rows) + n)
+        if len(self._log.labels) > self._labels:
+            self._labels = len(self._log.labels)
+            self.rows.describe(event_labels=list(self._log.labels))
+        return {"events": events, "event_counts": np.bincount(following - len(self.rows), minlength=n).astype(np.float64)}
 
     def empty_block(self) -> dict[str, Array]:
         """A block of no rows, which tells what columns there would be."""

@@ -32,7 +32,7 @@ from .error_estimate import ErrorEstimate, ErrorRows
 from .fingerprint import start_fingerprint
 from .hdf5_file import EXTENSIONS, DiskArray, FileRows, import_h5py, read_recording
 from .quantities import Recording
-from .run import Keeper, Run, integrator_settings, run_again, steps_by_report
+from .run import Keeper, Run, can_be_repeated, integrator_settings, run_again, steps_by_report
 from .table import Rows
 from .time_stepper import TimeStepper
 from .trajectory import Owned, Trajectory, plain
@@ -298,12 +298,14 @@ def simulate(
         statistics = _statistics(run) | {"wall_time": worked()}
         if not len(rows):
             rows.append(run.empty_block())
+        # an error may have ended the run after events since its last row
+        events = {"event_labels": list(stepper.log.labels), "late_events": stepper.log.take()[0].tolist()}
         if isinstance(rows, FileRows):
             try:
-                rows.close({**about, "statistics": plain(statistics)})
+                rows.close({**about, "statistics": plain(statistics), **events})
             except OSError as second:
                 if error is None:
-                    second.trajectory = made(statistics)  # type: ignore[attr-defined]
+                    second.trajectory = made(statistics, events)  # type: ignore[attr-defined]
                     raise
                 if str(second) != str(error):
                     error.add_note(f"then, {second}")
@@ -314,12 +316,12 @@ def simulate(
                     RuntimeWarning,
                     stacklevel=3,
                 )
-        return made(statistics)
+        return made(statistics, events)
 
-    def made(statistics: dict[str, Any]) -> Trajectory:
+    def made(statistics: dict[str, Any], events: dict[str, Any]) -> Trajectory:
         trajectory = Trajectory.from_arrays(
             {name: array if isinstance(array, DiskArray) else array.view(Owned) for name, array in rows.columns().items()},
-            {**about, "statistics": statistics},
+            {**about, "statistics": statistics, **events},
             system=system,
             state=state,
         )
@@ -350,7 +352,7 @@ def simulate(
     trajectory = finished()
     if carried is not None:
         trajectory.sensitivities = carried.at(trajectory.time)
-    elif ledger is None and not stepper.has_events:
+    elif ledger is None and can_be_repeated(stepper):
         trajectory.run_settings = integrator_settings(integrator)
     if estimate_error:
         try:

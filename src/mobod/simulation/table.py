@@ -15,7 +15,7 @@ from ..algebra.arrays import Array
 Block: TypeAlias = Mapping[str, Array]
 """Some times of every column: arrays by name, as long as each other, but for those of `TABLES`."""
 
-TABLES = {"contacts": "contact_counts"}
+TABLES = {"contacts": "contact_counts", "events": "event_counts"}
 """Columns with any number of rows a time, and the columns that say how many."""
 
 
@@ -74,6 +74,9 @@ class Rows:
             if name in TABLES:
                 self._in_tables[name] = needed
         self.used += len(next(array for name, array in block.items() if name not in TABLES))
+
+    def describe(self, **more: Any) -> None:
+        """What is said of the rows beside them; a file keeps it."""
 
     def flush(self) -> None:
         """Nothing is held back; a file's rows are written by this."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -11,10 +10,10 @@ import numpy as np
 
 from ..contact.separation import find_deep, say_deep
 from ..errors import ConvergenceError, ModelError, TopologyError
-from ..event import Cause, ImpactWhen, Termination, TerminationReason
+from ..event import Cause, EventReporter, ImpactWhen, Termination, TerminationReason
 from ..event._agenda import Agenda, Call, changed_by_reporter, let_handle
-from ..event._watch import Found, Watch, Watched
-from ..state.latches import Latches
+from ..event._watch import Found, Watch
+from ..state.impulses import Impulses
 from ..state.subsystem import Subsystem
 from ..state.validity import EVERYTHING, unchanged_bit
 from ..stepping import record as rk
@@ -23,8 +22,11 @@ from ..value.attributes import Sealed
 from ..value.callers import callers_level
 from ..value.checks import flag, positive
 from ..value.stage import TIME as _TIME
+from ..value.stage import VELOCITY as _VELOCITY
 from ..value.stage import Stage
 from .checkpoint import load_checkpoint, parts_fingerprint, save_checkpoint
+from .event_log import Account, EventLog
+from .events import Events
 from .reports import Reports
 from .step_status import StepStatus
 
@@ -78,8 +80,8 @@ class TimeStepper(Sealed):
 
     INNER = frozenset(
         """
-        began begun_before contact_events has_events initialized is_dealt_with may_be_saved parts_at_start pass_over
-        step_exactly_to step_through
+        began begun_before calls_subsystems contact_events has_events initialized is_dealt_with log may_be_saved parts_at_start
+        pass_over step_exactly_to step_through
         """.split()
     )
 
@@ -96,6 +98,7 @@ class TimeStepper(Sealed):
         "_integrator",
         "_last_event",
         "_last_step",
+        "_log",
         "_now",
         "_reach",
         "_reported_at",
@@ -186,9 +189,10 @@ class TimeStepper(Sealed):
         self.system.begin_measures(copy)
         contacts = self.contact_events()
         self._integrator.begin_run(copy)
-        copy.latches = Latches(self._integrator.constraint_tolerance)
+        copy.impulses = Impulses(self._integrator.constraint_tolerance)
         self.initialized, self._termination = False, None
         self._final = float(self._integrator.control[rk.FINAL_TIME])
+        self._log = EventLog(self.system)
         self._agenda = Agenda(self.system, Subsystem, self._integrator.get_accuracy_in_use())
         self._agenda.contacts = contacts
         self._now = copy.time
@@ -252,6 +256,30 @@ class TimeStepper(Sealed):
     def has_events(self) -> bool:
         """Whether anything may happen on the way."""
         return self._watch is not None or not self._agenda.is_empty or self.system.has_time_advanced_events()
+
+    @property
+    def events(self) -> Events:
+        """What has happened since `initialize`, what was locked or enabled between steps too: see `Trajectory.events`.
+
+        Of very many events the last 100,000 are kept.
+
+        Raises
+        ------
+        TopologyError
+            If `initialize` was not called.
+        """
+        self._note_impulses(self.state)
+        return Events(self._log.rows(), list(self._log.labels))
+
+    @property
+    def log(self) -> EventLog:
+        """The same, to be taken by who keeps it."""
+        return self._log
+
+    @property
+    def calls_subsystems(self) -> bool:
+        """Whether subsystems have hooks of events."""
+        return self.system.has_time_advanced_events() or self._agenda.has_hooks
 
     @property
     def termination(self) -> Termination | None:
@@ -516,7 +544,7 @@ class TimeStepper(Sealed):
         It does what `_step` and `_handle` do, and leaves to them all that is out of the ordinary.
         """
         integrator, state = self._integrator, self._integrator.get_state()
-        if self._due is not None or self._reports_all or integrator.get_advanced_time() != self._now:
+        if self._due is not None or self._reports_all or self._rows.accounts or integrator.get_advanced_time() != self._now:
             return None
         if min(time, self._rows.next_time) <= self._now:  # reports are of the state before events
             return None
@@ -556,6 +584,7 @@ class TimeStepper(Sealed):
             if kept is not None or due.count(event_time) > 1:
                 break
             handler, kept = handlers[due.index(event_time)], state.snapshot()
+            energy = self.system.calc_energy(state)
             rows.before_calls()
             try:
                 answer = handler.handle_event(state, accuracy)
@@ -564,8 +593,16 @@ class TimeStepper(Sealed):
                 raise
             if (answer is None or answer is False) and state.stage_number >= _TIME:
                 self._handled_at = self._now
+                if state.stage_number < _VELOCITY:  # q or u were set
+                    self._realize_changed(kept)
+                    state.mark_unchanged()
+                    rows.after_change(state)
+                    kept, energy = None, self.system.calc_energy(state) - energy
+                    self._log.add(self._now, (handler.name, "scheduled", "", ""), energy)
+                else:
+                    self._log.add(self._now, (handler.name, "scheduled", "", ""))
                 continue
-            ended = self._handle([(handler, partial(_answer, answer))], kept)
+            ended = self._handle([(handler, partial(_answer, answer))], (kept, energy), kind="scheduled")
             self._handled_at = self._now
             return ended
         if kept is not None:
@@ -591,6 +628,7 @@ class TimeStepper(Sealed):
             )
         self._reach = max(self._now - self.began, 0.5 * self._reach)
         self._integrator.take_up(self._reach if self._reach > 0.0 else np.inf)
+        self._note_impulses(state)
         found = self._found
         self._begin_interval()
         if found is not None and found.high <= self._now:  # announced, and still to be handled
@@ -632,7 +670,7 @@ class TimeStepper(Sealed):
         if wanted == event_time:
             if self._announces(wanted):
                 return StepStatus.REACHED_SCHEDULED_EVENT
-            status = self._handle(handlers)
+            status = self._handle(handlers, kind="scheduled")
             self._handled_at, self._due = wanted, None
             return status
         if wanted == self._final:
@@ -653,6 +691,9 @@ class TimeStepper(Sealed):
                 if watch is not None and self._found is None:
                     self._found = watch.search()
                 reached = integrator.get_advanced_time()
+                if self._rows.accounts:
+                    until = min(reached, wanted, np.inf if self._found is None else self._found.high)
+                    self._rows.account(until, until == reached)
                 if self._found is not None or reached >= wanted or self._step_due is not None:
                     self._rows.report(integrator, wanted if self._found is None else min(wanted, self._found.high))
                     return None
@@ -733,6 +774,7 @@ class TimeStepper(Sealed):
         self._refuse_accumulation(found)
         if self._announced_at != found.high:
             self._report(self._agenda.calls_for(found.which, True))
+            self._tell(found, True, {})
             if self._announces(found.high):
                 return StepStatus.REACHED_EVENT_TRIGGER
             self._announced_at = found.high
@@ -746,8 +788,11 @@ class TimeStepper(Sealed):
         for handler in self.system.event_handlers:
             if isinstance(handler, ImpactWhen):
                 handler.resolved = resolved
+        calls = self._agenda.calls_for(found.which, False)
+        if not calls:
+            self._tell(found, False, {})
         try:
-            status = self._handle(self._agenda.calls_for(found.which, False), which=found.which)
+            status = self._handle(calls, found=found)
         except BaseException:
             self._found = found
             for one in found.which:
@@ -809,11 +854,23 @@ class TimeStepper(Sealed):
                 state.revert(kept)
                 raise changed_by_reporter(owner, self._now)
 
+    def _tell(self, found: Found, reporters: bool, energies: dict[int, float]) -> None:
+        """Log the witnesses that have changed sign, of reporters or of others; the first of an owner has its energy."""
+        for one, rising in zip(found.which, found.rising, strict=True):
+            if isinstance(one.owner, EventReporter) is reporters:
+                energy = energies.pop(id(one.owner), 0.0)
+                self._log.add(found.high, (one.name, "triggered", "rising" if rising else "falling", one.what), energy)
+
+    def _note_impulses(self, state: State) -> None:
+        """Log what was set in the state between two steps."""
+        if state.impulses is not None and state.impulses.found:
+            self._log.add_impulses(state.impulses.take())
+
     def _handle(
-        self, calls: list[Call], kept: tuple[Any, ...] | None = None, which: Sequence[Watched] = ()
+        self, calls: list[Call], begun: tuple[Any, float] | None = None, found: Found | None = None, kind: str = ""
     ) -> StepStatus | None:
         """Let handlers change the state; a status where `step_to` is to return. See `_change`."""
-        ends, changed = self._change(calls, kept, which) if calls else (None, False)
+        ends, changed = self._change(calls, begun, found, kind) if calls else (None, False)
         if ends is not None:
             name = getattr(ends, "name", None) or ends.get_name()
             message = f"{name} ended the simulation{getattr(ends, '_why', '')}"
@@ -821,12 +878,13 @@ class TimeStepper(Sealed):
         return StepStatus.START_OF_CONTINUOUS_INTERVAL if changed and self._reports_all else None
 
     def _change(
-        self, calls: list[Call], kept: tuple[Any, ...] | None = None, which: Sequence[Watched] = ()
+        self, calls: list[Call], begun: tuple[Any, float] | None = None, found: Found | None = None, kind: str = ""
     ) -> tuple[Any, bool]:
         """Let handlers change the state, and restart the integrator; if one raises, the state is as before.
 
-        *kept* is a snapshot where they have changed it already, and the calls give their answers; *which* are the witnesses
-        that have changed sign.
+        *begun* is a snapshot and the energy before where they have changed it already, and the calls give their answers;
+        *found* has the witnesses that have changed sign. *kind* is what the log calls events of others, where it is to have
+        them even if they change nothing.
 
         Returns the handler that ends the simulation, and whether anything has changed.
         """
@@ -834,28 +892,32 @@ class TimeStepper(Sealed):
         if of_contacts and all(owner is not of_contacts[0][0] for owner, _ in calls):
             calls = [*calls, *of_contacts]  # which may be struck, or let go, by what the others do
         state, integrator = self._integrator.get_state(), self._integrator
-        begun, y = kept is not None, state.y_values.copy()
-        kept = kept or state.snapshot()
+        if begun is None:
+            self._note_impulses(state)
+        kept, energy = begun or (state.snapshot(), self.system.calc_energy(state))
+        y, account = state.y_values.copy(), Account(self.system, state, energy)
         kept_by_integrator = integrator.control.copy(), integrator.counts.copy(), integrator.work.copy()
         resources = state.resources
-        if not begun:
+        if begun is None:
             self._rows.before_calls()
             if integrator.follows_jumps:
-                integrator.follow_jump(state, calls, which)
+                integrator.follow_jump(state, calls, () if found is None else found.which)
             state.end_step(self._now)  # variables that update themselves do so, and have both sides of a jump
             state.mark_unchanged()
         try:
-            ends = let_handle(self.system, state, calls, self._now)
+            ends = let_handle(self.system, state, calls, self._now, account.after)
             changed = not state.is_unchanged() or not np.array_equal(y, state.y_values)
             if changed:
                 self._reach = max(self._now - self.began, 0.5 * self._reach)
                 integrator.restart(self._reach if self._reach > 0.0 else np.inf)
+                account.close()
         except BaseException:
             state.revert(kept)
             integrator.control[:], integrator.counts[:] = kept_by_integrator[:2]
             integrator.work = kept_by_integrator[2]
             integrator.attach(state)
             raise
+        self._log_account(account, found, kind)
         if changed:
             self._begin_interval()
             self._rows.after_change(state)
@@ -863,10 +925,17 @@ class TimeStepper(Sealed):
             state.revert(kept)  # the step goes on, and has its end to update variables by
         return ends, changed
 
+    def _log_account(self, account: Account, found: Found | None, kind: str) -> None:
+        """Log the events that calls were made for, and what these have set."""
+        if found is not None:
+            self._tell(found, False, {id(owner): energy for owner, energy, _ in account.entries})
+        told = {id(one.owner) for one in found.which} if found is not None else set()
+        self._log.add_account(self._now, account, kind, told, self._agenda.contacts)
+
     def _begin_interval(self) -> None:
         """The integrator has started anew: witnesses are watched from here on."""
         self._found, self._step_due, self.began = None, None, self._now
-        watched: list[Watched] = self._agenda.watched(self._integrator.get_state())
+        watched = self._agenda.watched(self._integrator.get_state())
         self._watch = None
         if watched:
             self._watch = Watch(self._integrator, watched, self.system.get_default_time_scale())

@@ -25,6 +25,7 @@ from ..value.files import as_path, written
 from ..value.html_table import html_table
 from ..value.stage import Stage
 from . import contact_table
+from .events import Events, no_events
 from .hdf5_file import DiskArray, FileRows, import_h5py, read_recording
 from .quantities import POSES, QUANTITY
 from .table import part_of
@@ -91,6 +92,10 @@ class Trajectory(Sealed):
         those of the first time first.
     contact_counts : array_like (nt,), optional
         How many of these rows each time has.
+    events : array_like (n, columns), optional
+        What happened, a row each, as `Events.rows` has it.
+    event_labels : sequence of (str, str, str, str), optional
+        The words that these rows refer to: `Events.labels`.
     body_names : sequence of str, optional
         Whose poses were recorded.
     body_poses : array_like (nt, n, 3, 4), optional
@@ -110,6 +115,9 @@ class Trajectory(Sealed):
         ``trajectory.q[1000:1010]`` reads ten rows.
     quantities : dict of str to array
         Likewise.
+    events : Events
+        What happened: exact times, which handler or witness, in which direction, and what was latched or struck, with the
+        impulse and the energy lost. ``print(trajectory.events)``; ``trajectory.events.to_pandas()``.
     coordinate_names, speed_names, auxiliary_names, body_names : tuple of str
     system : MultibodySystem or None
     model_variables, statistics : dict
@@ -129,7 +137,7 @@ class Trajectory(Sealed):
     <Trajectory: 2 times from 0 to 0.5, 1 coordinate, 1 speed>
     """
 
-    INNER = frozenset({"from_arrays", "ledger", "run_settings", "template", "tracks"})
+    INNER = frozenset({"event_rows", "from_arrays", "knows_events", "ledger", "run_settings", "template", "tracks"})
 
     time: Array
     q: Array
@@ -140,6 +148,7 @@ class Trajectory(Sealed):
     particle_velocities: Array
     body_poses: Array
     quantities: dict[str, Array]
+    events: Events
     coordinate_names: tuple[str, ...]
     speed_names: tuple[str, ...]
     auxiliary_names: tuple[str, ...]
@@ -168,6 +177,8 @@ class Trajectory(Sealed):
         body_poses: ArrayLike | None = None,
         contacts: ArrayLike | None = None,
         contact_counts: ArrayLike | None = None,
+        events: ArrayLike | None = None,
+        event_labels: Sequence[Sequence[str]] | None = None,
         state: State | None = None,
         model_variables: Mapping[str, Any] | None = None,
         statistics: Mapping[str, Any] | None = None,
@@ -209,6 +220,10 @@ class Trajectory(Sealed):
             if int(self._contact_counts.sum()) != len(self._contacts):
                 many = int(self._contact_counts.sum())
                 raise ValueError(f"contact_counts are of {many} rows; contacts has {len(self._contacts)}")
+        self.events = no_events() if events is None else Events(events, event_labels or ())
+        #: Of each event the first row after it; and whether it is known what happened, as it is not from a CSV file.
+        self.event_rows: npt.NDArray[np.int64]
+        self.event_rows, self.knows_events = np.searchsorted(self.time, self.events["time"]), event_labels is not None
         if (np.diff(self.time) < 0.0).any():
             raise ValueError(f"time must not go backward; it does after index {int(np.argmax(np.diff(self.time) < 0))}")
         self.system = system
@@ -522,7 +537,8 @@ class Trajectory(Sealed):
                     writer.writerow(columns)
                     writer.writerows(zip(*(column.tolist() for column in columns.values()), strict=True))
             else:
-                columns, text = self._columns(), json.dumps(self._about()).encode()
+                events = {"events": self.events.rows.tolist()} if len(self.events) else {}
+                columns, text = self._columns(), json.dumps({**self._about(), **events}).encode()
                 table = pa.table({name: pa.array(column) for name, column in columns.items()})
                 about = {**(table.schema.metadata or {}), b"mobod": text, b"mobod.crc32": _checksum(columns, text)}
                 parquet.write_table(table.replace_schema_metadata(about), beside)
@@ -609,9 +625,18 @@ class Trajectory(Sealed):
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, Any], about: Mapping[str, Any], **more: Any) -> Trajectory:
         """From columns as they are recorded: quantities are ``quantity.NAME``."""
-        plain = {name: array for name, array in arrays.items() if not name.startswith(QUANTITY)}
+        left_out, about = "event_counts", dict(about)
+        plain = {name: array for name, array in arrays.items() if not name.startswith(QUANTITY) and name != left_out}
+        if late := about.pop("late_events", None):
+            there = plain.get("events")
+            plain["events"] = np.array(late) if there is None else np.concatenate([there, late])
         quantities = {name[len(QUANTITY) :]: array for name, array in arrays.items() if name.startswith(QUANTITY)}
-        return cls(quantities=quantities, **plain, **about, **more)
+        made = cls(quantities=quantities, **plain, **about, **more)
+        if left_out in arrays:  # rows at the very time of an event are before it, but for those where a run has ended
+            counts = np.asarray(arrays[left_out]).astype(np.int64)
+            known = np.repeat(np.arange(len(counts)), counts)
+            made.event_rows = np.concatenate([known, np.full(len(made.events) - len(known), len(counts))])
+        return made
 
     def _arrays(self) -> dict[str, Array]:
         """The columns as they are recorded."""
@@ -619,6 +644,9 @@ class Trajectory(Sealed):
         arrays |= {LOCATIONS: self.particle_locations, VELOCITIES: self.particle_velocities, POSES: self.body_poses}
         if self._contacts is not None:
             arrays |= {"contacts": self._contacts, "contact_counts": self._contact_counts}
+        if len(self.events) and len(self):
+            counts = np.bincount(np.minimum(self.event_rows, len(self) - 1), minlength=len(self))
+            arrays |= {"events": self.events.rows, "event_counts": counts.astype(np.float64)}
         return arrays | {f"{QUANTITY}{name}": array for name, array in self.quantities.items()}
 
     @classmethod
@@ -673,6 +701,7 @@ class Trajectory(Sealed):
             "body_names": list(self.body_names),
             "model_variables": plain(self.model_variables),
             "statistics": plain(self.statistics),
+            "event_labels": [list(one) for one in self.events.labels],
         }
 
     # ------------------------------------------------------------------------------------------ pictures

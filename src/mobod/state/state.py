@@ -62,7 +62,7 @@ class State(OwnParameters):
         A_GB H H_FM R_FM R_GB V_GB assign attach_own block check_owner discrete end_step field force_cache forces
         has_known has_locks
         invalidate_from invalidate_instance invalidate_model invalidate_q invalidate_u invalidate_z is_constrained is_unchanged
-        latches leave_out lower_to make_forces make_room mark_unchanged matters_own need_accelerations need_instance
+        impulses leave_out lower_to make_forces make_room mark_unchanged matters_own need_accelerations need_instance
         need_positions need_velocities
         num_matter_errors own_field own_fields own_numbers pending_euler_angles preparing put_numbers q_dot_dot_view q_dot_view
         q_values q_view record refuse refuse_model resources revert scratch settings settle_motion slots snapshot stage_number
@@ -176,7 +176,7 @@ class State(OwnParameters):
         for name in Storage.__slots__:
             if name != "__weakref__":
                 setattr(other, name, getattr(self, name))
-        other.latches = None
+        other.impulses = None
         other.own_fields = {name: array.copy() for name, array in self.own_fields.items()}
         other.discrete = _copy.deepcopy(self.discrete)
         other.force_cache = dict(self.force_cache)
@@ -203,20 +203,20 @@ class State(OwnParameters):
             ),
             (_copy.deepcopy(self.discrete) if self.discrete else {}, dict(self.force_cache), resources),
             (self.stage_number, self.valid, self.use_euler_angles, self.pending_euler_angles),
-            [] if self.latches is None else list(self.latches.found),
+            [] if self.impulses is None else list(self.impulses.found),
         )
 
     def revert(self, kept: tuple[Any, ...]) -> None:
         """Be as when *kept* was taken by `snapshot`; once."""
-        (tree, record, buffer, own), (self.discrete, self.force_cache, self.resources), numbers, latched = kept
+        (tree, record, buffer, own), (self.discrete, self.force_cache, self.resources), numbers, struck = kept
         for name in self.own_fields.keys() - own.keys():
             record.share(name, tree.fields[name])
         self.own_fields = own
         record.buffer[:] = buffer
         self.attach_own(tree, record)
         self.stage_number, self.valid, self.use_euler_angles, self.pending_euler_angles = numbers
-        if self.latches is not None:
-            self.latches.found[:] = latched
+        if self.impulses is not None:
+            self.impulses.found[:] = struck
 
     def mark_unchanged(self) -> None:
         """From now on `is_unchanged` tells whether something was assigned."""

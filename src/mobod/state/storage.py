@@ -11,7 +11,7 @@ from ..algebra.arrays import Array
 from ..value.attributes import HidesInner
 from ..value.stage import MODEL
 from .fields import Record
-from .latches import Latches
+from .impulses import Impulses
 from .resources import Resources
 from .views import ViewOfQ, ViewOfU, ViewOfY, ViewOfZ
 
@@ -36,7 +36,7 @@ class Storage(HidesInner):
         "discrete",
         "force_cache",
         "forces",
-        "latches",
+        "impulses",
         "own_fields",
         "pending_euler_angles",
         "preparing",
@@ -75,7 +75,7 @@ class Storage(HidesInner):
         self.discrete: dict[Any, Any] = {}
         self.force_cache: dict[int, Any] = {}  # of custom forces that depend on positions alone
         self.preparing = 0  # b or -b while Python writes body b's rows of positions or of velocities
-        self.latches: Latches | None = None  # of a state that a run is at; copies have none
+        self.impulses: Impulses | None = None  # of a state that a run is at; copies have none
         self.resources: Resources | None = None  # of subsystems; made when one of them first has any
         self.stage_number = MODEL
         self.valid = 0

@@ -22,7 +22,7 @@ import numpy as np
 
 from ..algebra.arrays import Array
 from ..constraint.base import Constraint
-from ..state.latches import Latch, Latches
+from ..state.impulses import Impulse, Impulses
 from ..value.callers import callers_level
 from ..value.stage import Stage
 
@@ -34,13 +34,14 @@ _ROUNDS = 8
 _ROUNDING = 1e-15
 
 
-def latch(state: State, what: Any, change: Callable[[State], None]) -> None:
+def latch(state: State, what: Any, change: Callable[[State], None], kind: str) -> None:
     """Let *change* set a lock, a constraint or a motion in the state, and in a run change speeds by the impulse of that.
 
-    *what* is the mobilizer or the constraint that is set. If it cannot be, the state stays as it was.
+    *what* is the mobilizer or the constraint that is set, *kind* what the run's events call that. If it cannot be, the state
+    stays as it was.
     """
-    latches = state.latches
-    if latches is None:
+    impulses = state.impulses
+    if impulses is None:
         change(state)
         return
     system, matter = state.system, state.system.get_matter_subsystem()
@@ -51,18 +52,24 @@ def latch(state: State, what: Any, change: Callable[[State], None]) -> None:
     system.prescribe(after)
     system.realize(after, Stage.VELOCITY)
     _pass_on(matter, after, before)
-    impulses = fulfil_by_impulses(after, before)
+    of_equations = fulfil_by_impulses(after, before)
     u = after.u_values[: len(before)].copy()
     momentum = matter.multiply_by_m(after, u - before)
     if isinstance(what, Constraint):
-        impulse = impulses[matter.places_of_rows(after)[what.own_rows(after)]]
-        _tell_errors(after, what, latches)
+        impulse = of_equations[matter.places_of_rows(after)[what.own_rows(after)]]
+        _tell_errors(after, what, impulses)
     else:
-        of_constraints = matter.multiply_by_g_transpose(after, impulses) if len(impulses) else np.zeros(len(u))
+        of_constraints = matter.multiply_by_g_transpose(after, of_equations) if len(of_equations) else np.zeros(len(u))
         impulse = (momentum - of_constraints)[what.u_slice(after)]
     change(state)
     _set(state, u)
-    latches.found.append(Latch(what.name, impulse, float(0.5 * (u + before) @ momentum)))
+    impulses.found.append(Impulse(state.time, what.name, kind, impulse, float(0.5 * (u + before) @ momentum)))
+
+
+def note(state: State, what: Any, kind: str) -> None:
+    """Tell a run's events that something was set which changes no speeds, or is not to do so by an impulse."""
+    if state.impulses is not None:
+        state.impulses.found.append(Impulse(state.time, what.name, kind))
 
 
 def fulfil_by_impulses(state: State, before: Array | None = None) -> Array:
@@ -103,16 +110,16 @@ def _set(state: State, u: Array) -> None:
         state.u = whole
 
 
-def _tell_errors(state: State, constraint: Constraint, latches: Latches) -> None:
+def _tell_errors(state: State, constraint: Constraint, impulses: Impulses) -> None:
     size = float(np.abs(constraint.get_position_errors_as_vector(state)).max(initial=0.0))
-    if size > latches.tolerance:
+    if size > impulses.tolerance:
         warnings.warn(
             f"{constraint.name!r} is enabled at time {state.time:.9g} with a position error of {size:.3g}, above the tolerance "
-            f"of {latches.tolerance:.3g}: the next step moves the bodies there at once, and no impulse stands for that. Enable "
-            "it where the bodies meet, or first set its frames or stations to where they are",
+            f"of {impulses.tolerance:.3g}: the next step moves the bodies there at once, and no impulse stands for that. "
+            "Enable it where the bodies meet, or first set its frames or stations to where they are",
             RuntimeWarning,
             stacklevel=callers_level(),
         )
 
 
-__all__ = ["fulfil_by_impulses", "latch"]
+__all__ = ["fulfil_by_impulses", "latch", "note"]

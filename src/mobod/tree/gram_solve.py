@@ -78,15 +78,22 @@ def _angle_of(model: Record, g: int, row: int) -> Any:
 
 
 @generic
-def solve(model: Record, first: int, m: int, rows: int, x: Any, dropped: Any) -> None:
+def solve(model: Record, first: int, m: int, rows: int, x: Any, dropped: Any) -> int:
     """x[rows:] becomes W^+ x[rows:]. `factor` has made W into L, and returned *dropped*."""
     if any_not_finite(where(dropped > 0.0, 1e308 + zero(dropped), zero(dropped)) * 1e308):
         if num_lanes(dropped) > 1:  # the other lanes go their own way, so that no lane's bits depend on its neighbours
             _solve_whole(model, first, m, rows, x, dropped)
         _orthogonalize(model, first, m)
         _solve_redundant(model, first, m, rows, x, dropped)
-        return
-    _solve_whole(model, first, m, rows, x, zero(dropped))
+        return 1
+    return solve_again(model, first, m, rows, x)
+
+
+@generic
+def solve_again(model: Record, first: int, m: int, rows: int, x: Any) -> int:
+    """The same by a factor of which no row has been dropped."""
+    _solve_whole(model, first, m, rows, x, zero(load(model.time, 0, 0)))
+    return 0
 
 
 @generic

@@ -20,6 +20,7 @@ from ..algebra.arrays import Array
 from ..errors import ConvergenceError, ModelError
 from ..event import EventHandler
 from ..event._watch import Watched
+from ..state.impulses import Impulse
 from ..state.trigger_info import TriggerInfo
 from ..value.stage import Stage
 from . import _rows
@@ -70,29 +71,41 @@ class ContactEvents(EventHandler):
         """The witnesses of the present interval. The state is at ACCELERATION."""
         found = []
 
-        def watch(stage: Stage, value: Any) -> None:
-            found.append(Watched(self, 0, stage, value, None, self.info))
+        def watch(what: str, stage: Stage, value: Any) -> None:
+            found.append(Watched(self, 0, stage, value, None, self.info, None, one.name, what))
 
         for one in self._system.get_matter_subsystem().unilateral_contacts:
             if not one.is_enabled(state):
                 # a gap that begins closed, or a little overrun, as an event is found, is watched from there
                 gap = OpenGap(one, max(0.0, _ROUNDING - one.calc_gap(state)))
-                in_kernels = gap if gap.is_compiled else None
-                found.append(Watched(self, 0, gap.required_stage, gap.calc_value, gap.calc_rate, self.info, in_kernels))
+                in_kernels, stage = gap if gap.is_compiled else None, gap.required_stage
+                found.append(Watched(self, 0, stage, gap.calc_value, gap.calc_rate, self.info, in_kernels, one.name, "gap"))
                 continue
-            watch(Stage.ACCELERATION, partial(_normal_force, one))
+            watch("normal force", Stage.ACCELERATION, partial(_normal_force, one))
             direction = one.get_sliding_direction(state)
             if direction is not None:
-                watch(Stage.VELOCITY, partial(_slip_along, one, direction))
+                watch("slip", Stage.VELOCITY, partial(_slip_along, one, direction))
             elif one.has_friction():
-                watch(Stage.ACCELERATION, partial(_friction_left, one))
+                watch("friction left", Stage.ACCELERATION, partial(_friction_left, one))
         return found
 
     # ------------------------------------------------------------------------------------------ events
 
     def handle_event(self, state: State, accuracy: float) -> None:
         """Strike what touches, and find out what each contact does next."""
-        contacts = self._system.get_matter_subsystem().unilateral_contacts
+        contacts, told = self._system.get_matter_subsystem().unilateral_contacts, state.impulses
+        if told is None:
+            self._handle(state, contacts)
+            return
+        before, mark = [_mode(one, state) for one in contacts], len(told.found)
+        self._handle(state, contacts)
+        # not that constraints were switched off and on again, but what has become of the contacts
+        told.found[mark:] = [one for one in told.found[mark:] if one.kind == "struck"]
+        for one, mode in zip(contacts, before, strict=True):
+            if (now := _mode(one, state)) != mode:
+                told.found.append(Impulse(state.time, one.name, now))
+
+    def _handle(self, state: State, contacts: list[UnilateralContact]) -> None:
         closed = np.array([one.is_enabled(state) for one in contacts])
         for one in contacts:
             one.disable(state)
@@ -128,8 +141,10 @@ class ContactEvents(EventHandler):
         no_rate = _NO_RATE * max(1.0, float(np.abs(v).max()))
         bounces = bool(((rows.restitution > 0.0) & (v[problem.normals] < -np.maximum(rows.capture_speed, no_rate))).any())
         self._refuse_chattering(state.time, bounces, rows.names)
+        before = v
         v, total = problem.strike(v, np.ones(n, bool), no_rate)
         if total.any():
+            self._tell_impulses(state, contacts, rows.starts, total, before + v)
             whole = state.u.copy()
             whole[:nu] = u + problem.MinvJT @ total
             state.u = whole
@@ -143,6 +158,16 @@ class ContactEvents(EventHandler):
             crept = self._find_modes(state, contacts, no_rate)
             if crept or (v[problem.normals][resting] > no_rate).any():
                 self._hold(state)
+
+    def _tell_impulses(self, state: State, contacts: list[UnilateralContact], starts: Any, total: Array, both: Array) -> None:
+        """Tell the run's events who was struck; *both* is the sum of the velocities before and after."""
+        if state.impulses is None:
+            return
+        for k, one in enumerate(contacts):
+            own = slice(int(starts[k]), int(starts[k + 1]))
+            if total[own].any():
+                energy = float(0.5 * total[own] @ both[own])
+                state.impulses.found.append(Impulse(state.time, one.name, "struck", total[own].copy(), energy))
 
     def _hold(self, state: State) -> None:
         """Take away the small velocities of what stays, by impulses of constraints: kinetic energy becomes less by that."""
@@ -229,6 +254,15 @@ class ContactEvents(EventHandler):
             along = W[n, n + 1 : n + 3] @ slips[k] / np.hypot(*slips[k])
             if W[n, n] - coefficients[k] * along <= 1e-9 * W[n, n]:
                 raise ModelError(paradox([contacts[k]], coefficients[k : k + 1], state))
+
+
+def _mode(contact: UnilateralContact, state: State) -> str:
+    """What a contact does, as the run's events call it."""
+    if not contact.is_enabled(state):
+        return "opened"
+    if not contact.has_friction():
+        return "closed"
+    return "slid" if contact.is_sliding(state) else "stuck"
 
 
 def needs_python(system: MultibodySystem) -> bool:

@@ -589,6 +589,7 @@ class Player {
     dark.onchange = () => Object.assign(this.drawing, { isDark: dark.matches }) && (this.stale = true);
     (about.curves || []).forEach((name, k) => byId("curve").add(new Option(name, k)));
     Object.assign(byId("time"), { min: about.start, max: about.end });
+    for (const one of about.events || []) this.addMark(one);
     byId("forces-label").hidden = !this.motion.arrays.arrows;
     byId("play").onclick = () => this.play(!this.playing);
     byId("back").onclick = () => this.step(-1);
@@ -628,6 +629,20 @@ class Player {
       this.play(false);
       this.seek(about.start + ((event.clientX - box.left - 8) / (box.width - 16)) * this.motion.duration);
     };
+  }
+
+  // A mark of events on the time line: its tip says what happened, a click goes there.
+  addMark([time, text]) {
+    const mark = document.createElement("button"), { start, end } = this.about;
+    Object.assign(mark, { className: "mark", title: text });
+    mark.setAttribute("aria-label", text);
+    mark.style.left = `${(100 * (time - start)) / (end - start || 1)}%`;
+    mark.onclick = () => {
+      this.play(false);
+      this.seek(time);
+      byId("said").textContent = text;
+    };
+    byId("marks").append(mark);
   }
 
   // A box that shows or hides all tracks of a name.
@@ -851,6 +866,15 @@ class Player {
       one.forEach((value, k) => context.lineTo(x(k), y(value)));
       context.stroke();
     }
+    context.strokeStyle = "rgba(199, 125, 46, 0.6)";
+    context.lineWidth = 1;
+    context.beginPath();
+    for (const [time] of this.about.events || []) {
+      const at = x(((n - 1) * (time - this.about.start)) / (this.motion.duration || 1));
+      context.moveTo(at, 20);
+      context.lineTo(at, height - 14);
+    }
+    context.stroke();
     const [i, j, part] = this.motion.rowsAt(this.time);
     const now = (1 - part) * values[i] + part * values[j];
     context.strokeStyle = context.fillStyle = "#c03d3e";

@@ -33,6 +33,7 @@ _MOST_PARTICLES = 300_000  # locations over all poses: 3.6 MB before they are co
 _FOLLOW = 3.0  # a motion this many times as large as what moves is followed
 _CURVES = 60  # of coordinates, at most
 _RGBA = 255.0
+_MARKS, _LINES = 400, 12  # of events on the time line, and lines that each has, at most
 
 
 @dataclass
@@ -80,6 +81,7 @@ def make_replay(
         (name, np.interp(times, trajectory.time, q[:, i])) for i, name in enumerate(trajectory.coordinate_names[:_CURVES])
     ]
     _add_tracks(replay, calc_tracks(trajectory, times))
+    replay.about["events"] = find_marks(trajectory, float(times[0]), float(times[-1]))
     replay.about["curves"] = [name for name, _ in curves]
     replay.arrays["curves"] = np.array([values for _, values in curves], dtype="<f4").ravel()
     if contact_forces:
@@ -87,6 +89,30 @@ def make_replay(
         replay.arrays["arrow_counts"] = np.array([len(one) for one in arrows], dtype="<u4")
         replay.arrays["arrows"] = np.concatenate(arrows).astype("<f4").ravel()
     return replay
+
+
+def find_marks(trajectory: Trajectory, start: float, end: float) -> list[tuple[float, str]]:
+    """Times of events and what happened there, at most `_MARKS` of them: what is as near as that shares one.
+
+    Scheduled handlers that have changed no energy, such as a controller's, are left out.
+    """
+    apart = (end - start) / _MARKS
+    marks: list[tuple[float, list[str]]] = []
+    lines: list[str] = []
+    for one in trajectory.events:
+        if (one.kind == "scheduled" and not one.energy) or not start <= one.time <= end:
+            continue
+        if not marks or one.time - marks[-1][0] > apart:
+            marks.append((one.time, lines := []))
+        energy = f", energy {one.energy:+.3g}" if one.energy else ""
+        words = " ".join(word for word in (one.name, one.kind, one.direction, one.witness) if word)
+        lines.append(f"{one.time:.6g}: {words}{energy}")
+    return [(time, _joined_lines(lines)) for time, lines in marks]
+
+
+def _joined_lines(lines: list[str]) -> str:
+    more = [f"and {len(lines) - _LINES} more"] if len(lines) > _LINES else []
+    return "\n".join([*lines[:_LINES], *more])
 
 
 def make_still(mechanism: Mechanism, X_GB: Array, time: float = 0.0, tracks: Sequence[Track] = ()) -> Replay:

@@ -1,0 +1,55 @@
+"""What has changed the speeds of a run's state at once: locks, constraints and motions that were set, and impacts."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ..algebra.arrays import Array
+
+NOTHING: Array = np.zeros(0)
+
+
+class Impulse(NamedTuple):
+    """One thing that was set or struck, and by how much.
+
+    time : float
+    name : str
+        Of the mobilizer, the constraint, the contact or the handler of impacts.
+    kind : str
+        ``"locked"``, ``"unlocked"``, ``"enabled"``, ``"disabled"``, ``"driven"`` or
+        ``"let go"`` by a motion, ``"struck"``; of unilateral contacts ``"closed"``, ``"opened"``, ``"stuck"``, ``"slid"``.
+    impulse : array
+        On its mobilities ``(nu,)``; of a constraint or a contact on the system by each equation, M du = G^T impulse; of an
+        impact along the gap. Empty where nothing was asked to act by an impulse.
+    energy : float
+        The kinetic energy after less that before.
+    """
+
+    time: float
+    name: str
+    kind: str
+    impulse: Array = NOTHING
+    energy: float = 0.0
+
+
+class Impulses:
+    """What a state in a run has been changed by since this was last taken.
+
+    Parameters
+    ----------
+    tolerance : float
+        Of the constraints' positions: what is set with a larger error warns.
+    """
+
+    __slots__ = ("found", "tolerance")
+
+    def __init__(self, tolerance: float) -> None:
+        self.tolerance = tolerance
+        self.found: list[Impulse] = []
+
+    def take(self) -> list[Impulse]:
+        """Those since the last call."""
+        found, self.found = self.found, []
+        return found
