@@ -123,8 +123,6 @@ def show(results: dict) -> list[Target]:
             if way != "symbols":
                 what = f"plan with {n} intervals by {way}, times CasADi's symbols"
                 targets.append(Target(what, slower, ALLOWED[int(n)], at_least=False))
-                    Target(f"plan with {n} intervals by {way}, times CasADi's symbols", slower, ALLOWED[int(n)], at_least=False)
-                )
     print_table(
         "Swing-up of an acrobot, us: minimum (median ± spread)",
         ["intervals", "way", "time", "times symbols", "iterations", "cost"],
