@@ -285,6 +285,7 @@ class Simulating(Stepping):
 
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", RuntimeWarning)  # of one state of many
+            warnings.filterwarnings("default", ".* more of them; ", RuntimeWarning)  # but for a run that hardly gets on
             ends = None if run.ends is None else EndWhere(run.ends)
             if ends is not None:
                 self._system.add_event_handler(ends)
