@@ -32,9 +32,10 @@ if TYPE_CHECKING:  # what checkers and editors see; at run time a name is import
         mobilizer,
         motion,
         muscle,
+        optimal,
     )
     from .assembler import Assembler, LocalEnergyMinimizer, ObservedPointFitter
-    from .biomechanics import inverse_dynamics, inverse_kinematics, scale
+    from .biomechanics import inverse_dynamics, inverse_kinematics, scale, static_optimization
     from .body import Body
     from .constraint.base import Constraint
     from .ensemble.ensemble import Ensemble
@@ -51,12 +52,15 @@ if TYPE_CHECKING:  # what checkers and editors see; at run time a name is import
     from .linear.equilibrium import find_equilibrium
     from .linear.linear_system import LinearSystem
     from .linear.linearize import linearize
+    from .linear.lqr import lqr
     from .linear.periodic_orbit import PeriodicOrbit, find_periodic_orbit
+    from .linear.regulator import Regulator
     from .measure.base import Measure
     from .mobilizer.base import Direction, MobilizedBody
     from .mobilizer.base import MobilizedBody as Mobod
     from .motion.base import Motion
     from .motion_data import Table, read_c3d, read_sto, read_trc, write_sto, write_trc
+    from .optimal.collocate import collocate
     from .simulation.checkpoint import CheckpointError
     from .simulation.gradient import Gradient, calc_gradient
     from .simulation.sensitivities import Sensitivities
@@ -110,6 +114,7 @@ __all__ = [
     "MultibodySystem",
     "ObservedPointFitter",
     "PeriodicOrbit",
+    "Regulator",
     "Rotation",
     "Sensitivities",
     "SimbodyMatterSubsystem",
@@ -132,6 +137,7 @@ __all__ = [
     "biomechanics",
     "body",
     "calc_gradient",
+    "collocate",
     "constraint",
     "contact",
     "control",
@@ -152,10 +158,12 @@ __all__ = [
     "load_osim",
     "load_sdf",
     "load_urdf",
+    "lqr",
     "measure",
     "mobilizer",
     "motion",
     "muscle",
+    "optimal",
     "read_c3d",
     "read_sto",
     "read_trc",
@@ -163,6 +171,7 @@ __all__ = [
     "sample_parameters",
     "scale",
     "simulate",
+    "static_optimization",
     "view",
     "write_osim",
     "write_sto",
@@ -172,7 +181,7 @@ __all__ = [
 #: Where the names are that are no module.
 _WHERE = {
     "assembler": "Assembler LocalEnergyMinimizer ObservedPointFitter",
-    "biomechanics": "inverse_dynamics inverse_kinematics scale",
+    "biomechanics": "inverse_dynamics inverse_kinematics scale static_optimization",
     "body": "Body",
     "constraint.base": "Constraint",
     "ensemble.ensemble": "Ensemble",
@@ -189,10 +198,13 @@ _WHERE = {
     "linear.equilibrium": "find_equilibrium",
     "linear.linear_system": "LinearSystem",
     "linear.linearize": "linearize",
+    "linear.lqr": "lqr",
     "linear.periodic_orbit": "PeriodicOrbit find_periodic_orbit",
+    "linear.regulator": "Regulator",
     "measure.base": "Measure",
     "mobilizer.base": "Direction MobilizedBody",
     "motion.base": "Motion",
+    "optimal.collocate": "collocate",
     "motion_data": "Table read_c3d read_sto read_trc write_sto write_trc",
     "simulation.checkpoint": "CheckpointError",
     "simulation.gradient": "Gradient calc_gradient",

@@ -85,18 +85,20 @@ class ModelError(MobodError, ValueError):
 
 
 class ModelWarning(UserWarning):
-    """A model's file says what moves the model and is not simulated: muscles, springs of unknown kinds, contacts.
+    """A model's file says what moves the model and is not simulated: forces of unknown kinds, contacts.
 
     One warning for a file, with counts and the options that help; `Model.report` has a line for each.
 
     Examples
     --------
-    >>> import pathlib, warnings
+    >>> import pathlib, tempfile, warnings
     >>> import mobod as mb
     >>> leg = pathlib.Path(mb.examples.__path__[0]) / "leg6dof9musc.osim"
+    >>> text, other = leg.read_text(), pathlib.Path(tempfile.mkdtemp()) / "other.osim"
+    >>> _ = other.write_text(text.replace("Thelen2003Muscle", "OtherMuscle"))
     >>> with warnings.catch_warnings(record=True) as caught:
     ...     warnings.simplefilter("always", mb.ModelWarning)
-    ...     model = mb.load(leg)
+    ...     model = mb.load(other)
     >>> "muscles, which do not act: 9" in str(caught[0].message)
     True
     """

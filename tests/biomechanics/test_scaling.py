@@ -7,51 +7,13 @@ import pytest
 from numpy.testing import assert_allclose
 
 import mobod as mb
+from kinds.legs import OSIM, SEED, WAYS, wrapped
 from mobod.biomechanics import Measurement
 from mobod.cli.main import main
 
 # muscles that do not act are what is scaled here
 pytestmark = pytest.mark.filterwarnings("ignore::mobod.ModelWarning")
 
-AXES = "".join(
-    f'<TransformAxis name="{kind}{k + 1}"><coordinates>{coordinate}</coordinates><axis>{axis}</axis>{function}</TransformAxis>'
-    for kind, k, coordinate, axis, function in [
-        ("rotation", 0, "knee", "0 0 1", '<LinearFunction name="function"><coefficients>1 0</coefficients></LinearFunction>'),
-        ("rotation", 1, "", "0 1 0", '<Constant name="function"><value>0</value></Constant>'),
-        ("rotation", 2, "", "1 0 0", '<Constant name="function"><value>0</value></Constant>'),
-        ("translation", 0, "knee", "1 0 0", '<SimmSpline name="function"><x>-2 -1 0 1</x><y>0.01 0.02 0 0.01</y></SimmSpline>'),
-        ("translation", 1, "", "0 1 0", '<Constant name="function"><value>-0.4</value></Constant>'),
-        ("translation", 2, "", "0 0 1", '<Constant name="function"><value>0</value></Constant>'),
-    ]
-)
-BODY = (
-    '<Body name="{name}"><mass>{mass}</mass><mass_center>0.01 -0.2 0.02</mass_center>'
-    "<inertia>0.1 0.02 0.11 0.001 -0.002 0.003</inertia></Body>"
-)
-JOINT = (
-    "<socket_parent_frame>a{k}</socket_parent_frame><socket_child_frame>b{k}</socket_child_frame><coordinates>"
-    '<Coordinate name="{q}"><default_value>{value}</default_value><range>-2 2</range></Coordinate></coordinates><frames>'
-    '<PhysicalOffsetFrame name="a{k}"><socket_parent>{parent}</socket_parent><translation>{at}</translation>'
-    "</PhysicalOffsetFrame>"
-    '<PhysicalOffsetFrame name="b{k}"><socket_parent>{child}</socket_parent><translation>0.01 0 0.02</translation>'
-    "</PhysicalOffsetFrame></frames>"
-)
-MARKERS = "".join(
-    f'<Marker name="{body[0]}{k}"><socket_parent_frame>/bodyset/{body}</socket_parent_frame><location>{place}</location>'
-    f"<fixed>{'true' if k == 3 else 'false'}</fixed></Marker>"
-    for body in ("thigh", "shank")
-    for k, place in enumerate(["0.05 -0.05 0", "-0.05 -0.35 0.05", "0.02 -0.2 -0.06", "0.03 -0.1 0.02"])
-)
-OSIM = (
-    '<?xml version="1.0"?><OpenSimDocument Version="40600"><Model name="leg"><gravity>0 -9.81 0</gravity>'
-    f"<BodySet><objects>{BODY.format(name='thigh', mass=8)}{BODY.format(name='shank', mass=4)}</objects></BodySet>"
-    '<JointSet><objects><PinJoint name="hip">'
-    + JOINT.format(k=1, q="hip", value=0.2, parent="/ground", child="/bodyset/thigh", at="0 1 0")
-    + '</PinJoint><CustomJoint name="knee_joint">'
-    + JOINT.format(k=2, q="knee", value=-0.3, parent="/bodyset/thigh", child="/bodyset/shank", at="0.02 -0.01 0.03")
-    + f'<SpatialTransform name="x">{AXES}</SpatialTransform></CustomJoint></objects></JointSet>'
-    f"<MarkerSet><objects>{MARKERS}</objects></MarkerSet></Model></OpenSimDocument>"
-)
 FACTORS = {"thigh": np.array([1.1, 1.2, 0.9]), "shank": np.array([0.95, 0.95, 0.95])}
 
 
@@ -219,68 +181,13 @@ def test_fibers_tendons_and_springs_are_scaled_with_their_paths(path, tmp_path, 
     scaled = mb.scale(model, factors={"thigh": (1.2, 0.9, 1.0)})
     mb.write_osim("again.osim", scaled)
     for found in (scaled, mb.load_osim("again.osim")):
-        assert found.muscles["m"].parameters["optimal_fiber_length"] == pytest.approx(0.12, rel=1e-12)
-        assert found.muscles["m"].parameters["tendon_slack_length"] == pytest.approx(0.24, rel=1e-12)
+        assert found.muscles["m"].get_default_optimal_fiber_length() == pytest.approx(0.12, rel=1e-12)
+        assert found.muscles["m"].get_default_tendon_slack_length() == pytest.approx(0.24, rel=1e-12)
         state = found.default_state()
         found.system.realize(state, mb.Stage.POSITION)
         energy = found.data["forces"]["s"].calc_potential_energy_contribution(state)
         assert energy == pytest.approx(0.5 * 10 * (0.3 * 0.9 - 0.25 * 0.9) ** 2, rel=1e-12)
     assert scaled.report == model.report
-
-
-SURFACES = {
-    "WrapCylinder": "<radius>0.06</radius><length>0.4</length>",
-    "WrapSphere": "<radius>0.07</radius>",
-    "WrapEllipsoid": "<dimensions>0.05 0.08 0.06</dimensions>",
-}
-#: Which surfaces a path takes, their quadrants, and by what method.
-WAYS = {
-    "cylinder": [("WrapCylinder", "all", "hybrid")],
-    "half_cylinder": [("WrapCylinder", "-y", "hybrid")],
-    "other_half": [("WrapCylinder", "x", "hybrid")],
-    **{f"side{k}": [("WrapCylinder", side, "hybrid")] for k, side in enumerate(("+x", "-x", "+y", "-x", "+x"))},
-    "sphere": [("WrapSphere", "all", "hybrid")],
-    "half_sphere": [("WrapSphere", "y", "hybrid")],
-    "ellipsoid": [("WrapEllipsoid", "all", "hybrid")],
-    "half_ellipsoid": [("WrapEllipsoid", "-x", "hybrid")],
-    "axial": [("WrapEllipsoid", "all", "axial")],
-    "midpoint": [("WrapEllipsoid", "all", "midpoint")],
-    "two": [("WrapCylinder", "-y", "hybrid"), ("WrapSphere", "all", "hybrid")],
-    "three": [("WrapSphere", "all", "hybrid"), ("WrapCylinder", "all", "hybrid"), ("WrapEllipsoid", "all", "hybrid")],
-}
-
-
-#: Of points with which each path wraps in some pose.
-SEED = 2
-
-
-def wrapped(rng):
-    """The leg with muscles from its thigh to its shank, over surfaces between."""
-    muscles, on = "", {"thigh": "", "shank": ""}
-    for name, ways in WAYS.items():
-        taken = ""
-        for k, (kind, quadrant, method) in enumerate(ways):
-            at = rng.normal(scale=0.01, size=3) + ([0.0, -0.2, 0.0] if k else [0.02, -0.35, 0.02])
-            on["shank" if k else "thigh"] += (
-                f'<{kind} name="{name}{k}"><translation>{" ".join(map(repr, at.tolist()))}</translation><xyz_body_rotation>'
-                f"0.2 {0.3 + 0.1 * k} -0.4</xyz_body_rotation><quadrant>{quadrant}</quadrant>{SURFACES[kind]}</{kind}>"
-            )
-            taken += f'<PathWrap name="w{k}"><wrap_object>{name}{k}</wrap_object><method>{method}</method></PathWrap>'
-        points = "".join(
-            f'<PathPoint name="{name}_{body}"><socket_parent_frame>/bodyset/{body}</socket_parent_frame><location>'
-            f"{' '.join(map(repr, (place + rng.normal(scale=0.01, size=3)).tolist()))}</location></PathPoint>"
-            for body, place in (("thigh", np.array([-0.1, -0.1, 0.03])), ("shank", np.array([0.1, -0.3, 0.05])))
-        )
-        muscles += (
-            f'<Thelen2003Muscle name="{name}"><path><GeometryPath><PathPointSet><objects>{points}</objects></PathPointSet>'
-            f"<PathWrapSet><objects>{taken}</objects></PathWrapSet></GeometryPath></path>"
-            "<optimal_fiber_length>0.1</optimal_fiber_length><tendon_slack_length>0.2</tendon_slack_length></Thelen2003Muscle>"
-        )
-    text = OSIM.replace("</Model>", f"<ForceSet><objects>{muscles}</objects></ForceSet></Model>")
-    for body, surfaces in on.items():
-        start = f'<Body name="{body}">'
-        text = text.replace(start, f"{start}<WrapObjectSet><objects>{surfaces}</objects></WrapObjectSet>")
-    return text
 
 
 def test_paths_wrap_as_opensims_before_and_after_scaling(tmp_path):
@@ -299,10 +206,11 @@ def test_paths_wrap_as_opensims_before_and_after_scaling(tmp_path):
         theirs.scale(state, factors, True, -1.0)
         ours = mb.load_osim(path, scale_factors=FACTORS, keep_masses=True)
         for name, muscle in ours.muscles.items():
-            own, scaled = theirs.getMuscles().get(name), muscle.parameters
-            tolerance = 3e-5 if any("Ellipsoid" in kind for kind, _, _ in WAYS[name]) else 1e-13
-            assert scaled["optimal_fiber_length"] == pytest.approx(own.getOptimalFiberLength(), rel=tolerance), (name, knee)
-            assert scaled["tendon_slack_length"] == pytest.approx(own.getTendonSlackLength(), rel=tolerance), (name, knee)
+            own = theirs.getMuscles().get(name)
+            fiber, tendon = muscle.get_default_optimal_fiber_length(), muscle.get_default_tendon_slack_length()
+            tolerance = 3e-5 if any(kind in ("WrapEllipsoid", "WrapTorus") for kind, _, _ in WAYS[name]) else 1e-13
+            assert fiber == pytest.approx(own.getOptimalFiberLength(), rel=tolerance), (name, knee)
+            assert tendon == pytest.approx(own.getTendonSlackLength(), rel=tolerance), (name, knee)
     assert bent == set(WAYS)
 
 
@@ -321,24 +229,14 @@ def test_a_model_with_a_constraint_is_measured_where_that_holds(tmp_path):
     theirs.scale(theirs.initSystem(), factors, True, -1.0)
     for name, muscle in mb.load_osim(path, scale_factors=FACTORS, keep_masses=True).muscles.items():
         own = theirs.getMuscles().get(name).getOptimalFiberLength()
-        assert muscle.parameters["optimal_fiber_length"] == pytest.approx(own, rel=1e-5), name
+        assert muscle.get_default_optimal_fiber_length() == pytest.approx(own, rel=1e-5), name
 
 
-def test_a_surface_that_paths_do_not_wrap_over_is_said(tmp_path, rng, monkeypatch, capsys):
+def test_a_wrong_quadrant_is_named(tmp_path, rng, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    torus = "<inner_radius>0.01</inner_radius><outer_radius>0.06</outer_radius>"
-    text = wrapped(rng).replace("WrapSphere", "WrapTorus").replace(SURFACES["WrapSphere"], torus)
-    Path("leg.osim").write_text(text)
-    report = mb.load_osim("leg.osim", scale_factors={"thigh": 1.2}).report
-    assert any("are left out of the measure: sphere, half_sphere, two, three." in one for one in report), report
-    Path("wrong.osim").write_text(text.replace("<quadrant>x<", "<quadrant>w<"))
-    with pytest.raises(mb.ModelError, match=r"the quadrant of a WrapObject is all, or one of x, .*; not 'w'"):
-        mb.load_osim("wrong.osim", scale_factors={"thigh": 1.2})
-    mb.write_trc("still.trc", subject("leg.osim")[1])
-    Path("more.xml").write_text("<OpenSimDocument><MarkerSet><objects/></MarkerSet></OpenSimDocument>")
-    Path("scale.xml").write_text(SETUP)
-    assert main(["scale", "scale.xml"]) == 0
-    assert "note: lengths of fibers, tendons" in capsys.readouterr().out
+    Path("wrong.osim").write_text(wrapped(rng).replace("<quadrant>x<", "<quadrant>w<"))
+    report = mb.load_osim("wrong.osim", scale_factors={"thigh": 1.2}).report
+    assert any("the quadrant of a surface is all, or one of x, " in one and "not 'w'" in one for one in report), report
 
 
 def test_what_is_wrong_is_named(path, tmp_path):

@@ -18,8 +18,18 @@ def test_it_says_what_there_is_and_that_it_works(capsys, monkeypatch):
     assert f"of {os.cpu_count()} cores" in lines["processor"]
     assert {"Python", "system", "numba", "numpy", "scipy", "cache", "extra plot"} <= set(lines)
     assert "MOBOD_QUIET=1" in lines["settings"]
+    assert lines["objects"] == "read by their layout"
+    assert lines["compiling"].endswith("functions of Numba replaced meanwhile")
     tests = [lines[f"test {name}"] for name in doctor.TESTS]
     assert len(tests) == 3 and all(text.startswith("ok, ") for text in tests)
+
+
+def test_it_says_what_of_others_is_not_relied_on(monkeypatch):
+    monkeypatch.setattr("mobod.algebra.object_layout.why_plain", lambda: "free-threaded Python")
+    monkeypatch.setattr("mobod.compiling.numba_patches.why_unpatched", lambda: "MOBOD_NUMBA_PATCHES=0")
+    said = dict(doctor._insides())
+    assert said["objects"] == "not read by their layout, so that calls take 30 us longer: free-threaded Python"
+    assert said["compiling"] == "Numba as it is: MOBOD_NUMBA_PATCHES=0"
 
 
 def test_a_failed_test_is_told_with_its_error(capsys, monkeypatch):

@@ -81,19 +81,27 @@ def test_runs_that_get_on_and_fixed_steps_are_quiet():
 
 
 @pytest.mark.filterwarnings("ignore:events of this system")
-def test_states_of_an_ensemble_say_so_too(monkeypatch):
-    """One by one, where other warnings of single states are not shown."""
+@pytest.mark.parametrize("in_lanes", [True, False], ids=["lanes", "alone"])
+def test_states_of_an_ensemble_say_so_too(monkeypatch, in_lanes):
+    """In lanes, which look after each call of a twentieth of a second; alone, where other warnings are not shown."""
     monkeypatch.setattr(_progress, "LOOK", 500)
     monkeypatch.setattr(_progress, "MOST", 2000)
     system, state = beside(1e8)
 
-    class Idle(mb.event.PeriodicHandler):
-        def handle_event(self, state, accuracy):
+    class Look(mb.event.TriggeredReporter):
+        def get_value(self, state):
+            return 1.0
+
+        def handle_event(self, state):
             pass
 
-    system.add_event_handler(Idle(0.005))
+    if not in_lanes:
+        system.add_event_reporter(Look(mb.Stage.TIME))
     ensemble = mb.Ensemble(system, 2, state=state)
-    with pytest.warns(RuntimeWarning, match="more of them; the fastest motion .* by 'stiff'"):
+    with pytest.warns(
+        RuntimeWarning,
+        match=f"{'state [01] of the ensemble: ' * in_lanes}at time .* more of them; the fastest motion .* by 'stiff'",
+    ):
         ensemble.simulate(0.01)
 
 

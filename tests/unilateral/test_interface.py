@@ -155,7 +155,7 @@ def test_a_system_without_contacts_compiles_none_of_it():
 import mobod as mb
 system, state = mb.examples.double_pendulum.build()
 mb.simulate(system, state, 0.1)
-from mobod.algebra.given import KernelForCallers
+from mobod.algebra.object_access import KernelForCallers
 from mobod.compiling import fingerprint
 from mobod.compiling.kernels import marked
 from mobod.compiling.routines import interpreted

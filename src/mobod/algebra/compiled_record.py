@@ -305,6 +305,57 @@ for _field in (Rows, types.Array):
         lower_builtin(scalar.store, _field, types.Integer, types.Integer, _number)(_lower_store)
 
 
+def _define_part(function: Any, result: Any, *more: Any) -> Any:
+    """A function of a number of a record of Duals: of a field, a row, a column, and *more*."""
+
+    @infer_global(function)
+    class _Typing(AbstractTemplate):
+        def generic(self, args: Any, kws: Any) -> Any:
+            of_duals = isinstance(args[0], Rows) and args[0].scalar == dual8 and not _is_parameter(args[0])
+            return signature(result, args[0], types.int64, types.int64, *more) if of_duals else None
+
+    return lower_builtin(function, Rows, types.Integer, types.Integer, *more)
+
+
+def _tangents_at(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+    return _pointers(context, builder, sig.args[0], *args[:3])[1][0]
+
+
+def _tangent_at(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+    first = builder.bitcast(_tangents_at(context, builder, sig, args), ir.DoubleType().as_pointer())
+    return builder.gep(first, [args[3]], inbounds=True)
+
+
+@_define_part(scalar.load_tangents, lanes)
+def _lower_load_tangents(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+    found = builder.load(_tangents_at(context, builder, sig, args))
+    found.align = 64
+    return found
+
+
+@_define_part(scalar.store_tangents, types.void, lanes)
+def _lower_store_tangents(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+    builder.store(args[3], _tangents_at(context, builder, sig, args)).align = 64
+    return context.get_dummy_value()
+
+
+@_define_part(scalar.load_tangent, types.float64, types.int64)
+def _lower_load_tangent(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+    return builder.load(_tangent_at(context, builder, sig, args))
+
+
+@_define_part(scalar.store_tangent, types.void, types.int64, types.float64)
+def _lower_store_tangent(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+    builder.store(args[4], _tangent_at(context, builder, sig, args))
+    return context.get_dummy_value()
+
+
+@_define_part(scalar.store_value, types.void, types.float64)
+def _lower_store_value(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+    builder.store(args[3], _pointers(context, builder, sig.args[0], *args[:3])[0][0])
+    return context.get_dummy_value()
+
+
 @infer_global(scalar.scratch)
 class _ScratchTyping(AbstractTemplate):
     def generic(self, args: Any, kws: Any) -> Any:
@@ -380,6 +431,43 @@ def _lower_num_lanes(context: Any, builder: Any, sig: Any, args: Any) -> Any:
 
 for _number in (types.Float, Lanes, DualType):
     lower_builtin(scalar.num_lanes, _number)(_lower_num_lanes)
+
+
+@infer_global(scalar.lookup)
+class _LookupTyping(AbstractTemplate):
+    def generic(self, args: Any, kws: Any) -> Any:
+        if not _is_field(args[0]):
+            return None
+        if args[2] == lanes:
+            return signature(lanes, args[0], types.int64, lanes) if _scalar_of(args[0]) in (lanes, types.float64) else None
+        return None if _scalar_of(args[0]) == lanes else signature(_scalar_of(args[0]), args[0], types.int64, types.float64)
+
+
+def _lower_lookup(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+    field, first, place = args
+    column = ir.Constant(I64, 0)
+    row = builder.add(builder.fptosi(place, I64), first)
+    return _lower_load(
+        context, builder, signature(sig.return_type, sig.args[0], types.int64, types.int64), [field, row, column]
+    )
+
+
+def _lower_lookup_of_lanes(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+    field, first, places = args
+    column, out = ir.Constant(I64, 0), ir.Constant(VECTOR, ir.Undefined)
+    for k in range(WIDTH):
+        lane = ir.Constant(I64, k)
+        row = builder.add(builder.fptosi(builder.extract_element(places, lane), I64), first)
+        pointer = _lane_pointer(context, builder, sig.args[0], [field, row, column, lane])
+        if pointer is None:
+            ((pointer, _),) = _pointers(context, builder, sig.args[0], field, row, column)
+        out = builder.insert_element(out, builder.load(pointer), lane)
+    return out
+
+
+for _field in (Rows, types.Array):
+    lower_builtin(scalar.lookup, _field, types.Integer, types.Float)(_lower_lookup)
+    lower_builtin(scalar.lookup, _field, types.Integer, Lanes)(_lower_lookup_of_lanes)
 
 
 @infer_global(scalar.gather)

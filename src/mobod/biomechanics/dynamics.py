@@ -20,6 +20,7 @@ from ..algebra.arrays import Array
 from ..importer.external_loads import Applied, ExternalForce, external_forces, read_external_loads
 from ..importer.formats import as_model
 from ..motion_data import Table, read_sto
+from ..muscle import Muscle
 from ..simulation.trajectory import Trajectory
 from ..state import validity
 from ..tree import realize
@@ -180,7 +181,7 @@ def inverse_dynamics(
     Parameters
     ----------
     model : Model or path
-        Its force elements act: gravity, springs, limits; muscles are not simulated.
+        Its force elements act: gravity, springs, limits; muscles are left out.
     trajectory : Trajectory, Table or path
         The motion: as `inverse_kinematics` gives it; coordinates by name over time; or a ``.mot`` or ``.sto`` file of these.
     external_loads : path, Table or list of ExternalForce, optional
@@ -230,6 +231,9 @@ def inverse_dynamics(
     """
     model = as_model(model)
     begin = model.default_state() if state is None else state.copy()
+    for one in model.forces.elements:
+        if isinstance(one, Muscle):
+            one.disable(begin)
     model.system.realize(begin, Stage.INSTANCE)
     time, q, notes = rows_of(model, begin, trajectory)
     if filter not in ("butterworth", "opensim"):

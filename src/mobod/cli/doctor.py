@@ -64,6 +64,7 @@ def _facts() -> Iterator[tuple[str, str]]:
     for package in NEEDED:
         yield package, _version(package)
     yield from _cache()
+    yield from _insides()
     for extra, packages in _extras().items():
         missing = [package for package in packages if _version(package) == ""]
         there = ", ".join(f"{package} {_version(package)}" for package in packages if package not in missing)
@@ -99,13 +100,28 @@ def _version(package: str) -> str:
 
 
 def _cache() -> Iterator[tuple[str, str]]:
-    from ..compiling import cache_folder
+    """Where compiled code comes from: what came with the installation, and the cache."""
+    from ..compiling import bundle, cache_folder
 
     folder = cache_folder()
     files = [file.stat().st_size for file in folder.glob("*.bin")] if folder.is_dir() else []
     there = next(one for one in (folder, *folder.parents) if one.exists())
     writable = "" if os.access(there, os.W_OK) else "; not writable, so that each run compiles anew: set MOBOD_CACHE_DIR"
+    yield "kernels", bundle.describe()
     yield "cache", f"{folder}: {len(files)} files, {sum(files) / 1e6:.0f} MB{writable}"
+
+
+def _insides() -> Iterator[tuple[str, str]]:
+    """Whether what is not documented of Numba, Python and NumPy is relied on here."""
+    from ..algebra.object_layout import why_plain
+    from ..compiling.numba_patches import patches, why_unpatched
+
+    objects, numba = why_plain(), why_unpatched()
+    yield (
+        "objects",
+        f"not read by their layout, so that calls take 30 us longer: {objects}" if objects else "read by their layout",
+    )
+    yield "compiling", f"Numba as it is: {numba}" if numba else f"{len(patches())} functions of Numba replaced meanwhile"
 
 
 def _extras() -> dict[str, list[str]]:

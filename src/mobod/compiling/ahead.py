@@ -22,7 +22,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from . import engine, fingerprint, kernels, notice, routines, store
+from . import bundle, engine, fingerprint, kernels, notice, routines, store
 
 #: Processes beside the first one, at most: there are few large kernels.
 MOST_WORKERS = 3
@@ -112,7 +112,7 @@ def _no_collecting() -> Iterator[None]:
 
 def get_ready() -> None:
     """Before a first run: a worker imports Numba while this process imports the model."""
-    if not _workers and not store.has_any():
+    if not _workers and not store.has_any() and not bundle.FOLDER.is_dir():
         _start_workers(min(_workers_wanted(), 1))
 
 

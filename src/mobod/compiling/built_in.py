@@ -30,8 +30,8 @@ class _MethodDefinition(ctypes.Structure):
     )
 
 
-def built_in(entry: Callable[..., Any], function: Callable[..., Any]) -> Callable[..., Any]:
-    """*entry* as a function of Python's that keeps its lock, by the name of *function*; compiled, or loaded.
+def address_of(entry: Callable[..., Any], function: Callable[..., Any]) -> int:
+    """Where the code of *entry* is, compiled or loaded, by the name of *function*.
 
     It is called with three integers: the address of nothing, that of the addresses of the arguments, and how many these are.
     It returns the address of an object, which becomes its caller's.
@@ -44,10 +44,14 @@ def built_in(entry: Callable[..., Any], function: Callable[..., Any]) -> Callabl
     callback: Any = CFunc(entry, ((types.int64,) * 3, types.int64), locals={}, options=options)
     DiskCache(entry).serve(callback)
     callback.compile()
-    definition = _MethodDefinition(function.__name__.encode(), callback.address, _METH_FASTCALL, None)
-    _kept.append((callback, definition))
+    _kept.append(callback)
+    return int(callback.address)
+
+
+def built_in(address: int, name: str, module: str) -> Callable[..., Any]:
+    """Code at an *address* as a built-in function, which keeps Python's lock."""
+    definition = _MethodDefinition(name.encode(), address, _METH_FASTCALL, None)
+    _kept.append(definition)
     make: Any = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.c_void_p, ctypes.py_object, ctypes.py_object)
-    found: Callable[..., Any] = make(("PyCFunction_NewEx", ctypes.pythonapi))(
-        ctypes.addressof(definition), None, function.__module__
-    )
+    found: Callable[..., Any] = make(("PyCFunction_NewEx", ctypes.pythonapi))(ctypes.addressof(definition), None, module)
     return found

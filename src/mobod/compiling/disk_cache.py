@@ -2,7 +2,7 @@
 
 Why not Numba's own cache: it looks at the file of the entry point alone, so that an edit in another file goes unnoticed, and
 two processes that compile at once can mix up its numbered data files. Here a file is named by the `fingerprint` of the kernel,
-its signature and the processor; `store` keeps the files.
+its signature and the processor; `store` keeps the files. What comes with the package is in a `bundle`, under the same names.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from . import engine, notice, store
+from . import bundle, engine, notice, store
 from .fingerprint import NotHashable, environment, fingerprint
-from .quicker import quicken_numba, quickly
+from .numba_patches import quickly
 
 
 class DiskCache:
@@ -45,7 +45,6 @@ class DiskCache:
 
     def serve(self, compiler: Any) -> None:
         """Let *compiler*, a dispatcher of Numba's or a CFunc, load its code from here, or save it here after compiling."""
-        quicken_numba()
         compiler._cache = self
         compile_it = compiler.compile
 
@@ -61,23 +60,36 @@ class DiskCache:
 
         compiler.compile = compile_or_load
 
-    def _name(self, signature: Any, codegen: Any) -> str | None:
-        """The name of the file with the code for a signature; None if it is not kept, like code inlined into a caller."""
+    def _key(self, signature: Any) -> tuple[Any, ...] | None:
+        """What the code for a signature is made of; None if it is not kept, like code inlined into a caller."""
         if not self._enabled or engine.is_part_of_another():
             return None
         try:
-            key = fingerprint(self._function), self._more, environment(), signature, codegen.magic_tuple()
+            return fingerprint(self._function), self._more, environment(), signature
         except NotHashable:
             self._enabled = False
             return None
-        return f"{self._stem}-{hashlib.blake2b(repr(key).encode(), digest_size=16).hexdigest()}.bin"
+
+    def _name(self, key: tuple[Any, ...], processor: Any) -> str:
+        """The name of the file with the code of a key for a processor."""
+        return f"{self._stem}-{hashlib.blake2b(repr((*key, processor)).encode(), digest_size=16).hexdigest()}.bin"
+
+    def _bundled(self, key: tuple[Any, ...], codegen: Any) -> tuple[str, bundle.Bundle] | None:
+        """The name of the code that comes with the package, and the bundle that has it."""
+        for one in bundle.bundles():
+            name = self._name(key, bundle.processor_of(one.level, codegen))
+            if name in one.names:
+                return name, one
+        return None
 
     def has(self, signature: Any) -> bool:
         """Whether there is a file for a signature."""
         from numba.core.registry import cpu_target
 
-        name = self._name(signature, cpu_target.target_context.codegen())
-        return name is not None and store.has(name)
+        codegen, key = cpu_target.target_context.codegen(), self._key(signature)
+        if key is None:
+            return False
+        return self._bundled(key, codegen) is not None or store.has(self._name(key, codegen.magic_tuple()))
 
     # ------------------------------------------------------------------------------------------ what Numba calls
 
@@ -101,37 +113,46 @@ class DiskCache:
         """The code for a signature; None, with the task of compiling claimed, if there is none yet."""
         # no target_context.refresh(), as in Numba's own cache: it imports all of Numba's NumPy, and SciPy's BLAS, which code
         # that is there already does not need; what compiles does it by itself
-        name = self._name(signature, target_context.codegen())
-        if name is None:
+        codegen, key = target_context.codegen(), self._key(signature)
+        if key is None:
             notice.announce(str(store.cache_folder()))
             return None
-        found = self._rebuilt(name, target_context)
+        bundled = self._bundled(key, codegen)
+        found = bundled and _rebuilt(*bundled, target_context)
+        if found:
+            return found
+        name = self._name(key, codegen.magic_tuple())
+        found = _rebuilt(name, None, target_context)
         if found is None:
             notice.announce(str(store.cache_folder()))
             self._notices.enter_context(notice.one_kernel(self._stem, engine.seconds_spent()))
             self._claims[name] = store.Claim(name)  # which may take as long as another process compiles the same
-            found = self._rebuilt(name, target_context)
+            found = _rebuilt(name, None, target_context)
         return found
-
-    def _rebuilt(self, name: str, target_context: Any) -> Any:
-        import pickle
-
-        from numba.core.compiler import CompileResult
-
-        data = store.read(name)
-        if data is None:
-            return None
-        try:
-            return CompileResult._rebuild(target_context, *pickle.loads(data))
-        except Exception as error:  # whole as it was written, and yet of no use
-            notice.warn_of_file(f"{name}, in the cache of compiled code, is unusable: {error!r}; it is compiled anew")
-            store.drop(name)
-            return None
 
     def save_overload(self, signature: Any, result: Any) -> None:
         """Keep the code for a signature."""
         from numba.core.serialize import dumps
 
-        name = self._name(signature, result.codegen)
-        if name is not None:
-            store.write(name, dumps(result._reduce()))
+        key = self._key(signature)
+        if key is not None:
+            store.write(self._name(key, result.codegen.magic_tuple()), dumps(result._reduce()))
+
+
+def _rebuilt(name: str, where: bundle.Bundle | None, target_context: Any) -> Any:
+    """The code of a name, out of a bundle or the cache; None if there is none, or it is of no use."""
+    import pickle
+
+    from numba.core.compiler import CompileResult
+
+    data = store.read(name) if where is None else bundle.read(name, where)
+    if data is None:
+        return None
+    try:
+        return CompileResult._rebuild(target_context, *pickle.loads(data))
+    except Exception as error:  # whole as it was written, and yet of no use
+        place = "in the cache of compiled code" if where is None else "compiled code that came with mobod"
+        notice.warn_of_file(f"{name}, {place}, is unusable: {error!r}; it is compiled anew")
+        if where is None:
+            store.drop(name)
+        return None

@@ -83,7 +83,6 @@ def numba() -> Any:
                 import numba.extending
                 import numpy.ma  # noqa: F401  (or Numba imports it in the middle of a call, where a fork would not wait for it)
 
-                _compile_once()
                 extensions()
                 # made when first asked for, under locks of their own, for which a fork would not wait either
                 target = numba.core.registry.cpu_target
@@ -97,7 +96,9 @@ def numba() -> Any:
                 as_compiled = numba.extending.overload(interpreted, jit_options=OPTIONS, strict=False)
                 as_compiled(_giving(substitutes[interpreted]))
             while _pending:
-                numba.extending.register_jitable(forceinline=True, no_cfunc_wrapper=True, **OPTIONS)(_pending.pop())
+                # that Python cannot call it says that it is a part of its callers alone: see `numba_patches`
+                inlined = {"forceinline": True, "no_cfunc_wrapper": True, "no_cpython_wrapper": True}
+                numba.extending.register_jitable(**inlined, **OPTIONS)(_pending.pop())
             while _pending_with_arrays:
                 options = {**OPTIONS, "_nrt": True}
                 numba.extending.register_jitable(no_cfunc_wrapper=True, **options)(_pending_with_arrays.pop())
@@ -160,7 +161,7 @@ def seconds_spent() -> float:
 
 @contextmanager
 def compiling() -> Iterator[None]:
-    """The context of compiling: holds the lock, uses `_compile_once`, and stops when the user interrupts."""
+    """The context of compiling: holds the lock, and stops when the user interrupts."""
     with lock():
         if _now.depth > 0:
             _now.depth += 1
@@ -191,7 +192,7 @@ def is_part_of_another() -> bool:
 def keep_parts_apart(dispatcher: Any) -> set[tuple[Any, ...]]:
     """Hide from Python what *dispatcher* compiles as a part of other kernels, and return the types of the arguments of that.
 
-    Such code cannot be called (see `_compile_once`): when Python calls it with the same types, it is compiled once more.
+    Such code cannot be called (see `numba_patches`): when Python calls it with the same types, it is compiled once more.
     """
     parts: set[tuple[Any, ...]] = set()
     add, compile_it = dispatcher.add_overload, dispatcher.compile
@@ -215,52 +216,3 @@ def keep_parts_apart(dispatcher: Any) -> set[tuple[Any, ...]]:
 
     dispatcher.add_overload, dispatcher.compile = add_overload, compile_whole
     return parts
-
-
-def _compile_once() -> None:
-    """Let LLVM optimize a kernel with all that is inlined into it, and make machine code of that alone.
-
-    Numba puts every function through all of LLVM's passes by itself, and makes machine code of it; one of ours then goes
-    through that again in each caller, and in the callers of these. Left out, that saves a quarter of the time a kernel takes to
-    compile, and the code is the same.
-    """
-    from numba import _dynfunc  # type: ignore[attr-defined]
-    from numba.core.codegen import CPUCodeLibrary
-    from numba.core.cpu import CPUContext
-    from numba.core.targetconfig import ConfigStack
-
-    replaced: Any = CPUCodeLibrary
-    context: Any = CPUContext
-    optimize = getattr(replaced, "_optimize_final_module", None)
-    finalize = getattr(replaced, "_finalize_final_module", None)
-    if optimize is None or finalize is None or not hasattr(replaced, "_finalize_dynamic_globals"):
-        return  # another version of Numba: compile as it does
-    executable = context.get_executable
-
-    def inlined() -> bool:
-        flags = ConfigStack.top_or_none() if _now.depth > 0 else None
-        return flags is not None and bool(flags.forceinline)
-
-    def optimize_unless_inlined(library: Any) -> None:
-        if not inlined():
-            optimize(library)
-
-    def finalize_unless_part(library: Any) -> None:
-        if not (inlined() or is_part_of_another()):
-            finalize(library)
-            return
-        library._finalize_dynamic_globals()
-        library._verify_declare_only_symbols()
-        library._finalized = True
-
-    def executable_unless_part(context: Any, library: Any, fndesc: Any, env: Any) -> Any:
-        if not (inlined() or is_part_of_another()):
-            return executable(context, library, fndesc, env)
-        library._ensure_finalized()
-        # Numba identifies it by this; it is never called
-        name, doc = fndesc.qualname.split(".")[-1], "part of a kernel"
-        return _dynfunc.make_function(fndesc.lookup_module(), name, doc, 0, env, (library,))
-
-    replaced._optimize_final_module = optimize_unless_inlined
-    replaced._finalize_final_module = finalize_unless_part
-    context.get_executable = executable_unless_part

@@ -11,8 +11,8 @@ from __future__ import annotations
 import dis
 import functools
 import hashlib
-import sys
 from collections.abc import Callable, Iterator
+from importlib.machinery import EXTENSION_SUFFIXES
 from types import BuiltinFunctionType, CodeType, FunctionType, ModuleType
 from typing import Any
 
@@ -21,9 +21,9 @@ import numpy as np
 from . import engine
 
 _CONSTANTS = frozenset(dis.hasconst)
-#: Numba's settings that change what it makes.
+#: Numba's settings that change what it makes, beside the processor, which names of files have for themselves.
 _SETTINGS = (
-    *("OPT", "LOOP_VECTORIZE", "SLP_VECTORIZE", "ENABLE_AVX", "CPU_NAME", "CPU_FEATURES", "BOUNDSCHECK", "DEBUGINFO_DEFAULT"),
+    *("OPT", "LOOP_VECTORIZE", "SLP_VECTORIZE", "ENABLE_AVX", "BOUNDSCHECK", "DEBUGINFO_DEFAULT", "USING_SVML"),
     *("DISABLE_INTEL_SVML", "DISABLE_PERFORMANCE_WARNINGS", "LLVM_REFPRUNE_PASS", "USE_LLVMLITE_MEMORY_MANAGER"),
 )
 
@@ -79,7 +79,7 @@ def _versions() -> str:
 
     digest = hashlib.blake2b(digest_size=16)
     settings = {name: getattr(config, name, None) for name in _SETTINGS}
-    digest.update(repr((sys.version, numba.__version__, llvmlite.__version__, settings)).encode())
+    digest.update(repr((EXTENSION_SUFFIXES[0], numba.__version__, llvmlite.__version__, settings)).encode())
     for module in (engine, kernels, routines, *(module for one in engine.extensions() for module in one.modules)):
         digest.update(_of_module(module))
     return digest.hexdigest()

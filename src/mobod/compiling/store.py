@@ -33,6 +33,8 @@ DAY = 86400.0
 UNUSED, ABANDONED = 60 * DAY, 3600.0
 #: Longest wait for another process to compile a kernel.
 PATIENCE = 600.0
+#: The names that this process has read or written: what a bundle of its work has to have.
+used: set[str] = set()
 
 
 @functools.cache
@@ -80,15 +82,22 @@ def read(name: str) -> bytes | None:
     except OSError as error:
         notice.warn_of_folder(f"the cache of compiled code cannot be read: {error}")
         return None
-    start = len(HEADER) + _DIGEST
-    if data[:start] != _head(data[start:]):
+    code = checked(data)
+    if code is None:
         notice.warn_of_file(f"{file}, compiled code, is damaged; it is compiled anew")
         drop(name)
         return None
     if age > DAY:  # it is still in use
         with contextlib.suppress(OSError):
             os.utime(file)
-    return data[start:]
+    used.add(name)
+    return code
+
+
+def checked(data: bytes) -> bytes | None:
+    """What was written as the content of a file with *data*; None if that is damaged."""
+    start = len(HEADER) + _DIGEST
+    return data[start:] if data[:start] == _head(data[start:]) else None
 
 
 def _head(data: bytes) -> bytes:
@@ -124,6 +133,7 @@ def write(name: str, data: bytes) -> None:
         finally:
             with contextlib.suppress(OSError):
                 os.unlink(part)
+        used.add(name)
     except OSError as error:
         notice.warn_of_folder(f"compiled code cannot be kept in {folder} ({error})")
 

@@ -51,6 +51,8 @@ class Contact(BetweenBodies):
 
     _rolling: bool
 
+    reads_ancestor = True
+
     def __init__(self, bodies: Sequence[AnyBody], *, disabled_by_default: bool, name: str | None) -> None:
         rows = (1, 2 if self._rolling else 0, 0)
         super().__init__(bodies, equations=rows, disabled_by_default=disabled_by_default, name=name)

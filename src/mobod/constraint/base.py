@@ -84,7 +84,7 @@ class Constraint(Parametrized, Operators):
         """
         body_indices calc_decorations check_coordinates constrained_bodies constrained_mobilizers depends_on_time
         disabled_by_default equations first_function interpreter lines marks mobilizer_indices not_finite number_of_equations
-        number_run own_rows pack_integers pack_numbers routine tied_bodies used_functions
+        number_run own_rows pack_integers pack_numbers reach reads_ancestor routine tied_bodies used_functions
         """.split()
     )
 
@@ -96,6 +96,8 @@ class Constraint(Parametrized, Operators):
     interpreter: Interpreter | None = None
     #: Whether its equations depend on time.
     depends_on_time = False
+    #: Whether its rows are written along axes of the Ancestor body.
+    reads_ancestor = False
     _conditional = False
     default_numbers: list[float] = []
 
@@ -500,6 +502,11 @@ class Constraint(Parametrized, Operators):
     def tied_bodies(self) -> list[MobilizedBody]:
         """Bodies that need relative motion for it to restrain; none where it acts on mobilizers too."""
         return [] if self.constrained_mobilizers else self.constrained_bodies
+
+    def reach(self) -> tuple[list[int], list[int]]:
+        """The bodies whose motion it reads, and those of whose mobilizers it reads coordinates or speeds."""
+        ancestor = [self.get_ancestor_mobilized_body().get_mobilized_body_index()] if self.reads_ancestor else []
+        return [*self.body_indices(), *ancestor], self.mobilizer_indices()
 
     def equations(self) -> tuple[int, int, int]:
         return self.number_of_equations

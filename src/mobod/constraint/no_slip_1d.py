@@ -105,6 +105,7 @@ class NoSlip1D(BetweenBodies, OneVelocity):
     """
 
     routine = _access.by_address(positions, velocities)
+    reads_ancestor = True
     _direction_display_length = 1.0
     _point_display_radius = 0.05
 

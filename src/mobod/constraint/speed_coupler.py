@@ -143,6 +143,10 @@ class SpeedCoupler(OneVelocity):
         """What the record keeps: its function."""
         return [(self.function, range(len(self.speeds) + len(self.coordinates)))]
 
+    def reach(self) -> tuple[list[int], list[int]]:
+        bodies, mobilizers = super().reach()
+        return bodies, [*mobilizers, *(body.get_mobilized_body_index() for body, _ in self.coordinates)]
+
     def pack_integers(self) -> list[int]:
         places = [x for body, j in self.speeds for x in (self.constrained_mobilizers.index(body), j)]
         places += [x for body, j in self.coordinates for x in (body.get_mobilized_body_index(), j)]

@@ -19,6 +19,7 @@ from .pose import Pose
 from .reference import Reference
 from .sensor import Sensor
 from .solve import solve
+from .state_feedback import StateFeedback
 from .velocity import Velocity
 
 __all__ = [
@@ -35,6 +36,7 @@ __all__ = [
     "Pose",
     "Reference",
     "Sensor",
+    "StateFeedback",
     "Velocity",
     "solve",
 ]

@@ -3,6 +3,8 @@
     d(udot) = udot_R - P lambda    udot_R = -M^-1 d(residual)    lambda = (G P)^+ (G udot_R + d(errors))    P = M^-1 G^T
 
 and where motions prescribe d(udot), udot_R = that - M^-1 (d(residual) + M that).
+
+Of one state, columns are eight in a vector, and factors on the left are numbers; of lanes all are lanes.
 """
 
 from typing import Any
@@ -11,52 +13,77 @@ from ..algebra.scalar import load, store, zero
 from ..compiling import generic
 from ..state.fields import Record
 from ..tree import constraint_operators
+from .residual import clear
+
+#: Columns of a product that are taken at once, packed: they stay in a processor's first cache.
+PACKED = 8
 
 
 @generic
-def add_products(A: Any, n: int, B: Any, m: int, end: int, factor: float, out: Any) -> None:
-    """*factor* A B, added to *out*: n rows of m columns, m rows up to column *end*."""
-    for i in range(0, n, 4):
-        i1, i2, i3 = min(i + 1, n - 1), min(i + 2, n - 1), min(i + 3, n - 1)
-        for j in range(end):
-            o = zero(load(A, 0, 0))
-            x0, x1, x2, x3 = o, o, o, o
-            for k in range(m):
-                b = load(B, k, j)
-                x0, x1 = x0 + load(A, i, k) * b, x1 + load(A, i1, k) * b
-                x2, x3 = x2 + load(A, i2, k) * b, x3 + load(A, i3, k) * b
-            for r, x in enumerate((x0, x1, x2, x3)):
-                if i + r < n:
-                    store(out, i + r, j, load(out, i + r, j) + factor * x)
+def add_products(A: Any, n: int, B: Any, m: int, begin: int, end: int, factor: float, out: Any, at: int, pack: Any) -> None:
+    """*factor* A B, added to *out* from column *at* on: n rows of m columns, m rows of columns from *begin* to before *end*.
+
+    *pack* is scratch, PACKED columns.
+    """
+    for first in range(begin, end, PACKED):
+        width, to = min(PACKED, end - first), at + first - begin
+        for k in range(m):
+            for j in range(width):
+                store(pack, k, j, load(B, k, first + j))
+        for i in range(0, n, 4):
+            i1, i2, i3 = min(i + 1, n - 1), min(i + 2, n - 1), min(i + 3, n - 1)
+            for j in range(0, width, 2):
+                j1 = min(j + 1, width - 1)
+                o = zero(load(pack, 0, 0))
+                x0, x1, x2, x3, y0, y1, y2, y3 = o, o, o, o, o, o, o, o
+                for k in range(m):
+                    b, c = load(pack, k, j), load(pack, k, j1)
+                    a0, a1, a2, a3 = load(A, i, k), load(A, i1, k), load(A, i2, k), load(A, i3, k)
+                    x0, x1, x2, x3 = x0 + a0 * b, x1 + a1 * b, x2 + a2 * b, x3 + a3 * b
+                    y0, y1, y2, y3 = y0 + a0 * c, y1 + a1 * c, y2 + a2 * c, y3 + a3 * c
+                for r, x in enumerate((x0, x1, x2, x3)):
+                    if i + r < n:
+                        store(out, i + r, to + j, load(out, i + r, to + j) + factor * x)
+                if j1 > j:
+                    for r, y in enumerate((y0, y1, y2, y3)):
+                        if i + r < n:
+                            store(out, i + r, to + j1, load(out, i + r, to + j1) + factor * y)
 
 
+# fmt: off
 @generic
 def constrain(
-    model: Record, rows: Any, columns: int, M_inv: Any, E: Any, G: Any, P: Any, x: Any, W: Any, L: Any, D: Any
+    model: Record, row_of: Any, errors: Any, E: Any, start: int, end: int, G: Any, rows_of_g: Any, P: Any, W: Any, L: Any,
+    D: Any, pack: Any,
 ) -> None:
-    """The part of multipliers, of the equations in *rows* alone, whose errors are in E."""
-    n, m = model.nu, rows.shape[0]
-    G[:] = 0.0
+    # fmt: on
+    """The part of multipliers, added to *D*, whose columns from *start* on are M^-1.
+
+    Parameters
+    ----------
+    row_of
+        Of each equation its row of *errors*, or -1.
+    errors, E
+        Errors by two names, a column at a time and eight; zero behind *start*.
+    start, end
+        A column of *errors*; how many columns *E* and *D* have.
+    G, rows_of_g, P, W, L, pack
+        Scratch.
+    """
+    n, m = model.nu, W.shape[0]
+    o = zero(load(model.time, 0, 0))
+    clear(G, o)
     constraint_operators.calc_g(model, G)
+    for r in range(model.num_rows):
+        if row_of[r] >= 0:
+            for i in range(n):
+                store(rows_of_g, row_of[r], i, load(G, r, i))
+    add_products(rows_of_g, m, D, n, 0, end, 1.0, E, 0, pack)  # G udot_R + errors, then G M^-1
     for k in range(m):
         for i in range(n):
-            total = zero(load(x, 0, 0))
-            for j in range(n):
-                total = total + load(M_inv, i, j) * load(G, rows[k], j)
-            store(P, i, k, total)
-            store(E, k, columns + i, 0.0)
-        for r in range(m):  # by the factor that accelerations are found with
-            store(x, rows[r], 0, 0.0)
-        store(x, rows[k], 0, 1.0)
-        constraint_operators.solve(model, x)
-        for r in range(m):
-            store(W, r, k, load(x, rows[r], 0))
-    for k in range(m):  # E becomes G udot_R + E
-        for j in range(columns + n):
-            total = load(E, k, j)
-            for i in range(n):
-                total = total + load(G, rows[k], i) * load(D, i, j)
-            store(E, k, j, total)
-    L[:] = 0.0
-    add_products(W, m, E, m, columns + n, 1.0, L)
-    add_products(P, n, L, m, columns + n, -1.0, D)
+            store(P, i, k, load(errors, k, start + i))
+    clear(W, o)
+    constraint_operators.put_inverse_of_gram(model, row_of, W)
+    clear(L, zero(load(L, 0, 0)))
+    add_products(W, m, E, m, 0, end, 1.0, L, 0, pack)
+    add_products(P, n, L, m, 0, end, -1.0, D, 0, pack)

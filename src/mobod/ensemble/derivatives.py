@@ -11,7 +11,9 @@ import numpy.typing as npt
 
 from ..algebra.arrays import Array
 from ..algebra.record import LANES
-from ..derivative.elements import CONSTRAINED
+from ..derivative.local import NUMBERS_OF_BLOCK
+from ..derivative.solve import PACKED
+from ..derivative.stiffness import NUMBERS_OF_STIFFNESS
 from ..errors import ConvergenceError, ModelError
 from ..system.analytic_derivatives import Sweep, Whole, sweep_for, whole_for
 from ..system.derivatives import ForwardDynamicsDerivatives, InverseDynamicsDerivatives
@@ -319,10 +321,11 @@ class Derivatives(OfParts):
                 kernel,
                 {},
                 (nu, wide),
-                before=(whole.of_parts, parts.rows, parts.driven, parts.asked),
+                before=(whole.of_parts, parts.rows, parts.driven, whole.plan),
                 scratch=(
-                    *(*self._scratch_of_parts(whole), (nu, columns), (m, wide), (all_driven, columns), (all_driven, nu)),
-                    *((num_rows, nu), (nu, m), (num_rows, 1), (m, m), (m, wide), self._column_scratch(), (nu, nu)),
+                    *(*self._scratch_of_parts(whole), (nu, nz + 1), (m, wide), (all_driven, columns), (all_driven, nu)),
+                    *((num_rows, nu), (m, nu), (nu, m), (m, m), (m, wide), (max(nu, m), PACKED), self._column_scratch()),
+                    (nu, nu),
                 ),
                 alone=_never,
                 realized=realized,
@@ -339,7 +342,6 @@ class Derivatives(OfParts):
     ) -> InverseDynamicsDerivatives:
         """Derivatives of inverse dynamics through all that acts."""
         nu, whole = self._template.tree.nu, self._whole()
-        asks = whole.parts.asked & ~CONSTRAINED
         with self._of_one(whole) as of_one:
 
             def kernel(block: Any, lanes_address: int, share: Any, states: Any, *others: Any) -> None:
@@ -352,9 +354,9 @@ class Derivatives(OfParts):
                 kernel,
                 {"udot": u_dot},
                 (nu, 3 * nu),
-                before=(whole.of_parts, np.zeros(0, np.int64), asks),
+                before=(whole.of_parts, whole.plan_of_inverse),
                 scratch=(
-                    *((self._template.tree.nb, 6), *self._scratch_of_parts(whole), (nu, 2 * nu)),
+                    *((self._template.tree.nb, 6), *self._scratch_of_parts(whole)),
                     *(self._column_scratch(), (nu, nu)),
                 ),
                 alone=_never,
@@ -371,7 +373,8 @@ class Derivatives(OfParts):
         tree = self._template.tree
         bends = tree.nu if whole.bent.any() else 0
         before = (tree.nu + tree.nq, 1), (tree.nq, 6), (bends, sweeps.NUMBERS_OF_BENDS), (tree.nb, 6)
-        return *before, *self._scratch_of_sweep(), (2 * tree.nu, tree.nu)
+        blocks = (tree.nu, NUMBERS_OF_STIFFNESS), (whole.num_blocks, NUMBERS_OF_BLOCK)
+        return *before, *self._scratch_of_sweep(), *blocks, (2 * tree.nu, tree.nu)
 
     @contextmanager
     def _of_one(self, whole: Whole) -> Iterator[list[tuple[Any, ...]]]:

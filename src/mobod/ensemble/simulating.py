@@ -16,14 +16,16 @@ import numpy.typing as npt
 
 from ..algebra.arrays import Array
 from ..integrator import Integrator
+from ..integrator._progress import Progress, say
 from ..measure.base import Measure
 from ..measure.memory import Memory
-from ..simulation.events import Events
+from ..simulation.events import Events, joined
 from ..simulation.hdf5_file import EXTENSIONS, FileRows, import_h5py
 from ..simulation.quantities import QUANTITY, Recording
 from ..simulation.run import integrator_settings
 from ..simulation.simulate import describe, report_times
 from ..stepping import record as rk
+from ..value.callers import callers_level
 from ..value.checks import check_extension, number
 from ..value.files import as_path, check_writable
 from ..value.stage import Stage
@@ -32,9 +34,11 @@ from .ensemble_trajectory import CopyOf, EnsembleTrajectory, Termination, counte
 from .failures import OF_STATUS, Failure, Reasons
 from .functions import EndWhere, RunFunction, ended_at, try_observer
 from .functions import observe as run_observer
-from .lane_runs import LaneRuns, own_of_each
+from .lane_runs import LaneRuns, Worker, own_of_each
 from .lanes import layout
 from .one_by_one import Onward, run_one
+from .schedule import Schedule
+from .scheduled_run import ScheduledRun
 from .sensitivity_rows import SensitivityRows, read_sensitivities
 from .state_runs import StateRuns, are_compiled
 from .stepping import Stepping, make_integrator
@@ -223,8 +227,16 @@ class Simulating(Stepping):
         times[:, -1] = starts + time
         return times
 
-    def _run_compiled(self, run: _Run, lanes: LaneRuns | StateRuns, results: Array, first: int, stop: int) -> None:
-        """Run states from *first* to *stop* - 1, with their reports in *results*."""
+    def _run_compiled(
+        self,
+        run: _Run,
+        lanes: LaneRuns | StateRuns,
+        results: Array,
+        first: int,
+        which: npt.NDArray[np.int64],
+        onward: Array | None = None,
+    ) -> None:
+        """Run states, *onward* if they are on their way; the first row of *results*, for reports, is state *first*'s."""
         times = run.times
         ends = np.ascontiguousarray(np.broadcast_to(times[:, -1], (self._n,)))
         data = (
@@ -236,7 +248,7 @@ class Simulating(Stepping):
             results,
             run.outcome,
             run.reached,
-            *(lanes.more if isinstance(lanes, StateRuns) else _ALL),
+            *(lanes.more if isinstance(lanes, StateRuns) else _ALL if onward is None else (which, onward)),
         )
 
         def work(number: int, chunks: Any, calls: Any) -> None:
@@ -249,8 +261,10 @@ class Simulating(Stepping):
                     attempts = min(2 * attempts, 1 << 24)
                 if number == 0:
                     run.show()
+                if status != layout.FINISHED and isinstance(worker, Worker) and lanes.adaptive:
+                    run.look_at_progress(worker)
 
-        self._helpers.share_all(Task(work, stop - first, lanes.WIDTH), self._threads)
+        self._helpers.share_all(Task(work, len(which), lanes.WIDTH), self._threads)
 
     def _state_runs(self, integrator: Integrator) -> StateRuns | None:
         """What threads need to run states one by one in compiled code; None where Python has a part in it."""
@@ -309,14 +323,16 @@ class Simulating(Stepping):
         onward = None
         if before[layout.STATUS] == layout.SUSPECT:
             size, error, strain = run.reached[i, 1:].tolist()
-            onward = Onward(float(run._start[0][i, 0]), error, int(strain))
+            onward = Onward(float(run._start[0][i, 0]), 0.0, error, int(strain))
+            if run.scheduled is not None:
+                onward = run.scheduled.onward(i, error, strain)
             if run.integrator.fixed_step_size is None:
                 settings.keywords["initial_step_size"] = size
         if not made and run.ends is not None and float(run.ends.call(state)) > 0.0:  # it ends where it begins
             rows[0], rows[1:] = state.y_values, np.nan
             run.outcome[i, : layout.NUM_STEPS] = rk.REACHED, 1
             run.terminations[i] = Termination(state.time, _ENDED, state.y_values.copy())
-            run.events[i] = ended_at(state.time), np.ones(1, np.int64)
+            run.add_events(i, ended_at(state.time), np.zeros(1, np.int64))
             return
         force = None if run.controller is None else run.controller.force
         wanted = None if run.tangents is None else run.tangents.wanted
@@ -324,9 +340,12 @@ class Simulating(Stepping):
         k = len(done.time) - (done.termination is not None)
         rows[made : made + k], rows[made + k :] = done.y[:k], np.nan
         if done.events is not None and done.event_rows is not None and len(done.events):
-            run.events[i] = done.events, made + done.event_rows
-        if done.changes:
-            run.changes[i] = [(made + row, *values) for row, *values in done.changes]
+            run.add_events(i, done.events, done.event_rows)
+        changes = [(made + row, *values) for row, *values in done.changes]
+        if onward is not None and onward.changed:  # before it was made, handlers have
+            changes.insert(0, (made, {name: array.copy() for name, array in state.own_fields.items()}, state.settings()))
+        if changes:
+            run.changes[i] = changes
         if run.tangents is not None and done.sensitivities is not None:
             run.tangents.put(i - first, done.sensitivities, k)
         self._put_back(i, done.state)
@@ -434,6 +453,13 @@ class _Run:
             made = ensemble._state_runs(integrator) if tangents is None else ensemble._variation_runs(integrator, tangents)
             self.lanes = made
         self.in_lanes = np.full(n, type(self.lanes) is LaneRuns)
+        self.scheduled: ScheduledRun | None = None
+        if isinstance(self.lanes, LaneRuns) and Schedule.of(ensemble._system):
+            schedule = ensemble._schedule_of(
+                integrator.accuracy, (ensemble._system.event_handlers, ensemble._system.event_reporters)
+            )
+            schedule.set_stale()
+            self.scheduled = ScheduledRun(ensemble, self, self.lanes, schedule)
         self.outcome = np.zeros((n, layout.OUTCOMES), np.int64)
         self.outcome[:, layout.STATUS] = layout.NOT_RUN
         self.reached = np.zeros((n, layout.REACHED_SIZE))
@@ -445,6 +471,7 @@ class _Run:
         #: What happened, by state, and the first row after each event.
         self.events: dict[int, tuple[Events, npt.NDArray[np.int64]]] = {}
         self._start = [part[:n].copy() for part in ensemble._variables]
+        self._departed = dict(ensemble._departures)
         self._results = np.empty((n, self._nt, ny)) if path is None else np.empty((0, self._nt, ny))
         self._about = describe(ensemble._system, ensemble._template)
         if tangents is not None:
@@ -452,6 +479,9 @@ class _Run:
         self._file = None if path is None else FileRows(path, self._about)
         self._progress = progress if callable(progress) else None
         self._bar = _bar(n) if progress is True else None
+        #: How states in lanes get on, and whether it was said of one that it does not.
+        self._progresses: dict[int, Progress] = {}
+        self._said_slow = False
         self._seen, self._began = 0.0, _clock.perf_counter()
 
     def go(self) -> None:
@@ -482,33 +512,52 @@ class _Run:
             ensemble._run_one_by_one(self, np.arange(first, stop), results, first)
             return
         departed = np.array([i for i in sorted(ensemble._departures) if first <= i < stop], np.int64)
-        if len(departed) < stop - first:
+        if self.scheduled is not None:
+            departed = np.union1d(departed, self.scheduled.go(np.setdiff1d(np.arange(first, stop), departed), results, first))
+        elif len(departed) < stop - first:
             with ensemble._hidden(departed):
-                ensemble._run_compiled(self, self.lanes, results, first, stop)
+                ensemble._run_compiled(self, self.lanes, results, first, np.arange(first, stop))
         for i in (np.flatnonzero(self.outcome[first:stop, layout.STATUS] == layout.TERMINATED) + first).tolist():
             y = np.concatenate([part[i] for part in ensemble._variables[1:5]])
             self.terminations[i] = Termination(float(self.reached[i, 0]), _ENDED, y)
-            self.events[i] = ended_at(float(self.reached[i, 0])), self.outcome[i, layout.ROWS : layout.ROWS + 1].copy()
+            self.add_events(i, ended_at(float(self.reached[i, 0])), np.zeros(1, np.int64))
             self.outcome[i, layout.STATUS] = rk.REACHED
         # an event may have happened, or accelerations jump where steps became too small, which steps of one state know how to
         # pass; of a few others that have failed the same finds out what was at fault
         status = self.outcome[first:stop, layout.STATUS]
         alone = (status == layout.SUSPECT) | ((status == rk.STEP_TOO_SMALL) & self.lanes.adaptive)
         alone[departed - first] = True
-        stuck, others = np.flatnonzero(alone), np.flatnonzero((status != rk.REACHED) & ~alone)[:_EXPLAINED]
+        known = (status == rk.REACHED) | (status == layout.NOT_CALLED)
+        stuck, others = np.flatnonzero(alone), np.flatnonzero(~known & ~alone)[:_EXPLAINED]
         again = np.concatenate([stuck, others]) + first
         if len(again):
             fresh = again[(self.outcome[again, layout.STATUS] != layout.SUSPECT) | (not self.lanes.hands_over)]
-            for part, start in zip(ensemble._variables, self._start, strict=True):
-                part[fresh] = start[fresh]
-            self.outcome[fresh] = layout.NOT_RUN, *[0] * (layout.OUTCOMES - 1)
+            self.begin_again(fresh)
             try:
                 ensemble._run_one_by_one(self, again, results, first)
             finally:  # after Ctrl-C, what has not come to its end is where it began
-                left = again[self.outcome[again, layout.STATUS] == layout.SUSPECT]
-                for part, start in zip(ensemble._variables, self._start, strict=True):
-                    part[left] = start[left]
-                self.outcome[left, layout.STATUS] = layout.NOT_RUN
+                self.begin_again(again[self.outcome[again, layout.STATUS] == layout.SUSPECT])
+
+    def add_events(self, i: int, events: Events, rows: npt.NDArray[np.int64]) -> None:
+        """Something has happened to state i; *rows*, beyond those that it has made, are the first ones after each."""
+        rows = rows + self.outcome[i, layout.ROWS]
+        if i in self.events:
+            before, following = self.events[i]
+            both = joined({0: before, 1: events})
+            events, rows = Events(both.rows, both.labels), np.concatenate([following, rows])
+        self.events[i] = events, rows
+
+    def begin_again(self, which: npt.NDArray[np.int64]) -> None:
+        """Let states be where they began, and not have run."""
+        for part, start in zip(self._ensemble._variables, self._start, strict=True):
+            part[which] = start[which]
+        known = self._ensemble._departures
+        for i in which.tolist():
+            known.pop(i, None)
+            self.events.pop(i, None)
+            if i in self._departed:
+                known[i] = self._departed[i]
+        self.outcome[which] = layout.NOT_RUN, *[0] * (layout.OUTCOMES - 1)
 
     def _blank(self, results: Array, first: int, stop: int) -> None:
         """No numbers where there are no reports."""
@@ -547,6 +596,30 @@ class _Run:
             self._progress(done, self._n)
         if self._bar is not None:
             self._bar.update(done - self._bar.n)
+
+    def look_at_progress(self, worker: Worker) -> None:
+        """Warn, once a run, of a state in a lane with so many steps to go that it hardly gets on."""
+        if self._said_slow:
+            return
+        for lane, i in enumerate(worker.lanes[layout.STATE].tolist()):
+            if i < 0:
+                continue
+            steps, time = int(worker.lanes[layout.STEPS, lane]), float(worker.control[rk.TIME, 0, lane])
+            progress = self._progresses.get(i)
+            if progress is None:
+                progress = self._progresses[i] = Progress()
+                progress.goal = float(self.times[min(i, len(self.times) - 1), -1])
+                progress.begin(steps, time)
+            found = progress.find_rest(steps, time)
+            if found is not None:
+                self._said_slow = True
+                state = self._ensemble._state(i).copy()
+                state.y_values[:], state.time = worker.work[rk.Y, : len(state.y_values), lane], time
+                state.invalidate_q()
+                no_control = np.zeros(rk.CONTROL_SIZE)
+                text = say(state.system, state, progress.goal, *found, no_control, self.integrator.max_step_size)
+                warnings.warn(f"state {i} of the ensemble: {text}", RuntimeWarning, stacklevel=callers_level())
+                return
 
     def close(self) -> None:
         """The run is over."""

@@ -22,13 +22,24 @@ if TYPE_CHECKING:
 @generic
 def coordinate(model: Any, integers: int) -> Any:
     """The coordinate. Integers: the body, and the number of the coordinate among the body's."""
-    return load(model.q, model.first_q[model.force_integers[integers]] + model.force_integers[integers + 1], 0)
+    return value_of(model, model.force_integers[integers], model.force_integers[integers + 1])
+
+
+@generic
+def value_of(model: Any, b: int, which: int) -> Any:
+    """Coordinate number *which* of body b."""
+    return load(model.q, model.first_q[b] + which, 0)
 
 
 @generic
 def push(model: Any, integers: int, f: Any) -> None:
     """A force on the coordinate."""
-    b, which = model.force_integers[integers], model.force_integers[integers + 1]
+    push_on(model, model.force_integers[integers], model.force_integers[integers + 1], f)
+
+
+@generic
+def push_on(model: Any, b: int, which: int, f: Any) -> None:
+    """A force on coordinate number *which* of body b."""
     i, k = model.first_q[b], model.first_u[b]
     if model.rates[b] == _rates.SAME:
         store(model.mobility_forces, k + which, 0, load(model.mobility_forces, k + which, 0) + f)
@@ -43,8 +54,13 @@ def push(model: Any, integers: int, f: Any) -> None:
 
 @generic
 def coordinate_rate(model: Any, integers: int) -> Any:
-    """The rate of the coordinate, from u: in lanes q_dot may have been left out."""
-    b, which = model.force_integers[integers], model.force_integers[integers + 1]
+    """The rate of the coordinate."""
+    return rate_of(model, model.force_integers[integers], model.force_integers[integers + 1])
+
+
+@generic
+def rate_of(model: Any, b: int, which: int) -> Any:
+    """The rate of coordinate number *which* of body b, from u: in lanes q_dot may have been left out."""
     i, k = model.first_q[b], model.first_u[b]
     if model.rates[b] == _rates.SAME:
         rate = load(model.u, k + which, 0)
@@ -69,6 +85,9 @@ class OnCoordinate(Force):
         place, numbers = mobility(forces, mobod, which_q, "which_q"), self.declared(name, **own)
         super().__init__(forces, disabled_by_default=disabled_by_default, name=name)
         self.default_integers, self.default_numbers = list(place), numbers
+
+    def reach(self) -> tuple[list[int], list[int]]:
+        return [], self.default_integers[:1]
 
     def get_mobilized_body(self) -> MobilizedBody:
         """The body whose mobilizer's coordinate it acts on."""

@@ -85,6 +85,9 @@ class Drag(Force):
         self.default_integers = [b]
         self.default_numbers = [*numbers, *np.asarray(X.R).ravel().tolist(), *np.asarray(X.p).tolist(), *own]
 
+    def reach(self) -> tuple[list[int], list[int]]:
+        return self.default_integers[:1], []
+
     def get_mobilized_body(self) -> MobilizedBody:
         """The body that it acts on."""
         return self._body(0)

@@ -41,6 +41,9 @@ class OnMobility(Force):
         super().__init__(forces, disabled_by_default=disabled_by_default, name=name)
         self.default_integers, self.default_numbers = list(place), numbers
 
+    def reach(self) -> tuple[list[int], list[int]]:
+        return [], self.default_integers[:1]
+
     def get_mobilized_body(self) -> MobilizedBody:
         """The body whose mobilizer it acts on."""
         return self._body(0)

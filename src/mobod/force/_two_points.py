@@ -85,6 +85,9 @@ class TwoPoints(Force):
         super().__init__(forces, disabled_by_default=disabled_by_default, name=name)
         self.default_integers, self.default_numbers = bodies, numbers
 
+    def reach(self) -> tuple[list[int], list[int]] | None:
+        return None if self.used_functions else (self.default_integers[:2], [])
+
     def get_body1(self) -> MobilizedBody:
         """The body of the first point."""
         return self._body(0)

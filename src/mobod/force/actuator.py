@@ -129,8 +129,8 @@ class Actuator(Force):
     gain, bias : (3,) array_like
         f = gain . (1, l, v) a + bias . (1, l, v), with l and v the transmission's length and speed. Unless given, the force
         is the control.
-    default : float
-        The control in a default state.
+    control : float
+        In a default state.
     control_range, force_range : (float, float)
         What control and force are kept within; infinite where there is no bound.
     dynamics : {None, "integrator", "filter"}
@@ -183,7 +183,7 @@ class Actuator(Force):
         *,
         gain: ArrayLike = (1.0, 0.0, 0.0),
         bias: ArrayLike = (0.0, 0.0, 0.0),
-        default: float = 0.0,
+        control: float = 0.0,
         control_range: tuple[float, float] = (-np.inf, np.inf),
         force_range: tuple[float, float] = (-np.inf, np.inf),
         dynamics: str | None = None,
@@ -195,7 +195,7 @@ class Actuator(Force):
         name: str | None = None,
     ) -> None:
         whose = "an Actuator" if name is None else repr(name)
-        numbers = self.declared(name, default=default, gain=gain, bias=bias)
+        numbers = self.declared(name, control=control, gain=gain, bias=bias)
         ranges = {"control_range": control_range, "force_range": force_range, "activation_range": activation_range}
         ranges["applied_range"] = applied_range
         for what, bounds in ranges.items():
@@ -207,6 +207,7 @@ class Actuator(Force):
         through = check_transmission(forces, transmission)
         super().__init__(forces, disabled_by_default=disabled_by_default, name=name)
         self._transmission, self._dynamics = through, _DYNAMICS[dynamics]
+        through.serve(self)
         self.default_integers = [self._dynamics, *through.integers]
         self.default_numbers = [*numbers, *through.numbers]
 
@@ -215,7 +216,6 @@ class Actuator(Force):
         "",
         checks.finite,
         "the control: what the gain is multiplied by",
-        given_as="default",
         invalidates=Stage.DYNAMICS,
     ).accessors()
     get_default_gain, set_default_gain, get_gain, set_gain = parameters.vector(
@@ -247,6 +247,14 @@ class Actuator(Force):
         """The transmission's, where it is a path."""
         return self._transmission.calc_lines(state)
 
+    @property
+    def reads_time(self) -> bool:
+        """The path's functions are of coordinates."""
+        return False
+
+    def reach(self) -> tuple[list[int], list[int]] | None:
+        return self._transmission.reach()
+
     def get_transmission(self) -> Transmission:
         """What it acts through."""
         return self._transmission
@@ -265,11 +273,13 @@ class Actuator(Force):
 
     def calc_length(self, state: State) -> float:
         """The transmission's length. Needs POSITION."""
-        return float(self._own(state, "calc_length", Stage.POSITION, 0))
+        self._check(state, "calc_length")
+        return self._transmission.calc_length(state)
 
     def calc_speed(self, state: State) -> float:
         """The transmission's speed. Needs VELOCITY."""
-        return float(self._own(state, "calc_speed", Stage.VELOCITY, 1))
+        self._check(state, "calc_speed")
+        return self._transmission.calc_speed(state)
 
     def calc_force(self, state: State) -> float:
         """The force along the transmission; zero where it is disabled. Needs VELOCITY."""
@@ -279,13 +289,6 @@ class Actuator(Force):
         x = self.span[2]
         a = control(state.record, x) if not self.num_z else state.z_values[self.first_z]
         return float(law(state.record, x, a, length, speed))
-
-    def _own(self, state: State, asked: str, stage: Stage, which: int) -> Any:
-        self._check(state, asked)
-        if state.stage_number < stage:
-            state.refuse(asked, stage)
-        i, _, x, _ = self.span
-        return number(state.record, x + RATIO) * self._transmission.FUNCTIONS[which](state.record, i + 1, x + RATIO + 1)
 
 
 def checked_range(what: str, bounds: tuple[float, float]) -> list[float]:

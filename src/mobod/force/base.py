@@ -63,8 +63,8 @@ class Force(Parametrized):
         KIND add_force calc_lines calc_push check_tree default_integers disabled_by_default discrete_run element entry
         first_function
         first_memory holds_mobility_forces holds_wrenches first_z implementation num_z number_runs pack_integers
-        pack_numbers place_of_parameters pool_run reads_mobilizers
-        reads_positions_only reads_z routine span used_functions why_not_finite
+        pack_numbers place_of_parameters pool_run reach reads_mobilizers
+        reads_positions_only reads_time reads_z routine span used_functions why_not_finite
         """.split()
     )
 
@@ -101,6 +101,18 @@ class Force(Parametrized):
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self._name!r}>"
+
+    def reach(self) -> tuple[list[int], list[int]] | None:
+        """The bodies whose motion it reads or that it pushes, and those of whose mobilizers it reads or pushes coordinates.
+
+        None where it may be any. Derivatives are taken by these alone.
+        """
+        return None
+
+    @property
+    def reads_time(self) -> bool:
+        """Whether its forces may be functions of time."""
+        return len(self.used_functions) > 0
 
     @property
     def name(self) -> str:

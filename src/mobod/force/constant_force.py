@@ -93,6 +93,9 @@ class ConstantForce(Force):
         super().__init__(forces, disabled_by_default=disabled_by_default, name=name)
         self.default_integers, self.default_numbers = [b], numbers
 
+    def reach(self) -> tuple[list[int], list[int]]:
+        return self.default_integers[:1], []
+
     get_default_station, set_default_station, get_station, set_station = parameters.vector(
         "station", "length", "the point, in the body"
     ).accessors()

@@ -169,6 +169,16 @@ class Custom(OfFunctions):
 
     # ------------------------------------------------------------------------------------------ what the system asks
 
+    def reach(self) -> tuple[list[int], list[int]] | None:
+        if self._compiled is None:
+            return None
+        n = self._shape.num_bodies
+        return self.default_integers[:n], self.default_integers[n:]
+
+    @property
+    def reads_time(self) -> bool:
+        return not self.reads_positions_only
+
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in self.__dict__.items() if name != "routine"}
 

@@ -291,6 +291,9 @@ class ExponentialSpring(Force):
         super().__init__(forces, disabled_by_default=disabled_by_default, name=name)
         self.default_integers, self.default_numbers = bodies, numbers
 
+    def reach(self) -> tuple[list[int], list[int]]:
+        return [0, *self.default_integers[:1]], []
+
     def get_body(self) -> MobilizedBody:
         """The body of the point."""
         return self._body(0)

@@ -105,6 +105,9 @@ class GravityCompensation(Force):
         super().__init__(forces, disabled_by_default=disabled_by_default, name=name)
         self.default_integers, self.default_numbers = [len(bodies), *bodies], [*numbers, *parts]
 
+    def reach(self) -> tuple[list[int], list[int]]:
+        return self.default_integers[1:], []
+
     get_default_gravity_vector, set_default_gravity_vector, get_gravity_vector, set_gravity_vector = parameters.vector(
         "gravity_vector", "length/time^2", "the acceleration of free fall, in Ground"
     ).accessors()

@@ -254,6 +254,9 @@ class SmoothSphereHalfSpace(Force):
         super().__init__(forces, disabled_by_default=disabled_by_default, name=name)
         self.default_integers, self.default_numbers = bodies, numbers
 
+    def reach(self) -> tuple[list[int], list[int]]:
+        return self.default_integers[:2], []
+
     def get_body_sphere(self) -> MobilizedBody:
         """The body of the sphere."""
         return self._body(0)

@@ -17,7 +17,6 @@ from ..algebra.scalar import where, zero
 from ..compiling import Routine, generic
 from ..state import parameters
 from ..value import checks
-from ..value.stage import Stage
 from ._pools import number
 from ._routine import by_address
 from .actuator import checked_range
@@ -86,8 +85,8 @@ def _make(functions: Functions) -> tuple[Any, Any, Any]:
     @generic
     def power(model: Any, i: int, x: int) -> Any:
         ratio = number(model, x + RATIO)
-        v = ratio * speed(model, i, x + RATIO + 1)
         s = stretch(model, x, ratio * length(model, i, x + RATIO + 1))
+        v = ratio * speed(model, i, x + RATIO + 1)
         return -(drag(model, x, v) + spring(model, x, s) * (give(model, x, s, v) - 1.0)) * v
 
     for made in (add, energy, power):
@@ -179,6 +178,7 @@ class TransmissionSpring(Force):
         through = check_transmission(forces, transmission)
         super().__init__(forces, disabled_by_default=disabled_by_default, name=name)
         self._transmission = through
+        through.serve(self)
         self.default_integers, self.default_numbers = list(through.integers), [*numbers, *through.numbers]
 
     get_default_stiffness, set_default_stiffness, get_stiffness, set_stiffness = parameters.scalar(
@@ -200,17 +200,27 @@ class TransmissionSpring(Force):
         """The transmission's, where it is a path."""
         return self._transmission.calc_lines(state)
 
+    @property
+    def reads_time(self) -> bool:
+        """The path's functions are of coordinates."""
+        return False
+
+    def reach(self) -> tuple[list[int], list[int]] | None:
+        return self._transmission.reach()
+
     def get_transmission(self) -> Transmission:
         """What it acts through."""
         return self._transmission
 
     def calc_length(self, state: State) -> float:
         """The transmission's length. Needs POSITION."""
-        return float(self._own(state, "calc_length", Stage.POSITION, 0))
+        self._check(state, "calc_length")
+        return self._transmission.calc_length(state)
 
     def calc_speed(self, state: State) -> float:
         """The transmission's speed. Needs VELOCITY."""
-        return float(self._own(state, "calc_speed", Stage.VELOCITY, 1))
+        self._check(state, "calc_speed")
+        return self._transmission.calc_speed(state)
 
     def calc_force(self, state: State) -> float:
         """The force along the transmission; zero where it is disabled. Needs VELOCITY."""
@@ -219,13 +229,6 @@ class TransmissionSpring(Force):
             return 0.0
         s, v = stretch(state.record, x, np.float64(length)), np.float64(speed)
         return float(spring(state.record, x, s) * give(state.record, x, s, v) + drag(state.record, x, v))
-
-    def _own(self, state: State, asked: str, stage: Stage, which: int) -> Any:
-        self._check(state, asked)
-        if state.stage_number < stage:
-            state.refuse(asked, stage)
-        i, _, x, _ = self.span
-        return number(state.record, x + RATIO) * self._transmission.FUNCTIONS[which](state.record, i, x + RATIO + 1)
 
 
 __all__ = ["TransmissionSpring"]

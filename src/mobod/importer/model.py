@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from ..algebra.arrays import Array
 from ..value.attributes import Sealed
+from ..value.checks import suggest
 from ..value.html_table import html_table
+from ..value.stage import Stage
 
 if TYPE_CHECKING:
     from ..constraint.base import Constraint
@@ -61,8 +63,8 @@ class Model(Sealed):
         Likewise, where limits are simulated; those of tendons are the latter, by the tendon's name.
     actuators : dict of str to Force
         What drives the model, by the file's name.
-    muscles : dict of str to object
-        What the file says of each muscle, as data: no muscle is simulated yet, and `report` says so.
+    muscles : dict of str to Muscle
+        Those that act, by the file's name; what an OpenSim file says of them is in ``data["muscles"]``.
     keyframes : dict of str to callable
         States that the file names: ``model.keyframes[name]()`` makes one.
     contacts : CompliantContactSubsystem or None
@@ -140,6 +142,53 @@ class Model(Sealed):
         if not system.is_interpreted:  # hooks of users' parts are called for each new state
             self._kept = token, state.copy()
         return state
+
+    def equilibrate_muscles(self, state: State) -> None:
+        """Give the fibers of all muscles the lengths at which they balance their tendons.
+
+        At the state's coordinates and activations, and zero fiber velocity. The state is realized to POSITION for it.
+
+        Parameters
+        ----------
+        state : State
+            Its fiber lengths, or tendon forces, are changed.
+
+        Raises
+        ------
+        ConvergenceError
+            If a muscle has no equilibrium; it names the muscle, its length and its limits. The state is then as it was.
+        """
+        from ..muscle import equilibrate
+
+        self.system.realize(state, Stage.POSITION)
+        equilibrate(state, self.muscles.values())
+
+    def calc_moment_arm(self, state: State, muscle: str, coordinate: str) -> float:
+        """The moment arm of a muscle about a coordinate, with those that are coupled to it by constraints moving along.
+
+        Parameters
+        ----------
+        state : State
+            Realized to POSITION.
+        muscle, coordinate : str
+            Their names.
+
+        Returns
+        -------
+        float
+            As OpenSim defines it: the generalized force on the coordinate of a unit tension; zero of one that cannot move.
+
+        Raises
+        ------
+        KeyError
+            If there is no such muscle or coordinate.
+        """
+        found = self.muscles.get(muscle)
+        if found is None:
+            raise KeyError(f"the model has no muscle {muscle!r}; {suggest(muscle, [*self.muscles])}")
+        if coordinate not in self.speeds:
+            raise KeyError(f"the model has no speed of a coordinate {coordinate!r}; {suggest(coordinate, [*self.speeds])}")
+        return float(found.get_path().calc_moment_arm_of(state, self.speeds[coordinate]))
 
     def save_urdf(self, path: str | os.PathLike[str]) -> list[str]:
         """Write the model to a URDF file; see `importer.export.save_urdf`, which takes systems too.

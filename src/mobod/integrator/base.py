@@ -111,7 +111,7 @@ class Integrator(Sealed):
         control counts ends_at_stage entry_points error_order fail final_time find_quick flight_resolution follow_jump
         follows_jumps get_room goes_on held kernel leave_at previous_time quick restart return_every_internal_step sample
         set_out_for share_witnesses singularities step_and_report steps_contacts table take_up termination
-        try_step warned why_too_small
+        try_step warn_of_passing warned why_too_small
         """.split()
     )
 
@@ -547,7 +547,7 @@ class Integrator(Sealed):
                 self.leave_at(float(self.control[rk.TIME]))
                 raise
             if counts[rk.PASSES] == 1:
-                self._warn_of_passing()
+                self.warn_of_passing()
             if self.control[rk.FIXED_STEP] == 0.0 and "progress" not in self.warned:
                 self._look_at_progress()
             if status == rk.COLLAPSED:
@@ -670,7 +670,7 @@ class Integrator(Sealed):
                 message = f"at time {time:.9g} steps have come down to {step:.3g}: {text}"
                 warnings.warn(message, RuntimeWarning, stacklevel=callers_level())
 
-    def _warn_of_passing(self) -> None:
+    def warn_of_passing(self) -> None:
         """Warn, once a run, that a step that may not be shorter may have carried two surfaces through each other."""
         self.counts[rk.PASSES] = 2
         control, state = self.control, self._state

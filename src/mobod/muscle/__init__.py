@@ -1,6 +1,6 @@
 """Muscles: one kind a file, each a force along a path; curves.py has what their fibers and tendons are made of."""
 
-from .base import Muscle
+from .base import Muscle, equilibrate
 from .curves import ActiveForceLengthCurve, FiberForceLengthCurve, ForceVelocityCurve, TendonForceLengthCurve
 from .degroote_fregly2016 import DeGrooteFregly2016
 from .millard2012 import Millard2012Equilibrium
@@ -17,4 +17,5 @@ __all__ = [
     "Muscle",
     "TendonForceLengthCurve",
     "Thelen2003",
+    "equilibrate",
 ]

@@ -3,7 +3,8 @@
 A new kind is a file beside this one. It provides
 
 1. compiled functions ``active(model, x, n)`` and ``passive(model, x, n)`` of the normalized fiber length n,
-   ``tendon(model, x, n)`` of the normalized tendon length, all as a part of the largest isometric force;
+   ``tendon(model, x, n)`` of the normalized tendon length, ``by_velocity(model, x, v)`` of the normalized fiber velocity, all
+   as a part of the largest isometric force;
    ``contract(model, i, x, z, length, speed)``, which gives fiber length, cos of the pennation angle, fiber velocity, tendon
    force, active force, elastic and damping force of the fiber, the velocity of the fiber's end along the tendon, and the rate
    of its second z; and
@@ -17,7 +18,7 @@ and its damping. With its elastic energy the audit of a run closes.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
@@ -40,6 +41,7 @@ from ._fiber import ACTIVATES, FIBER, HEAD, HEIGHT, SHORTEST, SLACK, STRENGTH, S
 if TYPE_CHECKING:
     from ..decoration.rubber_band_line import Line
     from ..force.subsystem import GeneralForceSubsystem
+    from ..mobilizer.base import MobilizedBody
     from ..state.state import State
 
 #: cos of the largest pennation angle.
@@ -57,6 +59,7 @@ class Functions(NamedTuple):
     contract: Callable[..., Any]
     stored: Callable[..., Any]
     activation_rate: Callable[..., Any]
+    by_velocity: Callable[..., Any]
     #: How many of its numbers come before the path's ratio.
     num_numbers: int
 
@@ -140,7 +143,7 @@ class Muscle(Force):
         get_tendon_slack_length,
         set_tendon_slack_length,
     ) = parameters.scalar(
-        "tendon_slack_length", "length", checks.positive, "the tendon length beyond which it pulls"
+        "tendon_slack_length", "length", checks.not_negative, "the tendon length beyond which it pulls"
     ).accessors()
     (
         get_default_pennation_angle_at_optimal,
@@ -203,8 +206,11 @@ class Muscle(Force):
         stretches = not checks.flag("ignore_tendon_compliance", ignore_tendon_compliance)
         activates = not checks.flag("ignore_activation_dynamics", ignore_activation_dynamics)
         through = check_transmission(forces, path)
+        if stretches and not numbers[SLACK] > 0.0:
+            raise ModelError("tendon_slack_length has to be above zero where the tendon stretches; got 0")
         start = checks.between("default_activation", default_activation, 0.0, 1.0)
         super().__init__(forces, disabled_by_default=disabled_by_default, name=name)
+        through.serve(self)
         self._path, self._start = through, [start] * activates + [default_variable] * stretches
         self.default_integers = [int(activates), int(stretches), choice, *through.integers]
         self.default_numbers = [*numbers, *through.numbers]
@@ -229,6 +235,15 @@ class Muscle(Force):
     def num_z(self) -> int:  # type: ignore[override]
         """How many of activation and fiber are variables."""
         return len(self._start)
+
+    def reach(self) -> tuple[list[int], list[int]] | None:
+        """What its path names."""
+        return self._path.reach()
+
+    @property
+    def reads_time(self) -> bool:
+        """The path's functions are of coordinates."""
+        return False
 
     @property
     def reads_z(self) -> bool:  # type: ignore[override]
@@ -304,19 +319,26 @@ class Muscle(Force):
 
     def get_length(self, state: State) -> float:
         """The length of the path: fiber along the tendon's line, and tendon. Needs POSITION."""
-        return float(self._along(state, "get_length", Stage.POSITION, 0))
+        self._check(state, "get_length")
+        if state.stage_number < Stage.POSITION:
+            state.refuse("get_length", Stage.POSITION)
+        return self._path.calc_length(state)
 
     def get_lengthening_speed(self, state: State) -> float:
         """The rate of that length. Needs VELOCITY."""
-        return float(self._along(state, "get_lengthening_speed", Stage.VELOCITY, 1))
+        self._check(state, "get_lengthening_speed")
+        if state.stage_number < Stage.VELOCITY:
+            state.refuse("get_lengthening_speed", Stage.VELOCITY)
+        return self._path.calc_speed(state)
 
-    def _along(self, state: State, asked: str, stage: Stage, which: int) -> Any:
-        self._check(state, asked)
-        if state.stage_number < stage:
-            state.refuse(asked, stage)
-        i, _, x, _ = self.span
-        ratio = x + self.FUNCTIONS.num_numbers
-        return number(state.record, ratio) * self._path.FUNCTIONS[which](state.record, i + HEAD, ratio + 1)
+    def calc_path_points(self, state: State) -> Array:
+        """Where the path goes, (n, 3) in Ground, bends as polygons. Needs POSITION."""
+        return self._path.calc_path_points(state)
+
+    @property
+    def wraps(self) -> tuple[Any, ...]:
+        """The surfaces that its path may bend over."""
+        return tuple(getattr(self._path, "surfaces", ()))
 
     def calc_lines(self, state: State) -> list[Line]:
         """The path's."""
@@ -325,9 +347,11 @@ class Muscle(Force):
     # ------------------------------------------------------------------------------------------ results
 
     def _contraction(self, state: State, asked: str) -> Contraction:
-        speed = self._along(state, asked, Stage.VELOCITY, 1)
+        self._check(state, asked)
+        if state.stage_number < Stage.VELOCITY:
+            state.refuse(asked, Stage.VELOCITY)
+        length, speed = self._path.calc_length(state), self._path.calc_speed(state)
         i, _, x, _ = self.span
-        length = self._along(state, asked, Stage.POSITION, 0)
         found = self.FUNCTIONS.contract(state.record, i, x, self.first_z, np.float64(length), np.float64(speed))
         return Contraction(*(float(one) for one in found))
 
@@ -360,19 +384,12 @@ class Muscle(Force):
     def calc_moment_arms(self, state: State) -> Array:
         """The generalized force of a unit tension, (nu,): minus the gradient of the length. Needs POSITION."""
         self._check(state, "calc_moment_arms")
-        if state.stage_number < Stage.POSITION:
-            state.refuse("calc_moment_arms", Stage.POSITION)
-        record, (i, _, x, _) = state.record, self.span
-        ratio = x + self.FUNCTIONS.num_numbers
-        kept = [array.copy() for array in (record.body_forces, record.mobility_forces)]
-        try:
-            record.body_forces[:], record.mobility_forces[:] = 0.0, 0.0
-            self._path.FUNCTIONS[2](record, i + HEAD, ratio + 1, -float(number(record, ratio)))
-            forces, arms = record.body_forces.reshape(-1, 2, 3).copy(), record.mobility_forces[:, 0].copy()
-        finally:
-            record.body_forces[:], record.mobility_forces[:] = kept
-        matter = self._forces.get_system().get_matter_subsystem()
-        return np.asarray(arms + matter.multiply_by_system_jacobian_transpose(state, forces))
+        return self._path.calc_moment_arms(state)
+
+    def calc_moment_arm(self, state: State, mobod: MobilizedBody, which_u: int = 0) -> float:
+        """That of one mobility, with the others moving as constraints ask: see `force.transmission.Path`. Needs POSITION."""
+        self._check(state, "calc_moment_arm")
+        return self._path.calc_moment_arm(state, mobod, which_u)
 
     # ------------------------------------------------------------------------------------------ curves
 
@@ -393,6 +410,33 @@ class Muscle(Force):
     def tendon_force_length(self, n: ArrayLike) -> Any:
         """The tendon's force at normalized lengths, by the largest isometric force; of a default state's parameters."""
         return self._at(self.FUNCTIONS.tendon, "normalized tendon lengths", n)
+
+    def calc_rigid_tendon_forces(self, length: ArrayLike, speed: ArrayLike) -> tuple[Array, Array]:
+        """What the muscle would pull with if its tendon did not stretch, at lengths and speeds of its path.
+
+        Parameters
+        ----------
+        length, speed : array_like
+            Of the path, one shape.
+
+        Returns
+        -------
+        active : array
+            The active force along the tendon at full activation, of a default state's parameters.
+        passive : array
+            The passive one, without damping.
+        """
+        lengths, speeds = np.broadcast_arrays(checks.numbers("length", length), checks.numbers("speed", speed))
+        n = np.array(self.default_numbers)
+        pool = SimpleNamespace(force_numbers=n[:, None])
+        along = lengths.ravel() - n[SLACK]
+        fiber = np.maximum(np.hypot(np.maximum(along, 0.0), n[HEIGHT]), self._shortest(n))
+        cos = np.asarray(_fiber.cosine(pool, 0, fiber))
+        velocity = np.where(along > 0.0, speeds.ravel() * cos, 0.0) / (n[_fiber.SPEED] * n[FIBER])
+        normal, scale = fiber / n[FIBER], n[STRENGTH] * cos
+        active = scale * self.FUNCTIONS.active(pool, 0, normal) * self.FUNCTIONS.by_velocity(pool, 0, velocity)
+        passive = scale * self.FUNCTIONS.passive(pool, 0, normal)
+        return np.asarray(active).reshape(lengths.shape), np.asarray(passive).reshape(lengths.shape)
 
     # ------------------------------------------------------------------------------------------ equilibrium
 
@@ -446,6 +490,41 @@ class Muscle(Force):
         return fiber
 
 
+def equilibrate(state: State, muscles: Iterable[Muscle]) -> None:
+    """Give the fibers of muscles the lengths at which they balance their tendons: `Muscle.equilibrate` of each.
+
+    Parameters
+    ----------
+    state : State
+        At POSITION; it falls to VELOCITY at most.
+    muscles : iterable of Muscle
+
+    Raises
+    ------
+    ConvergenceError
+        If one has no equilibrium. The state is then as it was.
+
+    Examples
+    --------
+    >>> from importlib.resources import files
+    >>> import mobod as mb
+    >>> leg = mb.load_osim(files("mobod") / "examples" / "leg6dof9musc.osim")
+    >>> state = leg.default_state()
+    >>> leg.system.realize(state, mb.Stage.POSITION)
+    >>> equilibrate(state, leg.muscles.values())
+    >>> leg.system.realize(state)
+    >>> abs(leg.muscles["soleus_r"].get_fiber_velocity(state)) < 1e-9
+    True
+    """
+    before = state.z_values.copy()
+    try:
+        for one in muscles:
+            one.equilibrate(state)
+    except ConvergenceError:
+        state.upd_z()[:] = before
+        raise
+
+
 def _make(functions: Functions, path: Any) -> tuple[Any, Any, Any]:
     length, speed, apply = path
     contract, stored, activation_rate, before = (
@@ -494,4 +573,4 @@ def _routine_of(functions: Functions, path: Any) -> Routine:
     return _routines[key]
 
 
-__all__ = ["Contraction", "Functions", "Muscle"]
+__all__ = ["Contraction", "Functions", "Muscle", "equilibrate"]

@@ -43,6 +43,8 @@ _D1, _D2, _D3, _D4 = -0.3211346127989808, -8.149, -0.374, 0.8825327733249912
 #: fT's factor, which is its offset too, and kT eT: fT is 1 at a strain of eT.
 _C = 0.2
 _STEEPNESS = math.log((1.0 + _C) / _C)
+#: Exponents beyond which numbers overflow.
+_MOST = 700.0
 _LEAST_LENGTH = 0.2  # of the passive curve's zero
 
 
@@ -81,9 +83,16 @@ def by_velocity(v: Any) -> Any:
 
 
 @generic
+def by_normalized_velocity(model: Any, x: int, v: Any) -> Any:
+    """fv, whatever the parameters."""
+    return by_velocity(v)
+
+
+@generic
 def velocity_of(fv: Any) -> Any:
     """v."""
-    e = exp((fv - _D4) / _D1)
+    x = (fv - _D4) / _D1
+    e = exp(where(x > _MOST, _MOST + zero(x), where(x < -_MOST, -_MOST + zero(x), x)))
     return (0.5 * (e - 1.0 / e) - _D3) / _D2
 
 
@@ -240,7 +249,7 @@ class DeGrooteFregly2016(Muscle):
     (('activation', 'normalized_tendon_force'), 1.0)
     """
 
-    FUNCTIONS = Functions(active, passive, tendon, contract, stored, activation_rate, END)
+    FUNCTIONS = Functions(active, passive, tendon, contract, stored, activation_rate, by_normalized_velocity, END)
     _VARIABLE = "normalized_tendon_force"
 
     (

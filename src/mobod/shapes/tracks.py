@@ -13,8 +13,9 @@ from ..algebra.arrays import Array, Indices
 from ..decoration.rubber_band_line import Line
 from ..force.actuator import Actuator
 from ..force.base import Force
-from ..force.transmission import WrappedPath
+from ..force.transmission import Path, WrappedPath
 from ..force.transmission_spring import TransmissionSpring
+from ..muscle import Muscle
 from ..value.stage import Stage
 from .mechanism import find_matter
 
@@ -27,7 +28,7 @@ Rgb: TypeAlias = tuple[float, float, float]
 #: Under which name lines are shown, their colour and width.
 Kind: TypeAlias = tuple[str, Rgb, float]
 
-SPRING, TENDON = (0.45, 0.45, 0.5), (0.75, 0.45, 0.2)
+SPRING, TENDON, MUSCLE = (0.45, 0.45, 0.5), (0.75, 0.45, 0.2), (0.8, 0.1, 0.1)
 #: OpenSim's: pink for a model's markers, blue for those that were seen.
 MARKER, SEEN, APART = (0.95, 0.45, 0.65), (0.1, 0.4, 0.9), (0.9, 0.2, 0.2)
 
@@ -160,7 +161,9 @@ class _Source:
 
 def _moves(force: Force) -> bool:
     """Whether the ends of its lines move on their bodies: of paths that bend around surfaces."""
-    return isinstance(force, Actuator | TransmissionSpring) and isinstance(force.get_transmission(), WrappedPath)
+    if isinstance(force, Actuator | TransmissionSpring):
+        return isinstance(force.get_transmission(), Path | WrappedPath)
+    return isinstance(getattr(force, "get_path", object)(), Path | WrappedPath)
 
 
 def _lines_of(force: Force) -> Callable[[State], list[Line]]:
@@ -168,6 +171,8 @@ def _lines_of(force: Force) -> Callable[[State], list[Line]]:
 
 
 def _kind_of(force: Force) -> Kind:
+    if isinstance(force, Muscle):
+        return ("muscles", MUSCLE, 3.0)
     along = isinstance(force, Actuator | TransmissionSpring)
     return ("tendons", TENDON, 3.0) if along else ("springs", SPRING, 1.5)
 

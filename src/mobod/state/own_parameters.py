@@ -7,14 +7,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..algebra import given
+from ..algebra import object_access
 from ..value.stage import VELOCITY
 from .fields import INSTANCE_FIELDS, LEFT_AT_ZERO
 from .invalidation import KEPT_BY_Z
 from .requirements import PartOfMatter
 from .weights import Weights
 
-_put = given.put
+_put = object_access.put
 
 
 class OwnParameters(Weights):

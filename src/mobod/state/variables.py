@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import numpy.typing as npt
 
-from ..algebra import given
+from ..algebra import object_access
 from ..algebra.arrays import Array
 from ..value.checks import number, numbers
 from ..value.stage import ACCELERATION, DYNAMICS, INSTANCE, MODEL, POSITION, TIME, VELOCITY, Stage
 from . import validity
 from .invalidation import KEPT_BY_TIME, KEPT_BY_U, Invalidation
 
-_assign = given.assign
+_assign = object_access.assign
 
 
 class Variables(Invalidation):

@@ -8,9 +8,10 @@ from typing import Any
 
 from ..algebra import spatial, vec3
 from ..algebra.memory import add_spatial, load3, load_spatial
-from ..algebra.record import attach
-from ..algebra.scalar import load, store
+from ..algebra.record import attach, call_routine
+from ..algebra.scalar import load, store, zero
 from ..compiling import compiled, generic
+from ..constraint._protocol import SOLVE_ROWS
 from ..state.fields import Record
 from . import acceleration, constraint_paths, constraints, jacobian_sweeps
 
@@ -32,10 +33,15 @@ def calc_acceleration_errors(block: Any, A: Any, udot: Any, out: Any) -> None:
     """G udot + offset for accelerations *udot*, at which bodies have *A* in Ground. Needs velocities."""
     model = attach(block)
     for at in range(_last(model)):
-        c = model.group_constraints[at]
-        for k in range(constraints.num_rows(model, c)):
-            r = model.first_row[c] + k
-            store(out, r, 0, constraints.row_times(model, c, k, A, udot) + load(model.acceleration_offset, r, 0))
+        put_acceleration_errors(model, model.group_constraints[at], A, udot, out)
+
+
+@generic
+def put_acceleration_errors(model: Record, c: int, A: Any, udot: Any, out: Any) -> None:
+    """Those of constraint c."""
+    for k in range(constraints.num_rows(model, c)):
+        r = model.first_row[c] + k
+        store(out, r, 0, constraints.row_times(model, c, k, A, udot) + load(model.acceleration_offset, r, 0))
 
 
 @compiled
@@ -61,21 +67,26 @@ def add_forces(block: Any, multipliers: Any, F: Any, f: Any, factor: float) -> N
     """G^T lambda times *factor*, added to *F* and *f*."""
     model = attach(block)
     for at in range(_last(model)):
-        c = model.group_constraints[at]
-        n = model.num_constrained_bodies[c]
-        for k in range(constraints.num_rows(model, c)):
-            x = factor * load(multipliers, model.first_row[c] + k, 0)
-            for i in range(n):
-                b = model.constrained_bodies[model.first_constrained_body[c] + i]
-                tw, tv = load_spatial(model.wrenches, model.first_wrench[c] + k * n + i)
-                add_spatial(F, b, vec3.scale(x, tw), vec3.scale(x, tv))
-            coefficient = model.first_speed[c] + k * model.num_speeds[c]
-            for place in range(model.first_mobilizer[c], model.first_mobilizer[c] + model.num_mobilizers[c]):
-                b = model.constrained_mobilizers[place]
-                for i in range(model.first_u[b], model.first_u[b] + model.num_u[b]):
-                    total = load(f, i, 0) + x * load(model.speed_coefficients, coefficient, 0)
-                    store(f, i, 0, total)
-                    coefficient += 1
+        add_forces_of(model, model.group_constraints[at], multipliers, F, f, factor)
+
+
+@generic
+def add_forces_of(model: Record, c: int, multipliers: Any, F: Any, f: Any, factor: float) -> None:
+    """Those of constraint c."""
+    n = model.num_constrained_bodies[c]
+    for k in range(constraints.num_rows(model, c)):
+        x = factor * load(multipliers, model.first_row[c] + k, 0)
+        for i in range(n):
+            b = model.constrained_bodies[model.first_constrained_body[c] + i]
+            tw, tv = load_spatial(model.wrenches, model.first_wrench[c] + k * n + i)
+            add_spatial(F, b, vec3.scale(x, tw), vec3.scale(x, tv))
+        coefficient = model.first_speed[c] + k * model.num_speeds[c]
+        for place in range(model.first_mobilizer[c], model.first_mobilizer[c] + model.num_mobilizers[c]):
+            b = model.constrained_mobilizers[place]
+            for i in range(model.first_u[b], model.first_u[b] + model.num_u[b]):
+                total = load(f, i, 0) + x * load(model.speed_coefficients, coefficient, 0)
+                store(f, i, 0, total)
+                coefficient += 1
 
 
 @compiled
@@ -130,6 +141,28 @@ def solve(block: Any, x: Any) -> None:
             c = model.group_constraints[at]
             for r in range(model.first_row[c], model.first_row[c] + constraints.num_rows(model, c)):
                 store(x, r, 0, load(model.row_work, model.row_place[r], 0))
+
+
+@generic
+def put_inverse_of_gram(model: Record, row_of: Any, W: Any) -> None:
+    """(G M^-1 G^T)^+, group by group, by the factor that accelerations are found with. *row_of* numbers the rows, or is -1."""
+    o = zero(load(model.time, 0, 0))
+    for g in range(model.num_groups[0]):
+        first, m, again = model.group_first_row[g], model.group_num_rows[g], 0
+        for at in range(model.group_first[g], model.group_end[g]):
+            constraint_paths.effects(model, model.group_constraints[at])
+        for r in range(model.num_rows):
+            place = model.row_place[r] - first
+            if row_of[r] < 0 or place < 0 or place >= m:
+                continue
+            for i in range(m):
+                store(model.row_work, first + i, 0, o)
+            store(model.row_work, first + place, 0, o + 1.0)
+            again = call_routine(model.constrain[SOLVE_ROWS], model, g, again)
+            for s in range(model.num_rows):
+                other = model.row_place[s] - first
+                if row_of[s] >= 0 and 0 <= other < m:
+                    store(W, row_of[s], row_of[r], load(model.row_work, first + other, 0))
 
 
 @compiled

@@ -42,13 +42,18 @@ def constrain(model: Record, what: int, _: int) -> int:
         return 0
     for g in range(model.num_groups[0]):
         for at in range(model.group_first[g], model.group_end[g]):
-            c = model.group_constraints[at]
-            if what == VELOCITIES and model.num_mobilizers[c] > 0:
-                call_routine(model.constrain[THROUGH_COORDINATES], model, c, _BEFORE_VELOCITIES)
-            if model.constraint_routine[c] != 0:  # else Python has written its rows
-                call_routine(model.constraint_routine[c], model, c, what)
-            complete(model, c, what)
+            write_rows(model, model.group_constraints[at], what)
     return 0
+
+
+@generic
+def write_rows(model: Record, c: int, what: int) -> None:
+    """Rows, errors and offsets of constraint c, as far as POSITIONS or VELOCITIES have them."""
+    if what == VELOCITIES and model.num_mobilizers[c] > 0:
+        call_routine(model.constrain[THROUGH_COORDINATES], model, c, _BEFORE_VELOCITIES)
+    if model.constraint_routine[c] != 0:  # else Python has written its rows
+        call_routine(model.constraint_routine[c], model, c, what)
+    complete(model, c, what)
 
 
 @generic
@@ -167,13 +172,14 @@ def solve_group(model: Record, g: int) -> None:
 
 
 @routine
-def solve_rows(model: Record, g: int, _: int) -> int:
-    """`solve_group`, which accelerations, projections and operators share."""
+def solve_rows(model: Record, g: int, again: int) -> int:
+    """`solve_group`, which accelerations, projections and operators share; how other right sides are solved *again*."""
     rows, m = model.group_first_row[g], model.group_num_rows[g]
+    if again != gram_solve.ANEW:
+        return gram_solve.solve_again(model, model.group_gram[g], m, rows, model.row_work, again)
     constraint_paths.form_gram(model, g)
     dropped = gram_solve.factor(model, g)
-    gram_solve.solve(model, model.group_gram[g], m, rows, model.row_work, dropped)
-    return 0
+    return gram_solve.solve(model, model.group_gram[g], m, rows, model.row_work, dropped)
 
 
 @generic

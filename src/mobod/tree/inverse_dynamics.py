@@ -7,7 +7,8 @@ Source: Featherstone 2008, section 5; Luh, Walker and Paul 1980.
 
 from typing import Any
 
-from ..algebra import given, spatial, vec3
+from ..algebra import object_access as objects
+from ..algebra import spatial, vec3
 from ..algebra.memory import load3, load_spatial, store_spatial
 from ..algebra.record import attach, call_routine
 from ..algebra.scalar import load, store, zero
@@ -65,32 +66,32 @@ def find_missing_force(model: Record, udot: Any, residual: Any) -> None:
     _residual(model, True, model.mobility_forces, model.body_forces, udot, residual)
 
 
-@given.compiled_for_callers
+@objects.compiled_for_callers
 def calc_missing_force(block: Any, routine: Any, valid: Any, own_q: Any, own_u: Any, q: Any, u: Any, udot: Any) -> Any:
     """`find_missing_force` as a new array; or a status. What it needs and is not *valid* *routine* computes.
 
     That is `realize.advance`, by its address. q, u and udot are as a caller has given them: the first two become the state's
     own, unless they are these.
     """
-    model, known = given.record_of(block), given.number(valid)
-    if not (given.is_like(q, own_q) and given.is_like(u, own_u) and given.is_row(udot, own_u, model.nu)):
-        return given.as_object(NOT_PLAIN)
-    given.copy(q, own_q)
-    given.copy(u, own_u)
-    residual = given.new_row(model.nu)
-    if given.is_nothing(residual):
+    model, known = objects.record_of(block), objects.number(valid)
+    if not (objects.is_like(q, own_q) and objects.is_like(u, own_u) and objects.is_row(udot, own_u, model.nu)):
+        return objects.as_object(NOT_PLAIN)
+    objects.copy(q, own_q)
+    objects.copy(u, own_u)
+    residual = objects.new_row(model.nu)
+    if objects.is_nothing(residual):
         return residual
     status = DONE
-    released = given.release_gil(takes_long(model))
+    released = objects.release_gil(takes_long(model))
     if known & NEEDED != NEEDED:
-        status = call_routine(given.integer(routine), model, known, NEEDED | KEPT_FORCES)
+        status = call_routine(objects.integer(routine), model, known, NEEDED | KEPT_FORCES)
     if status == DONE:
-        find_missing_force(model, given.numbers(udot), given.numbers(residual))
-    given.acquire_gil(released)
+        find_missing_force(model, objects.numbers(udot), objects.numbers(residual))
+    objects.acquire_gil(released)
     if status == DONE:
         return residual
-    given.drop(residual)
-    return given.as_object(status)
+    objects.drop(residual)
+    return objects.as_object(status)
 
 
 @compiled

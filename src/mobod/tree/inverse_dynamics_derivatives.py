@@ -24,7 +24,8 @@ once, see `matrix_sweep`. Gravity is the acceleration of Ground. Source: Carpent
 
 from typing import Any
 
-from ..algebra import given, mat33, spatial, sym33, vec3
+from ..algebra import mat33, spatial, sym33, vec3
+from ..algebra import object_access as objects
 from ..algebra.memory import load3, load6, load9, load_spatial, store3, store6, store_spatial
 from ..algebra.record import LANES, aligned_zeros, attach, call_routine
 from ..algebra.scalar import load, store, zero
@@ -583,7 +584,7 @@ def calc_derivatives(
             out[1, i, j] = Du[i, j]
 
 
-@given.compiled_for_callers
+@objects.compiled_for_callers
 def calc_accelerations_derivatives(
     block: Any,
     routine: Any,
@@ -609,52 +610,52 @@ def calc_accelerations_derivatives(
     this call alone, unless they are empty. *of_tree* is a tuple of what is bent and the slopes, the
     scratches are tuples too, see `make_work` and `matrix_sweep.make_scratch`.
     """
-    if not (given.is_like(q, own_q) and given.is_like(u, own_u)):
-        return given.as_object(NOT_PLAIN)
-    known = given.number(valid)
-    model, status, more = given.record_of(block), DONE, not given.is_row(forces, own_u, 0)
+    if not (objects.is_like(q, own_q) and objects.is_like(u, own_u)):
+        return objects.as_object(NOT_PLAIN)
+    known = objects.number(valid)
+    model, status, more = objects.record_of(block), DONE, not objects.is_row(forces, own_u, 0)
     nu = model.nu
     if more:
-        if not given.is_row(forces, own_u, nu):
-            return given.as_object(NOT_PLAIN)
-        if not all_finite(given.numbers(forces), nu):
-            return given.as_object(NOT_PLAIN)
-    given.copy(q, own_q)
-    given.copy(u, own_u)
-    by_q, by_u, by_forces, by_time = given.new_matrix(nu), given.new_matrix(nu), given.new_matrix(nu), given.new_row(nu)
-    found = given.new_tuple(kind, (by_q, by_u, given.keep(by_z), by_forces, by_time))
-    if given.is_nothing(found):
+        if not objects.is_row(forces, own_u, nu):
+            return objects.as_object(NOT_PLAIN)
+        if not all_finite(objects.numbers(forces), nu):
+            return objects.as_object(NOT_PLAIN)
+    objects.copy(q, own_q)
+    objects.copy(u, own_u)
+    by_q, by_u, by_forces, by_time = objects.new_matrix(nu), objects.new_matrix(nu), objects.new_matrix(nu), objects.new_row(nu)
+    found = objects.new_tuple(kind, (by_q, by_u, objects.keep(by_z), by_forces, by_time))
+    if objects.is_nothing(found):
         return found
     for i in range(nu):
-        store(given.numbers(by_time), i, 0, 0.0)
-    released = given.release_gil(takes_long(model))
+        store(objects.numbers(by_time), i, 0, 0.0)
+    released = objects.release_gil(takes_long(model))
     if more:
-        status = advance_with(model, given.integer(routine), known, EVERYTHING | KEPT_FORCES, given.numbers(forces))
+        status = advance_with(model, objects.integer(routine), known, EVERYTHING | KEPT_FORCES, objects.numbers(forces))
     elif known & EVERYTHING != EVERYTHING:
-        status = call_routine(given.integer(routine), model, known, EVERYTHING | KEPT_FORCES)
+        status = call_routine(objects.integer(routine), model, known, EVERYTHING | KEPT_FORCES)
     if status == DONE:
         # names for all, not tuples: a function that takes these reads the arrays' addresses anew each time
         of_bends, bent, slopes = (
-            given.matrix(bends),
-            given.integers(given.item(of_tree, 0)),
-            given.table(given.item(of_tree, 1)),
+            objects.matrix(bends),
+            objects.integers(objects.item(of_tree, 0)),
+            objects.table(objects.item(of_tree, 1)),
         )
         bodies, flat, wide = (
-            given.matrix(given.item(work, 0)),
-            given.matrix(given.item(work, 1)),
-            given.blocks(given.item(work, 2)),
+            objects.matrix(objects.item(work, 0)),
+            objects.matrix(objects.item(work, 1)),
+            objects.blocks(objects.item(work, 2)),
         )
-        D, wide_D = given.matrix(given.item(work, 3)), given.blocks(given.item(work, 4))
-        flat_inv, wide_inv = given.matrix(given.item(of_inverse, 0)), given.blocks(given.item(of_inverse, 1))
-        M_inv = given.matrix(by_forces)
+        D, wide_D = objects.matrix(objects.item(work, 3)), objects.blocks(objects.item(work, 4))
+        flat_inv, wide_inv = objects.matrix(objects.item(of_inverse, 0)), objects.blocks(objects.item(of_inverse, 1))
+        M_inv = objects.matrix(by_forces)
         inverse_mass_matrix.calc_m_inv(model, 0, EVERYTHING, flat_inv, wide_inv, M_inv)
         g, Dq, Du = gravity(model), D[:nu], D[nu:]
         none = flat[:0]
         sweep_state(model, model.A_GB, model.u_dot, g, of_bends, bent, slopes, bent, none, bodies, flat, wide, Dq, Du)
         # through the first ingredients, which have served
-        negative_products(M_inv, wide_D[:nu], wide_D[nu:], flat, wide, given.matrix(by_q), given.matrix(by_u))
-    given.acquire_gil(released)
+        negative_products(M_inv, wide_D[:nu], wide_D[nu:], flat, wide, objects.matrix(by_q), objects.matrix(by_u))
+    objects.acquire_gil(released)
     if status == DONE:
         return found
-    given.drop(found)
-    return given.as_object(status)
+    objects.drop(found)
+    return objects.as_object(status)

@@ -8,7 +8,8 @@ The matrices themselves are in `explicit_mass_matrix` and `inverse_mass_matrix`.
 
 from typing import Any
 
-from ..algebra import given, spatial
+from ..algebra import object_access as objects
+from ..algebra import spatial
 from ..algebra.memory import add_spatial, load3, load_spatial, store_spatial
 from ..algebra.record import attach, call_routine
 from ..algebra.scalar import any_not_finite, load, zero
@@ -66,26 +67,26 @@ def _articulate(model: Record, valid: int) -> int:
     return status
 
 
-@given.compiled_for_callers
+@objects.compiled_for_callers
 def multiply_by_m_inv(block: Any, valid: Any, own_u: Any, f: Any) -> Any:
     """a = M^-1 f as a new array, after the articulated inertias, unless these are *valid*; or a status.
 
     f is as a caller has given it.
     """
-    model, status = given.record_of(block), DONE
-    if not given.is_row(f, own_u, model.nu):
-        return given.as_object(NOT_PLAIN)
-    a = given.new_row(model.nu)
-    if given.is_nothing(a):
+    model, status = objects.record_of(block), DONE
+    if not objects.is_row(f, own_u, model.nu):
+        return objects.as_object(NOT_PLAIN)
+    a = objects.new_row(model.nu)
+    if objects.is_nothing(a):
         return a
-    known = given.number(valid)
-    released = given.release_gil(takes_long(model))
+    known = objects.number(valid)
+    released = objects.release_gil(takes_long(model))
     if known & ARTICULATED == 0:
         status = _articulate(model, known)
     if status == DONE:
-        solve(model, given.numbers(f), given.numbers(a))
-    given.acquire_gil(released)
+        solve(model, objects.numbers(f), objects.numbers(a))
+    objects.acquire_gil(released)
     if status == DONE:
         return a
-    given.drop(a)
-    return given.as_object(status)
+    objects.drop(a)
+    return objects.as_object(status)

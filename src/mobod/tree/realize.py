@@ -2,7 +2,8 @@
 
 from typing import Any
 
-from ..algebra import angles, given, vec3
+from ..algebra import angles, vec3
+from ..algebra import object_access as objects
 from ..algebra.memory import load3
 from ..algebra.record import attach, call_routine
 from ..algebra.scalar import any_not_finite, load, store
@@ -150,14 +151,19 @@ def realize(block: Any, address: int, valid: int, wanted: int) -> int:
     return call_routine(address, attach(block), valid, wanted)
 
 
-@given.compiled_for_callers
+@objects.compiled_for_callers
 def realize_state(block: Any, address: Any, valid: Any, wanted: Any) -> Any:
     """`realize` as Python calls it."""
-    model, routine, known, missing = given.record_of(block), given.number(address), given.number(valid), given.number(wanted)
-    released = given.release_gil(takes_long(model))
+    model, routine, known, missing = (
+        objects.record_of(block),
+        objects.number(address),
+        objects.number(valid),
+        objects.number(wanted),
+    )
+    released = objects.release_gil(takes_long(model))
     status = call_routine(routine, model, known, missing)
-    given.acquire_gil(released)
-    return given.as_object(status)
+    objects.acquire_gil(released)
+    return objects.as_object(status)
 
 
 @generic
@@ -199,34 +205,34 @@ def all_finite(forces: Any, n: int) -> bool:
     return not any_not_finite(nothing_of(forces, n, 0.0))
 
 
-@given.compiled_for_callers
+@objects.compiled_for_callers
 def realize_with(block: Any, routine: Any, valid: Any, wanted: Any, own_q: Any, own_u: Any, q: Any, u: Any, forces: Any) -> Any:
     """`realize_at` with forces on the mobilities beside the elements', from what is *valid* on."""
-    model, known, missing = given.record_of(block), given.number(valid), given.number(wanted)
-    if not (given.is_like(q, own_q) and given.is_like(u, own_u) and given.is_row(forces, own_u, model.nu)):
-        return given.as_object(NOT_PLAIN)
-    if not all_finite(given.numbers(forces), model.nu):
-        return given.as_object(NOT_PLAIN)
-    given.copy(q, own_q)
-    given.copy(u, own_u)
-    released = given.release_gil(takes_long(model))
-    status = advance_with(model, given.integer(routine), known, missing, given.numbers(forces))
-    given.acquire_gil(released)
-    return given.as_object(status)
+    model, known, missing = objects.record_of(block), objects.number(valid), objects.number(wanted)
+    if not (objects.is_like(q, own_q) and objects.is_like(u, own_u) and objects.is_row(forces, own_u, model.nu)):
+        return objects.as_object(NOT_PLAIN)
+    if not all_finite(objects.numbers(forces), model.nu):
+        return objects.as_object(NOT_PLAIN)
+    objects.copy(q, own_q)
+    objects.copy(u, own_u)
+    released = objects.release_gil(takes_long(model))
+    status = advance_with(model, objects.integer(routine), known, missing, objects.numbers(forces))
+    objects.acquire_gil(released)
+    return objects.as_object(status)
 
 
-@given.compiled_for_callers
+@objects.compiled_for_callers
 def realize_at(block: Any, routine: Any, wanted: Any, own_q: Any, own_u: Any, q: Any, u: Any) -> Any:
     """`realize` from nothing valid, with q and u as a caller has given them, which become the state's own."""
-    if not (given.is_like(q, own_q) and given.is_like(u, own_u)):
-        return given.as_object(NOT_PLAIN)
-    given.copy(q, own_q)
-    given.copy(u, own_u)
-    model, missing = given.record_of(block), given.number(wanted)
-    released = given.release_gil(takes_long(model))
-    status = call_routine(given.integer(routine), model, 0, missing)
-    given.acquire_gil(released)
-    return given.as_object(status)
+    if not (objects.is_like(q, own_q) and objects.is_like(u, own_u)):
+        return objects.as_object(NOT_PLAIN)
+    objects.copy(q, own_q)
+    objects.copy(u, own_u)
+    model, missing = objects.record_of(block), objects.number(wanted)
+    released = objects.release_gil(takes_long(model))
+    status = call_routine(objects.integer(routine), model, 0, missing)
+    objects.acquire_gil(released)
+    return objects.as_object(status)
 
 
 @compiled

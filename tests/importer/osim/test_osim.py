@@ -246,16 +246,18 @@ WRAPPED = body("b").replace(
 def test_muscles_are_data(load):
     text = model("m", WRAPPED, joint("PinJoint", "hip", "ground", "b", ["q"]), forces=MUSCLE)
     loaded = load(text)
-    muscle = loaded.muscles["m"]
+    muscle = loaded.data["muscles"]["m"]
     assert (muscle.kind, muscle.parameters["max_isometric_force"]) == ("Thelen2003Muscle", 100.0)
     assert [(point.kind, point.coordinate) for point in muscle.points][1] == ("ConditionalPathPoint", "q")
     assert muscle.points[2].functions[0].calc_value(0.3) == pytest.approx(0.3)
     assert muscle.wraps[0].wrap_object == "roll"
     roll = loaded.data["wrap objects"]["roll"]
     assert (roll.kind, roll.dimensions["radius"], roll.body) == ("WrapCylinder", 0.1, loaded.bodies["b"])
-    assert mentions(loaded.report, "case.osim:", "muscle 'm' (Thelen2003Muscle) is not simulated")
+    assert loaded.muscles["m"].get_default_max_isometric_force() == 100.0 and not loaded.report.departures
+    unknown = text.replace("Thelen2003Muscle", "OtherMuscle")
+    assert mentions(load(unknown).report, "case.osim:", "muscle 'm' (OtherMuscle) is of a kind that does not act")
     with pytest.raises(mb.ModelError, match=r"(?s)strict.*case.osim:\d+: muscle 'm'"):
-        load(text, strict=True)
+        load(unknown, strict=True)
 
 
 @pytest.mark.parametrize(
@@ -466,8 +468,8 @@ def test_axes_of_the_oldest_format(load):
 
 
 def test_the_bundled_leg_keeps_its_energy():
-    leg = mb.load(pathlib.Path(mb.__file__).parent / "examples" / "leg6dof9musc.osim")
-    assert len(leg.muscles) == 9 and not leg.actuators
+    leg = mb.load(pathlib.Path(mb.__file__).parent / "examples" / "leg6dof9musc.osim", muscles="data")
+    assert len(leg.data["muscles"]) == 9 and not leg.actuators and not leg.muscles
     state = leg.default_state()
     u = state.u.copy()
     u[leg.speeds["knee_angle_r"]] = 2.0

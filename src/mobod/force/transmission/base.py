@@ -3,31 +3,36 @@
 A new kind is a file beside this one. It provides
 
 1. compiled functions ``length(model, i, x)``, ``speed(model, i, x)`` and ``apply(model, i, x, f)``: l, its speed, and the
-   generalized force of f, all without the ratio, from integers i and numbers x on;
+   generalized force of f, all without the ratio, from integers i and numbers x on. Forces call ``length`` first: it may leave
+   in the record's scratch what the others read;
 2. a class derived from `Transmission` with these functions as ``FUNCTIONS``, whose constructor sets ``integers`` and
-``numbers``.
-   The first number of an element is the ratio, which `law` applies.
+   ``numbers``, and ``used_functions`` where they evaluate any: a force has them before its own, and the number of the first
+   stands behind the integers. The first number of an element is the ratio, which `law` applies.
 
 Power is f times the speed, whatever the kind.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from ...algebra.arrays import Array
 from ...errors import TopologyError
 from ...value import Transform, checks
 from ...value.attributes import Sealed
 from ...value.frames import frame_or_none
 from ...value.stage import Stage
-from ..base import body_index
+from ..base import body_index, mobility
 
 if TYPE_CHECKING:
     from ...decoration.rubber_band_line import Line
+    from ...function._routine import Use
+    from ...mobilizer.base import MobilizedBody
     from ...state.state import State
+    from ..base import Force
     from ..subsystem import GeneralForceSubsystem
 
 #: What a kind provides: length, speed, apply.
@@ -45,11 +50,15 @@ class Transmission(Sealed):
         Length and speed are multiplied by it, and so is the generalized force of a force: a gear.
     """
 
-    INNER = frozenset({"FUNCTIONS", "calc_lines", "forces", "integers", "numbers"})
+    INNER = frozenset("FUNCTIONS calc_lines calc_moment_arm_of forces integers numbers reach serve used_functions user".split())
 
     FUNCTIONS: ClassVar[Functions]
     integers: list[int]
     numbers: list[float]
+    #: The functions that it evaluates, its forces' first.
+    used_functions: Sequence[Use] = ()
+    #: A force that acts along it.
+    user: Force | None = None
 
     def __init__(self, forces: GeneralForceSubsystem, integers: list[int], numbers: list[float], ratio: float) -> None:
         self.forces, self.integers = forces, integers
@@ -57,6 +66,15 @@ class Transmission(Sealed):
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} of ratio {self.numbers[0]:g}>"
+
+    def serve(self, force: Force) -> None:
+        """Act for a force, which has its functions before its own."""
+        force.used_functions = [*self.used_functions, *force.used_functions]
+        self.user = force
+
+    def reach(self) -> tuple[list[int], list[int]] | None:
+        """The bodies that it goes along, and those of whose mobilizers it takes coordinates; None where it may be any."""
+        return None
 
     def calc_length(self, state: State) -> float:
         """The length, times the ratio. Needs POSITION."""
@@ -70,11 +88,68 @@ class Transmission(Sealed):
         """What is drawn of it at a state at POSITION: straight lines between stations of bodies, where it is a path."""
         return []
 
-    def _evaluate(self, state: State, asked: str, stage: Stage, which: int) -> float:
+    def calc_moment_arms(self, state: State) -> Array:
+        """The generalized force of a unit tension, (nu,): minus the gradient of the length, times the ratio. Needs POSITION."""
+        self._ready(state, "calc_moment_arms", Stage.POSITION)
+        record, own = state.record, self._own(state)
+        kept = [array.copy() for array in (record.body_forces, record.mobility_forces)]
+        try:
+            record.body_forces[:], record.mobility_forces[:] = 0.0, 0.0
+            self.FUNCTIONS[0](own, 0, 1)
+            self.FUNCTIONS[2](own, 0, 1, -self.numbers[0])
+            forces, arms = record.body_forces.reshape(-1, 2, 3).copy(), record.mobility_forces[:, 0].copy()
+        finally:
+            record.body_forces[:], record.mobility_forces[:] = kept
+        matter = self.forces.get_system().get_matter_subsystem()
+        return np.asarray(arms + matter.multiply_by_system_jacobian_transpose(state, forces))
+
+    def calc_moment_arm(self, state: State, mobod: MobilizedBody, which_u: int = 0) -> float:
+        """The moment arm about one mobility, with the others moving as constraints ask: what OpenSim calls one.
+
+        That is the generalized force of a unit tension on the mobility and on those coupled to it: minus the length's rate at
+        unit speed of the mobility, where all speeds are those next to it that fulfil the constraints. Motions and locks hold
+        nothing. Needs POSITION.
+
+        Parameters
+        ----------
+        state : State
+        mobod : MobilizedBody
+            Whose mobility.
+        which_u : int
+            Its number among the body's.
+
+        Returns
+        -------
+        float
+            Zero, too, where the constraints hold the mobility still.
+        """
+        b, which = mobility(self.forces, mobod, which_u, "which_u")
+        return self.calc_moment_arm_of(state, int(state.tree.first_u[b]) + which)
+
+    def calc_moment_arm_of(self, state: State, place: int) -> float:
+        """`calc_moment_arm` of the mobility at a place in u."""
+        return float(self.calc_moment_arms(state) @ coupling(self.forces, state, place))
+
+    def calc_path_points(self, state: State) -> Array:
+        """Where it goes at a state, (n, 3) in Ground, where it is a path; else none. Needs POSITION."""
+        self._ready(state, "calc_path_points", Stage.POSITION)
+        ends = [end for line in self.calc_lines(state) for end in line]
+        found = [state.R_GB[b] @ np.asarray(s) + state.record.p_GB[b, :3].ravel() for b, s in ends]
+        kept = [p for k, p in enumerate(found) if k == 0 or not np.array_equal(p, found[k - 1])]
+        return np.array(kept).reshape(-1, 3)
+
+    def _ready(self, state: State, asked: str, stage: Stage) -> None:
         state.check_owner(self.forces.get_system(), asked)
         if state.stage_number < stage:
             state.refuse(asked, stage)
-        return float(self.numbers[0] * self.FUNCTIONS[which](self._own(state), 0, 1))
+
+    def _evaluate(self, state: State, asked: str, stage: Stage, which: int) -> float:
+        self._ready(state, asked, stage)
+        own = self._own(state)
+        found = self.FUNCTIONS[0](own, 0, 1)
+        if which == 1:
+            found = self.FUNCTIONS[1](own, 0, 1)
+        return float(self.numbers[0] * found)
 
     def _own(self, state: State) -> Any:
         """A state's record, in which the pools of forces' numbers are this transmission's."""
@@ -89,6 +164,18 @@ class _OwnNumbers:
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._record, name)
+
+
+def coupling(forces: GeneralForceSubsystem, state: State, place: int) -> Array:
+    """The speeds (nu,) next to one that is 1 that constraints allow, by its own; zero where they hold it still."""
+    matter = forces.get_system().get_matter_subsystem()
+    found = np.zeros(len(state.u))
+    found[place] = 1.0
+    if not matter.constraints:
+        return found
+    G = matter.calc_g(state)
+    found -= np.linalg.pinv(G, rcond=1e-10) @ (G @ found)
+    return np.zeros(len(found)) if abs(found[place]) < 1e-9 else found / found[place]
 
 
 def check_transmission(forces: GeneralForceSubsystem, what: Any) -> Transmission:

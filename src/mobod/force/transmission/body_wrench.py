@@ -102,5 +102,8 @@ class BodyWrench(Transmission):
             numbers += checks.vector(f"{name} of a BodyWrench", vector).tolist()
         super().__init__(forces, [b, int(force_in_ground), int(torque_in_ground)], numbers, ratio)
 
+    def reach(self) -> tuple[list[int], list[int]]:
+        return self.integers[:1], []
+
 
 __all__ = ["BodyWrench"]

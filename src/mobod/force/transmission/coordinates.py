@@ -76,5 +76,8 @@ class Coordinates(Transmission):
             integers[0] += 1
         super().__init__(forces, integers, numbers, ratio)
 
+    def reach(self) -> tuple[list[int], list[int]]:
+        return [], self.integers[1::2]
+
 
 __all__ = ["Coordinates"]

@@ -118,5 +118,8 @@ class SliderCrank(Transmission):
         rod = checks.positive("rod_length of a SliderCrank", rod_length)
         super().__init__(forces, [c, s], [*numbers, *others, rod], ratio)
 
+    def reach(self) -> tuple[list[int], list[int]]:
+        return self.integers[:2], []
+
 
 __all__ = ["SliderCrank"]

@@ -140,6 +140,9 @@ class StraightPath(Transmission):
                 integers[0] += 1
         super().__init__(forces, integers, numbers, ratio)
 
+    def reach(self) -> tuple[list[int], list[int]]:
+        return self.integers[1:], []
+
     def calc_lines(self, state: State) -> list[Line]:
         """Its segments."""
         bodies = np.array(self.integers[1:]).reshape(-1, INTEGERS).tolist()

@@ -265,6 +265,11 @@ class WrappedPath(Transmission):
                 integers[0] += 1
         super().__init__(forces, integers, numbers, ratio)
 
+    def reach(self) -> tuple[list[int], list[int]]:
+        spans = [self.integers[1 + INTEGERS * k : 1 + INTEGERS * (k + 1)] for k in range(self.integers[0])]
+        around = [span[3] for span in spans if span[2] != NOTHING]
+        return [*(b for span in spans for b in span[:2]), *around], []
+
     def calc_lines(self, state: State) -> list[Line]:
         """Its spans: each from point to point, or to the surface, around it, and on."""
         own = self._own(state)

@@ -81,6 +81,7 @@ class TendonFriction(Force):
         through = check_transmission(forces, transmission)
         super().__init__(forces, disabled_by_default=False, name=name)
         self._transmission = through
+        through.serve(self)
         numbers = [float(friction_force), 1.0, 0.0, float(deflection), float(transition_velocity)]
         self.default_integers, self.default_numbers = list(through.integers), [*numbers, *through.numbers]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -31,7 +32,10 @@ from .forces import add_force
 from .frames import FRAMES, Components
 from .graph import Link, Tree
 from .joints import JOINTS, Site, coordinates_of, idle_coordinates, kind_of
-from .muscles import PathPoint, PathWrap, keep_wraps
+from .muscles import PathWrap, keep_wraps
+
+if TYPE_CHECKING:
+    from ...force.transmission import Path
 
 #: What tells of the file and not of the mechanism, kept as it is.
 _ABOUT = ("credits", "publications", "length_units", "force_units", "notes")
@@ -53,7 +57,9 @@ class Builder:
         mesh_dirs: Sequence[str | os.PathLike[str]],
         report: Report,
         gravity: npt.ArrayLike | None = None,
+        muscles_act: bool = True,
     ) -> None:
+        self.muscles_act = muscles_act
         self.document = document
         self.path = path
         self.strict = strict
@@ -64,8 +70,10 @@ class Builder:
         self.mobods: dict[int, MobilizedBody] = {}
         self.coordinates: list[Coordinate] = []
         self.couplers: list[DependentCoordinate] = []
-        #: Of each element that has a path: the element, the points, and what it wraps.
-        self.paths: list[tuple[Element, list[PathPoint], list[PathWrap]]] = []
+        #: Of each element that has a path: the element, the path, if it has two points or more, and what it wraps.
+        self.paths: list[tuple[Element, Path | None, list[PathWrap]]] = []
+        #: What paths bend over, by the wrap object.
+        self.surfaces: dict[object, Any] = {}
         self.model = self._empty(gravity)
 
     def _empty(self, asked: npt.ArrayLike | None) -> Model:

@@ -17,10 +17,11 @@ from .contact import listed_surfaces, smooth_sphere
 from .document import Item
 from .elements import bushing, foot_ground, of_coordinate, paths, pulls, pushes
 from .functions import make_function
-from .muscles import SPRING, draw_path, keep_muscle, read_path
+from .muscles import add_muscle, make_path
 
 if TYPE_CHECKING:
     from ...force.base import Force
+    from ...force.transmission import Path
     from .build import Builder
 
 #: What all actuators have that no mechanism needs.
@@ -36,7 +37,7 @@ def add_force(build: Builder, item: Item) -> None:
     item.is_read = True
     name = _free_name(build, build.components.name_of(item))
     if item.tag.endswith(MUSCLES) or item.tag in OTHER_MUSCLES:
-        keep_muscle(build, item, name)
+        add_muscle(build, item, name)
         return
     maker = FORCES.get(item.tag)
     if maker is None:
@@ -221,99 +222,94 @@ def _point_to_point_actuator(build: Builder, item: Item, name: str, disabled: bo
 # ---------------------------------------------------------------------------------------------- along paths
 
 
-def _straight(build: Builder, item: Item, name: str) -> list[tuple[Any, Any]] | None:
-    """The points of a path of straight lines between fixed points; any other path is data, and reported."""
-    points, wraps = read_path(build, item)
-    wrapping = [wrap.wrap_object for wrap in wraps]
-    moving = [point.name for point in points if point.kind != "PathPoint"]
-    if not wrapping and not moving and len(points) > 1:
-        return [(point.body, point.station) for point in points]
-    why = f"wraps over {', '.join(wrapping)}" if wrapping else f"has points that move or come and go: {', '.join(moving)}"
-    if len(points) < 2 and not wrapping:
-        why = "has fewer than two fixed points"
-    build.model.data[name] = {"points": points, "wraps": wraps, **item.as_data()}
-    draw_path(build, points, SPRING, "springs")
-    build.lose(
-        item, f"{item.tag} {item.name!r} is not simulated: its path {why}; it is in model.data", "forces along paths that bend"
-    )
-    return None
+def _path_of(build: Builder, item: Item, name: str) -> Path | None:
+    """The path of an element; of one without two points the rest is data, and reported."""
+    made = make_path(build, item)
+    if made is None:
+        build.model.data[name] = item.as_data()
+        build.lose(
+            item,
+            f"{item.tag} {item.name!r} is not simulated: its path has fewer than two points; it is in model.data",
+            "forces without a path",
+        )
+    return made
 
 
 def _path_spring(build: Builder, item: Item, name: str, disabled: bool) -> list[Force]:
-    points = _straight(build, item, name)
+    path = _path_of(build, item, name)
     values = [item.number(tag, math.nan) for tag in ("resting_length", "stiffness", "dissipation")]
-    if points is None:
+    if path is None:
         return []
     if not all(value >= 0.0 for value in values):
         item.refuse(
             f"PathSpring {item.name!r} needs resting_length, stiffness and dissipation, zero or more; they are {values}"
         )
-    return [paths.PathSpring(build.model.forces, points, *values, disabled_by_default=disabled, name=name)]
+    return [paths.PathSpring(build.model.forces, path, *values, disabled_by_default=disabled, name=name)]
 
 
 def _ligament(build: Builder, item: Item, name: str, disabled: bool) -> list[Force]:
-    points = _straight(build, item, name)
+    path = _path_of(build, item, name)
     rest, strength = item.number("resting_length", 0.0), item.number("pcsa_force", 0.0)
     held = item.one_object("force_length_curve")
     curve = function.SimmSpline(_LIGAMENT_X, _LIGAMENT_Y) if held is None else make_function(held)
-    if points is None:
+    if path is None:
         return []
     if not rest > 0.0:
         item.refuse(f"Ligament {item.name!r} needs a resting_length above zero, not {rest}")
-    return [paths.Ligament(build.model.forces, points, rest, strength, curve, disabled_by_default=disabled, name=name)]
+    return [paths.Ligament(build.model.forces, path, rest, strength, curve, disabled_by_default=disabled, name=name)]
 
 
 def _blankevoort(build: Builder, item: Item, name: str, disabled: bool) -> list[Force]:
-    points = _straight(build, item, name)
+    path = _path_of(build, item, name)
     tags = {"slack_length": 0.0, "linear_stiffness": 1.0, "transition_strain": 0.06, "damping_coefficient": 0.003}
     values = {tag: item.number(tag, usual) for tag, usual in tags.items()}
-    if points is None:
+    if path is None:
         return []
     if not (values["slack_length"] > 0.0 and values["transition_strain"] > 0.0):
         item.refuse(f"{item.tag} {item.name!r} needs a slack_length and a transition_strain above zero; they are {values}")
     make = paths.BlankevoortLigament
-    return [make(build.model.forces, points, *values.values(), disabled_by_default=disabled, name=name)]
+    return [make(build.model.forces, path, *values.values(), disabled_by_default=disabled, name=name)]
 
 
 def _path_formula(build: Builder, item: Item, name: str, disabled: bool) -> list[Force]:
-    points = _straight(build, item, name)
+    path = _path_of(build, item, name)
     rest, clamped = item.number("resting_length", 0.0), item.flag("clamp_stretch", True)
     formula = function.Expression(item.text("expression", "0.0"), ["s", "ldot"])
-    if points is None:
+    if path is None:
         return []
     make = paths.PathFormula
-    return [make(build.model.forces, points, rest, formula, clamped=clamped, disabled_by_default=disabled, name=name)]
+    return [make(build.model.forces, path, rest, formula, clamped=clamped, disabled_by_default=disabled, name=name)]
 
 
 def _path_actuator(build: Builder, item: Item, name: str, disabled: bool) -> list[Force]:
-    points = _straight(build, item, name)
-    if points is None:
+    path = _path_of(build, item, name)
+    if path is None:
         return []
     optimal = item.number("optimal_force", 1.0)
-    return [paths.PathActuator(build.model.forces, points, optimal, disabled_by_default=disabled, name=name)]
+    return [paths.PathActuator(build.model.forces, path, optimal, disabled_by_default=disabled, name=name)]
 
 
 def _clutched(build: Builder, item: Item, name: str, disabled: bool) -> list[Force]:
-    points = _straight(build, item, name)
+    path = _path_of(build, item, name)
     tags = {"stiffness": math.nan, "dissipation": math.nan, "relaxation_time_constant": 0.001, "initial_stretch": 0.0}
     values = {tag: item.number(tag, usual) for tag, usual in tags.items()}
-    if points is None:
+    if path is None:
         return []
     if not (all(value >= 0.0 for value in values.values()) and values["relaxation_time_constant"] > 0.0):
         item.refuse(f"{item.tag} {item.name!r} needs numbers, zero or more, its time constant above zero; they are {values}")
     make = paths.ClutchedPathSpring
-    return [make(build.model.forces, points, *values.values(), **_options(disabled, name))]
+    return [make(build.model.forces, path, *values.values(), **_options(disabled, name))]
 
 
 def _mckibben(build: Builder, item: Item, name: str, disabled: bool) -> list[Force]:
-    points = _straight(build, item, name)
+    path = _path_of(build, item, name)
     tags = {"thread_length": 200.0, "number_of_turns": 1.5, "cord_length": 0.0}
     values = {tag: item.number(tag, usual) for tag, usual in tags.items()}
-    if points is None:
+    if path is None:
         return []
     if not values["number_of_turns"]:
         item.refuse(f"{item.tag} {item.name!r} needs a number_of_turns other than zero")
-    return [paths.McKibbenActuator(build.model.forces, points, *values.values(), **_options(disabled, name))]
+    return [paths.McKibbenActuator(build.model.forces, path, *values.values(), **_options(disabled, name))]
 
 
 # ---------------------------------------------------------------------------------------------- on bodies

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -23,7 +24,7 @@ from .upgrade import upgrade
 
 def _built(name: str, element: Element) -> Builder:
     """What a document describes, to be measured."""
-    builder = Builder(Item(name, element), name, False, (), Report())
+    builder = Builder(Item(name, element), name, False, (), Report(), muscles_act=False)
     builder.build()
     return builder
 
@@ -39,6 +40,7 @@ def load_osim(
     scale_factors: Mapping[str, npt.ArrayLike] | None = None,
     mass: float | None = None,
     keep_masses: bool = False,
+    muscles: Literal["act", "data"] = "act",
 ) -> Model:
     """Build a multibody system from an OpenSim model file.
 
@@ -64,6 +66,8 @@ def load_osim(
         Of the whole model: all masses and inertias are multiplied by one factor.
     keep_masses : bool, default: False
         Whether scaled bodies keep their masses.
+    muscles : {"act", "data"}
+        Whether muscles act, as in OpenSim, or are data alone.
 
     Returns
     -------
@@ -80,9 +84,10 @@ def load_osim(
 
     Notes
     -----
-    Muscles and paths that wrap are kept as data in `Model.muscles` and `Model.data`, and not simulated. Controllers and probes
-    are left out. In `Model.default_state`, Ball and Free joints have angles for coordinates, as OpenSim's have; coordinates
-    that are locked, prescribed or coupled are so.
+    Muscles act: `Model.muscles` has them by name, at no excitation until a state says otherwise; `Model.equilibrate_muscles`
+    finds the lengths of their fibers. What the file says of them is in ``model.data["muscles"]``, and the ranges of their
+    controls in ``model.data["control ranges"]``. Controllers and probes are left out. In `Model.default_state`, Ball and Free
+    joints have angles for coordinates, as OpenSim's have; coordinates that are locked, prescribed or coupled are so.
 
     Examples
     --------
@@ -106,9 +111,11 @@ def load_osim(
         before = measure(_built(name, element)) if factors and has_lengths(element) else None
         report += scale_document(element, factors, mass=mass, keep_masses=keep_masses)
         if before is not None:
-            report += scale_lengths(_built(name, element), before)
+            scale_lengths(_built(name, element), before)
     document = Item(name, element)
-    builder = Builder(document, name, bool(strict), mesh_dirs, report, gravity)
+    if muscles not in ("act", "data"):
+        raise ValueError(f"muscles of load_osim is 'act' or 'data', not {muscles!r}")
+    builder = Builder(document, name, bool(strict), mesh_dirs, report, gravity, muscles == "act")
     model = builder.build()
     model.data["source"], model.data["document"] = name, element
     report.finish(name, bool(strict))

@@ -9,11 +9,15 @@ import numpy as np
 
 from ...algebra.arrays import Array
 from ...errors import ModelError
+from ...force import transmission
+from ...force.transmission.surfaces import METHODS
 from ...value import Rotation, Transform
 from .document import Item
 from .functions import make_function
+from .muscle_kinds import KINDS
 
 if TYPE_CHECKING:
+    from ...force.transmission import Path
     from ...function import Function
     from ...mobilizer.base import MobilizedBody
     from ...state.state import State
@@ -24,8 +28,15 @@ if TYPE_CHECKING:
 _SLACK = 1e-5
 #: What they are called where they are counted: see `Report.lose`.
 _MUSCLES = "muscles, which do not act"
-#: Colours of paths on pictures: OpenSim's red, and of springs and ligaments that are not simulated.
-MUSCLE, SPRING = (0.8, 0.1, 0.1), (0.45, 0.45, 0.5)
+#: Colour of paths on pictures: OpenSim's red.
+MUSCLE = (0.8, 0.1, 0.1)
+#: Surfaces, and their sizes where a file says none.
+_SURFACES: dict[str, tuple[Any, dict[str, Any]]] = {
+    "WrapSphere": (transmission.WrapSphere, {"radius": 0.05}),
+    "WrapCylinder": (transmission.WrapCylinder, {"radius": 1.0, "length": 1.0}),
+    "WrapEllipsoid": (transmission.WrapEllipsoid, {"dimensions": (0.05, 0.05, 0.05)}),
+    "WrapTorus": (transmission.WrapTorus, {"inner_radius": 0.01, "outer_radius": 0.02}),
+}
 
 
 @dataclass(eq=False)
@@ -173,7 +184,7 @@ def read_path(build: Builder, item: Item) -> tuple[list[PathPoint], list[PathWra
         ends = one.vector("range", (-1.0, -1.0)).astype(int).tolist()
         wraps.append(PathWrap(one.text("wrap_object"), one.text("method", "hybrid"), (ends[0], ends[1])))
     path.find("default_color")
-    build.paths.append((item.element, points, wraps))
+    build.paths.append((item.element, None, wraps))
     return points, wraps
 
 
@@ -195,6 +206,48 @@ def _point(build: Builder, item: Item) -> PathPoint:
     return PathPoint(item.name, item.tag, body, station, coordinate, (low, high), places=build.model.coordinates)
 
 
+def make_path(build: Builder, item: Item) -> Path | None:
+    """The path of an element as the engine has it; None where it has fewer than two points."""
+    points, wraps = read_path(build, item)
+    if len(points) < 2:
+        return None
+    path = as_path(build, points, wraps)
+    build.paths[-1] = (item.element, path, build.paths[-1][2])
+    return path
+
+
+def as_path(build: Builder, points: list[PathPoint], wraps: list[PathWrap]) -> Path:
+    """A path that was read, as the engine has it."""
+    places = {one.name: (one.mobod, one.which) for one in build.coordinates if one.mobod is not None}
+    made: list[Any] = []
+    for one in points:
+        if one.kind == "ConditionalPathPoint" and one.coordinate in places:
+            made.append(transmission.ConditionalPoint(one.body, one.station, *places[one.coordinate], *one.range))
+        elif one.kind == "MovingPathPoint" and len(one.functions) == 3 and all(name in places for name in one.coordinates):
+            coordinates = [places[name] for name in one.coordinates]
+            made.append(transmission.MovingPoint(one.body, one.functions, coordinates, one.X_BF))
+        else:
+            made.append((one.body, one.station))
+    surfaces = build.model.data.get("wrap objects", {})
+    taken = []
+    for wrap in wraps:
+        if wrap.wrap_object in surfaces:
+            first, last = wrap.range[0] - 1, wrap.range[1] - 1 if wrap.range[1] >= 1 else len(points) - 1
+            method = wrap.method if wrap.method in METHODS else "hybrid"
+            ends = min(max(first, 0), len(points) - 1), min(last, len(points) - 1)
+            taken.append(transmission.PathWrap(_surface(build, surfaces[wrap.wrap_object]), method, *ends))
+    return transmission.Path(build.model.forces, made, taken)
+
+
+def _surface(build: Builder, one: WrapObject) -> Any:
+    """What a path bends over: one object a wrap object, however many paths it has."""
+    if one not in build.surfaces:
+        kind, usual = _SURFACES[one.kind]
+        sizes = {tag: one.dimensions.get(tag, value) for tag, value in usual.items()}
+        build.surfaces[one] = kind(body=one.body, frame=one.X_BW, quadrant=one.quadrant, active=one.active, **sizes)
+    return build.surfaces[one]
+
+
 def draw_path(build: Builder, points: list[PathPoint], color: tuple[float, float, float], name: str) -> None:
     """Let pictures show a path, straight from point to point."""
     if len(points) > 1:
@@ -202,18 +255,40 @@ def draw_path(build: Builder, points: list[PathPoint], color: tuple[float, float
         build.model.matter.add_rubber_band_line(ends, color=color, name=name)
 
 
-def keep_muscle(build: Builder, item: Item, name: str) -> None:
-    """Keep a muscle as data, and say that it is not simulated."""
+def add_muscle(build: Builder, item: Item, name: str) -> None:
+    """Make a muscle, or keep it as data where that was asked for or its kind is not known."""
     try:
         points, wraps = read_path(build, item)
-    except ModelError as error:  # a muscle never stops a load
+        path = as_path(build, points, wraps) if len(points) > 1 else None
+    except (ModelError, ValueError) as error:  # a muscle never stops a load
         build.lose(
             item, f"muscle {name!r} ({item.tag}) is left out of model.muscles, its path cannot be read: {error}", _MUSCLES
         )
         return
-    draw_path(build, points, MUSCLE, "muscles")
     parameters = item.as_data()
     for tag in ("type", "name", "where", "GeometryPath", "path"):
         parameters.pop(tag, None)
-    build.model.muscles[name] = Muscle(name, item.tag, points, wraps, parameters)
-    build.lose(item, f"muscle {name!r} ({item.tag}) is not simulated; its path and parameters are in model.muscles", _MUSCLES)
+    build.model.data.setdefault("muscles", {})[name] = Muscle(name, item.tag, points, wraps, parameters)
+    if path is not None:
+        build.paths[-1] = (build.paths[-1][0], path, wraps)
+    make = KINDS.get(item.tag)
+    if make is None or path is None or not build.muscles_act:
+        draw_path(build, points, MUSCLE, "muscles")
+        if build.muscles_act:
+            why = "has no path of two points" if make is not None else "is of a kind that does not act"
+            build.lose(item, f"muscle {name!r} ({item.tag}) {why}; its path and parameters are in model.data", _MUSCLES)
+        else:
+            item.read_all()
+        return
+    options = {"disabled_by_default": not item.flag("appliesForce", True), "name": name}
+    try:
+        build.model.muscles[name] = made = make(build, item, build.model.forces, path, options)
+    except (ModelError, ValueError, TypeError) as error:
+        message = str(error)
+        raise ModelError(
+            message if message.startswith(item.path) else f"{item.where}: {item.tag} {item.name!r}: {message}"
+        ) from None
+    low = item.number("min_control", made.get_default_minimum_activation())
+    build.model.data.setdefault("control ranges", {})[name] = low, item.number("max_control", 1.0)
+    for tag in ("optimal_force", "default_fiber_length", "default_activation"):
+        item.find(tag)

@@ -1,4 +1,4 @@
-"""Tension along a path of straight lines from point to point, each fixed to a body: springs and ligaments.
+"""Tension along a path: springs, ligaments, actuators.
 
 With l the path's length and l_dot its rate:
 
@@ -17,19 +17,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ....algebra import mat33, vec3
-from ....algebra.arrays import Array
-from ....algebra.memory import add_spatial, load3, load9, load_spatial
-from ....algebra.scalar import load, sqrt, store, where, zero
+from ....algebra.scalar import load, store, where, zero
 from ....compiling import generic
-from ....force._pools import number, numbers3
+from ....force._pools import number
 from ....force._routine import by_address
-from ....force.base import Force, body_index
+from ....force.base import Force
+from ....force.transmission import path as _path
 from ....function import Function, _routine
 from ....state import parameters
 from ....value.checks import finite
@@ -40,82 +37,51 @@ if TYPE_CHECKING:
     from ....compiling import Routine
     from ....decoration.rubber_band_line import Line
     from ....force.subsystem import GeneralForceSubsystem
-    from ....mobilizer.base import MobilizedBody
+    from ....force.transmission.path import Path
+    from ....function._routine import Use
     from ....state.state import State
 
-#: How many numbers of its own each kind has, before the points' stations.
-OWN = 3
-_LEAST = 1e-300
 #: Controls of a clutch above which it is closed: SimTK::SignificantReal.
 _ENGAGED = float(np.finfo(float).eps ** 0.875)
 
 
 @generic
-def _point(model: Any, integers: int, numbers: int, k: int) -> Any:
-    """Point k: its body, the arm from the body's origin, and its location. Integers: how many points, their bodies."""
-    b = model.force_integers[integers + 1 + k]
-    s = mat33.mul_vec(load9(model.R_GB, b, 0), numbers3(model, numbers + OWN + 3 * k))
-    return b, s, vec3.add(load3(model.p_GB, b, 0), s)
+def length_of(model: Any, integers: int) -> Any:
+    """The length of the path. Integers: how many functions the path has, the number of the first."""
+    return _path.length(model, integers + 1, 0)
 
 
 @generic
-def _segment(model: Any, integers: int, numbers: int, k: int) -> Any:
-    """From point k to the next: both bodies and arms, the distance, and the direction, zero where they coincide."""
-    b1, s1, p1 = _point(model, integers, numbers, k)
-    b2, s2, p2 = _point(model, integers, numbers, k + 1)
-    r = vec3.sub(p2, p1)
-    rr = vec3.dot(r, r)
-    apart = rr > _LEAST
-    d = sqrt(where(apart, rr, zero(rr) + 1.0))
-    return b1, s1, b2, s2, where(apart, d, zero(d)), vec3.scale(1.0 / d, r)
+def rate_of(model: Any, integers: int) -> Any:
+    """Its rate, once its length is known."""
+    return _path.speed(model, integers + 1, 0)
 
 
 @generic
-def length_of(model: Any, integers: int, numbers: int) -> Any:
-    """The length of the path."""
-    total = zero(load(model.time, 0, 0))
-    for k in range(model.force_integers[integers] - 1):
-        total = total + _segment(model, integers, numbers, k)[4]
-    return total
+def pull(model: Any, integers: int, tension: Any) -> None:
+    """Apply a tension, once the length is known."""
+    _path.apply(model, integers + 1, 0, -tension)
 
 
 @generic
-def rate_of(model: Any, integers: int, numbers: int) -> Any:
-    """Its rate."""
-    total = zero(load(model.time, 0, 0))
-    for k in range(model.force_integers[integers] - 1):
-        b1, s1, b2, s2, _, e = _segment(model, integers, numbers, k)
-        w1, v1 = load_spatial(model.V_GB, b1)
-        w2, v2 = load_spatial(model.V_GB, b2)
-        v = vec3.sub(vec3.add(v2, vec3.cross(w2, s2)), vec3.add(v1, vec3.cross(w1, s1)))
-        total = total + vec3.dot(e, v)
-    return total
-
-
-@generic
-def pull(model: Any, integers: int, numbers: int, tension: Any) -> None:
-    """Apply a tension: each point is pulled towards its neighbours."""
-    for k in range(model.force_integers[integers] - 1):
-        b1, s1, b2, s2, _, e = _segment(model, integers, numbers, k)
-        f = vec3.scale(tension, e)
-        add_spatial(model.body_forces, b1, vec3.cross(s1, f), f)
-        g = vec3.neg(f)
-        add_spatial(model.body_forces, b2, vec3.cross(s2, g), g)
+def own_function(model: Any, integers: int) -> int:
+    """The number of the function that a kind has, after those of its path."""
+    return model.force_integers[integers] + model.force_integers[integers + 1]
 
 
 @generic
 def add_spring(model: Any, integers: int, numbers: int) -> None:
     """Numbers: l_0, k, c."""
-    stretch = length_of(model, integers, numbers) - number(model, numbers)
+    stretch = length_of(model, integers) - number(model, numbers)
     stretch = where(stretch > 0.0, stretch, zero(stretch))
-    tension = number(model, numbers + 1) * stretch * (1.0 + number(model, numbers + 2) * rate_of(model, integers, numbers))
-    pull(model, integers, numbers, tension)
+    tension = number(model, numbers + 1) * stretch * (1.0 + number(model, numbers + 2) * rate_of(model, integers))
+    pull(model, integers, tension)
 
 
 @generic
 def spring_energy(model: Any, integers: int, numbers: int) -> Any:
     """1/2 k times the square of the stretch."""
-    stretch = length_of(model, integers, numbers) - number(model, numbers)
+    stretch = length_of(model, integers) - number(model, numbers)
     stretch = where(stretch > 0.0, stretch, zero(stretch))
     return 0.5 * number(model, numbers + 1) * stretch * stretch
 
@@ -123,43 +89,55 @@ def spring_energy(model: Any, integers: int, numbers: int) -> Any:
 @generic
 def spring_power(model: Any, integers: int, numbers: int) -> Any:
     """k c times stretch and the square of the rate."""
-    stretch = length_of(model, integers, numbers) - number(model, numbers)
+    stretch = length_of(model, integers) - number(model, numbers)
     stretch = where(stretch > 0.0, stretch, zero(stretch))
-    rate = rate_of(model, integers, numbers)
+    rate = rate_of(model, integers)
     return number(model, numbers + 1) * number(model, numbers + 2) * stretch * rate * rate
 
 
-class Path(Force):
+class AlongPath(Force):
     """A tension along a path; the base of the kinds here."""
 
     def _span(
         self,
         forces: GeneralForceSubsystem,
-        points: Sequence[tuple[MobilizedBody, Array]],
+        path: Path,
         own: Sequence[float],
         disabled: bool,
         name: str | None,
+        functions: Sequence[Use] = (),
     ) -> None:
         super().__init__(forces, disabled_by_default=disabled, name=name)
-        self.default_integers = [len(points), *(body_index(forces, "a body of the path", body) for body, _ in points)]
-        stations = [float(x) for _, station in points for x in np.asarray(station).tolist()]
-        self.default_numbers = [*(float(x) for x in own), *[0.0] * (OWN - len(own)), *stations]
+        self._path = path
+        self.used_functions = list(functions)
+        path.serve(self)
+        self.default_integers = [len(path.used_functions)]
+        self.default_numbers = [float(x) for x in own]
+
+    def reach(self) -> tuple[list[int], list[int]] | None:
+        """What its path names."""
+        return self._path.reach()
+
+    @property
+    def reads_time(self) -> bool:
+        """The path's functions are of coordinates."""
+        return False
 
     def calc_lines(self, state: State) -> list[Line]:
-        """From each point to the next."""
-        count, *rest = self.default_integers
-        stations = np.array(self.default_numbers[OWN : OWN + 3 * count]).reshape(-1, 3)
-        return list(pairwise(zip(rest[:count], stations, strict=True)))
+        """The path's."""
+        return self._path.calc_lines(state)
+
+    def get_path(self) -> Path:
+        """Along which it pulls."""
+        return self._path
 
     def calc_length(self, state: State) -> float:
         """The length of the path. Needs POSITION."""
         self._check(state, "calc_length")
-        state.need_positions(self._forces.get_system().get_matter_subsystem().ground, "calc_length")
-        i, _, x, _ = self.span
-        return float(length_of(state.record, i, x))
+        return self._path.calc_length(state)
 
 
-class PathSpring(Path):
+class PathSpring(AlongPath):
     """A spring along a path, slack where it is shorter than its resting length: OpenSim's PathSpring."""
 
     routine: Routine | None = by_address(add_spring, spring_energy, spring_power)
@@ -167,7 +145,7 @@ class PathSpring(Path):
     def __init__(
         self,
         forces: GeneralForceSubsystem,
-        points: Sequence[tuple[MobilizedBody, Array]],
+        path: Path,
         resting_length: float,
         stiffness: float,
         dissipation: float,
@@ -175,19 +153,18 @@ class PathSpring(Path):
         disabled_by_default: bool = False,
         name: str | None = None,
     ) -> None:
-        self._span(forces, points, (resting_length, stiffness, dissipation), disabled_by_default, name)
+        self._span(forces, path, (resting_length, stiffness, dissipation), disabled_by_default, name)
 
 
 @generic
 def add_ligament(model: Any, integers: int, numbers: int) -> None:
-    """Numbers: l_0, F. Integers: after the points' bodies, the number of the function."""
-    stretched = length_of(model, integers, numbers) / number(model, numbers)
-    n = model.force_integers[integers]
-    f = _routine.jet(model, model.force_integers[integers + 1 + n], stretched)[0]
-    pull(model, integers, numbers, number(model, numbers + 1) * where(stretched > 1.0, f, zero(f)))
+    """Numbers: l_0, F."""
+    stretched = length_of(model, integers) / number(model, numbers)
+    f = _routine.jet(model, own_function(model, integers), stretched)[0]
+    pull(model, integers, number(model, numbers + 1) * where(stretched > 1.0, f, zero(f)))
 
 
-class Ligament(Path):
+class Ligament(AlongPath):
     """A ligament along a path, whose tension is a function of its length over the resting length: OpenSim's Ligament."""
 
     routine: Routine | None = by_address(add_ligament)
@@ -196,7 +173,7 @@ class Ligament(Path):
     def __init__(
         self,
         forces: GeneralForceSubsystem,
-        points: Sequence[tuple[MobilizedBody, Array]],
+        path: Path,
         resting_length: float,
         force: float,
         function: Function,
@@ -204,17 +181,17 @@ class Ligament(Path):
         disabled_by_default: bool = False,
         name: str | None = None,
     ) -> None:
-        self._span(forces, points, (resting_length, force), disabled_by_default, name)
-        self.used_functions = [(function, [0])]
+        self._span(forces, path, (resting_length, force), disabled_by_default, name, [(function, [0])])
 
 
 @generic
 def add_effort(model: Any, integers: int, numbers: int) -> None:
     """Numbers: T."""
-    pull(model, integers, numbers, number(model, numbers))
+    length_of(model, integers)
+    pull(model, integers, number(model, numbers))
 
 
-class PathActuator(Path):
+class PathActuator(AlongPath):
     """Pulls along a path as a state says: OpenSim's PathActuator."""
 
     routine: Routine | None = by_address(add_effort)
@@ -223,13 +200,13 @@ class PathActuator(Path):
     def __init__(
         self,
         forces: GeneralForceSubsystem,
-        points: Sequence[tuple[MobilizedBody, Array]],
+        path: Path,
         optimal_force: float,
         *,
         disabled_by_default: bool = False,
         name: str | None = None,
     ) -> None:
-        self._span(forces, points, self.declared(name, effort=0.0), disabled_by_default, name)
+        self._span(forces, path, self.declared(name, effort=0.0), disabled_by_default, name)
         self.optimal_force = optimal_force
 
     get_default_effort, set_default_effort, get_effort, set_effort = effort()
@@ -243,21 +220,22 @@ def _control() -> tuple[Callable[..., Any], ...]:
 
 @generic
 def add_clutched(model: Any, integers: int, numbers: int, z: int) -> None:
-    """Numbers: a, k, c, then, after the stations, t and the first z."""
+    """Numbers: a, k, c, t."""
     a, stretch = number(model, numbers), load(model.z, z, 0)
-    rate = rate_of(model, integers, numbers)
+    length_of(model, integers)
+    rate = rate_of(model, integers)
     engaged = where(a < 1.0, where(a > 0.0, a, zero(a)), zero(a) + 1.0)
-    pull(model, integers, numbers, engaged * number(model, numbers + 1) * stretch * (1.0 + number(model, numbers + 2) * rate))
-    relaxing = -stretch / number(model, numbers + OWN + 3 * model.force_integers[integers])
+    pull(model, integers, engaged * number(model, numbers + 1) * stretch * (1.0 + number(model, numbers + 2) * rate))
+    relaxing = -stretch / number(model, numbers + 3)
     store(model.z_dot, z, 0, where(a > _ENGAGED, rate, relaxing))
 
 
-class ClutchedPathSpring(Path):
+class ClutchedPathSpring(AlongPath):
     """A spring that a clutch joins to a path: OpenSim's ClutchedPathSpring. Its stretch is a z.
 
     Parameters
     ----------
-    forces, points
+    forces, path
         What it joins, and its path.
     stiffness, dissipation : float
         Force/length; time/length.
@@ -273,7 +251,7 @@ class ClutchedPathSpring(Path):
     def __init__(
         self,
         forces: GeneralForceSubsystem,
-        points: Sequence[tuple[MobilizedBody, Array]],
+        path: Path,
         stiffness: float,
         dissipation: float,
         time_constant: float,
@@ -282,9 +260,8 @@ class ClutchedPathSpring(Path):
         disabled_by_default: bool = False,
         name: str | None = None,
     ) -> None:
-        own = [*self.declared(name, control=0.0), stiffness, dissipation]
-        self._span(forces, points, own, disabled_by_default, name)
-        self.default_numbers = [*self.default_numbers, float(time_constant)]
+        own = [*self.declared(name, control=0.0), stiffness, dissipation, time_constant]
+        self._span(forces, path, own, disabled_by_default, name)
         self._stretch = float(initial_stretch)
 
     get_default_control, set_default_control, get_control, set_control = _control()
@@ -300,18 +277,18 @@ class ClutchedPathSpring(Path):
 
 @generic
 def add_mckibben(model: Any, integers: int, numbers: int) -> None:
-    """Numbers: a, b, 1 / (4 pi n^2), then, after the stations, l_c."""
+    """Numbers: a, b, 1 / (4 pi n^2), l_c."""
     b = number(model, numbers + 1)
-    length = length_of(model, integers, numbers) - number(model, numbers + OWN + 3 * model.force_integers[integers])
-    pull(model, integers, numbers, number(model, numbers) * number(model, numbers + 2) * (3.0 * length * length - b * b))
+    length = length_of(model, integers) - number(model, numbers + 3)
+    pull(model, integers, number(model, numbers) * number(model, numbers + 2) * (3.0 * length * length - b * b))
 
 
-class McKibbenActuator(Path):
+class McKibbenActuator(AlongPath):
     """A pneumatic muscle along a path, driven by its pressure: OpenSim's McKibbenActuator.
 
     Parameters
     ----------
-    forces, points
+    forces, path
         What it joins, and its path.
     thread_length, turns : float
         Of the thread around it.
@@ -324,7 +301,7 @@ class McKibbenActuator(Path):
     def __init__(
         self,
         forces: GeneralForceSubsystem,
-        points: Sequence[tuple[MobilizedBody, Array]],
+        path: Path,
         thread_length: float,
         turns: float,
         cord_length: float,
@@ -332,18 +309,17 @@ class McKibbenActuator(Path):
         disabled_by_default: bool = False,
         name: str | None = None,
     ) -> None:
-        own = [*self.declared(name, control=0.0), thread_length, 1.0 / (4.0 * math.pi * turns * turns)]
-        self._span(forces, points, own, disabled_by_default, name)
-        self.default_numbers = [*self.default_numbers, float(cord_length)]
+        own = [*self.declared(name, control=0.0), thread_length, 1.0 / (4.0 * math.pi * turns * turns), cord_length]
+        self._span(forces, path, own, disabled_by_default, name)
 
     get_default_control, set_default_control, get_control, set_control = _control()
 
 
 @generic
 def blankevoort(model: Any, integers: int, numbers: int) -> Any:
-    """Strain, and spring force. Numbers: l_0, k, e_t, then, after the stations, c."""
+    """Strain, and spring force. Numbers: l_0, k, e_t, c."""
     k, e_t = number(model, numbers + 1), number(model, numbers + 2)
-    strain = length_of(model, integers, numbers) / number(model, numbers) - 1.0
+    strain = length_of(model, integers) / number(model, numbers) - 1.0
     bent = 0.5 * k / e_t * strain * strain
     f = where(strain < e_t, bent, k * (strain - 0.5 * e_t))
     return strain, where(strain > 0.0, f, zero(f))
@@ -352,8 +328,8 @@ def blankevoort(model: Any, integers: int, numbers: int) -> Any:
 @generic
 def damping_of(model: Any, integers: int, numbers: int, strain: Any) -> Any:
     """c times the step, and the rate of strain, where both are above zero."""
-    c = number(model, numbers + OWN + 3 * model.force_integers[integers])
-    rate = rate_of(model, integers, numbers) / number(model, numbers)
+    c = number(model, numbers + 3)
+    rate = rate_of(model, integers) / number(model, numbers)
     u = where(strain < 0.01, strain / 0.01, zero(strain) + 1.0)
     faded = c * (u * u * u * (10.0 + u * (6.0 * u - 15.0)))
     acts = where(strain > 0.0, rate, zero(rate))
@@ -365,14 +341,14 @@ def add_blankevoort(model: Any, integers: int, numbers: int) -> None:
     """Spring and damper."""
     strain, f = blankevoort(model, integers, numbers)
     c, rate = damping_of(model, integers, numbers, strain)
-    pull(model, integers, numbers, f + c * rate)
+    pull(model, integers, f + c * rate)
 
 
 @generic
 def blankevoort_energy(model: Any, integers: int, numbers: int) -> Any:
     """The integral of the spring force over the length."""
     k, e_t = number(model, numbers + 1), number(model, numbers + 2)
-    strain = length_of(model, integers, numbers) / number(model, numbers) - 1.0
+    strain = length_of(model, integers) / number(model, numbers) - 1.0
     bent = strain * strain * strain / (6.0 * e_t)
     beyond = e_t * e_t / 6.0 + 0.5 * strain * (strain - e_t)
     energy = k * number(model, numbers) * where(strain < e_t, bent, beyond)
@@ -387,12 +363,12 @@ def blankevoort_power(model: Any, integers: int, numbers: int) -> Any:
     return c * rate * rate * number(model, numbers)
 
 
-class BlankevoortLigament(Path):
+class BlankevoortLigament(AlongPath):
     """A ligament along a path, quadratic up to a strain and linear beyond: OpenSim's Blankevoort1991Ligament.
 
     Parameters
     ----------
-    forces, points
+    forces, path
         What it joins, and its path.
     slack_length : float
         Above zero; length.
@@ -409,7 +385,7 @@ class BlankevoortLigament(Path):
     def __init__(
         self,
         forces: GeneralForceSubsystem,
-        points: Sequence[tuple[MobilizedBody, Array]],
+        path: Path,
         slack_length: float,
         stiffness: float,
         transition_strain: float,
@@ -418,27 +394,25 @@ class BlankevoortLigament(Path):
         disabled_by_default: bool = False,
         name: str | None = None,
     ) -> None:
-        self._span(forces, points, (slack_length, stiffness, transition_strain), disabled_by_default, name)
-        self.default_numbers = [*self.default_numbers, float(damping)]
+        self._span(forces, path, (slack_length, stiffness, transition_strain, damping), disabled_by_default, name)
 
 
 @generic
 def add_formula(model: Any, integers: int, numbers: int) -> None:
-    """Numbers: l_0, and whether it is slack below. Integers: after the points' bodies, the number of the function."""
-    stretch = length_of(model, integers, numbers) - number(model, numbers)
+    """Numbers: l_0, and whether it is slack below."""
+    stretch, rate = length_of(model, integers) - number(model, numbers), rate_of(model, integers)
     slack = where(stretch > 0.0, stretch, zero(stretch))
     store(model.arguments, 0, 0, where(number(model, numbers + 1) > 0.5, slack, stretch))
-    store(model.arguments, 1, 0, rate_of(model, integers, numbers))
-    n = model.force_integers[integers]
-    pull(model, integers, numbers, _routine.value(model, model.force_integers[integers + 1 + n], model.arguments, 0))
+    store(model.arguments, 1, 0, rate)
+    pull(model, integers, _routine.value(model, own_function(model, integers), model.arguments, 0))
 
 
-class PathFormula(Path):
+class PathFormula(AlongPath):
     """A tension along a path that is a function of its stretch and rate: OpenSim's ExpressionBasedPathForce.
 
     Parameters
     ----------
-    forces, points
+    forces, path
         What it joins, and its path.
     resting_length : float
     function : Function
@@ -452,7 +426,7 @@ class PathFormula(Path):
     def __init__(
         self,
         forces: GeneralForceSubsystem,
-        points: Sequence[tuple[MobilizedBody, Array]],
+        path: Path,
         resting_length: float,
         function: Function,
         *,
@@ -460,5 +434,4 @@ class PathFormula(Path):
         disabled_by_default: bool = False,
         name: str | None = None,
     ) -> None:
-        self._span(forces, points, (resting_length, float(clamped)), disabled_by_default, name)
-        self.used_functions = [(function, [0, 1])]
+        self._span(forces, path, (resting_length, float(clamped)), disabled_by_default, name, [(function, [0, 1])])

@@ -1,8 +1,9 @@
-"""`given` compiled: NumPy's arrays read where they lie, by the layout that its C interface promises."""
+"""`object_access` compiled: NumPy's arrays read where they lie, by the layout that its C interface promises."""
 
 from __future__ import annotations
 
 import ctypes
+import warnings
 from typing import Any
 
 import numpy as np
@@ -12,32 +13,39 @@ from numba.core import cgutils, types
 from numba.core.typing.templates import AbstractTemplate, infer_global, signature
 from numba.extending import lower_builtin, models, register_model
 from numba.np.arrayobj import populate_array
-from numpy._core import _multiarray_umath  # type: ignore[attr-defined]
 
-from . import given
+from . import mirrors, object_access, object_layout
+from .compiled_dual import dual8
 from .compiled_record import RecordType, Rows
 from .compiled_record import _align_stack as align_stack
 from .lanes import I64
+from .object_layout import DATA, DESCRIPTION, ITEMS, LENGTHS, NUMBER_OF_DIMENSIONS, STRIDES, TYPE
 
-#: Where PyArrayObject has what, in bytes; the first is what every object has, whose last word is its type.
-_DATA = object.__basicsize__
-_TYPE, _NUMBER_OF_DIMENSIONS, _LENGTHS, _STRIDES, _DESCRIPTION = _DATA - 8, _DATA + 8, _DATA + 16, _DATA + 24, _DATA + 40
-
-
-#: What compiled code finds by name: `PyArray_New`, whose place in the table of NumPy's interface in C never changes, and the
-#: type of arrays.
-_NEW_ARRAY, _OF_ARRAY, _PLACE_OF_NEW = "mobod_PyArray_New", "mobod_PyArray_Type", 93
+#: What compiled code finds by name: what makes arrays, tuples without objects, one more reference to an object and one less,
+#: which are Python's and NumPy's own unless `mirrors` serves, and the type of arrays.
+_NEW_ARRAY, _NEW_TUPLE, _KEEP, _DROP = "mobod_new_array", "mobod_new_tuple", "mobod_keep_object", "mobod_drop_object"
+_OF_ARRAY = "mobod_type_of_arrays"
 
 
-def _name_what_makes_arrays() -> None:
-    get_pointer: Any = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object, ctypes.c_char_p)
-    table = get_pointer(("PyCapsule_GetPointer", ctypes.pythonapi))(_multiarray_umath._ARRAY_API, None)  # noqa: SLF001
-    address = ctypes.cast(table, ctypes.POINTER(ctypes.c_void_p))[_PLACE_OF_NEW]
-    llvm.add_symbol(_NEW_ARRAY, address)
+def _name_functions() -> None:
+    why_plain = object_layout.why_plain()
+    if why_plain:
+        addresses = mirrors.functions()
+        if not why_plain.startswith("MOBOD_"):
+            warnings.warn(f"{why_plain}: each call of mobod from Python takes some 30 us longer", RuntimeWarning, stacklevel=2)
+    else:
+        make, keep, drop = map(_of_python, ("PyType_GenericAlloc", "Py_IncRef", "Py_DecRef"))
+        addresses = object_layout.new_array_function(), make, keep, drop
+    for name, address in zip((_NEW_ARRAY, _NEW_TUPLE, _KEEP, _DROP), addresses, strict=True):
+        llvm.add_symbol(name, address)
     llvm.add_symbol(_OF_ARRAY, id(np.ndarray))
 
 
-_name_what_makes_arrays()
+def _of_python(name: str) -> int:
+    return ctypes.cast(getattr(ctypes.pythonapi, name), ctypes.c_void_p).value or 0
+
+
+_name_functions()
 
 
 class Object(types.Type):
@@ -81,84 +89,85 @@ def _define(function: Any, result: Any, *arguments: Any) -> Any:
 def _is_row(builder: Any, one: Any, plain: Any, length: Any) -> Any:
     """One test at a time: an object of another type is shorter, and one of other dimensions has other lengths."""
     result = cgutils.alloca_once_value(builder, ir.Constant(ir.IntType(1), 0))
-    with builder.if_then(builder.icmp_signed("==", _read(builder, one, _TYPE), _read(builder, plain, _TYPE))):
-        dimensions = _read(builder, one, _NUMBER_OF_DIMENSIONS, ir.IntType(32))
+    with builder.if_then(builder.icmp_signed("==", _read(builder, one, TYPE), _read(builder, plain, TYPE))):
+        dimensions = _read(builder, one, NUMBER_OF_DIMENSIONS, ir.IntType(32))
         row = builder.icmp_signed("==", dimensions, ir.Constant(ir.IntType(32), 1))
-        same = builder.icmp_signed("==", _read(builder, one, _DESCRIPTION), _read(builder, plain, _DESCRIPTION))
+        same = builder.icmp_signed("==", _read(builder, one, DESCRIPTION), _read(builder, plain, DESCRIPTION))
         with builder.if_then(builder.and_(row, same)):
-            own, stride = (_read(builder, _read(builder, one, at), 0) for at in (_LENGTHS, _STRIDES))
+            own, stride = (_read(builder, _read(builder, one, at), 0) for at in (LENGTHS, STRIDES))
             fits = builder.icmp_signed("==", own, length)
             # an empty array has any stride
             empty = builder.icmp_signed("==", own, ir.Constant(I64, 0))
             touching = builder.or_(empty, builder.icmp_signed("==", stride, ir.Constant(I64, 8)))
-            odd = builder.and_(_read(builder, one, _DATA), ir.Constant(I64, 7))
+            odd = builder.and_(_read(builder, one, DATA), ir.Constant(I64, 7))
             aligned = builder.icmp_signed("==", odd, ir.Constant(I64, 0))
             builder.store(builder.and_(fits, builder.and_(touching, aligned)), result)
     return builder.load(result)
 
 
-@_define(given.is_row, types.boolean, _object, _object, types.int64)
+@_define(object_access.is_row, types.boolean, _object, _object, types.int64)
 def _lower_is_row(context: Any, builder: Any, sig: Any, args: Any) -> Any:
     return _is_row(builder, *args)
 
 
-@_define(given.is_like, types.boolean, _object, _object)
+@_define(object_access.is_like, types.boolean, _object, _object)
 def _lower_is_like(context: Any, builder: Any, sig: Any, args: Any) -> Any:
     one, other = args
     result = cgutils.alloca_once_value(builder, builder.icmp_signed("==", one, other))
     with builder.if_then(builder.not_(builder.load(result))):
-        builder.store(_is_row(builder, one, other, _read(builder, _read(builder, other, _LENGTHS), 0)), result)
+        builder.store(_is_row(builder, one, other, _read(builder, _read(builder, other, LENGTHS), 0)), result)
     return builder.load(result)
 
 
-@_define(given.copy, types.void, _object, _object)
+@_define(object_access.copy, types.void, _object, _object)
 def _lower_copy(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-    source, target = (builder.inttoptr(_read(builder, one, _DATA), ir.DoubleType().as_pointer()) for one in args)
-    length = _read(builder, _read(builder, args[0], _LENGTHS), 0)
+    source, target = (builder.inttoptr(_read(builder, one, DATA), ir.DoubleType().as_pointer()) for one in args)
+    length = _read(builder, _read(builder, args[0], LENGTHS), 0)
     cgutils.raw_memmove(builder, target, source, length, 8)
     return context.get_dummy_value()
 
 
-@_define(given.numbers, Rows("state", 1, types.float64), _object)
+@_define(object_access.numbers, Rows("state", 1, types.float64), _object)
 def _lower_numbers(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-    return builder.inttoptr(_read(builder, args[0], _DATA), ir.DoubleType().as_pointer())
+    return builder.inttoptr(_read(builder, args[0], DATA), ir.DoubleType().as_pointer())
 
 
-@_define(given.record_of, RecordType(types.float64), _object)
+@_define(object_access.duals_of, RecordType(dual8), _object)
+@_define(object_access.record_of, RecordType(types.float64), _object)
 def _lower_record(context: Any, builder: Any, sig: Any, args: Any) -> Any:
     align_stack(builder)
-    return builder.inttoptr(_read(builder, args[0], _DATA), I64.as_pointer())
+    return builder.inttoptr(_read(builder, args[0], DATA), I64.as_pointer())
 
 
-@_define(given.item, _object, _object, types.int64)
+@_define(object_access.item, _object, _object, types.int64)
 def _lower_item(context: Any, builder: Any, sig: Any, args: Any) -> Any:
     place = builder.add(args[0], builder.mul(args[1], ir.Constant(I64, 8)))
-    return _read(builder, place, tuple.__basicsize__)
+    return _read(builder, place, ITEMS)
 
 
 def _array(context: Any, builder: Any, sig: Any, args: Any) -> Any:
     """A plain array of Numba's, which neither counts references nor asks Python."""
     array = context.make_array(sig.return_type)(context, builder)
     lengths, strides = (
-        [_read(builder, _read(builder, args[0], at), 8 * k) for k in range(sig.return_type.ndim)] for at in (_LENGTHS, _STRIDES)
+        [_read(builder, _read(builder, args[0], at), 8 * k) for k in range(sig.return_type.ndim)] for at in (LENGTHS, STRIDES)
     )
-    data = builder.inttoptr(_read(builder, args[0], _DATA), array.data.type)
+    data = builder.inttoptr(_read(builder, args[0], DATA), array.data.type)
     populate_array(array, data, lengths, strides, ir.Constant(I64, 8), None)
     return array._getvalue()  # noqa: SLF001  (Numba's own name for it)
 
 
-_define(given.integers, types.Array(types.int64, 1, "C"), _object)(_array)
-_define(given.table, types.Array(types.int64, 2, "C"), _object)(_array)
-_define(given.matrix, types.Array(types.float64, 2, "C"), _object)(_array)
-_define(given.blocks, types.Array(types.float64, 3, "C"), _object)(_array)
+_define(object_access.integers, types.Array(types.int64, 1, "C"), _object)(_array)
+_define(object_access.table, types.Array(types.int64, 2, "C"), _object)(_array)
+_define(object_access.matrix, types.Array(types.float64, 2, "C"), _object)(_array)
+_define(object_access.blocks, types.Array(types.float64, 3, "C"), _object)(_array)
 
 
-@_define(given.integer, types.int64, _object)
+@_define(object_access.integer, types.int64, _object)
 def _lower_integer(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-    return _read(builder, _read(builder, args[0], _DATA), 0)
+    return _read(builder, _read(builder, args[0], DATA), 0)
 
 
-@_define(given.release_gil, types.int64, types.boolean)
+@_define(object_access.release_gil, types.int64, types.boolean)
 def _lower_release(context: Any, builder: Any, sig: Any, args: Any) -> Any:
     thread = cgutils.alloca_once_value(builder, ir.Constant(I64, 0))
     with builder.if_then(args[0]):
@@ -166,14 +175,14 @@ def _lower_release(context: Any, builder: Any, sig: Any, args: Any) -> Any:
     return builder.load(thread)
 
 
-@_define(given.acquire_gil, types.void, types.int64)
+@_define(object_access.acquire_gil, types.void, types.int64)
 def _lower_acquire(context: Any, builder: Any, sig: Any, args: Any) -> Any:
     with builder.if_then(builder.icmp_signed("!=", args[0], ir.Constant(I64, 0))):
         _call(builder, "PyEval_RestoreThread", ir.VoidType(), args[0])
     return context.get_dummy_value()
 
 
-@infer_global(given.each)
+@infer_global(object_access.each)
 class _EachTyping(AbstractTemplate):
     """How many there are is known when the kernel is compiled."""
 
@@ -182,7 +191,7 @@ class _EachTyping(AbstractTemplate):
         return None if count is None else signature(types.UniTuple(_object, count), *args)
 
 
-@lower_builtin(given.each, types.int64, types.IntegerLiteral)
+@lower_builtin(object_access.each, types.int64, types.IntegerLiteral)
 def _lower_each(context: Any, builder: Any, sig: Any, args: Any) -> Any:
     objects = [_read(builder, args[0], 8 * k) for k in range(sig.return_type.count)]
     return context.make_tuple(builder, sig.return_type, objects)
@@ -203,23 +212,23 @@ def _define_new(function: Any, dimensions: int) -> None:
         return _call(builder, _NEW_ARRAY, I64, kind, count, first, double, nothing, nothing, zero, zero, nothing)
 
 
-_define_new(given.new_row, 1)
-_define_new(given.new_matrix, 2)
+_define_new(object_access.new_row, 1)
+_define_new(object_access.new_matrix, 2)
 
 
-@_define(given.keep, _object, _object)
+@_define(object_access.keep, _object, _object)
 def _lower_keep(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-    _call(builder, "Py_IncRef", ir.VoidType(), args[0])
+    _call(builder, _KEEP, ir.VoidType(), args[0])
     return args[0]
 
 
-@infer_global(given.new_tuple)
+@infer_global(object_access.new_tuple)
 class _NewTupleTyping(AbstractTemplate):
     def generic(self, args: Any, kws: Any) -> Any:
         return signature(_object, *args)
 
 
-@lower_builtin(given.new_tuple, _object, types.UniTuple)
+@lower_builtin(object_access.new_tuple, _object, types.UniTuple)
 def _lower_new_tuple(context: Any, builder: Any, sig: Any, args: Any) -> Any:
     """`PyType_GenericAlloc`; the tuple's places are empty before."""
     objects, nothing = cgutils.unpack_tuple(builder, args[1]), ir.Constant(I64, 0)
@@ -228,42 +237,47 @@ def _lower_new_tuple(context: Any, builder: Any, sig: Any, args: Any) -> Any:
     for one in objects:
         there = builder.and_(there, builder.icmp_signed("!=", one, nothing))
     with builder.if_then(there):
-        builder.store(_call(builder, "PyType_GenericAlloc", I64, args[0], ir.Constant(I64, len(objects))), result)
+        builder.store(_call(builder, _NEW_TUPLE, I64, args[0], ir.Constant(I64, len(objects))), result)
     made = builder.load(result)
     with builder.if_else(builder.icmp_signed("!=", made, nothing)) as (then, otherwise):
         with then:
-            # between the length and the objects, from Python 3.14 on, is the hash, or -1
-            numbers = (tuple.__basicsize__ - _DATA - 8) // 8 * [ir.Constant(I64, -1)]
-            for k, one in enumerate([*numbers, *objects]):
-                place = builder.add(made, ir.Constant(I64, _DATA + 8 + 8 * k))
+            between = object_layout.words_before_items() * [ir.Constant(I64, -1)]
+            for k, one in enumerate([*between, *objects]):
+                place = builder.add(made, ir.Constant(I64, DATA + 8 + 8 * k))
                 builder.store(one, builder.inttoptr(place, I64.as_pointer()))
         with otherwise:
             for one in objects:
-                _call(builder, "Py_DecRef", ir.VoidType(), one)
+                _call(builder, _DROP, ir.VoidType(), one)
     return made
 
 
-@_define(given.is_nothing, types.boolean, _object)
+@_define(object_access.is_nothing, types.boolean, _object)
 def _lower_is_nothing(context: Any, builder: Any, sig: Any, args: Any) -> Any:
     return builder.icmp_signed("==", args[0], ir.Constant(I64, 0))
 
 
-@_define(given.drop, types.void, _object)
+@_define(object_access.drop, types.void, _object)
 def _lower_drop(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-    _call(builder, "Py_DecRef", ir.VoidType(), args[0])
+    _call(builder, _DROP, ir.VoidType(), args[0])
     return context.get_dummy_value()
 
 
-@_define(given.address, types.int64, _object)
+@_define(object_access.wrong_call, types.int64)
+def _lower_wrong_call(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+    _call(builder, "PyErr_BadArgument", ir.IntType(32))
+    return ir.Constant(I64, 0)
+
+
+@_define(object_access.address, types.int64, _object)
 def _lower_address(context: Any, builder: Any, sig: Any, args: Any) -> Any:
     return args[0]
 
 
-@_define(given.number, types.int64, _object)
+@_define(object_access.number, types.int64, _object)
 def _lower_number(context: Any, builder: Any, sig: Any, args: Any) -> Any:
     return _call(builder, "PyLong_AsLongLong", I64, args[0])
 
 
-@_define(given.as_object, _object, types.int64)
+@_define(object_access.as_object, _object, types.int64)
 def _lower_as_object(context: Any, builder: Any, sig: Any, args: Any) -> Any:
     return _call(builder, "PyLong_FromLongLong", I64, args[0])

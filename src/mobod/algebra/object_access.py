@@ -4,6 +4,7 @@ A kernel's argument of this kind is an object of Python, passed by its address a
 an array that can be read as another, which is known to be plain: float64, of one dimension, contiguous, of the same length.
 Nothing else may be asked of one that is not; the caller then checks it as usual. What such a kernel returns is an object too.
 Kernels that are in the cache know these functions by name: one that is to do something else takes another name.
+`object_layout` looks whether objects are as they are taken to be; where they are not, `mirrors` stands between.
 """
 
 from __future__ import annotations
@@ -14,22 +15,25 @@ from typing import Any
 import numpy as np
 
 from ..compiling import engine
-from ..compiling.built_in import built_in
+from ..compiling.built_in import address_of, built_in
 from ..compiling.kernels import generic, marked
+from . import mirrors, object_layout
 from .scalar import any_not_finite, load, store
 
 
 class KernelForCallers:
     """A kernel of objects, which Python calls as a built-in function, keeping its lock meanwhile.
 
-    Its ``code``, once it has been loaded, crashes when it is called with other objects than it was written for, or fewer.
+    Its ``code``, once it has been loaded, crashes when it is called with other objects than it was written for.
     """
 
-    __slots__ = "__weakref__", "code", "python"  # no dictionary, in which it takes 0.01 us to find the code
+    __slots__ = "__weakref__", "code", "place", "python"  # no dictionary, in which it takes 0.01 us to find the code
 
     def __init__(self, function: Callable[..., Any]) -> None:
         self.python: Any = generic(function)
         self.code: Callable[..., Any] | None = None
+        #: The address of its code.
+        self.place = 0
         marked.add(self)
 
     def load(self) -> Callable[..., Any]:
@@ -40,9 +44,15 @@ class KernelForCallers:
                 function, count = self.python, self.python.__code__.co_argcount
 
                 def entry(this: Any, arguments: Any, n: Any) -> Any:
+                    if n != count:
+                        return wrong_call()
                     return address(function(*each(arguments, count)))
 
-                self.code = built_in(entry, function)
+                self.place = address_of(entry, function)
+                if object_layout.why_plain():
+                    self.code = mirrors.Mirrored(self.place, function.__name__, count)
+                else:
+                    self.code = built_in(self.place, function.__name__, function.__module__)
         return self.code
 
     def __repr__(self) -> str:
@@ -57,6 +67,11 @@ def compiled_for_callers(function: Callable[..., Any]) -> KernelForCallers:
 def each(arguments: Any, count: int) -> Any:
     """The arguments of a built-in function, from where Python has put their addresses."""
     return tuple(arguments[:count])
+
+
+def wrong_call() -> int:
+    """Where nothing is, with an error of Python's: for another number of arguments."""
+    raise TypeError
 
 
 def address(given: Any) -> int:
@@ -80,6 +95,11 @@ def drop(given: Any) -> None:
 
 def record_of(block: Any) -> Any:
     """`attach` of a state's block."""
+    return block
+
+
+def duals_of(block: Any) -> Any:
+    """`attach` of a block of Duals."""
     return block
 
 

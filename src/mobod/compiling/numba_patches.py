@@ -1,15 +1,20 @@
-"""Numba made quicker, with the same code as its result.
+"""Parts of Numba replaced while it compiles a kernel of ours: quicker, with the same code as its result.
 
 Numba looks at the same things again and again: which variables an instruction names, for each of its passes; where variables
 live, after each pass that might change it; what a product of two numbers is, for each product, by asking thirty templates in
-turn; and it puts functions that a module only names through LLVM's passes. The answers are found faster here, or not asked for.
+turn; and it puts functions that a module only names through LLVM's passes, and those that are inlined into others into machine
+code. The answers are found faster here, or not asked for.
 What is compiled is not changed, so that nothing here is part of its `fingerprint`.
+
+All of it is done with versions of Numba whose functions have been read, and only between the beginning and the end of a
+compilation of ours, under Numba's lock: what others compile finds Numba as it is.
 """
 
 from __future__ import annotations
 
 import functools
 import importlib
+import os
 import sys
 import threading
 import weakref
@@ -17,7 +22,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from importlib.util import find_spec
 from types import FunctionType
-from typing import Any
+from typing import Any, NamedTuple
 
 from . import engine
 
@@ -31,14 +36,31 @@ class _Ours(threading.local):
 _ours = _Ours()
 
 
+class Patch(NamedTuple):
+    """An attribute of Numba's, and what replaces it meanwhile."""
+
+    owner: Any
+    name: str
+    replacement: Any
+
+
 @contextmanager
 def quickly(compiler: Any) -> Iterator[None]:
-    """The context in which *compiler*, a dispatcher of Numba's or a CFunc, compiles quickly."""
+    """The context in which *compiler*, a dispatcher of Numba's or a CFunc, compiles quickly. Numba's lock has to be held."""
     before, _ours.now = _ours.now, compiler
+    replaced = [] if before is not None else [Patch(one.owner, one.name, vars(one.owner).get(one.name)) for one in patches()]
     try:
+        if replaced:
+            for one in patches():
+                setattr(*one)
         yield
     finally:
         _ours.now = before
+        for one in replaced:
+            if one.replacement is None:  # a method that is inherited
+                delattr(one.owner, one.name)
+            else:
+                setattr(*one)
 
 
 #: Versions of Numba, the first and the last one, whose functions have been read: what is replaced is the same in all of them.
@@ -46,25 +68,41 @@ KNOWN_VERSIONS = (0, 62), (0, 68)
 
 
 @functools.cache
-def quicken_numba() -> None:
-    """Replace parts of Numba, once in a process; of a version that nobody has looked at, next to nothing."""
+def why_unpatched() -> str:
+    """Why Numba is left as it is, for `mobod doctor`; empty if it is not."""
     import numba
 
-    _list_variables_quickly()
-    _remember_operators_of_numbers()
     first, last = KNOWN_VERSIONS
+    if os.environ.get("MOBOD_NUMBA_PATCHES") == "0":
+        return "MOBOD_NUMBA_PATCHES=0"
     if not first <= numba.version_info.short <= last:
-        return
-    _remember_signatures()
-    _find_lifetimes_when_needed()
-    _pass_over_definitions_only()
-    _look_at_whole_kernels_only()
-    _remember_sizes()
-    _import_less()
+        versions = " to ".join(".".join(map(str, one)) for one in KNOWN_VERSIONS)
+        return f"Numba {numba.__version__} is none of those that have been looked at, {versions}: compiling takes longer"
+    return ""
+
+
+@functools.cache
+def patches() -> tuple[Patch, ...]:
+    """What is replaced; nothing of a version that nobody has looked at."""
+    if why_unpatched():
+        return ()
     _lock_llvm_quietly()
+    made = (
+        *_list_variables_quickly(),
+        *_remember_operators_of_numbers(),
+        *_remember_signatures(),
+        *_find_lifetimes_when_needed(),
+        *_pass_over_definitions_only(),
+        *_look_at_whole_kernels_only(),
+        *_remember_sizes(),
+        *_import_less(),
+        *_make_code_once(),
+    )
+    assert len({(one.owner, one.name) for one in made}) == len(made)
+    return made
 
 
-def _list_variables_quickly() -> None:
+def _list_variables_quickly() -> Iterator[Patch]:
     """`list_vars` of Numba's instructions: by the type of each thing in them, most of which hold no variable."""
     from numba.core import ir
 
@@ -72,9 +110,7 @@ def _list_variables_quickly() -> None:
     instruction: Any = ir.Inst
     assignment: Any = ir.Assign
     without_any = {str, int, float, bool, complex, type(None), ir.Loc, ir.Const, ir.Global, ir.FreeVar, ir.Arg}
-    whatever = getattr(instruction, "_rec_list_vars", None)
-    if whatever is None or "list_vars" in assignment.__dict__:
-        return  # another version of Numba
+    whatever = instruction._rec_list_vars
 
     @functools.wraps(whatever)
     def list_within(self: Any, value: Any) -> list[Any]:
@@ -103,17 +139,15 @@ def _list_variables_quickly() -> None:
             return [self.target]
         return [*list_within(self, value), self.target]
 
-    instruction._rec_list_vars = list_within
-    assignment.list_vars = list_of_assignment
+    yield Patch(instruction, "_rec_list_vars", list_within)
+    yield Patch(assignment, "list_vars", list_of_assignment)
 
 
-def _remember_operators_of_numbers() -> None:
+def _remember_operators_of_numbers() -> Iterator[Patch]:
     """The types of ``a * b`` and the like: of numbers they are always the same."""
     from numba.core import types
 
-    function: Any = getattr(types.functions, "BaseFunction", None)
-    if function is None or not hasattr(function, "get_call_type"):
-        return
+    function: Any = types.functions.BaseFunction
     ask = function.get_call_type
     known: dict[tuple[Any, ...], Any] = {}
 
@@ -133,10 +167,10 @@ def _remember_operators_of_numbers() -> None:
             signature = known[place] = ask(self, context, args, kws)
         return signature
 
-    function.get_call_type = get_call_type
+    yield Patch(function, "get_call_type", get_call_type)
 
 
-def _remember_signatures() -> None:
+def _remember_signatures() -> Iterator[Patch]:
     """`inspect.signature` of implementations, which Numba asks for each time that one is called."""
     from numba.core import utils
 
@@ -145,17 +179,17 @@ def _remember_signatures() -> None:
 
     @functools.wraps(ask)
     def signature_of(function: Any, *args: Any, **more: Any) -> Any:
-        if type(function) is not FunctionType or args or more or _ours.now is None:
+        if type(function) is not FunctionType or args or more:
             return ask(function, *args, **more)
         signature = known.get(function)
         if signature is None:
             signature = known[function] = ask(function)
         return signature
 
-    vars(utils)["pysignature"] = signature_of
+    yield Patch(utils, "pysignature", signature_of)
 
 
-def _find_lifetimes_when_needed() -> None:
+def _find_lifetimes_when_needed() -> Iterator[Patch]:
     """Where variables live, and which are there when a block begins: the last pass alone asks where they end."""
     from numba.core import postproc, transforms
 
@@ -165,17 +199,17 @@ def _find_lifetimes_when_needed() -> None:
     @functools.wraps(run)
     def run_or_wait(self: Any, emit_dels: bool = False, *args: Any, **more: Any) -> None:
         function = self.func_ir
-        if emit_dels or function.is_generator or _ours.now is None:
+        if emit_dels or function.is_generator:
             run(self, emit_dels, *args, **more)
             return
         function.blocks = transforms.canonicalize_cfg(function.blocks)
         function.variable_lifetime = postproc.VariableLifetime(function.blocks)
         function.generator_info = None
 
-    processor.run = run_or_wait
+    yield Patch(processor, "run", run_or_wait)
 
 
-def _pass_over_definitions_only() -> None:
+def _pass_over_definitions_only() -> Iterator[Patch]:
     """LLVM's passes over single functions: not over those that a module names and another one defines."""
     from numba.core.codegen import CPUCodeLibrary
 
@@ -199,48 +233,71 @@ def _pass_over_definitions_only() -> None:
 
     @functools.wraps(optimize)
     def optimize_definitions(self: Any, module: Any) -> None:
-        optimize(self, Definitions(module) if _ours.now is not None else module)
+        optimize(self, Definitions(module))
 
-    library._optimize_functions = optimize_definitions
+    yield Patch(library, "_optimize_functions", optimize_definitions)
 
 
-def _look_at_whole_kernels_only() -> None:
+def _look_at_whole_kernels_only() -> Iterator[Patch]:
     """What Numba does for each library of functions: for a part of a kernel, the kernel's own library is enough."""
     from numba.core.codegen import CPUCodegen, CPUCodeLibrary
     from numba.core.cpu import CPUContext
 
-    def unless(owner: Any, name: str, needless: Callable[..., bool]) -> None:
+    def unless(owner: Any, name: str, needless: Callable[..., bool]) -> Patch:
         do = getattr(owner, name)
 
         @functools.wraps(do)
         def do_unless(self: Any, *args: Any, **more: Any) -> None:
-            if _ours.now is None or not needless(*args):
+            if not needless(self, *args):
                 do(self, *args, **more)
 
-        setattr(owner, name, do_unless)
+        return Patch(owner, name, do_unless)
 
-    unless(CPUCodegen, "_check_llvm_bugs", _is_part)
-    unless(CPUCodeLibrary, "_finalize_dynamic_globals", _is_part)
-    unless(CPUCodeLibrary, "_verify_declare_only_symbols", _is_part)
-    unless(CPUContext, "create_cpython_wrapper", _is_part)
-    unless(CPUContext, "create_cfunc_wrapper", _is_kernel)
+    yield unless(CPUCodegen, "_check_llvm_bugs", lambda codegen: engine.is_part_of_another() or _is_inlined())
+    yield unless(CPUCodeLibrary, "_finalize_dynamic_globals", _is_part)
+    yield unless(CPUCodeLibrary, "_verify_declare_only_symbols", _is_part)
+    yield unless(CPUContext, "create_cpython_wrapper", lambda context, library, *args: _is_part(library))
+    yield unless(CPUContext, "create_cfunc_wrapper", lambda context, library, descriptor, *args: _is_kernel(descriptor))
 
 
-def _is_part(*args: Any) -> bool:
-    """Whether what is compiled now becomes part of a kernel."""
+def _flags() -> Any:
+    """What Numba was asked for, of the function that it compiles now."""
     from numba.core.targetconfig import ConfigStack
 
-    flags: Any = ConfigStack.top_or_none()
-    return engine.is_part_of_another() or (flags is not None and bool(flags.forceinline))
+    return ConfigStack.top_or_none()
 
 
-def _is_kernel(library: Any, descriptor: Any, *args: Any) -> bool:
+def _is_inlined() -> bool:
+    """Whether what is compiled now is a function of ours that becomes part of its callers: see `engine.numba`.
+
+    Users may ask Numba to inline functions, too, but not for a function that Python cannot call.
+    """
+    flags = _flags()
+    return flags is not None and bool(flags.forceinline and flags.no_cpython_wrapper)
+
+
+def _is_part(library: Any) -> bool:
+    """Whether what is compiled now, to a library of Numba's, becomes part of a kernel, and is called by nobody else.
+
+    While a kernel is compiled that another one calls, that is the kernel itself, and what Python cannot call: not a function
+    that a user has given to Numba, which is compiled on this occasion and called from Python afterwards.
+    """
+    if _is_inlined():
+        return True
+    if not engine.is_part_of_another():
+        return False
+    flags, kernel = _flags(), getattr(_ours.now, "py_func", None)
+    own = kernel is not None and library.name == kernel.__qualname__
+    return own or (flags is not None and bool(flags.no_cpython_wrapper))
+
+
+def _is_kernel(descriptor: Any) -> bool:
     """Whether a function is a kernel itself, which nobody passes on as a callback."""
     function = getattr(_ours.now, "py_func", None)
     return function is not None and (descriptor.modname, descriptor.qualname) == (function.__module__, function.__qualname__)
 
 
-def _remember_sizes() -> None:
+def _remember_sizes() -> Iterator[Patch]:
     """How many bytes a type takes, for which Numba has LLVM parse a module with a variable of the type."""
     from numba.core.cpu import CPUContext
 
@@ -251,17 +308,17 @@ def _remember_sizes() -> None:
     @functools.wraps(ask)
     def size_of(self: Any, kind: Any) -> int:
         name = str(kind)
-        if "%" in name or _ours.now is None:  # a type of a module's own
+        if "%" in name:  # a type of a module's own
             return int(ask(self, kind))
         size = known.get(name)
         if size is None:
             size = known[name] = ask(self, kind)
         return size
 
-    context.get_abi_sizeof = size_of
+    yield Patch(context, "get_abi_sizeof", size_of)
 
 
-def _import_less() -> None:
+def _import_less() -> Iterator[Patch]:
     """Before it compiles, Numba imports SciPy's linear algebra to see whether it is there: being installed is enough."""
     from numba.core.cpu import CPUContext
 
@@ -279,7 +336,50 @@ def _import_less() -> None:
                 linalg.ensure_blas = look
         load(self)
 
-    context.load_additional_registries = load_less
+    yield Patch(context, "load_additional_registries", load_less)
+
+
+def _make_code_once() -> Iterator[Patch]:
+    """Let LLVM optimize a kernel with all that is inlined into it, and make machine code of that alone.
+
+    Numba puts every function through all of LLVM's passes by itself, and makes machine code of it; one of ours then goes
+    through that again in each caller, and in the callers of these. Left out, that saves a quarter of the time a kernel takes to
+    compile, and the code is the same.
+    """
+    from numba import _dynfunc  # type: ignore[attr-defined]
+    from numba.core.codegen import CPUCodeLibrary
+    from numba.core.cpu import CPUContext
+
+    replaced: Any = CPUCodeLibrary
+    context: Any = CPUContext
+    optimize, finalize, executable = replaced._optimize_final_module, replaced._finalize_final_module, context.get_executable
+
+    @functools.wraps(optimize)
+    def optimize_unless_inlined(library: Any) -> None:
+        if not _is_inlined():
+            optimize(library)
+
+    @functools.wraps(finalize)
+    def finalize_unless_part(library: Any) -> None:
+        if not _is_part(library):
+            finalize(library)
+            return
+        library._finalize_dynamic_globals()
+        library._verify_declare_only_symbols()
+        library._finalized = True
+
+    @functools.wraps(executable)
+    def executable_unless_part(context: Any, library: Any, fndesc: Any, env: Any) -> Any:
+        if not _is_part(library):
+            return executable(context, library, fndesc, env)
+        library._ensure_finalized()
+        # Numba identifies it by this; it is never called
+        name, doc = fndesc.qualname.split(".")[-1], "part of a kernel"
+        return _dynfunc.make_function(fndesc.lookup_module(), name, doc, 0, env, (library,))
+
+    yield Patch(replaced, "_optimize_final_module", optimize_unless_inlined)
+    yield Patch(replaced, "_finalize_final_module", finalize_unless_part)
+    yield Patch(context, "get_executable", executable_unless_part)
 
 
 def _lock_llvm_quietly() -> None:

@@ -1,0 +1,104 @@
+"""Derivatives of compliant contact: each pair that touches by Duals of its two bodies, see `local`; others take nothing."""
+
+from typing import Any
+
+from ..algebra.record import call_routine
+from ..algebra.scalar import load, one, store, zero
+from ..compiling import generic, routine
+from ..force._routine import FORCES
+from ..force.contact.bristle import clear_bristles
+from ..force.contact.broad_phase import LAW_KIND, LAW_ROUTINE, NUM_SURFACES, STICKING, place_surfaces, searching
+from ..force.contact.element import overlap
+from ..force.contact.law import request
+from ..state.fields import Record
+from . import stiffness
+from .columns import fill_body, move
+from .local import NUMBERS_OF_BLOCK, clear_body, put_block
+
+
+@routine
+def contribute_pair(model: Record, e: int, both: int) -> int:
+    """The forces of two surfaces of element *e*, numbered ``a * n + b`` among all n of a record of Duals."""
+    i, a, b = model.force_first_integer[e], both >> 24, both & 0xFFFFFF
+    place_surfaces(model, a, a + 1)
+    place_surfaces(model, b, b + 1)
+    if model.force_integers[i + LAW_KIND] == STICKING:
+        clear_bristles(model, 0)
+    pair, count = overlap(model, i, a, b, 0)
+    if count > 0:
+        law = model.force_integers[i + LAW_ROUTINE]
+        call_routine(model.contact_routines[law], model, pair, request(e, count, FORCES))
+    return 0
+
+
+@generic
+def _common(model: Record, a: int, b: int) -> int:
+    """The last body on the way from Ground to both."""
+    while a != b:
+        if a > b:
+            a = model.parent[a]
+        else:
+            b = model.parent[b]
+    return a
+
+
+@generic
+def _visit(model: Record, integers: int, s1: int, s2: int, lane: int, k: Any) -> None:
+    """Two surfaces that are near: if they touch, what their forces change by."""
+    e, asked, A, dual, address, units, bodies, columns, seeding, way, C, D = k
+    _, count = overlap(model, integers, s1, s2, lane)
+    if count == 0:
+        return
+    flat, wide = seeding
+    o = zero(load(units[0], 0, 0))
+    keep, spare, both = one(o), C.shape[0] - 1, (s1 << 24) | s2
+    b1, b2 = model.surface_body[s1], model.surface_body[s2]
+    c = _common(model, b1, b2)
+    fill_body(model, lane, b1, A, asked, dual)
+    fill_body(model, lane, b2, A, asked, dual)
+    for which in range(2):
+        b, other = b1, b2
+        if which == 1:
+            b, other = b2, b1
+        if b == 0:
+            continue
+        for n in range(NUMBERS_OF_BLOCK):
+            store(C, spare, n, 0.0)
+        for fast in range(2):
+            if fast == 0:
+                move(model, lane, b, bodies, asked, A, keep, units[0], dual)
+            else:
+                move(model, lane, b, bodies, asked, A, keep, units[1], dual)
+            clear_body(b1, dual)
+            clear_body(b2, dual)
+            call_routine(address, dual, e, both)
+            put_block(b, b, fast, lane, bodies, flat, wide, dual, C)
+            if other > 0:
+                put_block(other, spare, fast, lane, bodies, flat, wide, dual, C)
+        fill_body(model, lane, b, A, asked, dual)
+        if other > 0:
+            stiffness.add_common(C, spare, c)
+            stiffness.cross(model, way, C, spare, other, b, c, columns, True, D)
+
+
+_search = searching(_visit)
+
+
+# fmt: off
+@generic
+def differentiate(
+    model: Record, lane: int, elements: Any, dual: Record, address: int, A: Any, asked: int, units: Any, bodies: Any,
+    columns: Any, seeding: Any, way: Any, C: Any, D: Any,
+) -> None:
+    # fmt: on
+    """Blocks of the pairs of *elements* that touch, added to *C*; what couples bodies, subtracted from *D*.
+
+    *address* is of `contribute_pair` for Duals; the last block of *C* is scratch; the others as of `local.differentiate`.
+    """
+    for at in range(elements.shape[0]):
+        e = elements[at]
+        i = model.force_first_integer[e]
+        n = model.force_integers[i + NUM_SURFACES]
+        if model.force_enabled[e] == 1 and n > 0:
+            k = e, asked, A, dual, address, units, bodies, columns, seeding, way, C, D
+            _search(model, i, lane, k)

@@ -1,0 +1,273 @@
+"""Derivatives of what names its bodies and mobilizers: by the motion of these alone, by dual numbers.
+
+A body moves in twelve directions: six of its pose, which carry its velocity and acceleration along, six of its velocity; a
+mobilizer by its own coordinates and speeds. Each moves alone, and what names it is called by its own routine, once for six
+directions. What is pushed then changes by matrices 6 by 6, of wrenches and motions about the base's origin,
+
+    dF_a = K_ab e_b + D_ab v_b        and along column j, which carries b,   e_b = S_j   v_b = a_j by q, S_j by u
+
+see `stiffness`, which adds them up over subtrees. Errors of constraints likewise, with G c_j of accelerations beside; forces on
+mobilities, and by coordinates, are few, and are put in place here.
+"""
+
+from typing import Any
+
+from ..algebra import vec3
+from ..algebra.memory import load_tangents3, store3
+from ..algebra.record import call_routine
+from ..algebra.scalar import load, load_lane, load_tangent, one, store, store_tangent, store_tangents, zero
+from ..compiling import generic, routine
+from ..constraint._protocol import POSITIONS, VELOCITIES
+from ..force._routine import FORCES
+from ..motion._protocol import SET_U_DOT
+from ..state.fields import Record
+from ..tree import constraint_operators, constraints
+from .columns import add_lane, fill_body, load3_lane, move
+
+#: Kinds of nodes, and of what they push; and columns of a table of nodes.
+BODY, MOBILIZER = 0, 1
+KIND, WHOSE, FIRST_CALL, FIRST_FAST, END_CALL, FIRST_PUSHED, END_PUSHED = range(7)
+#: Kinds of calls; columns of a table of them, and of what is pushed.
+FORCE, CONSTRAINT, MOTION = 0, 1, 2
+ADDRESS, WHICH, END = 1, 2, 3
+BLOCK = 2
+#: Numbers of a block: K, then D, row by row.
+NUMBERS_OF_BLOCK = 72
+
+
+@routine
+def contribute_constraint(model: Record, c: int, unused: int) -> int:
+    """Minus G^T lambda of constraint c, added to forces, and its acceleration errors in `row_work`."""
+    constraints.write_rows(model, c, POSITIONS)
+    constraints.write_rows(model, c, VELOCITIES)
+    constraint_operators.add_forces_of(model, c, model.multiplier, model.body_forces, model.mobility_forces, -1.0)
+    constraint_operators.put_acceleration_errors(model, c, model.work_A, model.u_dot, model.row_work)
+    return 0
+
+
+@generic
+def _call(calls: Any, at: int, dual: Record) -> None:
+    kind, first = calls[at, KIND], calls[at, WHICH]
+    if kind == FORCE:
+        call_routine(calls[at, ADDRESS], dual, first, 4 * calls[at, END] + FORCES)
+    elif kind == CONSTRAINT:
+        call_routine(calls[at, ADDRESS], dual, first, 0)
+    else:
+        call_routine(calls[at, ADDRESS], dual, first, SET_U_DOT)
+
+
+@generic
+def clear_body(b: int, dual: Record) -> None:
+    """No wrench on body b."""
+    for i in range(6):
+        store(dual.body_forces, b, i, 0.0)
+
+
+@generic
+def _clear(model: Record, pushed: Any, first: int, end: int, dual: Record) -> None:
+    """No force on what is pushed."""
+    for at in range(first, end):
+        b = pushed[at, WHOSE]
+        if pushed[at, KIND] == BODY:
+            clear_body(b, dual)
+        else:
+            for i in range(model.first_u[b], model.first_u[b] + model.num_u[b]):
+                store(dual.mobility_forces, i, 0, 0.0)
+
+
+@generic
+def _seed_coordinates(model: Record, lane: int, b: int, fast: int, N: Any, dual: Record, o: Any) -> None:
+    """Mobilizer b moves along its own speeds, or they change; or it does neither, where *fast* is 2."""
+    first, n = model.first_u[b], model.num_u[b]
+    for i in range(model.first_q[b], model.first_q[b] + model.num_q[b]):
+        store_tangents(dual.q, i, 0, o)
+        if fast == 0:
+            for k in range(n):
+                store_tangent(dual.q, i, 0, k, load_lane(N, i, k, lane))
+    for k in range(n):
+        store_tangents(dual.u, first + k, 0, o)
+        if fast == 1:
+            store_tangent(dual.u, first + k, 0, k, 1.0)
+
+
+@generic
+def put_block(a: int, block: int, fast: int, lane: int, bodies: Any, flat: Any, wide: Any, dual: Record, C: Any) -> None:
+    """The wrench on body a, about its base's origin, as half of a block that is added to what is there."""
+    f = load_tangents3(dual.body_forces, a, 3)
+    store3(wide, 0, 0, vec3.add(load_tangents3(dual.body_forces, a, 0), vec3.cross(load3_lane(bodies, a, 0, lane), f)))
+    store3(wide, 0, 3, f)
+    for i in range(6):
+        for j in range(6):
+            add_lane(C, block, 36 * fast + 6 * i + j, lane, flat[0, 8 * i + j])
+
+
+@generic
+def _along(rows: Any, row: int, columns: Any, j: int, first: int, lane: int) -> float:
+    """Six tangents of a number times six numbers of column j."""
+    total = 0.0
+    for t in range(6):
+        total = total + load_tangent(rows, row, 0, t) * load_lane(columns, j, first + t, lane)
+    return total
+
+
+@generic
+def _spread(
+    lane: int, way: Any, b: int, fast: int, field: Any, row: int, columns: Any, out: Any, at: int, by_u: Any, sign: float
+) -> None:
+    """What a number changes by as body b moves, to the columns that carry b, into row *at* of *out*.
+
+    Those by u are *by_u* behind, in rows and columns.
+    """
+    for place in range(way[b], way[b + 1]):
+        j = way[place]
+        if fast == 0:
+            add_lane(out, at, j, lane, sign * _along(field, row, columns, j, 0, lane))
+        else:
+            add_lane(out, at, j, lane, sign * _along(field, row, columns, j, 6, lane))
+            add_lane(out, at + by_u[0], j + by_u[1], lane, sign * _along(field, row, columns, j, 0, lane))
+
+
+@generic
+def _push_of_coordinates(
+    model: Record, lane: int, way: Any, b: int, a: int, fast: int, bodies: Any, columns: Any, seeding: Any, dual: Record, D: Any
+) -> None:
+    """Wrenches on body a as mobilizer b moves, by its own columns."""
+    flat, wide = seeding
+    f = load_tangents3(dual.body_forces, a, 3)
+    store3(wide, 0, 0, vec3.add(load_tangents3(dual.body_forces, a, 0), vec3.cross(load3_lane(bodies, a, 0, lane), f)))
+    store3(wide, 0, 3, f)
+    first = model.first_u[b]
+    for place in range(way[a], way[a + 1]):
+        i = way[place]
+        for t in range(model.num_u[b]):
+            total = 0.0
+            for k in range(6):
+                total = total + load_lane(columns, i, k, lane) * flat[0, 8 * k + t]
+            add_lane(D, i + fast * model.nu, first + t, lane, -total)
+
+
+@generic
+def _errors(
+    model: Record, lane: int, way: Any, c: int, kind: int, b: int, fast: int, row_of: Any, columns: Any, dual: Record, E: Any
+) -> None:
+    """Errors of constraint c as body or mobilizer b moves, their accelerations aside."""
+    for r in range(model.first_row[c], model.first_row[c] + constraints.num_rows(model, c)):
+        k = row_of[0][r]
+        if k < 0:
+            continue
+        if kind == BODY:
+            _spread(lane, way, b, fast, dual.row_work, r, columns, E, k, (0, row_of[1]), 1.0)
+        else:
+            for t in range(model.num_u[b]):
+                add_lane(E, k, model.first_u[b] + t + fast * row_of[1], lane, load_tangent(dual.row_work, r, 0, t))
+
+
+@generic
+def _errors_of_accelerations(
+    model: Record, lane: int, way: Any, c: int, b: int, row_of: Any, bodies: Any, columns: Any, E: Any
+) -> None:
+    """Wrenches of the rows of constraint c on body b times what its acceleration changes by along each column."""
+    n = model.num_constrained_bodies[c]
+    r0 = load3_lane(bodies, b, 0, lane)
+    for i in range(n):
+        if model.constrained_bodies[model.first_constrained_body[c] + i] == b:
+            for k in range(constraints.num_rows(model, c)):
+                row, place = row_of[0][model.first_row[c] + k], model.first_wrench[c] + k * n + i
+                if row < 0:
+                    continue
+                f = load3_lane(model.wrenches, place, 3, lane)
+                t = vec3.add(load3_lane(model.wrenches, place, 0, lane), vec3.cross(r0, f))
+                for at in range(way[b], way[b + 1]):
+                    j = way[at]
+                    for by in range(2):
+                        x = vec3.dot(t, load3_lane(columns, j, 12 + 6 * by, lane))
+                        x = x + vec3.dot(f, load3_lane(columns, j, 15 + 6 * by, lane))
+                        add_lane(E, row, j + by * row_of[1], lane, x)
+
+
+# fmt: off
+@generic
+def _read(
+    model: Record, lane: int, tables: Any, node: int, fast: int, row_of: Any, bodies: Any, columns: Any, seeding: Any,
+    dual: Record, C: Any, D: Any, E: Any, K: Any,
+) -> None:
+    # fmt: on
+    """What a node has changed as it moved, or as its velocities did."""
+    nodes, calls, pushed, way = tables
+    flat, wide = seeding
+    kind, b = nodes[node, KIND], nodes[node, WHOSE]
+    for at in range(nodes[node, FIRST_PUSHED], nodes[node, END_PUSHED]):
+        a = pushed[at, WHOSE]
+        if pushed[at, KIND] == BODY:
+            if kind == BODY and a > 0:
+                put_block(a, pushed[at, BLOCK], fast, lane, bodies, flat, wide, dual, C)
+            elif a > 0:
+                _push_of_coordinates(model, lane, way, b, a, fast, bodies, columns, seeding, dual, D)
+        else:
+            for i in range(model.first_u[a], model.first_u[a] + model.num_u[a]):
+                if kind == BODY:
+                    _spread(lane, way, b, fast, dual.mobility_forces, i, columns, D, i, (model.nu, 0), -1.0)
+                else:
+                    for t in range(model.num_u[b]):
+                        push = load_tangent(dual.mobility_forces, i, 0, t)
+                        add_lane(D, i + fast * model.nu, model.first_u[b] + t, lane, -push)
+    for at in range(nodes[node, FIRST_CALL + fast], nodes[node, END_CALL]):
+        if calls[at, KIND] == CONSTRAINT:
+            c = calls[at, WHICH]
+            _errors(model, lane, way, c, kind, b, fast, row_of, columns, dual, E)
+            if kind == BODY and fast == 0:
+                _errors_of_accelerations(model, lane, way, c, b, row_of, bodies, columns, E)
+        elif calls[at, KIND] == MOTION:
+            for i in range(model.first_u[b], model.first_u[b] + model.num_u[b]):
+                for t in range(model.num_u[b]):
+                    add_lane(K, i, model.first_u[b] + t + fast * model.nu, lane, load_tangent(dual.known_u_dot, i, 0, t))
+
+
+# fmt: off
+@generic
+def differentiate(
+    model: Record, lane: int, dual: Record, A: Any, asked: int, tables: Any, units: Any, row_of: Any, N: Any,
+    bodies: Any, columns: Any, seeding: Any, C: Any, D: Any, E: Any, K: Any,
+) -> None:
+    # fmt: on
+    """Derivatives by the motion of each node, of one state, added to what is there.
+
+    Parameters
+    ----------
+    dual
+        A record of Duals that is filled.
+    tables
+        Nodes, calls and what is pushed, see `plan`; and of each body where the mobilities on the way to it are listed behind.
+    units
+        Six directions of a pose, and of a velocity, as what is on its way in `columns.move`.
+    row_of
+        Of each equation its row of *E*, or -1; where its columns by u begin, and those by z and time.
+    N, bodies, columns, D, E, K
+        As of `columns.differentiate`.
+    C
+        Blocks of K and D, of each body and then of each crossing.
+    """
+    nodes, calls, pushed, _ = tables
+    o = zero(load(units[0], 0, 0))
+    keep = one(o)
+    for node in range(nodes.shape[0]):
+        b, end = nodes[node, WHOSE], nodes[node, END_CALL]
+        moved = False
+        for fast in range(2):
+            begin = nodes[node, FIRST_CALL + fast]
+            if begin < end:
+                moved = True
+                if nodes[node, KIND] == MOBILIZER:
+                    _seed_coordinates(model, lane, b, fast, N, dual, o)
+                elif fast == 0:
+                    move(model, lane, b, bodies, asked, A, keep, units[0], dual)
+                else:
+                    move(model, lane, b, bodies, asked, A, keep, units[1], dual)
+                _clear(model, pushed, nodes[node, FIRST_PUSHED], nodes[node, END_PUSHED], dual)
+                for at in range(begin, end):
+                    _call(calls, at, dual)
+                _read(model, lane, tables, node, fast, row_of, bodies, columns, seeding, dual, C, D, E, K)
+        if moved and nodes[node, KIND] == MOBILIZER:
+            _seed_coordinates(model, lane, b, 2, N, dual, o)
+        elif moved:
+            fill_body(model, lane, b, A, asked, dual)

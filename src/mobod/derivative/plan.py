@@ -1,0 +1,284 @@
+"""What of a system is differentiated where: which elements are constant, local, or of the whole tree, as tables for kernels.
+
+A force, a constraint or a motion that names its bodies and mobilizers is differentiated by the motion of these alone, see
+`local`; contacts pair by pair, see `contacts`. What may depend on anything is differentiated by all columns, see `columns`.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from ..constraint.base import Constraint
+from ..force.base import Force
+from ..force.contact.element import ContactElement
+from ..mobilizer import _rates
+from .columns import CONSTRAINED, PULLED, SWEPT
+from .local import BODY, CONSTRAINT, FORCE, MOBILIZER, MOTION, contribute_constraint
+
+Table = npt.NDArray[np.int64]
+#: An element that names more parts than these is differentiated by columns: each part costs an evaluation.
+_MOST_PARTS = 8
+
+
+@dataclasses.dataclass
+class Plan:
+    """Tables for `local`, and what is left for `columns`.
+
+    Attributes
+    ----------
+    nodes : (n, 7) array
+        Of each body or mobilizer that moves what is local: kind; body; where its calls begin, those that read velocities, and
+        where they end; where what they push begins and ends.
+    calls : (n, 4) array
+        What is called: kind, address for Duals, and the element and the one after the last, or the constraint, or the body.
+    pushed : (n, 3) array
+        Kind, body, and the block of derivatives, -1 where there is none.
+    ways : array
+        Of each body where the mobilities on the way to it are listed behind, from the body inward.
+    crossings : (n, 4) array
+        Of each block beyond the bodies' own: which body is pushed, which moves, the last one on the way to both, and whether
+        velocities are read.
+    used : array
+        Bodies whose motion is read.
+    contacts : (n, 1) array
+        Elements of contact.
+    routines : array
+        Of each run of elements the address of its routine for Duals where it is differentiated by columns; less than zero
+        where by z and time alone; 0 where not at all.
+    by_columns, by_rest : int
+        What `columns.contribute` is asked for by q and u, and by z and time; -1 for nothing.
+    by_parts : int
+        CONSTRAINED if constraints are local.
+    damped : bool
+        Whether anything local reads velocities.
+    acts : bool
+        Whether there is anything beside gravity and forces on single mobilities.
+    constrained : bool
+        Whether there are equations.
+    """
+
+    nodes: Table
+    calls: Table
+    pushed: Table
+    ways: Table
+    crossings: Table
+    used: Table
+    contacts: Table
+    routines: Table
+    by_columns: int
+    by_rest: int
+    by_parts: int
+    damped: bool
+    acts: bool
+    constrained: bool
+
+    def for_kernels(self) -> Any:
+        """What kernels take of it."""
+        asked = self.by_columns, self.by_rest, self.by_parts, int(self.damped), int(self.acts), int(self.constrained)
+        return (self.nodes, self.calls, self.pushed, self.ways), self.crossings, self.used, self.contacts, asked
+
+
+class _Graph:
+    """Calls by the bodies and mobilizers that they name."""
+
+    def __init__(self, parents: npt.NDArray[np.int64]) -> None:
+        self._parents = parents
+        self._nodes: dict[tuple[int, int], dict[tuple[int, int, int, int], bool]] = {}
+        self._parts: dict[tuple[int, int, int, int], list[tuple[int, int]]] = {}
+
+    def add(self, call: tuple[int, int, int, int], bodies: Iterable[int], mobilizers: Iterable[int], fast: bool) -> None:
+        parts = [(BODY, b) for b in dict.fromkeys(bodies)] + [(MOBILIZER, b) for b in dict.fromkeys(mobilizers)]
+        self._parts[call] = parts
+        for part in parts:
+            if part != (BODY, 0):
+                self._nodes.setdefault(part, {})[call] = fast
+
+    def common(self, a: int, b: int) -> int:
+        """The last body on the way from Ground to both."""
+        while a != b:
+            a, b = (int(self._parents[a]), b) if a > b else (a, int(self._parents[b]))
+        return a
+
+    def tables(self) -> tuple[Table, Table, Table, Table, Table]:
+        """Nodes, calls, what is pushed, crossings, and bodies that are read."""
+        nb = len(self._parents)
+        nodes: list[tuple[int, ...]] = []
+        calls: list[tuple[int, ...]] = []
+        pushed: list[tuple[int, ...]] = []
+        crossings: list[tuple[int, ...]] = []
+        for (kind, b), own in sorted(self._nodes.items()):
+            slow, fast = [call for call in own if not own[call]], [call for call in own if own[call]]
+            first, first_pushed = len(calls), len(pushed)
+            calls += _joined(slow)
+            first_fast = len(calls)
+            calls += _joined(fast)
+            for other, a in dict.fromkeys(part for call in own for part in self._parts[call]):
+                block = -1
+                if kind == other == BODY and a > 0:
+                    block = a
+                    if a != b:
+                        block = nb + len(crossings)
+                        fast_ones = any(own[call] for call in own if (other, a) in self._parts[call])
+                        crossings.append((a, b, self.common(a, b), int(fast_ones)))
+                pushed.append((other, a, block))
+            nodes.append((kind, b, first, first_fast, len(calls), first_pushed, len(pushed)))
+        used = sorted({b for parts in self._parts.values() for kind, b in parts if kind == BODY})
+        return _table(nodes, 7), _table(calls, 4), _table(pushed, 3), _table(crossings, 4), np.array(used, np.int64)
+
+
+def _joined(calls: Sequence[tuple[int, int, int, int]]) -> list[tuple[int, int, int, int]]:
+    """Neighbours of one run as one call."""
+    found: list[tuple[int, int, int, int]] = []
+    for kind, address, first, end in sorted(calls):
+        if kind == FORCE and found and found[-1][:2] == (kind, address) and found[-1][3] == first:
+            found[-1] = kind, address, found[-1][2], end
+        else:
+            found.append((kind, address, first, end))
+    return found
+
+
+def _table(rows: Sequence[Sequence[int]], columns: int) -> Table:
+    return np.array(rows, np.int64).reshape(-1, columns)
+
+
+class Enabled(NamedTuple):
+    """What acts in a state, of which a plan is made.
+
+    Attributes
+    ----------
+    runs : sequence of sequence of Force
+        Of each run of elements those that are enabled.
+    slopes : set of int
+        Elements that are among `force._slopes`.
+    constraints : sequence of Constraint
+        Those that have equations; none of inverse dynamics.
+    moved : mapping of int to int
+        Of each body whose udot a compiled motion prescribes the address of that.
+    pulls_on_all : bool
+        Whether gravity is a field that pulls on all bodies.
+    holds : bool
+        Whether there are other forces, which are held: those of Python.
+    """
+
+    runs: Sequence[Sequence[Any]]
+    slopes: set[int]
+    constraints: Sequence[Any]
+    moved: Mapping[int, int]
+    pulls_on_all: bool
+    holds: bool
+
+
+def make_plan(tree: Any, what: Enabled) -> Plan:
+    """The plan for what is enabled."""
+    return _Making(tree, what).plan()
+
+
+class _Making:
+    """A plan while it is made."""
+
+    def __init__(self, tree: Any, what: Enabled) -> None:
+        fields = tree.fields
+        self._what, self._graph = what, _Graph(fields["parent"])
+        self._ways = _ways_of(tree)
+        self._routines = np.zeros(tree.counts["nr"], np.int64)
+        #: Mobilizers whose N is more than a function of their own coordinates in a record.
+        self._difficult = set(np.flatnonzero((fields["rates"] == _rates.MATRIX) | (fields["turning"] == 2)).tolist())
+        self._contacts: list[int] = []
+        self._swept = self._has_rest = self._has_columns = self._damped = False
+        self._acts = what.holds
+        self._by_parts, self._by_columns, self._by_rest = 0, 0 if what.pulls_on_all else PULLED, 0
+
+    def plan(self) -> Plan:
+        what = self._what
+        for r, run in enumerate(what.runs):
+            if any(force.element not in what.slopes for force in run):
+                self._acts = True
+                if not all(force.holds_wrenches for force in run):
+                    self._take_run(r, run)
+        if what.constraints:
+            self._take_constraints()
+        for b, address in what.moved.items():
+            self._graph.add((MOTION, address, b, 0), [], [b], True)
+            self._has_rest, self._swept = True, self._swept or b in self._difficult
+        by_columns = self._by_columns | (SWEPT if self._swept else 0)
+        if not (self._has_columns or by_columns):
+            by_columns = -1
+        by_rest = self._by_rest | max(by_columns, 0)
+        if by_columns < 0 and not (self._has_rest or by_rest):
+            by_rest = -1
+        nodes, calls, pushed, crossings, used = self._graph.tables()
+        return Plan(
+            *(nodes, calls, pushed, self._ways, crossings, used, np.array(self._contacts, np.int64), self._routines),
+            *(by_columns, by_rest, self._by_parts),
+            damped=self._damped,
+            acts=self._acts or by_columns >= 0,
+            constrained=len(what.constraints) > 0,
+        )
+
+    def _take_run(self, r: int, run: Sequence[Any]) -> None:
+        """Elements of one kind: contacts, local ones, or by columns; by z and time apart."""
+        assert run[0].routine is not None
+        address, reaches = run[0].routine.address(with_tangents=True), [self._reach_of(force) for force in run]
+        if isinstance(run[0], ContactElement):
+            self._contacts += [force.element for force in run]
+            self._damped = True
+        elif None in reaches:
+            self._routines[r], self._has_columns = address, True
+            self._swept = self._swept or bool(self._difficult) or not all(map(_is_of_package, run))
+            return
+        for force, reach in zip(run, reaches, strict=True):
+            if reach is not None:
+                bodies, mobilizers = reach
+                fast = not force.reads_positions_only
+                self._graph.add((FORCE, address, force.element, force.element + 1), bodies, mobilizers, fast)
+                self._damped = self._damped or fast
+        if any(force.reads_z or force.reads_time for force in run):
+            self._routines[r], self._has_rest = -address, True
+
+    def _take_constraints(self) -> None:
+        """All local, or all by columns."""
+        self._acts = True
+        constraints = self._what.constraints
+        if all(map(self._is_local, constraints)):
+            address = contribute_constraint.address(with_tangents=True)
+            for one in constraints:
+                bodies, mobilizers = one.reach()
+                self._graph.add((CONSTRAINT, address, one.index, 0), bodies, mobilizers, True)
+            self._damped, self._by_parts = True, CONSTRAINED
+            self._by_rest = CONSTRAINED if any(one.depends_on_time for one in constraints) else 0
+        else:
+            self._by_columns |= CONSTRAINED
+            self._by_rest = CONSTRAINED
+            self._swept = self._swept or bool(self._difficult) or not all(map(_is_of_package, constraints))
+
+    def _reach_of(self, force: Any) -> tuple[Sequence[int], Sequence[int]] | None:
+        """What an element names; None where that is not all it reads, or too many."""
+        found = force.reach() if _is_of_package(force) else None
+        if found is None or self._difficult.intersection(found[1]) or len(set(found[0])) + len(set(found[1])) > _MOST_PARTS:
+            return None
+        return found[0], found[1]
+
+    def _is_local(self, constraint: Any) -> bool:
+        bodies, mobilizers = constraint.reach()
+        few = len(bodies) + len(mobilizers) <= _MOST_PARTS
+        return few and _is_of_package(constraint) and not self._difficult.intersection(mobilizers)
+
+
+def _ways_of(tree: Any) -> Table:
+    """Of each body where the mobilities on the way to it are listed, and the lists."""
+    ways: list[list[int]] = [[]]
+    for b in range(1, tree.nb):
+        ways.append([*range(tree.first_u[b], tree.first_u[b] + tree.num_u[b]), *ways[tree.fields["parent"][b]]])
+    starts = tree.nb + 1 + np.cumsum([0, *map(len, ways)])
+    return np.array([*starts, *(i for way in ways for i in way)], np.int64)
+
+
+def _is_of_package(part: Any) -> bool:
+    """Whether it reads of bodies their motion alone: of a user's own kind nobody knows."""
+    kind = next(kind for kind in type(part).__mro__ if kind.__module__.startswith("mobod."))
+    return kind not in (Force, Constraint) and not getattr(part, "reads_mobilizers", False)

@@ -1,0 +1,101 @@
+"""Derivatives of what is missing to balance the forces: the rigid sweep's, with all that acts beside; of lanes or of one state.
+
+What is local, contacts, and what may depend on the whole tree are differentiated of one state after the other: a Dual of one
+state fills a register, and one of eight would take eight times as long. All else is done of all lanes at once.
+"""
+
+from typing import Any
+
+from ..algebra.scalar import load, store, zero
+from ..compiling import generic
+from ..state.fields import Record
+from ..tree import inverse_dynamics_derivatives
+from . import columns, contacts, local, stiffness
+from .columns import PULLED, REST
+
+
+@generic
+def gravity(model: Record, by_columns: int) -> Any:
+    """The field that the rigid sweep has as an acceleration of Ground; none if gravity is an element as any other."""
+    g = inverse_dynamics_derivatives.gravity(model)
+    if by_columns >= 0 and by_columns & PULLED != 0:
+        o = zero(load(model.time, 0, 0))
+        g = o, o, o
+    return g
+
+
+@generic
+def clear(rows: Any, o: Any) -> None:
+    """Zeros in all numbers of scratch."""
+    for i in range(rows.shape[0]):
+        for j in range(rows.shape[1]):
+            store(rows, i, j, o)
+
+
+# fmt: off
+@generic
+def add_parts(
+    model: Record, lane: int, duals: Any, plan: Any, u_dot: Any, A: Any, end: int, of_tree: Any, N: Any, bodies: Any,
+    numbers: Any, scratch: Any, C: Any, D: Any, T: Any, E: Any, K: Any,
+) -> None:
+    # fmt: on
+    """What elements, constraints and motions add, of one state.
+
+    *duals* are a record of Duals and the addresses of `columns.contribute`, `columns.sweep_kinematics` and
+    `contacts.contribute_pair` for it; *plan* what `plan` says; *of_tree* of each body the next one
+    inboard that has mobilities, or itself, of each mobility its body, and of each equation its row of *E*, or -1,
+    with where its columns by u begin, and those by z and time; *scratch*
+    units, seeds and wrenches by two names each, and sums of forces; *numbers* S, a, c by q, c by u of each mobility.
+    """
+    dual, addresses = duals
+    tables, _, used, elements, (by_columns, by_rest, by_parts, _, _, _) = plan
+    carrier, body_of, row_of = of_tree
+    units, seeding, pushing, sums = scratch
+    nu = model.nu
+    asked = by_parts
+    if by_columns >= 0:
+        asked = asked | by_columns
+    if by_rest >= 0 and end > 2 * nu:
+        asked = asked | by_rest
+    columns.fill(model, lane, u_dot, A, asked, dual)
+    for at in range(used.shape[0]):
+        columns.fill_body(model, lane, used[at], A, asked, dual)
+    if tables[0].shape[0] > 0:
+        local.differentiate(
+            model, lane, dual, A, asked, tables, units, row_of, N, bodies, numbers, pushing, C, D, E, K
+        )
+    if elements.shape[0] > 0:
+        contacts.differentiate(
+            model, lane, elements, dual, addresses[2], A, asked, units, bodies, numbers, pushing, tables[3], C, D
+        )
+    for rest in range(2):
+        first, last, what = 0, 2 * nu, by_columns
+        if rest == 1:
+            first, last, what = 2 * nu, end, by_rest
+        if what >= 0 and first < last:
+            if what & columns.SWEPT == 0:
+                for b in range(model.nb):
+                    columns.fill_body(model, lane, b, A, asked, dual)
+            columns.differentiate(
+                model, lane, (dual, addresses[0]), A, what | (REST * rest), first, last, (carrier, body_of, row_of), N,
+                bodies, numbers, seeding, sums, D, T, E, K,
+            )
+
+
+# fmt: off
+@generic
+def add_stiffness(
+    model: Record, plan: Any, F: Any, bodies: Any, numbers: Any, C: Any, flat: Any, wide: Any, shift: int, D: Any
+) -> None:
+    # fmt: on
+    """What bodies' blocks, and forces that do not follow them, are to *D*."""
+    crossings, (_, _, _, damped, acts, _) = plan[1], plan[4]
+    if acts == 0:
+        return
+    fast = damped != 0
+    stiffness.follow(model, F, bodies, C)
+    stiffness.begin(model, C, crossings)
+    for k in range(crossings.shape[0]):
+        a, b, c = crossings[k, 0], crossings[k, 1], crossings[k, 2]
+        stiffness.cross(model, plan[0][3], C, model.nb + k, a, b, c, numbers, crossings[k, 3] != 0, D)
+    stiffness.sweep(model, numbers, C, fast, flat, wide, shift, D)

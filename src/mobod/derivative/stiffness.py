@@ -1,0 +1,220 @@
+"""What K and D of bodies, see `local`, are to the residual: sums over subtrees, beside the rigid sweep.
+
+    by q   - S_i . (K S_j + D a_j)        by u   - S_i . D S_j        K and D summed over the bodies that both i and j carry
+
+The rigid sweep carries applied forces F along with the bodies. They do not follow: minus e x* F belongs to K of a body. That is
+all there is of constant forces. Where two bodies are coupled, the block counts as one body's for columns inboard of both; what
+is left are pairs of which one is on a branch of its own.
+"""
+
+from typing import Any
+
+from ..algebra import vec3
+from ..algebra.memory import load3, load_spatial
+from ..algebra.scalar import load, store
+from ..compiling import generic
+from ..state.fields import Record
+
+#: Numbers of a mobility: K S + D a, D S, K^T S, D^T S; four results.
+_BY_Q, _BY_U, _BACK, _BACK_BY_U, _RESULT, NUMBERS_OF_STIFFNESS = 0, 6, 12, 18, 24, 28
+#: Where D is in a block.
+_D = 36
+
+
+@generic
+def _add(C: Any, b: int, k: int, x: Any) -> None:
+    store(C, b, k, load(C, b, k) + x)
+
+
+@generic
+def follow(model: Record, F: Any, bodies: Any, C: Any) -> None:
+    """Minus e x* F of every body, whose turns alone matter: torques and forces keep their directions."""
+    for b in range(1, model.nb):
+        (nx, ny, nz), (fx, fy, fz) = load_spatial(F, b)
+        rx, ry, rz = load3(bodies, b, 0)
+        # columns e x n, e x f of three axes e
+        o = 0.0 * nx
+        turned = ((o, -nz, ny), (nz, o, -nx), (-ny, nx, o)), ((o, -fz, fy), (fz, o, -fx), (-fy, fx, o))
+        for d in range(3):
+            n, f = turned[0][d], turned[1][d]
+            t = vec3.add(n, vec3.cross((rx, ry, rz), f))
+            for i in range(3):
+                _add(C, b, 6 * i + d, -t[i])
+                _add(C, b, 6 * (3 + i) + d, -f[i])
+
+
+@generic
+def _times(C: Any, b: int, first: int, v: Any) -> Any:
+    """A matrix times a spatial vector, angular and linear."""
+    (x, y, z), (s, t, u) = v
+    out0 = _row(C, b, first, x, y, z, s, t, u)
+    out1 = _row(C, b, first + 6, x, y, z, s, t, u)
+    out2 = _row(C, b, first + 12, x, y, z, s, t, u)
+    out3 = _row(C, b, first + 18, x, y, z, s, t, u)
+    out4 = _row(C, b, first + 24, x, y, z, s, t, u)
+    out5 = _row(C, b, first + 30, x, y, z, s, t, u)
+    return (out0, out1, out2), (out3, out4, out5)
+
+
+@generic
+def _row(C: Any, b: int, k: int, x: Any, y: Any, z: Any, s: Any, t: Any, u: Any) -> Any:
+    total = load(C, b, k) * x + load(C, b, k + 1) * y + load(C, b, k + 2) * z
+    return total + (load(C, b, k + 3) * s + load(C, b, k + 4) * t + load(C, b, k + 5) * u)
+
+
+@generic
+def _transpose_times(C: Any, b: int, first: int, v: Any) -> Any:
+    """Its transpose times a spatial vector."""
+    (x, y, z), (s, t, u) = v
+    out0 = _column(C, b, first, x, y, z, s, t, u)
+    out1 = _column(C, b, first + 1, x, y, z, s, t, u)
+    out2 = _column(C, b, first + 2, x, y, z, s, t, u)
+    out3 = _column(C, b, first + 3, x, y, z, s, t, u)
+    out4 = _column(C, b, first + 4, x, y, z, s, t, u)
+    out5 = _column(C, b, first + 5, x, y, z, s, t, u)
+    return (out0, out1, out2), (out3, out4, out5)
+
+
+@generic
+def _column(C: Any, b: int, k: int, x: Any, y: Any, z: Any, s: Any, t: Any, u: Any) -> Any:
+    total = load(C, b, k) * x + load(C, b, k + 6) * y + load(C, b, k + 12) * z
+    return total + (load(C, b, k + 18) * s + load(C, b, k + 24) * t + load(C, b, k + 30) * u)
+
+
+@generic
+def _plus(a: Any, b: Any) -> Any:
+    return vec3.add(a[0], b[0]), vec3.add(a[1], b[1])
+
+
+@generic
+def _dot(a: Any, b: Any) -> Any:
+    return vec3.dot(a[0], b[0]) + vec3.dot(a[1], b[1])
+
+
+@generic
+def _spatial(rows: Any, j: int, first: int) -> Any:
+    return load3(rows, j, first), load3(rows, j, first + 3)
+
+
+@generic
+def _take(D: Any, i: int, j: int, x: Any) -> None:
+    store(D, i, j, load(D, i, j) - x)
+
+
+@generic
+def begin(model: Record, C: Any, crossings: Any) -> None:
+    """Blocks between two bodies count as one body's where both are carried along."""
+    for k in range(crossings.shape[0]):
+        add_common(C, model.nb + k, crossings[k, 2])
+
+
+@generic
+def add_common(C: Any, block: int, c: int) -> None:
+    """A block between two bodies to that of the last body on the way to both."""
+    if c > 0:
+        for n in range(72):
+            _add(C, c, n, load(C, block, n))
+
+
+@generic
+def _keep(flat: Any, place: int, shift: int, first: int, v: Any) -> None:
+    """A spatial vector of a mobility by its place, one of ``1 << shift`` side by side."""
+    row, column = place >> shift, place & ((1 << shift) - 1)
+    for k in range(3):
+        store(flat, row, ((first + k) << shift) + column, v[0][k])
+        store(flat, row, ((first + 3 + k) << shift) + column, v[1][k])
+
+
+@generic
+def _row_of_results(wide: Any, start: int, end: int, S: Any, a: Any, damped: bool) -> None:
+    """Of a mobility with all that are outboard of it, a row of mobilities at a time."""
+    for j in range(start, end):
+        store(wide, j, _RESULT, _dot(S, _spatial(wide, j, _BY_Q)))
+        back = _dot(S, _spatial(wide, j, _BACK))
+        if damped:
+            damping = _spatial(wide, j, _BACK_BY_U)
+            back = back + _dot(a, damping)
+            store(wide, j, _RESULT + 1, _dot(S, _spatial(wide, j, _BY_U)))
+            store(wide, j, _RESULT + 3, _dot(S, damping))
+        store(wide, j, _RESULT + 2, back)
+
+
+@generic
+def _spread(model: Record, b: int, i: int, flat: Any, shift: int, damped: bool, D: Any) -> None:
+    """Results of mobility i of body b, from its row and column of both matrices."""
+    start, end, width, nu = model.first_place[b], model.end_place[b], 1 << shift, model.nu
+    own = start + model.num_u[b]
+    for place in range(start, end):
+        k, row, column = model.mobility_at[place], place >> shift, (_RESULT << shift) + (place & (width - 1))
+        _take(D, i, k, load(flat, row, column))
+        if place >= own:
+            _take(D, k, i, load(flat, row, column + 2 * width))
+        if damped:
+            _take(D, nu + i, k, load(flat, row, column + width))
+            if place >= own:
+                _take(D, nu + k, i, load(flat, row, column + 3 * width))
+
+
+@generic
+def sweep(model: Record, columns: Any, C: Any, damped: bool, flat: Any, wide: Any, shift: int, D: Any) -> None:
+    """Subtract what blocks of single bodies are from the residual's derivatives; the blocks become sums over subtrees.
+
+    *columns* are S, a, c by q, c by u of each mobility; *flat* and *wide* scratch by two names, ``1 << shift``
+    mobilities a row.
+    """
+    for b in range(model.nb - 1, 0, -1):
+        for i in range(model.first_u[b], model.first_u[b] + model.num_u[b]):
+            place = model.first_place[b] + model.num_u[b] - 1 - (i - model.first_u[b])
+            S, a = _spatial(columns, i, 0), _spatial(columns, i, 6)
+            by_q = _times(C, b, 0, S)
+            _keep(flat, place, shift, _BACK, _transpose_times(C, b, 0, S))
+            if damped:
+                by_q = _plus(by_q, _times(C, b, _D, a))
+                _keep(flat, place, shift, _BY_U, _times(C, b, _D, S))
+                _keep(flat, place, shift, _BACK_BY_U, _transpose_times(C, b, _D, S))
+            _keep(flat, place, shift, _BY_Q, by_q)
+        p = model.parent[b]
+        if p > 0:
+            for n in range(72 if damped else 36):
+                _add(C, p, n, load(C, b, n))
+    for b in range(model.nb - 1, 0, -1):
+        end = ((model.end_place[b] - 1) >> shift) + 1
+        for i in range(model.first_u[b], model.first_u[b] + model.num_u[b]):
+            _row_of_results(wide, model.first_place[b] >> shift, end, _spatial(columns, i, 0), _spatial(columns, i, 6), damped)
+            _spread(model, b, i, flat, shift, damped, D)
+
+
+@generic
+def cross(model: Record, way: Any, C: Any, block: int, a: int, b: int, c: int, columns: Any, damped: bool, D: Any) -> None:
+    """What a block of wrenches on body a by the motion of body b is where a mobility carries but one of both.
+
+    *way* has for each body where the mobilities on the way to it are listed behind, from the body inward: those that carry c,
+    the last body on the way to both, come last.
+    """
+    nu, common = model.nu, way[c + 1] - way[c]
+    first_a, end_a, first_b, end_b = way[a], way[a + 1], way[b], way[b + 1]
+    for at in range(first_b, end_b - common):
+        j = way[at]
+        S = _spatial(columns, j, 0)
+        by_q = _times(C, block, 0, S)
+        if damped:
+            by_q, by_u = _plus(by_q, _times(C, block, _D, _spatial(columns, j, 6))), _times(C, block, _D, S)
+            for other in range(first_a, end_a):
+                i = way[other]
+                _take(D, nu + i, j, _dot(_spatial(columns, i, 0), by_u))
+        for other in range(first_a, end_a):
+            i = way[other]
+            _take(D, i, j, _dot(_spatial(columns, i, 0), by_q))
+    for at in range(first_a, end_a - common):
+        i = way[at]
+        S = _spatial(columns, i, 0)
+        by_q = _transpose_times(C, block, 0, S)
+        if damped:
+            by_u = _transpose_times(C, block, _D, S)
+            for other in range(end_b - common, end_b):
+                j = way[other]
+                _take(D, i, j, _dot(_spatial(columns, j, 6), by_u))
+                _take(D, nu + i, j, _dot(_spatial(columns, j, 0), by_u))
+        for other in range(end_b - common, end_b):
+            j = way[other]
+            _take(D, i, j, _dot(_spatial(columns, j, 0), by_q))

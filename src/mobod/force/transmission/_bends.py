@@ -1,0 +1,71 @@
+"""Points along the bends of a path over surfaces, for pictures."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ...algebra.arrays import Array
+from . import _over_torus
+from ._over_ellipsoid import _plane
+from ._rounds import CYLINDER, ELLIPSOID, SPHERE
+
+#: Straight lines of a bend.
+LINES = 12
+
+
+def bend(kind: int, sizes: Array, ends: Sequence[Array], over: float) -> Array:
+    """Points between the two in the middle of *ends*, in the frame of the surface; *over* is the length along the bend.
+
+    The first and the last of *ends* are the stops before and behind.
+    """
+    part = np.linspace(0.0, 1.0, LINES + 1)[1:-1, None]
+    before, first, last, behind = (np.asarray(end, float) for end in ends)
+    if kind == SPHERE:
+        axis = np.cross(first, last)
+        axis /= max(float(np.linalg.norm(axis)), 1e-300)
+        angle = part * over / sizes[0]
+        return np.asarray(np.cos(angle) * first + np.sin(angle) * np.cross(axis, first))
+    if kind == CYLINDER:
+        return _helix(first, last, over, sizes[0], part)
+    if kind == ELLIPSOID:
+        return _section(before, first, last, behind, over, sizes, part)
+    _, c, s = _over_torus.place(tuple(before), tuple(behind), float(sizes[1]), 0, 0)
+    one, other = (np.array(_over_torus.turned(tuple(end), c, s, float(sizes[1]))) for end in (first, last))
+    turned = _helix(one, other, over, sizes[0], part)
+    return np.array([_over_torus.turned_back(tuple(point), c, s, float(sizes[1])) for point in turned]).reshape(-1, 3)
+
+
+def _helix(first: Array, last: Array, over: float, radius: float, part: Array) -> Array:
+    rise = last[2] - first[2]
+    angle = math.sqrt(max(over * over - rise * rise, 0.0)) / radius
+    sense = 1.0 if first[0] * last[1] - first[1] * last[0] >= 0.0 else -1.0
+    turns = part * (sense * angle if angle <= math.pi else -sense * angle)
+    c, s = np.cos(turns), np.sin(turns)
+    return np.hstack([c * first[0] - s * first[1], s * first[0] + c * first[1], first[2] + part * rise])
+
+
+def _section(before: Array, first: Array, last: Array, behind: Array, over: float, radii: Array, part: Array) -> Array:
+    normal = np.cross(before - first, behind - first)
+    size = float(np.linalg.norm(normal))
+    if size < 1e-12:
+        return np.asarray(first + part * (last - first))
+    normal /= size
+    plane: Any = _plane(tuple(first), tuple(last), tuple(normal), float(normal @ first))
+    center, x, y = (np.array(one) for one in plane[:3])
+    found = []
+    for angle in (float(plane[3]), float(plane[3]) - 2.0 * math.pi):
+        ways = np.cos(part * angle) * x + np.sin(part * angle) * y
+        f, g = ways / radii, center / radii
+        aa, bb, cc = (f * f).sum(axis=1), f @ g, float(g @ g) - 1.0
+        out = (-bb + np.sqrt(np.maximum(bb * bb - aa * cc, 0.0))) / aa
+        points = center + out[:, None] * ways
+        length = float(np.linalg.norm(np.diff(np.vstack([first, points, last]), axis=0), axis=1).sum())
+        found.append((abs(length - over), points))
+    return np.asarray(min(found, key=lambda one: one[0])[1])
+
+
+__all__ = ["bend"]

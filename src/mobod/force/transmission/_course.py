@@ -1,0 +1,84 @@
+"""The course of a path, called like a function: by address, so that it is compiled once for all kinds of forces along paths.
+
+Its integers and numbers are in the pools of functions, its stops in the scratch of functions, see `_stops`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from ...compiling import generic
+from ...function.base import FunctionKind
+from ...function.users import routine_of_kind
+from ._rounds import wind
+from ._stops import STOPS, WIDTH, join_all, join_those_there, place_points
+
+
+def _course(follow: Callable[..., Any]) -> Callable[..., int]:
+    def course(model: Any, f: int, what: int) -> int:
+        follow(model, f)
+        return 0
+
+    return course
+
+
+@generic
+def straight(model: Any, f: int) -> None:
+    """A path over no surface."""
+    i = model.function_first_integer[f]
+    place_points(model, f)
+    if model.function_integers[i + 2] != 0:
+        join_those_there(model, model.function_integers[i])
+    else:
+        join_all(model, model.function_integers[i])
+
+
+class Course(FunctionKind):
+    """Where a path without surfaces goes; no function of any argument.
+
+    Parameters
+    ----------
+    integers, numbers : list
+        As `_stops` says.
+    """
+
+    routine = routine_of_kind(_course, straight)
+    _names = ("integers", "numbers")
+    _integers: list[int]
+    _numbers: list[float]
+
+    def __init__(self, integers: list[int], numbers: list[float]) -> None:
+        self._keep(integers=integers, numbers=numbers)
+
+    def get_argument_size(self) -> int:
+        """How much scratch it takes."""
+        return STOPS + WIDTH * (self._integers[0] + 2 * self._integers[1])
+
+    def get_max_derivative_order(self) -> int:
+        """None."""
+        return 0
+
+    def _derivative(self, components: tuple[int, ...], x: tuple[Any, ...]) -> Any:
+        raise NotImplementedError("a path's course is no function of numbers")
+
+    def pack(self) -> tuple[Sequence[int], Sequence[float]]:
+        return self._integers, self._numbers
+
+
+class WrappingCourse(Course):
+    """Where a path over surfaces goes.
+
+    Parameters
+    ----------
+    integers, numbers : list
+        As `_stops` and `_rounds` say.
+    """
+
+    routine = routine_of_kind(_course, wind)
+
+    def pack(self) -> tuple[Sequence[int], Sequence[float]]:
+        return self._integers, self._numbers
+
+
+__all__ = ["Course", "WrappingCourse"]

@@ -1,0 +1,180 @@
+"""Where a path goes through: its points, and the points of touch of its surfaces, and how a unit of tension pulls at each.
+
+Of stop s with its place p, and e the directions to and from it, l is the sum of the straight pieces and of those over surfaces:
+
+    dl/dp = -(e_out - e_in)        a tension T pulls the stop with T (e_out - e_in)
+
+Points of touch count as fixed to their surface's body: l is stationary as they slide. All stops of a path stay in
+`function_value`, behind its first number: the length, then of each stop `WIDTH` numbers.
+
+Integers of a path: points, surfaces, 1 where points come and go; of each point its body, its kind, the first of its numbers and
+of its further integers; of each surface what `_rounds` reads. Further integers of a conditional point: body and number of its
+coordinate; of a moving one thrice body, number, function.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...algebra import mat33, vec3
+from ...algebra.memory import load3, load9
+from ...algebra.scalar import load, one, sqrt, store, where, zero
+from ...compiling import generic
+from ...function import _routine
+from .. import _coordinate
+
+#: Kinds of points.
+FIXED, CONDITIONAL, MOVING = 0, 1, 2
+#: Integers before those of points; of a point; of a surface.
+HEAD, OF_POINT, OF_SURFACE = 3, 4, 10
+#: The length, and the first stop, in `function_value`.
+LENGTH, STOPS = 1, 2
+#: Numbers of a stop: its place; where it is for lengths; how a unit of tension pulls at it; over surfaces minus the rate of the
+#: length by its velocity, all in Ground; the length over the surface from the stop before; the next stop; 1 where it is part of
+#: the path.
+PLACE, SEEN, PULL, ALONG, OVER, NEXT, THERE, WIDTH = 0, 3, 6, 9, 12, 13, 14, 15
+#: What is added to a range of a conditional point, as by OpenSim.
+SLACK = 1e-5
+
+
+@generic
+def row(stop: int) -> int:
+    """Where the numbers of a stop begin."""
+    return STOPS + WIDTH * stop
+
+
+@generic
+def body_of(model: Any, f: int, stop: int) -> int:
+    """The body of a stop."""
+    i = model.function_first_integer[f]
+    n = model.function_integers[i]
+    j = i + HEAD + OF_POINT * stop
+    if stop >= n:
+        j = i + HEAD + OF_POINT * n + OF_SURFACE * ((stop - n) // 2) + 1
+    return model.function_integers[j]
+
+
+@generic
+def get3(model: Any, at: int) -> Any:
+    """Three numbers of a stop."""
+    rows = model.function_value
+    return load(rows, at, 0), load(rows, at + 1, 0), load(rows, at + 2, 0)
+
+
+@generic
+def put3(model: Any, at: int, v: Any) -> None:
+    """Three numbers of a stop."""
+    store(model.function_value, at, 0, v[0])
+    store(model.function_value, at + 1, 0, v[1])
+    store(model.function_value, at + 2, 0, v[2])
+
+
+@generic
+def pooled3(model: Any, x: int) -> Any:
+    """Three of the path's own numbers."""
+    rows = model.function_numbers
+    return load(rows, x, 0), load(rows, x + 1, 0), load(rows, x + 2, 0)
+
+
+@generic
+def pooled9(model: Any, x: int) -> Any:
+    """Nine of them."""
+    a, b, c = pooled3(model, x)
+    d, e, f = pooled3(model, x + 3)
+    g, h, k = pooled3(model, x + 6)
+    return a, b, c, d, e, f, g, h, k
+
+
+@generic
+def station(model: Any, f: int, k: int) -> Any:
+    """Point k in its body, and 1 where it is part of the path, else 0."""
+    first, x = model.function_first_integer[f], model.function_first_number[f]
+    i = first + HEAD + OF_POINT * k
+    x += model.function_integers[i + 2]
+    s = pooled3(model, x)
+    there = one(s[0]) + zero(load(model.time, 0, 0))
+    if model.function_integers[i + 1] == CONDITIONAL:
+        e = first + model.function_integers[i + 3]
+        q = _coordinate.value_of(model, model.function_integers[e], model.function_integers[e + 1])
+        low, high = load(model.function_numbers, x + 3, 0), load(model.function_numbers, x + 4, 0)
+        there = where(q < low - SLACK, zero(there), where(q > high + SLACK, zero(there), there))
+    elif model.function_integers[i + 1] == MOVING:
+        e = first + model.function_integers[i + 3]
+        own = jet_of(model, f, e)[0], jet_of(model, f, e + 3)[0], jet_of(model, f, e + 6)[0]
+        s = vec3.add(pooled3(model, x + 9), mat33.mul_vec(pooled9(model, x), own))
+    return s, there
+
+
+@generic
+def jet_of(model: Any, f: int, e: int) -> Any:
+    """One number of a moving point, with its first two derivatives by its coordinate."""
+    q = _coordinate.value_of(model, model.function_integers[e], model.function_integers[e + 1])
+    return _routine.jet(model, f + model.function_integers[e + 2], q)
+
+
+@generic
+def place_points(model: Any, f: int) -> None:
+    """The places of all points."""
+    i = model.function_first_integer[f]
+    for k in range(model.function_integers[i]):
+        s, there = station(model, f, k)
+        b = model.function_integers[i + HEAD + OF_POINT * k]
+        p = vec3.add(load3(model.p_GB, b, 0), mat33.mul_vec(load9(model.R_GB, b, 0), s))
+        put3(model, row(k) + PLACE, p)
+        store(model.function_value, row(k) + THERE, 0, there + zero(p[0]))
+
+
+@generic
+def direction(a: Any, b: Any) -> Any:
+    """From a to b: the distance, and a vector of length one; zero where they coincide."""
+    r = vec3.sub(b, a)
+    square = vec3.dot(r, r)
+    some = square > 1e-300
+    length = sqrt(where(some, square, one(square)))
+    return where(some, length, zero(square)), vec3.scale(1.0 / length, r)
+
+
+@generic
+def join_all(model: Any, n: int) -> None:
+    """Straight from each point to the next."""
+    p = get3(model, row(0) + PLACE)
+    total = zero(p[0])
+    before = total, total, total
+    for k in range(1, n):
+        q = get3(model, row(k) + PLACE)
+        length, e = direction(p, q)
+        put3(model, row(k - 1) + PULL, vec3.sub(e, before))
+        total = total + length
+        p, before = q, e
+    put3(model, row(n - 1) + PULL, vec3.neg(before))
+    store(model.function_value, LENGTH, 0, total)
+
+
+@generic
+def join_those_there(model: Any, n: int) -> None:
+    """Straight from each point that is part of the path to the next such."""
+    p = get3(model, row(0) + PLACE)
+    total, some = zero(p[0]), load(model.function_value, row(0) + THERE, 0)
+    put3(model, row(0) + PULL, (total, total, total))
+    for k in range(1, n):  # what leads to each
+        q, there = get3(model, row(k) + PLACE), load(model.function_value, row(k) + THERE, 0)
+        length, e = direction(p, q)
+        leads = some * there
+        total = total + leads * length
+        put3(model, row(k) + PULL, vec3.scale(-leads, e))
+        p = _either(there, q, p)
+        some = where(there > 0.5, there, some)
+    q, some = get3(model, row(n - 1) + PLACE), load(model.function_value, row(n - 1) + THERE, 0)
+    for j in range(1, n):  # what leads from each
+        k = n - 1 - j
+        p, there = get3(model, row(k) + PLACE), load(model.function_value, row(k) + THERE, 0)
+        _, e = direction(p, q)
+        put3(model, row(k) + PULL, vec3.add(get3(model, row(k) + PULL), vec3.scale(some * there, e)))
+        q = _either(there, p, q)
+        some = where(there > 0.5, there, some)
+    store(model.function_value, LENGTH, 0, total)
+
+
+@generic
+def _either(there: Any, a: Any, b: Any) -> Any:
+    return where(there > 0.5, a[0], b[0]), where(there > 0.5, a[1], b[1]), where(there > 0.5, a[2], b[2])

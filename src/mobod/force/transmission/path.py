@@ -1,0 +1,332 @@
+"""Path: from point to point, over surfaces where they are in the way: what muscles, ligaments and cables pull along.
+
+l = sum of straight pieces and of those over surfaces        l' = -sum over stops of (e_out - e_in) . v
+
+with e the directions from a stop and to it, v the velocity of the stop's point of its body; a moving point's own velocity in
+the body is part of v, and its share of a force along the path is a force on its coordinates. See `_stops`, and `_rounds` for
+how surfaces are taken.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ...algebra import mat33, vec3
+from ...algebra.arrays import Array
+from ...algebra.memory import add_spatial, load3, load9, load_spatial
+from ...algebra.record import call_routine
+from ...algebra.scalar import load, zero
+from ...compiling import generic
+from ...errors import ModelError
+from ...function import Constant, Function
+from ...value import checks
+from .. import _coordinate
+from ..base import body_index, mobility
+from ._bends import bend
+from ._course import Course, WrappingCourse
+from ._rounds import NOWHERE
+from ._stops import (
+    ALONG,
+    CONDITIONAL,
+    FIXED,
+    HEAD,
+    LENGTH,
+    MOVING,
+    NEXT,
+    OF_POINT,
+    OF_SURFACE,
+    OVER,
+    PLACE,
+    PULL,
+    THERE,
+    body_of,
+    get3,
+    jet_of,
+    pooled9,
+    row,
+)
+from .base import Transmission
+from .surfaces import METHODS, ConditionalPoint, MovingPoint, PathWrap, _Surface, numbers_of_frame, side_of
+
+if TYPE_CHECKING:
+    from ...decoration.rubber_band_line import End, Line
+    from ...state.state import State
+    from ..subsystem import GeneralForceSubsystem
+
+
+@generic
+def length(model: Any, i: int, x: int) -> Any:
+    """The length; leaves the stops for `speed` and `apply`. Integers: the number of the path's course."""
+    f = model.force_integers[i]
+    call_routine(model.function_routine[f], model, f, 0)
+    return load(model.function_value, LENGTH, 0)
+
+
+@generic
+def number_of_stops(model: Any, f: int) -> int:
+    """How many stops there can be."""
+    i = model.function_first_integer[f]
+    return model.function_integers[i] + 2 * model.function_integers[i + 1]
+
+
+@generic
+def moves(model: Any, f: int, stop: int) -> bool:
+    """Whether a stop is a moving point."""
+    i = model.function_first_integer[f]
+    return stop < model.function_integers[i] and model.function_integers[i + HEAD + OF_POINT * stop + 1] == MOVING
+
+
+@generic
+def pull_in_frame(model: Any, f: int, stop: int, column: int) -> Any:
+    """The pull at a moving point, in the frame in which it moves, and the first of its further integers."""
+    i = model.function_first_integer[f]
+    j = i + HEAD + OF_POINT * stop
+    x = model.function_first_number[f] + model.function_integers[j + 2]
+    g = mat33.transpose_mul_vec(load9(model.R_GB, model.function_integers[j], 0), get3(model, row(stop) + column))
+    return mat33.transpose_mul_vec(pooled9(model, x), g), i + model.function_integers[j + 3]
+
+
+@generic
+def along_of(model: Any, f: int) -> int:
+    """Where the pulls are that count pieces between stops of one body, too."""
+    return ALONG if model.function_integers[model.function_first_integer[f] + 1] > 0 else PULL
+
+
+@generic
+def speed(model: Any, i: int, x: int) -> Any:
+    """The rate of the length, of which `length` has left the stops."""
+    f = model.force_integers[i]
+    total = zero(load(model.time, 0, 0))
+    column = along_of(model, f)
+    for stop in range(number_of_stops(model, f)):
+        b = body_of(model, f, stop)
+        w, v = load_spatial(model.V_GB, b)
+        s = vec3.sub(get3(model, row(stop) + PLACE), load3(model.p_GB, b, 0))
+        total = total - vec3.dot(get3(model, row(stop) + column), vec3.add(v, vec3.cross(w, s)))
+        if moves(model, f, stop):
+            g, e = pull_in_frame(model, f, stop, column)
+            total = total - (_moved(model, f, e, g[0]) + _moved(model, f, e + 3, g[1]) + _moved(model, f, e + 6, g[2]))
+    return total
+
+
+@generic
+def _moved(model: Any, f: int, e: int, g: Any) -> Any:
+    rate = _coordinate.rate_of(model, model.function_integers[e], model.function_integers[e + 1])
+    return g * jet_of(model, f, e)[1] * rate
+
+
+@generic
+def apply(model: Any, i: int, x: int, force: Any) -> None:
+    """A force that lengthens the path, of which `length` has left the stops."""
+    f = model.force_integers[i]
+    for stop in range(number_of_stops(model, f)):
+        b = body_of(model, f, stop)
+        push = vec3.scale(-force, get3(model, row(stop) + PULL))
+        s = vec3.sub(get3(model, row(stop) + PLACE), load3(model.p_GB, b, 0))
+        add_spatial(model.body_forces, b, vec3.cross(s, push), push)
+        if moves(model, f, stop):
+            g, e = pull_in_frame(model, f, stop, along_of(model, f))
+            _push_coordinate(model, f, e, -force * g[0])
+            _push_coordinate(model, f, e + 3, -force * g[1])
+            _push_coordinate(model, f, e + 6, -force * g[2])
+
+
+@generic
+def _push_coordinate(model: Any, f: int, e: int, force: Any) -> None:
+    slope = jet_of(model, f, e)[1]
+    _coordinate.push_on(model, model.function_integers[e], model.function_integers[e + 1], force * slope)
+
+
+class Path(Transmission):
+    """From point to point, over surfaces where they are in the way: what muscles, ligaments and cables pull along.
+
+    Parameters
+    ----------
+    forces : GeneralForceSubsystem
+        Of the system whose bodies it names.
+    points : sequence
+        Its points in order, two or more, each ``(body, station)``, a `ConditionalPoint`, or a `MovingPoint`.
+    wraps : sequence of PathWrap
+        The surfaces that it may bend over, in the order in which they take their turns.
+    ratio : float
+        Length, speed and generalized force are multiplied by it.
+
+    Raises
+    ------
+    ModelError
+        If there are fewer than two points, a size is not above zero, or a range or method is none.
+    TypeError, ValueError, IndexError, TopologyError
+        If a body is none, or of another system, a station no vector, or a function none of one coordinate.
+
+    Notes
+    -----
+    A force above zero lengthens the path; a muscle pulls with forces below zero. How surfaces are taken is as in OpenSim 4.6,
+    where lengths and directions jump at times: see the reference of forces. Coincident points of different bodies have no
+    direction, and no force.
+
+    Examples
+    --------
+    A rope over a cylinder at an elbow:
+
+    >>> import mobod as mb
+    >>> system, state = mb.examples.double_pendulum.build()
+    >>> upper, lower = system.matter.bodies["upper"], system.matter.bodies["lower"]
+    >>> T = mb.force.transmission
+    >>> pulley = T.WrapCylinder(body=lower, radius=0.1, length=1.0, frame=mb.Transform(p=(0, 0, 0)))
+    >>> rope = T.Path(system.forces, [(system.matter.ground, (0.2, 0.1, 0)), (lower, (0.2, -0.5, 0))], [T.PathWrap(pulley)])
+    >>> spring = mb.force.TransmissionSpring(system.forces, rope, stiffness=10.0)
+    >>> state = system.realize_topology()
+    >>> state.q = 0.3, 0.4
+    >>> system.realize(state)
+    >>> bool(rope.calc_length(state) > 0.0), rope.calc_path_points(state).shape[1]
+    (True, 3)
+    """
+
+    INNER = frozenset({"used_functions"})
+    FUNCTIONS = (length, speed, apply)
+    #: What it may bend over, each once.
+    surfaces: tuple[Any, ...]
+
+    def __init__(
+        self, forces: GeneralForceSubsystem, points: Sequence[Any], wraps: Iterable[PathWrap] = (), *, ratio: float = 1.0
+    ) -> None:
+        places, taken = [_point(forces, one) for one in points], list(wraps)
+        if len(places) < 2:
+            raise ModelError(f"a Path has two points or more; got {len(places)}")
+        integers = [len(places), len(taken), int(any(one[1] == CONDITIONAL for one in places))]
+        numbers: list[float] = []
+        further: list[int] = []
+        head, moving = HEAD + OF_POINT * len(places) + OF_SURFACE * len(taken), []
+        for b, kind, own, coordinates, functions in places:
+            integers += [b, kind, len(numbers), head + len(further)]
+            numbers += own
+            for k, place in enumerate(coordinates):
+                further += place
+                if functions:
+                    moving.append((functions[k], [0]))
+                    further.append(len(moving))
+        nothing: tuple[Any, ...] = ()
+        self.surfaces = nothing
+        for wrap in taken:
+            frame_and_sizes = self._surface_of(forces, wrap, len(places), integers, len(numbers))
+            numbers += frame_and_sizes
+        course = (WrappingCourse if taken else Course)([*integers, *further], numbers)
+        around: tuple[Any, ...] = self.surfaces
+        self._bodies = [b for b, *_ in places] + [body_index(forces, "a body", surface.body) for surface in around]
+        self._mobilizers = [place[0] for *_, coordinates, _ in places for place in coordinates]
+        super().__init__(forces, [], [], ratio)
+        self.used_functions = [(course, [0] * course.get_argument_size()), *moving]
+
+    def reach(self) -> tuple[list[int], list[int]]:
+        """Bodies of points and surfaces; of coordinates."""
+        return self._bodies, self._mobilizers
+
+    def _surface_of(
+        self, forces: GeneralForceSubsystem, wrap: PathWrap, n: int, integers: list[int], first_number: int
+    ) -> list[float]:
+        """The integers of a surface and how it is taken, and its numbers."""
+        surface = checks.instance("a wrap of a Path", wrap, PathWrap, "a PathWrap of a surface").surface
+        checks.instance(
+            "the surface of a PathWrap", surface, _Surface, "a WrapSphere, WrapCylinder, WrapEllipsoid or WrapTorus"
+        )
+        if wrap.method not in METHODS:
+            raise ModelError(f"the method of a PathWrap is one of {', '.join(METHODS)}, not {wrap.method!r}")
+        ends = (0 if wrap.first is None else wrap.first), (n - 1 if wrap.last is None else wrap.last)
+        if not all(isinstance(end, int) and 0 <= end < n for end in ends):
+            raise ModelError(f"a PathWrap is between two of its path's {n} points, numbers 0 to {n - 1}; got {ends}")
+        if surface not in self.surfaces:
+            self.surfaces = (*self.surfaces, surface)
+        body = body_index(forces, "body of a surface", surface.body)
+        which, active = self.surfaces.index(surface), int(checks.flag("active", surface.active))
+        integers += [surface.KIND, body, *side_of(surface.quadrant), METHODS[wrap.method], *ends, which, active, first_number]
+        sizes = surface.sizes()
+        return [*numbers_of_frame("frame of a surface", surface.frame), *sizes, *[0.0] * (3 - len(sizes))]
+
+    def _own(self, state: State) -> Any:
+        if self.user is None:
+            raise ModelError(f"{self!r} is computed with the force that acts along it, and there is none yet")
+        found = super()._own(state)
+        found.force_integers = np.array([self.user.first_function], np.int64)
+        return found
+
+    def calc_path_points(self, state: State) -> Array:
+        """Where the path goes at a state, (n, 3) in Ground, bends as polygons. Needs POSITION."""
+        self.calc_length(state)
+        record, f = state.record, int(self._own(state).force_integers[0])
+        i, x = int(record.function_first_integer[f]), int(record.function_first_number[f])
+        n = int(record.function_integers[i])
+        numbers = record.function_value[:, 0]
+        order = _order(record, f)
+        places = [numbers[row(stop) + PLACE : row(stop) + PLACE + 3].copy() for stop in order]
+        found: list[Any] = []
+        for k, stop in enumerate(order):
+            found.append(places[k])
+            if stop >= n and (stop - n) % 2 == 0:
+                j = i + HEAD + OF_POINT * n + OF_SURFACE * ((stop - n) // 2)
+                own = record.function_numbers[x + int(record.function_integers[j + 9]) :, 0][:15]
+                b = int(record.function_integers[j + 1])
+                R_GB, p_GB = state.R_GB[b], record.p_GB[b, :3].ravel()
+                R, p = R_GB @ own[:9].reshape(3, 3), p_GB + R_GB @ own[9:12]
+                ends = [(place - p) @ R for place in places[k - 1 : k + 3]]
+                over = float(numbers[row(stop + 1) + OVER])
+                found += list(bend(int(record.function_integers[j]), own[12:], ends, over) @ R.T + p)
+        return np.array(found).reshape(-1, 3)
+
+    def calc_lines(self, state: State) -> list[Line]:
+        """Its polygon, in Ground."""
+        ends: list[End] = [(0, point) for point in self.calc_path_points(state)]
+        return list(pairwise(ends))
+
+
+def _order(record: Any, f: int) -> list[int]:
+    """The stops that are part of a path, in order."""
+    i = int(record.function_first_integer[f])
+    n, m = int(record.function_integers[i]), int(record.function_integers[i + 1])
+    numbers = record.function_value[:, 0]
+    there = [k for k in range(n) if numbers[row(k) + THERE] > 0.5]
+    if m == 0 or len(there) < 2:
+        return there
+    order = [there[0]]
+    while (after := int(numbers[row(order[-1]) + NEXT])) != NOWHERE:
+        order.append(after)
+    return order
+
+
+def _point(forces: GeneralForceSubsystem, one: Any) -> tuple[int, int, list[float], list[list[int]], list[Function]]:
+    """Body, kind, numbers, coordinates and functions of a point."""
+    if isinstance(one, MovingPoint):
+        b = body_index(forces, "body of a point", one.body)
+        functions, coordinates = [_of_one(f) for f in one.functions], list(one.coordinates)
+        if len(functions) != 3 or len(coordinates) != 3:
+            raise ModelError(
+                f"a MovingPoint has three functions and three coordinates; got {len(functions)} and {len(coordinates)}"
+            )
+        places = [list(mobility(forces, mobod, which, "which_q")) for mobod, which in coordinates]
+        return b, MOVING, numbers_of_frame("frame of a MovingPoint", one.frame), places, functions
+    if isinstance(one, ConditionalPoint):
+        b = body_index(forces, "body of a point", one.body)
+        station = checks.vector("a point of a Path", one.station).tolist()
+        bounds = [checks.finite(f"{what} of a ConditionalPoint", getattr(one, what)) for what in ("low", "high")]
+        place = list(mobility(forces, one.mobod, one.which_q, "which_q"))
+        return b, CONDITIONAL, [*station, *bounds], [place], []
+    body, place = one
+    return body_index(forces, "body of a point", body), FIXED, checks.vector("a point of a Path", place).tolist(), [], []
+
+
+def _of_one(function: Any) -> Function:
+    """A function of one coordinate; a constant may be of none."""
+    kind: Any = Function
+    checks.instance("a function of a MovingPoint", function, kind, "a function of one coordinate, of mobod.function")
+    size = function.get_argument_size()
+    if size == 0:
+        return Constant(float(function.calc_value([])), 1)
+    if size != 1:
+        raise ValueError(f"a function of a MovingPoint is of one coordinate; {function!r} has {size} arguments")
+    return function
+
+
+__all__ = ["Path"]

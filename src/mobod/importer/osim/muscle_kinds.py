@@ -1,0 +1,114 @@
+"""Muscles: what each kind of OpenSim's becomes."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from ... import muscle
+from .document import Item
+
+if TYPE_CHECKING:
+    from ...force.subsystem import GeneralForceSubsystem
+    from ...force.transmission import Path
+    from .build import Builder
+
+#: Parameters of every kind, which have the same names here.
+_SHARED = (
+    "max_isometric_force",
+    "optimal_fiber_length",
+    "tendon_slack_length",
+    "pennation_angle_at_optimal",
+    "max_contraction_velocity",
+)
+#: Times of activation, where the kind has these.
+_ACTIVATION = ("activation_time_constant", "deactivation_time_constant", "minimum_activation")
+#: What Thelen's muscle calls its parameters.
+_OF_THELEN = {
+    "FmaxTendonStrain": "tendon_strain_at_max_isometric_force",
+    "FmaxMuscleStrain": "fiber_strain_at_max_isometric_force",
+    "KshapeActive": "active_width",
+    "KshapePassive": "passive_stiffness",
+    "Af": "force_velocity_shape",
+    "Flen": "max_lengthening_force",
+    "fv_linear_extrap_threshold": "force_velocity_threshold",
+}
+_OF_DEGROOTE = (
+    "active_force_width_scale",
+    "fiber_damping",
+    "passive_fiber_strain_at_one_norm_force",
+    "tendon_strain_at_one_norm_force",
+    "activation_dynamics_smoothing",
+    "default_normalized_tendon_force",
+)
+_CURVES = {
+    "ActiveForceLengthCurve": ("active_force_length", muscle.ActiveForceLengthCurve),
+    "FiberForceLengthCurve": ("passive_force_length", muscle.FiberForceLengthCurve),
+    "TendonForceLengthCurve": ("tendon_force_length", muscle.TendonForceLengthCurve),
+    "ForceVelocityCurve": ("force_velocity", muscle.ForceVelocityCurve),
+}
+#: OpenSim's default of the fiber's length in a default state, whatever is optimal.
+_FIBER = 0.1
+
+Maker = Callable[["Builder", Item, "GeneralForceSubsystem", "Path", dict[str, Any]], "muscle.Muscle"]
+
+
+def _given(item: Item, names: dict[str, str] | tuple[str, ...]) -> dict[str, Any]:
+    """Numbers that the file says, by their names here."""
+    own = names if isinstance(names, dict) else {name: name for name in names}
+    found: dict[str, Any] = {}
+    for tag, name in own.items():
+        child = item.find(tag)
+        if child is not None and child.words:
+            found[name] = float(child.numbers(1)[0])
+    return found
+
+
+def _flags(item: Item, *names: str) -> dict[str, Any]:
+    return {name: item.flag(name, False) for name in names}
+
+
+def _curve(item: Item, kind: Any) -> Any:
+    """A curve, whose numbers have the same names."""
+    own = item.find(kind.__name__)
+    if own is None:
+        return None
+    own.is_read = True
+    return kind(**_given(own, tuple(inspect.signature(kind).parameters)))
+
+
+def _millard(build: Builder, item: Item, forces: Any, path: Path, options: dict[str, Any]) -> muscle.Muscle:
+    own = _given(item, (*_SHARED, *_ACTIVATION, "fiber_damping", "default_activation"))
+    curves = {name: _curve(item, kind) for name, kind in _CURVES.values()}
+    fiber = item.number("default_fiber_length", _FIBER)
+    flags = _flags(item, "ignore_tendon_compliance", "ignore_activation_dynamics")
+    return muscle.Millard2012Equilibrium(forces, path, **own, **curves, **flags, default_fiber_length=fiber, **options)
+
+
+def _thelen(build: Builder, item: Item, forces: Any, path: Path, options: dict[str, Any]) -> muscle.Muscle:
+    own = _given(item, {**{name: name for name in (*_SHARED, *_ACTIVATION, "default_activation")}, **_OF_THELEN})
+    for name in ("ignore_tendon_compliance", "ignore_activation_dynamics"):
+        if item.flag(name, False):
+            build.report.depart(item.note(f"<{name}> of {item.tag} {item.name!r} is not taken up: its tendon stretches"))
+    return muscle.Thelen2003(forces, path, **own, default_fiber_length=item.number("default_fiber_length", _FIBER), **options)
+
+
+def _degroote(build: Builder, item: Item, forces: Any, path: Path, options: dict[str, Any]) -> muscle.Muscle:
+    own = _given(item, (*_SHARED, *_ACTIVATION[:2], *_OF_DEGROOTE, "default_activation"))
+    flags = _flags(item, "ignore_tendon_compliance", "ignore_activation_dynamics", "ignore_passive_fiber_force")
+    if item.text("tendon_compliance_dynamics_mode", "explicit") == "implicit" and not flags["ignore_tendon_compliance"]:
+        build.report.append(
+            item.note(f"{item.tag} {item.name!r}: its tendon's force follows by the explicit form, not as a control")
+        )
+    for tag in ("default_fiber_length", "minimum_activation"):
+        item.find(tag)
+    return muscle.DeGrooteFregly2016(forces, path, **own, **flags, **options)
+
+
+#: What each kind becomes.
+KINDS: dict[str, Maker] = {
+    "Millard2012EquilibriumMuscle": _millard,
+    "Thelen2003Muscle": _thelen,
+    "DeGrooteFregly2016Muscle": _degroote,
+}

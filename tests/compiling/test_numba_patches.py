@@ -1,0 +1,236 @@
+"""Numba's answers, found faster, are Numba's answers."""
+
+import contextlib
+import itertools
+import math
+import operator
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import numba
+import numpy as np
+import pytest
+from numba.core import ir, types
+from numba.core.registry import cpu_target
+
+from mobod.compiling import compiled, engine, generic, numba_patches
+from mobod.compiling.numba_patches import KNOWN_VERSIONS, quickly
+
+NUMBERS = (types.float64, types.int64, types.boolean, types.float32, types.intp, types.literal(3))
+
+
+@pytest.mark.parametrize(
+    "function", [operator.add, operator.mul, operator.truediv, operator.pow, operator.lt, operator.iadd, bool]
+)
+def test_operators_of_numbers_have_the_types_that_numba_says(function):
+    context = cpu_target.typing_context
+    context.refresh()
+    of = context.resolve_value_type(function)
+    for arguments in itertools.product(NUMBERS, repeat=1 if function is bool else 2):
+        expected = of.get_call_type(context, arguments, {})
+        with patched():
+            for _ in range(2):
+                assert of.get_call_type(context, arguments, {}) == expected
+                assert of.get_impl_key(expected) is not None
+
+
+def test_operators_that_numbers_do_not_have_are_refused_again_and_again():
+    of = cpu_target.typing_context.resolve_value_type(operator.lshift)
+    for _ in range(2):
+        with patched(), pytest.raises(numba.TypingError, match="lshift"):
+            of.get_call_type(cpu_target.typing_context, (types.float64, types.float64), {})
+
+
+def test_the_variables_of_an_instruction_are_those_that_numba_lists():
+    def function(rows, scale):
+        table, total = {"a": scale}, 0.0
+        for i, (x, y) in enumerate(rows):
+            if x > table["a"]:
+                total += max(x, y, scale)
+            rows[i] = (total, -y)
+        print(total)
+        return [total, [scale]]
+
+    blocks = numba.core.compiler.run_frontend(function).blocks.values()
+    instructions = [instruction for block in blocks for instruction in block.body]
+    assert len(instructions) > 40
+
+    listed = [instruction.list_vars() for instruction in instructions]
+    with patched():
+        assert ir.Inst._rec_list_vars.__wrapped__
+        for instruction, expected in zip(instructions, listed, strict=True):
+            assert instruction.list_vars() == expected, instruction
+    assert sum(len(instruction.list_vars()) for instruction in instructions) > 60
+
+
+def functions_of(dispatcher):
+    """The optimized code of each function in a dispatcher's library, without names, which are numbered, and addresses."""
+    (text,) = dispatcher.inspect_llvm().values()
+    names = re.findall(r"^define .*?(@[\w.$\"]+)\(", text, re.M)
+    bodies = re.findall(r"^define .*?^}", text, re.M | re.S)
+    return {
+        re.sub(r"v\d+", "", name)[:60]: re.sub(r"@[\w.$\"]+|![\w.]+|\b\d{9,}\b|v\d+(?=B)", "", body)
+        for name, body in zip(names, bodies, strict=True)
+    }
+
+
+def a_kernel():
+    """A new one of each kind of statement, with a function that is inlined and one that is not."""
+
+    @numba.extending.register_jitable(forceinline=True, **engine.OPTIONS)
+    def turned(x, c, s):
+        return c * x[0] - s * x[1], s * x[0] + c * x[1]
+
+    @numba.njit(**engine.OPTIONS)
+    def kernel(points, angle):
+        total, x = 0.0, (1.0, 0.0)
+        for i in range(len(points)):
+            if points[i] < 0.0:
+                continue
+            x = turned(x, math.cos(angle), math.sin(angle))
+            total += max(x[0], points[i], 2.0) ** 2
+        while total > 10.0:
+            total /= 3.0
+        return total
+
+    return kernel
+
+
+def test_code_is_the_same_as_numba_makes_it():
+    points, made = (types.Array(types.float64, 1, "C"), types.float64), []
+    for context in (contextlib.nullcontext, quickly):
+        kernel = a_kernel()
+        with engine.lock(), context(kernel) if context is quickly else context():
+            kernel.compile(points)
+        made.append(functions_of(kernel))
+    as_numba, quick = made
+    dropped = set(as_numba) - set(quick)
+    assert dropped == {name for name in as_numba if name.startswith("@cfunc.")}  # which nobody calls
+    assert len(quick) >= 2 and {name: as_numba[name] for name in quick} == quick
+
+
+def test_a_function_that_numba_compiles_for_others_keeps_all_that_it_has():
+    numba_patches.patches()
+    callback = numba.cfunc("float64(float64)")(lambda x: 2.0 * x)
+    assert callback.ctypes(3.0) == 6.0
+    heard = []
+
+    class Listener(numba.core.event.Listener):
+        def on_start(self, event):
+            heard.append(event.kind)
+
+        def on_end(self, event):
+            heard.append(event.kind)
+
+    with numba.core.event.install_listener("numba:llvm_lock", Listener()):
+        numba.njit("float64(float64)")(lambda x: 3.0 * x)
+    assert heard
+
+
+def test_the_version_of_numba_is_one_that_has_been_looked_at():
+    """If it is not: look whether the functions that `numba_patches` replaces have changed, and move the last known version."""
+    assert numba.version_info.short <= KNOWN_VERSIONS[1]
+
+
+@contextlib.contextmanager
+def patched():
+    """The context of a compilation of ours."""
+    with engine.lock(), quickly(object()):
+        yield
+
+
+def attributes():
+    """What Numba has of all that is replaced."""
+    return [getattr(one.owner, one.name) for one in numba_patches.patches()]
+
+
+def test_numba_is_as_it_was_once_a_kernel_is_compiled():
+    before = attributes()
+    assert len(before) >= 15 and not any(hasattr(one, "__wrapped__") and "mobod" in one.__code__.co_filename for one in before)
+    with patched():
+        meanwhile = attributes()
+        with patched():  # of a kernel that it calls
+            assert attributes() == meanwhile
+        assert attributes() == meanwhile
+    assert not set(before) & set(meanwhile) and attributes() == before
+    with contextlib.suppress(KeyError), patched():
+        raise KeyError
+    assert attributes() == before
+    kernel = compiled(lambda a, x: x + 1.0)
+    assert kernel(np.zeros(1), 2.0) == 3.0 and attributes() == before
+
+
+def test_what_a_user_compiles_with_numba_can_be_called_after_a_kernel_has_called_it():
+    """Also if it asks to be inlined, or is compiled for a kernel that another kernel calls."""
+
+    @numba.njit(forceinline=True)
+    def inlined(x):
+        return 2.0 * x
+
+    @numba.njit
+    def plain(x):
+        return inlined(x) + 1.0
+
+    @compiled
+    def inner(a, x):
+        return plain(x) + inlined(x)
+
+    @compiled
+    def outer(a, x):
+        return inner(a, x) + 1.0
+
+    a = np.zeros(1)
+    assert outer(a, 2.0) == 10.0
+    assert plain(2.0) == 5.0 and inlined(2.0) == 4.0 and inner(a, 2.0) == 9.0
+
+
+WITHOUT = """
+import sys
+sys.path.insert(0, {folder!r})
+import numba
+{first}
+from numba.core.postproc import PostProcessor
+import numpy as np
+from mobod.compiling import compiled, generic, numba_patches
+from test_numba_patches import two_kernels
+inner, outer = two_kernels()
+with numba_patches.quickly(outer):
+    assert "mobod" not in PostProcessor.run.__code__.co_filename
+assert outer(np.arange(3.0), 2.0) == {expected!r} and inner(np.arange(3.0), 2.0) == {inner!r}
+assert {reason!r} in numba_patches.why_unpatched()
+"""
+
+
+def two_kernels():
+    """One that calls the other, and a function that is inlined."""
+
+    @generic
+    def squared(x):
+        return x * x
+
+    @compiled
+    def inner(a, x):
+        total = 0.0
+        for i in range(len(a)):
+            total += squared(a[i] - x)
+        return total
+
+    @compiled
+    def outer(a, x):
+        return inner(a, squared(x)) + x
+
+    return inner, outer
+
+
+@pytest.mark.parametrize("without", ["another version", "no patches"])
+def test_numba_without_patches_computes_the_same(without, tmp_path):
+    inner, outer = two_kernels()
+    expected = {"expected": outer(np.arange(3.0), 2.0), "inner": inner(np.arange(3.0), 2.0)}
+    another = "numba.version_info = numba.version_info._replace(short=(0, 99))" if without == "another version" else ""
+    reason = "none of those that have been looked at" if another else "MOBOD_NUMBA_PATCHES=0"
+    script = WITHOUT.format(folder=str(Path(__file__).parent), first=another, reason=reason, **expected)
+    settings = {"MOBOD_CACHE_DIR": str(tmp_path), **({} if another else {"MOBOD_NUMBA_PATCHES": "0"})}
+    subprocess.run([sys.executable, "-c", script], check=True, env={**os.environ, **settings})
