@@ -35,6 +35,8 @@ from .functions import observe as run_observer
 from .lane_runs import LaneRuns, own_of_each
 from .lanes import layout
 from .one_by_one import Onward, run_one
+from .schedule import Schedule
+from .scheduled_run import ScheduledRun
 from .sensitivity_rows import SensitivityRows, read_sensitivities
 from .state_runs import StateRuns, are_compiled
 from .stepping import Stepping, make_integrator
@@ -223,8 +225,16 @@ class Simulating(Stepping):
         times[:, -1] = starts + time
         return times
 
-    def _run_compiled(self, run: _Run, lanes: LaneRuns | StateRuns, results: Array, first: int, stop: int) -> None:
-        """Run states from *first* to *stop* - 1, with their reports in *results*."""
+    def _run_compiled(
+        self,
+        run: _Run,
+        lanes: LaneRuns | StateRuns,
+        results: Array,
+        first: int,
+        which: npt.NDArray[np.int64],
+        onward: Array | None = None,
+    ) -> None:
+        """Run states, *onward* if they are on their way; the first row of *results*, for reports, is state *first*'s."""
         times = run.times
         ends = np.ascontiguousarray(np.broadcast_to(times[:, -1], (self._n,)))
         data = (
@@ -236,7 +246,7 @@ class Simulating(Stepping):
             results,
             run.outcome,
             run.reached,
-            *(lanes.more if isinstance(lanes, StateRuns) else _ALL),
+            *(lanes.more if isinstance(lanes, StateRuns) else _ALL if onward is None else (which, onward)),
         )
 
         def work(number: int, chunks: Any, calls: Any) -> None:
@@ -250,7 +260,7 @@ class Simulating(Stepping):
                 if number == 0:
                     run.show()
 
-        self._helpers.share_all(Task(work, stop - first, lanes.WIDTH), self._threads)
+        self._helpers.share_all(Task(work, len(which), lanes.WIDTH), self._threads)
 
     def _state_runs(self, integrator: Integrator) -> StateRuns | None:
         """What threads need to run states one by one in compiled code; None where Python has a part in it."""
@@ -308,7 +318,9 @@ class Simulating(Stepping):
         onward = None
         if before[layout.STATUS] == layout.SUSPECT:
             size, error, strain = run.reached[i, 1:].tolist()
-            onward = Onward(float(run._start[0][i, 0]), error, int(strain))
+            onward = Onward(float(run._start[0][i, 0]), 0.0, error, int(strain))
+            if run.scheduled is not None:
+                onward = run.scheduled.onward(i, error, strain)
             if run.integrator.fixed_step_size is None:
                 settings.keywords["initial_step_size"] = size
         if not made and run.ends is not None and float(run.ends.call(state)) > 0.0:  # it ends where it begins
@@ -324,8 +336,11 @@ class Simulating(Stepping):
         rows[made : made + k], rows[made + k :] = done.y[:k], np.nan
         if done.events is not None and done.event_rows is not None and len(done.events):
             run.events[i] = done.events, made + done.event_rows
-        if done.changes:
-            run.changes[i] = [(made + row, *values) for row, *values in done.changes]
+        changes = [(made + row, *values) for row, *values in done.changes]
+        if onward is not None and onward.changed:  # before it was made, handlers have
+            changes.insert(0, (made, {name: array.copy() for name, array in state.own_fields.items()}, state.settings()))
+        if changes:
+            run.changes[i] = changes
         if run.tangents is not None and done.sensitivities is not None:
             run.tangents.put(i - first, done.sensitivities, k)
         self._put_back(i, done.state)
@@ -433,6 +448,13 @@ class _Run:
             made = ensemble._state_runs(integrator) if tangents is None else ensemble._variation_runs(integrator, tangents)
             self.lanes = made
         self.in_lanes = np.full(n, type(self.lanes) is LaneRuns)
+        self.scheduled: ScheduledRun | None = None
+        if isinstance(self.lanes, LaneRuns) and Schedule.of(ensemble._system):
+            schedule = ensemble._schedule_of(
+                integrator.accuracy, (ensemble._system.event_handlers, ensemble._system.event_reporters)
+            )
+            schedule.set_stale()
+            self.scheduled = ScheduledRun(ensemble, self, self.lanes, schedule)
         self.outcome = np.zeros((n, layout.OUTCOMES), np.int64)
         self.outcome[:, layout.STATUS] = layout.NOT_RUN
         self.reached = np.zeros((n, layout.REACHED_SIZE))
@@ -444,6 +466,7 @@ class _Run:
         #: What happened, by state, and the first row after each event.
         self.events: dict[int, tuple[Events, npt.NDArray[np.int64]]] = {}
         self._start = [part[:n].copy() for part in ensemble._variables]
+        self._departed = dict(ensemble._departures)
         self._results = np.empty((n, self._nt, ny)) if path is None else np.empty((0, self._nt, ny))
         self._about = describe(ensemble._system, ensemble._template)
         if tangents is not None:
@@ -481,9 +504,11 @@ class _Run:
             ensemble._run_one_by_one(self, np.arange(first, stop), results, first)
             return
         departed = np.array([i for i in sorted(ensemble._departures) if first <= i < stop], np.int64)
-        if len(departed) < stop - first:
+        if self.scheduled is not None:
+            departed = np.union1d(departed, self.scheduled.go(np.setdiff1d(np.arange(first, stop), departed), results, first))
+        elif len(departed) < stop - first:
             with ensemble._hidden(departed):
-                ensemble._run_compiled(self, self.lanes, results, first, stop)
+                ensemble._run_compiled(self, self.lanes, results, first, np.arange(first, stop))
         for i in (np.flatnonzero(self.outcome[first:stop, layout.STATUS] == layout.TERMINATED) + first).tolist():
             y = np.concatenate([part[i] for part in ensemble._variables[1:5]])
             self.terminations[i] = Termination(float(self.reached[i, 0]), _ENDED, y)
@@ -494,20 +519,27 @@ class _Run:
         status = self.outcome[first:stop, layout.STATUS]
         alone = (status == layout.SUSPECT) | ((status == rk.STEP_TOO_SMALL) & self.lanes.adaptive)
         alone[departed - first] = True
-        stuck, others = np.flatnonzero(alone), np.flatnonzero((status != rk.REACHED) & ~alone)[:_EXPLAINED]
+        known = (status == rk.REACHED) | (status == layout.NOT_CALLED)
+        stuck, others = np.flatnonzero(alone), np.flatnonzero(~known & ~alone)[:_EXPLAINED]
         again = np.concatenate([stuck, others]) + first
         if len(again):
             fresh = again[(self.outcome[again, layout.STATUS] != layout.SUSPECT) | (not self.lanes.hands_over)]
-            for part, start in zip(ensemble._variables, self._start, strict=True):
-                part[fresh] = start[fresh]
-            self.outcome[fresh] = layout.NOT_RUN, *[0] * (layout.OUTCOMES - 1)
+            self.begin_again(fresh)
             try:
                 ensemble._run_one_by_one(self, again, results, first)
             finally:  # after Ctrl-C, what has not come to its end is where it began
-                left = again[self.outcome[again, layout.STATUS] == layout.SUSPECT]
-                for part, start in zip(ensemble._variables, self._start, strict=True):
-                    part[left] = start[left]
-                self.outcome[left, layout.STATUS] = layout.NOT_RUN
+                self.begin_again(again[self.outcome[again, layout.STATUS] == layout.SUSPECT])
+
+    def begin_again(self, which: npt.NDArray[np.int64]) -> None:
+        """Let states be where they began, and not have run."""
+        for part, start in zip(self._ensemble._variables, self._start, strict=True):
+            part[which] = start[which]
+        known = self._ensemble._departures
+        for i in which.tolist():
+            known.pop(i, None)
+            if i in self._departed:
+                known[i] = self._departed[i]
+        self.outcome[which] = layout.NOT_RUN, *[0] * (layout.OUTCOMES - 1)
 
     def _blank(self, results: Array, first: int, stop: int) -> None:
         """No numbers where there are no reports."""

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 
     from ..event import PeriodicHandler
     from ..integrator import Integrator
+    from ..integrator._quick import Quick
     from ..state.state import State
     from ..system.system import MultibodySystem
 
@@ -82,8 +83,8 @@ class TimeStepper(Sealed):
 
     INNER = frozenset(
         """
-        began calls_subsystems contact_events has_events initialized is_dealt_with log may_be_saved parts_at_start pass_over
-        step_exactly_to step_through
+        began begun_before calls_subsystems contact_events has_events initialized is_dealt_with log may_be_saved parts_at_start
+        pass_over step_exactly_to step_through
         """.split()
     )
 
@@ -134,6 +135,8 @@ class TimeStepper(Sealed):
         self.parts_at_start: dict[str, dict[str, str]] | None = None
 
     def __getstate__(self) -> dict[str, Any]:
+        if self.initialized:
+            self._leave_quick()
         left_out = "__weakref__", "_rows"
         return {name: getattr(self, name) for name in self.__slots__ if name not in left_out and hasattr(self, name)}
 
@@ -322,8 +325,7 @@ class TimeStepper(Sealed):
         """
         state = self.state
         final = self._integrator.final_time
-        if self._integrator.quick is not None:
-            self._integrator.quick.is_ready = False
+        self._leave_quick()
         self._integrator.counts[rk.NO_INTERPOLATION] = not self._integrator.allow_interpolation
         if not (np.isfinite(time) or (time == np.inf and final is not None)):
             also = "; set a final_time of the integrator to step to the end" if time == np.inf else ""
@@ -411,7 +413,7 @@ class TimeStepper(Sealed):
             return self._step_slowly(duration)
         try:
             end = self._now + duration
-            if not self._now < end < quick.last:
+            if not self._now < end < quick.due or (quick.asks and not self._is_clear(quick, end)):
                 return self._step_slowly(duration)
             if not quick.is_ready:
                 quick.get_ready()
@@ -426,7 +428,9 @@ class TimeStepper(Sealed):
     def step_exactly_to(self, end: float) -> StepStatus:
         """`step` to a given time."""
         quick = self._integrator.quick
-        if quick is None or not quick.alone or quick.state.stage_number < _TIME or not self._now < end < quick.last:
+        if quick is None or not quick.alone or quick.state.stage_number < _TIME or not self._now < end < quick.due:
+            return self._step_slowly(end - self._now, end)
+        if quick.asks and not self._is_clear(quick, end):
             return self._step_slowly(end - self._now, end)
         if not quick.is_ready:
             quick.get_ready()
@@ -441,6 +445,11 @@ class TimeStepper(Sealed):
         self._handled_at = self._now if handled else -np.inf
         self._reported_at = self._now if reported else -np.inf
 
+    def begun_before(self, began: float, reach: float, handled: bool, reported: bool) -> None:
+        """Say when the present interval began, how far a step may go after an event, and the same as `pass_over`."""
+        self.began, self._reach = began, reach
+        self.pass_over(handled, reported)
+
     @property
     def is_dealt_with(self) -> tuple[bool, bool]:
         """Whether what is due at the state's time has been handled, and reported."""
@@ -448,32 +457,86 @@ class TimeStepper(Sealed):
 
     def _go_on(self, status: int, end: float) -> StepStatus:
         """A step in one call has not got to its end: the way that finds out why, or goes on."""
-        state = self._integrator.get_state()
+        state, watch = self._integrator.get_state(), self._watch
         state.invalidate_q()
+        if status == rk.SUSPECT and watch is not None:
+            try:
+                watch.step_ended()
+            except BaseException:
+                self._stop_halfway(end)
+                raise
+            self._arrive(max(self._now, self._integrator.previous_time()))  # an event may come from there on
+            state.mark_unchanged()
+            return self._step_by_events(end)
         if status != rk.NOT_TAKEN_UP:
             self._arrive(self._integrator.get_advanced_time())
             state.mark_unchanged()
         return self._step_slowly(end - self._now, end)
 
+    def _is_clear(self, quick: Quick, end: float) -> bool:
+        """Whether nothing that is to be asked is due up to *end*; then witnesses are watched anew if the state was changed."""
+        state = quick.state
+        for ask in quick.handlers:
+            if not ask(state, self._handled_at != self._now) > end:
+                return False
+        for ask in quick.reporters:
+            if not ask(state, self._reported_at != self._now) > end:
+                return False
+        if quick.watch is not None and not state.valid & _UNCHANGED:
+            reach = self._reach = max(self._now - self.began, 0.5 * self._reach)
+            self.began, control = self._now, quick.control
+            if reach > 0.0 and control[rk.FIXED_STEP] == 0.0:
+                control[rk.STEP] = max(control[rk.MIN_STEP], min(control[rk.STEP], reach))
+        return True
+
     def _step_slowly(self, duration: float, end: float | None = None) -> StepStatus:
         """`step` where something else than the integrator's kernel has a part in it, or something is to be found out."""
-        integrator, now = self._integrator, self.state.time
+        now = self.state.time
         if end is None:
             end = now + positive("duration", duration, ValueError)
+        if self._integrator.get_advanced_time() != now:  # `step_to` has left the state within a step: one begins here
+            self.state.valid &= ~_UNCHANGED
+        began = self.began
+        status = self._step_by_events(end)
+        if self.began in (began, now):  # else an event has come, and another may soon
+            self._find_quick()
+        return status
+
+    def _leave_quick(self) -> None:
+        """Nothing is known any more of what happens beside steps in one call."""
+        if self._integrator.quick is not None:
+            self._integrator.quick.is_ready = self._integrator.quick.alone = False
+        if self._watch is not None:
+            self._watch.leave_loop()
+            self._integrator.counts[rk.WATCHES] = 0
+
+    def _step_by_events(self, end: float) -> StepStatus:
+        """Step to *end* and not beyond, with all that happens on the way."""
+        integrator = self._integrator
         allowed = integrator.allow_interpolation
         integrator.allow_interpolation = False
         try:
-            if integrator.get_advanced_time() != now:  # `step_to` has left the state within a step: one begins here
-                self.state.valid &= ~_UNCHANGED
-            status = self.step_to(end)
+            return self.step_to(end)
         finally:
             integrator.allow_interpolation = allowed
             integrator.counts[rk.NO_INTERPOLATION] = not allowed
-        if integrator.quick is None and not (self._reports_all or self.has_events or self._termination is not None):
-            quick = integrator.find_quick()
-            if quick is not None:
-                quick.alone = True
-        return status
+
+    def _find_quick(self) -> None:
+        """Let steps be taken in one call from here on, where nothing happens but what that can look at."""
+        integrator, watch = self._integrator, self._watch
+        if self._reports_all or self._termination is not None or self._due is not None or self._found is not None:
+            return
+        if watch is not None and not watch.can_enter_loop(self._now):
+            return
+        if self.system.has_time_advanced_events() or integrator.get_advanced_time() != self._now:
+            return
+        state = integrator.get_state()
+        asked = self._agenda.asked(state, self._handled_at == self._now, self._reported_at == self._now)
+        if asked is None:
+            return
+        quick = integrator.quick or integrator.find_quick()
+        if quick is not None:
+            quick.look_at(watch, *asked)
 
     def _step_by_periods(self, handlers: list[PeriodicHandler], time: float) -> StepStatus | None:
         """Go from event to event of periodic handlers as far as nothing else happens; a status if `step_to` is to return.
@@ -483,8 +546,10 @@ class TimeStepper(Sealed):
         integrator, state = self._integrator, self._integrator.get_state()
         if self._due is not None or self._reports_all or self._rows.accounts or integrator.get_advanced_time() != self._now:
             return None
+        if self._rows.next_time <= self._now:  # which is of the state before the event
+            return None
         quick = integrator.quick or integrator.find_quick()
-        if quick is None:
+        if quick is None or not quick.is_plain:
             return None
         if not quick.is_ready:
             quick.get_ready()
