@@ -34,7 +34,7 @@ if TYPE_CHECKING:  # what checkers and editors see; at run time a name is import
         muscle,
     )
     from .assembler import Assembler, LocalEnergyMinimizer, ObservedPointFitter
-    from .biomechanics import inverse_dynamics, inverse_kinematics, scale
+    from .biomechanics import inverse_dynamics, inverse_kinematics, scale, static_optimization
     from .body import Body
     from .constraint.base import Constraint
     from .ensemble.ensemble import Ensemble
@@ -167,6 +167,7 @@ __all__ = [
     "sample_parameters",
     "scale",
     "simulate",
+    "static_optimization",
     "view",
     "write_osim",
     "write_sto",
@@ -176,7 +177,7 @@ __all__ = [
 #: Where the names are that are no module.
 _WHERE = {
     "assembler": "Assembler LocalEnergyMinimizer ObservedPointFitter",
-    "biomechanics": "inverse_dynamics inverse_kinematics scale",
+    "biomechanics": "inverse_dynamics inverse_kinematics scale static_optimization",
     "body": "Body",
     "constraint.base": "Constraint",
     "ensemble.ensemble": "Ensemble",
