@@ -32,6 +32,7 @@ if TYPE_CHECKING:  # what checkers and editors see; at run time a name is import
         mobilizer,
         motion,
         muscle,
+        optimal,
     )
     from .assembler import Assembler, LocalEnergyMinimizer, ObservedPointFitter
     from .biomechanics import inverse_dynamics, inverse_kinematics, scale, static_optimization
@@ -59,6 +60,7 @@ if TYPE_CHECKING:  # what checkers and editors see; at run time a name is import
     from .mobilizer.base import MobilizedBody as Mobod
     from .motion.base import Motion
     from .motion_data import Table, read_c3d, read_sto, read_trc, write_sto, write_trc
+    from .optimal.collocate import collocate
     from .simulation.checkpoint import CheckpointError
     from .simulation.gradient import Gradient, calc_gradient
     from .simulation.sensitivities import Sensitivities
@@ -135,6 +137,7 @@ __all__ = [
     "biomechanics",
     "body",
     "calc_gradient",
+    "collocate",
     "constraint",
     "contact",
     "control",
@@ -160,6 +163,7 @@ __all__ = [
     "mobilizer",
     "motion",
     "muscle",
+    "optimal",
     "read_c3d",
     "read_sto",
     "read_trc",
@@ -200,6 +204,7 @@ _WHERE = {
     "measure.base": "Measure",
     "mobilizer.base": "Direction MobilizedBody",
     "motion.base": "Motion",
+    "optimal.collocate": "collocate",
     "motion_data": "Table read_c3d read_sto read_trc write_sto write_trc",
     "simulation.checkpoint": "CheckpointError",
     "simulation.gradient": "Gradient calc_gradient",

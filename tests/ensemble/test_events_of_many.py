@@ -151,7 +151,14 @@ def test_handlers_that_are_added_or_whose_states_begin_anew_are_asked_again():
     assert [call[0] for call in watcher.calls] == [1.0] * 3
 
 
-class LockOnce(Once):
+class AtOnce(Once):
+    """At a time that is the same whenever it is asked for."""
+
+    def get_next_event_time(self, state, include_current_time):
+        return 0.11 if state.time < 0.11 or (include_current_time and state.time == 0.11) else np.inf
+
+
+class LockOnce(AtOnce):
     """Locks the lower arm of states that are to the right, which departs from what the others share."""
 
     def handle_event(self, state, accuracy):
@@ -188,7 +195,7 @@ def _maximum(system, upper, lower):
 RUNS = {
     "brake": ([Brake(0.04)], None, {}),
     "fixed steps": ([Brake(0.04)], None, {"fixed_step_size": 0.01}),
-    "at times of its own": ([Once(), Brake(0.05)], None, {"accuracy": 1e-6}),
+    "at times of its own": ([AtOnce(), Brake(0.05)], None, {"accuracy": 1e-6}),
     "with a lock": ([LockOnce(), Brake(0.05)], None, {}),
     "with errors": ([Fails(0.05), Brake(0.04)], None, {}),
     "beside a bound": ([Brake(0.04)], _bound, {}),
@@ -249,6 +256,11 @@ def test_motions_are_those_of_single_states_with_the_same_handlers(kind, rng, cl
         found = motions[i]
         close(found.calc_kinetic_energy()[:rows], expected.calc_kinetic_energy()[:rows], 1e-8)  # as locked from then on
         close(ensemble.q[i], expected.q[-1], 1e-9)
+        assert list(found.events["name"]) == list(expected.events["name"])
+        assert list(found.events["kind"]) == list(expected.events["kind"])
+        close(found.events["time"], expected.events["time"], 1e-9)
+        close(found.events["energy"], expected.events["energy"], 1e-7)
+        assert np.array_equal(found.event_rows, expected.event_rows)
     assert [len(one) for one in calls] == [len(one.calls) for one in handlers]
 
 

@@ -13,6 +13,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ..algebra.arrays import Array
+from ..simulation.event_log import EventLog
+from ..simulation.events import Events
 from ..stepping import record as rk
 from .ensemble_trajectory import Termination
 from .failures import Reasons
@@ -72,7 +74,7 @@ class ScheduledRun:
                 self._onward[going[waits], _NEXT] = run.reached[going[waits], _REACHED]
                 out[going[~done]] = True
                 self._hand_over(going[~done & (status != layout.TERMINATED) & (status != layout.SUSPECT)])
-                handled = ensemble._do_what_is_due(schedule, ends, out, reasons)
+                handled = ensemble._do_what_is_due(schedule, ends, out, reasons, True)
                 for i, one in handled.items():
                     self._take(i, one, out)
                 going = np.flatnonzero(~out & (times < ends))
@@ -93,6 +95,7 @@ class ScheduledRun:
         """What handlers have done with state i."""
         ensemble, run = self._ensemble, self._run
         time = float(ensemble._time[i, 0])
+        self._log(i, time, handled)
         if handled.ends is not None:
             name = getattr(handled.ends, "name", None) or handled.ends.get_name()
             y = np.concatenate([part[i] for part in ensemble._variables[1:5]])
@@ -109,6 +112,13 @@ class ScheduledRun:
                 out[i] = True
                 self._changed.add(i)
                 run.outcome[i, layout.STATUS], run.reached[i, _REACHED] = layout.SUSPECT, following
+
+    def _log(self, i: int, time: float, handled: Handled) -> None:
+        """Let the events of state i have what handlers have done."""
+        log = EventLog(self._ensemble._system)
+        if handled.account is not None:
+            log.add_account(time, handled.account, "scheduled")
+        self._run.add_events(i, Events(log.rows(), log.labels), np.zeros(len(log.rows()), np.int64))
 
     def onward(self, i: int, last_error: float, strain: float) -> Onward:
         """How state i goes on alone."""

@@ -18,7 +18,7 @@ from ..algebra.arrays import Array
 from ..integrator import Integrator
 from ..measure.base import Measure
 from ..measure.memory import Memory
-from ..simulation.events import Events
+from ..simulation.events import Events, joined
 from ..simulation.hdf5_file import EXTENSIONS, FileRows, import_h5py
 from ..simulation.quantities import QUANTITY, Recording
 from ..simulation.run import integrator_settings
@@ -327,7 +327,7 @@ class Simulating(Stepping):
             rows[0], rows[1:] = state.y_values, np.nan
             run.outcome[i, : layout.NUM_STEPS] = rk.REACHED, 1
             run.terminations[i] = Termination(state.time, _ENDED, state.y_values.copy())
-            run.events[i] = ended_at(state.time), np.ones(1, np.int64)
+            run.add_events(i, ended_at(state.time), np.zeros(1, np.int64))
             return
         force = None if run.controller is None else run.controller.force
         wanted = None if run.tangents is None else run.tangents.wanted
@@ -335,7 +335,7 @@ class Simulating(Stepping):
         k = len(done.time) - (done.termination is not None)
         rows[made : made + k], rows[made + k :] = done.y[:k], np.nan
         if done.events is not None and done.event_rows is not None and len(done.events):
-            run.events[i] = done.events, made + done.event_rows
+            run.add_events(i, done.events, done.event_rows)
         changes = [(made + row, *values) for row, *values in done.changes]
         if onward is not None and onward.changed:  # before it was made, handlers have
             changes.insert(0, (made, {name: array.copy() for name, array in state.own_fields.items()}, state.settings()))
@@ -512,7 +512,7 @@ class _Run:
         for i in (np.flatnonzero(self.outcome[first:stop, layout.STATUS] == layout.TERMINATED) + first).tolist():
             y = np.concatenate([part[i] for part in ensemble._variables[1:5]])
             self.terminations[i] = Termination(float(self.reached[i, 0]), _ENDED, y)
-            self.events[i] = ended_at(float(self.reached[i, 0])), self.outcome[i, layout.ROWS : layout.ROWS + 1].copy()
+            self.add_events(i, ended_at(float(self.reached[i, 0])), np.zeros(1, np.int64))
             self.outcome[i, layout.STATUS] = rk.REACHED
         # an event may have happened, or accelerations jump where steps became too small, which steps of one state know how to
         # pass; of a few others that have failed the same finds out what was at fault
@@ -530,6 +530,15 @@ class _Run:
             finally:  # after Ctrl-C, what has not come to its end is where it began
                 self.begin_again(again[self.outcome[again, layout.STATUS] == layout.SUSPECT])
 
+    def add_events(self, i: int, events: Events, rows: npt.NDArray[np.int64]) -> None:
+        """Something has happened to state i; *rows*, beyond those that it has made, are the first ones after each."""
+        rows = rows + self.outcome[i, layout.ROWS]
+        if i in self.events:
+            before, following = self.events[i]
+            both = joined({0: before, 1: events})
+            events, rows = Events(both.rows, both.labels), np.concatenate([following, rows])
+        self.events[i] = events, rows
+
     def begin_again(self, which: npt.NDArray[np.int64]) -> None:
         """Let states be where they began, and not have run."""
         for part, start in zip(self._ensemble._variables, self._start, strict=True):
@@ -537,6 +546,7 @@ class _Run:
         known = self._ensemble._departures
         for i in which.tolist():
             known.pop(i, None)
+            self.events.pop(i, None)
             if i in self._departed:
                 known[i] = self._departed[i]
         self.outcome[which] = layout.NOT_RUN, *[0] * (layout.OUTCOMES - 1)

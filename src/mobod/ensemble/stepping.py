@@ -239,11 +239,12 @@ class Stepping(LinearModels):
         schedule.rest(times)
 
     def _do_what_is_due(
-        self, schedule: Schedule, ends: Array, out: npt.NDArray[np.bool_], reasons: Reasons
+        self, schedule: Schedule, ends: Array, out: npt.NDArray[np.bool_], reasons: Reasons, accounts: bool = False
     ) -> dict[int, Handled]:
         """Call the reporters and handlers that are due at the states' times; those of the ends are handled by the next call.
 
-        *out* becomes true of states whose run has ended so, or has failed. Returns what handlers have done.
+        *out* becomes true of states whose run has ended so, or has failed. Returns what handlers have done, with *accounts*
+        of it.
         """
         times, found = self._time[: self._n, 0], {}
         for handles in (False, True):
@@ -254,7 +255,7 @@ class Stepping(LinearModels):
                     if not handles:
                         schedule.report(i, state)
                         continue
-                    done = schedule.handle(i, state)
+                    done = schedule.handle(i, state, accounts)
                     if done.changed and not has_choices_of(self._template, state):
                         raise ModelError(OTHER_CHOICES)
                 except MobodError as error:

@@ -79,7 +79,7 @@ class Agenda:
 
         *handled* and *reported* say that those of the state's time have been. None where subsystems have hooks of events.
         """
-        if self._with_events or self._with_reports or self._handling or self._reporting:
+        if self.has_hooks:
             return None
         due, asked = np.inf, []
         for owners, done in ((self._handlers, handled), (self._reporters, reported)):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +13,7 @@ from ..errors import ConvergenceError, ModelError, TopologyError
 from ..event import Cause, EventReporter, ImpactWhen, Termination, TerminationReason
 from ..event._agenda import Agenda, Call, changed_by_reporter, let_handle
 from ..event._watch import Found, Watch
-from ..state.impulses import Impulse, Impulses
+from ..state.impulses import Impulses
 from ..state.subsystem import Subsystem
 from ..state.validity import EVERYTHING, unchanged_bit
 from ..stepping import record as rk
@@ -26,7 +25,7 @@ from ..value.stage import TIME as _TIME
 from ..value.stage import VELOCITY as _VELOCITY
 from ..value.stage import Stage
 from .checkpoint import load_checkpoint, parts_fingerprint, save_checkpoint
-from .event_log import EventLog
+from .event_log import Account, EventLog
 from .events import Events
 from .reports import Reports
 from .step_status import StepStatus
@@ -50,8 +49,6 @@ _MOST_IN_A_ROW = 1000
 #: Intervals between events of a kind that shrink, and are below so many windows, are taken to accumulate; or below that part
 #: of the time since the first of them, where flights of bodies are soon lower than their positions are rounded.
 _ACCUMULATED, _SHORT = 100.0, 1e-6
-#: Changes of the energy by that part of it are of rounding.
-_ROUNDING = 1e-14
 
 
 class TimeStepper(Sealed):
@@ -350,6 +347,9 @@ class TimeStepper(Sealed):
                 handlers = self._agenda.periodic()
                 status = self._step_by_periods(handlers, time) if handlers else None
                 if status is None:
+                    if self._integrator.quick is not None:
+                        self._integrator.quick.is_ready = False
+                    self._integrator.counts[rk.NO_INTERPOLATION] = not self._integrator.allow_interpolation
                     status = self._step(float(time))
                 if status is not None:
                     return status
@@ -546,7 +546,7 @@ class TimeStepper(Sealed):
         integrator, state = self._integrator, self._integrator.get_state()
         if self._due is not None or self._reports_all or self._rows.accounts or integrator.get_advanced_time() != self._now:
             return None
-        if self._rows.next_time <= self._now:  # which is of the state before the event
+        if min(time, self._rows.next_time) <= self._now:  # reports are of the state before events
             return None
         quick = integrator.quick or integrator.find_quick()
         if quick is None or not quick.is_plain:
@@ -864,11 +864,7 @@ class TimeStepper(Sealed):
     def _note_impulses(self, state: State) -> None:
         """Log what was set in the state between two steps."""
         if state.impulses is not None and state.impulses.found:
-            self._log_impulses(state.impulses.take())
-
-    def _log_impulses(self, impulses: Iterable[Impulse]) -> None:
-        for one in impulses:
-            self._log.add(one.time, (one.name, one.kind, "", ""), one.energy, one.impulse.tolist())
+            self._log.add_impulses(state.impulses.take())
 
     def _handle(
         self, calls: list[Call], begun: tuple[Any, float] | None = None, found: Found | None = None, kind: str = ""
@@ -899,7 +895,7 @@ class TimeStepper(Sealed):
         if begun is None:
             self._note_impulses(state)
         kept, energy = begun or (state.snapshot(), self.system.calc_energy(state))
-        y, account = state.y_values.copy(), _Account(self.system, state, energy)
+        y, account = state.y_values.copy(), Account(self.system, state, energy)
         kept_by_integrator = integrator.control.copy(), integrator.counts.copy(), integrator.work.copy()
         resources = state.resources
         if begun is None:
@@ -929,16 +925,12 @@ class TimeStepper(Sealed):
             state.revert(kept)  # the step goes on, and has its end to update variables by
         return ends, changed
 
-    def _log_account(self, account: _Account, found: Found | None, kind: str) -> None:
+    def _log_account(self, account: Account, found: Found | None, kind: str) -> None:
         """Log the events that calls were made for, and what these have set."""
         if found is not None:
             self._tell(found, False, {id(owner): energy for owner, energy, _ in account.entries})
         told = {id(one.owner) for one in found.which} if found is not None else set()
-        for owner, energy, impulses in account.entries:
-            if id(owner) not in told and (kind or energy or impulses):
-                name = getattr(owner, "name", None) or owner.get_name()
-                self._log.add(self._now, (name, kind or "changed", "", ""), energy)
-            self._log_impulses(impulses)
+        self._log.add_account(self._now, account, kind, told, self._agenda.contacts)
 
     def _begin_interval(self) -> None:
         """The integrator has started anew: witnesses are watched from here on."""
@@ -996,40 +988,6 @@ class TimeStepper(Sealed):
             If it is broken, or was written for another model, integrator or version; the time stepper is then as it was.
         """
         load_checkpoint(path, self, anyway=anyway)
-
-
-class _Account:
-    """What handlers at one instant do to the energy, each beside the impulses of what it sets.
-
-    Parameters
-    ----------
-    system : MultibodySystem
-    state : State
-    energy : float
-        Before.
-    """
-
-    def __init__(self, system: MultibodySystem, state: State, energy: float) -> None:
-        self._system, self._state, self._energy = system, state, energy
-        #: The owner, the energy and the impulses of each call.
-        self.entries: list[tuple[Any, float, list[Impulse]]] = []
-
-    def after(self, owner: Any) -> None:
-        """A call has ended, and the state is realized."""
-        impulses = [] if self._state.impulses is None else self._state.impulses.take()
-        self.entries.append((owner, self._change(sum(one.energy for one in impulses)), impulses))
-
-    def close(self) -> None:
-        """The integrator has begun anew: what it has projected is due to the last call."""
-        if self.entries:
-            owner, energy, impulses = self.entries[-1]
-            self.entries[-1] = owner, energy + self._change(), impulses
-
-    def _change(self, known: float = 0.0) -> float:
-        """By how much the energy has changed beside what is known; nothing where that is rounding's."""
-        before, self._energy = self._energy, self._system.calc_energy(self._state)
-        change = self._energy - before - known
-        return 0.0 if abs(change) <= _ROUNDING * max(abs(before), abs(self._energy), abs(known)) else change
 
 
 def _answer(answer: Any, state: State) -> Any:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import weakref
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..errors import ModelError, StageError, TopologyError
@@ -18,6 +19,7 @@ from ..state.resources import subsystem_order
 from ..state.state import State
 from ..state.subsystem import HOOKS, Subsystem, warn_of_misspelt_hooks
 from ..tree.tree import Tree
+from ..unilateral.base import SLIDING
 from ..value.stage import Stage
 from .events import HasEvents
 
@@ -293,6 +295,11 @@ class HasTopology(HasEvents):
         found += [force for force in self.all_forces() if not getattr(force, "is_compiled", True)]
         found += [self.subsystems[i] for i in sorted({i for hooked in self._hooked.values() for i in hooked})]
         return found
+
+    def forces_alone_in_python(self, state: State) -> Sequence[Any]:
+        """The forces in Python where no other part is, and none has a hook: all else can be differentiated; none otherwise."""
+        alone = self._custom_forces_alone and not self._has_callbacks and SLIDING not in state.discrete
+        return self._custom_forces if alone else ()
 
     @property
     def needs_states(self) -> bool:
