@@ -108,7 +108,8 @@ class Integrator(Sealed):
     INNER = frozenset(
         """
         advance aim_at allow_interpolation arguments arrive_at_end attach begin_run call_back calls_witnesses can_watch
-        choose_routines control counts ends_at_stage entry_points error_order fail final_time find_quick flight_resolution follow_jump
+        choose_routines control counts ends_at_stage entry_points error_order fail final_time find_quick
+        flight_resolution follow_jump
         follows_jumps get_room goes_on held kernel leave_at previous_time quick restart return_every_internal_step sample
         set_out_for share_witnesses singularities step_and_report steps_contacts table take_up termination
         try_step warn_of_passing warned why_too_small
