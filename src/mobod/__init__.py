@@ -32,9 +32,10 @@ if TYPE_CHECKING:  # what checkers and editors see; at run time a name is import
         mobilizer,
         motion,
         muscle,
+        optimal,
     )
     from .assembler import Assembler, LocalEnergyMinimizer, ObservedPointFitter
-    from .biomechanics import inverse_dynamics, inverse_kinematics, scale
+    from .biomechanics import inverse_dynamics, inverse_kinematics, scale, static_optimization
     from .body import Body
     from .constraint.base import Constraint
     from .ensemble.ensemble import Ensemble
@@ -59,6 +60,7 @@ if TYPE_CHECKING:  # what checkers and editors see; at run time a name is import
     from .mobilizer.base import MobilizedBody as Mobod
     from .motion.base import Motion
     from .motion_data import Table, read_c3d, read_sto, read_trc, write_sto, write_trc
+    from .optimal.collocate import collocate
     from .simulation.checkpoint import CheckpointError
     from .simulation.gradient import Gradient, calc_gradient
     from .simulation.sensitivities import Sensitivities
@@ -135,6 +137,7 @@ __all__ = [
     "biomechanics",
     "body",
     "calc_gradient",
+    "collocate",
     "constraint",
     "contact",
     "control",
@@ -160,6 +163,7 @@ __all__ = [
     "mobilizer",
     "motion",
     "muscle",
+    "optimal",
     "read_c3d",
     "read_sto",
     "read_trc",
@@ -167,6 +171,7 @@ __all__ = [
     "sample_parameters",
     "scale",
     "simulate",
+    "static_optimization",
     "view",
     "write_osim",
     "write_sto",
@@ -176,7 +181,7 @@ __all__ = [
 #: Where the names are that are no module.
 _WHERE = {
     "assembler": "Assembler LocalEnergyMinimizer ObservedPointFitter",
-    "biomechanics": "inverse_dynamics inverse_kinematics scale",
+    "biomechanics": "inverse_dynamics inverse_kinematics scale static_optimization",
     "body": "Body",
     "constraint.base": "Constraint",
     "ensemble.ensemble": "Ensemble",
@@ -199,6 +204,7 @@ _WHERE = {
     "measure.base": "Measure",
     "mobilizer.base": "Direction MobilizedBody",
     "motion.base": "Motion",
+    "optimal.collocate": "collocate",
     "motion_data": "Table read_c3d read_sto read_trc write_sto write_trc",
     "simulation.checkpoint": "CheckpointError",
     "simulation.gradient": "Gradient calc_gradient",

@@ -15,6 +15,7 @@ from numba.extending import lower_builtin, models, register_model
 from numba.np.arrayobj import populate_array
 
 from . import mirrors, object_access, object_layout
+from .compiled_dual import dual8
 from .compiled_record import RecordType, Rows
 from .compiled_record import _align_stack as align_stack
 from .lanes import I64
@@ -131,6 +132,7 @@ def _lower_numbers(context: Any, builder: Any, sig: Any, args: Any) -> Any:
     return builder.inttoptr(_read(builder, args[0], DATA), ir.DoubleType().as_pointer())
 
 
+@_define(object_access.duals_of, RecordType(dual8), _object)
 @_define(object_access.record_of, RecordType(types.float64), _object)
 def _lower_record(context: Any, builder: Any, sig: Any, args: Any) -> Any:
     align_stack(builder)

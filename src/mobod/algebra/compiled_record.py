@@ -305,6 +305,57 @@ for _field in (Rows, types.Array):
         lower_builtin(scalar.store, _field, types.Integer, types.Integer, _number)(_lower_store)
 
 
+def _define_part(function: Any, result: Any, *more: Any) -> Any:
+    """A function of a number of a record of Duals: of a field, a row, a column, and *more*."""
+
+    @infer_global(function)
+    class _Typing(AbstractTemplate):
+        def generic(self, args: Any, kws: Any) -> Any:
+            of_duals = isinstance(args[0], Rows) and args[0].scalar == dual8 and not _is_parameter(args[0])
+            return signature(result, args[0], types.int64, types.int64, *more) if of_duals else None
+
+    return lower_builtin(function, Rows, types.Integer, types.Integer, *more)
+
+
+def _tangents_at(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+    return _pointers(context, builder, sig.args[0], *args[:3])[1][0]
+
+
+def _tangent_at(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+    first = builder.bitcast(_tangents_at(context, builder, sig, args), ir.DoubleType().as_pointer())
+    return builder.gep(first, [args[3]], inbounds=True)
+
+
+@_define_part(scalar.load_tangents, lanes)
+def _lower_load_tangents(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+    found = builder.load(_tangents_at(context, builder, sig, args))
+    found.align = 64
+    return found
+
+
+@_define_part(scalar.store_tangents, types.void, lanes)
+def _lower_store_tangents(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+    builder.store(args[3], _tangents_at(context, builder, sig, args)).align = 64
+    return context.get_dummy_value()
+
+
+@_define_part(scalar.load_tangent, types.float64, types.int64)
+def _lower_load_tangent(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+    return builder.load(_tangent_at(context, builder, sig, args))
+
+
+@_define_part(scalar.store_tangent, types.void, types.int64, types.float64)
+def _lower_store_tangent(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+    builder.store(args[4], _tangent_at(context, builder, sig, args))
+    return context.get_dummy_value()
+
+
+@_define_part(scalar.store_value, types.void, types.float64)
+def _lower_store_value(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+    builder.store(args[3], _pointers(context, builder, sig.args[0], *args[:3])[0][0])
+    return context.get_dummy_value()
+
+
 @infer_global(scalar.scratch)
 class _ScratchTyping(AbstractTemplate):
     def generic(self, args: Any, kws: Any) -> Any:

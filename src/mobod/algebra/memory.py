@@ -3,7 +3,7 @@
 from typing import Any
 
 from ..compiling import generic
-from .scalar import load, store
+from .scalar import load, load_tangents, store, store_tangents
 
 
 @generic
@@ -18,6 +18,20 @@ def store3(rows: Any, row: int, column: int, v: Any) -> None:
     store(rows, row, column, v[0])
     store(rows, row, column + 1, v[1])
     store(rows, row, column + 2, v[2])
+
+
+@generic
+def load_tangents3(rows: Any, row: int, column: int) -> Any:
+    """Tangents of three numbers of a record of Duals, as lanes."""
+    return load_tangents(rows, row, column), load_tangents(rows, row, column + 1), load_tangents(rows, row, column + 2)
+
+
+@generic
+def store_tangents3(rows: Any, row: int, column: int, v: Any) -> None:
+    """Tangents of three numbers of a record of Duals."""
+    store_tangents(rows, row, column, v[0])
+    store_tangents(rows, row, column + 1, v[1])
+    store_tangents(rows, row, column + 2, v[2])
 
 
 @generic

@@ -98,6 +98,11 @@ def record_of(block: Any) -> Any:
     return block
 
 
+def duals_of(block: Any) -> Any:
+    """`attach` of a block of Duals."""
+    return block
+
+
 def integer(array: Any) -> int:
     """The first element of an array of integers."""
     return int(array[0])

@@ -49,6 +49,31 @@ def store_lane(rows: Any, row: int, column: int, lane: int, value: Any) -> None:
         store(rows, row, column, value)
 
 
+def load_tangents(rows: Any, row: int, column: int) -> Any:
+    """The eight tangents of a number of a record of Duals, as lanes."""
+    return np.array(rows.tangents[row, column])
+
+
+def store_tangents(rows: Any, row: int, column: int, eight: Any) -> None:
+    """Put eight lanes as the tangents of a number of a record of Duals, whose value is left alone."""
+    rows.tangents[row, column] = eight
+
+
+def load_tangent(rows: Any, row: int, column: int, k: int) -> Any:
+    """One of the tangents of a number of a record of Duals."""
+    return float(rows.tangents[row, column, k])
+
+
+def store_tangent(rows: Any, row: int, column: int, k: int, x: Any) -> None:
+    """Put one of the tangents of a number of a record of Duals."""
+    rows.tangents[row, column, k] = x
+
+
+def store_value(rows: Any, row: int, column: int, x: Any) -> None:
+    """Put the value of a number of a record of Duals, whose tangents are left alone."""
+    rows.values[row, column] = x
+
+
 def scratch(rows: int, columns: int) -> Any:
     """A field of float64 on the stack of the kernel that calls it, whatever the record holds; constants say how large it is.
 

@@ -1,10 +1,11 @@
 """What laboratories of human motion do with a model: coordinates from markers, forces from motion, models scaled to subjects.
 
-`inverse_kinematics`, `inverse_dynamics` and `scale`, one a file; they take any `mobod.Model`.
+`inverse_kinematics`, `inverse_dynamics`, `scale` and `static_optimization`, one a file; they take any `mobod.Model`.
 """
 
 from ..importer.external_loads import Applied, ExternalForce, read_external_loads
 from ..value.attributes import explain_names
+from .activations import StaticOptimization, static_optimization
 from .dynamics import InverseDynamics, inverse_dynamics
 from .figure import plot_table
 from .kinematics import Kinematics, inverse_kinematics
@@ -16,11 +17,13 @@ __all__ = [
     "InverseDynamics",
     "Kinematics",
     "Measurement",
+    "StaticOptimization",
     "inverse_dynamics",
     "inverse_kinematics",
     "plot_table",
     "read_external_loads",
     "scale",
+    "static_optimization",
 ]
 
 explain_names(__name__)

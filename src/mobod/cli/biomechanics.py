@@ -1,4 +1,4 @@
-"""The commands ``mobod ik`` and ``mobod id``: coordinates from markers, and forces from motion."""
+"""The commands ``mobod ik``, ``id``, ``so`` and ``scale``: coordinates from markers, forces from motion, models of subjects."""
 
 from __future__ import annotations
 
@@ -47,6 +47,23 @@ def add_commands(commands: Any) -> None:
     _add_common(inverse, "filter the coordinates below this frequency, before they are differentiated", "forces: .sto or .mot")
     inverse.add_argument("--loads", type=Path, metavar="FILE", help="external loads: OpenSim's .xml, which names its data")
     inverse.add_argument("--reactions", type=Path, metavar="FILE", help="save the joints' reactions, in Ground: .sto")
+
+    optimized = commands.add_parser(
+        "so",
+        help="static optimization: muscles from motion",
+        description="Find the activations that make a motion with the least sum of powers, frame by frame.",
+        epilog="Example: mobod so subject.osim walk.mot --loads walk_grf.xml --filter 6 --reserve 10 --output activations.sto",
+    )
+    optimized.set_defaults(run=run_so)
+    optimized.add_argument("model", metavar="MODEL", help="model file, or a setup file of OpenSim's tool (.xml)")
+    optimized.add_argument("motion", nargs="?", type=Path, metavar="MOTION", help="coordinates over time: .mot or .sto")
+    _add_common(optimized, "filter the coordinates below this frequency, before they are differentiated", "activations: .sto")
+    optimized.add_argument("--loads", type=Path, metavar="FILE", help="external loads: OpenSim's .xml, which names its data")
+    optimized.add_argument("--forces", type=Path, metavar="FILE", help="save the forces along the tendons: .sto")
+    optimized.add_argument("--exponent", type=float, metavar="P", help="of activations in the sum (default 2)")
+    optimized.add_argument("--reserve", type=float, metavar="F", help="optimal force of an actuator on each coordinate")
+    optimized.add_argument("--isometric", action="store_true", help="strengths whatever lengths and velocities of fibers are")
+    optimized.add_argument("--passive", action="store_true", help="let passive forces of muscles act")
 
     scaled = commands.add_parser(
         "scale",
@@ -161,6 +178,37 @@ def run_id(options: argparse.Namespace) -> None:
     if options.plot is not None:
         plot_table(options.plot, found.forces, title=f"{model.name}: {path.name}", unit="N, N m")
     _tell(say, {"forces": "output", "reactions": "reactions", "plot": "plot"}, options)
+
+
+def run_so(options: argparse.Namespace) -> None:
+    """Static optimization."""
+    from ..biomechanics import static_optimization
+    from ..biomechanics.figure import plot_table
+    from ..motion_data import write_sto
+
+    setup, path, model, say = _begin(options, "so", options.motion, "a MOTION")
+    found = static_optimization(
+        model,
+        path,
+        options.loads or setup.loads,
+        exponent=_first(options.exponent, setup.exponent),
+        muscle_physiology=setup.muscle_physiology and not options.isometric,
+        passive_force=options.passive,
+        reserve=setup.reserves or None if options.reserve is None else options.reserve,
+        cutoff=options.cutoff or setup.cutoff,
+        filter="opensim" if setup.cutoff is not None and options.cutoff is None else "butterworth",
+        start=_first(options.start, setup.start),
+        end=_first(options.end, setup.end),
+        progress=_progress(options),
+    )
+    say(_ranges(found.activations))
+    if options.output is not None:
+        write_sto(options.output, found.activations)
+    if options.forces is not None:
+        write_sto(options.forces, found.forces)
+    if options.plot is not None:
+        plot_table(options.plot, found.activations, title=f"{model.name}: {path.name}", unit="1")
+    _tell(say, {"activations": "output", "forces": "forces", "plot": "plot"}, options)
 
 
 def _begin(
@@ -325,6 +373,7 @@ def _check_results(options: argparse.Namespace) -> None:
         (options.plot, FIGURES),
         (getattr(options, "report", None), MOTIONS),
         (getattr(options, "reactions", None), MOTIONS),
+        (getattr(options, "forces", None), MOTIONS),
     ):
         if path is None:
             continue

@@ -22,9 +22,21 @@ All of this is of one state; many are taken one after the other, since a Dual of
 from typing import Any
 
 from ..algebra import vec3
-from ..algebra.memory import load3, load_spatial, store3, store_spatial
-from ..algebra.record import attach, call_routine
-from ..algebra.scalar import load, load_lane, one, store, store_lane, where, zero
+from ..algebra.memory import load3, load_spatial, load_tangents3, store_spatial, store_tangents3
+from ..algebra.record import call_routine
+from ..algebra.scalar import (
+    load,
+    load_lane,
+    load_tangent,
+    load_tangents,
+    one,
+    store,
+    store_lane,
+    store_tangent,
+    store_tangents,
+    where,
+    zero,
+)
 from ..compiling import generic, routine
 from ..constraint import _protocol
 from ..force import _dispatch
@@ -35,14 +47,6 @@ from ..state.validity import KINEMATICS
 from ..tree import constraint_operators, prescribe
 from ..tree.inverse_dynamics_derivatives import BEND, BEND_BY_U, FORCE
 
-#: Fields of the record of Duals that are filled or read here, as arrays of vectors: of a row first its values, then tangents.
-FIELDS = (
-    *("time", "q", "u", "z", "particle_location", "particle_velocity", "u_dot", "multiplier"),
-    *("R_GB", "p_GB", "V_GB", "com_G", "work_A", "body_forces", "mobility_forces", "row_work", "known_u_dot"),
-    *("H_FM", "bias_FM"),
-)
-TIME, Q, U, Z, LOCATION, VELOCITY, U_DOT, MULTIPLIER = range(8)
-R_GB, P_GB, V_GB, COM, A_GB, BODY_FORCES, OWN_FORCES, ERRORS, KNOWN, HINGE, BIAS = range(8, len(FIELDS))
 #: What `contribute` is asked for: constraints, a sweep of the kinematics, gravity as any other force; what reads z and time.
 CONSTRAINED, SWEPT, PULLED, REST = 1, 2, 4, 8
 #: Numbers of a mobility that columns are made of: S, a, c by q, c by u.
@@ -99,64 +103,56 @@ def find_wrenches(model: Record, g: Any, constrained: bool, F: Any, f: Any) -> N
 
 
 @generic
-def _put(field: Any, row: int, column: int, x: Any) -> None:
-    """A value of the record of Duals."""
-    field[row, column >> 3, column & 7] = x
-
-
-@generic
-def _constants(source: Any, lane: int, first: int, end: int, columns: int, target: Any, o: Any) -> None:
+def _constants(source: Any, lane: int, first: int, end: int, columns: int, target: Any) -> None:
     """Rows of one state, without tangents."""
-    blocks = target.shape[1] - columns
     for i in range(first, end):
         for j in range(columns):
-            _put(target, i, j, load_lane(source, i, j, lane))
-            store(target, i, blocks + j, o)
+            store(target, i, j, load_lane(source, i, j, lane))
 
 
 @generic
-def fill(model: Record, lane: int, u_dot: Any, A: Any, asked: int, dual: Any, o: Any) -> None:
+def fill(model: Record, lane: int, u_dot: Any, A: Any, asked: int, dual: Record) -> None:
     """The coordinates of a record of Duals at one state; bodies have accelerations *A* with *u_dot*."""
-    _constants(model.time, lane, 0, 1, 1, dual[TIME], o)
-    _constants(model.q, lane, 0, model.nq, 1, dual[Q], o)
-    _constants(model.u, lane, 0, model.nu, 1, dual[U], o)
-    _constants(model.z, lane, 0, dual[Z].shape[0], 1, dual[Z], o)
-    _constants(model.particle_location, lane, 0, model.particle_size, 1, dual[LOCATION], o)
-    _constants(model.particle_velocity, lane, 0, model.particle_size, 1, dual[VELOCITY], o)
+    _constants(model.time, lane, 0, 1, 1, dual.time)
+    _constants(model.q, lane, 0, model.nq, 1, dual.q)
+    _constants(model.u, lane, 0, model.nu, 1, dual.u)
+    _constants(model.z, lane, 0, dual.forces_nz, 1, dual.z)
+    _constants(model.particle_location, lane, 0, model.particle_size, 1, dual.particle_location)
+    _constants(model.particle_velocity, lane, 0, model.particle_size, 1, dual.particle_velocity)
     if asked & CONSTRAINED != 0:
-        _constants(u_dot, lane, 0, model.nu, 1, dual[U_DOT], o)
-        _constants(model.multiplier, lane, 0, model.num_rows, 1, dual[MULTIPLIER], o)
+        _constants(u_dot, lane, 0, model.nu, 1, dual.u_dot)
+        _constants(model.multiplier, lane, 0, model.num_rows, 1, dual.multiplier)
 
 
 @generic
-def fill_body(model: Record, lane: int, b: int, A: Any, asked: int, dual: Any, o: Any) -> None:
+def fill_body(model: Record, lane: int, b: int, A: Any, asked: int, dual: Record) -> None:
     """How body b moves, in a record of Duals at one state."""
-    _constants(model.R_GB, lane, b, b + 1, 9, dual[R_GB], o)
-    _constants(model.p_GB, lane, b, b + 1, 3, dual[P_GB], o)
-    _constants(model.V_GB, lane, b, b + 1, 6, dual[V_GB], o)
-    _constants(model.com_G, lane, b, b + 1, 3, dual[COM], o)
+    _constants(model.R_GB, lane, b, b + 1, 9, dual.R_GB)
+    _constants(model.p_GB, lane, b, b + 1, 3, dual.p_GB)
+    _constants(model.V_GB, lane, b, b + 1, 6, dual.V_GB)
+    _constants(model.com_G, lane, b, b + 1, 3, dual.com_G)
     if asked & CONSTRAINED != 0:
-        _constants(A, lane, b, b + 1, 6, dual[A_GB], o)
+        _constants(A, lane, b, b + 1, 6, dual.work_A)
 
 
 # fmt: off
 @generic
 def _begin_eight(
-    model: Record, lane: int, first: int, last: int, body_of: Any, N: Any, columns: Any, flat: Any, seeds: Any, dual: Any
+    model: Record, lane: int, first: int, last: int, body_of: Any, N: Any, columns: Any, flat: Any, seeds: Any, dual: Record
 ) -> None:
     # fmt: on
     """What moves along the columns from *first* to before *last*: by q, u, z, time."""
-    nu, nz = model.nu, dual[Z].shape[0]
+    nu, nz = model.nu, dual.forces_nz
     o = zero(load(seeds, 0, 0))
     for i in range(NUMBERS_OF_EIGHT):
         store(seeds, i, 0, o)
-    store(dual[TIME], 0, 1, o)
+    store_tangents(dual.time, 0, 0, o)
     for i in range(model.nq):
-        store(dual[Q], i, 1, o)
+        store_tangents(dual.q, i, 0, o)
     for i in range(nu):
-        store(dual[U], i, 1, o)
+        store_tangents(dual.u, i, 0, o)
     for i in range(nz):
-        store(dual[Z], i, 1, o)
+        store_tangents(dual.z, i, 0, o)
     for t in range(last - first):
         c = first + t
         if c < 2 * nu:
@@ -168,19 +164,19 @@ def _begin_eight(
                 for j in range(6):
                     flat[_FASTER_STILL + j, t] = load_lane(columns, k, 12 + j, lane)
                 for i in range(model.first_q[b], model.first_q[b] + model.num_q[b]):
-                    dual[Q][i, 1, t] = load_lane(N, i, k - model.first_u[b], lane)
+                    store_tangent(dual.q, i, 0, t, load_lane(N, i, k - model.first_u[b], lane))
             else:
                 k = c - nu
                 for j in range(6):
                     flat[_FASTER + j, t] = load_lane(columns, k, j, lane)
                     flat[_FASTER_STILL + j, t] = load_lane(columns, k, 18 + j, lane)
-                dual[U][k, 1, t] = 1.0
+                store_tangent(dual.u, k, 0, t, 1.0)
             flat[_BEGIN, t] = model.first_place[body_of[k]]
             flat[_END, t] = model.end_place[body_of[k]]
         elif c < 2 * nu + nz:
-            dual[Z][c - 2 * nu, 1, t] = 1.0
+            store_tangent(dual.z, c - 2 * nu, 0, t, 1.0)
         else:
-            dual[TIME][0, 1, t] = 1.0
+            store_tangent(dual.time, 0, 0, t, 1.0)
 
 
 @generic
@@ -201,26 +197,26 @@ def _carried(model: Record, b: int, carrier: Any, seeds: Any) -> Any:
 
 
 @generic
-def move(model: Record, lane: int, b: int, bodies: Any, asked: int, A: Any, keep: Any, seeds: Any, dual: Any) -> None:
+def move(model: Record, lane: int, b: int, bodies: Any, asked: int, A: Any, keep: Any, seeds: Any, dual: Record) -> None:
     """How body b moves along eight columns, if it *keeps* them; spatial vectors are about its base's origin, which is fixed."""
     r = load3_lane(bodies, b, 0, lane)
     turn, shift = vec3.scale(keep, load3(seeds, _MOVED, 0)), vec3.scale(keep, load3(seeds, _MOVED + 3, 0))
     moved = vec3.add(shift, vec3.cross(turn, r))
-    store3(dual[P_GB], b, 1, moved)
-    store3(dual[COM], b, 1, vec3.cross(turn, load3_lane(model.com_G, b, 0, lane)))
+    store_tangents3(dual.p_GB, b, 0, moved)
+    store_tangents3(dual.com_G, b, 0, vec3.cross(turn, load3_lane(model.com_G, b, 0, lane)))
     for j in range(3):
         axis = load_lane(model.R_GB, b, j, lane), load_lane(model.R_GB, b, 3 + j, lane), load_lane(model.R_GB, b, 6 + j, lane)
         x = vec3.cross(turn, axis)
         for i in range(3):
-            store(dual[R_GB], b, 2 + 3 * i + j, x[i])
+            store_tangents(dual.R_GB, b, 3 * i + j, x[i])
     w, v = load3_lane(model.V_GB, b, 0, lane), load3_lane(model.V_GB, b, 3, lane)
     v0 = vec3.sub(v, vec3.cross(w, r))
     fw, fv = vec3.scale(keep, load3(seeds, _FASTER, 0)), vec3.scale(keep, load3(seeds, _FASTER + 3, 0))
     dw = vec3.add(vec3.cross(turn, w), fw)
     dv0 = vec3.add(vec3.add(vec3.cross(turn, v0), vec3.cross(shift, w)), fv)
     dv = vec3.add(vec3.add(dv0, vec3.cross(dw, r)), vec3.cross(w, moved))
-    store3(dual[V_GB], b, 1, dw)
-    store3(dual[V_GB], b, 4, dv)
+    store_tangents3(dual.V_GB, b, 0, dw)
+    store_tangents3(dual.V_GB, b, 3, dv)
     if asked & CONSTRAINED != 0:
         g, aw, av = load3_lane(bodies, 0, FORCE, lane), load3_lane(A, b, 0, lane), load3_lane(A, b, 3, lane)
         a0 = vec3.sub(vec3.sub(av, vec3.cross(w, v)), vec3.add(vec3.cross(aw, r), g))
@@ -230,30 +226,34 @@ def move(model: Record, lane: int, b: int, bodies: Any, asked: int, A: Any, keep
         daw = vec3.add(vec3.cross(turn, aw), sw)
         da = vec3.add(vec3.add(vec3.cross(turn, a0), vec3.cross(shift, aw)), sv)
         da = vec3.add(da, vec3.add(vec3.cross(daw, r), vec3.cross(aw, moved)))
-        store3(dual[A_GB], b, 1, daw)
-        store3(dual[A_GB], b, 4, vec3.add(da, vec3.add(vec3.cross(dw, v), vec3.cross(w, dv))))
+        store_tangents3(dual.work_A, b, 0, daw)
+        store_tangents3(dual.work_A, b, 3, vec3.add(da, vec3.add(vec3.cross(dw, v), vec3.cross(w, dv))))
 
 
 # fmt: off
 @generic
 def _gather(
-    model: Record, lane: int, first: int, last: int, bodies: Any, columns: Any, seeds: Any, flat: Any, sums: Any, dual: Any,
-    R: Any,
+    model: Record, lane: int, first: int, last: int, bodies: Any, columns: Any, seeds: Any, flat: Any, sums: Any, dual: Record,
+    D: Any, T: Any,
 ) -> None:
     # fmt: on
-    """The columns from *first* to before *last* of minus J^T dF - df, added to *R*."""
-    o = zero(load(seeds, 0, 0))
+    """The columns from *first* to before *last* of minus J^T dF - df, added to *D*, or *T* behind u."""
+    nu, o = model.nu, zero(load(seeds, 0, 0))
     for b in range(model.nb):
         store_spatial(sums, b, (o, o, o), (o, o, o))
     for b in range(model.nb - 1, 0, -1):
-        r, n, f = load3_lane(bodies, b, 0, lane), load3(dual[BODY_FORCES], b, 1), load3(dual[BODY_FORCES], b, 4)
+        r, n, f = load3_lane(bodies, b, 0, lane), load_tangents3(dual.body_forces, b, 0), load_tangents3(dual.body_forces, b, 3)
         tn, tf = load_spatial(sums, b)
         tn, tf = vec3.add(tn, vec3.add(n, vec3.cross(r, f))), vec3.add(tf, f)
         for i in range(model.first_u[b], model.first_u[b] + model.num_u[b]):
             total = vec3.dot(load3_lane(columns, i, 0, lane), tn) + vec3.dot(load3_lane(columns, i, 3, lane), tf)
-            store(seeds, 0, 0, total + load(dual[OWN_FORCES], i, 1))
+            store(seeds, 0, 0, total + load_tangents(dual.mobility_forces, i, 0))
             for t in range(last - first):
-                add_lane(R, i, first + t, lane, -flat[0, t])
+                c = first + t
+                if c < 2 * nu:
+                    add_lane(D, i + nu * (c // nu), c % nu, lane, -flat[0, t])
+                else:
+                    add_lane(T, i, c - 2 * nu, lane, -flat[0, t])
         p = model.parent[b]
         if p > 0:
             pn, pf = load_spatial(sums, p)
@@ -270,7 +270,7 @@ def add_lane(rows: Any, i: int, j: int, lane: int, x: float) -> None:
 @generic
 def differentiate(
     model: Record, lane: int, duals: Any, A: Any, asked: int, first: int, end: int, of_tree: Any, N: Any, bodies: Any,
-    columns: Any, seeding: Any, sums: Any, R: Any, E: Any, K: Any,
+    columns: Any, seeding: Any, sums: Any, D: Any, T: Any, E: Any, K: Any,
 ) -> None:
     # fmt: on
     """Derivatives by q, u, z and time, columns from *first* to before *end*, of one state, added to what is there.
@@ -278,41 +278,45 @@ def differentiate(
     Parameters
     ----------
     duals
-        The block of a record of Duals that is filled, the address of `contribute` for it, its arrays of `FIELDS`.
+        A record of Duals that is filled, and the address of `contribute` for it.
     A
         Accelerations of bodies.
     of_tree
         Of each body the next one inboard that has mobilities, or itself; of each mobility its body; and of each equation its
-        row of *E*, or -1.
+        row of *E*, or -1, with where its columns by u begin, and those by z and time.
     N
         Rows by q, a column for each of a mobilizer's own speeds.
     bodies, columns
         Of the rigid sweep: where bodies are, and gravity in Ground's row; S, a, c by q, c by u of each mobility.
     seeding
         Scratch by two names, a column at a time and eight.
-    R, E, K
-        Less what is applied; errors of constraints; udot that motions prescribe.
+    D, T, E, K
+        Less what is applied, by q and below that by u, then by z and time; errors of constraints; udot that motions prescribe.
     """
-    block, address, dual = duals
+    dual, address = duals
     carrier, body_of, row_of = of_tree
     flat, seeds = seeding
-    of_duals = attach(block)
     for begin in range(first, end, 8):
         last = min(begin + 8, end)
         _begin_eight(model, lane, begin, last, body_of, N, columns, flat, seeds, dual)
         for b in range(1, model.nb):
             move(model, lane, b, bodies, asked, A, _carried(model, b, carrier, seeds), seeds, dual)
-        call_routine(address, of_duals, asked, 0)
-        _gather(model, lane, begin, last, bodies, columns, seeds, flat, sums, dual, R)
+        call_routine(address, dual, asked, 0)
+        _gather(model, lane, begin, last, bodies, columns, seeds, flat, sums, dual, D, T)
         if asked & CONSTRAINED != 0:
             for r in range(model.num_rows):
-                if row_of[r] >= 0:
+                if row_of[0][r] >= 0:
                     for t in range(last - begin):
-                        add_lane(E, row_of[r], begin + t, lane, dual[ERRORS][r, 1, t])
+                        c = begin + t
+                        if c >= 2 * model.nu:
+                            c += row_of[2] - 2 * model.nu
+                        elif c >= model.nu:
+                            c += row_of[1] - model.nu
+                        add_lane(E, row_of[0][r], c, lane, load_tangent(dual.row_work, r, 0, t))
         if model.nm > 0:
             for i in range(model.nu):
                 for t in range(last - begin):
-                    add_lane(K, i, begin + t, lane, dual[KNOWN][i, 1, t])
+                    add_lane(K, i, begin + t, lane, load_tangent(dual.known_u_dot, i, 0, t))
 
 
 @generic
@@ -335,34 +339,33 @@ def find_displacements(model: Record, unit: Any, q_dot: Any, N: Any) -> None:
 def find_bends(model: Record, lane: int, duals: Any, bent: Any, N: Any, seeds: Any, bends: Any) -> None:
     """How hinge columns of bodies that are *bent* depend on q, see `inverse_dynamics_derivatives`: two sweeps by Duals.
 
-    *duals* are a block, the address of `sweep_kinematics`, and arrays of `FIELDS`. Each body's coordinates move along its own
+    *duals* are a record of Duals and the address of `sweep_kinematics`. Each body's coordinates move along its own
     speeds, all bodies' first ones at once, and so on.
     """
-    block, address, dual = duals
+    dual, address = duals
     o = zero(load(seeds, 0, 0))
-    of_duals = attach(block)
-    _constants(model.time, lane, 0, 1, 1, dual[TIME], o)
-    _constants(model.q, lane, 0, model.nq, 1, dual[Q], o)
-    _constants(model.u, lane, 0, model.nu, 1, dual[U], o)
+    _constants(model.time, lane, 0, 1, 1, dual.time)
+    _constants(model.q, lane, 0, model.nq, 1, dual.q)
+    _constants(model.u, lane, 0, model.nu, 1, dual.u)
     for b in range(1, model.nb):
         for k in range(model.num_u[b]):
             for i in range(model.first_q[b], model.first_q[b] + model.num_q[b]):
-                dual[Q][i, 1, k] = load_lane(N, i, k, lane)
-    call_routine(address, of_duals, 0, 0)
+                store_tangent(dual.q, i, 0, k, load_lane(N, i, k, lane))
+    call_routine(address, dual, 0, 0)
     for b in range(1, model.nb):
         first, n = model.first_u[b], model.num_u[b]
         for k in range(n if bent[b] == 1 else 0):
             for c in range(6):
                 for j in range(n):
-                    store_lane(bends, first + k, 6 * j + c, lane, dual[HINGE][first + j, 1 + c, k])
-                store_lane(bends, first + k, BEND + c, lane, dual[BIAS][b, 1 + c, k])
+                    store_lane(bends, first + k, 6 * j + c, lane, load_tangent(dual.H_FM, first + j, c, k))
+                store_lane(bends, first + k, BEND + c, lane, load_tangent(dual.bias_FM, b, c, k))
     for i in range(model.nq):
-        store(dual[Q], i, 1, o)
+        store_tangents(dual.q, i, 0, o)
     for b in range(1, model.nb):
         for k in range(model.num_u[b]):
-            dual[U][model.first_u[b] + k, 1, k] = 1.0
-    call_routine(address, of_duals, 0, 0)
+            store_tangent(dual.u, model.first_u[b] + k, 0, k, 1.0)
+    call_routine(address, dual, 0, 0)
     for b in range(1, model.nb):
         for k in range(model.num_u[b] if bent[b] == 1 else 0):
             for c in range(6):
-                store_lane(bends, model.first_u[b] + k, BEND_BY_U + c, lane, dual[BIAS][b, 1 + c, k])
+                store_lane(bends, model.first_u[b] + k, BEND_BY_U + c, lane, load_tangent(dual.bias_FM, b, c, k))

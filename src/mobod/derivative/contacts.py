@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from ..algebra.record import attach, call_routine
+from ..algebra.record import call_routine
 from ..algebra.scalar import load, one, store, zero
 from ..compiling import generic, routine
 from ..force._routine import FORCES
@@ -45,18 +45,17 @@ def _common(model: Record, a: int, b: int) -> int:
 @generic
 def _visit(model: Record, integers: int, s1: int, s2: int, lane: int, k: Any) -> None:
     """Two surfaces that are near: if they touch, what their forces change by."""
-    e, asked, A, block, dual, address, units, bodies, columns, seeding, C, Dq, Du = k
+    e, asked, A, dual, address, units, bodies, columns, seeding, way, C, D = k
     _, count = overlap(model, integers, s1, s2, lane)
     if count == 0:
         return
-    of_duals = attach(block)
     flat, wide = seeding
     o = zero(load(units[0], 0, 0))
     keep, spare, both = one(o), C.shape[0] - 1, (s1 << 24) | s2
     b1, b2 = model.surface_body[s1], model.surface_body[s2]
     c = _common(model, b1, b2)
-    fill_body(model, lane, b1, A, asked, dual, o)
-    fill_body(model, lane, b2, A, asked, dual, o)
+    fill_body(model, lane, b1, A, asked, dual)
+    fill_body(model, lane, b2, A, asked, dual)
     for which in range(2):
         b, other = b1, b2
         if which == 1:
@@ -70,16 +69,16 @@ def _visit(model: Record, integers: int, s1: int, s2: int, lane: int, k: Any) ->
                 move(model, lane, b, bodies, asked, A, keep, units[0], dual)
             else:
                 move(model, lane, b, bodies, asked, A, keep, units[1], dual)
-            clear_body(b1, dual, o)
-            clear_body(b2, dual, o)
-            call_routine(address, of_duals, e, both)
+            clear_body(b1, dual)
+            clear_body(b2, dual)
+            call_routine(address, dual, e, both)
             put_block(b, b, fast, lane, bodies, flat, wide, dual, C)
             if other > 0:
                 put_block(other, spare, fast, lane, bodies, flat, wide, dual, C)
-        fill_body(model, lane, b, A, asked, dual, o)
+        fill_body(model, lane, b, A, asked, dual)
         if other > 0:
             stiffness.add_common(C, spare, c)
-            stiffness.cross(model, C, spare, other, b, c, columns, True, Dq, Du)
+            stiffness.cross(model, way, C, spare, other, b, c, columns, True, D)
 
 
 _search = searching(_visit)
@@ -88,11 +87,11 @@ _search = searching(_visit)
 # fmt: off
 @generic
 def differentiate(
-    model: Record, lane: int, elements: Any, block: Any, dual: Any, address: int, A: Any, asked: int, units: Any, bodies: Any,
-    columns: Any, seeding: Any, C: Any, Dq: Any, Du: Any,
+    model: Record, lane: int, elements: Any, dual: Record, address: int, A: Any, asked: int, units: Any, bodies: Any,
+    columns: Any, seeding: Any, way: Any, C: Any, D: Any,
 ) -> None:
     # fmt: on
-    """Blocks of the pairs of *elements* that touch, added to *C*; what couples bodies, subtracted from *Dq* and *Du*.
+    """Blocks of the pairs of *elements* that touch, added to *C*; what couples bodies, subtracted from *D*.
 
     *address* is of `contribute_pair` for Duals; the last block of *C* is scratch; the others as of `local.differentiate`.
     """
@@ -101,5 +100,5 @@ def differentiate(
         i = model.force_first_integer[e]
         n = model.force_integers[i + NUM_SURFACES]
         if model.force_enabled[e] == 1 and n > 0:
-            k = e, asked, A, block, dual, address, units, bodies, columns, seeding, C, Dq, Du
+            k = e, asked, A, dual, address, units, bodies, columns, seeding, way, C, D
             _search(model, i, lane, k)

@@ -2,16 +2,23 @@
 
 from typing import Any
 
+from ..algebra import object_access as objects
 from ..algebra.memory import store3
-from ..algebra.record import attach
+from ..algebra.record import attach, call_routine
+from ..algebra.scalar import store
 from ..compiling import compiled, generic
 from ..state.fields import Record
-from ..state.validity import EVERYTHING
+from ..state.validity import EVERYTHING, KEPT_FORCES
 from ..tree import explicit_mass_matrix, inverse_dynamics_derivatives, inverse_mass_matrix
 from ..tree.inverse_dynamics_derivatives import FIRST_NUMBER, FORCE, NUMBERS_A_MOBILITY
-from .columns import Z, find_bends, find_displacements, find_wrenches
-from .residual import add_parts, add_stiffness, gravity
+from ..tree.realize import DONE, NOT_PLAIN, advance_with, all_finite, takes_long
+from .columns import find_bends, find_displacements, find_wrenches
+from .residual import add_parts, add_stiffness, clear, gravity
 from .solve import add_products, constrain
+
+#: Where what a kernel takes is in a tuple: of Duals and the plan; of the tree; of the rigid sweep; of parts; of one state's
+#: Duals; of the linear systems.
+PLAN, TREE, RIGID, PARTS, OF_ONE, SOLVING = 0, 10, 17, 22, 30, 38
 
 
 @generic
@@ -23,91 +30,242 @@ def _load_columns(model: Record, flat: Any, columns: Any) -> None:
             columns[k, j] = flat[row, 8 * (FIRST_NUMBER + j) + column]
 
 
+# fmt: off
 @generic
 def _find(
-    model: Record, duals: Any, plan: Any, u_dot: Any, A: Any, end: int, of_tree: Any, work: Any, more: Any, E: Any, K: Any
+    model: Record, duals: Any, plan: Any, u_dot: Any, A: Any, end: int, of_tree: Any, work: Any, more: Any, of_one: Any,
+    T: Any, E: Any, K: Any,
 ) -> None:
-    """The residual's derivatives, errors' and known udot's."""
+    # fmt: on
+    """The residual's derivatives by q and below that by u, by z and time into *T*, errors' and known udot's."""
     slopes, bent, carrier, body_of, row_of = of_tree
-    bodies, flat, wide, D, _ = work
-    N, bends, unit, F, numbers, C, flat_stiffness, stiffness, scratch, _, R = more
-    block, addresses, dual = duals
+    bodies, flat, wide, D = work
+    N, bends, unit, F, numbers, C, flat_stiffness, stiffness = more
+    dual, addresses = duals
     n, g = model.nu, gravity(model, plan[4][0])
     find_displacements(model, unit, unit[n:], N)
     if addresses[1] != 0:
-        find_bends(model, 0, (block, addresses[1], dual), bent, N, scratch[1][1], bends)
+        find_bends(model, 0, (dual, addresses[1]), bent, N, of_one[1][1], bends)
     find_wrenches(model, g, plan[4][5] != 0, F, unit)
-    Dq, Du = D[:n], D[n:]
-    inverse_dynamics_derivatives.sweep_state(model, A, u_dot, g, bends, bent, slopes, carrier, F, bodies, flat, wide, Dq, Du)
+    inverse_dynamics_derivatives.sweep_state(
+        model, A, u_dot, g, bends, bent, slopes, carrier, F, bodies, flat, wide, D[:n], D[n:]
+    )
     store3(bodies, 0, FORCE, g)
     _load_columns(model, flat, numbers)
-    C[:] = 0.0
-    R[:] = 0.0
-    trees = carrier, body_of, row_of
-    add_parts(model, 0, duals, plan, u_dot, A, end, trees, N, bodies, numbers, scratch, C, R, E, K, Dq, Du)
-    add_stiffness(model, plan, F, bodies, numbers, C, flat_stiffness, stiffness, 3, Dq, Du)
-    for i in range(n):
-        for j in range(n):
-            R[i, j] += D[i, j]
-            R[i, n + j] += D[n + i, j]
+    clear(C, 0.0)
+    clear(T, 0.0)
+    start = 8 * wide.shape[0]
+    trees = carrier, body_of, (row_of, start, 3 * start)
+    add_parts(model, 0, duals, plan, u_dot, A, end, trees, N, bodies, numbers, of_one, C, D, T, E, K)
+    add_stiffness(model, plan, F, bodies, numbers, C, flat_stiffness, stiffness, 3, D)
 
 
-# fmt: off
-@compiled
-def calc_forward_dynamics_derivatives(
-    block: Any, duals: Any, plan: Any, of_tree: Any, constrained: bool, driven: Any, flat_inv: Any, wide_inv: Any, work: Any,
-    more: Any, solving: Any, by_q: Any, by_u: Any, by_z: Any, by_forces: Any, by_time: Any,
-) -> None:
-    # fmt: on
-    """Derivatives of udot by q, u, z, mobility forces and time of a state at ACCELERATION."""
-    model = attach(block)
-    n, nz = model.nu, duals[2][Z].shape[0]
-    end = 2 * n + nz + 1
-    M, K, D, wide_D, E, wide_E, L, G, rows_of_g, P, W, pack = solving
-    E[:] = 0.0
-    K[:] = 0.0
-    D[:] = 0.0
-    _find(model, duals, plan, model.u_dot, model.A_GB, end, of_tree, work, more, E, K)
-    wide_R, R = more[9], more[10]
-    inverse_mass_matrix.calc_m_inv(model, 0, EVERYTHING, flat_inv, wide_inv, by_forces)
+@generic
+def _plan_of(whole: Any) -> Any:
+    """Addresses and a plan."""
+    tables = (
+        objects.table(objects.item(whole, 2)),
+        objects.table(objects.item(whole, 3)),
+        objects.table(objects.item(whole, 4)),
+        objects.integers(objects.item(whole, 5)),
+    )
+    asked = objects.integers(objects.item(whole, 9))
+    return (
+        objects.integers(objects.item(whole, 1)),
+        (
+            tables,
+            objects.table(objects.item(whole, 6)),
+            objects.integers(objects.item(whole, 7)),
+            objects.integers(objects.item(whole, 8)),
+            (asked[0], asked[1], asked[2], asked[3], asked[4], asked[5]),
+        ),
+    )
+
+
+@generic
+def _tree_of(whole: Any) -> Any:
+    """Slopes, bent ones, carriers, bodies of mobilities, rows of equations."""
+    return (
+        objects.table(objects.item(whole, TREE)),
+        objects.integers(objects.item(whole, TREE + 1)),
+        objects.integers(objects.item(whole, TREE + 2)),
+        objects.integers(objects.item(whole, TREE + 3)),
+        objects.integers(objects.item(whole, TREE + 4)),
+    )
+
+
+@generic
+def _scratch_of(whole: Any) -> Any:
+    """Of the rigid sweep, of parts, and of one state's Duals."""
+    rigid = (
+        objects.matrix(objects.item(whole, RIGID)),
+        objects.matrix(objects.item(whole, RIGID + 1)),
+        objects.blocks(objects.item(whole, RIGID + 2)),
+        objects.matrix(objects.item(whole, RIGID + 3)),
+    )
+    parts = (
+        objects.matrix(objects.item(whole, PARTS)),
+        objects.matrix(objects.item(whole, PARTS + 1)),
+        objects.matrix(objects.item(whole, PARTS + 2)),
+        objects.matrix(objects.item(whole, PARTS + 3)),
+        objects.matrix(objects.item(whole, PARTS + 4)),
+        objects.matrix(objects.item(whole, PARTS + 5)),
+        objects.matrix(objects.item(whole, PARTS + 6)),
+        objects.blocks(objects.item(whole, PARTS + 7)),
+    )
+    of_one = (
+        (objects.blocks(objects.item(whole, OF_ONE)), objects.blocks(objects.item(whole, OF_ONE + 1))),
+        (objects.matrix(objects.item(whole, OF_ONE + 2)), objects.blocks(objects.item(whole, OF_ONE + 3))),
+        (objects.matrix(objects.item(whole, OF_ONE + 4)), objects.blocks(objects.item(whole, OF_ONE + 5))),
+        objects.blocks(objects.item(whole, OF_ONE + 6)),
+    )
+    return rigid, parts, of_one
+
+
+@generic
+def _solve(model: Record, whole: Any, constrained: bool, T: Any, K: Any, by_forces: Any) -> None:
+    """Derivatives of udot side by side, and what generalized forces do, where there are equations, or motions drive."""
+    n, driven = model.nu, objects.integers(objects.item(whole, TREE + 5))
+    R, wide_R = objects.matrix(objects.item(whole, RIGID + 3)), objects.blocks(objects.item(whole, RIGID + 4))
+    D, wide_D = objects.matrix(objects.item(whole, SOLVING + 2)), objects.blocks(objects.item(whole, SOLVING + 3))
+    pack, eights = objects.blocks(objects.item(whole, SOLVING + 11)), wide_R.shape[1]
+    start, width = 8 * eights, T.shape[1]
+    clear(D, 0.0)
     if driven.shape[0] > 0:
-        explicit_mass_matrix.calc_m(model, False, flat_inv, wide_inv, M)
+        M, flat_inv = objects.matrix(objects.item(whole, SOLVING)), objects.matrix(objects.item(whole, SOLVING + 12))
+        explicit_mass_matrix.calc_m(model, False, flat_inv, objects.blocks(objects.item(whole, SOLVING + 13)), M)
         for i in range(n):
-            for k in range(driven.shape[0]):
-                for j in range(end):
-                    R[i, j] += M[i, driven[k]] * K[driven[k], j]
-    add_products(by_forces, n, wide_R, n, wide_R.shape[1], -1.0, wide_D, pack)
-    for k in range(driven.shape[0]):
-        for j in range(end):
-            D[driven[k], j] += K[driven[k], j]
-    if constrained:
-        start = 8 * wide_R.shape[1]
-        for i in range(n):
-            for j in range(n):
-                D[i, start + j] = by_forces[i, j]
-        constrain(model, of_tree[4], E, wide_E, start, wide_D.shape[1], G, rows_of_g, P, W, L, wide_D, pack)
-        for i in range(n):
-            for j in range(n):
-                by_forces[i, j] = D[i, start + j]
+            for d in range(driven.shape[0]):
+                k = driven[d]
+                for j in range(n):
+                    R[i, j] += M[i, k] * K[k, j]
+                    R[n + i, j] += M[i, k] * K[k, n + j]
+                for j in range(width):
+                    T[i, j] += M[i, k] * K[k, 2 * n + j]
+    add_products(by_forces, n, wide_R[:n], n, 0, eights, -1.0, wide_D, 0, pack)
+    add_products(by_forces, n, wide_R[n:], n, 0, eights, -1.0, wide_D, eights, pack)
     for i in range(n):
         for j in range(n):
-            by_q[i, j], by_u[i, j] = D[i, j], D[i, n + j]
-        for j in range(nz):
-            by_z[i, j] = D[i, 2 * n + j]
-        by_time[i] = D[i, end - 1]
+            D[i, 2 * start + j] = by_forces[i, j]
+        for j in range(width):
+            total = 0.0
+            for k in range(n):
+                total -= by_forces[i, k] * T[k, j]
+            D[i, 3 * start + j] = total
+    for d in range(driven.shape[0]):
+        k = driven[d]
+        for j in range(n):
+            D[k, j] += K[k, j]
+            D[k, start + j] += K[k, n + j]
+        for j in range(width):
+            D[k, 3 * start + j] += K[k, 2 * n + j]
+    if constrained:
+        E, wide_E = objects.matrix(objects.item(whole, SOLVING + 4)), objects.blocks(objects.item(whole, SOLVING + 5))
+        L, G = objects.blocks(objects.item(whole, SOLVING + 6)), objects.matrix(objects.item(whole, SOLVING + 7))
+        rows_of_g, P = objects.matrix(objects.item(whole, SOLVING + 8)), objects.matrix(objects.item(whole, SOLVING + 9))
+        W, row_of = objects.matrix(objects.item(whole, SOLVING + 10)), objects.integers(objects.item(whole, TREE + 4))
+        constrain(model, row_of, E, wide_E, 2 * start, wide_D.shape[1], G, rows_of_g, P, W, L, wide_D, pack)
+
+
+@generic
+def _put(n: int, whole: Any, T: Any, by_q: Any, by_u: Any, by_z: Any, by_forces: Any, by_time: Any) -> None:
+    """What `_solve` has found, where it belongs."""
+    D, start = objects.matrix(objects.item(whole, SOLVING + 2)), objects.blocks(objects.item(whole, RIGID + 4)).shape[1] * 8
+    last = T.shape[1] - 1
+    for i in range(n):
+        for j in range(n):
+            by_q[i, j] = D[i, j]
+        for j in range(n):
+            by_u[i, j] = D[i, start + j]
+        for j in range(n):
+            by_forces[i, j] = D[i, 2 * start + j]
+        for j in range(last):
+            by_z[i, j] = D[i, 3 * start + j]
+        store(by_time, i, 0, D[i, 3 * start + last])
+
+
+@generic
+def _multiply(M_inv: Any, T: Any, by_z: Any, by_time: Any) -> None:
+    """-M^-1 times derivatives by z and time."""
+    n, last = M_inv.shape[0], T.shape[1] - 1
+    for i in range(n):
+        for j in range(last + 1):
+            total = 0.0
+            for k in range(n):
+                total -= M_inv[i, k] * T[k, j]
+            if j < last:
+                by_z[i, j] = total
+            else:
+                store(by_time, i, 0, total)
+
+
+@objects.compiled_for_callers
+def calc_accelerations_derivatives(
+    block: Any, routine: Any, valid: Any, own_q: Any, own_u: Any, q: Any, u: Any, forces: Any, whole: Any, kind: Any, by_z: Any
+) -> Any:
+    """As `tree.inverse_dynamics_derivatives.calc_accelerations_derivatives`, with all that acts; by z into *by_z*.
+
+    *whole* is a tuple of what does not change from call to call, see `PLAN` and those behind it.
+    """
+    if not (objects.is_like(q, own_q) and objects.is_like(u, own_u)):
+        return objects.as_object(NOT_PLAIN)
+    known = objects.number(valid)
+    model, status, more = objects.record_of(block), DONE, not objects.is_row(forces, own_u, 0)
+    n = model.nu
+    if more:
+        if not objects.is_row(forces, own_u, n):
+            return objects.as_object(NOT_PLAIN)
+        if not all_finite(objects.numbers(forces), n):
+            return objects.as_object(NOT_PLAIN)
+    objects.copy(q, own_q)
+    objects.copy(u, own_u)
+    by_q, by_u, by_forces, by_time = objects.new_matrix(n), objects.new_matrix(n), objects.new_matrix(n), objects.new_row(n)
+    found = objects.new_tuple(kind, (by_q, by_u, objects.keep(by_z), by_forces, by_time))
+    if objects.is_nothing(found):
+        return found
+    released = objects.release_gil(takes_long(model))
+    if more:
+        status = advance_with(model, objects.integer(routine), known, EVERYTHING | KEPT_FORCES, objects.numbers(forces))
+    elif known & EVERYTHING != EVERYTHING:
+        status = call_routine(objects.integer(routine), model, known, EVERYTHING | KEPT_FORCES)
+    if status == DONE:
+        duals = objects.duals_of(objects.item(whole, PLAN))
+        addresses, plan = _plan_of(whole)
+        rigid, parts, of_one = _scratch_of(whole)
+        T, K = objects.matrix(objects.item(whole, OF_ONE + 7)), objects.matrix(objects.item(whole, SOLVING + 1))
+        E, end, constrained = objects.matrix(objects.item(whole, SOLVING + 4)), 2 * n + T.shape[1], plan[4][5] != 0
+        clear(E, 0.0)
+        clear(K, 0.0)
+        _find(model, (duals, addresses), plan, model.u_dot, model.A_GB, end, _tree_of(whole), rigid, parts, of_one, T, E, K)
+        M_inv, Dq, Du = objects.matrix(by_forces), objects.matrix(by_q), objects.matrix(by_u)
+        flat_inv = objects.matrix(objects.item(whole, SOLVING + 12))
+        wide_inv = objects.blocks(objects.item(whole, SOLVING + 13))
+        inverse_mass_matrix.calc_m_inv(model, 0, EVERYTHING, flat_inv, wide_inv, M_inv)
+        if constrained or K.shape[0] > 0:
+            _solve(model, whole, constrained, T, K, M_inv)
+            _put(n, whole, T, Dq, Du, objects.matrix(by_z), M_inv, objects.numbers(by_time))
+        else:
+            wide = objects.blocks(objects.item(whole, RIGID + 4))
+            inverse_dynamics_derivatives.negative_products(M_inv, wide[:n], wide[n:], rigid[1], rigid[2], Dq, Du)
+            _multiply(M_inv, T, objects.matrix(by_z), objects.numbers(by_time))
+    objects.acquire_gil(released)
+    if status == DONE:
+        return found
+    objects.drop(found)
+    return objects.as_object(status)
 
 
 # fmt: off
 @compiled
 def calc_inverse_dynamics_derivatives(
-    block: Any, duals: Any, plan: Any, of_tree: Any, work: Any, more: Any, u_dot: Any, A: Any, none: Any, by_q: Any, by_u: Any
+    block: Any, of_duals: Any, addresses: Any, plan: Any, of_tree: Any, work: Any, more: Any, of_one: Any, u_dot: Any, A: Any,
+    none: Any, by_q: Any, by_u: Any,
 ) -> None:
     # fmt: on
     """Derivatives by q and u of what is missing for *u_dot*, at which bodies have accelerations *A*."""
     model = attach(block)
-    n = model.nu
-    _find(model, duals, plan, u_dot, A, 2 * n, of_tree, work, more, none, none)
-    R = more[10]
+    n, duals, D = model.nu, (attach(of_duals), addresses), work[3]
+    _find(model, duals, plan, u_dot, A, 2 * n, of_tree, work, more, of_one, none, none, none)
     for i in range(n):
         for j in range(n):
-            by_q[i, j], by_u[i, j] = R[i, j], R[i, n + j]
+            by_q[i, j], by_u[i, j] = D[i, j], D[n + i, j]

@@ -38,8 +38,11 @@ class Plan:
         What is called: kind, address for Duals, and the element and the one after the last, or the constraint, or the body.
     pushed : (n, 3) array
         Kind, body, and the block of derivatives, -1 where there is none.
-    crossings : (n, 3) array
-        Of each block beyond the bodies' own: which body is pushed, which moves, and the last one on the way to both.
+    ways : array
+        Of each body where the mobilities on the way to it are listed behind, from the body inward.
+    crossings : (n, 4) array
+        Of each block beyond the bodies' own: which body is pushed, which moves, the last one on the way to both, and whether
+        velocities are read.
     used : array
         Bodies whose motion is read.
     contacts : (n, 1) array
@@ -62,6 +65,7 @@ class Plan:
     nodes: Table
     calls: Table
     pushed: Table
+    ways: Table
     crossings: Table
     used: Table
     contacts: Table
@@ -76,7 +80,7 @@ class Plan:
     def for_kernels(self) -> Any:
         """What kernels take of it."""
         asked = self.by_columns, self.by_rest, self.by_parts, int(self.damped), int(self.acts), int(self.constrained)
-        return (self.nodes, self.calls, self.pushed), self.crossings, self.used, self.contacts, asked
+        return (self.nodes, self.calls, self.pushed, self.ways), self.crossings, self.used, self.contacts, asked
 
 
 class _Graph:
@@ -119,11 +123,12 @@ class _Graph:
                     block = a
                     if a != b:
                         block = nb + len(crossings)
-                        crossings.append((a, b, self.common(a, b)))
+                        fast_ones = any(own[call] for call in own if (other, a) in self._parts[call])
+                        crossings.append((a, b, self.common(a, b), int(fast_ones)))
                 pushed.append((other, a, block))
             nodes.append((kind, b, first, first_fast, len(calls), first_pushed, len(pushed)))
         used = sorted({b for parts in self._parts.values() for kind, b in parts if kind == BODY})
-        return _table(nodes, 7), _table(calls, 4), _table(pushed, 3), _table(crossings, 3), np.array(used, np.int64)
+        return _table(nodes, 7), _table(calls, 4), _table(pushed, 3), _table(crossings, 4), np.array(used, np.int64)
 
 
 def _joined(calls: Sequence[tuple[int, int, int, int]]) -> list[tuple[int, int, int, int]]:
@@ -176,6 +181,7 @@ class _Making:
     def __init__(self, tree: Any, what: Enabled) -> None:
         fields = tree.fields
         self._what, self._graph = what, _Graph(fields["parent"])
+        self._ways = _ways_of(tree)
         self._routines = np.zeros(tree.counts["nr"], np.int64)
         #: Mobilizers whose N is more than a function of their own coordinates in a record.
         self._difficult = set(np.flatnonzero((fields["rates"] == _rates.MATRIX) | (fields["turning"] == 2)).tolist())
@@ -203,7 +209,7 @@ class _Making:
             by_rest = -1
         nodes, calls, pushed, crossings, used = self._graph.tables()
         return Plan(
-            *(nodes, calls, pushed, crossings, used, np.array(self._contacts, np.int64), self._routines),
+            *(nodes, calls, pushed, self._ways, crossings, used, np.array(self._contacts, np.int64), self._routines),
             *(by_columns, by_rest, self._by_parts),
             damped=self._damped,
             acts=self._acts or by_columns >= 0,
@@ -257,6 +263,15 @@ class _Making:
         bodies, mobilizers = constraint.reach()
         few = len(bodies) + len(mobilizers) <= _MOST_PARTS
         return few and _is_of_package(constraint) and not self._difficult.intersection(mobilizers)
+
+
+def _ways_of(tree: Any) -> Table:
+    """Of each body where the mobilities on the way to it are listed, and the lists."""
+    ways: list[list[int]] = [[]]
+    for b in range(1, tree.nb):
+        ways.append([*range(tree.first_u[b], tree.first_u[b] + tree.num_u[b]), *ways[tree.fields["parent"][b]]])
+    starts = tree.nb + 1 + np.cumsum([0, *map(len, ways)])
+    return np.array([*starts, *(i for way in ways for i in way)], np.int64)
 
 
 def _is_of_package(part: Any) -> bool:

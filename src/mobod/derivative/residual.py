@@ -36,36 +36,37 @@ def clear(rows: Any, o: Any) -> None:
 @generic
 def add_parts(
     model: Record, lane: int, duals: Any, plan: Any, u_dot: Any, A: Any, end: int, of_tree: Any, N: Any, bodies: Any,
-    numbers: Any, scratch: Any, C: Any, R: Any, E: Any, K: Any, Dq: Any, Du: Any,
+    numbers: Any, scratch: Any, C: Any, D: Any, T: Any, E: Any, K: Any,
 ) -> None:
     # fmt: on
     """What elements, constraints and motions add, of one state.
 
-    *duals* are a block of Duals, the addresses of `columns.contribute`, `columns.sweep_kinematics` and
-    `contacts.contribute_pair`, and its arrays of `columns.FIELDS`; *plan* what `plan` says; *of_tree* of each body the next one
-    inboard that has mobilities, or itself, of each mobility its body, and of each equation its row of *E*, or -1; *scratch*
+    *duals* are a record of Duals and the addresses of `columns.contribute`, `columns.sweep_kinematics` and
+    `contacts.contribute_pair` for it; *plan* what `plan` says; *of_tree* of each body the next one
+    inboard that has mobilities, or itself, of each mobility its body, and of each equation its row of *E*, or -1,
+    with where its columns by u begin, and those by z and time; *scratch*
     units, seeds and wrenches by two names each, and sums of forces; *numbers* S, a, c by q, c by u of each mobility.
     """
-    block, addresses, dual = duals
+    dual, addresses = duals
     tables, _, used, elements, (by_columns, by_rest, by_parts, _, _, _) = plan
     carrier, body_of, row_of = of_tree
     units, seeding, pushing, sums = scratch
-    nu, o = model.nu, zero(load(units[0], 0, 0))
+    nu = model.nu
     asked = by_parts
     if by_columns >= 0:
         asked = asked | by_columns
     if by_rest >= 0 and end > 2 * nu:
         asked = asked | by_rest
-    columns.fill(model, lane, u_dot, A, asked, dual, o)
+    columns.fill(model, lane, u_dot, A, asked, dual)
     for at in range(used.shape[0]):
-        columns.fill_body(model, lane, used[at], A, asked, dual, o)
+        columns.fill_body(model, lane, used[at], A, asked, dual)
     if tables[0].shape[0] > 0:
         local.differentiate(
-            model, lane, block, dual, A, asked, tables, units, row_of, N, bodies, numbers, pushing, C, R, E, K
+            model, lane, dual, A, asked, tables, units, row_of, N, bodies, numbers, pushing, C, D, E, K
         )
     if elements.shape[0] > 0:
         contacts.differentiate(
-            model, lane, elements, block, dual, addresses[2], A, asked, units, bodies, numbers, pushing, C, Dq, Du
+            model, lane, elements, dual, addresses[2], A, asked, units, bodies, numbers, pushing, tables[3], C, D
         )
     for rest in range(2):
         first, last, what = 0, 2 * nu, by_columns
@@ -74,20 +75,20 @@ def add_parts(
         if what >= 0 and first < last:
             if what & columns.SWEPT == 0:
                 for b in range(model.nb):
-                    columns.fill_body(model, lane, b, A, asked, dual, o)
+                    columns.fill_body(model, lane, b, A, asked, dual)
             columns.differentiate(
-                model, lane, (block, addresses[0], dual), A, what | (REST * rest), first, last, (carrier, body_of, row_of), N,
-                bodies, numbers, seeding, sums, R, E, K,
+                model, lane, (dual, addresses[0]), A, what | (REST * rest), first, last, (carrier, body_of, row_of), N,
+                bodies, numbers, seeding, sums, D, T, E, K,
             )
 
 
 # fmt: off
 @generic
 def add_stiffness(
-    model: Record, plan: Any, F: Any, bodies: Any, numbers: Any, C: Any, flat: Any, wide: Any, shift: int, Dq: Any, Du: Any
+    model: Record, plan: Any, F: Any, bodies: Any, numbers: Any, C: Any, flat: Any, wide: Any, shift: int, D: Any
 ) -> None:
     # fmt: on
-    """What bodies' blocks, and forces that do not follow them, are to *Dq* and *Du*."""
+    """What bodies' blocks, and forces that do not follow them, are to *D*."""
     crossings, (_, _, _, damped, acts, _) = plan[1], plan[4]
     if acts == 0:
         return
@@ -96,5 +97,6 @@ def add_stiffness(
     stiffness.begin(C, crossings)
     first = C.shape[0] - 1 - crossings.shape[0]
     for k in range(crossings.shape[0]):
-        stiffness.cross(model, C, first + k, crossings[k, 0], crossings[k, 1], crossings[k, 2], numbers, fast, Dq, Du)
-    stiffness.sweep(model, numbers, C, fast, flat, wide, shift, Dq, Du)
+        a, b, c = crossings[k, 0], crossings[k, 1], crossings[k, 2]
+        stiffness.cross(model, plan[0][3], C, first + k, a, b, c, numbers, crossings[k, 3] != 0, D)
+    stiffness.sweep(model, numbers, C, fast, flat, wide, shift, D)

@@ -20,10 +20,13 @@ PACKED = 8
 
 
 @generic
-def add_products(A: Any, n: int, B: Any, m: int, end: int, factor: float, out: Any, pack: Any) -> None:
-    """*factor* A B, added to *out*: n rows of m columns, m rows up to column *end*; *pack* is scratch, PACKED columns."""
-    for first in range(0, end, PACKED):
-        width = min(PACKED, end - first)
+def add_products(A: Any, n: int, B: Any, m: int, begin: int, end: int, factor: float, out: Any, at: int, pack: Any) -> None:
+    """*factor* A B, added to *out* from column *at* on: n rows of m columns, m rows of columns from *begin* to before *end*.
+
+    *pack* is scratch, PACKED columns.
+    """
+    for first in range(begin, end, PACKED):
+        width, to = min(PACKED, end - first), at + first - begin
         for k in range(m):
             for j in range(width):
                 store(pack, k, j, load(B, k, first + j))
@@ -40,11 +43,11 @@ def add_products(A: Any, n: int, B: Any, m: int, end: int, factor: float, out: A
                     y0, y1, y2, y3 = y0 + a0 * c, y1 + a1 * c, y2 + a2 * c, y3 + a3 * c
                 for r, x in enumerate((x0, x1, x2, x3)):
                     if i + r < n:
-                        store(out, i + r, first + j, load(out, i + r, first + j) + factor * x)
+                        store(out, i + r, to + j, load(out, i + r, to + j) + factor * x)
                 if j1 > j:
                     for r, y in enumerate((y0, y1, y2, y3)):
                         if i + r < n:
-                            store(out, i + r, first + j1, load(out, i + r, first + j1) + factor * y)
+                            store(out, i + r, to + j1, load(out, i + r, to + j1) + factor * y)
 
 
 # fmt: off
@@ -75,12 +78,12 @@ def constrain(
         if row_of[r] >= 0:
             for i in range(n):
                 store(rows_of_g, row_of[r], i, load(G, r, i))
-    add_products(rows_of_g, m, D, n, end, 1.0, E, pack)  # G udot_R + errors, then G M^-1
+    add_products(rows_of_g, m, D, n, 0, end, 1.0, E, 0, pack)  # G udot_R + errors, then G M^-1
     for k in range(m):
         for i in range(n):
             store(P, i, k, load(errors, k, start + i))
     clear(W, o)
     constraint_operators.put_inverse_of_gram(model, row_of, W)
     clear(L, zero(load(L, 0, 0)))
-    add_products(W, m, E, m, end, 1.0, L, pack)
-    add_products(P, n, L, m, end, -1.0, D, pack)
+    add_products(W, m, E, m, 0, end, 1.0, L, 0, pack)
+    add_products(P, n, L, m, 0, end, -1.0, D, 0, pack)

@@ -140,23 +140,23 @@ def _row_of_results(wide: Any, start: int, end: int, S: Any, a: Any, damped: boo
 
 
 @generic
-def _spread(model: Record, b: int, i: int, flat: Any, shift: int, damped: bool, Dq: Any, Du: Any) -> None:
+def _spread(model: Record, b: int, i: int, flat: Any, shift: int, damped: bool, D: Any) -> None:
     """Results of mobility i of body b, from its row and column of both matrices."""
-    start, end, width = model.first_place[b], model.end_place[b], 1 << shift
+    start, end, width, nu = model.first_place[b], model.end_place[b], 1 << shift, model.nu
     own = start + model.num_u[b]
     for place in range(start, end):
         k, row, column = model.mobility_at[place], place >> shift, (_RESULT << shift) + (place & (width - 1))
-        _take(Dq, i, k, load(flat, row, column))
+        _take(D, i, k, load(flat, row, column))
         if place >= own:
-            _take(Dq, k, i, load(flat, row, column + 2 * width))
+            _take(D, k, i, load(flat, row, column + 2 * width))
         if damped:
-            _take(Du, i, k, load(flat, row, column + width))
+            _take(D, nu + i, k, load(flat, row, column + width))
             if place >= own:
-                _take(Du, k, i, load(flat, row, column + 3 * width))
+                _take(D, nu + k, i, load(flat, row, column + 3 * width))
 
 
 @generic
-def sweep(model: Record, columns: Any, C: Any, damped: bool, flat: Any, wide: Any, shift: int, Dq: Any, Du: Any) -> None:
+def sweep(model: Record, columns: Any, C: Any, damped: bool, flat: Any, wide: Any, shift: int, D: Any) -> None:
     """Subtract what blocks of single bodies are from the residual's derivatives; the blocks become sums over subtrees.
 
     *columns* are S, a, c by q, c by u of each mobility; *flat* and *wide* scratch by two names, ``1 << shift``
@@ -181,43 +181,40 @@ def sweep(model: Record, columns: Any, C: Any, damped: bool, flat: Any, wide: An
         end = ((model.end_place[b] - 1) >> shift) + 1
         for i in range(model.first_u[b], model.first_u[b] + model.num_u[b]):
             _row_of_results(wide, model.first_place[b] >> shift, end, _spatial(columns, i, 0), _spatial(columns, i, 6), damped)
-            _spread(model, b, i, flat, shift, damped, Dq, Du)
+            _spread(model, b, i, flat, shift, damped, D)
 
 
 @generic
-def cross(model: Record, C: Any, block: int, a: int, b: int, c: int, columns: Any, damped: bool, Dq: Any, Du: Any) -> None:
-    """What a block of wrenches on body a by the motion of body b is where a mobility carries but one of both."""
-    x = b
-    while x != c:
-        for j in range(model.first_u[x], model.first_u[x] + model.num_u[x]):
-            S = _spatial(columns, j, 0)
-            by_q, by_u = _times(C, block, 0, S), S
-            if damped:
-                by_q, by_u = _plus(by_q, _times(C, block, _D, _spatial(columns, j, 6))), _times(C, block, _D, S)
-            y = a
-            while y > 0:
-                for i in range(model.first_u[y], model.first_u[y] + model.num_u[y]):
-                    S = _spatial(columns, i, 0)
-                    _take(Dq, i, j, _dot(S, by_q))
-                    if damped:
-                        _take(Du, i, j, _dot(S, by_u))
-                y = model.parent[y]
-        x = model.parent[x]
-    y = a
-    while y != c:
-        for i in range(model.first_u[y], model.first_u[y] + model.num_u[y]):
-            S = _spatial(columns, i, 0)
-            by_q, by_u = _transpose_times(C, block, 0, S), S
-            if damped:
-                by_u = _transpose_times(C, block, _D, S)
-            x = c
-            while x > 0:
-                for j in range(model.first_u[x], model.first_u[x] + model.num_u[x]):
-                    S = _spatial(columns, j, 0)
-                    total = _dot(S, by_q)
-                    if damped:
-                        total = total + _dot(_spatial(columns, j, 6), by_u)
-                        _take(Du, i, j, _dot(S, by_u))
-                    _take(Dq, i, j, total)
-                x = model.parent[x]
-        y = model.parent[y]
+def cross(model: Record, way: Any, C: Any, block: int, a: int, b: int, c: int, columns: Any, damped: bool, D: Any) -> None:
+    """What a block of wrenches on body a by the motion of body b is where a mobility carries but one of both.
+
+    *way* has for each body where the mobilities on the way to it are listed behind, from the body inward: those that carry c,
+    the last body on the way to both, come last.
+    """
+    nu, common = model.nu, way[c + 1] - way[c]
+    first_a, end_a, first_b, end_b = way[a], way[a + 1], way[b], way[b + 1]
+    for at in range(first_b, end_b - common):
+        j = way[at]
+        S = _spatial(columns, j, 0)
+        by_q = _times(C, block, 0, S)
+        if damped:
+            by_q, by_u = _plus(by_q, _times(C, block, _D, _spatial(columns, j, 6))), _times(C, block, _D, S)
+            for other in range(first_a, end_a):
+                i = way[other]
+                _take(D, nu + i, j, _dot(_spatial(columns, i, 0), by_u))
+        for other in range(first_a, end_a):
+            i = way[other]
+            _take(D, i, j, _dot(_spatial(columns, i, 0), by_q))
+    for at in range(first_a, end_a - common):
+        i = way[at]
+        S = _spatial(columns, i, 0)
+        by_q = _transpose_times(C, block, 0, S)
+        if damped:
+            by_u = _transpose_times(C, block, _D, S)
+            for other in range(end_b - common, end_b):
+                j = way[other]
+                _take(D, i, j, _dot(_spatial(columns, j, 6), by_u))
+                _take(D, nu + i, j, _dot(_spatial(columns, j, 0), by_u))
+        for other in range(end_b - common, end_b):
+            j = way[other]
+            _take(D, i, j, _dot(_spatial(columns, j, 0), by_q))

@@ -323,7 +323,7 @@ class Derivatives(OfParts):
                 (nu, wide),
                 before=(whole.of_parts, parts.rows, parts.driven, whole.plan),
                 scratch=(
-                    *(*self._scratch_of_parts(whole), (nu, columns), (m, wide), (all_driven, columns), (all_driven, nu)),
+                    *(*self._scratch_of_parts(whole), (nu, nz + 1), (m, wide), (all_driven, columns), (all_driven, nu)),
                     *((num_rows, nu), (m, nu), (nu, m), (m, m), (m, wide), (max(nu, m), PACKED), self._column_scratch()),
                     (nu, nu),
                 ),
@@ -356,7 +356,7 @@ class Derivatives(OfParts):
                 (nu, 3 * nu),
                 before=(whole.of_parts, whole.plan_of_inverse),
                 scratch=(
-                    *((self._template.tree.nb, 6), *self._scratch_of_parts(whole), (nu, 2 * nu)),
+                    *((self._template.tree.nb, 6), *self._scratch_of_parts(whole)),
                     *(self._column_scratch(), (nu, nu)),
                 ),
                 alone=_never,

@@ -15,7 +15,7 @@ from .external_loads import all_named, beside, first_named, text_of
 from .xml_element import Element, read_xml
 
 #: The element of each tool.
-TOOLS = {"InverseKinematicsTool": "ik", "InverseDynamicsTool": "id"}
+TOOLS = {"InverseKinematicsTool": "ik", "InverseDynamicsTool": "id", "AnalyzeTool": "so"}
 
 
 @dataclass(kw_only=True)
@@ -24,9 +24,11 @@ class ToolSetup:
 
     Attributes
     ----------
-    kind : {"ik", "id"}
+    kind : {"ik", "id", "so"}
     model, markers, motion, loads, output : Path or None
         Files: of the model, the markers, the coordinates, the external loads; and what the result goes to.
+    exponent, muscle_physiology, reserves : float, bool, dict of str to float
+        Of a static optimization; optimal forces by the coordinate's name.
     weights : dict of str to float
         Of markers; those that the file does not list are left out, if it lists any.
     coordinates : dict of str to float or None
@@ -52,10 +54,13 @@ class ToolSetup:
     accuracy: float = 1e-5
     constraint_weight: float = np.inf
     cutoff: float | None = None
+    exponent: float = 2.0
+    muscle_physiology: bool = True
+    reserves: dict[str, float] = field(default_factory=dict)
 
 
 def read_tool_setup(path: str | os.PathLike[str]) -> ToolSetup:
-    """Read a setup file of OpenSim's InverseKinematicsTool or InverseDynamicsTool.
+    """Read a setup file of OpenSim's InverseKinematicsTool, InverseDynamicsTool, or AnalyzeTool with StaticOptimization.
 
     Raises
     ------
@@ -83,9 +88,34 @@ def read_tool_setup(path: str | os.PathLike[str]) -> ToolSetup:
         setup.motion = _file(path, tool, "coordinates_file")
         setup.loads = _file(path, tool, "external_loads_file")
         setup.output = _name(tool, "output_gen_force_file")
+        if setup.kind == "so":
+            _read_optimization(path, tool, setup)
         cutoff = _number(path, tool, "lowpass_cutoff_frequency_for_coordinates", -1.0)
         setup.cutoff = cutoff if cutoff >= 0.0 else None
     return setup
+
+
+def _read_optimization(path: Path, tool: Element, setup: ToolSetup) -> None:
+    """Times, the analysis' settings, and coordinate actuators of further files of forces, as reserves."""
+    analysis = first_named(tool, "StaticOptimization")
+    if analysis is None:
+        raise ModelError(f"{path}:{tool.line}: of an AnalyzeTool the analysis StaticOptimization is known; there is none")
+    setup.start, setup.end = _number(path, tool, "initial_time", -np.inf), _number(path, tool, "final_time", np.inf)
+    setup.exponent = _number(path, analysis, "activation_exponent", 2.0)
+    setup.muscle_physiology = (text_of(analysis, "use_muscle_physiology") or "true").lower() == "true"
+    for name in text_of(tool, "force_set_files").split():
+        if name.lower() == "unassigned":
+            continue
+        root = read_xml(beside(path, name), with_text=True, any_bytes=True, faults=[])
+        for one in all_named(root, "CoordinateActuator"):
+            coordinate = text_of(one, "coordinate").rpartition("/")[2]
+            setup.reserves[coordinate] = _number(path, one, "optimal_force", 1.0)
+        for tag in ("PointActuator", "TorqueActuator"):
+            for one in all_named(root, tag):
+                raise ModelError(
+                    f"{beside(path, name)}:{one.line}: {tag} {one.attributes.get('name', '')!r} is no CoordinateActuator; give "
+                    "one for each coordinate of the joint to Ground in its place"
+                )
 
 
 def _read_tasks(path: Path, tool: Element, setup: ToolSetup) -> None:

@@ -3,7 +3,8 @@
 A new kind is a file beside this one. It provides
 
 1. compiled functions ``active(model, x, n)`` and ``passive(model, x, n)`` of the normalized fiber length n,
-   ``tendon(model, x, n)`` of the normalized tendon length, all as a part of the largest isometric force;
+   ``tendon(model, x, n)`` of the normalized tendon length, ``by_velocity(model, x, v)`` of the normalized fiber velocity, all
+   as a part of the largest isometric force;
    ``contract(model, i, x, z, length, speed)``, which gives fiber length, cos of the pennation angle, fiber velocity, tendon
    force, active force, elastic and damping force of the fiber, the velocity of the fiber's end along the tendon, and the rate
    of its second z; and
@@ -58,6 +59,7 @@ class Functions(NamedTuple):
     contract: Callable[..., Any]
     stored: Callable[..., Any]
     activation_rate: Callable[..., Any]
+    by_velocity: Callable[..., Any]
     #: How many of its numbers come before the path's ratio.
     num_numbers: int
 
@@ -408,6 +410,33 @@ class Muscle(Force):
     def tendon_force_length(self, n: ArrayLike) -> Any:
         """The tendon's force at normalized lengths, by the largest isometric force; of a default state's parameters."""
         return self._at(self.FUNCTIONS.tendon, "normalized tendon lengths", n)
+
+    def calc_rigid_tendon_forces(self, length: ArrayLike, speed: ArrayLike) -> tuple[Array, Array]:
+        """What the muscle would pull with if its tendon did not stretch, at lengths and speeds of its path.
+
+        Parameters
+        ----------
+        length, speed : array_like
+            Of the path, one shape.
+
+        Returns
+        -------
+        active : array
+            The active force along the tendon at full activation, of a default state's parameters.
+        passive : array
+            The passive one, without damping.
+        """
+        lengths, speeds = np.broadcast_arrays(checks.numbers("length", length), checks.numbers("speed", speed))
+        n = np.array(self.default_numbers)
+        pool = SimpleNamespace(force_numbers=n[:, None])
+        along = lengths.ravel() - n[SLACK]
+        fiber = np.maximum(np.hypot(np.maximum(along, 0.0), n[HEIGHT]), self._shortest(n))
+        cos = np.asarray(_fiber.cosine(pool, 0, fiber))
+        velocity = np.where(along > 0.0, speeds.ravel() * cos, 0.0) / (n[_fiber.SPEED] * n[FIBER])
+        normal, scale = fiber / n[FIBER], n[STRENGTH] * cos
+        active = scale * self.FUNCTIONS.active(pool, 0, normal) * self.FUNCTIONS.by_velocity(pool, 0, velocity)
+        passive = scale * self.FUNCTIONS.passive(pool, 0, normal)
+        return np.asarray(active).reshape(lengths.shape), np.asarray(passive).reshape(lengths.shape)
 
     # ------------------------------------------------------------------------------------------ equilibrium
 

@@ -83,6 +83,12 @@ def by_velocity(v: Any) -> Any:
 
 
 @generic
+def by_normalized_velocity(model: Any, x: int, v: Any) -> Any:
+    """fv, whatever the parameters."""
+    return by_velocity(v)
+
+
+@generic
 def velocity_of(fv: Any) -> Any:
     """v."""
     x = (fv - _D4) / _D1
@@ -243,7 +249,7 @@ class DeGrooteFregly2016(Muscle):
     (('activation', 'normalized_tendon_force'), 1.0)
     """
 
-    FUNCTIONS = Functions(active, passive, tendon, contract, stored, activation_rate, END)
+    FUNCTIONS = Functions(active, passive, tendon, contract, stored, activation_rate, by_normalized_velocity, END)
     _VARIABLE = "normalized_tendon_force"
 
     (

@@ -279,7 +279,7 @@ class Millard2012Equilibrium(Muscle):
     (199.851464, 0.096682141)
     """
 
-    FUNCTIONS = Functions(active, passive, tendon, contract, stored, _fiber.activation_rate, END)
+    FUNCTIONS = Functions(active, passive, tendon, contract, stored, _fiber.activation_rate, by_velocity, END)
 
     get_default_fiber_damping, set_default_fiber_damping, get_fiber_damping, set_fiber_damping = parameters.scalar(
         "fiber_damping", "", _damping, "the damping of a damped fiber, by the largest isometric force and velocity"

@@ -78,6 +78,22 @@ def fiber_velocity(model: Any, x: int, a: Any, strength: Any, force: Any) -> Any
 
 
 @generic
+def by_velocity(model: Any, x: int, v: Any) -> Any:
+    """The active force at full activation by that at rest: the inverse of `fiber_velocity`."""
+    af, flen, threshold = number(model, x + AF), number(model, x + FLEN), number(model, x + THRESHOLD)
+    c = (2.0 + 2.0 / af) / (flen - 1.0)
+    last = threshold * flen
+    v_last = (last - 1.0) / (c * (flen - last))
+    slope = 1.0 / (c * (flen - last)) * (1.0 + (last - 1.0) / (flen - last))  # of v by the force, where that is last
+    shortening = where(v < -1.0, zero(v), (1.0 + v) / (1.0 - where(v < 0.0, v, zero(v)) / af))
+    at = where(v < 0.0, zero(v), where(v > v_last, v_last + zero(v), v))
+    lengthening = (1.0 + c * flen * at) / (1.0 + c * at)
+    beyond = lengthening + where(v > v_last, (v - v_last) / slope, zero(v))
+    below = where(v < -1.0, (v + 1.0) / (1.0 + 1.0 / af), zero(v))  # along the tangent at the fastest shortening
+    return where(v < 0.0, shortening + below, beyond)
+
+
+@generic
 def contract(model: Any, i: int, x: int, z: int, length: Any, speed: Any) -> Any:
     """See `base.Functions`."""
     strength, lopt = number(model, x + STRENGTH), number(model, x + FIBER)
@@ -170,7 +186,7 @@ class Thelen2003(Muscle):
     ('activation', 'fiber_length')
     """
 
-    FUNCTIONS = Functions(active, passive, tendon, contract, stored, _fiber.activation_rate, END)
+    FUNCTIONS = Functions(active, passive, tendon, contract, stored, _fiber.activation_rate, by_velocity, END)
 
     (
         get_default_tendon_strain_at_max_isometric_force,

@@ -293,11 +293,14 @@ class Whole(Sweep):
         plan, other = parts.plan, of_inverse.plan
         #: How many blocks of derivatives there are: of bodies, of what couples two, and a spare one.
         self.num_blocks = tree.nb + len(plan.crossings) + 1
-        self._addresses = (
+        #: Records of Duals that have had other than the tree's parameters.
+        self._departed: set[int] = set()
+        addresses = (
             columns.contribute.address(with_tangents=True) if max(plan.by_columns, plan.by_rest, other.by_columns) >= 0 else 0,
             columns.sweep_kinematics.address(with_tangents=True) if self.bent.any() else 0,
             contacts.contribute_pair.address(with_tangents=True) if len(plan.contacts) else 0,
         )
+        self._addresses = np.array(addresses, np.int64)
 
     def _work(self) -> tuple[Any, ...]:
         try:
@@ -306,32 +309,32 @@ class Whole(Sweep):
             return self._made_work()
 
     def _made_work(self) -> tuple[Any, ...]:
-        """A record of Duals, what kernels take of it, and scratch of all kinds."""
+        """A record of Duals, and what kernels take beside a state, see `derivative.of_state`."""
         tree, parts, nu = self._tree, self.parts, self._nu
         duals: Any = tree.new_record(False, True)
         for name in SHORTCUTS:  # zero is always right
             duals.share(name, np.zeros_like(tree.fields[name]))
         duals.share("run_routine", parts.plan.routines)
-        fields = tuple(getattr(duals, name).array[:, 0] for name in columns.FIELDS)
         ends, m, num_rows = 2 * nu + tree.nz + 1, max(len(parts.rows), 1), max(tree.counts["num_rows"], 1)
-        flat_R, R = _both(nu, ends)
-        wide = LANES * -(-ends // LANES) + (nu if len(parts.rows) else 0)
-        D, E, pack = _both(nu, wide), _both(m, wide), aligned_zeros(max(nu, m), PACKED * LANES)
-        flat_stiffness, stiffness = _both(-(-nu // LANES), LANES * NUMBERS_OF_STIFFNESS)
-        flat_inv, _ = _both(matrix_sweep.scratch_rows(nu, tree.num_slots), nu)
+        wide = 3 * LANES * -(-nu // LANES) + tree.nz + 1 if len(parts.rows) or len(parts.driven) else 0
+        pack = aligned_zeros(max(nu, m), PACKED * LANES).reshape(-1, PACKED, LANES)
+        flat_inv, wide_inv = _both(matrix_sweep.scratch_rows(nu, tree.num_slots), nu)
         flat_inv[matrix_sweep.PLACES] = np.arange(flat_inv.shape[1])
-        more = (
+        tables, crossings, used, touching, asked = self.plan
+        of_plan = duals.block, self._addresses, *tables, crossings, used, touching, np.array(asked, np.int64)
+        of_tree = *self.of_parts, parts.driven, duals
+        of_parts = (
             *(np.zeros((tree.nq, 6)), np.zeros((nu if self.bent.any() else 1, kernels.NUMBERS_OF_BENDS))),
             *(np.zeros((nu + tree.nq, 1)), np.zeros((tree.nb, 6)), np.zeros((nu, columns.NUMBERS_OF_COLUMN))),
-            *(np.zeros((self.num_blocks, local.NUMBERS_OF_BLOCK)), flat_stiffness, stiffness, self._scratch_of_one()),
-            *(R, flat_R),
+            *(np.zeros((self.num_blocks, local.NUMBERS_OF_BLOCK)), *_both(-(-nu // LANES), LANES * NUMBERS_OF_STIFFNESS)),
         )
+        units, seeding, pushing, sums = self._scratch_of_one()
+        of_one = *units, *seeding, *pushing, sums, np.zeros((nu, tree.nz + 1))
         solving = (
-            *(np.zeros((nu, nu)), np.zeros((nu, ends)), *D, *E, _both(m, wide)[1], np.zeros((num_rows, nu))),
-            *(np.zeros((m, nu)), np.zeros((nu, m)), np.zeros((m, m)), pack.reshape(-1, PACKED, LANES)),
+            *(np.zeros((nu, nu)), np.zeros((nu if wide else 0, ends)), *_both(nu, wide), *_both(m, wide), _both(m, wide)[1]),
+            *(np.zeros((num_rows, nu)), np.zeros((m, nu)), np.zeros((nu, m)), np.zeros((m, m)), pack, flat_inv, wide_inv),
         )
-        inverse = flat_inv, flat_inv.reshape(len(flat_inv), -1, LANES)
-        return duals, (duals.block, self._addresses, fields), kernels.make_work(*self._counts), more, solving, inverse
+        return *of_plan, *of_tree, *kernels.make_work(*self._counts), *of_parts, *of_one, *solving
 
     def _scratch_of_one(self) -> tuple[Any, ...]:
         """Directions of a body, seeds, wrenches and sums of one state's Duals."""
@@ -349,7 +352,9 @@ class Whole(Sweep):
 
     def _put(self, state: State, duals: Any) -> None:
         """Let the record of Duals have the state's parameters, and what contacts remember."""
-        duals.block.reshape(-1)[_PLACES] = state.block[_PLACES]
+        if state.own_fields or id(duals) in self._departed:
+            duals.block.reshape(-1)[_PLACES] = state.block[_PLACES]
+            self._departed.add(id(duals))
         if self._tree.counts["bristle_rows"]:
             duals.bristle_memory[:] = state.record.bristle_memory[: len(duals.bristle_memory.values)]
 
@@ -357,20 +362,21 @@ class Whole(Sweep):
     def work_of_lanes(self, state: State) -> Iterator[tuple[Any, tuple[Any, ...]]]:
         """A record of Duals with a state's parameters, and what a kernel of many states takes for one after the other."""
         work = self._work()
-        duals, of_duals, _, more, _, _ = work
+        duals = work[_DUALS]
         self._put(state, duals)
-        yield duals, (of_duals, more[8])
+        yield duals, ((duals.block, self._addresses), _of_one(work))
+        self._departed.add(id(duals))
         self._pool.append(work)
 
     def residual(self, state: State, u_dot: Array, A: Array) -> tuple[Array, Array]:
         """Derivatives of inverse dynamics by q and u, at *u_dot* and the accelerations of the bodies."""
         work, nu = self._work(), self._nu
-        duals, of_duals, scratch, more, _, _ = work
         by_q, by_u = np.empty((nu, nu)), np.empty((nu, nu))
-        self._put(state, duals)
+        self._put(state, work[_DUALS])
+        rigid, parts = work[of_state.RIGID : of_state.RIGID + 4], work[of_state.PARTS : of_state.OF_ONE]
         of_state.calc_inverse_dynamics_derivatives(
-            *(state.block, of_duals, self.plan_of_inverse, self.of_parts, scratch, more, u_dot, A.reshape(-1, 6)),
-            *(_NOTHING, by_q, by_u),
+            *(state.block, work[0], self._addresses, self.plan_of_inverse, self.of_parts, rigid, parts, _of_one(work)),
+            *(u_dot, A.reshape(-1, 6), _NOTHING, by_q, by_u),
         )
         self._pool.append(work)
         return by_q, by_u
@@ -379,26 +385,45 @@ class Whole(Sweep):
         self, system: OnManifold, state: State, q: Any, u: Any, forces: Any = None
     ) -> ForwardDynamicsDerivatives:
         """`accelerations` at *q* and *u*, where the state is realized with *forces* beside the elements'."""
-        system.realize(state, q=q, u=u, mobility_forces=forces)
-        return self.accelerations(system, state)
+        found = self._call(system, state, 0, q, u, self._no_forces if forces is None else forces)
+        if type(found) is int:
+            if found != NOT_PLAIN:
+                state.invalidate_q()
+                system.explain(state, found)
+            system.realize(state, q=q, u=u, mobility_forces=forces)
+            return self.accelerations(system, state)
+        state.valid = _REALIZED
+        state.stage_number = _ACCELERATION
+        return found
 
     def accelerations(self, system: OnManifold, state: State) -> ForwardDynamicsDerivatives:
         """Derivatives of the state's u_dot by q, u, z, mobility forces and time, where it is realized unless it is."""
-        work, nu, parts = self._work(), self._nu, self.parts
-        duals, of_duals, scratch, more, solving, inverse = work
         if validity.EVERYTHING & ~state.valid:
             system.compute(state, _REALIZED)
-        by_q, by_u, by_forces, by_time = np.empty((nu, nu)), np.empty((nu, nu)), np.empty((nu, nu)), np.empty(nu)
-        by_z = np.zeros((nu, len(state.z_values)))
-        self._put(state, duals)
-        constrained = len(parts.rows) > 0
-        given = state.block, of_duals, self.plan, self.of_parts, constrained, parts.driven, *inverse, scratch, more, solving
-        of_state.calc_forward_dynamics_derivatives(*given, by_q, by_u, by_z, by_forces, by_time)
+        return self._call(system, state, state.valid, state.q_values, state.u_values, self._no_forces)
+
+    def _call(self, system: OnManifold, state: State, valid: int, q: Any, u: Any, forces: Any) -> Any:
+        """The kernel's result, or its status."""
+        work, num_z = self._work(), len(state.z_values)
+        self._put(state, work[_DUALS])
+        found: Any = (_whole_kernel.code or _whole_kernel.load())(
+            *(state.block, system.plain_routine, valid, state.q_values, state.u_values, q, u, forces, work),
+            *(ForwardDynamicsDerivatives, _zeros((self._nu, num_z)) if num_z else self._no_z),
+        )
         self._pool.append(work)
-        return ForwardDynamicsDerivatives(by_q, by_u, by_z, by_forces, by_time)
+        return found
 
 
 _NOTHING = np.zeros((0, 0))
+_whole_kernel = of_state.calc_accelerations_derivatives
+#: Where a record of Duals is among what kernels take.
+_DUALS = of_state.TREE + 6
+
+
+def _of_one(work: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Scratch of one state's Duals."""
+    first, second, flat, seeds, pushed, wide, sums = work[of_state.OF_ONE : of_state.OF_ONE + 7]
+    return (first, second), (flat, seeds), (pushed, wide), sums
 
 
 def _both(rows: int, columns: int) -> tuple[Array, Array]:

@@ -158,7 +158,7 @@ def put_inverse_of_gram(model: Record, row_of: Any, W: Any) -> None:
             for i in range(m):
                 store(model.row_work, first + i, 0, o)
             store(model.row_work, first + place, 0, o + 1.0)
-            again = 1 - call_routine(model.constrain[SOLVE_ROWS], model, g, again)
+            again = call_routine(model.constrain[SOLVE_ROWS], model, g, again)
             for s in range(model.num_rows):
                 other = model.row_place[s] - first
                 if row_of[s] >= 0 and 0 <= other < m:

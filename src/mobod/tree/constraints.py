@@ -173,13 +173,10 @@ def solve_group(model: Record, g: int) -> None:
 
 @routine
 def solve_rows(model: Record, g: int, again: int) -> int:
-    """`solve_group`, which accelerations, projections and operators share; 1 where redundant rows have been dropped.
-
-    Where none has been, other right sides can be solved *again* with the same factor.
-    """
+    """`solve_group`, which accelerations, projections and operators share; how other right sides are solved *again*."""
     rows, m = model.group_first_row[g], model.group_num_rows[g]
-    if again != 0:
-        return gram_solve.solve_again(model, model.group_gram[g], m, rows, model.row_work)
+    if again != gram_solve.ANEW:
+        return gram_solve.solve_again(model, model.group_gram[g], m, rows, model.row_work, again)
     constraint_paths.form_gram(model, g)
     dropped = gram_solve.factor(model, g)
     return gram_solve.solve(model, model.group_gram[g], m, rows, model.row_work, dropped)

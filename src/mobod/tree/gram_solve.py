@@ -23,6 +23,9 @@ REDUNDANT = 1e-11
 ROUNDING = 3e-5
 #: It moves nothing if its square is at most this part of its scale (`constraint_paths`), whatever the masses are.
 IDLE = 1e-20
+#: How other right sides are solved: with a factor that is to be made anew, since some lanes have dropped rows, or the present
+#: one, of which no row is dropped, or which is orthogonal.
+ANEW, WHOLE, ORTHOGONAL = 0, 1, 2
 
 
 @generic
@@ -79,21 +82,25 @@ def _angle_of(model: Record, g: int, row: int) -> Any:
 
 @generic
 def solve(model: Record, first: int, m: int, rows: int, x: Any, dropped: Any) -> int:
-    """x[rows:] becomes W^+ x[rows:]. `factor` has made W into L, and returned *dropped*."""
+    """x[rows:] becomes W^+ x[rows:]; how others are solved. `factor` has made W into L, and returned *dropped*."""
     if any_not_finite(where(dropped > 0.0, 1e308 + zero(dropped), zero(dropped)) * 1e308):
         if num_lanes(dropped) > 1:  # the other lanes go their own way, so that no lane's bits depend on its neighbours
             _solve_whole(model, first, m, rows, x, dropped)
         _orthogonalize(model, first, m)
         _solve_redundant(model, first, m, rows, x, dropped)
-        return 1
-    return solve_again(model, first, m, rows, x)
+        return ANEW if num_lanes(dropped) > 1 else ORTHOGONAL
+    return solve_again(model, first, m, rows, x, WHOLE)
 
 
 @generic
-def solve_again(model: Record, first: int, m: int, rows: int, x: Any) -> int:
-    """The same by a factor of which no row has been dropped."""
-    _solve_whole(model, first, m, rows, x, zero(load(model.time, 0, 0)))
-    return 0
+def solve_again(model: Record, first: int, m: int, rows: int, x: Any, how: int) -> int:
+    """The same by the factor that is there, WHOLE or ORTHOGONAL."""
+    o = zero(load(model.time, 0, 0))
+    if how == ORTHOGONAL:
+        _solve_redundant(model, first, m, rows, x, o + 1.0)
+    else:
+        _solve_whole(model, first, m, rows, x, o)
+    return how
 
 
 @generic

@@ -1,0 +1,192 @@
+"""IPOPT, the interior-point method of CasADi's wheel, with sparse first and second derivatives.
+
+Source: Wächter and Biegler 2006.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from ..algebra.arrays import Array
+from .solution import Solution
+from .transcription import Transcription
+
+_CALM = {"print_level": 0, "sb": "yes"}
+
+
+def is_there() -> bool:
+    """Whether CasADi can be imported."""
+    try:
+        import casadi  # noqa: F401
+    except ImportError:
+        return False
+    return True
+
+
+def solve(
+    program: Transcription,
+    guess: Array,
+    tolerance: float,
+    max_iterations: int,
+    settings: Mapping[str, Any],
+    show: Callable[[int, float, float], Any],
+    exact: bool,
+    multipliers: tuple[Array, Array] | None = None,
+) -> Solution:
+    """Solve a program from a guess; *show* gets the iteration, the cost, and how far equations and bounds are missed."""
+    import casadi
+
+    function, watcher = _classes()
+    n, m = program.n, program.m
+    pattern, hessian = program.jacobian_pattern, program.hessian_pattern
+    J = casadi.Sparsity(*_ccs(pattern, max(m, 0), n))
+    H = casadi.Sparsity(*_ccs(hessian, n, n))
+    dense = casadi.Sparsity.dense
+    x, p, g, one = dense(n, 1), dense(0, 1), dense(m, 1), dense(1, 1)
+    parts = {
+        "nlp": function(
+            "nlp", [x, p], [one, g], lambda v, *_: (program.cost(v), program.constraints(v)), ["x", "p"], ["f", "g"]
+        ),
+        "grad_f": function("nlp_grad_f", [x, p], [one, x], lambda v, *_: (program.cost(v), program.gradient(v))),
+        "jac_g": function("nlp_jac_g", [x, p], [g, J], lambda v, *_: (program.constraints(v), program.jacobian(v))),
+        "hess_lag": function("nlp_hess_l", [x, p, one, g], [H], lambda v, _, f, lam: (program.hessian(v, float(f[0]), lam),)),
+    }
+    watch = watcher(n, m, program, show)
+    more: dict[str, Any] = {"ipopt": {**_CALM, "tol": tolerance, "max_iter": max_iterations, **settings}}
+    if exact:
+        more["hess_lag"] = parts["hess_lag"]
+    else:
+        more["ipopt"].setdefault("hessian_approximation", "limited-memory")
+    if multipliers is not None:
+        more["ipopt"] |= {"warm_start_init_point": "yes", "mu_init": 1e-4, "warm_start_bound_push": 1e-6}
+    solver = casadi.nlpsol(
+        "plan",
+        "ipopt",
+        parts["nlp"],
+        {
+            "grad_f": parts["grad_f"],
+            "jac_g": parts["jac_g"],
+            "iteration_callback": watch,
+            "print_time": False,
+            "error_on_fail": False,
+            "show_eval_warnings": False,
+            "calc_lam_p": False,
+            "no_nlp_grad": True,
+            **more,
+        },
+    )
+    given = {"x0": guess, "lbx": program.low, "ubx": program.high, "lbg": program.g_low, "ubg": program.g_high}
+    if multipliers is not None:
+        given |= {"lam_g0": multipliers[0], "lam_x0": multipliers[1]}
+    found = solver(**given)
+    if watch.error is not None:
+        raise watch.error
+    for part in parts.values():
+        if part.error is not None and not isinstance(part.error, ArithmeticError):
+            raise part.error
+    status = solver.stats()
+    return Solution(
+        np.array(found["x"]).ravel(),
+        bool(status["success"]),
+        str(status["return_status"]).replace("_", " ").lower(),
+        int(status["iter_count"]),
+        (np.array(found["lam_g"]).ravel(), np.array(found["lam_x"]).ravel()),
+    )
+
+
+def _ccs(pattern: Any, rows: int, columns: int) -> tuple[int, int, list[int], list[int]]:
+    counts = np.bincount(pattern.columns, minlength=columns)
+    return rows, columns, [0, *np.cumsum(counts).tolist()], pattern.rows.tolist()
+
+
+@functools.cache
+def _classes() -> tuple[Any, Any]:
+    """Callbacks of CasADi's: a function of arrays whose results are entries, and one that watches iterations."""
+    import casadi
+
+    class Function(casadi.Callback):
+        def __init__(self, name: str, takes: Any, gives: Any, compute: Any, inputs: Any = None, outputs: Any = None) -> None:
+            casadi.Callback.__init__(self)
+            self._takes, self._gives, self._compute = takes, gives, compute
+            self._names = inputs, outputs
+            self.error: BaseException | None = None
+            self.construct(name, {})
+
+        def get_n_in(self) -> int:
+            return len(self._takes)
+
+        def get_n_out(self) -> int:
+            return len(self._gives)
+
+        def get_name_in(self, i: int) -> str:
+            return self._names[0][i] if self._names[0] else f"i{i}"
+
+        def get_name_out(self, i: int) -> str:
+            return self._names[1][i] if self._names[1] else f"o{i}"
+
+        def get_sparsity_in(self, i: int) -> Any:
+            return self._takes[i]
+
+        def get_sparsity_out(self, i: int) -> Any:
+            return self._gives[i]
+
+        def has_eval_buffer(self) -> bool:
+            return True
+
+        def eval_buffer(self, arguments: Any, results: Any) -> int:
+            try:
+                found = self._compute(
+                    *(
+                        np.zeros(size.nnz()) if one is None else np.frombuffer(one, np.float64)  # none where all are zero
+                        for one, size in zip(arguments, self._takes, strict=True)
+                    )
+                )
+            except BaseException as error:
+                self.error = error
+                return 1
+            for buffer, value in zip(results, found, strict=True):
+                if buffer is not None and len(buffer):
+                    np.frombuffer(buffer, np.float64)[:] = np.ravel(value)
+            return 0
+
+    class Watcher(casadi.Callback):
+        def __init__(self, n: int, m: int, program: Transcription, show: Any) -> None:
+            casadi.Callback.__init__(self)
+            self._sizes, self._program, self._show, self._count = (n, m), program, show, 0
+            self.error: BaseException | None = None
+            self.construct("watch", {})
+
+        def get_n_in(self) -> int:
+            return casadi.nlpsol_n_out()
+
+        def get_n_out(self) -> int:
+            return 1
+
+        def get_name_in(self, i: int) -> str:
+            return casadi.nlpsol_out(i)
+
+        def get_sparsity_in(self, i: int) -> Any:
+            n, m = self._sizes
+            sizes = {"f": 1, "x": n, "lam_x": n, "g": m, "lam_g": m}
+            return casadi.Sparsity.dense(sizes.get(casadi.nlpsol_out(i), 0), 1)
+
+        def eval(self, arguments: Any) -> list[Any]:
+            try:
+                named = dict(zip((casadi.nlpsol_out(i) for i in range(casadi.nlpsol_n_out())), arguments, strict=True))
+                g, low, high = np.array(named["g"]).ravel(), self._program.g_low, self._program.g_high
+                missed = float(np.maximum(low - g, g - high).max(initial=0.0))
+                self._show(self._count, float(named["f"]), missed)
+                self._count += 1
+            except BaseException as error:
+                self.error = error
+                return [1]
+            return [0]
+
+    return Function, Watcher
+
+
+__all__ = ["is_there", "solve"]

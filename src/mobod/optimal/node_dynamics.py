@@ -1,0 +1,238 @@
+"""The rates of the states at all nodes at once, and their derivatives, by one `Ensemble` for each number of nodes.
+
+F = (q_dot, u_dot, z_dot) of y = (x, w), x = (q, u, z) as they are stored and w forces on mobilities, of the time t and of
+parameters p. u_dot has exact derivatives; those of q_dot, where it is not u, and of z_dot take differences of fourth order,
+as do those by p. Second derivatives are central differences of the first ones, to about 1e-8 of them.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ..algebra.arrays import Array
+from ..ensemble.ensemble import Ensemble
+from ..state.state import State
+from ..system import tangents
+from ..system.settings import Setting
+from ..value.stage import Stage
+
+#: Steps of differences of fourth order of rates, and of second order of their derivatives.
+_STEP, _SECOND = 5e-4, 1e-5
+#: Ensembles that are kept.
+_KEPT = 12
+
+
+class NodeDynamics:
+    """Rates of states of a system under forces on mobilities.
+
+    Parameters
+    ----------
+    system : MultibodySystem
+    state : State
+        Whose modelling choices and parameters all nodes share.
+    acted_on : sequence of int
+        The numbers of the mobilities.
+    settings : sequence of (Setting, int)
+        The parameters p: numbers of settings, counted from where they are in *state*.
+    limits : sequence of (float, float)
+        Between which p stay: a stiffness below zero is refused by its setter, and no difference goes there.
+    """
+
+    def __init__(
+        self,
+        system: Any,
+        state: State,
+        acted_on: list[int],
+        settings: list[tuple[Setting, int]],
+        limits: list[tuple[float, float]],
+    ) -> None:
+        self._system, self._state, self._settings = system, state, settings
+        self._limits = np.reshape(limits, (-1, 2)).T
+        tree = state.tree
+        self.nq, self.nu, self.nz = tree.nq, tree.nu, len(state.z_view)
+        self.nx, self.m = self.nq + self.nu + self.nz, len(acted_on)
+        self._acted_on = acted_on
+        self._turns = bool(tangents.has_rates(state))
+        self._ensembles: OrderedDict[Any, Ensemble] = OrderedDict()
+
+    def pattern(self) -> Any:
+        """Which of the derivatives by (x, w) can be other than zero ``(nx, nx + m)``."""
+        nq, nu = self.nq, self.nu
+        found = np.ones((self.nx, self.nx + self.m), bool)
+        found[:nq] = False
+        found[:nq, nq : nq + nu] = True if self._turns else np.eye(nu, dtype=bool)
+        if self._turns:
+            found[:nq, :nq] = True
+        found[nq + nu :, self.nx :] = False
+        return found
+
+    def ensemble(self, n: int, p: Array) -> Ensemble:
+        """That of *n* states with these parameters."""
+        key = n, np.asarray(p).tobytes()
+        found = self._ensembles.pop(key, None)
+        if found is None:
+            found = Ensemble(self._system, n, state=self.moved(p))
+        self._ensembles[key] = found
+        if len(self._ensembles) > _KEPT:
+            self._ensembles.popitem(last=False)
+        return found
+
+    def moved(self, p: Array) -> State:
+        """The state with these parameters."""
+        state = self._state
+        if len(self._settings):
+            state, p = state.copy(), np.clip(p, *self._limits)
+            for (setting, i), change in zip(self._settings, p, strict=True):
+                setting.shift(state, i, float(change))
+            self._system.realize(state, Stage.INSTANCE)
+        return state
+
+    def rates(self, y: Array, t: Array, p: Array) -> Array:
+        """F ``(n, nx)`` of n nodes: y ``(n, nx + m)``, t ``(n,)``, p ``(np,)``."""
+        ensemble = self._at(y, t, p)
+        ensemble.realize(mobility_forces=self._forces(y))
+        nq, nu, u_dot = self.nq, self.nu, np.asarray(ensemble.u_dot)
+        found = np.empty((len(y), self.nx))
+        found[:, :nq] = ensemble.q_dot if self._turns else y[:, nq : nq + nu]
+        found[:, nq : nq + nu] = u_dot
+        if self.nz:
+            found[:, nq + nu :] = ensemble.z_dot
+        return found
+
+    def derivatives(self, y: Array, t: Array, p: Array) -> tuple[Array, Array, Array]:
+        """Derivatives of F by y ``(n, nx, nx + m)``, by t ``(n, nx)`` and by p ``(n, nx, np)``."""
+        nq, nu, nx, n = self.nq, self.nu, self.nx, len(y)
+        ensemble = self._at(y, t, p)
+        out = ensemble.calc_forward_dynamics_derivatives(q=y[:, :nq], u=y[:, nq : nq + nu], mobility_forces=self._forces(y))
+        J, by_t = np.zeros((n, nx, nx + self.m)), np.zeros((n, nx))
+        of_u = slice(nq, nq + nu)
+        J[:, of_u, of_u], J[:, of_u, nx:] = out.u, out.mobility_forces[:, :, self._acted_on]
+        J[:, of_u, nq + nu : nx], by_t[:, of_u] = out.z, out.time
+        if self._turns:
+            J[:, of_u, :nq] = out.q @ self.back(y, t, p)
+            J[:, :nq, of_u] = self._matrices_n(y, t, p)
+            J[:, :nq, :nq] = self._along(y, t, p, range(nq), slice(0, nq))
+        else:
+            J[:, of_u, :nq] = out.q
+            J[:, :nq, of_u] = np.eye(nu)
+        if self.nz:
+            J[:, nq + nu :, :nx] = self._along(y, t, p, range(nx), slice(nq + nu, nx))
+            h = _STEP
+            by_t[:, nq + nu :] = sum(
+                c * self.rates(y, t + k * h, p)[:, nq + nu :] for k, c in ((1, 8.0), (-1, -8.0), (2, -1.0), (-2, 1.0))
+            ) / (12.0 * h)
+        return J, by_t, self._by_parameters(y, t, p)
+
+    def second(self, y: Array, t: Array, p: Array, weights: Array, with_time: bool) -> Array:
+        """Second derivatives of *weights* ``(n, nx)`` times F, by (y, t, p): ``(n, nx + m + 1 + np, ...)``, symmetric."""
+        n, ny, nx = len(y), self.nx + self.m, self.nx
+        size = ny + 1 + len(p)
+        H = np.zeros((n, size, size))
+        columns = []
+        h = _SECOND * np.maximum(1.0, np.abs(y[:, :nx]))
+        moves = np.zeros((2 * nx, n, ny))
+        for k in range(nx):
+            moves[2 * k, :, k], moves[2 * k + 1, :, k] = h[:, k], -h[:, k]
+        found = self._gradients((y + moves).reshape(-1, ny), np.tile(t, 2 * nx), p, np.tile(weights, (2 * nx, 1)))
+        found = found.reshape(nx, 2, n, size)
+        columns += [(k, (found[k, 0] - found[k, 1]) / (2.0 * h[:, k, None])) for k in range(nx)]
+        if with_time:
+            at = [self._gradients(y, t + s * _SECOND, p, weights) for s in (1, -1)]
+            columns.append((ny, (at[0] - at[1]) / (2.0 * _SECOND)))
+        for k in range(len(p)):
+            columns.append((ny + 1 + k, self.by_parameter(lambda other: self._gradients(y, t, other, weights), p, k)))
+        done = [k for k, _ in columns]
+        for k, column in columns:
+            H[:, :, k] = column
+        rest = np.setdiff1d(np.arange(size), done)  # forces, in which F is linear: their columns are these rows
+        H[:, :, rest] = np.swapaxes(H[:, rest], 1, 2)
+        H[:, rest[:, None], rest] = 0.0
+        return 0.5 * (H + np.swapaxes(H, 1, 2))
+
+    def back(self, y: Array, t: Array, p: Array) -> Array:
+        """N^+ of all nodes ``(n, nu, nq)``: displacements by q as it is stored."""
+        if not self._turns:
+            return np.broadcast_to(np.eye(self.nu), (len(y), self.nu, self.nq))
+        N = self._matrices_n(y, t, p)
+        found: Any = np.linalg.solve(np.swapaxes(N, 1, 2) @ N, np.swapaxes(N, 1, 2))
+        return found
+
+    def step(self, k: int) -> float:
+        """A step for differences by parameter k."""
+        setting, i = self._settings[k]
+        return setting.step(self._state, i)
+
+    def by_parameter(self, f: Callable[[Array], Array], p: Array, k: int) -> Array:
+        """The derivative of a function of p by number k, by differences of fourth order between its limits."""
+        h, (low, high), one = self.step(k), self._limits[:, k], np.eye(len(p))[k]
+        if low <= p[k] - 2.0 * h and p[k] + 2.0 * h <= high:
+            terms = ((1.0, 8.0), (-1.0, -8.0), (2.0, -1.0), (-2.0, 1.0))
+        else:
+            s = 1.0 if p[k] - low < high - p[k] else -1.0
+            terms = ((0.0, -25.0 * s), (s, 48.0 * s), (2.0 * s, -36.0 * s), (3.0 * s, 16.0 * s), (4.0 * s, -3.0 * s))  # type: ignore[assignment]
+        p = np.clip(p, *self._limits)
+        return sum(c * f(p + x * h * one) for x, c in terms) / (12.0 * h)  # type: ignore[return-value]
+
+    # ------------------------------------------------------------------------------------------ inside
+
+    def _gradients(self, y: Array, t: Array, p: Array, weights: Array) -> Array:
+        by_y, by_t, by_p = self.derivatives(y, t, p)
+        return np.concatenate(
+            [
+                np.einsum("na,nab->nb", weights, by_y),
+                np.einsum("na,na->n", weights, by_t)[:, None],
+                np.einsum("na,nap->np", weights, by_p),
+            ],
+            axis=1,
+        )
+
+    def _at(self, y: Array, t: Array, p: Array) -> Ensemble:
+        ensemble = self.ensemble(len(y), p)
+        nq, nu = self.nq, self.nu
+        ensemble.time = t
+        ensemble.q, ensemble.u = y[:, :nq], y[:, nq : nq + nu]
+        if self.nz:
+            ensemble.z = y[:, nq + nu : self.nx]
+        return ensemble
+
+    def _forces(self, y: Array) -> Array:
+        forces = np.zeros((len(y), self.nu))
+        for k, i in enumerate(self._acted_on):
+            forces[:, i] += y[:, self.nx + k]
+        return forces
+
+    def _matrices_n(self, y: Array, t: Array, p: Array) -> Array:
+        """N of all nodes ``(n, nq, nu)``, a column a speed."""
+        nq, nu, ny = self.nq, self.nu, y.shape[1]
+        many = np.zeros((nu, len(y), ny))
+        many[:, :, :nq] = y[:, :nq]
+        for k in range(nu):
+            many[k, :, nq + k] = 1.0
+        ensemble = self._at(many.reshape(-1, ny), np.tile(t, nu), p)
+        ensemble.realize(Stage.VELOCITY)
+        return np.moveaxis(np.asarray(ensemble.q_dot).reshape(nu, len(y), nq), 0, 2)
+
+    def _along(self, y: Array, t: Array, p: Array, of: Any, rows: slice) -> Array:
+        """Derivatives of some of F by some of y, by differences of fourth order ``(n, rows, of)``."""
+        n, ny, k = len(y), y.shape[1], len(of)
+        moves = np.zeros((k, 4, n, ny))
+        h = _STEP * np.maximum(1.0, np.abs(y))
+        for i, column in enumerate(of):
+            for j, factor in enumerate((1.0, -1.0, 2.0, -2.0)):
+                moves[i, j, :, column] = factor * h[:, column]
+        found = self.rates((y + moves).reshape(-1, ny), np.tile(t, 4 * k), p).reshape(k, 4, n, -1)[..., rows]
+        slopes = (8.0 * (found[:, 0] - found[:, 1]) - (found[:, 2] - found[:, 3])) / (12.0 * h.T[list(of), :, None])
+        return np.moveaxis(slopes, 0, 2)
+
+    def _by_parameters(self, y: Array, t: Array, p: Array) -> Array:
+        found = np.zeros((len(y), self.nx, len(p)))
+        for k in range(len(p)):
+            found[:, :, k] = self.by_parameter(lambda other: self.rates(y, t, other), p, k)
+        return found
+
+
+__all__ = ["NodeDynamics"]

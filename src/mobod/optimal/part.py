@@ -1,0 +1,298 @@
+"""Part: one phase in the nonlinear program, with its unknowns, its cost, and its blocks of equations."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ..algebra.arrays import Array
+from .blocks import Block, Continuity, Defects, Ends, OnManifold, Path
+from .functions import NodeFunction
+from .mesh import Mesh
+from .phase import ENDS, Phase
+
+#: The step of second derivatives of users' functions.
+_SECOND = 1e-5
+
+
+class Part:
+    """The unknowns of a phase from number *first* on: nodes, then the duration where it is sought.
+
+    Parameters
+    ----------
+    phase : Phase
+    mesh : Mesh
+    first : int
+    before : list of (int, float)
+        Of the phases before it: the column of the duration, -1 where it is fixed; and the duration then.
+    number : int
+    """
+
+    def __init__(self, phase: Phase, mesh: Mesh, first: int, before: list[tuple[int, float]], number: int) -> None:
+        self.phase, self.mesh, self.first, self.number = phase, mesh, first, number
+        n, ny = len(mesh), phase.ny
+        self.columns: Any = first + ny * np.arange(n)[:, None] + np.arange(ny)
+        self.column_of_duration = first + n * ny if phase.is_free else -1
+        self.end = first + n * ny + phase.is_free
+        self._fixed_before = phase.state.time + sum(length for column, length in before if column < 0)
+        #: Columns of durations on which the nodes' times depend, and how ``(n, k)``.
+        self.time_columns = [column for column, _ in before if column >= 0]
+        self.by_durations = np.ones((n, len(self.time_columns)))
+        if phase.is_free:
+            self.time_columns.append(self.column_of_duration)
+            self.by_durations = np.column_stack([self.by_durations, mesh.times])
+        self.parameters: Any = np.zeros(0, int)
+        self._seen: dict[str, Any] = {}
+        self._v: bytes | None = None
+
+    @property
+    def bounds(self) -> tuple[Array, Array]:
+        """Of its unknowns."""
+        phase, found = self.phase, []
+        for which, ends in enumerate(((phase.start_low, phase.end_low), (phase.start_high, phase.end_high))):
+            rows = np.tile((phase.low, phase.high)[which], (len(self.mesh), 1))
+            tighter = np.maximum if which == 0 else np.minimum
+            rows[0, : phase.nx] = tighter(rows[0, : phase.nx], ends[0])
+            rows[-1, : phase.nx] = tighter(rows[-1, : phase.nx], ends[1])
+            duration = [(phase.shortest, phase.longest)[which]] if phase.is_free else []
+            found.append(np.concatenate([rows.ravel(), duration]))
+        if self.number and phase.start_is_state:  # it goes on from the phase before
+            for which, bound in enumerate((phase.low, phase.high)):
+                found[which][: phase.nx] = bound[: phase.nx]
+        if not self.mesh.scheme.has_first:  # forces at the first node are in no equation
+            place = slice(phase.nx, phase.ny)
+            middle = np.clip(0.0, found[0][place], found[1][place])
+            found[0][place] = found[1][place] = middle
+        return found[0], found[1]
+
+    def set(self, v: Array) -> None:
+        """Take the unknowns; what was computed of others is forgotten."""
+        mine = v[self.first : self.end], v[self.time_columns], v[self.parameters]
+        key = b"".join(one.tobytes() for one in mine)
+        if key == self._v:
+            return
+        self._v, self._seen = key, {}
+        n, ny = len(self.mesh), self.phase.ny
+        self.y = v[self.first : self.first + n * ny].reshape(n, ny).copy()
+        self.duration = float(v[self.column_of_duration]) if self.phase.is_free else self.phase.longest
+        self.p = v[self.parameters].copy()
+        fixed = self._fixed_before + (0.0 if self.phase.is_free else self.duration * self.mesh.times)
+        self.t = fixed + self.by_durations @ v[self.time_columns]
+
+    def once(self, what: str, make: Any) -> Any:
+        """Something of these unknowns, computed once."""
+        if what not in self._seen:
+            self._seen[what] = make()
+        return self._seen[what]
+
+    @property
+    def rates(self) -> Array:
+        """F of all nodes."""
+        return self.once("F", lambda: self.phase.dynamics.rates(self.y, self.t, self.p))
+
+    @property
+    def derivatives(self) -> tuple[Array, Array, Array]:
+        """Derivatives of F of all nodes by y, t, p."""
+        return self.once("J", lambda: self.phase.dynamics.derivatives(self.y, self.t, self.p))
+
+    # ------------------------------------------------------------------------------------------ cost
+
+    def given(self, derivatives: bool = True) -> Any:
+        """What functions of nodes get."""
+        phase = self.phase
+        functions = [*([] if phase.cost is None else [phase.cost]), *phase.path]
+        names = dict.fromkeys(name for one in functions for name in one.names)
+        whole = "given" if derivatives else "values"
+        return self.once(whole, lambda: phase.given_at(self.y, self.t, self.p, names, derivatives=derivatives))
+
+    def _running(self) -> Array:
+        assert self.phase.cost is not None
+        return self.phase.cost.values(self.given(False), len(self.mesh))[0]
+
+    def cost(self) -> float:
+        """Its cost."""
+        found = 0.0
+        if self.phase.cost is not None:
+            found += self.duration * float(self.mesh.weights @ self._running())
+        if self.phase.end_cost is not None:
+            found += float(self.phase.end_cost.values(self.ends_given()[0], 1)[0, 0])
+        return found
+
+    def add_gradient(self, found: Array) -> None:
+        """Add its derivatives."""
+        phase, size = self.phase, self.phase.ny + 1 + len(self.p)
+        if phase.cost is not None:
+            value, slopes = phase.cost.with_derivatives(self.given(), len(self.mesh), size)
+            weighed = (self.duration * self.mesh.weights * slopes[0]).T  # (n, size)
+            found[self.columns] += weighed[:, : phase.ny]
+            self._add_times(found, weighed[:, phase.ny])
+            found[self.parameters] += weighed[:, phase.ny + 1 :].sum(axis=0)
+            if phase.is_free:
+                found[self.column_of_duration] += self.mesh.weights @ value[0]
+        if phase.end_cost is not None:
+            given, columns = self.ends_given()
+            _, slopes = phase.end_cost.with_derivatives(given, 1, len(columns))
+            np.add.at(found, columns, slopes[0, :, 0])
+
+    def _add_times(self, found: Array, by_t: Array) -> None:
+        if self.time_columns:
+            found[self.time_columns] += by_t @ self.by_durations
+
+    # ------------------------------------------------------------------------------------------ the two ends
+
+    def ends_columns(self) -> Any:
+        """Columns of the unknowns on which functions of the ends depend."""
+        phase = self.phase
+        return np.concatenate(
+            [self.columns[0, : phase.nx], self.columns[-1, : phase.nx], np.array(self.time_columns, int), self.parameters]
+        )
+
+    def ends_given(self, changed: Array | None = None) -> tuple[Any, Any]:
+        """What functions of the two ends get, with derivatives by `ends_columns`; and these."""
+        phase, nx = self.phase, self.phase.nx
+        columns = self.ends_columns()
+        k, num_t, p = len(columns), len(self.time_columns), self.p
+        x0, x1, durations = self.y[0, :nx], self.y[-1, :nx], np.zeros(num_t)
+        if changed is not None:
+            x0, x1 = x0 + changed[:nx], x1 + changed[nx : 2 * nx]
+            durations, p = changed[2 * nx : 2 * nx + num_t], p + changed[2 * nx + num_t :]
+        found: dict[str, tuple[Array, Array]] = {}
+        for which, row, x, at in (("start", 0, x0, 0), ("end", -1, x1, nx)):
+            y = np.concatenate([x, self.y[row, nx:]])[None]
+            t = np.array([self.t[row] + self.by_durations[row] @ durations])
+            for name, (value, slopes) in phase.given_at(y, t, p, (*ENDS, *phase.stations)).items():
+                by = np.zeros((k, *slopes.shape[1:]))
+                by[at : at + nx] = slopes[:nx]
+                for j in range(num_t):
+                    by[2 * nx + j] = slopes[phase.ny] * self.by_durations[row, j]
+                by[2 * nx + num_t :] = slopes[phase.ny + 1 :]
+                found[f"{name}_{which}"] = value, by
+        own = np.zeros((k, 1))
+        if phase.is_free:
+            own[2 * nx + num_t - 1] = 1.0
+        change = durations[-1] if phase.is_free else 0.0
+        found["duration"] = np.array([self.duration + change]), own
+        slopes = np.zeros((k, len(p), 1))
+        slopes[2 * nx + num_t :, :, 0] = np.eye(len(p))
+        found["parameters"] = (phase.parameter_origin + p if len(p) else np.zeros(0))[:, None], slopes
+        return found, columns
+
+    def ends_second(self, function: NodeFunction, weights: Array) -> Array:
+        """Second derivatives ``(k, k)`` of *weights* times a function of the two ends, by differences of its gradient."""
+        k = len(self.ends_columns())
+        H = np.zeros((k, k))
+        for i in range(k):
+            at = []
+            for sign in (1.0, -1.0):
+                given, _ = self.ends_given(sign * _SECOND * np.eye(k)[i])
+                at.append(weights @ function.with_derivatives(given, 1, k)[1][:, :, 0])
+            H[i] = (at[0] - at[1]) / (2.0 * _SECOND)
+        return 0.5 * (H + H.T)
+
+    def end_cost_second_places(self) -> list[tuple[Any, Any]]:
+        """Where `end_cost_second` goes."""
+        if self.phase.end_cost is None:
+            return []
+        columns = self.ends_columns()
+        return [np.broadcast_arrays(columns[:, None], columns)]  # type: ignore[list-item]
+
+    def end_cost_second(self, factor: float) -> list[Array]:
+        """Second derivatives of the cost of the ends."""
+        if self.phase.end_cost is None:
+            return []
+        return [self.ends_second(self.phase.end_cost, np.array([factor]))]
+
+    # ------------------------------------------------------------------------------------------ equations
+
+    def blocks(self) -> list[Block]:
+        """Its equations."""
+        self.defects = Defects(self)
+        found: list[Block] = [self.defects]
+        if self.phase.state.is_constrained and not self.phase.start_is_state:
+            found.append(OnManifold(self))
+        self.paths = [Path(self, one) for one in self.phase.path]
+        return [*found, *self.paths, *(Ends(self, one) for one in self.phase.boundary)]
+
+    def linked(self, after: Part, link: NodeFunction | None) -> Block:
+        """The equations between its end and the next one's start."""
+        return Continuity(self, after, link)
+
+    # ------------------------------------------------------------------------------------------ second derivatives
+
+    def local_columns(self) -> Any:
+        """Of each node, all on which what belongs to it depends ``(n, k)``: its own unknowns, durations, parameters."""
+        rest = np.concatenate([np.array(self.time_columns, int), self.parameters]).astype(int)
+        return np.hstack([self.columns, np.tile(rest, (len(self.mesh), 1))])
+
+    def second_places(self) -> list[tuple[Any, Any]]:
+        """Where the blocks of `second` go."""
+        columns = self.local_columns()
+        k = columns.shape[1]
+        shape = len(self.mesh), k, k
+        return [(np.broadcast_to(columns[:, :, None], shape), np.broadcast_to(columns[:, None, :], shape))]
+
+    def second(self, factor: float, multipliers: Any) -> list[Array]:
+        """Second derivatives of factor times the integral, of defects and path constraints times their multipliers."""
+        phase, mesh, T = self.phase, self.mesh, self.duration
+        n, ny, size = len(mesh), phase.ny, phase.ny + 1 + len(self.p)
+        k, nx = len(mesh.sizes), phase.nx
+        weights = -mesh.weigh(multipliers[id(self.defects)].reshape(k, -1, nx))
+        with_time = bool(self.time_columns)
+        H = T * phase.dynamics.second(self.y, self.t, self.p, weights, with_time)
+        by_duration = np.zeros((n, size))
+        if phase.is_free:
+            by_y, by_t, by_p = self.derivatives
+            by_duration[:, :ny] = np.einsum("na,nab->nb", weights, by_y)
+            by_duration[:, ny] = np.einsum("na,na->n", weights, by_t)
+            by_duration[:, ny + 1 :] = np.einsum("na,nap->np", weights, by_p)
+        functions: list[tuple[NodeFunction, Array]] = []
+        if phase.cost is not None:
+            if phase.is_free:
+                _, slopes = phase.cost.with_derivatives(self.given(), n, size)
+                by_duration += factor * (mesh.weights * slopes[0]).T
+            functions.append((phase.cost, factor * T * mesh.weights[None]))
+        for path in self.paths:
+            functions.append((path.function, path.spread(multipliers[id(path)])))
+        self._add_second_of_functions(functions, H)
+        P = np.zeros((n, size, ny + len(self.time_columns) + len(self.p)))
+        P[:, :ny, :ny] = np.eye(ny)
+        P[:, ny, ny : ny + len(self.time_columns)] = self.by_durations
+        P[:, ny + 1 :, ny + len(self.time_columns) :] = np.eye(len(self.p))
+        found = np.swapaxes(P, 1, 2) @ H @ P
+        if phase.is_free:
+            place = ny + len(self.time_columns) - 1
+            cross = np.einsum("nsk,ns->nk", P, by_duration)
+            found[:, place, :] += cross
+            found[:, :, place] += cross
+        return [found]
+
+    def _add_second_of_functions(self, functions: Sequence[tuple[NodeFunction, Array]], H: Array) -> None:
+        """Add the second derivatives of functions of nodes times weights ``(rows, n)``: differences of their gradients."""
+        if not functions:
+            return
+        n, ny, num_p, phase = len(self.mesh), self.phase.ny, len(self.p), self.phase
+        size, names = ny + 1 + num_p, dict.fromkeys(name for function, _ in functions for name in function.names)
+        steps = np.full((n, size), _SECOND)
+        steps[:, :ny] *= np.maximum(1.0, np.abs(self.y))
+        for j in phase.places_of(names):
+            if j > ny:
+                steps[:, j] = phase.dynamics.step(j - ny - 1)
+            totals = []
+            for sign in (1.0, -1.0):
+                change = np.zeros((n, size))
+                change[:, j] = sign * steps[:, j]
+                y, t, p = self.y + change[:, :ny], self.t + change[:, ny], self.p + change[0, ny + 1 :]
+                given = phase.given_at(y, t, p, names)
+                total = np.zeros((n, size))
+                for function, weights in functions:
+                    _, slopes = function.with_derivatives(given, n, size)
+                    total += np.einsum("rn,rkn->nk", weights, slopes)
+                totals.append(total)
+            column = (totals[0] - totals[1]) / (2.0 * steps[:, j, None])
+            H[:, :, j] += 0.5 * column
+            H[:, j, :] += 0.5 * column
+
+
+__all__ = ["Part"]

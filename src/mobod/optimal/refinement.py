@@ -1,0 +1,59 @@
+"""Errors of a plan, by running it: each interval from its first state, as an integrator would, to where the plan is at its end.
+
+All intervals are states of one `Ensemble`, and take steps of the method of Runge and Kutta of fourth order, under the forces
+that the plan has in between. Differences are weighed as integrators weigh theirs: a variable's own size, and 1.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..algebra.arrays import Array
+from .mesh import Mesh
+from .part import Part
+
+#: Steps a run takes in an interval.
+_STEPS = 8
+#: Into how many an interval is divided at most.
+_MOST = 4
+
+
+def errors(part: Part) -> Array:
+    """The relative error of each interval ``(k,)``."""
+    phase, mesh, T = part.phase, part.mesh, part.duration
+    dynamics, nx = phase.dynamics, phase.nx
+    first = mesh.nodes[:, 0]
+    x, t0 = part.y[first, :nx].copy(), part.t[0]
+    inside = part.y[mesh.nodes, nx:]
+    scheme, h = mesh.scheme, T * mesh.sizes / _STEPS
+
+    def rates(x: Array, at: float) -> Array:
+        force = scheme.interpolate(inside, np.array([at]))[:, 0]
+        t = t0 + T * (mesh.ends[:-1] + at * mesh.sizes)
+        return dynamics.rates(np.hstack([x, force]), t, part.p)
+
+    for i in range(_STEPS):
+        a, step = i / _STEPS, h[:, None]
+        k1 = rates(x, a)
+        k2 = rates(x + 0.5 * step * k1, a + 0.5 / _STEPS)
+        k3 = rates(x + 0.5 * step * k2, a + 0.5 / _STEPS)
+        k4 = rates(x + step * k3, a + 1.0 / _STEPS)
+        x += step / 6.0 * (k1 + 2.0 * k2 + 2.0 * k3 + k4)
+    off = np.abs(x - part.y[mesh.nodes[:, -1], :nx]) / np.maximum(1.0, np.abs(part.y[:, :nx]).max(axis=0))
+    found: Array = np.nan_to_num(off.max(axis=1, initial=0.0), nan=np.inf)
+    return found
+
+
+def refined(mesh: Mesh, errors: Array, accuracy: float) -> Mesh:
+    """A mesh whose intervals with larger errors than *accuracy* are divided as the scheme's order says."""
+    ends = [0.0]
+    for first, last, error in zip(mesh.ends[:-1], mesh.ends[1:], errors, strict=True):
+        many = 1
+        if error > accuracy:
+            wanted = min(float(error) / accuracy, 1e12) ** (1.0 / mesh.scheme.order)
+            many = int(np.clip(np.ceil(1.1 * wanted), 2, _MOST))
+        ends += np.linspace(first, last, many + 1)[1:].tolist()
+    return Mesh(mesh.scheme, np.array(ends))
+
+
+__all__ = ["errors", "refined"]

@@ -1,0 +1,135 @@
+"""Static optimization: the problem's own conditions, SciPy, OpenSim's forces at full activation, and what cannot be."""
+
+from importlib.resources import files
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from scipy.optimize import LinearConstraint, minimize
+
+import mobod as mb
+from mobod.biomechanics._dual_newton import solve
+from mobod.cli.main import main
+
+LEG = files("mobod") / "examples" / "leg6dof9musc.osim"
+
+
+@pytest.fixture(scope="module")
+def leg():
+    return mb.load_osim(LEG)
+
+
+@pytest.fixture(scope="module")
+def swing(leg):
+    time = np.linspace(0.0, 0.5, 26)
+    state = leg.default_state()
+    rows = {name: np.full(26, float(state.q[k])) for name, k in leg.coordinates.items()}
+    rows["hip_flexion_r"] = 0.3 + 0.2 * np.sin(5.0 * time)
+    rows["knee_angle_r"] = -0.6 + 0.3 * np.sin(6.0 * time + 0.4)
+    rows["ankle_angle_r"] = 0.1 * np.sin(7.0 * time)
+    return mb.Table(time, rows)
+
+
+@pytest.mark.parametrize("p", [1.5, 2.0, 3.0, 10.0])
+def test_sums_of_powers_are_least(p, rng):
+    """Beside SciPy, and by the conditions of Karush, Kuhn and Tucker."""
+    A, w = rng.normal(size=(4, 3, 9)), rng.uniform(0.5, 2.0, 9)
+    inner = rng.uniform(0.1, 0.8, (4, 9))
+    b = np.einsum("tmn,tn->tm", A, inner)
+    low, high = np.full(9, 0.01), np.full(9, 1.0)
+    a, missing = solve(A, b, low, high, w, p)
+    assert_allclose(missing, 0.0, atol=1e-8)
+    assert (a >= low).all() and (a <= high).all()
+    for k in range(4):
+        found = minimize(
+            lambda x: (w * x**p).sum(), inner[k], jac=lambda x: w * p * x ** (p - 1.0), method="SLSQP",
+            bounds=[(0.01, 1.0)] * 9, constraints=LinearConstraint(A[k], b[k], b[k]), options={"ftol": 1e-14, "maxiter": 500},
+        )  # fmt: skip
+        cost = (w * a[k] ** p).sum()
+        assert cost <= (w * found.x**p).sum() * (1.0 + 1e-6) + 1e-9
+        slope = w * p * a[k] ** (p - 1.0)
+        within = (a[k] > 0.01 + 1e-9) & (a[k] < 1.0 - 1e-9)
+        y = np.linalg.lstsq(A[k][:, within].T, slope[within], rcond=None)[0]
+        rest = slope - A[k].T @ y
+        assert_allclose(rest[within], 0.0, atol=1e-6 * slope.max())
+        assert (rest[a[k] <= 0.01 + 1e-9] >= -1e-6).all() and (rest[a[k] >= 1.0 - 1e-9] <= 1e-6).all()
+
+
+def test_forces_make_the_motion(leg, swing):
+    """Moment arms times forces and reserves are what inverse dynamics finds; the cost grows where passive forces push."""
+    found = mb.static_optimization(leg, swing, reserve=50.0)
+    taken = mb.inverse_dynamics(leg, swing)
+    for name in ("pelvis_ty", "hip_flexion_r", "ankle_angle_r"):  # which no constraint couples
+        place = leg.speeds[name]
+        made = sum(found.moment_arms[muscle][:, place] * found.forces[muscle] for muscle in leg.muscles) + found.reserves[name]
+        label = next(one for one in taken.forces.labels if one.startswith(f"{name}_"))
+        assert_allclose(made, taken.forces[label], atol=1e-6 * np.abs(taken.forces[label]).max() + 1e-6)
+    low, high = np.array([leg.data["control ranges"][name] for name in leg.muscles]).T
+    a = np.stack([found.activations[name] for name in leg.muscles], axis=1)
+    assert (a >= low).all() and (a <= high).all() and np.ptp(a) > 0.05
+    cubes = mb.static_optimization(leg, swing, reserve=50.0, exponent=3.0)
+    assert ((a**3).sum(axis=1) + sum((found.reserves[n] / 50.0) ** 3 for n in leg.speeds) != cubes.cost).any()
+    busy = max(leg.muscles, key=lambda name: found.activations[name].sum())
+    heavier = mb.static_optimization(leg, swing, reserve=50.0, weights={busy: 50.0})
+    assert heavier.activations[busy].sum() < 0.9 * found.activations[busy].sum()
+    passive = mb.static_optimization(leg, swing, reserve=50.0, passive_force=True)
+    assert np.abs(passive.cost - found.cost).max() > 0.0
+    flat = mb.static_optimization(leg, swing, reserve=50.0, muscle_physiology=False)
+    assert_allclose(flat.forces[busy], flat.activations[busy] * leg.muscles[busy].get_default_max_isometric_force(), rtol=1e-12)
+
+
+def test_forces_at_full_activation_are_opensims():
+    """Along a rigid tendon, without pennation: with it, OpenSim takes the angle of the wrong length."""
+    osim = pytest.importorskip("opensim")
+    system, _ = mb.examples.double_pendulum.build()
+    forces, (ground, upper, _) = system.forces, system.matter.bodies
+    path = mb.force.transmission.StraightPath(forces, [([(ground, (0, 0, 0)), (upper, (0, 1, 0))], 1.0)])
+    theirs = osim.Millard2012EquilibriumMuscle()
+    ours = mb.muscle.Millard2012Equilibrium(forces, path, 800.0, 0.12, 0.2)
+    active, force_velocity = theirs.getActiveForceLengthCurve(), theirs.getForceVelocityCurve()
+    for length, speed in ((0.31, 0.1), (0.33, -0.3), (0.28, 0.0), (0.36, 0.6)):
+        fiber, v = (length - 0.2) / 0.12, speed / (10.0 * 0.12)
+        own, passive = ours.calc_rigid_tendon_forces(length, speed)
+        wanted = 800.0 * active.calcValue(fiber) * force_velocity.calcValue(v)
+        if fiber > 0.6:
+            assert_allclose(own, wanted, rtol=2e-2)
+        assert passive >= 0.0
+    thelen = mb.muscle.Thelen2003(forces, path, 800.0, 0.12, 0.2)
+    for v in (-1.5, -1.0, -0.4, 0.0, 0.2, 0.9, 1.5):  # the velocity that the kernel finds for that force
+        force = float(thelen.FUNCTIONS.by_velocity(_pool(thelen), 0, np.float64(v)))
+        from mobod.muscle.thelen2003 import fiber_velocity
+
+        assert_allclose(fiber_velocity(_pool(thelen), 0, 1.0, np.float64(1.0), np.float64(force)), v, atol=1e-12)
+
+
+def _pool(muscle):
+    from types import SimpleNamespace
+
+    return SimpleNamespace(force_numbers=np.array(muscle.default_numbers)[:, None])
+
+
+def test_what_cannot_be_is_named(leg, swing):
+    with pytest.raises(mb.ConvergenceError, match=r"at time 0 .*coordinate 'pelvis_t.* is missing \(26 of 26"):
+        mb.static_optimization(leg, swing)
+    with pytest.raises(ValueError, match="exponent has to be above 1"):
+        mb.static_optimization(leg, swing, exponent=1.0)
+    with pytest.raises(ValueError, match="did you mean soleus_r"):
+        mb.static_optimization(leg, swing, weights={"soleus": 2.0}, reserve=1.0)
+    with pytest.raises(ValueError, match="in order"):
+        mb.static_optimization(leg, swing, bounds={"soleus_r": (1.0, 0.0)}, reserve=1.0)
+    with pytest.raises(ValueError, match="reserve has the coordinate 'knee'"):
+        mb.static_optimization(leg, swing, reserve={"knee": 2.0})
+    with pytest.raises(mb.ModelError, match="no muscle that acts"):
+        mb.static_optimization(mb.load_osim(LEG, muscles="data"), swing)
+
+
+def test_the_command(leg, swing, tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    mb.write_sto("swing.sto", swing)
+    assert main(["so", str(LEG), "swing.sto", "--reserve", "50", "--output", "a.sto", "--forces", "f.sto"]) == 0
+    found, wanted = mb.read_sto("a.sto"), mb.static_optimization(leg, swing, reserve=50.0)
+    assert_allclose(found["soleus_r"], wanted.activations["soleus_r"], atol=1e-6)
+    assert_allclose(mb.read_sto("f.sto")["soleus_r"], wanted.forces["soleus_r"], rtol=1e-6, atol=1e-6)
+    assert "soleus_r" in capsys.readouterr().out
+    assert main(["so", str(LEG), "swing.sto"]) == 2
+    assert "reserve" in capsys.readouterr().err

@@ -1,0 +1,390 @@
+"""Plans by direct collocation: against closed forms, and what is said where there is none."""
+
+import builtins
+
+import numpy as np
+import pytest
+from scipy.linalg import expm
+from scipy.optimize import brentq
+
+import mobod as mb
+from mobod.optimal.collocate import SCHEMES
+
+POINT = mb.body.Rigid(mb.MassProperties(1.0, (0, 0, 0), mb.Inertia(1.0, 2.0, 2.5)))
+
+
+@pytest.fixture
+def with_ipopt():
+    pytest.importorskip("casadi")
+
+
+def mass(weight=0.0):
+    """A unit mass on a line, upward where it has a weight."""
+    system = mb.MultibodySystem("mass")
+    matter = mb.SimbodyMatterSubsystem(system)
+    forces = mb.GeneralForceSubsystem(system)
+    slider = mb.mobilizer.Slider(matter.ground, POINT, name="mass")
+    if weight:
+        mb.force.UniformGravity(forces, matter, (-weight, 0, 0))
+    return system, slider, system.realize_topology()
+
+
+def squared(controls):
+    return controls[0] ** 2
+
+
+THERE = {"mass.q": 1.0, "mass.u": 0.0}
+
+
+@pytest.mark.parametrize("solver", ["ipopt", "scipy"])
+@pytest.mark.parametrize("scheme", SCHEMES)
+def test_the_least_energy_of_a_double_integrator_is_twelve(scheme, solver):
+    """From rest to rest, 1 m in 1 s: w = 6 - 12 t, q = 3 t^2 - 2 t^3; polynomials that all but the trapezoidal rule have."""
+    if solver == "ipopt":
+        pytest.importorskip("casadi")
+    system, slider, state = mass()
+    costs = []
+    for intervals in (5, 10):
+        plan = mb.collocate(
+            system, state, 1.0, [(slider, 0)], cost=squared, end=THERE, scheme=scheme, intervals=intervals, solver=solver
+        )
+        costs.append(plan.statistics["cost"] - 12.0)
+    t = plan.time
+    if scheme == "trapezoidal":
+        assert np.isclose(costs[0] / costs[1], 4.0, rtol=0.05)
+        assert 1e-4 < plan.statistics["errors"].max() < 1e-2
+        return
+    assert np.abs(costs).max() < 1e-6 and plan.statistics["errors"].max() < 1e-6
+    np.testing.assert_allclose(plan.q[:, 0], 3 * t**2 - 2 * t**3, atol=1e-5)
+    np.testing.assert_allclose(plan.quantities["controls"][:, 0], 6 - 12 * t, atol=1e-3)
+    if solver == "ipopt":
+        assert plan.statistics["iterations"] <= 2, (
+            "a quadratic program takes one step of Newton's, if second derivatives are right"
+        )
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+def test_the_least_time_is_bang_and_bang(scheme, with_ipopt):
+    """1 m from rest to rest with |w| <= 1 takes 2 s."""
+    system, slider, state = mass()
+    bounds = {"mass.force": (-1, 1)}
+    plan = mb.collocate(
+        system, state, (0.1, 9), [(slider, 0)], end_cost=lambda duration: duration, end=THERE, bounds=bounds, scheme=scheme
+    )
+    assert np.isclose(plan.statistics["duration"], 2.0, atol=0.01) and plan.time[-1] == plan.statistics["duration"]
+    force = plan.quantities["controls"][:, 0]
+    assert np.abs(np.abs(force[[1, 2, -3, -2]]) - 1.0).max() < 1e-3 and force[1] > 0 > force[-2]
+
+
+def test_a_linear_quadratic_plan_costs_what_riccati_says(with_ipopt):
+    """The least integral of q^2 + u^2/2 + w^2/4 over 1.5 s with a free end is x^T P x, P by the Hamiltonian's exponential."""
+    system, slider, state = mass()
+    state.q, state.u = [1.0], [-0.5]
+    A, B, Q, R = np.array([[0.0, 1.0], [0.0, 0.0]]), np.array([[0.0], [1.0]]), np.diag([1.0, 0.5]), 0.25
+    flow = expm(-1.5 * np.block([[A, -B @ B.T / R], [-Q, -A.T]]))
+    P = flow[2:, :2] @ np.linalg.inv(flow[:2, :2])
+    x = np.array([1.0, -0.5])
+    plan = mb.collocate(
+        system,
+        state,
+        1.5,
+        [(slider, 0)],
+        cost=lambda q, u, controls: q[0] ** 2 + 0.5 * u[0] ** 2 + 0.25 * controls[0] ** 2,
+        scheme="radau",
+    )
+    assert np.isclose(plan.statistics["cost"], x @ P @ x, rtol=1e-6)
+    np.testing.assert_allclose(plan.quantities["controls"][0], -(B.T @ P @ x) / R, rtol=1e-3)
+    # the same as a phase with a cost of its end: after 1 s, what is left by P of half a second
+    rest = expm(-0.5 * np.block([[A, -B @ B.T / R], [-Q, -A.T]]))
+    P_end = rest[2:, :2] @ np.linalg.inv(rest[:2, :2])
+    shorter = mb.collocate(
+        system,
+        state,
+        1.0,
+        [(slider, 0)],
+        cost=lambda q, u, controls: q[0] ** 2 + 0.5 * u[0] ** 2 + 0.25 * controls[0] ** 2,
+        end_cost=lambda q_end, u_end: (
+            P_end[0, 0] * q_end[0] ** 2 + 2 * P_end[0, 1] * q_end[0] * u_end[0] + P_end[1, 1] * u_end[0] ** 2
+        ),
+        scheme="radau",
+    )
+    assert np.isclose(shorter.statistics["cost"], x @ P @ x, rtol=1e-6)
+
+
+def test_the_brachistochrone_is_a_cycloid(with_ipopt):
+    """A bead without friction keeps its energy, whatever the forces of the wire. With x = R (a - sin a), it takes sqrt(R/g) a.
+
+    That forces and speeds are at right angles at the nodes would not do: they could do work in between.
+    """
+    g, x1, y1 = 9.81, 1.0, -0.6
+    angle = brentq(lambda a: (1 - np.cos(a)) / (a - np.sin(a)) + y1 / x1, 1e-3, 2 * np.pi)
+    R = -y1 / (1 - np.cos(angle))
+    a0 = 0.4  # it begins on the cycloid, where it has a speed
+    system = mb.MultibodySystem("bead")
+    matter = mb.SimbodyMatterSubsystem(system)
+    mb.force.UniformGravity(mb.GeneralForceSubsystem(system), matter, (0, -g, 0))
+    bead = mb.mobilizer.Translation(matter.ground, mb.body.Particle(1.0), name="bead")
+    state = system.realize_topology()
+    start = np.array([R * (a0 - np.sin(a0)), -R * (1 - np.cos(a0))])
+    still = {"bead[2].q": 0.0, "bead[2].u": 0.0}
+    plan = mb.collocate(
+        system,
+        state,
+        (0.2, 2.0),
+        [(bead, 0), (bead, 1)],
+        bounds={"bead[0].force": (-40, 40), "bead[1].force": (-40, 40)},
+        end_cost=lambda duration: duration,
+        start={"bead[0].q": start[0], "bead[1].q": start[1], **still},
+        end={"bead[0].q": x1, "bead[1].q": y1},
+        path=[(lambda q, u: 0.5 * (u[0] ** 2 + u[1] ** 2) + g * q[1], 0, 0)],
+        guess=lambda t: (
+            np.column_stack([np.linspace(start[0], x1, len(t)), np.linspace(start[1], y1, len(t)), 0 * t]),
+            np.tile([1.0, -1.0, 0.0], (len(t), 1)),
+        ),
+    )
+    assert np.isclose(plan.statistics["duration"], np.sqrt(R / g) * (angle - a0), rtol=1e-4)
+    at = a0 + plan.time * np.sqrt(g / R)
+    np.testing.assert_allclose(plan.q[:, 1], -R * (1 - np.cos(at)), atol=2e-3)
+
+
+def test_parameters_are_found(with_ipopt):
+    """A mass goes from 1 to -1 in 1 s on a spring of stiffness pi^2; the damper between is found to be none."""
+    system = mb.MultibodySystem("spring")
+    matter = mb.SimbodyMatterSubsystem(system)
+    forces = mb.GeneralForceSubsystem(system)
+    slider = mb.mobilizer.Slider(matter.ground, POINT, name="mass")
+    mb.force.MobilityLinearSpring(forces, slider, 0, 6.0, 0.0, name="spring")
+    mb.force.MobilityLinearDamper(forces, slider, 0, 0.5, name="damper")
+    state = system.realize_topology()
+    state.q = [1.0]
+    plan = mb.collocate(
+        system,
+        state,
+        1.0,
+        end={"mass.q": -1.0, "mass.u": 0.0},
+        parameters={"spring.stiffness": (5, 15), "damper.damping": (0, 1)},
+        intervals=20,
+        scheme="radau",
+    )
+    found = plan.statistics["parameters"]
+    assert np.isclose(found["spring.stiffness"], np.pi**2, rtol=1e-5) and found["damper.damping"] < 1e-5
+    again = mb.collocate(
+        system,
+        state,
+        1.0,
+        end={"mass.q": -1.0, "mass.u": 0.0},
+        parameters={"spring.stiffness": (5, 15), "damper.damping": (0, 1)},
+        guess=plan,
+        scheme="radau",
+    )
+    assert again.statistics["iterations"] <= plan.statistics["iterations"]
+
+
+def test_stations_are_reached_round_an_obstacle(with_ipopt):
+    """A double pendulum's tip goes to a point, and keeps away from a circle about the middle of the way it took first."""
+    system, state = mb.examples.double_pendulum.build()
+    state.q, state.u = (0.0, 0.0), (0, 0)
+    tip = system.matter.bodies["lower"], (0.0, 0.0, 0.0)
+    goal, radius = np.array([0.9, -0.6]), 0.15
+
+    def ways(plan):
+        ensemble = mb.Ensemble(system, len(plan.time))
+        ensemble.realize(mb.Stage.POSITION, q=plan.q)
+        return ensemble.find_station_location_in_ground(*tip)[:, :2]
+
+    given = {
+        "cost": lambda controls: controls[0] ** 2 + controls[1] ** 2,
+        "end": {"upper.u": 0.0, "lower.u": 0.0},
+        "stations": {"tip": tip},
+        "boundary": [(lambda tip_end: (tip_end[0], tip_end[1]), goal, goal)],
+        "accuracy": 1e-4,
+    }
+    controls = [(body, 0) for body in system.matter.bodies[1:]]
+    first = mb.collocate(system, state, 1.5, controls, **given)
+    center = ways(first)[len(first.time) // 2] + [0.02, 0.0]
+    path = [(lambda tip: (tip[0] - center[0]) ** 2 + (tip[1] - center[1]) ** 2, radius**2, np.inf)]
+    plan = mb.collocate(system, state, 1.5, controls, path=path, guess=first, **given)
+    assert plan.statistics["errors"].max() <= 1e-4 and plan.statistics["cost"] > first.statistics["cost"]
+    np.testing.assert_allclose(ways(plan)[-1], goal, atol=1e-6)
+    distances = np.linalg.norm(ways(plan) - center, axis=1)
+    assert np.linalg.norm(ways(first) - center, axis=1).min() < 0.05 and 0.15 - 1e-6 < distances.min() < 0.16
+
+
+def test_a_body_is_turned_with_the_least_torque(with_ipopt):
+    """About a principal axis by an angle a in T: the integral of the torque squared is 12 (I a)^2 / T^3; quaternions."""
+    system = mb.MultibodySystem("satellite")
+    matter, _ = mb.SimbodyMatterSubsystem(system), mb.GeneralForceSubsystem(system)
+    body = mb.mobilizer.Ball(matter.ground, POINT, name="body")
+    state = system.realize_topology()
+    end = state.copy()
+    end.q = [np.cos(0.5), 0.0, np.sin(0.5), 0.0]
+    plan = mb.collocate(
+        system,
+        state,
+        2.0,
+        [(body, i) for i in range(3)],
+        cost=lambda controls: (controls**2).sum(axis=0),
+        end=end,
+        intervals=10,
+    )
+    assert np.isclose(plan.statistics["cost"], 12 * 2.0**2 / 2.0**3, rtol=1e-4)
+    np.testing.assert_allclose(np.linalg.norm(plan.q, axis=1), 1.0, atol=1e-4)
+
+
+def test_a_closed_loop_moves_as_it_can(with_ipopt):
+    """A four-bar from a pose that is sought on its constraint to another; they are kept all along."""
+    system, state = mb.examples.four_bar.build()
+    crank = system.matter.bodies["crank"]
+    name = "crank"
+    first = float(state.q[crank.q_slice(state).start])
+    plan = mb.collocate(
+        system,
+        state,
+        0.5,
+        [(crank, 0)],
+        cost=squared,
+        start={f"{name}.q": first, f"{name}.u": 0.0},
+        end={f"{name}.q": first + 0.6, f"{name}.u": 0.0},
+        accuracy=1e-5,
+    )
+    missed = []
+    for one in plan.states:
+        system.realize(one, mb.Stage.VELOCITY)
+        missed.append(max(np.abs(one.q_err).max(), np.abs(one.u_err).max()))
+    assert missed[0] < 1e-7 and max(missed) < 1e-3
+    other = mb.collocate(system, plan.states[0], 0.5, [(crank, 0)], cost=squared, end=plan.states[-1], guess=plan)
+    assert np.isclose(other.statistics["cost"], plan.statistics["cost"], rtol=1e-2)
+
+
+def test_a_ball_that_bounces_is_planned_in_two_phases(with_ipopt):
+    """Dropped from 1 m, it loses half of its speed, and rises to 0.25 m: times sqrt(2/g) and half of that."""
+    system, _, state = mass(weight=9.81)
+    state.q = [1.0]
+    falls = mb.optimal.Phase(system, state, (0.1, 2.0), end={"mass.q": 0.0}, name="fall")
+    rises = mb.optimal.Phase(system, state, (0.1, 2.0), start={}, end={"mass.u": 0.0}, name="rise")
+    bounce = (lambda q_before, q_after, u_before, u_after: (q_after[0] - q_before[0], u_after[0] + 0.5 * u_before[0]), 0, 0)
+    with pytest.raises(mb.ModelError, match="returns 2 numbers, and has bounds for 1"):
+        mb.collocate([falls, rises], links=[bounce])
+    plans = mb.collocate([falls, rises], links=[(bounce[0], [0, 0], [0, 0])], intervals=[4, 3])
+    assert np.isclose(plans[0].statistics["duration"], np.sqrt(2 / 9.81)) and len(plans) == 2
+    assert np.isclose(plans[1].statistics["duration"], 0.5 * np.sqrt(2 / 9.81)) and np.isclose(plans[1].q[-1, 0], 0.25)
+    assert np.isclose(plans[1].time[0], plans[0].time[-1])
+    together = mb.collocate(
+        [mb.optimal.Phase(system, state, 0.3), mb.optimal.Phase(system, state, 0.2)], scheme="trapezoidal", intervals=100
+    )
+    assert np.isclose(together[1].q[-1, 0], 1 - 9.81 / 2 * 0.25, atol=1e-3)
+
+
+def test_meshes_are_refined_until_runs_agree(with_ipopt):
+    """Cart and pole: intervals are divided where it matters, and a run under the planned forces ends upright."""
+    system, _ = mb.examples.swing_up.build_cart_and_pole()
+    state, cart = system.realize_topology(), system.matter.bodies["cart"]
+    state.q = 0.0, np.pi
+    end = {name: 0.0 for name in ("cart.q", "pole.q", "cart.u", "pole.u")}
+    lines = []
+    plan = mb.collocate(
+        system,
+        state,
+        1.6,
+        [(cart, 0)],
+        cost=squared,
+        end=end,
+        intervals=10,
+        accuracy=1e-5,
+        progress=lambda *seen: lines.append(seen),
+    )
+    facts = plan.statistics
+    assert (
+        facts["refinements"] >= 1 and facts["errors"].max() <= 1e-5 and len(facts["errors"]) == len(facts["intervals"]) - 1 > 10
+    )
+    assert lines[0][0] == 0 and lines[-1][2] < 1e-6 and len(lines) == facts["iterations"] + facts["refinements"] + 1
+    force = plan.quantities["controls"][:, 0]
+    ensemble = mb.Ensemble(system, 1, state=state)
+    h, t = 1e-3, 0.0
+    at, values = plan.time, force
+
+    def push(time):  # quadratic in each interval
+        i = min(int(np.searchsorted(at[::2], time, side="right")) - 1, len(at) // 2 - 1)
+        s = (time - at[2 * i]) / (at[2 * i + 2] - at[2 * i])
+        a, b, c = values[2 * i : 2 * i + 3]
+        return a * (1 - s) * (1 - 2 * s) + 4 * b * s * (1 - s) + c * s * (2 * s - 1)
+
+    def rates(x, time):
+        ensemble.realize(q=x[None, :2], u=x[None, 2:], mobility_forces=np.array([[push(time), 0.0]]))
+        return np.concatenate([x[2:], ensemble.u_dot[0]])
+
+    x = np.concatenate([state.q, state.u])
+    while t < 1.6 - 1e-9:
+        k1 = rates(x, t)
+        k2 = rates(x + h / 2 * k1, t + h / 2)
+        k3 = rates(x + h / 2 * k2, t + h / 2)
+        x, t = x + h / 6 * (k1 + 2 * k2 + 2 * k3 + rates(x + h * k3, t + h)), t + h
+    assert np.abs(x).max() < 5e-3
+
+
+def test_what_cannot_be_is_named(with_ipopt):
+    system, slider, state = mass()
+    bounds = {"mass.force": (-1, 1)}
+    with pytest.raises(
+        mb.ConvergenceError, match=r"no plan of 'mass'.*the dynamics of mass\.[qu] from t = .* is missed"
+    ) as caught:
+        mb.collocate(system, state, 1.0, [(slider, 0)], cost=squared, end=THERE, bounds=bounds)
+    assert len(caught.value.trajectory.time) == 41
+    with pytest.raises(mb.ConvergenceError, match=r"the path constraint high at t = .*is missed"):
+        mb.collocate(system, state, 1.0, [(slider, 0)], cost=squared, end=THERE, path=[(high, 2.0, 3.0)])
+
+    def wrong(controls):
+        raise RuntimeError("the user's own error")
+
+    with pytest.raises(RuntimeError, match="user's own"):
+        mb.collocate(system, state, 1.0, [(slider, 0)], cost=wrong, end=THERE)
+
+
+def high(q):
+    return q[0]
+
+
+@pytest.mark.parametrize(
+    ("change", "error", "text"),
+    [
+        ({"scheme": "euler"}, ValueError, "no scheme 'euler'"),
+        ({"end": {"mas.q": 1.0}}, ValueError, "end names 'mas.q'"),
+        ({"bounds": {"mass.force": (1, -1)}}, ValueError, r"bounds\['mass.force'\] has to be"),
+        ({"duration": 0.0}, ValueError, "duration has to be positive"),
+        ({"duration": (2.0, 1.0)}, ValueError, "duration has to be"),
+        ({"cost": lambda torque: torque}, mb.ModelError, "cost asks for 'torque'"),
+        ({"cost": 3}, TypeError, "cost has to be a function"),
+        ({"path": [high]}, ValueError, r"path has to be a list of \(function, low, high\)"),
+        ({"path": [(high, 3, 2)]}, ValueError, "the lower one comes first"),
+        ({"solver": "snopt"}, ValueError, "'ipopt' or 'scipy'"),
+        ({"intervals": 0}, ValueError, "intervals"),
+        ({"intervals": [3, 4]}, ValueError, "2 entries, and there are 1 phases"),
+        ({"guess": 3}, TypeError, "guess is a Trajectory"),
+        ({"guess": lambda t: np.zeros(3)}, ValueError, "guess gave q of shape"),
+        ({"tolerance": -1.0}, ValueError, "tolerance"),
+        ({"stations": {"q": ("mass", (0, 0, 0))}}, ValueError, "cannot be called 'q'"),
+        ({"parameters": {"mass.color": (0, 1)}}, ValueError, "color"),
+        ({"progress": 3}, TypeError, "progress is True"),
+    ],
+)
+def test_bad_arguments_are_named(change, error, text):
+    system, slider, state = mass()
+    given = {"duration": 1.0, "controls": [(slider, 0)], "cost": squared, "end": THERE, **change}
+    with pytest.raises(error, match=text):
+        mb.collocate(system, state, **given)
+
+
+def test_without_casadi_scipy_is_taken(monkeypatch):
+    real = builtins.__import__
+
+    def without(name, *rest, **more):
+        if name == "casadi":
+            raise ImportError(name)
+        return real(name, *rest, **more)
+
+    monkeypatch.setattr(builtins, "__import__", without)
+    system, slider, state = mass()
+    plan = mb.collocate(system, state, 1.0, [(slider, 0)], cost=squared, end=THERE, intervals=4)
+    assert plan.statistics["solver"] == "scipy" and np.isclose(plan.statistics["cost"], 12.0)
+    with pytest.raises(ImportError, match=r"mobod\[casadi\]"):
+        mb.collocate(system, state, 1.0, [(slider, 0)], solver="ipopt")

@@ -1,0 +1,104 @@
+"""Sparse derivatives of the nonlinear programs of plans, against differences, for systems with all that they can have."""
+
+import numpy as np
+import pytest
+
+import mobod as mb
+from mobod.optimal.collocate import SCHEMES
+from mobod.optimal.functions import NodeFunction
+from mobod.optimal.mesh import Mesh
+from mobod.optimal.transcription import Transcription
+
+LINK = mb.body.Rigid(mb.MassProperties(1.3, (0.1, -0.3, 0.05), mb.Inertia(0.4, 0.3, 0.5, 0.01, 0.02, -0.03)))
+
+
+def arm(ball=False, thermostat=False, rod=False):
+    system = mb.MultibodySystem("arm")
+    matter = mb.SimbodyMatterSubsystem(system)
+    forces = mb.GeneralForceSubsystem(system)
+    mb.force.Gravity(forces, matter, (0, -9.81, 0))
+    pin = mb.mobilizer.Pin(matter.ground, LINK, name="pin")
+    kind = mb.mobilizer.Ball if ball else mb.mobilizer.Pin
+    other = kind(pin, LINK, X_PF=mb.Transform((0, -0.7, 0)), name="other")
+    mb.force.MobilityLinearSpring(forces, pin, 0, 3.0, 0.1, name="spring")
+    if thermostat:
+        mb.force.Thermostat(forces, matter, 0.1, 3.0, 0.5, 0)
+    if rod:
+        mb.constraint.Rod(matter.ground, (0.5, -1.6, 0), other, (0, -0.5, 0), 1.0)
+    return system, pin, other
+
+
+def phase_of(kind, system, pin, other, **settings):
+    state = system.realize_topology()
+    if kind == "rod":
+        mb.Assembler(system).assemble(state)
+    return mb.optimal.Phase(
+        system,
+        state,
+        (0.5, 2.0),
+        [(pin, 0), (other, 0)],
+        cost=lambda t, q, controls, hand: np.exp(0.1 * q[0]) * controls[0] ** 2 + controls[1] ** 2 + hand[1] ** 2 + t * q[1],
+        end_cost=lambda duration, q_end, t_end, hand_start, parameters: (
+            duration**2 * q_end[0] + t_end * hand_start[1] * parameters[0]
+        ),
+        start={} if kind == "rod" else None,
+        path=[(lambda q, u, t: (q[0] * u[0], u[1] ** 2 * t), -5, 5), (lambda hand, parameters: hand[0] * parameters[0], -9, 9)],
+        boundary=[(lambda q_start, u_end, duration: q_start[0] * u_end[1] * duration, 0, 1)],
+        parameters={"spring.stiffness": (1.0, 9.0), "pin.mass": (1, 2)},
+        stations={"hand": (other, (0.1, -0.6, 0.0))},
+        **settings,
+    )
+
+
+@pytest.mark.parametrize("name", ["pins", "ball", "thermostat", "rod"])
+@pytest.mark.parametrize("scheme", SCHEMES)
+def test_derivatives_are_differences(name, scheme, rng):
+    if scheme != "radau" and name != "pins":
+        pytest.skip("schemes are tables: one serves for all systems")
+    system, pin, other = arm(**({} if name == "pins" else {name: True}))
+    first, second = (phase_of(name, system, pin, other, name=which) for which in ("first", "second"))
+    link = NodeFunction(
+        lambda q_before, u_after, hand_before: q_before[0] * u_after[0] + hand_before[1],
+        "a link",
+        ["q_before", "u_after", "hand_before"],
+        0,
+        0,
+    )
+    meshes = [Mesh(SCHEMES[scheme], np.array([0.0, 0.4, 1.0])), Mesh(SCHEMES[scheme], np.array([0.0, 0.7, 1.0]))]
+    program = Transcription([first, second], meshes, [link])
+    v = rng.normal(size=program.n)
+    for part in program.parts:
+        v[part.column_of_duration] = rng.uniform(0.7, 1.5)
+        if name == "ball":
+            q = v[part.columns[:, 1:5]]
+            v[part.columns[:, 1:5]] = q / np.linalg.norm(q, axis=1)[:, None]
+    v[-2:] *= 0.1
+    lam = rng.normal(size=program.m)
+
+    def moved(h, d):
+        return v + h * d
+
+    J = program.jacobian_pattern.matrix(program.jacobian(v)).toarray()
+    upper = program.hessian_pattern.matrix(program.hessian(v, 0.7, lam)).toarray()
+    H = upper + np.triu(upper, 1).T
+    gradient = program.gradient(v)
+    for _ in range(6):
+        d = rng.normal(size=program.n)
+        if name == "ball":  # along the unit quaternions: changes of their length count for nothing here
+            for part in program.parts:
+                q = v[part.columns[:, 1:5]]
+                d[part.columns[:, 1:5]] -= q * np.sum(q * d[part.columns[:, 1:5]], axis=1)[:, None]
+        h = 1e-5
+        difference = (program.constraints(moved(h, d)) - program.constraints(moved(-h, d))) / (2 * h)
+        np.testing.assert_allclose(J @ d, difference, rtol=1e-6, atol=2e-7 * np.abs(difference).max())
+        by_cost = (program.cost(moved(h, d)) - program.cost(moved(-h, d))) / (2 * h)
+        np.testing.assert_allclose(gradient @ d, by_cost, rtol=1e-6, atol=1e-6)
+        if name == "ball":
+            continue  # first derivatives are those along the unit quaternions, so that second ones see their bend
+
+        def lagrangian(w):
+            slopes = program.jacobian_pattern.matrix(program.jacobian(w))
+            return 0.7 * program.gradient(w) + slopes.T @ lam
+
+        second_d = (lagrangian(moved(h, d)) - lagrangian(moved(-h, d))) / (2 * h)
+        np.testing.assert_allclose(H @ d, second_d, rtol=2e-5, atol=1e-6 * np.abs(second_d).max())
