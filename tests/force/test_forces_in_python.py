@@ -1,4 +1,4 @@
-"""Forces in Python are called back by compiled steps: the same numbers as compiled ones, one by one in ensembles, errors as raised."""
+"""Forces in Python, called back by compiled steps: the numbers of compiled ones, state by state in ensembles, errors as raised."""
 
 import warnings
 
@@ -68,11 +68,10 @@ def test_a_run_is_that_of_the_same_force_compiled(method):
     for in_python in (True, False):
         system, state = pendulum(in_python)
         motion = mb.simulate(system, state, 1.0, integrator=method, accuracy=1e-6, report_interval=0.1)
-        found.append((motion.q, motion.calc_potential_energy(), motion.energy, motion.steps_taken))
+        found.append((motion.q, motion.energy, motion.steps_taken))
     np.testing.assert_allclose(found[0][0], found[1][0], rtol=0, atol=1e-9)
     np.testing.assert_allclose(found[0][1], found[1][1], rtol=0, atol=1e-8)
-    np.testing.assert_allclose(found[0][2], found[1][2], rtol=0, atol=1e-8)
-    assert found[0][3] == found[1][3]
+    assert found[0][2] == found[1][2]
 
 
 def test_python_takes_no_steps():
@@ -89,16 +88,16 @@ def test_in_an_ensemble_each_state_is_as_alone_and_one_that_fails_harms_no_other
     system, state = pendulum()
     ensemble = mb.Ensemble(system, 3, state=state)
     ensemble.q = [[0.1, 0.2], [0.5, 0.1], [1.0, -1.0]]
-    ensemble.time = [0.0, 0.05, 0.0]
+    ensemble.time = [0.0, 0.5, 0.0]
     begun = ensemble.copy()
     spring = system.forces.elements[-1].implementation
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         motions = ensemble.simulate(0.2, integrator=method, accuracy=1e-5, report_interval=0.1)
-        one = begun.state(2)
+        one = begun.get_state(2)
         alone = mb.simulate(system, one, 0.2, integrator=method, accuracy=1e-5, report_interval=0.1)
         np.testing.assert_array_equal(motions[2].q, alone.q)
-        spring.fails_from = 0.23
+        spring.fails_from = 0.6
         failing = begun.copy().simulate(0.2, integrator=method, accuracy=1e-5, report_interval=0.1)
     assert failing.failed.tolist() == [False, True, False]
     assert "out of order" in failing.failures[1].reason
@@ -163,4 +162,4 @@ def test_measures_of_energy_count_it():
     energy = system.calc_energy(state)
     assert measure.get_value(state) == pytest.approx(energy)
     motion = mb.simulate(system, state, 1.0, accuracy=1e-6)
-    assert total.get_value(motion.final_state) == pytest.approx(energy, rel=1e-5)
+    assert total.get_value(motion.states[-1]) == pytest.approx(energy, rel=1e-5)

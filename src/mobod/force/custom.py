@@ -105,8 +105,8 @@ class Custom(OfFunctions):
     -----
     Compiled steps call a force in Python back: it costs its own time and a microsecond or two a call, and what it raises ends
     the run there. With a hook of a stage from INSTANCE on, or variables that a hook allocates, Python takes each step.
-    Ensembles take states one by one. Compiled functions are compiled when the system's topology is realized, once for each scalar that
-    is used, and nothing else is.
+    Ensembles take states one by one. Compiled functions are compiled when the system's topology is realized, once for each
+    scalar that is used, and nothing else is.
 
     Examples
     --------
