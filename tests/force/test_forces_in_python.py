@@ -1,4 +1,4 @@
-"""Forces in Python, called back by compiled steps: the numbers of compiled ones, state by state in ensembles, errors as raised."""
+"""Forces in Python, called back by compiled steps: numbers of compiled ones, state by state in ensembles, errors as raised."""
 
 import warnings
 
