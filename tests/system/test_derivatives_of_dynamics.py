@@ -223,6 +223,59 @@ def test_parts_in_python_are_differentiated_by_differences_with_a_note(make, clo
         close(found.mobility_forces, model.matter.calc_m_inv(state), 1e-9)
 
 
+def test_a_force_in_python_is_called_alone(make, close, derivative):
+    """Beside springs, a rod and a motion: a wrench on a body and a force on mobilities, of q, u and time."""
+    calls = []
+
+    class Drag(mb.force.CustomImplementation):
+        def calc_force(self, state, body_forces, particle_forces, mobility_forces):
+            calls.append(1)
+            V = np.asarray(body.get_body_velocity(state))
+            x = np.asarray(body.get_body_transform(state).p)
+            body_forces[2, 1] -= (0.4 + x @ x) * V[1] + np.sin(state.time)
+            body_forces[2, 0] -= 0.3 * V[0]
+            mobility_forces -= 0.5 * state.u * state.u
+
+    model = make.tree(5, [mb.mobilizer.Free, mb.mobilizer.Pin, mb.mobilizer.Universal])
+    body = model.matter.bodies[2]
+    mb.force.Custom(model.forces, Drag())
+    mb.force.TwoPointLinearSpring(model.forces, model.bodies[1], (0.1, 0, 0), model.bodies[4], (0, 0.2, 0), 20.0, 0.3)
+    mb.constraint.Rod(model.bodies[3], (0, 0, 0), model.bodies[5], (0.1, 0, 0), 0.7)
+    moved = next(one for one in model.bodies if type(one).__name__ == "Universal")
+    mb.motion.Sinusoid(moved, mb.Motion.Level.VELOCITY, 0.8, 2.0, 0.3)
+    model.made()
+    state = model.randomize(Stage.MODEL)
+    state.time = 0.4
+    model.system.realize(state)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        calls.clear()
+        model.system.calc_forward_dynamics_derivatives(state)
+        assert 0 < len(calls) <= 4 * (2 * len(state.u) + len(state.z) + 1) + 4
+        assert_forward(state, close, derivative)
+        assert_inverse(state, make.rng, close, derivative)
+
+
+def test_elements_that_are_switched_off_and_on_again(make, close, derivative):
+    """The derivatives of a state are those of what is enabled in it, whatever was asked for before."""
+    model = make.tree(4, [mb.mobilizer.Pin, mb.mobilizer.Ball])
+    pin = next(body for body in model.bodies[1:] if type(body).__name__ == "Pin")
+    spring = mb.force.MobilityLinearSpring(model.forces, pin, 0, 140.0, 0.2)
+    rope = mb.force.TwoPointLinearSpring(model.forces, model.bodies[1], (0.1, 0, 0), model.bodies[3], (0, 0.2, 0), 90.0, 0.3)
+    rod = mb.constraint.Rod(model.bodies[2], (0, 0, 0), model.bodies[4], (0.1, 0, 0), 0.7)
+    model.made()
+    state = model.randomize(Stage.MODEL)
+    for part in (spring, rope, rod):
+        for switch in (part.disable, part.enable, part.disable):
+            switch(state)
+            model.system.realize(state)
+            assert_forward(state, close, derivative)
+    for part in (rope, spring):
+        part.enable(state)
+        model.system.realize(state)
+        assert_forward(state, close, derivative)
+
+
 def test_parameters_of_a_states_own(make, close, derivative):
     """A gravity that is switched off, and another frame."""
     model = make.tree(5)

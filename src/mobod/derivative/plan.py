@@ -161,6 +161,8 @@ class Enabled(NamedTuple):
         Of each body whose udot a compiled motion prescribes the address of that.
     pulls_on_all : bool
         Whether gravity is a field that pulls on all bodies.
+    holds : bool
+        Whether there are other forces, which are held: those of Python.
     """
 
     runs: Sequence[Sequence[Any]]
@@ -168,6 +170,7 @@ class Enabled(NamedTuple):
     constraints: Sequence[Any]
     moved: Mapping[int, int]
     pulls_on_all: bool
+    holds: bool
 
 
 def make_plan(tree: Any, what: Enabled) -> Plan:
@@ -186,7 +189,8 @@ class _Making:
         #: Mobilizers whose N is more than a function of their own coordinates in a record.
         self._difficult = set(np.flatnonzero((fields["rates"] == _rates.MATRIX) | (fields["turning"] == 2)).tolist())
         self._contacts: list[int] = []
-        self._swept = self._has_rest = self._has_columns = self._damped = self._acts = False
+        self._swept = self._has_rest = self._has_columns = self._damped = False
+        self._acts = what.holds
         self._by_parts, self._by_columns, self._by_rest = 0, 0 if what.pulls_on_all else PULLED, 0
 
     def plan(self) -> Plan:

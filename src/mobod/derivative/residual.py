@@ -94,9 +94,8 @@ def add_stiffness(
         return
     fast = damped != 0
     stiffness.follow(model, F, bodies, C)
-    stiffness.begin(C, crossings)
-    first = C.shape[0] - 1 - crossings.shape[0]
+    stiffness.begin(model, C, crossings)
     for k in range(crossings.shape[0]):
         a, b, c = crossings[k, 0], crossings[k, 1], crossings[k, 2]
-        stiffness.cross(model, plan[0][3], C, first + k, a, b, c, numbers, crossings[k, 3] != 0, D)
+        stiffness.cross(model, plan[0][3], C, model.nb + k, a, b, c, numbers, crossings[k, 3] != 0, D)
     stiffness.sweep(model, numbers, C, fast, flat, wide, shift, D)

@@ -102,10 +102,10 @@ def _take(D: Any, i: int, j: int, x: Any) -> None:
 
 
 @generic
-def begin(C: Any, crossings: Any) -> None:
+def begin(model: Record, C: Any, crossings: Any) -> None:
     """Blocks between two bodies count as one body's where both are carried along."""
     for k in range(crossings.shape[0]):
-        add_common(C, C.shape[0] - 1 - crossings.shape[0] + k, crossings[k, 2])
+        add_common(C, model.nb + k, crossings[k, 2])
 
 
 @generic

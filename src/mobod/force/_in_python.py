@@ -24,15 +24,21 @@ if TYPE_CHECKING:
 _UNTOUCHED = unchanged_bit(Stage.DYNAMICS)
 #: All bits of that kind: others say which results there are, of which only kinematics are those of the moment.
 _VERSIONS = unchanged(Stage.POSITION)
+_WITH_TANGENTS = "duals", "seeded", "twice"
 #: Blocks of states that forces are being computed of.
 _at_work: set[int] = set()
 
 
 def _compute(scalar: str, pointer: int, first: int, end_and_what: int) -> None:
-    """Forces, energies or powers of a run of elements, for the record whose block is at an address."""
+    """Forces, energies or powers of a run of elements, for the record whose block is at an address.
+
+    Nothing with tangents: what needs these adds differences of the forces in Python.
+    """
+    if scalar in _WITH_TANGENTS:
+        return
     state = state_at(pointer) if scalar == "state" else None
     if state is None:
-        raise ModelError("forces in Python are computed for single states, not for lanes, or with tangents")
+        raise ModelError("forces in Python are computed for single states, not in lanes")
     what = end_and_what & 3
     if what == FORCES:
         if pointer in _at_work:

@@ -139,6 +139,7 @@ class Parts:
                 [one for one in constraints if field("constraint_enabled")[one.index]],
                 {b: routine.address(with_tangents=True) for b, routine in tree.motion_routines if b in moved},
                 _pulls_on_all(field, tree),
+                any(force.implementation is not None and enabled[e] for e, force in forces.items()),
             ),
         )
         #: Whether the rigid sweep, with slopes, is all.

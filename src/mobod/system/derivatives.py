@@ -15,7 +15,7 @@ from ..tree.realize import NOT_PLAIN
 from ..value.checks import shaped
 from ..value.stage import INSTANCE, Stage
 from . import differences, parameter_derivatives, second_tangents, settings, tangents
-from .analytic_derivatives import Sweep, sweep_for
+from .analytic_derivatives import Sweep, sweep_for, whole_for
 from .derivatives_of_dynamics import ForwardDynamicsDerivatives, InverseDynamicsDerivatives, put, targets
 from .manifold import OnManifold
 
@@ -182,12 +182,17 @@ class Differentiable(OnManifold):
             given = np.array(given)  # it may be the state's
             self.realize(state, Stage.VELOCITY, q=q, u=u)
         matter.velocities(state, "calc_inverse_dynamics_derivatives")
-        if self.calls_python:
+        forces = self.forces_alone_in_python(state)
+        if self.calls_python and not forces:
             by_q, by_u = differences.of_inverse_dynamics(self, state, given)
         else:
             self.calc_inverse_dynamics(state, given)  # computes forces that are not known yet
             A = matter.calc_body_acceleration_from_u_dot(state, given)
-            by_q, by_u = sweep_for(self, state).residual(state, given, A)
+            by_q, by_u = (whole_for if forces else sweep_for)(self, state).residual(state, given, A)
+        if forces:
+            differences.note(self)
+            of_forces = differences.of_forces(self, state, forces, ("q", "u"))
+            by_q, by_u = by_q - of_forces[0], by_u - of_forces[1]
         found = InverseDynamicsDerivatives(by_q, by_u, matter.calc_m(state))
         return found if into is None else put(found, into)
 
@@ -268,6 +273,14 @@ class Differentiable(OnManifold):
             self.realize(state, q=q, u=u, mobility_forces=mobility_forces)
         elif state.stage_number < _ACCELERATION:
             self.get_matter_subsystem().accelerations(state, "calc_forward_dynamics_derivatives")
+        forces = self.forces_alone_in_python(state)
+        if forces:
+            differences.note(self)
+            found = whole_for(self, state).accelerations(self, state)
+            by_q, by_u, by_z, by_time = differences.of_forces(self, state, forces, ("q", "u", "z", "time"))
+            M_inv = found.mobility_forces
+            more = M_inv @ by_q, M_inv @ by_u, M_inv @ by_z, 0.0 * M_inv, M_inv @ by_time[:, 0]
+            return ForwardDynamicsDerivatives(*(part + other for part, other in zip(found, more, strict=True)))
         if self.calls_python:
             return ForwardDynamicsDerivatives(*differences.of_forward_dynamics(self, state, mobility_forces))
         return sweep_for(self, state).accelerations(self, state)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -55,6 +55,48 @@ def _columns(state: State, names: tuple[str, ...], value: Callable[[State], Arra
             columns.append(along(moved))
         found.append(np.array(columns).T.reshape(tree.nu, len(columns)))
     return found
+
+
+def of_forces(system: Any, state: State, forces: Sequence[Any], names: tuple[str, ...]) -> list[Array]:
+    """Derivatives of the generalized forces of elements in Python, with J held; by what does not move them they are zero.
+
+    The elements alone are called, of states at VELOCITY.
+    """
+    tree, enabled, other = state.tree, state.field("force_enabled"), state.copy()
+    acting = [force for force in forces if enabled[force.element]]
+    by_positions = all(force.implementation.depends_only_on_positions() for force in acting)
+    pushed, on_particles = np.zeros(6 * tree.nb + tree.nu), np.zeros((tree.num_particles, 3))
+    of_bodies, of_mobilities = pushed[: 6 * tree.nb].reshape(-1, 2, 3), pushed[6 * tree.nb :]
+
+    def applied(name: str, values: Array) -> Array:
+        if name == "time":
+            other.time = float(values[0])
+        else:
+            setattr(other, name, values)
+        system.realize(other, Stage.VELOCITY)
+        pushed.fill(0.0)
+        for force in acting:
+            force.add_force(other, of_bodies, on_particles, of_mobilities)
+        return pushed.copy()
+
+    here = {"q": state.q_values, "u": state.u_values, "z": state.z_values, "time": np.array([state.time])}
+    J = system.get_matter_subsystem().calc_system_jacobian(state).reshape(-1, tree.nu)
+    found = []
+    for name in names:
+        start = here[name].copy()
+        directions = np.eye(len(start)) if name != "q" else _padded(tangents.displacements(state).T, len(start))
+        columns = np.zeros((len(directions), len(pushed)))
+        if not by_positions or name in ("q", "time"):
+            for column, d in zip(columns, directions, strict=True):
+                column[:] = along(lambda h, d=d, name=name, start=start: applied(name, start + h * d))  # type: ignore[misc]
+            applied(name, start)
+        found.append(J.T @ columns[:, : 6 * tree.nb].T + columns[:, 6 * tree.nb :].T)
+    return found
+
+
+def _padded(rows: Array, length: int) -> Array:
+    """Rows with zeros behind."""
+    return np.hstack([rows, np.zeros((len(rows), length - rows.shape[1]))])
 
 
 def of_inverse_dynamics(system: Any, state: State, u_dot: Array) -> list[Array]:

@@ -55,7 +55,7 @@ class MultibodySystem(Differentiable):
     INNER = frozenset(
         """
         all_forces begin_measures calls_python calls_with_states compiles_measures compute custom_motions event_handlers
-        event_reporters explain forces_in_python
+        event_reporters explain forces_alone_in_python forces_in_python
         force_subsystems
         interpret_for_contacts invalidate_topology is_interpreted needs_states owner_of parts_in_python plain_routine
         program_of

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import weakref
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..errors import ModelError, StageError, TopologyError
@@ -19,6 +20,7 @@ from ..state.stage_hooks import refuse_change
 from ..state.state import State
 from ..state.subsystem import HOOKS, Subsystem, warn_of_misspelt_hooks
 from ..tree.tree import Tree
+from ..unilateral.base import SLIDING
 from ..value.stage import Stage
 from .events import HasEvents
 
@@ -294,6 +296,11 @@ class HasTopology(HasEvents):
         found += [self.subsystems[i] for i in sorted({i for hooked in self._hooked.values() for i in hooked})]
         return found
 
+    def forces_alone_in_python(self, state: State) -> Sequence[Any]:
+        """The forces in Python where no other part is, and none has a hook: all else can be differentiated; none otherwise."""
+        others = self.is_interpreted or self._has_callbacks or self.compiles_measures or SLIDING in state.discrete
+        return () if others else self.forces_in_python
+
     @property
     def needs_states(self) -> bool:
         """Whether parts are in Python, or measures take part in steps: what some users of states by the thousand do without."""
@@ -307,4 +314,4 @@ class HasTopology(HasEvents):
     @property
     def calls_python(self) -> bool:
         """Whether Python takes part in realizing states, if only as a callback of kernels: these then have no tangents."""
-        return self.is_interpreted or self._has_callbacks
+        return self.is_interpreted or self._has_callbacks or bool(self.forces_in_python)
