@@ -27,6 +27,8 @@ class _Kept(threading.local):
     raised: BaseException | None = None
     refusal: Exception | None = None
     of_many: bool = False
+    #: Called when something is raised: the kernel goes on for a while, and changes what it has been told.
+    note: Callable[[], None] | None = None
 
 
 _kept = _Kept()
@@ -68,6 +70,8 @@ class Callback:
                             _kept.refusal = error
                         else:
                             _kept.raised = error
+                            if _kept.note is not None:
+                                _kept.note()
                 fail(scalar, pointer, i, k)
                 return NO_RESULT
 
@@ -92,6 +96,12 @@ def among_many() -> Iterator[None]:
     finally:
         _kept.of_many, _kept.refusal = before, None
     raise_kept()
+
+
+def note_raising(note: Callable[[], None] | None) -> Callable[[], None] | None:
+    """Let *note* be called when a callback of this thread raises an error that is kept; what was to be called before."""
+    before, _kept.note = _kept.note, note
+    return before
 
 
 def raise_kept() -> None:

@@ -30,7 +30,7 @@ def find(model: Record, what: int, _: int) -> int:
     elif what == POTENTIAL_ENERGY:
         store(model.work_A, 0, 0, forces.total_potential_energy(model))
     elif what == POWER_DISSIPATION:
-        forces.find_scalars(model, forces.POWER)
+        forces.find_scalars(model, forces.POWER, model.nr)
         power = zero(load(model.time, 0, 0))
         for e in range(model.nf):
             power = power + load(model.work_e, e, 0)

@@ -83,7 +83,7 @@ def why_one_by_one(state: State, integrator: Integrator, watches: bool = False, 
     """
     system = state.system
     settings = integrator
-    if system.is_interpreted:
+    if system.calls_with_states:
         parts = system.parts_in_python
         return Reason(f"parts of this system are in Python ({_named(parts) or 'measures'})", _COMPILE)
     if type(settings).kernel not in METHODS or type(settings).try_step is not Integrator.try_step:

@@ -99,7 +99,7 @@ class OnManifold(Results):
         if found is None:
             found = np.zeros((self._groups * LANES, tree.counts["num_rows"]))
             self._check_enabled(name)
-            if not self._system.is_interpreted and len(rows):
+            if not self._system.calls_with_states and len(rows):
                 address = _realize.advance.address(in_lanes=True, own_parameters=bool(self._own))
                 data = self._given_states
 
@@ -164,7 +164,7 @@ class OnManifold(Results):
         self._template.check_owner(self._system, "Ensemble.project")
         accuracy = positive("accuracy", accuracy, ValueError)
         q, u, failed = self._q.copy(), self._u.copy(), np.zeros((self._groups * LANES, 1))
-        if not self._system.is_interpreted:
+        if not self._system.calls_with_states:
             self._project_in_lanes(accuracy, q, u, failed)
         for i in self._alone():
             state = self._state(i)

@@ -80,7 +80,7 @@ class Operators(OnManifold):
         if realized:
             self._need(asked, stage)
         self._template.check_owner(self._system, asked)
-        if self._system.is_interpreted:
+        if self._system.calls_with_states:
             result = np.full((self._n, *out), np.nan)
         else:
             result = self._operate_in_lanes(asked, kernel, given, out, before, scratch, found, reduced, begins_at_zero)

@@ -30,7 +30,7 @@ class Results(Running):
         found = self._results.get(what)
         if found is None:
             found = np.zeros((self._groups * LANES, columns))
-            if not self._system.is_interpreted:
+            if not self._system.calls_with_states:
                 address = _realize.advance.address(in_lanes=True, own_parameters=bool(self._own))
                 wanted, data = validity.NEEDED[stage], self._given_states
 

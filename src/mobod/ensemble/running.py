@@ -132,7 +132,7 @@ class Running(OwnValues):
         if self._stage >= wanted:
             return
         number = self._threads if threads is None or self._system.calls_python else count_of(threads)
-        in_lanes = not self._system.is_interpreted
+        in_lanes = not self._system.calls_with_states
         if wanted > INSTANCE or not in_lanes:
             self._reasons = None
         if in_lanes and wanted > INSTANCE:
@@ -182,7 +182,7 @@ class Running(OwnValues):
 
     def _alone(self) -> Collection[int]:
         """Which states are computed for themselves: all of a system with parts in Python, else those that have departed."""
-        return range(self._n) if self._system.is_interpreted else sorted(self._departures)
+        return range(self._n) if self._system.calls_with_states else sorted(self._departures)
 
     def _sound_alone(self) -> list[int]:
         """Those of them that have not failed."""

@@ -174,7 +174,7 @@ class Stepping(LinearModels):
         if reason is None or self._n == 1 or reason.what in said:
             return
         said.add(reason.what)
-        cost = "on one thread, " if self._system.is_interpreted else ""
+        cost = "on one thread, " if self._system.calls_with_states else ""
         cost += "each as by mobod.simulate, some hundred times slower than in compiled code"
         remedy = f"; {reason.remedy}" if reason.remedy else ""
         message = f"{reason.what}: its states are simulated one by one, {cost}{remedy}"
@@ -312,7 +312,7 @@ class Stepping(LinearModels):
                         handled, reported = stepper.is_dealt_with
                         schedule.ask_of(i, stepper.state, not handled, not reported)
 
-        self._helpers.share_all(Task(by_chunks(work), len(which)), 1 if self._system.is_interpreted else self._threads)
+        self._helpers.share_all(Task(by_chunks(work), len(which)), 1 if self._system.calls_with_states else self._threads)
 
     def _kept_steppers(self, plan: _StepPlan) -> KeptSteppers:
         """The steppers of states that are stepped each for itself; new ones where parameters are others than they had."""

@@ -30,7 +30,7 @@ class Sums(Stations):
         self._need(asked, stage)
         self._template.check_owner(self._system, asked)
         rows = np.full((self._n, *shape), np.nan)
-        if not self._system.is_interpreted:
+        if not self._system.calls_with_states:
             rows = self._sums_in_lanes(asked, stage, what, shape)
         for i in self._sound_alone():
             rows[i] = alone(self._realized(i, stage))

@@ -62,7 +62,7 @@ def all_runs(model: Any, what: int, flags: int) -> int:
     if what == FORCES:
         _add_all(model, flags & KEPT != 0, flags & KEEP != 0)
     else:
-        find_scalars(model, what)
+        find_scalars(model, what, model.nr)
     return 0
 
 
@@ -91,15 +91,15 @@ def _add_all(model: Any, kept: bool, keep: bool) -> None:
 
 
 @generic
-def find_scalars(model: Any, what: int) -> None:
-    """The potential energy, or the power dissipated, of each compiled element, into `work_e`."""
+def find_scalars(model: Any, what: int, runs: int) -> None:
+    """The potential energy, or the power dissipated, of each element of the first so many runs, into `work_e`."""
     o = zero(load(model.time, 0, 0))
     for e in range(model.nf):
         store(model.work_e, e, 0, o)
     if what == ENERGY:
         for e in range(model.ng):
             store(model.work_e, e, 0, _energy_of_gravity(model, e))
-    for r in range(model.nr):
+    for r in range(runs):
         call_routine(model.run_routine[r], model, model.run_first[r], 4 * model.run_end[r] + what)
 
 
@@ -146,14 +146,14 @@ def one_force(block: Any, e: int, r: int) -> None:
 
 
 @compiled
-def scalars(block: Any, what: int) -> None:
+def scalars(block: Any, what: int, runs: int) -> None:
     """`find_scalars`, called from Python."""
-    find_scalars(attach(block), what)
+    find_scalars(attach(block), what, runs)
 
 
 def of_all(state: State, what: int) -> Array:
     """ENERGY or POWER of each element of the record, zero for those in Python; a view."""
-    scalars(state.block, what)
+    scalars(state.block, what, state.tree.compiled_runs)
     found: Array = state.record.work_e[:, 0]
     return found
 

@@ -21,7 +21,7 @@ class Entry(NamedTuple):
     enabled: bool
     integers: Sequence[int]
     numbers: Sequence[float]
-    #: The routine of its run; None for a gravity, and for an element in Python.
+    #: The routine of its run; None for a gravity.
     routine: Routine | Callback | None = None
     reads_positions_only: bool = False
     reads_z: bool = False
@@ -47,7 +47,7 @@ def entries(forces: Sequence[Any]) -> list[Entry]:
     for force in forces:
         force.first_z = first_z
         first_z += force.num_z
-    ranks: dict[Routine | None, int] = {}
+    ranks: dict[Routine | Callback | None, int] = {}
     keys = [(_group(force), ranks.setdefault(force.routine, len(ranks))) for force in forces]
     order = sorted(range(len(forces)), key=keys.__getitem__)
     number_functions([forces[which] for which in order], 0)
@@ -67,7 +67,7 @@ def entries(forces: Sequence[Any]) -> list[Entry]:
 def _group(force: Force) -> int:
     if force.KIND == GRAVITY:
         return 0
-    if force.routine is None:
+    if force.implementation is not None:
         return 3
     return 1 if force.reads_positions_only else 2
 

@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..algebra.arrays import Array
-from ..compiling import Routine
+from ..compiling import Callback, Routine
 from ..errors import TopologyError
 from ..function._routine import Use
 from ..state.parameters import Parametrized
@@ -69,8 +69,8 @@ class Force(Parametrized):
     )
 
     KIND: ClassVar[int] = BY_ADDRESS
-    #: The routine of a run of elements; None for an element in Python.
-    routine: Routine | None = None
+    #: The routine of a run of elements; a callback for elements in Python.
+    routine: Routine | Callback | None = None
     #: Whether its forces are functions of q, and the particles' locations, and of its numbers alone.
     reads_positions_only: bool = False
     #: Whether its forces, or the rates of its z, are functions of z.

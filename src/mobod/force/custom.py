@@ -14,6 +14,7 @@ from ..state.subsystem import HOOKS
 from ..value.abstract import Abstract
 from ..value.stage import Stage
 from ._custom_compiled import CompiledFunctions, looked_up, routine_of
+from ._in_python import in_python
 from ._of_functions import OfFunctions
 
 if TYPE_CHECKING:
@@ -69,10 +70,11 @@ class CustomImplementation(StageHooks, Abstract):
         return False
 
 
-def overrides_hooks(implementation: CustomImplementation) -> bool:
-    """Whether it has a hook of some stage from INSTANCE on."""
-    of_base, own = vars(StageHooks), type(implementation)
-    return any(getattr(own, name) is not of_base[name] for stage, name in HOOKS.items() if stage >= Stage.INSTANCE)
+def overrides_hooks(implementation: CustomImplementation, lowest: Stage = Stage.INSTANCE) -> bool:
+    """Whether it has a hook of some stage from *lowest* on, of its class or its own."""
+    of_base, kind, own = vars(StageHooks), type(implementation), getattr(implementation, "__dict__", ())
+    names = [name for stage, name in HOOKS.items() if stage >= lowest]
+    return any(name in own or getattr(kind, name) is not of_base[name] for name in names)
 
 
 class Custom(OfFunctions):
@@ -101,9 +103,10 @@ class Custom(OfFunctions):
 
     Notes
     -----
-    A system with a force in Python is integrated by the same algorithm, interpreted: the force costs its own time and a few
-    microseconds a call. With compiled functions it runs compiled from end to end; they are compiled when the system's topology
-    is realized, once for each scalar that is used, and nothing else is.
+    Compiled steps call a force in Python back: it costs its own time and a microsecond or two a call, and what it raises ends
+    the run there. With a hook of a stage from INSTANCE on, or variables that a hook allocates, Python takes each step.
+    Ensembles take states one by one. Compiled functions are compiled when the system's topology is realized, once for each
+    scalar that is used, and nothing else is.
 
     Examples
     --------
@@ -152,7 +155,7 @@ class Custom(OfFunctions):
                 f"not {implementation!r}; or give compiled=mobod.force.CompiledFunctions(...)"
             )
         super().__init__(forces, disabled_by_default=disabled_by_default, name=name)
-        self.implementation = implementation
+        self.implementation, self.routine = implementation, in_python
 
     def get_implementation(self) -> CustomImplementation:
         """The user's own object; `ModelError` where the force is compiled functions."""
@@ -186,6 +189,8 @@ class Custom(OfFunctions):
         self.__dict__.update(kept)
         if self._compiled is not None:  # compiled code is not copied: it is found again by the functions it was made of
             self.routine = routine_of(self._compiled, self._shape, tuple(self.default_numbers))
+        else:
+            self.routine = in_python
 
     def add_force(self, state: State, body_forces: Array, particle_forces: Array, mobility_forces: Array) -> None:
         if self._compiled is not None:

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..algebra.arrays import Array
-from ..compiling import Job, compile_ahead, raise_kept, take_refusal
+from ..compiling import Job, compile_ahead, note_raising, raise_kept, take_refusal
 from ..errors import ConvergenceError, ModelError, TopologyError
 from ..force.contact.step_limit import limit_step
 from ..mobilizer import _rates
@@ -162,6 +162,8 @@ class Integrator(Sealed):
         self._model: Any = None
         #: Why a part in Python that kernels have called had no result, at the last point where one had none.
         self._refusal: Exception | None = None
+        #: Control and counts when that was raised which a run is to end with.
+        self._noted: tuple[Array, npt.NDArray[np.int64]] | None = None
         #: What steps from Python need, or None where it is to be found out.
         self.quick: Quick | None = None
         self.control = np.zeros(rk.CONTROL_SIZE)
@@ -204,7 +206,7 @@ class Integrator(Sealed):
         return f"<{type(self).__name__}, accuracy {self.accuracy:g}, {self.get_num_steps_taken()} steps taken>"
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_model": None, "_refusal": None, "quick": None}
+        return {**self.__dict__, "_model": None, "_refusal": None, "_noted": None, "quick": None}
 
     # ------------------------------------------------------------------------------------------ settings
 
@@ -436,17 +438,26 @@ class Integrator(Sealed):
     def call_back(self, kernel: Callable[..., Any], *args: Any) -> int:
         """Run a kernel that calls parts in Python; if one of these has raised an error, it is raised at the last good state."""
         take_refusal()
+        self._noted, before = None, note_raising(self._note)
         try:
             status = int(kernel(*args))
             raise_kept()
         except BaseException:
             state, control = self.get_state(), self.control
+            if self._noted is not None:  # what the kernel has found out since then is of no use
+                control[:], self.counts[:] = self._noted
             interpolation.interpolate(state.block, self.work, control[rk.PREVIOUS_TIME], control[rk.TIME], control[rk.TIME])
             state.invalidate_q()
             state.lower_to(int(Stage.INSTANCE))
             raise
+        finally:
+            note_raising(before)
         self._refusal = take_refusal()
         return status
+
+    def _note(self) -> None:
+        """A callback has raised an error."""
+        self._noted = self.control.copy(), self.counts.copy()
 
     @property
     def _runs_compiled(self) -> bool:

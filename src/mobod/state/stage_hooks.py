@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+from ..errors import StageError
+from ..value.stage import Stage
 
 if TYPE_CHECKING:
     from .state import State
@@ -42,3 +45,13 @@ class StageHooks:
 
     def realize_report(self, state: State) -> None:
         """Called when the state reaches REPORT: compute what nothing else needs."""
+
+
+def refuse_change(state: State, stage: int, part: Any) -> None:
+    """Raise the error for a hook that has changed what stages before its own depend on."""
+    raise StageError(
+        f"{part!r} has changed the state while it was being realized to Stage.{Stage(stage).name}, so that only "
+        f"{state.stage.name} is left of it; a hook computes from the state and changes none of its variables. Change it "
+        "between realizations, or in an event handler, or have a variable that updates itself "
+        "(allocate_auto_update_discrete_variable)"
+    )

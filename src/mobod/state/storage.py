@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
+from weakref import WeakValueDictionary
 
 import numpy as np
 import numpy.typing as npt
@@ -17,6 +18,13 @@ from .views import ViewOfQ, ViewOfU, ViewOfY, ViewOfZ
 
 if TYPE_CHECKING:
     from ..value.annotations import MultibodySystem, Tree
+
+
+#: States of systems with forces in Python by the address of their record's block, which is what kernels tell callbacks.
+_by_block: WeakValueDictionary[int, Any] = WeakValueDictionary()
+
+#: The state whose record's block is at an address; None where the record is nobody's.
+state_at = _by_block.get
 
 
 class Storage(HidesInner):
@@ -84,6 +92,8 @@ class Storage(HidesInner):
     def _attach(self, tree: Tree, record: Record) -> None:
         """Take *record*, and make the views that are handed out."""
         self.tree, self.record, self.block = tree, record, record.block
+        if tree.calls_with_states:
+            _by_block[record.block.ctypes.data] = self
         self.scratch: tuple[Array, Array] | None = None
         self.forces: tuple[Array, Array, Array] | None = None
         # with a body's rows in the shape that getters hand out: reshaping each time takes as long as all the rest

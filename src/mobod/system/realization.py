@@ -14,8 +14,8 @@ from ..constraint import _protocol as constraint_what
 from ..errors import ModelError, StageError
 from ..mobilizer._custom_python import write_position, write_velocity
 from ..state import validity
+from ..state.stage_hooks import refuse_change
 from ..state.state import State
-from ..state.subsystem import HOOKS
 from ..tree import constraints
 from ..tree import realize as _realize
 from ..unilateral.base import SLIDING
@@ -24,7 +24,6 @@ from ..value import checks
 from ..value.stage import INSTANCE, MODEL, Stage
 from . import prescription
 from .explanation import Explaining
-from .topology import refuse_change
 
 #: For the stages most often passed to `realize`: the number and the bits requested of the kernels.
 _STAGE_ACCELERATION, _TO_ACCELERATION = Stage.ACCELERATION, (int(Stage.ACCELERATION), validity.WANTED[Stage.ACCELERATION])
@@ -36,9 +35,8 @@ _STAGE_POSITION, _TO_POSITION = Stage.POSITION, (int(Stage.POSITION), validity.W
 _NAMES = tuple(Stage(step).name.lower() for step in range(int(Stage.REPORT) + 1))
 _AT_POSITION, _AT_VELOCITY, _AT_DYNAMICS, _AT_ACCELERATION = range(int(Stage.POSITION), int(Stage.ACCELERATION) + 1)
 #: What z, or another force's parameters, take away without lowering the stage.
-_FORCES, _HOOKS = validity.FORCES, frozenset(HOOKS.values())
+_FORCES = validity.FORCES
 _realize_at, _realize_with, _NOT_PLAIN = _realize.realize_at, _realize.realize_with, _realize.NOT_PLAIN
-_UNTOUCHED = validity.unchanged(Stage.DYNAMICS) & ~validity.unchanged(Stage.ACCELERATION)
 
 
 class Realizing(Explaining):
@@ -133,8 +131,7 @@ class Realizing(Explaining):
             if reached == MODEL:
                 self.get_matter_subsystem().check_particle_masses(state)
             if self.is_interpreted or reached < MODEL:
-                if not (self._custom_forces_alone and reached >= INSTANCE and self._realize_with_forces(state, level)):
-                    self._realize_interpreted(state, Stage(stage))
+                self._realize_interpreted(state, Stage(stage))
                 return
         valid = state.valid
         if wanted & ~valid:
@@ -213,41 +210,6 @@ class Realizing(Explaining):
         finally:
             of_mobilities[:] = kept
 
-    def _realize_with_forces(self, state: State, level: int) -> bool:
-        """The same where forces are all that Python computes, and none has a hook: the kernel once before them and once after.
-
-        Only where the mobilizers' q and u are all variables that there are, and subsystems keep nothing; False otherwise.
-        """
-        resources, tree = state.resources, state.tree
-        if resources is not None and (resources.parts or resources.computing or resources.realizing):
-            return False
-        if len(state.y_values) != tree.nq + tree.nu or SLIDING in state.discrete:
-            return False
-        for force in self._custom_forces:
-            if not _HOOKS.isdisjoint(vars(force.implementation)):  # given to the object alone, after its class was looked at
-                return False
-        before = state.stage_number, state.valid
-        if resources is not None:
-            resources.realizing = True
-        try:
-            wanted = validity.WANTED[level]
-            if wanted & ~before[1]:
-                self._kernel_call(state, wanted & validity.WANTED[_AT_DYNAMICS])
-                if wanted & _FORCES & ~before[1]:
-                    state.valid &= ~_FORCES
-                    self._add_custom_forces(state)
-                    state.valid |= _FORCES
-                self._kernel_call(state, wanted)
-        except BaseException:
-            # as it was, unless a force has changed it, which leaves less
-            state.stage_number, state.valid = min(before[0], state.stage_number), before[1] & state.valid
-            raise
-        finally:
-            if resources is not None:
-                resources.realizing = False
-        state.stage_number = level
-        return True
-
     def _realize_interpreted(self, state: State, stage: Stage, more: Array | None = None) -> None:
         """The same stage by stage, with Python's parts called where their turn comes; *more* are forces on mobilities."""
         if state.stage_number < Stage.MODEL:
@@ -284,12 +246,8 @@ class Realizing(Explaining):
                 if slides and wanted & validity.ACCELERATIONS and add_friction(state):
                     state.valid &= ~validity.ACCELERATIONS
                     self.compute(state, wanted)
-                if step == _AT_DYNAMICS and wanted & validity.FORCES:
-                    state.valid &= ~validity.FORCES
-                    self._add_custom_forces(state)
-                    state.valid |= validity.FORCES
-                    if more is not None:
-                        state.record.mobility_forces[: len(more), 0] += more
+                if step == _AT_DYNAMICS and wanted & validity.FORCES and more is not None:
+                    state.record.mobility_forces[: len(more), 0] += more
                 if not told:  # a mobilizer's hooks for positions and velocities run before its columns are evaluated
                     for body in self._interpreted_bodies:
                         assert body.interpreter is not None
@@ -305,7 +263,7 @@ class Realizing(Explaining):
                         constraint.interpreter.realize(name, state)
                         if state.stage_number < step:
                             refuse_change(state, step, constraint)
-                for part in (*self._custom_forces, *self.custom_motions):
+                for part in (*self.forces_in_python, *self.custom_motions):
                     getattr(part.implementation, f"realize_{name}")(state)
                     if state.stage_number < step:
                         refuse_change(state, step, part)
@@ -424,21 +382,6 @@ class Realizing(Explaining):
         if self.calls_python:
             self._kernel = _then_raising(self._kernel)
         return self._kernel
-
-    def _add_custom_forces(self, state: State) -> None:
-        """Add the custom forces that are enabled to the applied forces; they are given the state at VELOCITY."""
-        body_forces, particle_forces, mobility_forces = state.forces or state.make_forces()
-        enabled = state.field("force_enabled")
-        state.stage_number = _AT_VELOCITY
-        untouched = _UNTOUCHED
-        before = state.valid & untouched
-        state.valid |= untouched
-        for force in self._custom_forces:
-            if enabled[force.element]:
-                force.add_force(state, body_forces, particle_forces, mobility_forces)
-                if state.stage_number < _AT_VELOCITY or not state.valid & untouched:
-                    refuse_change(state, Stage.DYNAMICS, force)
-        state.valid &= ~untouched | before
 
 
 def _then_raising(kernel: Callable[..., int]) -> Callable[..., int]:

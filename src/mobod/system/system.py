@@ -54,8 +54,8 @@ class MultibodySystem(Differentiable):
 
     INNER = frozenset(
         """
-        all_forces begin_measures calls_python compiles_measures compute custom_motions event_handlers event_reporters explain
-        forces_alone_in_python
+        all_forces begin_measures calls_python calls_with_states compiles_measures compute custom_motions event_handlers
+        event_reporters explain forces_alone_in_python forces_in_python
         force_subsystems
         interpret_for_contacts invalidate_topology is_interpreted needs_states owner_of parts_in_python plain_routine
         program_of
@@ -73,7 +73,7 @@ class MultibodySystem(Differentiable):
         self.topology_token = object()  # a new one with each version
         self._topology_realized = False
         self._trees: dict[bool, Tree] = {}
-        self._custom_forces: list[Any] = []
+        self.forces_in_python: list[Any] = []
         self._interpreted_bodies: list[MobilizedBody] = []
         self._interpreted_constraints: list[Constraint] = []
         self._hooked: dict[int, list[int]] = {}  # for each stage: which subsystems have a hook of their own
@@ -82,8 +82,6 @@ class MultibodySystem(Differentiable):
         self.is_interpreted = self._is_python = False
         #: Whether kernels call back parts of users' own Python.
         self._has_callbacks = False
-        #: Whether forces are all that Python computes in a realization, and none of them has a hook of a stage.
-        self._custom_forces_alone = False
         #: Whether measures integrate or remember, and compiled steps do it for them.
         self.compiles_measures = False
         self._kernel: Any = None
@@ -182,7 +180,7 @@ class MultibodySystem(Differentiable):
         if not state.valid & validity.POSITIONS:
             state.refuse("calc_potential_energy", Stage.POSITION)
         total = forces_switch.of_all(state, forces_switch.ENERGY).sum()
-        return float(total + sum(force.calc_potential_energy_contribution(state) for force in self._custom_forces))
+        return float(total + sum(force.calc_potential_energy_contribution(state) for force in self.forces_in_python))
 
     def calc_energy(self, state: State) -> float:
         """Kinetic and potential energy. Needs VELOCITY.
@@ -196,7 +194,7 @@ class MultibodySystem(Differentiable):
         >>> round(system.calc_energy(state), 3)
         -17.964
         """
-        if not self._custom_forces and state.valid & validity.VELOCITIES:
+        if not self.forces_in_python and state.valid & validity.VELOCITIES:
             state.check_owner(self, "calc_energy")
             out = np.empty((2, 1))
             momentum.calc_energy(state.block, out)

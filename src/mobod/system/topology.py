@@ -16,6 +16,7 @@ from ..measure.memory import Memory
 from ..motion import Custom
 from ..state.fields import OUTSIDE_MATTER, REMEMBERED
 from ..state.resources import subsystem_order
+from ..state.stage_hooks import refuse_change
 from ..state.state import State
 from ..state.subsystem import HOOKS, Subsystem, warn_of_misspelt_hooks
 from ..tree.tree import Tree
@@ -38,8 +39,7 @@ class HasTopology(HasEvents):
     is_interpreted: bool
     _is_python: bool
     _has_callbacks: bool
-    _custom_forces_alone: bool
-    _custom_forces: list[Any]
+    forces_in_python: list[Any]
     _interpreted_bodies: list[MobilizedBody]
     _interpreted_constraints: list[Constraint]
     _hooked: dict[int, list[int]]
@@ -96,7 +96,7 @@ class HasTopology(HasEvents):
         matter = self.get_matter_subsystem()
         tree = self.tree_for(matter.default_use_euler_angles)
         self.compiles_measures, self._has_callbacks = False, tree.calls_python
-        self._custom_forces = [force for force in self.all_forces() if force.implementation is not None]
+        self.forces_in_python = [force for force in self.all_forces() if force.implementation is not None]
         self._interpreted_bodies = [body for body in matter.body_list if body.interpreter is not None]
         self._hooked = {
             int(stage): [i for i, one in enumerate(self.subsystems) if getattr(type(one), hook) is not getattr(Subsystem, hook)]
@@ -108,14 +108,12 @@ class HasTopology(HasEvents):
         self.custom_motions = [motion for motion in motions if isinstance(motion, Custom) and motion.routine is None]
         interpreted = self._interpreted_bodies or self._interpreted_constraints
         self._warn_of_misspelt_hooks()
-        self.is_interpreted = bool(self._custom_forces or interpreted or self.custom_motions or hooks)
+        hooked = any(overrides_hooks(force.implementation) for force in self.forces_in_python)
+        self.is_interpreted = bool(hooked or interpreted or self.custom_motions or hooks)
         acting = [subsystem.find_acting_measures() for subsystem in self.subsystems]
         if any(acting) and not self._compile_measures(tree):
             self.is_interpreted = True
         self._is_python = self.is_interpreted
-        hooked = any(overrides_hooks(force.implementation) for force in self._custom_forces)
-        others = interpreted or self.custom_motions or hooks or any(acting)
-        self._custom_forces_alone = bool(self._custom_forces) and not (hooked or others)
         for i, subsystem in enumerate(self.subsystems):
             # a measure that only keeps something in states needs the hook of TOPOLOGY, and leaves the system compiled
             in_python = acting[i] and not self.compiles_measures
@@ -124,7 +122,8 @@ class HasTopology(HasEvents):
                     self._hooked[stage].append(i)
         realized_before, self._topology_realized = self._topology_realized, True
         state = State(self, tree)  # type: ignore[arg-type]  # which it is a part of
-        if self.is_interpreted or self._hooked[Stage.TOPOLOGY]:
+        told = any(overrides_hooks(force.implementation, Stage.TOPOLOGY) for force in self.forces_in_python)
+        if self.is_interpreted or told or self._hooked[Stage.TOPOLOGY]:
             state.stage_number = int(Stage.EMPTY)
             state.upd_resources()
             try:
@@ -134,6 +133,7 @@ class HasTopology(HasEvents):
                 self._topology_realized = realized_before
                 raise
             state.make_room(tree, state.record)
+            self._is_python |= self.is_interpreted  # something has been allocated
         self._default_state = state.copy()
         return state
 
@@ -181,7 +181,7 @@ class HasTopology(HasEvents):
 
     def _warn_of_misspelt_hooks(self) -> None:
         """Warn of methods of users' implementations that look like hooks and are none, once a class."""
-        parts = [*self._custom_forces, *self.custom_motions, *self._interpreted_bodies]
+        parts = [*self.forces_in_python, *self.custom_motions, *self._interpreted_bodies]
         parts += [one.interpreter for one in self._interpreted_constraints]
         found = [getattr(part, "implementation", None) for part in parts]
         kinds = {kind for one in found if one is not None for kind in type(one).__mro__}
@@ -202,7 +202,7 @@ class HasTopology(HasEvents):
             for constraint in self._interpreted_constraints:
                 assert constraint.interpreter is not None
                 constraint.interpreter.realize(stage.name.lower(), state)
-            for force in self._custom_forces:
+            for force in self.forces_in_python:
                 getattr(force.implementation, HOOKS[stage])(state)
             for motion in self.custom_motions:
                 getattr(motion.implementation, HOOKS[stage])(state)
@@ -287,7 +287,7 @@ class HasTopology(HasEvents):
     def parts_in_python(self) -> list[Any]:
         """The parts whose Python takes part in realizing states."""
         found: list[Any] = [
-            *self._custom_forces,
+            *self.forces_in_python,
             *self._interpreted_bodies,
             *self._interpreted_constraints,
             *self.custom_motions,
@@ -298,8 +298,8 @@ class HasTopology(HasEvents):
 
     def forces_alone_in_python(self, state: State) -> Sequence[Any]:
         """The forces in Python where no other part is, and none has a hook: all else can be differentiated; none otherwise."""
-        alone = self._custom_forces_alone and not self._has_callbacks and SLIDING not in state.discrete
-        return self._custom_forces if alone else ()
+        others = self.is_interpreted or self._has_callbacks or self.compiles_measures or SLIDING in state.discrete
+        return () if others else self.forces_in_python
 
     @property
     def needs_states(self) -> bool:
@@ -307,16 +307,11 @@ class HasTopology(HasEvents):
         return self.calls_python or self.compiles_measures
 
     @property
+    def calls_with_states(self) -> bool:
+        """Whether Python is given states while they are realized: ensembles then take them one by one."""
+        return self.is_interpreted or bool(self.forces_in_python)
+
+    @property
     def calls_python(self) -> bool:
         """Whether Python takes part in realizing states, if only as a callback of kernels: these then have no tangents."""
-        return self.is_interpreted or self._has_callbacks
-
-
-def refuse_change(state: State, stage: int, part: Any) -> None:
-    """Raise the error for a hook that has changed what stages before its own depend on."""
-    raise StageError(
-        f"{part!r} has changed the state while it was being realized to Stage.{Stage(stage).name}, so that only "
-        f"{state.stage.name} is left of it; a hook computes from the state and changes none of its variables. Change it "
-        "between realizations, or in an event handler, or have a variable that updates itself "
-        "(allocate_auto_update_discrete_variable)"
-    )
+        return self.is_interpreted or self._has_callbacks or bool(self.forces_in_python)

@@ -135,8 +135,11 @@ class Tree:
         self.default_memory = [x for force in forces for x in force.memory]
         controllers = [e for e, force in enumerate(forces) if force.work]
         self._laws = [(c, law) for c, e in enumerate(controllers) if (law := forces[e].law) is not None]
-        #: Whether kernels call Python.
+        #: Whether kernels call functions or laws in Python.
         self.calls_python = any(isinstance(one, Callback) for _, one in [*self._function_routines, *self._laws])
+        #: How many runs of forces there are before the one in Python, and whether there is that: it is given states.
+        self.compiled_runs = sum(not isinstance(one, Callback) for _, one in self._force_routines)
+        self.calls_with_states = self.compiled_runs < len(runs)
         integers: dict[str, list[int]] = {
             "parent": parents,
             "kind": kinds,

@@ -1,0 +1,106 @@
+"""Forces that Python computes, called by kernels as `_routine` says of a kind's routine: all of a system in one call.
+
+They are given the state whose record the kernel works on, which is at VELOCITY for them, and is put back as it was. Only
+records of single states have one: ensembles take the states of such systems one by one.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+from ..algebra.record import values_at
+from ..compiling import Callback
+from ..errors import ModelError, StageError
+from ..state.stage_hooks import refuse_change
+from ..state.storage import state_at
+from ..state.validity import KINEMATICS, unchanged, unchanged_bit
+from ..value.stage import VELOCITY, Stage
+from ._routine import ENERGY, FORCES
+
+if TYPE_CHECKING:
+    from ..state.state import State
+
+_UNTOUCHED = unchanged_bit(Stage.DYNAMICS)
+#: All bits of that kind: others say which results there are, of which only kinematics are those of the moment.
+_VERSIONS = unchanged(Stage.POSITION)
+_WITH_TANGENTS = "duals", "seeded", "twice"
+#: Blocks of states that forces are being computed of.
+_at_work: set[int] = set()
+
+
+def _compute(scalar: str, pointer: int, first: int, end_and_what: int) -> None:
+    """Forces, energies or powers of a run of elements, for the record whose block is at an address.
+
+    Nothing with tangents: what needs these adds differences of the forces in Python.
+    """
+    if scalar in _WITH_TANGENTS:
+        return
+    state = state_at(pointer) if scalar == "state" else None
+    if state is None:
+        raise ModelError("forces in Python are computed for single states, not in lanes")
+    what = end_and_what & 3
+    if what == FORCES:
+        if pointer in _at_work:
+            raise StageError(
+                f"realize: this state is being realized, through {state.stage.name} so far, and a calc_ method of a part of "
+                "yours asks for more; use what is there, or realize state.copy()"
+            )
+        _at_work.add(pointer)
+    stage, valid = state.stage_number, state.valid
+    state.stage_number, state.valid = VELOCITY, valid & _VERSIONS | KINEMATICS | _UNTOUCHED
+    try:
+        if what == FORCES:
+            _add(state, first, end_and_what >> 2)
+        else:
+            _write_scalars(state, pointer, (first, end_and_what >> 2), what)
+    except BaseException:
+        if state.stage_number < VELOCITY or not state.valid & _UNTOUCHED:  # a force has changed it, which leaves less
+            stage, valid = min(stage, state.stage_number), valid & state.valid
+        raise
+    finally:
+        state.stage_number, state.valid = stage, valid
+        if what == FORCES:
+            _at_work.discard(pointer)
+
+
+def _add(state: State, first: int, end: int) -> None:
+    applied, enabled = state.forces or state.make_forces(), state.field("force_enabled")
+    forces = state.system.forces_in_python
+    start = forces[0].element
+    for e in range(first, end):
+        if enabled[e]:
+            force = forces[e - start]
+            force.add_force(state, *applied)
+            if state.stage_number < VELOCITY or not state.valid & _UNTOUCHED:
+                refuse_change(state, Stage.DYNAMICS, force)
+
+
+def _write_scalars(state: State, pointer: int, run: tuple[int, int], what: int) -> None:
+    forces = state.system.forces_in_python
+    start, enabled, (first, end) = forces[0].element, state.field("force_enabled"), run
+    found = [0.0] * (end - first)
+    for e in range(first, end):
+        if enabled[e]:
+            force: Any = forces[e - start]
+            found[e - first] = force._potential_energy(state) if what == ENERGY else force._power_dissipation(state)  # noqa: SLF001
+    # at the end: one that asks for another's energy uses these rows
+    values_at(pointer, "work_e", end)[first:] = found
+
+
+def _fail(scalar: str, pointer: int, first: int, end_and_what: int) -> None:
+    """What is not a number, in place of results: of one body and one mobility, from which it spreads to all."""
+    state = state_at(pointer) if scalar == "state" else None
+    if state is None:
+        return
+    if end_and_what & 3 == FORCES:
+        body_forces, _, mobility_forces = state.forces or state.make_forces()
+        body_forces[1:] = math.nan
+        mobility_forces[:] = math.nan
+    else:
+        end = end_and_what >> 2
+        values_at(pointer, "work_e", end)[first:] = [math.nan] * (end - first)
+
+
+#: In place of a routine, of all forces in Python.
+in_python = Callback(_compute, _fail)
