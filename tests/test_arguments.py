@@ -214,7 +214,7 @@ TABLE = {
     "Actuator": (
         F.Actuator,
         lambda p: {"forces": p.forces, "transmission": F.transmission.Coordinates(p.forces, [(p.pin, 0, 1.0)])},
-        {"gain": (1.0, 2.0, 3.0), "bias": (1.0, 2.0, 3.0), "default": 0.5},
+        {"gain": (1.0, 2.0, 3.0), "bias": (1.0, 2.0, 3.0), "control": 0.5},
     ),
     "Actuator with activation": (
         F.Actuator,
@@ -470,9 +470,9 @@ def frames(parts):
     contact = con.LineOnLineContact(pin, X, 1.0, parts.free, X, 1.0, False)
     yield lambda f: mb.mobilizer.Pin(pin, parts.rigid, X_PF=f).get_default_inboard_frame()
     yield lambda f: pin.set_default_outboard_frame(f).get_default_outboard_frame()
-    yield lambda f: weld.set_default_frame_on_body1(f).get_default_frame_on_body1()
-    yield lambda f: bushing.set_default_frame_on_body2(f).get_default_frame_on_body2()
-    yield lambda f: contact.set_default_edge_frame_b(f).get_default_edge_frame_b()
+    yield lambda f: weld.set_default_frame1(f).get_default_frame1()
+    yield lambda f: bushing.set_default_frame2(f).get_default_frame2()
+    yield lambda f: contact.set_default_frame2(f).get_default_frame2()
     yield lambda f: parts.free.set_default_transform(f).get_default_transform()
     yield lambda f: mb.decoration.Sphere(1.0, X=f).X
 

@@ -112,6 +112,37 @@ def test_elementary_functions_are_right_to_the_last_bits(form, rng):
     assert np.all(np.abs(form(elementary, (0, 0), values) - expected) <= 5.0 * EPS * np.maximum(np.abs(expected), 1.0))
 
 
+def further(x, y):
+    a, t = 0.7 * x, scalar.where(x > 0.0, 300.0 * x, 0.1 * x)
+    return (
+        *(scalar.asin(a), scalar.acos(a), scalar.atan(x), scalar.sinh(x), scalar.cosh(x), scalar.tanh(x), scalar.tanh(t)),
+        *(scalar.absolute(x), abs(x), scalar.minimum(x, y), scalar.maximum(x, 1), scalar.maximum(2, x)),
+        *(scalar.floor(10.0 * x), scalar.floor(y)),
+    )
+
+
+def expected_further(x, y):
+    a, t = 0.7 * x, np.where(x > 0.0, 300.0 * x, 0.1 * x)
+    return [
+        *(np.arcsin(a), np.arccos(a), np.arctan(x), np.sinh(x), np.cosh(x), np.tanh(x), np.tanh(t), np.abs(x), np.abs(x)),
+        *(np.minimum(x, y), np.maximum(x, 1.0), np.maximum(2.0, x), np.floor(10.0 * x), np.floor(y)),
+    ]
+
+
+@each_form
+def test_further_functions_are_right_to_the_last_bits(form, rng):
+    """Relative to five units in the last place, of numbers small and large."""
+    for size in (1.0, 0.2, 1e-6):
+        values = np.array([size * rng.uniform(-1.4, 1.4, 8), rng.uniform(-3.0, 3.0, 8)])
+        expected = np.array(expected_further(*values))
+        assert np.all(np.abs(form(further, (0, 0), values) - expected) <= 5.0 * EPS * np.maximum(np.abs(expected), size))
+
+
+def test_further_functions_of_one_state_and_of_lanes_give_the_same_bits(rng):
+    values = rng.uniform(-1.4, 1.4, (2, 8))
+    assert np.array_equal(three_forms.float64(further, (0, 0), values), three_forms.lanes(further, (0, 0), values))
+
+
 def test_elementary_functions_of_one_state_and_of_lanes_give_the_same_bits(rng):
     values = np.array([rng.uniform(-20.0, 20.0, 8), rng.uniform(0.1, 30.0, 8)])
     assert np.array_equal(three_forms.float64(elementary, (0, 0), values), three_forms.lanes(elementary, (0, 0), values))

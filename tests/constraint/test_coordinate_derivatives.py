@@ -12,9 +12,9 @@ from mobod.tree import realize as _realize
 EVERYTHING = validity.EVERYTHING
 
 
-def error(poses, q, parameters):
-    ((R, p),) = poses
-    return (p[0] * p[1] - parameters[0] * R[1] + q[0] * q[0] - 0.5 * p[2],)
+def error(X, q, parameters):
+    ((R, p),) = X
+    return (p[0] * p[1] - parameters[0] * R[1] + q[0][0] * q[0][0] - 0.5 * p[2],)
 
 
 def build():
@@ -28,8 +28,8 @@ def build():
     con.CoordinateCoupler(matter, fn.Sinusoid(0.7, 1.1, 0.1), [b], [1])
     con.SpeedCoupler(matter, fn.Linear([0.5, -1.0, 0.3, 0.2]), [b, c], [1, 0], [c], [1])
     con.PrescribedMotion(matter, fn.Sinusoid(0.4, 1.3, 0.2), c, 1)
-    functions = con.CompiledFunctions(num_equations=1, position_error=error)
-    con.Custom(compiled=functions, bodies=[c], mobilizers=[a], parameters=[0.3])
+    functions = con.CompiledFunctions(error, bodies=[c], mobilizers=[a], parameters=[0.3])
+    con.Custom(compiled=functions)
     return system
 
 

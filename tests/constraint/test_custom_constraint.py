@@ -21,13 +21,14 @@ import handwritten as by_hand
 ONE, TWO, LENGTH, WEIGHTS = (0.1, 0.2, -0.3), (0.3, -0.5, 0.1), 1.1, (0.5, -1.0, 0.3, 0.2)
 
 
-def rod(poses, q, parameters):
-    (R1, p1), (R2, p2) = poses
+def rod(X, q, parameters):
+    (R1, p1), (R2, p2) = X
     d = vec3.sub(vec3.add(p2, mat33.mul_vec(R2, TWO)), vec3.add(p1, mat33.mul_vec(R1, ONE)))
     return (sqrt(vec3.dot(d, d)) - parameters[0],)
 
 
-def curve(poses, q, parameters):
+def curve(X, q, parameters):
+    q = q[0] + q[1]
     return (q[0] * q[1] - q[2] * q[2] + parameters[0],)
 
 
@@ -78,11 +79,10 @@ def hand_made(w):
 
 
 def compiled(w):
-    functions = con.CompiledFunctions(num_equations=1, position_error=rod)
     return [
-        con.Custom(compiled=functions, bodies=[w.c, w.d], parameters=[LENGTH]),
+        con.Custom(compiled=con.CompiledFunctions(rod, bodies=[w.c, w.d], parameters=[LENGTH])),
         con.Ball(w.b, ONE, w.e, TWO),
-        con.Custom(compiled=functions, bodies=[w.a, w.e], parameters=[LENGTH]),
+        con.Custom(compiled=con.CompiledFunctions(rod, bodies=[w.a, w.e], parameters=[LENGTH])),
         con.ConstantCoordinate(w.b, 2, 0.2),
         con.SpeedCoupler(w.matter, fn.Linear(WEIGHTS), [w.c, w.e], [1, 0], [w.e], [0]),
     ]
@@ -162,7 +162,7 @@ def test_the_check_names_what_is_wrong(what, said):
 
 
 def test_compiled_functions_of_coordinates(rng, derivative):
-    w = World(lambda w: [con.Custom(compiled=con.CompiledFunctions(1, curve), mobilizers=[w.a, w.c], parameters=[0.1])])
+    w = World(lambda w: [con.Custom(compiled=con.CompiledFunctions(curve, mobilizers=[w.a, w.c], parameters=[0.1]))])
     assert con.check_custom(w.constraints[0], trials=2).ok
     state = w.at(rng.uniform(-0.5, 0.5, len(w.state.y)))
     a, (b, c) = w.a.get_q(state), w.c.get_q_as_vector(state)
@@ -270,11 +270,10 @@ def test_what_cannot_be():
 
     hold = by_hand.ConstantCoordinate(matter, w.a, 0, 0.0)
     other = World(lambda w: [])
-    custom = lambda function, m=1, **ties: con.Custom(compiled=f(m, function), **(ties or {"bodies": [w.a]}))  # noqa: E731
+    custom = lambda function, m=1, **ties: con.Custom(compiled=f(function, m, **(ties or {"bodies": [w.a]})))  # noqa: E731
     for call, error, said in (
         (lambda: con.Custom(), TypeError, "got neither"),
-        (lambda: con.Custom(hold, compiled=f(1, rod)), TypeError, "got both"),
-        (lambda: con.Custom(hold, bodies=[w.a]), TypeError, "belong to compiled="),
+        (lambda: con.Custom(hold, compiled=f(rod)), TypeError, "got both"),
         (lambda: con.Custom(3), TypeError, "derived from mobod.constraint.CustomImplementation, not 3"),
         (lambda: Nothing(matter, 1), mb.ModelError, "needs its own calc_position_errors, calc_position_dot_errors"),
         (lambda: Nothing(matter), mb.ModelError, "has no equations"),
@@ -285,10 +284,10 @@ def test_what_cannot_be():
         (lambda: hold.get_constraint(), mb.ModelError, "not part of a constraint yet"),
         (lambda: custom(rod, bodies=["a"]), TypeError, "takes mobilized bodies, not 'a'"),
         (lambda: custom(rod, bodies=[w.a, w.a]), mb.ModelError, "each of them once"),
-        (lambda: con.Custom(compiled=f(1, rod)), mb.ModelError, "name them"),
-        (lambda: con.Custom(compiled=rod, bodies=[w.a]), TypeError, "has to be a mobod.constraint.CompiledFunctions"),
+        (lambda: con.Custom(compiled=f(rod)), mb.ModelError, "name them"),
+        (lambda: con.Custom(compiled=rod), TypeError, "has to be a mobod.constraint.CompiledFunctions"),
         (lambda: custom(lambda p, q, r: (q[0],), mobilizers=[w.b]), mb.ModelError, "'b' has a quaternion"),
-        (lambda: custom(lambda p, q: (q[0],)), mb.ModelError, r"has to take \(poses, q, parameters\)"),
+        (lambda: custom(lambda p, q: (q[0],)), mb.ModelError, r"has to take \(X, q, parameters\)"),
         (lambda: custom(lambda p, q, r: [p[0][1][0]]), mb.ModelError, "has to return a tuple of 1 number; lists"),
         (lambda: custom(lambda p, q, r: (p[0][1][0],), 2), mb.ModelError, "has to return a tuple of 2 numbers"),
         (lambda: custom(lambda p, q, r: (np.sin(p[0][1][0]),)), mb.ModelError, "which knows floats only"),
@@ -306,7 +305,7 @@ def test_what_cannot_be():
     with pytest.raises(mb.ModelError, match="belongs to 'custom_0' already"):
         con.Custom(hold)
     with pytest.raises(mb.ModelError, match="has no implementation"):
-        con.Custom(compiled=f(1, rod), bodies=[w.a, w.c], parameters=[1.0]).get_implementation()
+        con.Custom(compiled=f(rod, bodies=[w.a, w.c], parameters=[1.0])).get_implementation()
     used.set_disabled_by_default(True)
     con.Custom(Bad(matter, w.c, 0, 0.0), name="bad")
     state = w.system.realize_topology()

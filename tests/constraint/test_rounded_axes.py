@@ -65,7 +65,7 @@ def test_errors_that_rounding_of_axes_explains_stop_no_run_and_are_told_by_the_a
 def test_errors_that_are_larger_than_rounding_of_axes_are_refused():
     system, state = tilted(3.14159 - np.pi)
     loop = system.get_matter_subsystem().constraints[0]
-    loop.set_point_on_body2(state, (1.5, 0.0, 1e-3))
+    loop.set_station2(state, (1.5, 0.0, 1e-3))
     with pytest.raises(mb.ConvergenceError, match=r"In conflict: loop\[2\] with nothing that moves"):
         system.project(state, 1e-5)
 

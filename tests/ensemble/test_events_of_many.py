@@ -1,5 +1,7 @@
 """Events of many states: each leaves its lane for them alone, at its own times, and goes on in a lane."""
 
+import contextlib
+
 import numpy as np
 import pytest
 
@@ -147,3 +149,156 @@ def test_handlers_that_are_added_or_whose_states_begin_anew_are_asked_again():
     watcher.calls.clear()
     ensemble.step(0.01, fixed_step_size=0.005)
     assert [call[0] for call in watcher.calls] == [1.0] * 3
+
+
+class AtOnce(Once):
+    """At a time that is the same whenever it is asked for."""
+
+    def get_next_event_time(self, state, include_current_time):
+        return 0.11 if state.time < 0.11 or (include_current_time and state.time == 0.11) else np.inf
+
+
+class LockOnce(AtOnce):
+    """Locks the lower arm of states that are to the right, which departs from what the others share."""
+
+    def handle_event(self, state, accuracy):
+        self.calls.append(state.time)
+        if state.q[0] > 0.0:
+            state.system.matter.bodies["lower"].lock(state)
+
+
+class Fails(mb.event.PeriodicHandler):
+    """Raises an error where a state has come to the right."""
+
+    def __init__(self, interval):
+        super().__init__(interval)
+        self.calls = []
+
+    def handle_event(self, state, accuracy):
+        self.calls.append(state.time)
+        if state.time > 0.1 and state.q[0] > 0.2:
+            raise ValueError(f"too far, at {state.q[0]:.6f}")
+
+
+def _bound(system, upper, lower):
+    system.add_event_handler(mb.event.StopWhen(mb.event.Coordinate(lower, value=0.4), name="stop"))
+
+
+def _rigid(system, upper, lower):
+    mb.contact.HardStopUpper(lower, 0, 0.4, 0.6)
+
+
+def _maximum(system, upper, lower):
+    mb.measure.Maximum(system.matter, mb.measure.Coordinate(system.matter, lower))
+
+
+RUNS = {
+    "brake": ([Brake(0.04)], None, {}),
+    "fixed steps": ([Brake(0.04)], None, {"fixed_step_size": 0.01}),
+    "at times of its own": ([AtOnce(), Brake(0.05)], None, {"accuracy": 1e-6}),
+    "with a lock": ([LockOnce(), Brake(0.05)], None, {}),
+    "with errors": ([Fails(0.05), Brake(0.04)], None, {}),
+    "beside a bound": ([Brake(0.04)], _bound, {}),
+    "beside a rigid stop": ([Brake(0.04)], _rigid, {}),
+    "beside a measure": ([Brake(0.04)], _maximum, {}),
+    "with reporters": ([Brake(0.04), Watcher(0.015)], None, {}),
+}
+
+
+@pytest.mark.parametrize("kind", RUNS)
+def test_motions_are_those_of_single_states_with_the_same_handlers(kind, rng, close):
+    """Rows, ends, failures, calls and what is left in the ensemble; the same bits in any order, and on two threads."""
+    handlers, more, settings = RUNS[kind]
+    system, _ = mb.examples.double_pendulum.build()
+    bodies = system.matter.bodies
+    for one in handlers:
+        one.calls.clear()
+        (system.add_event_reporter if isinstance(one, Watcher) else system.add_event_handler)(one)
+    if more is not None:
+        more(system, bodies["upper"], bodies["lower"])
+    state, n = system.realize_topology(), 19
+    q, u = rng.normal(0, 0.15, (n, 2)), rng.normal(0, 1.0, (n, 2))
+    runs = []
+    order = rng.permutation(n)
+    for which, threads in ((np.arange(n), 1), (order, 2)):
+        ensemble = mb.Ensemble(system, n, state=state, threads=threads)
+        ensemble.q, ensemble.u = q[which], u[which]
+        for one in handlers:
+            one.calls.clear()
+        with pytest.warns(RuntimeWarning) if kind in ("with errors",) else contextlib.nullcontext():
+            runs.append(
+                (ensemble, ensemble.simulate(0.4, report_interval=0.02, **settings), [sorted(one.calls) for one in handlers])
+            )
+    (ensemble, motions, calls), (other, shuffled, _) = runs
+    assert np.array_equal(motions.q[order], shuffled.q, equal_nan=True) and np.array_equal(ensemble.q[order], other.q)
+    assert calls == runs[1][2]
+    assert motions.statistics["in_lanes"].any() is not np.bool_(kind == "with reporters")
+    for one in handlers:
+        one.calls.clear()
+    for i in range(n):
+        alone = state.copy()
+        alone.q, alone.u = q[i], u[i]
+        integrator = mb.integrator.RungeKuttaMerson(system, **{"accuracy": 1e-3, **settings})
+        try:
+            expected = mb.simulate(system, alone, 0.4, report_interval=0.02, integrator=integrator)
+        except ValueError as error:
+            assert str(error) in motions.failures[i].reason
+            continue
+        assert i not in motions.failures
+        rows = int(motions.num_rows[i])
+        if i in motions.terminations:
+            assert abs(motions.terminations[i].time - expected.time[-1]) < 1e-12
+            assert motions.terminations[i].reason == expected.statistics["termination"].split(": ")[-1]
+        else:
+            assert rows == len(expected.time) == 21
+        close(motions.q[i, :rows], expected.q[:rows], 1e-9)
+        close(motions.u[i, :rows], expected.u[:rows], 1e-8)
+        found = motions[i]
+        close(found.calc_kinetic_energy()[:rows], expected.calc_kinetic_energy()[:rows], 1e-8)  # as locked from then on
+        close(ensemble.q[i], expected.q[-1], 1e-9)
+        assert list(found.events["name"]) == list(expected.events["name"])
+        assert list(found.events["kind"]) == list(expected.events["kind"])
+        close(found.events["time"], expected.events["time"], 1e-9)
+        close(found.events["energy"], expected.events["energy"], 1e-7)
+        assert np.array_equal(found.event_rows, expected.event_rows)
+    assert [len(one) for one in calls] == [len(one.calls) for one in handlers]
+
+
+def test_a_run_that_is_interrupted_in_a_handler_leaves_states_where_they_began():
+    """Those that had not come to their ends, with what they share with the others."""
+
+    class Stops(mb.event.PeriodicHandler):
+        calls = 0
+
+        def handle_event(self, state, accuracy):
+            self.calls += 1
+            system.matter.bodies["lower"].lock(state)
+            if self.calls == 7:
+                raise KeyboardInterrupt
+
+    system, _ = mb.examples.double_pendulum.build()
+    handler = Stops(0.1)
+    system.add_event_handler(handler)
+    ensemble = mb.Ensemble(system, 5, state=system.realize_topology())
+    ensemble.q = np.linspace(0, 1, 10).reshape(5, 2)
+    before = ensemble.q.copy()
+    with pytest.raises(KeyboardInterrupt) as raised:
+        ensemble.simulate(1.0, report_interval=0.5)
+    assert np.array_equal(ensemble.q, before) and (ensemble.time == 0.0).all()
+    assert len(raised.value.trajectory.failures) == 5
+    assert not any(ensemble.get_state(i).field("lock_level").any() for i in range(5))
+
+
+def test_a_row_at_the_start_is_before_the_handlers_of_that_time():
+    """As all rows at the time of an event, of one state and of many."""
+
+    class Kick(mb.event.PeriodicHandler):
+        def handle_event(self, state, accuracy):
+            state.u = state.u + 1.0
+
+    system, _ = mb.examples.double_pendulum.build()
+    system.add_event_handler(Kick(0.5))
+    state = system.realize_topology()
+    assert np.array_equal(mb.simulate(system, state, 1.0, report_interval=0.5).u[0], [0.0, 0.0])
+    ensemble = mb.Ensemble(system, 3, state=state)
+    assert np.array_equal(ensemble.simulate(1.0, report_interval=0.5).u[:, 0], np.zeros((3, 2)))

@@ -99,7 +99,7 @@ def chained(make):
         mb.constraint.Weld(b, make.frame(), c, make.frame(), disabled_by_default=True),
     ]
     one = model.constraints[0]
-    stations = one.get_default_point_on_body1(), one.get_default_point_on_body2()
+    stations = one.get_default_station1(), one.get_default_station2()
     model.constraints.append(mb.constraint.Ball(a, stations[0], b, stations[1], disabled_by_default=True))  # once more
     free = next(body for body in bodies if body.facts.num_u == 1)
     model.constraints.append(mb.constraint.ConstantSpeed(free, 0, 0.3, disabled_by_default=True))

@@ -48,7 +48,7 @@ def transmissions(arm):
 def test_power_of_a_force_is_the_force_times_the_speed(which):
     arm, rng = Arm(), np.random.default_rng(which)
     through = transmissions(arm)[which]
-    motor = mb.force.Actuator(arm.forces, through, default=2.5)
+    motor = mb.force.Actuator(arm.forces, through, control=2.5)
     state = arm.state(rng)
     body_forces, _, mobility_forces = motor.calc_force_contribution(state)
     f = mobility_forces + arm.matter.multiply_by_system_jacobian_transpose(state, body_forces)
@@ -106,8 +106,8 @@ def test_a_servo_and_its_ranges():
 def test_dynamics_of_a_filter_and_an_integrator():
     arm = Arm()
     joint = T.Coordinates(arm.forces, [(arm.upper, 0, 1.0)])
-    slow = mb.force.Actuator(arm.forces, joint, dynamics="filter", time_constant=0.2, default=1.0)
-    sum_of = mb.force.Actuator(arm.forces, joint, dynamics="integrator", activation_range=(-1.0, 0.3), default=0.5)
+    slow = mb.force.Actuator(arm.forces, joint, dynamics="filter", time_constant=0.2, control=1.0)
+    sum_of = mb.force.Actuator(arm.forces, joint, dynamics="integrator", activation_range=(-1.0, 0.3), control=0.5)
     state = arm.state()
     end = mb.simulate(arm.system, state, 1.0, accuracy=1e-8).states[-1]
     assert slow.get_activation(end) == pytest.approx(1.0 - np.exp(-5.0), rel=1e-6)
@@ -124,7 +124,7 @@ def test_dynamics_of_a_filter_and_an_integrator():
 def test_the_control_of_an_angle_is_the_nearest_of_a_period():
     arm = Arm()
     joint = T.Coordinates(arm.forces, [(arm.upper, 0, 1.0)])
-    servo = mb.force.Actuator(arm.forces, joint, gain=(1, 0, 0), bias=(0, -1, 0), period=2 * np.pi, default=3.0)
+    servo = mb.force.Actuator(arm.forces, joint, gain=(1, 0, 0), bias=(0, -1, 0), period=2 * np.pi, control=3.0)
     state = arm.state()
     arm.upper.set_angle(state, -3.0)
     arm.system.realize(state)
@@ -153,7 +153,7 @@ def test_a_system_with_actuators_is_pickled():
     import pickle
 
     arm = Arm()
-    motors = [mb.force.Actuator(arm.forces, through, default=1.0) for through in transmissions(arm)[:2]]
+    motors = [mb.force.Actuator(arm.forces, through, control=1.0) for through in transmissions(arm)[:2]]
     mb.force.TransmissionSpring(arm.forces, motors[1].get_transmission(), stiffness=2.0)
     state = arm.state()
     arm.system.realize(state)

@@ -80,13 +80,6 @@ def test_bounds_and_material_of_a_stop_are_set_in_pairs(model):
     assert stop.get_upper_bound(state) == 0.5
 
 
-def test_simbodys_name_of_a_springs_quiescent_value(model):
-    spring = F.MobilityLinearSpring(model.forces, 1, 0, 2.0, 0.1).set_default_q_zero(0.3)
-    state = model.made().state
-    spring.set_q_zero(state, 0.4)
-    assert (spring.get_default_q_zero(), spring.get_quiescent_value(state)) == (0.3, 0.4)
-
-
 def test_chains_of_a_thermostat(model):
     thermostat = F.Thermostat(model.forces, model.matter, 1.0, 300.0, 0.5, 0, num_chains=4)
     state = model.made().randomize()

@@ -192,7 +192,7 @@ FORCES = Records(
             # a component of a quaternion: forces all three of its speeds
             lambda model, v: F.MobilityLinearSpring(model.forces, model.free, 2, 3.0, 0.1, name="of a quaternion"),
         ],
-        parameters={"stiffness": 3.5, "quiescent_value": -0.4, "q_zero": 0.3},
+        parameters={"stiffness": 3.5, "rest_value": -0.4},
         apart={},
         falls_to=Stage.MODEL,
         conservative=True,
@@ -346,8 +346,8 @@ FORCES = Records(
         parameters={
             "stiffness": SIX + 1.0,
             "damping": SIX + 2.0,
-            "frame_on_body1": mb.Transform((3, 2, 1)),
-            "frame_on_body2": mb.Transform(),
+            "frame1": mb.Transform((3, 2, 1)),
+            "frame2": mb.Transform(),
         },
         apart={},
         falls_to=Stage.MODEL,
@@ -364,16 +364,16 @@ FORCES = Records(
                 F.transmission.Coordinates(model.forces, [(model.pin, 0, 1.2), (model.pin, 0, 0.4)], ratio=0.8),
                 gain=(3.0, 0.4, -0.2),
                 bias=v(),
-                default=0.7,
+                control=0.7,
                 force_range=(-30.0, 30.0),
             ),
             lambda model, v: F.Actuator(
-                model.forces, straight_path(model, v), gain=(3.0, 0.0, 0.0), dynamics="filter", time_constant=0.3, default=0.5
+                model.forces, straight_path(model, v), gain=(3.0, 0.0, 0.0), dynamics="filter", time_constant=0.3, control=0.5
             ),
             lambda model, v: F.Actuator(
                 model.forces,
                 F.transmission.BodyWrench(model.forces, model.free, frame(v), force=v(), torque=v(), torque_in_ground=True),
-                default=0.6,
+                control=0.6,
             ),
             lambda model, v: F.Actuator(
                 model.forces,

@@ -22,7 +22,7 @@ class Function:
     samples : callable
         ``samples(rng)``: random ones, a list of them in every form that compiled code tells apart.
     joints : callable or None
-        ``joints(f)``: arguments at which its pieces meet; None where it has one piece.
+        ``joints(f)``: arguments at which its pieces meet, a tuple of these for several arguments; None where it has one piece.
     """
 
     kind: type
@@ -75,6 +75,25 @@ def multiples(rng):
     return [fn.Multiplier(core, rng.normal()) for core in cores]
 
 
+def tables(rng):
+    """Of one and two arguments, in each way to interpolate, to go on outside and to repeat."""
+    x, y = (np.cumsum(rng.uniform(0.3, 1.0, n)) - 2.5 for n in (7, 6))
+    row, grid = rng.normal(size=7), rng.normal(size=(7, 6))
+    round_, around = np.append(row[:-1], row[0]), np.vstack([grid[:-1], grid[:1]])
+    found = [fn.Table(x, row, how, outside) for how in ("smooth", "linear", "monotone") for outside in ("extend", "hold")]
+    found += [fn.Table(x, round_, how, periodic=True) for how in ("smooth", "linear", "monotone")]
+    found += [fn.Table((x, y), grid, how, outside) for how in ("smooth", "linear") for outside in ("extend", "hold")]
+    return [*found, fn.Table((x, y), around, periodic=(True, False)), fn.Table((x[:2], y), grid[:2])]
+
+
+def joints_of_table(f):
+    """Of a periodic one in the periods that are tried, too."""
+    return tuple(
+        np.concatenate([x + k * (x[-1] - x[0]) for k in (range(-9, 10) if wraps else (0,))])
+        for x, wraps in zip(f._axes, f._periods, strict=True)
+    )
+
+
 FUNCTIONS = Records(
     "function",
     Function(kind=fn.Constant, samples=lambda rng: [fn.Constant(rng.normal(), n) for n in (0, 3)], joints=None),
@@ -92,6 +111,7 @@ FUNCTIONS = Records(
     Function(kind=fn.Expression, samples=expressions, joints=None),
     Function(kind=fn.PiecewiseLinear, samples=of_points(fn.PiecewiseLinear, 2), joints=lambda f: f._x),
     Function(kind=fn.PiecewiseConstant, samples=of_points(fn.PiecewiseConstant, 1), joints=lambda f: f._x),
+    Function(kind=fn.Table, samples=tables, joints=joints_of_table),
     Function(kind=fn.Multiplier, samples=multiples, joints=lambda f: getattr(f._function, "_x", [9.0])),
 )
 
@@ -106,5 +126,6 @@ def points(f, rng, n):
     x = rng.uniform(-4.5, 4.5, (n, f.get_argument_size()))
     joints = FUNCTIONS[type(f)].joints
     if joints is not None:
-        x[: n // 3, 0] = rng.choice(joints(f), n // 3)
+        found = joints(f)
+        x[: n // 3, 0] = rng.choice(found[0] if isinstance(found, tuple) else found, n // 3)
     return x

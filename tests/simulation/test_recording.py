@@ -358,7 +358,7 @@ def test_what_motors_exert_is_recorded_by_name():
         system.realize(state)
         np.testing.assert_array_equal(forces[i], -system.matter.find_motion_forces(state))
     columns = list(run._columns())
-    assert ["quantity.motion_forces[0]", "quantity.motion_forces[1]", "quantity.motion_power"] == [
+    assert ["quantity.motion_forces.upper", "quantity.motion_forces.lower", "quantity.motion_power"] == [
         name for name in columns if "motion" in name
     ]
     assert run.speed_names == ("upper", "lower")
@@ -380,3 +380,38 @@ def test_a_recording_leaves_no_journal_where_files_have_no_locks(tmp_path, monke
     system, state = mb.examples.double_pendulum.build()
     mb.simulate(system, state, 0.1, record_to=tmp_path / "run.h5")
     assert [path.name for path in tmp_path.iterdir()] == ["run.h5"]
+
+
+def test_numbers_of_quantities_have_the_names_of_bodies_and_speeds_in_tables_and_files(tmp_path):
+    system, state = mb.examples.double_pendulum.build()
+    names = ["reactions", "u_dot", "momentum", "mass_center", "kinetic_energy"]
+    tip = system.matter.bodies["lower"]
+    record = {name: name for name in names} | {"tip": lambda s: tip.find_station_location_in_ground(s, (0, -1, 0))}
+    run = mb.simulate(system, state, 0.3, report_interval=0.1, record=record)
+    frame = run.to_pandas()
+    for column, value in {
+        "reactions.lower.fx": run.quantities["reactions"][:, 2, 1, 0],
+        "reactions.upper.mz": run.quantities["reactions"][:, 1, 0, 2],
+        "u_dot.lower": run.quantities["u_dot"][:, 1],
+        "momentum.linear.y": run.quantities["momentum"][:, 1, 1],
+        "mass_center.x": run.quantities["mass_center"][:, 0],
+        "tip[1]": run.quantities["tip"][:, 1],
+    }.items():
+        assert np.array_equal(frame[f"quantity.{column}"], value), column
+    for ending in (".csv", ".npz"):
+        path = tmp_path / f"run{ending}"
+        run.save(path)
+        again = mb.Trajectory.load(path, system)
+        assert list(again.quantities) == list(run.quantities) or ending == ".csv"
+        assert again.quantities.keys() == run.quantities.keys()
+        for name, array in run.quantities.items():
+            np.testing.assert_allclose(again.quantities[name], array, rtol=1e-15)
+
+
+def test_a_quantity_of_ones_own_keeps_its_indices_under_whatever_name(tmp_path):
+    system, state = mb.examples.double_pendulum.build()
+    run = mb.simulate(system, state, 0.2, report_interval=0.1, record={"reactions": lambda s: s.u, "u_dot.x": lambda s: s.u[0]})
+    assert [name for name in run._columns() if "quantity" in name] == [
+        *(f"quantity.reactions[{k}]" for k in range(2)),
+        "quantity.u_dot.x",
+    ]

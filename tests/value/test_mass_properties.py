@@ -138,3 +138,30 @@ BAD = [
 def test_bad_input_is_named(call, error, message):
     with pytest.raises(error, match=message):
         call()
+
+
+def test_a_sum_is_that_of_two_bodies_fastened_to_each_other(rng):
+    """By points: any body is the sum of its points, in whatever frame each was given."""
+
+    def point(mass, place):
+        x, y, z = place
+        inertia = mass * np.array(
+            [[y * y + z * z, -x * y, -x * z], [-x * y, x * x + z * z, -y * z], [-x * z, -y * z, x * x + y * y]]
+        )
+        return MassProperties(mass, place, inertia)
+
+    masses, places = rng.uniform(0.5, 2.0, 6), rng.normal(size=(6, 3))
+    X_BC = Transform(
+        Rotation.from_quaternion(np.array([0.5, 0.5, -0.1, 0.7]) / np.linalg.norm([0.5, 0.5, -0.1, 0.7])), (1, 2, 3)
+    )
+    whole = sum(point(m, p) for m, p in zip(masses, places, strict=True))
+    first = sum(point(m, p) for m, p in zip(masses[:3], places[:3], strict=True))
+    second = sum(point(m, (~X_BC) @ p) for m, p in zip(masses[3:], places[3:], strict=True))
+    found = first + second.calc_transformed_mass_props(~X_BC)
+    assert found.mass == pytest.approx(whole.mass)
+    assert_allclose(found.com, whole.com, atol=1e-14)
+    assert_allclose(np.asarray(found.inertia), np.asarray(whole.inertia), atol=1e-12)
+    nothing = MassProperties(0.0, (0, 0, 0), np.zeros((3, 3)))
+    assert nothing + whole == whole and (nothing + nothing).mass == 0.0
+    with pytest.raises(TypeError):
+        whole + 1.0

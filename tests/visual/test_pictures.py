@@ -123,6 +123,23 @@ def test_a_plot_names_coordinates_and_energies(motion):
     np.testing.assert_array_equal(change.lines[-1].get_ydata(), motion.energy - motion.energy[0])
 
 
+def test_a_plot_has_axes_for_angles_and_lengths_with_units(tmp_path):
+    system, state = mb.examples.cart_pole.build()
+    figure = mb.simulate(system, state, 1.0).plot(snapshots=0, units=("kg", "m", "s"))
+    angles, lengths, energy, change = figure.axes
+    assert (angles.get_ylabel(), lengths.get_ylabel(), angles.get_xlabel()) == ("angle (rad)", "length (m), broken", "time (s)")
+    assert (energy.get_ylabel(), change.get_ylabel()) == ("energy (J)", "change (J)")
+    assert len(angles.lines) == 1 and len(lengths.lines) == 1
+    system, state = mb.examples.double_pendulum.build()
+    figure = mb.simulate(system, state, 1.0).plot(snapshots=0, units=("g", "cm", "s"))
+    assert (
+        figure.axes[0].get_ylabel() == "angle (rad)"
+        and figure.axes[1].get_ylabel() == "energy (g cm\N{SUPERSCRIPT TWO}/s\N{SUPERSCRIPT TWO})"
+    )
+    with pytest.raises(ValueError, match="units are three words"):
+        mb.simulate(system, state, 0.1).plot(units="SI")
+
+
 def _system():
     system = mb.MultibodySystem()
     matter = mb.SimbodyMatterSubsystem(system)

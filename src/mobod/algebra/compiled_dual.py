@@ -508,6 +508,16 @@ def _constant(x: Any) -> Any:
     return (lambda x: scalar.zero(x) + scalar.constant(x.value)) if isinstance(x, DualType) else lambda x: x
 
 
+@overload(scalar.floor, jit_options=OPTIONS, strict=False)
+def _floor(x: Any) -> Any:
+    return (lambda x: scalar.zero(x) + scalar.floor(x.value)) if isinstance(x, DualType) else None
+
+
+@overload(abs, jit_options=OPTIONS, strict=False)
+def _abs(x: Any) -> Any:
+    return (lambda x: scalar.absolute(x)) if isinstance(x, DualType) else None
+
+
 @overload(scalar.power, jit_options=OPTIONS, strict=False)
 def _power(x: Any, n: Any) -> Any:
     return dual.power_rule if isinstance(x, DualType) and isinstance(n, types.Float) else None
@@ -542,8 +552,11 @@ def _refuse(function: Any, instead: str) -> None:
             )
 
 
-for _name in ("sin", "cos", "tan", "exp", "log", "sqrt"):
+for _name in ("sin", "cos", "tan", "exp", "log", "sqrt", "sinh", "cosh", "tanh", "floor"):
     _refuse(getattr(math, _name), _name)
     _refuse(getattr(np, _name), _name)
+for _name in ("asin", "acos", "atan"):
+    _refuse(getattr(math, _name), _name)
+    _refuse(getattr(np, f"arc{_name[1:]}"), _name)
 for _function, _instead in ((math.atan2, "atan2"), (np.arctan2, "atan2"), (math.pow, "power"), (np.power, "power")):
     _refuse(_function, _instead)

@@ -433,6 +433,43 @@ for _number in (types.Float, Lanes, DualType):
     lower_builtin(scalar.num_lanes, _number)(_lower_num_lanes)
 
 
+@infer_global(scalar.lookup)
+class _LookupTyping(AbstractTemplate):
+    def generic(self, args: Any, kws: Any) -> Any:
+        if not _is_field(args[0]):
+            return None
+        if args[2] == lanes:
+            return signature(lanes, args[0], types.int64, lanes) if _scalar_of(args[0]) in (lanes, types.float64) else None
+        return None if _scalar_of(args[0]) == lanes else signature(_scalar_of(args[0]), args[0], types.int64, types.float64)
+
+
+def _lower_lookup(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+    field, first, place = args
+    column = ir.Constant(I64, 0)
+    row = builder.add(builder.fptosi(place, I64), first)
+    return _lower_load(
+        context, builder, signature(sig.return_type, sig.args[0], types.int64, types.int64), [field, row, column]
+    )
+
+
+def _lower_lookup_of_lanes(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+    field, first, places = args
+    column, out = ir.Constant(I64, 0), ir.Constant(VECTOR, ir.Undefined)
+    for k in range(WIDTH):
+        lane = ir.Constant(I64, k)
+        row = builder.add(builder.fptosi(builder.extract_element(places, lane), I64), first)
+        pointer = _lane_pointer(context, builder, sig.args[0], [field, row, column, lane])
+        if pointer is None:
+            ((pointer, _),) = _pointers(context, builder, sig.args[0], field, row, column)
+        out = builder.insert_element(out, builder.load(pointer), lane)
+    return out
+
+
+for _field in (Rows, types.Array):
+    lower_builtin(scalar.lookup, _field, types.Integer, types.Float)(_lower_lookup)
+    lower_builtin(scalar.lookup, _field, types.Integer, Lanes)(_lower_lookup_of_lanes)
+
+
 @infer_global(scalar.gather)
 class _GatherTyping(AbstractTemplate):
     def generic(self, args: Any, kws: Any) -> Any:

@@ -116,6 +116,9 @@ class Dual:
     def __pos__(self) -> Dual:
         return self
 
+    def __abs__(self) -> Any:
+        return scalar.absolute(self)
+
     def __pow__(self, n: Any) -> Any:
         return scalar.power(self, n)
 
@@ -146,8 +149,8 @@ class Dual:
 
     def __float__(self) -> float:
         raise TypeError(
-            "a Dual is no float: its derivatives would be lost. In place of math.sin, math.sqrt and so on, use sin, cos, "
-            "tan, sincos, exp, log, sqrt, atan2 and power of mobod.algebra.scalar; Dual.value is the value alone"
+            "a Dual is no float: its derivatives would be lost. In place of math.sin, math.sqrt and so on, use sin, sqrt and "
+            "so on of mobod.algebra; Dual.value is the value alone"
         )
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
@@ -157,8 +160,7 @@ class Dual:
             a, b = inputs
             return getattr(a, names[0])(b) if isinstance(a, Dual) else getattr(b, names[1])(a)
         raise TypeError(
-            f"NumPy's {ufunc.__name__} does not know Dual; use sin, cos, tan, sincos, exp, log, sqrt, atan2, power and where "
-            "of mobod.algebra.scalar"
+            f"NumPy's {ufunc.__name__} does not know Dual; use sin, sqrt, minimum, where and the others of mobod.algebra"
         )
 
     # ------------------------------------------------------------------------------------------ what `scalar` calls
@@ -178,6 +180,10 @@ class Dual:
     def log(self) -> Any:
         """See `scalar.log`."""
         return log_rule(self)
+
+    def floor(self) -> Any:
+        """See `scalar.floor`."""
+        return self.constant(scalar.floor(self.value))
 
     def power(self, n: float) -> Any:
         """See `scalar.power`."""

@@ -218,6 +218,7 @@ _define_unary(scalar.zero, _constant(0.0))
 _define_unary(scalar.one, _constant(1.0))
 _define_unary(scalar.sqrt, _llvm("sqrt"))
 _define_unary(rint, _llvm("rint"))
+_define_unary(scalar.floor, _llvm("floor"))
 _define_unary(scalar.any_not_finite, lower_any_not_finite, types.boolean)
 
 
@@ -464,6 +465,11 @@ def _power(x: Any, n: Any) -> Any:
     if not isinstance(n, types.Float):
         raise TypingError(f"power(x, n) takes a constant number n, got {n}; for a variable exponent write exp(n * log(x))")
     return (lambda x, n: real_power(x, n)) if as_number(x) is not None else None
+
+
+@overload(abs, jit_options=OPTIONS, strict=False)
+def _abs(x: Any) -> Any:
+    return (lambda x: scalar.absolute(x)) if isinstance(x, Lanes) else None
 
 
 @overload(operator.pow, jit_options=OPTIONS, strict=False)

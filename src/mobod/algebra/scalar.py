@@ -164,6 +164,13 @@ def log(x: Any) -> Any:
     return np.log(x) if isinstance(x, np.ndarray) else x.log()
 
 
+def floor(x: Any) -> Any:
+    """The greatest whole number that is not above *x*; its derivative is zero."""
+    if isinstance(x, (float, int)):
+        return float(math.floor(x)) if math.isfinite(x) else x
+    return np.floor(x) if isinstance(x, np.ndarray) else x.floor()
+
+
 def atan2(y: Any, x: Any) -> Any:
     """The angle of the vector (x, y) from the x axis, between -pi and pi."""
     for number in (y, x):
@@ -172,6 +179,72 @@ def atan2(y: Any, x: Any) -> Any:
     if isinstance(y, np.ndarray) or isinstance(x, np.ndarray):
         return np.arctan2(y, x)
     return math.atan2(y, x)
+
+
+@generic
+def asin(x: Any) -> Any:
+    """The angle of this sine, between -pi/2 and pi/2; its derivative is infinite at 1 and -1."""
+    return atan2(x, sqrt((1.0 - x) * (1.0 + x)))
+
+
+@generic
+def acos(x: Any) -> Any:
+    """The angle of this cosine, between 0 and pi; its derivative is infinite at 1 and -1."""
+    return atan2(sqrt((1.0 - x) * (1.0 + x)), x)
+
+
+@generic
+def atan(x: Any) -> Any:
+    """The angle of this tangent, between -pi/2 and pi/2."""
+    return atan2(x, one(x))
+
+
+@generic
+def _sinh_near_zero(x: Any) -> Any:
+    """The series of the hyperbolic sine, to the last bit below 0.3, where the exponentials would cancel."""
+    s = x * x
+    return x * (1.0 + s / 6.0 * (1.0 + s / 20.0 * (1.0 + s / 42.0 * (1.0 + s / 72.0 * (1.0 + s / 110.0)))))
+
+
+@generic
+def sinh(x: Any) -> Any:
+    """The hyperbolic sine."""
+    e = exp(x)
+    return where(x * x < 0.09, _sinh_near_zero(x), 0.5 * (e - 1.0 / e))
+
+
+@generic
+def cosh(x: Any) -> Any:
+    """The hyperbolic cosine."""
+    e = exp(x)
+    return 0.5 * (e + 1.0 / e)
+
+
+@generic
+def tanh(x: Any) -> Any:
+    """The hyperbolic tangent."""
+    e = exp(-2.0 * absolute(x))
+    far = (1.0 - e) / (1.0 + e)
+    near = where(x * x < 0.09, x, zero(x))
+    return where(x * x < 0.09, _sinh_near_zero(near) / cosh(near), where(x < 0.0, -far, far))
+
+
+@generic
+def absolute(x: Any) -> Any:
+    """*x* without its sign, ``abs(x)``; at zero the derivative is that on the right."""
+    return where(x < 0.0, -x, x)
+
+
+@generic
+def minimum(x: Any, y: Any) -> Any:
+    """The lesser of two; where they are equal, the derivative is that of *y*."""
+    return where(x < y, x, y)
+
+
+@generic
+def maximum(x: Any, y: Any) -> Any:
+    """The greater of two; where they are equal, the derivative is that of *y*."""
+    return where(x > y, x, y)
 
 
 def power(x: Any, n: Any) -> Any:
@@ -208,6 +281,14 @@ def any_not_finite(x: Any) -> bool:
     if hasattr(x, "any_not_finite"):
         return bool(x.any_not_finite())
     return not bool(np.all(np.isfinite(x)))
+
+
+def lookup(rows: Any, first: int, place: Any) -> Any:
+    """The number in row *first* + *place* of a field; *place* is a whole number, a float64 or lanes, in each lane its own."""
+    if not isinstance(place, np.ndarray):
+        return load(rows, first + int(place), 0)
+    found = [load(rows, first + int(k), 0) for k in place]
+    return np.array([x[lane] if isinstance(x, np.ndarray) else x for lane, x in enumerate(found)])
 
 
 def gather(array: Any, first: int, column: int) -> Any:

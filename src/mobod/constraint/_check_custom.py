@@ -106,14 +106,14 @@ def check_custom(
     Examples
     --------
     >>> import mobod as mb
-    >>> def paraboloid(poses, q, parameters):
-    ...     ((R, p),) = poses
+    >>> def paraboloid(X, q, parameters):
+    ...     ((R, p),) = X
     ...     return (p[2] - parameters[0] * (p[0] * p[0] + p[1] * p[1]),)
     >>> system = mb.MultibodySystem()
     >>> matter = mb.SimbodyMatterSubsystem(system)
     >>> ball = mb.mobilizer.Translation(matter.ground, mb.body.Particle(1.0))
-    >>> functions = mb.constraint.CompiledFunctions(num_equations=1, position_error=paraboloid)
-    >>> bowl = mb.constraint.Custom(compiled=functions, bodies=[ball], parameters=[1.0], name="bowl")
+    >>> functions = mb.constraint.CompiledFunctions(paraboloid, bodies=[ball], parameters=[1.0])
+    >>> bowl = mb.constraint.Custom(compiled=functions, name="bowl")
     >>> report = mb.constraint.check_custom(bowl)
     >>> report.findings
     ()

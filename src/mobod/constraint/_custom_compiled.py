@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from ..compiling import Routine
 from ..errors import ModelError
@@ -23,46 +24,56 @@ PLACES = 6
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class CompiledFunctions:
-    """Equations of positions as a function, for ``Custom(compiled=CompiledFunctions(...), bodies=..., mobilizers=...)``.
+    """Equations of positions as a function, for ``Custom(compiled=CompiledFunctions(...))``.
 
     The rows of G and the acceleration offsets follow from the errors by exact differentiation with dual numbers.
 
     Parameters
     ----------
+    position_error : callable
+        ``position_error(X, q, parameters) -> errors``. *X* has for each of *bodies* the pair (R, p): R_GB, nine numbers by
+        rows, and p_GB, both in Ground; *q* has for each of *mobilizers* a tuple of its coordinates. Returns a tuple of
+        *num_equations* numbers.
     num_equations : int
         How many, 1 or more.
-    position_error : callable
-        ``position_error(poses, q, parameters) -> errors``. *poses* is a tuple with a pair (R, p) for each body: R_GB, nine
-        numbers by rows, and p_GB, both in Ground. *q* is a tuple of the coordinates of the mobilizers, one after the other,
-        and *parameters* one of as many numbers as `Custom` was given. Returns a tuple of `num_equations` numbers.
+    bodies : sequence of MobilizedBody
+        Those whose poses the function gets, in this order.
+    mobilizers : sequence of MobilizedBody
+        Those whose coordinates it gets, in this order.
+    parameters : sequence of float
+        Numbers that every state has a copy of, which it can change: lengths, heights.
 
     Notes
     -----
-    The function is written with ``+ - * / **``, comparisons and what is in `mobod.algebra`: `mobod.algebra.sin` and its like,
-    ``where(condition, a, b)`` in place of ``if`` on a number, `mobod.algebra.mat33` and `mobod.algebra.vec3` for matrices of
-    nine and vectors of three. It is called with numbers, with eight states at a time and with dual numbers; it may call other
-    functions that are written so. It is frozen when the constraint is made, with the values of outer variables that it uses.
+    The function is written as those of `mobod.force.CompiledFunctions`: with ``+ - * / **``, comparisons and what is in
+    `mobod.algebra`: `mobod.algebra.sin` and its like, ``where(condition, a, b)`` in place of ``if`` on a number,
+    `mobod.algebra.mat33` and `mobod.algebra.vec3` for matrices of nine and vectors of three. It is called with numbers, with
+    eight states at a time and with dual numbers; it may call other functions that are written so. It is frozen when the
+    constraint is made, with the values of outer variables that it uses.
 
     Examples
     --------
-    Two points at a distance, squared, that is a parameter:
+    Two points at a distance that is a parameter:
 
     >>> import mobod as mb
-    >>> def error(poses, q, parameters):
-    ...     (R1, p1), (R2, p2) = poses
+    >>> def error(X, q, parameters):
+    ...     (R1, p1), (R2, p2) = X
     ...     dx, dy, dz = p2[0] - p1[0], p2[1] - p1[1], p2[2] - p1[2]
     ...     return (dx * dx + dy * dy + dz * dz - parameters[0] ** 2,)
-    >>> functions = mb.constraint.CompiledFunctions(num_equations=1, position_error=error)
+    >>> system, state = mb.examples.double_pendulum.build()
+    >>> bodies = [system.matter.ground, system.matter.bodies["lower"]]
+    >>> functions = mb.constraint.CompiledFunctions(error, bodies=bodies, parameters=[1.5])
     """
 
-    num_equations: int
     position_error: Callable[..., Any]
+    num_equations: int = 1
+    bodies: Sequence[Any] = ()
+    mobilizers: Sequence[Any] = ()
+    parameters: npt.ArrayLike = ()
 
 
 def freeze(functions: Any, num_bodies: int, num_coordinates: int, num_parameters: int) -> users.Frozen:
     """The function frozen; refuses one that does not take these bodies, coordinates and parameters."""
-    if not isinstance(functions, CompiledFunctions):
-        raise TypeError(f"compiled has to be a mobod.constraint.CompiledFunctions(...), not {functions!r}")
     m = functions.num_equations
     if isinstance(m, bool) or not hasattr(m, "__index__"):
         raise TypeError(f"num_equations of CompiledFunctions has to be an integer, not {m!r}")
@@ -75,11 +86,11 @@ def freeze(functions: Any, num_bodies: int, num_coordinates: int, num_parameters
     if num_coordinates > MOST_COORDINATES:
         raise ModelError(f"compiled equations are of {MOST_COORDINATES} coordinates at most, got {num_coordinates}")
     users.check_number_of_parameters(num_parameters)
-    return users.freeze(functions.position_error, "position_error", ("poses", "q", "parameters"))
+    return users.freeze(functions.position_error, "position_error", ("X", "q", "parameters"))
 
 
-def try_out(f: users.Frozen, m: int, num_bodies: int, num_coordinates: int, parameters: tuple[float, ...]) -> None:
-    """Call the function, which is to give m errors, at random places."""
+def try_out(f: users.Frozen, m: int, num_bodies: int, num_q: Sequence[int], parameters: tuple[float, ...]) -> None:
+    """Call the function, which is to give m errors, at random places; *num_q* of each mobilizer."""
     rng = np.random.default_rng(0)
 
     def draw(n: int) -> tuple[float, ...]:
@@ -87,8 +98,8 @@ def try_out(f: users.Frozen, m: int, num_bodies: int, num_coordinates: int, para
 
     places = [
         {
-            "poses": tuple((rotation(rng), draw(3)) for _ in range(num_bodies)),
-            "q": draw(num_coordinates),
+            "X": tuple((rotation(rng), draw(3)) for _ in range(num_bodies)),
+            "q": tuple(draw(n) for n in num_q),
             "parameters": parameters,
         }
         for _ in range(PLACES)
@@ -99,7 +110,7 @@ def try_out(f: users.Frozen, m: int, num_bodies: int, num_coordinates: int, para
         if not np.isfinite(errors).all():
             raise users.OutOfReach(f"{f.what} is not finite at {users.tell(arguments)}: it returned {errors!r}")
 
-    counts = f"poses has {num_bodies} pairs, q {num_coordinates} numbers, parameters {len(parameters)}"
+    counts = f"X has {num_bodies} pairs, q {len(num_q)} tuples, parameters {len(parameters)} numbers"
     users.try_out(f, places, counts, check)
 
 

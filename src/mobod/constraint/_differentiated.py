@@ -57,6 +57,12 @@ def _beginning(num_bodies: int, coordinates: list[tuple[int, int]], num_paramete
     return [*lines, "parameters = " + listed([f"load(model.constraint_numbers, n + {k}, 0)" for k in range(num_parameters)])]
 
 
+def _by_mobilizer(entries: list[str], coordinates: list[tuple[int, int]]) -> str:
+    """The text of a tuple of tuples: an entry for each coordinate, those of a mobilizer together."""
+    places = dict.fromkeys(at for at, _ in coordinates)
+    return listed([listed([x for x, (at, _) in zip(entries, coordinates, strict=True) if at == place]) for place in places])
+
+
 def rows_of(
     error: Function, num_equations: int, num_bodies: int, coordinates: list[tuple[int, int]], num_parameters: int
 ) -> tuple[Function, Function]:
@@ -81,7 +87,7 @@ def rows_of(
     lines = list(beginning)
     for s in range(num_bodies):
         poses = listed([_moved_pose(s) if s == other else _constant_pose(other, 6) for other in range(num_bodies)])
-        q = listed([_constant(f"q[{k}]", 6) for k in range(nq)])
+        q = _by_mobilizer([_constant(f"q[{k}]", 6) for k in range(nq)], coordinates)
         lines.append(f"e{s} = error({poses}, {q}, parameters)")
         for k in range(num_equations):
             t = f"t{s}_{k}"
@@ -90,13 +96,13 @@ def rows_of(
     if nq:
         poses = listed([_constant_pose(other, nq) for other in range(num_bodies)])
         seeds = [f"Dual(q[{k}], {listed(['i' if j == k else 'o' for j in range(nq)])})" for k in range(nq)]
-        lines.append(f"eq = error({poses}, {listed(seeds)}, parameters)")
+        lines.append(f"eq = error({poses}, {_by_mobilizer(seeds, coordinates)}, parameters)")
         for k in range(num_equations):
             lines.append(f"tq_{k} = (eq[{k}] + {_constant('o', nq)}).tangents")
             for a, (at, j) in enumerate(coordinates):
                 lines.append(f"put_coefficient(model, c, {k}, {at}, {j}, tq_{k}[{a}])")
     plain = listed([f"(R{s}, p{s})" for s in range(num_bodies)])
-    lines.append(f"values = error({plain}, q, parameters)")
+    lines.append(f"values = error({plain}, {_by_mobilizer([f'q[{k}]' for k in range(nq)], coordinates)}, parameters)")
     lines += [f"put_error(model, c, {k}, values[{k}] + o)" for k in range(num_equations)]
     positions = unrolled("model, c", *lines, **names)
 
@@ -116,7 +122,7 @@ def rows_of(
         ]
     )
     rates = [along(f"q[{a}]", f"coordinate_rate(model, c, {at}, {j})", "o") for a, (at, j) in enumerate(coordinates)]
-    lines.append(f"e = error({poses}, {listed(rates)}, parameters)")
+    lines.append(f"e = error({poses}, {_by_mobilizer(rates, coordinates)}, parameters)")
     for k in range(num_equations):
         whole = f"(e[{k}] + {along('o', 'o', 'o')})"
         lines.append(f"put_offset(model, c, {k}, {whole}.tangents[0].tangents[0])")

@@ -142,15 +142,13 @@ class Ball(Equations):
 
     get_body1_mobilized_body_index = index_of("body1", 0, "the first one")
     get_body2_mobilized_body_index = index_of("body2", 1, "the second one")
-    get_default_point_on_body1, set_default_point_on_body1, get_point_on_body1, set_point_on_body1 = parameters.vector(
-        "point_on_body1",
+    get_default_station1, set_default_station1, get_station1, set_station1 = parameters.vector(
+        "station1",
         "length",
         "the point on the first body, from its origin and in its frame",
-        argument="point",
-        given_as="station1",
     ).accessors()
-    get_default_point_on_body2, set_default_point_on_body2, get_point_on_body2, set_point_on_body2 = parameters.vector(
-        "point_on_body2", "length", "the point on the second body, likewise", argument="point", given_as="station2"
+    get_default_station2, set_default_station2, get_station2, set_station2 = parameters.vector(
+        "station2", "length", "the point on the second body, likewise"
     ).accessors()
     get_default_radius, set_default_radius = displayed("default_radius", "r", "the radius that pictures show it with; length")
 
@@ -163,7 +161,7 @@ class Ball(Equations):
         return self._applied_in_body(state, 1)[1]
 
     def marks(self, state: State) -> list[Mark]:
-        r, points = self._default_radius, (self.get_point_on_body1(state), self.get_point_on_body2(state))
+        r, points = self._default_radius, (self.get_station1(state), self.get_station2(state))
         if r == 0.0:
             return []
         return [
@@ -173,4 +171,4 @@ class Ball(Equations):
 
     def lines(self, state: State) -> list[Line]:
         body1, body2 = self.constrained_bodies
-        return [(body1, self.get_point_on_body1(state), body2, self.get_point_on_body2(state), BETWEEN)]
+        return [(body1, self.get_station1(state), body2, self.get_station2(state), BETWEEN)]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -36,12 +35,6 @@ class Custom(Constraint):
         microseconds; the sweeps are compiled as ever.
     compiled : CompiledFunctions, optional
         Equations of positions as one function of numbers, which is compiled: as fast as a built-in kind.
-    bodies : sequence of MobilizedBody
-        With *compiled*: those whose poses the function gets, in this order.
-    mobilizers : sequence of MobilizedBody
-        With *compiled*: those whose coordinates it gets, in this order.
-    parameters : sequence of float
-        With *compiled*: numbers that every state has a copy of, which it can change: lengths, heights.
     disabled_by_default : bool, optional
         Whether states start with it switched off; as the implementation says unless given.
     name : str, optional
@@ -65,14 +58,14 @@ class Custom(Constraint):
     A point of a body stays on a paraboloid z = x^2 + y^2:
 
     >>> import mobod as mb
-    >>> def paraboloid(poses, q, parameters):
-    ...     ((R, p),) = poses
+    >>> def paraboloid(X, q, parameters):
+    ...     ((R, p),) = X
     ...     return (p[2] - parameters[0] * (p[0] * p[0] + p[1] * p[1]),)
     >>> system = mb.MultibodySystem()
     >>> matter = mb.SimbodyMatterSubsystem(system)
     >>> ball = mb.mobilizer.Translation(matter.ground, mb.body.Particle(1.0))
-    >>> functions = mb.constraint.CompiledFunctions(num_equations=1, position_error=paraboloid)
-    >>> bowl = mb.constraint.Custom(compiled=functions, bodies=[ball], parameters=[1.0], name="bowl")
+    >>> functions = mb.constraint.CompiledFunctions(paraboloid, bodies=[ball], parameters=[1.0])
+    >>> bowl = mb.constraint.Custom(compiled=functions, name="bowl")
     >>> state = system.realize_topology()
     >>> state.q = 0.5, 0.0, 0.1
     >>> system.project(state)
@@ -90,22 +83,17 @@ class Custom(Constraint):
         implementation: CustomImplementation | None = None,
         *,
         compiled: CompiledFunctions | None = None,
-        bodies: Sequence[AnyBody] = (),
-        mobilizers: Sequence[AnyBody] = (),
-        parameters: Sequence[float] = (),
         disabled_by_default: bool | None = None,
         name: str | None = None,
     ) -> None:
         if (implementation is None) == (compiled is None):
             raise TypeError(
-                "a constraint.Custom is given either an implementation, or compiled=CompiledFunctions(...) with bodies or "
-                f"mobilizers; got {'both' if compiled is not None else 'neither'}"
+                "a constraint.Custom is given either an implementation, or compiled=CompiledFunctions(...); "
+                f"got {'both' if compiled is not None else 'neither'}"
             )
         self.implementation, self._compiled = implementation, compiled
-        self._parameters = _given_numbers("parameters", parameters)
+        self._parameters: tuple[float, ...] = ()
         if implementation is not None:
-            if bodies or mobilizers or len(self._parameters):
-                raise TypeError("bodies, mobilizers and parameters belong to compiled=; an implementation adds its own")
             _check_usable(implementation)
             self.interpreter = ByImplementation(self, implementation)
             off = implementation.declared_disabled if disabled_by_default is None else disabled_by_default
@@ -123,10 +111,13 @@ class Custom(Constraint):
             )  # more can be added
             implementation.bound_constraint = self
             return
-        assert compiled is not None
+        if not isinstance(compiled, CompiledFunctions):
+            raise TypeError(f"compiled has to be a mobod.constraint.CompiledFunctions(...), not {compiled!r}")
         self.depends_on_time = False
-        named = bodies_named("a constraint.Custom", [*bodies, *mobilizers])
-        bodies, mobilizers = named[: len(bodies)], named[len(bodies) :]
+        self._parameters = _given_numbers("parameters", compiled.parameters)
+        given_bodies: list[AnyBody] = list(compiled.bodies)
+        named = bodies_named("a constraint.Custom", [*given_bodies, *compiled.mobilizers])
+        bodies, mobilizers = named[: len(given_bodies)], named[len(given_bodies) :]
         for what, given in (("bodies", bodies), ("mobilizers", mobilizers)):
             if len(set(given)) != len(given):
                 raise ModelError(f"{what} of a constraint.Custom names {given!r}; each of them once")
@@ -139,7 +130,8 @@ class Custom(Constraint):
         self.coordinates = [(i, j) for i, body in enumerate(mobilizers) for j in range(body.facts.num_q)]
         shape = len(bodies), len(self.coordinates)
         self._kept = _Kept(freeze(compiled, *shape, len(self._parameters)))
-        try_out(self._kept.frozen, compiled.num_equations, *shape, self._parameters)
+        num_q = [body.facts.num_q for body in mobilizers]
+        try_out(self._kept.frozen, compiled.num_equations, len(bodies), num_q, self._parameters)
         self._num_posed = len(bodies)
         super().__init__(
             bodies,

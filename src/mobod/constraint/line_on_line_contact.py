@@ -172,27 +172,23 @@ class LineOnLineContact(_contact.Contact):
 
     get_mobilized_body_f = body_of("mobilized_body_f", 0, "the first one")
     get_mobilized_body_b = body_of("mobilized_body_b", 1, "the second one")
-    get_default_edge_frame_f, set_default_edge_frame_f, get_edge_frame_f, set_edge_frame_f = parameters.frame(
-        "edge_frame_f", "the frame of the edge on the first body", argument="edge_frame", given_as="frame1"
+    get_default_frame1, set_default_frame1, get_frame1, set_frame1 = parameters.frame(
+        "frame1", "the frame of the edge on the first body"
     ).accessors()
-    get_default_edge_frame_b, set_default_edge_frame_b, get_edge_frame_b, set_edge_frame_b = parameters.frame(
-        "edge_frame_b", "the frame of the edge on the second body", argument="edge_frame", given_as="frame2"
+    get_default_frame2, set_default_frame2, get_frame2, set_frame2 = parameters.frame(
+        "frame2", "the frame of the edge on the second body"
     ).accessors()
-    get_default_half_length_f, set_default_half_length_f, get_half_length_f, set_half_length_f = parameters.scalar(
-        "half_length_f",
+    get_default_half_length1, set_default_half_length1, get_half_length1, set_half_length1 = parameters.scalar(
+        "half_length1",
         "length",
         positive,
         "half the length of the edge on the first body",
-        argument="half_length",
-        given_as="half_length1",
     ).accessors()
-    get_default_half_length_b, set_default_half_length_b, get_half_length_b, set_half_length_b = parameters.scalar(
-        "half_length_b",
+    get_default_half_length2, set_default_half_length2, get_half_length2, set_half_length2 = parameters.scalar(
+        "half_length2",
         "length",
         positive,
         "half the length of the edge on the second body",
-        argument="half_length",
-        given_as="half_length2",
     ).accessors()
 
     def find_force_on_body_b_in_g(self, state: State) -> Array:
@@ -219,8 +215,8 @@ class LineOnLineContact(_contact.Contact):
 
     def _find_closest(self, state: State) -> tuple[Array, Array, Array, Array, bool]:
         """Q_1, Q_2, d_1, n, and whether the lines are parallel, as the kernels have them."""
-        X1 = self.constrained_bodies[0].get_body_transform(state) @ self.get_edge_frame_f(state)
-        X2 = self.constrained_bodies[1].get_body_transform(state) @ self.get_edge_frame_b(state)
+        X1 = self.constrained_bodies[0].get_body_transform(state) @ self.get_frame1(state)
+        X2 = self.constrained_bodies[1].get_body_transform(state) @ self.get_frame2(state)
         R1, R2, P1, P2 = np.asarray(X1.R), np.asarray(X2.R), np.asarray(X1.p), np.asarray(X2.p)
         d1, d2, p = R1[:, 0], R2[:, 0], P2 - P1
         m = np.cross(d1, d2)
@@ -232,8 +228,8 @@ class LineOnLineContact(_contact.Contact):
         return P1 + t1 * d1, P2 + t2 * d2, d1, n, False
 
     def marks(self, state: State) -> list[Mark]:
-        frames = self.get_edge_frame_f(state), self.get_edge_frame_b(state)
-        halves = self.get_half_length_f(state), self.get_half_length_b(state)
+        frames = self.get_frame1(state), self.get_frame2(state)
+        halves = self.get_half_length1(state), self.get_half_length2(state)
         return [
             (body, decoration.Line(X @ (-half, 0, 0), X @ (half, 0, 0), color=color, line_width=3.0))
             for body, X, half, color in zip(self.constrained_bodies, frames, halves, (FIRST, SECOND), strict=True)

@@ -138,15 +138,13 @@ class Rod(OneEquation):
     get_mobilized_body2 = body_of("mobilized_body2", 1, "the second one")
     get_body1_mobilized_body_index = index_of("body1", 0, "the first one")
     get_body2_mobilized_body_index = index_of("body2", 1, "the second one")
-    get_default_point_on_body1, set_default_point_on_body1, get_point_on_body1, set_point_on_body1 = parameters.vector(
-        "point_on_body1",
+    get_default_station1, set_default_station1, get_station1, set_station1 = parameters.vector(
+        "station1",
         "length",
         "the point on the first body, from its origin and in its frame",
-        argument="point",
-        given_as="station1",
     ).accessors()
-    get_default_point_on_body2, set_default_point_on_body2, get_point_on_body2, set_point_on_body2 = parameters.vector(
-        "point_on_body2", "length", "the point on the second body, likewise", argument="point", given_as="station2"
+    get_default_station2, set_default_station2, get_station2, set_station2 = parameters.vector(
+        "station2", "length", "the point on the second body, likewise"
     ).accessors()
     get_default_rod_length, set_default_rod_length, get_rod_length, set_rod_length = parameters.scalar(
         "rod_length", "length", _length, "the distance of the points", argument="length"
@@ -169,7 +167,7 @@ class Rod(OneEquation):
         return float(np.linalg.norm(self._from_first_to_second(state))) - self.get_rod_length(state)
 
     def _from_first_to_second(self, state: State) -> Array:
-        points = self.get_point_on_body1(state), self.get_point_on_body2(state)
+        points = self.get_station1(state), self.get_station2(state)
         one_end, other = (
             body.find_station_location_in_ground(state, point)
             for body, point in zip(self.constrained_bodies, points, strict=True)
@@ -178,10 +176,10 @@ class Rod(OneEquation):
         return between
 
     def marks(self, state: State) -> list[Mark]:
-        one_end, other = self.get_point_on_body1(state), self.get_point_on_body2(state)
+        one_end, other = self.get_station1(state), self.get_station2(state)
         points = decoration.Point(one_end, color=FIRST), decoration.Point(other, color=SECOND)
         return list(zip(self.constrained_bodies, points, strict=True))
 
     def lines(self, state: State) -> list[Line]:
         body1, body2 = self.constrained_bodies
-        return [(body1, self.get_point_on_body1(state), body2, self.get_point_on_body2(state), BETWEEN)]
+        return [(body1, self.get_station1(state), body2, self.get_station2(state), BETWEEN)]

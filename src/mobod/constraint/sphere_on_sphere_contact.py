@@ -163,17 +163,17 @@ class SphereOnSphereContact(_contact.Contact):
 
     get_mobilized_body_f = body_of("mobilized_body_f", 0, "the first one")
     get_mobilized_body_b = body_of("mobilized_body_b", 1, "the second one")
-    get_default_center_on_f, set_default_center_on_f, get_center_on_f, set_center_on_f = parameters.vector(
-        "center_on_f", "length", "the center on the first body", argument="center", given_as="center1"
+    get_default_center1, set_default_center1, get_center1, set_center1 = parameters.vector(
+        "center1", "length", "the center on the first body"
     ).accessors()
-    get_default_radius_on_f, set_default_radius_on_f, get_radius_on_f, set_radius_on_f = parameters.scalar(
-        "radius_on_f", "length", positive, "the radius on the first body", argument="radius", given_as="radius1"
+    get_default_radius1, set_default_radius1, get_radius1, set_radius1 = parameters.scalar(
+        "radius1", "length", positive, "the radius on the first body"
     ).accessors()
-    get_default_center_on_b, set_default_center_on_b, get_center_on_b, set_center_on_b = parameters.vector(
-        "center_on_b", "length", "the center on the second body", argument="center", given_as="center2"
+    get_default_center2, set_default_center2, get_center2, set_center2 = parameters.vector(
+        "center2", "length", "the center on the second body"
     ).accessors()
-    get_default_radius_on_b, set_default_radius_on_b, get_radius_on_b, set_radius_on_b = parameters.scalar(
-        "radius_on_b", "length", positive, "the radius on the second body", argument="radius", given_as="radius2"
+    get_default_radius2, set_default_radius2, get_radius2, set_radius2 = parameters.scalar(
+        "radius2", "length", positive, "the radius on the second body"
     ).accessors()
 
     def find_force_on_sphere_b_in_g(self, state: State) -> Array:
@@ -187,27 +187,25 @@ class SphereOnSphereContact(_contact.Contact):
         distance = float(np.linalg.norm(p))
         z = R_GA.T @ p / distance if distance > 0.0 else np.array([0.0, 0.0, 1.0])
         x = across(z)
-        r1, r2 = self.get_radius_on_f(state), self.get_radius_on_b(state)
+        r1, r2 = self.get_radius1(state), self.get_radius2(state)
         return Transform(Rotation(R_GA @ np.column_stack([x, np.cross(z, x), z])), start + r1 / (r1 + r2) * p)
 
     def find_separation(self, state: State) -> float:
         """Distance of the spheres, negative where they penetrate, whether enabled or not. Needs POSITION."""
         _, p = self._between_centers(state)
-        return float(np.linalg.norm(p)) - self.get_radius_on_f(state) - self.get_radius_on_b(state)
+        return float(np.linalg.norm(p)) - self.get_radius1(state) - self.get_radius2(state)
 
     def _between_centers(self, state: State) -> tuple[Array, Array]:
         """The first center in Ground, and the way from it to the second."""
         start, end = (
             body.find_station_location_in_ground(state, center)
-            for body, center in zip(
-                self.constrained_bodies, (self.get_center_on_f(state), self.get_center_on_b(state)), strict=True
-            )
+            for body, center in zip(self.constrained_bodies, (self.get_center1(state), self.get_center2(state)), strict=True)
         )
         return start, end - start
 
     def marks(self, state: State) -> list[Mark]:
-        centers = self.get_center_on_f(state), self.get_center_on_b(state)
-        radii = self.get_radius_on_f(state), self.get_radius_on_b(state)
+        centers = self.get_center1(state), self.get_center2(state)
+        radii = self.get_radius1(state), self.get_radius2(state)
         return [
             (body, decoration.Sphere(radius, X=Transform(center), color=color, opacity=0.5))
             for body, center, radius, color in zip(self.constrained_bodies, centers, radii, (FIRST, SECOND), strict=True)

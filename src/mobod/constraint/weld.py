@@ -92,11 +92,11 @@ class Weld(Equations):
 
     get_body1_mobilized_body_index = index_of("body1", 0, "the first one")
     get_body2_mobilized_body_index = index_of("body2", 1, "the second one")
-    get_default_frame_on_body1, set_default_frame_on_body1, get_frame_on_body1, set_frame_on_body1 = parameters.frame(
-        "frame_on_body1", "the frame on the first body", argument="frame1", places=(*range(6, 15), 0, 1, 2)
+    get_default_frame1, set_default_frame1, get_frame1, set_frame1 = parameters.frame(
+        "frame1", "the frame on the first body", argument="frame1", places=(*range(6, 15), 0, 1, 2)
     ).accessors()
-    get_default_frame_on_body2, set_default_frame_on_body2, get_frame_on_body2, set_frame_on_body2 = parameters.frame(
-        "frame_on_body2", "the frame on the second body", argument="frame2", places=(*range(15, 24), 3, 4, 5)
+    get_default_frame2, set_default_frame2, get_frame2, set_frame2 = parameters.frame(
+        "frame2", "the frame on the second body", argument="frame2", places=(*range(15, 24), 3, 4, 5)
     ).accessors()
 
     def get_weld_reaction_on_body1(self, state: State) -> Array:
@@ -112,7 +112,7 @@ class Weld(Equations):
     )
 
     def marks(self, state: State) -> list[Mark]:
-        r, frames = self._axis_display_length, (self.get_frame_on_body1(state), self.get_frame_on_body2(state))
+        r, frames = self._axis_display_length, (self.get_frame1(state), self.get_frame2(state))
         if r == 0.0:
             return []
         return [
@@ -122,4 +122,4 @@ class Weld(Equations):
 
     def lines(self, state: State) -> list[Line]:
         body1, body2 = self.constrained_bodies
-        return [(body1, self.get_frame_on_body1(state).p, body2, self.get_frame_on_body2(state).p, BETWEEN)]
+        return [(body1, self.get_frame1(state).p, body2, self.get_frame2(state).p, BETWEEN)]

@@ -16,6 +16,7 @@ OF_STATUS = {
     rk.NOT_FINITE: "accelerations are not finite, however short the step",
     rk.NOT_SAMPLED: "the law of a controller has raised an exception, or given an effort that is not finite",
     rk.NOT_PROJECTED: "the state cannot be brought to its constraints, however short the step",
+    layout.NOT_CALLED: "a handler or reporter has raised an error",
     layout.NOT_RUN: "it was not run: the run was interrupted",
 }
 

@@ -77,8 +77,9 @@ def _named(parts: list[Any]) -> str:
 def why_one_by_one(state: State, integrator: Integrator, watches: bool = False, functions: Sequence[str] = ()) -> Reason | None:
     """Why runs of states like *state* are not in lanes but each for itself; None where they are.
 
-    With *watches*, of `simulate`, systems whose events are found by compiled witnesses are in lanes, until one may have
-    happened. *functions* are its arguments that are given.
+    Systems whose events are found by compiled witnesses are in lanes, until one may have happened, and those with scheduled
+    ones from one to the next; with *watches*, of `simulate`, where a run can be handed over. *functions* are its arguments
+    that are given.
     """
     system = state.system
     settings = integrator
@@ -88,7 +89,9 @@ def why_one_by_one(state: State, integrator: Integrator, watches: bool = False, 
     if type(settings).kernel not in METHODS or type(settings).try_step is not Integrator.try_step:
         return _why_alone(system, settings, watches, functions)
     owners = *system.event_handlers, *system.event_reporters
-    found = [one for one in owners if not (is_watched(one) or is_scheduled(one, watches))]
+    hands_over = type(settings).kernel is not Verlet.kernel or settings.fixed_step_size is not None
+    hands_over = hands_over and settings.final_time is None  # whose row is after the events of that time
+    found = [one for one in owners if not (is_watched(one) or (isinstance(one, Scheduled) and (hands_over or not watches)))]
     if found:
         return Reason(f"events of this system are found by Python ({_named(found)})", _WATCH)
     if system.has_time_advanced_events():
@@ -110,11 +113,6 @@ def why_one_by_one(state: State, integrator: Integrator, watches: bool = False, 
 def is_watched(one: Any) -> bool:
     """Whether lanes watch for the event of a handler."""
     return isinstance(one, When) and is_compiled(one) and one.witness.has_rate
-
-
-def is_scheduled(one: Any, watches: bool) -> bool:
-    """Whether states leave their lanes for an event when its time has come."""
-    return isinstance(one, Scheduled) and not watches
 
 
 def _why_alone(system: MultibodySystem, integrator: Integrator, watches: bool, functions: Sequence[str]) -> Reason:

@@ -78,11 +78,27 @@ class OneRun:
 
 
 class Onward(NamedTuple):
-    """What a run takes along that has begun in a lane: when that was, and what the next step depends on."""
+    """What a run takes along that has begun in a lane.
+
+    Attributes
+    ----------
+    began, reach : float
+        When its present interval without events began, and how far a step may go after the next, as a time stepper keeps it.
+    last_error : float
+    strain : int
+        What the next step depends on.
+    done : tuple of bool
+        Whether the handlers, and the reporters, that are due where it goes on have been called.
+    changed : bool
+        Whether they have changed the state, which is then brought to its constraints.
+    """
 
     began: float
+    reach: float
     last_error: float
     strain: int
+    done: tuple[bool, bool] = (False, False)
+    changed: bool = False
 
 
 def run_one(
@@ -98,20 +114,20 @@ def run_one(
 
     *sensitivities* are what the motion is differentiated by, without such forces.
 
-    With *onward* it is where a step in a lane has ended, and is not brought to its constraints once more.
+    With *onward* it is where a step in a lane has ended, and is not brought to its constraints once more unless it has changed.
     What stops it, errors of users' own parts included, is told in the result.
     """
     integrator, carried = make_integrator(system, settings), None
     if sensitivities is not None:
         integrator = carried = variational(integrator, state, Directions(system, state, sensitivities))
-    integrator.held, integrator.goes_on = held, onward is not None
+    integrator.held, integrator.goes_on = held, onward is not None and not onward.changed
     stepper, rows, failure = TimeStepper(system, integrator), Rows(len(times)), None
     stepper.may_be_saved = False
     changes: list[tuple[int, dict[str, Any], Settings]] = []
     try:
         stepper.initialize(state)
         if onward is not None:
-            stepper.began = onward.began
+            stepper.begun_before(onward.began, onward.reach, *onward.done)
             integrator.control[rk.LAST_ERROR], integrator.control[rk.STRAIN] = onward.last_error, onward.strain
         stepper.set_report_all_significant_states(False)
         run = Run(stepper, times, Recording(system, state), rows)

@@ -15,6 +15,7 @@ from ..algebra.arrays import Array
 from ..event._agenda import Agenda, Call, changed_by_reporter, let_handle
 from ..event.periodic import Periodic
 from ..event.scheduled import Scheduled
+from ..simulation.event_log import Account
 from ..state.impulses import Impulses
 from ..state.subsystem import Subsystem
 
@@ -28,10 +29,11 @@ Lend = Callable[[int], "State"]
 
 
 class Handled(NamedTuple):
-    """What handlers have done: the one that ends the run, if any, and whether anything has changed."""
+    """What handlers have done: the one that ends the run, if any, whether anything has changed, and their account, if kept."""
 
     ends: Any
     changed: bool
+    account: Account | None = None
 
 
 class _At:
@@ -122,10 +124,11 @@ class Schedule:
             show(state, calls)
         self.reporters[i] = self._agenda.next_report(state, time != state.time)[0]
 
-    def handle(self, i: int, state: State) -> Handled:
+    def handle(self, i: int, state: State, accounts: bool) -> Handled:
         """Let the handlers of state i that are due change it; their errors are passed on."""
         time, calls = self._agenda.next_event(state, True)
-        done = change(self._system, state, calls if time == state.time else [], 0.1 * self.accuracy)
+        account = Account(self._system, state, self._system.calc_energy(state)) if accounts else None
+        done = change(self._system, state, calls if time == state.time else [], 0.1 * self.accuracy, account)
         self.ask_of(i, state, time != state.time, self.reporters[i] == state.time)
         return done
 
@@ -139,13 +142,13 @@ def show(state: State, calls: Iterable[Call]) -> None:
             raise changed_by_reporter(owner, state.time)
 
 
-def change(system: MultibodySystem, state: State, calls: Iterable[Call], tolerance: float) -> Handled:
+def change(system: MultibodySystem, state: State, calls: Iterable[Call], tolerance: float, account: Account | None) -> Handled:
     """Let handlers change a state of a run: what they lock acts by impulses, and warns where a constraint is off by more."""
     y = state.y_values.copy()
     state.mark_unchanged()
     state.impulses = Impulses(tolerance)
     try:
-        ends = let_handle(system, state, calls, state.time)
+        ends = let_handle(system, state, calls, state.time, None if account is None else account.after)
     finally:
         state.impulses = None
-    return Handled(ends, not state.is_unchanged() or not np.array_equal(y, state.y_values))
+    return Handled(ends, not state.is_unchanged() or not np.array_equal(y, state.y_values), account)

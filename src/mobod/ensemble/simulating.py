@@ -18,7 +18,7 @@ from ..algebra.arrays import Array
 from ..integrator import Integrator
 from ..measure.base import Measure
 from ..measure.memory import Memory
-from ..simulation.events import Events
+from ..simulation.events import Events, joined
 from ..simulation.hdf5_file import EXTENSIONS, FileRows, import_h5py
 from ..simulation.quantities import QUANTITY, Recording
 from ..simulation.run import integrator_settings
@@ -35,6 +35,8 @@ from .functions import observe as run_observer
 from .lane_runs import LaneRuns, own_of_each
 from .lanes import layout
 from .one_by_one import Onward, run_one
+from .schedule import Schedule
+from .scheduled_run import ScheduledRun
 from .sensitivity_rows import SensitivityRows, read_sensitivities
 from .state_runs import StateRuns, are_compiled
 from .stepping import Stepping, make_integrator
@@ -223,8 +225,16 @@ class Simulating(Stepping):
         times[:, -1] = starts + time
         return times
 
-    def _run_compiled(self, run: _Run, lanes: LaneRuns | StateRuns, results: Array, first: int, stop: int) -> None:
-        """Run states from *first* to *stop* - 1, with their reports in *results*."""
+    def _run_compiled(
+        self,
+        run: _Run,
+        lanes: LaneRuns | StateRuns,
+        results: Array,
+        first: int,
+        which: npt.NDArray[np.int64],
+        onward: Array | None = None,
+    ) -> None:
+        """Run states, *onward* if they are on their way; the first row of *results*, for reports, is state *first*'s."""
         times = run.times
         ends = np.ascontiguousarray(np.broadcast_to(times[:, -1], (self._n,)))
         data = (
@@ -236,7 +246,7 @@ class Simulating(Stepping):
             results,
             run.outcome,
             run.reached,
-            *(lanes.more if isinstance(lanes, StateRuns) else _ALL),
+            *(lanes.more if isinstance(lanes, StateRuns) else _ALL if onward is None else (which, onward)),
         )
 
         def work(number: int, chunks: Any, calls: Any) -> None:
@@ -250,7 +260,7 @@ class Simulating(Stepping):
                 if number == 0:
                     run.show()
 
-        self._helpers.share_all(Task(work, stop - first, lanes.WIDTH), self._threads)
+        self._helpers.share_all(Task(work, len(which), lanes.WIDTH), self._threads)
 
     def _state_runs(self, integrator: Integrator) -> StateRuns | None:
         """What threads need to run states one by one in compiled code; None where Python has a part in it."""
@@ -308,14 +318,16 @@ class Simulating(Stepping):
         onward = None
         if before[layout.STATUS] == layout.SUSPECT:
             size, error, strain = run.reached[i, 1:].tolist()
-            onward = Onward(float(run._start[0][i, 0]), error, int(strain))
+            onward = Onward(float(run._start[0][i, 0]), 0.0, error, int(strain))
+            if run.scheduled is not None:
+                onward = run.scheduled.onward(i, error, strain)
             if run.integrator.fixed_step_size is None:
                 settings.keywords["initial_step_size"] = size
         if not made and run.ends is not None and float(run.ends.call(state)) > 0.0:  # it ends where it begins
             rows[0], rows[1:] = state.y_values, np.nan
             run.outcome[i, : layout.NUM_STEPS] = rk.REACHED, 1
             run.terminations[i] = Termination(state.time, _ENDED, state.y_values.copy())
-            run.events[i] = ended_at(state.time), np.ones(1, np.int64)
+            run.add_events(i, ended_at(state.time), np.zeros(1, np.int64))
             return
         force = None if run.controller is None else run.controller.force
         wanted = None if run.tangents is None else run.tangents.wanted
@@ -323,9 +335,12 @@ class Simulating(Stepping):
         k = len(done.time) - (done.termination is not None)
         rows[made : made + k], rows[made + k :] = done.y[:k], np.nan
         if done.events is not None and done.event_rows is not None and len(done.events):
-            run.events[i] = done.events, made + done.event_rows
-        if done.changes:
-            run.changes[i] = [(made + row, *values) for row, *values in done.changes]
+            run.add_events(i, done.events, done.event_rows)
+        changes = [(made + row, *values) for row, *values in done.changes]
+        if onward is not None and onward.changed:  # before it was made, handlers have
+            changes.insert(0, (made, {name: array.copy() for name, array in state.own_fields.items()}, state.settings()))
+        if changes:
+            run.changes[i] = changes
         if run.tangents is not None and done.sensitivities is not None:
             run.tangents.put(i - first, done.sensitivities, k)
         self._put_back(i, done.state)
@@ -433,6 +448,13 @@ class _Run:
             made = ensemble._state_runs(integrator) if tangents is None else ensemble._variation_runs(integrator, tangents)
             self.lanes = made
         self.in_lanes = np.full(n, type(self.lanes) is LaneRuns)
+        self.scheduled: ScheduledRun | None = None
+        if isinstance(self.lanes, LaneRuns) and Schedule.of(ensemble._system):
+            schedule = ensemble._schedule_of(
+                integrator.accuracy, (ensemble._system.event_handlers, ensemble._system.event_reporters)
+            )
+            schedule.set_stale()
+            self.scheduled = ScheduledRun(ensemble, self, self.lanes, schedule)
         self.outcome = np.zeros((n, layout.OUTCOMES), np.int64)
         self.outcome[:, layout.STATUS] = layout.NOT_RUN
         self.reached = np.zeros((n, layout.REACHED_SIZE))
@@ -444,6 +466,7 @@ class _Run:
         #: What happened, by state, and the first row after each event.
         self.events: dict[int, tuple[Events, npt.NDArray[np.int64]]] = {}
         self._start = [part[:n].copy() for part in ensemble._variables]
+        self._departed = dict(ensemble._departures)
         self._results = np.empty((n, self._nt, ny)) if path is None else np.empty((0, self._nt, ny))
         self._about = describe(ensemble._system, ensemble._template)
         if tangents is not None:
@@ -481,33 +504,52 @@ class _Run:
             ensemble._run_one_by_one(self, np.arange(first, stop), results, first)
             return
         departed = np.array([i for i in sorted(ensemble._departures) if first <= i < stop], np.int64)
-        if len(departed) < stop - first:
+        if self.scheduled is not None:
+            departed = np.union1d(departed, self.scheduled.go(np.setdiff1d(np.arange(first, stop), departed), results, first))
+        elif len(departed) < stop - first:
             with ensemble._hidden(departed):
-                ensemble._run_compiled(self, self.lanes, results, first, stop)
+                ensemble._run_compiled(self, self.lanes, results, first, np.arange(first, stop))
         for i in (np.flatnonzero(self.outcome[first:stop, layout.STATUS] == layout.TERMINATED) + first).tolist():
             y = np.concatenate([part[i] for part in ensemble._variables[1:5]])
             self.terminations[i] = Termination(float(self.reached[i, 0]), _ENDED, y)
-            self.events[i] = ended_at(float(self.reached[i, 0])), self.outcome[i, layout.ROWS : layout.ROWS + 1].copy()
+            self.add_events(i, ended_at(float(self.reached[i, 0])), np.zeros(1, np.int64))
             self.outcome[i, layout.STATUS] = rk.REACHED
         # an event may have happened, or accelerations jump where steps became too small, which steps of one state know how to
         # pass; of a few others that have failed the same finds out what was at fault
         status = self.outcome[first:stop, layout.STATUS]
         alone = (status == layout.SUSPECT) | ((status == rk.STEP_TOO_SMALL) & self.lanes.adaptive)
         alone[departed - first] = True
-        stuck, others = np.flatnonzero(alone), np.flatnonzero((status != rk.REACHED) & ~alone)[:_EXPLAINED]
+        known = (status == rk.REACHED) | (status == layout.NOT_CALLED)
+        stuck, others = np.flatnonzero(alone), np.flatnonzero(~known & ~alone)[:_EXPLAINED]
         again = np.concatenate([stuck, others]) + first
         if len(again):
             fresh = again[(self.outcome[again, layout.STATUS] != layout.SUSPECT) | (not self.lanes.hands_over)]
-            for part, start in zip(ensemble._variables, self._start, strict=True):
-                part[fresh] = start[fresh]
-            self.outcome[fresh] = layout.NOT_RUN, *[0] * (layout.OUTCOMES - 1)
+            self.begin_again(fresh)
             try:
                 ensemble._run_one_by_one(self, again, results, first)
             finally:  # after Ctrl-C, what has not come to its end is where it began
-                left = again[self.outcome[again, layout.STATUS] == layout.SUSPECT]
-                for part, start in zip(ensemble._variables, self._start, strict=True):
-                    part[left] = start[left]
-                self.outcome[left, layout.STATUS] = layout.NOT_RUN
+                self.begin_again(again[self.outcome[again, layout.STATUS] == layout.SUSPECT])
+
+    def add_events(self, i: int, events: Events, rows: npt.NDArray[np.int64]) -> None:
+        """Something has happened to state i; *rows*, beyond those that it has made, are the first ones after each."""
+        rows = rows + self.outcome[i, layout.ROWS]
+        if i in self.events:
+            before, following = self.events[i]
+            both = joined({0: before, 1: events})
+            events, rows = Events(both.rows, both.labels), np.concatenate([following, rows])
+        self.events[i] = events, rows
+
+    def begin_again(self, which: npt.NDArray[np.int64]) -> None:
+        """Let states be where they began, and not have run."""
+        for part, start in zip(self._ensemble._variables, self._start, strict=True):
+            part[which] = start[which]
+        known = self._ensemble._departures
+        for i in which.tolist():
+            known.pop(i, None)
+            self.events.pop(i, None)
+            if i in self._departed:
+                known[i] = self._departed[i]
+        self.outcome[which] = layout.NOT_RUN, *[0] * (layout.OUTCOMES - 1)
 
     def _blank(self, results: Array, first: int, stop: int) -> None:
         """No numbers where there are no reports."""

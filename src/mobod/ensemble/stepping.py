@@ -24,7 +24,7 @@ from .lane_runs import LaneRuns, why_one_by_one
 from .lanes import layout
 from .linear_models import LinearModels
 from .one_by_one import OTHER_CHOICES, KeptSteppers, has_choices_of
-from .schedule import Schedule
+from .schedule import Handled, Schedule
 from .states import memory_of, remember
 from .work_sharing import Task, by_chunks
 
@@ -238,9 +238,15 @@ class Stepping(LinearModels):
         self._step_alone(plan, np.array(alone, np.int64), ends, forces)
         schedule.rest(times)
 
-    def _do_what_is_due(self, schedule: Schedule, ends: Array, out: npt.NDArray[np.bool_], reasons: Reasons) -> None:
-        """Call the reporters and handlers that are due at the states' times; those of the ends are handled by the next call."""
-        times = self._time[: self._n, 0]
+    def _do_what_is_due(
+        self, schedule: Schedule, ends: Array, out: npt.NDArray[np.bool_], reasons: Reasons, accounts: bool = False
+    ) -> dict[int, Handled]:
+        """Call the reporters and handlers that are due at the states' times; those of the ends are handled by the next call.
+
+        *out* becomes true of states whose run has ended so, or has failed. Returns what handlers have done, with *accounts*
+        of it.
+        """
+        times, found = self._time[: self._n, 0], {}
         for handles in (False, True):
             due = ~out & (schedule.handlers <= times) & (times < ends) if handles else ~out & (schedule.reporters <= times)
             for i in np.flatnonzero(due).tolist():
@@ -249,7 +255,7 @@ class Stepping(LinearModels):
                     if not handles:
                         schedule.report(i, state)
                         continue
-                    done = schedule.handle(i, state)
+                    done = schedule.handle(i, state, accounts)
                     if done.changed and not has_choices_of(self._template, state):
                         raise ModelError(OTHER_CHOICES)
                 except MobodError as error:
@@ -258,6 +264,7 @@ class Stepping(LinearModels):
                     reasons.of_states[i] = f"{type(error).__name__}: {error}"
                     warnings.warn(f"state {i} of the ensemble: {reasons.of_states[i]}", RuntimeWarning, stacklevel=5)
                 else:
+                    found[i] = done
                     if done.changed:
                         self._put_back(i, state)
                         if i in self._departures:
@@ -265,6 +272,7 @@ class Stepping(LinearModels):
                     out[i] = done.ends is not None
                     continue
                 self._failed[i], out[i], self._lent = 1.0, True, None
+        return found
 
     def _step_some(self, plan: _StepPlan, which: npt.NDArray[np.int64], stops: Array, forces: Array) -> npt.NDArray[np.int64]:
         """Step some states in lanes to where each is to stop; how each of them has ended."""

@@ -74,6 +74,20 @@ class Agenda:
             return []
         return handlers if all(_is_periodic(one) for one in handlers) else []
 
+    def asked(self, state: State, handled: bool, reported: bool) -> tuple[float, list[Any], list[Any]] | None:
+        """When the next event of a kind is due that asks nobody, and what tells the others' times: of handlers, of reporters.
+
+        *handled* and *reported* say that those of the state's time have been. None where subsystems have hooks of events.
+        """
+        if self.has_hooks:
+            return None
+        due, asked = np.inf, []
+        for owners, done in ((self._handlers, handled), (self._reporters, reported)):
+            asked.append([one.get_next_event_time for one in owners if not _is_periodic(one)])
+            known = [one.get_next_event_time(state, not done) for one in owners if _is_periodic(one)]
+            due = min([due, *known])
+        return due, asked[0], asked[1]
+
     # ------------------------------------------------------------------------------------------ schedules
 
     def next_event(self, state: State, include_now: bool) -> tuple[float, list[Call]]:
@@ -179,9 +193,9 @@ class Agenda:
         return one, partial(_let_handle, one, cause, ids, self.accuracy)
 
 
-def _is_periodic(one: EventHandler) -> bool:
+def _is_periodic(one: Scheduled) -> bool:
     """Whether its events come at multiples of an interval, and its class has not changed that."""
-    return type(one).get_next_event_time is Periodic.get_next_event_time  # type: ignore[attr-defined]
+    return type(one).get_next_event_time is Periodic.get_next_event_time
 
 
 def let_handle(

@@ -142,6 +142,10 @@ class Watch:
         """The slopes at the state as it is realized, where all witnesses have rates."""
         return None if self._has_differences else [rate(state) for rate in self._rates if rate is not None]
 
+    def can_enter_loop(self, time: float) -> bool:
+        """Whether all witnesses are known at a time, at which steps begin, and the loop can look at them from there."""
+        return self._compiled is not None and self._slopes is not None and self.time == time
+
     def enter_loop(self, one_by_one: bool) -> int:
         """The integrator's loop is about to take steps. How many witnesses it is to look at; below 0 to return after each step.
 

@@ -81,7 +81,7 @@ class Feet(mb.event.TriggeredHandler):
         self.pins[self.stance].disable(state)
         self.stance = 1 - self.stance
         toe = toes[self.stance]
-        self.pins[self.stance].set_point_on_body1(state, (toe[0], toe[1], 0.0))
+        self.pins[self.stance].set_station1(state, (toe[0], toe[1], 0.0))
         # by the impulse at the new stance foot that stops it; the other foot, which nothing holds, leaves the ground
         self.pins[self.stance].enable(state)
         state.system.realize(state, mb.Stage.VELOCITY)

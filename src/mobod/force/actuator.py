@@ -129,8 +129,8 @@ class Actuator(Force):
     gain, bias : (3,) array_like
         f = gain . (1, l, v) a + bias . (1, l, v), with l and v the transmission's length and speed. Unless given, the force
         is the control.
-    default : float
-        The control in a default state.
+    control : float
+        In a default state.
     control_range, force_range : (float, float)
         What control and force are kept within; infinite where there is no bound.
     dynamics : {None, "integrator", "filter"}
@@ -183,7 +183,7 @@ class Actuator(Force):
         *,
         gain: ArrayLike = (1.0, 0.0, 0.0),
         bias: ArrayLike = (0.0, 0.0, 0.0),
-        default: float = 0.0,
+        control: float = 0.0,
         control_range: tuple[float, float] = (-np.inf, np.inf),
         force_range: tuple[float, float] = (-np.inf, np.inf),
         dynamics: str | None = None,
@@ -195,7 +195,7 @@ class Actuator(Force):
         name: str | None = None,
     ) -> None:
         whose = "an Actuator" if name is None else repr(name)
-        numbers = self.declared(name, default=default, gain=gain, bias=bias)
+        numbers = self.declared(name, control=control, gain=gain, bias=bias)
         ranges = {"control_range": control_range, "force_range": force_range, "activation_range": activation_range}
         ranges["applied_range"] = applied_range
         for what, bounds in ranges.items():
@@ -216,7 +216,6 @@ class Actuator(Force):
         "",
         checks.finite,
         "the control: what the gain is multiplied by",
-        given_as="default",
         invalidates=Stage.DYNAMICS,
     ).accessors()
     get_default_gain, set_default_gain, get_gain, set_gain = parameters.vector(

@@ -258,12 +258,8 @@ class LinearBushing(Force):
         """The body of frame M."""
         return self._body(1)
 
-    get_default_frame_on_body1, set_default_frame_on_body1, get_frame_on_body1, set_frame_on_body1 = parameters.frame(
-        "frame_on_body1", "F in its body", argument="X_B1F", given_as="frame1"
-    ).accessors()
-    get_default_frame_on_body2, set_default_frame_on_body2, get_frame_on_body2, set_frame_on_body2 = parameters.frame(
-        "frame_on_body2", "M in its body", argument="X_B2M", given_as="frame2"
-    ).accessors()
+    get_default_frame1, set_default_frame1, get_frame1, set_frame1 = parameters.frame("frame1", "F in its body").accessors()
+    get_default_frame2, set_default_frame2, get_frame2, set_frame2 = parameters.frame("frame2", "M in its body").accessors()
     get_default_stiffness, set_default_stiffness, get_stiffness, set_stiffness = parameters.vector(
         "stiffness", "torque/angle, force/length", "the stiffnesses of three angles, then of three displacements", _six, size=6
     ).accessors()

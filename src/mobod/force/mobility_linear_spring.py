@@ -102,13 +102,9 @@ class MobilityLinearSpring(OnCoordinate):
     get_default_stiffness, set_default_stiffness, get_stiffness, set_stiffness = parameters.scalar(
         "stiffness", "generalized force by coordinate", not_negative, "the stiffness"
     ).accessors()
-    get_default_quiescent_value, set_default_quiescent_value, get_quiescent_value, set_quiescent_value = parameters.scalar(
-        "quiescent_value", "angle or length", finite, "the coordinate at which there is no force", given_as="rest_value"
+    get_default_rest_value, set_default_rest_value, get_rest_value, set_rest_value = parameters.scalar(
+        "rest_value", "angle or length", finite, "the coordinate at which there is no force"
     ).accessors()
-
-    # Simbody's names of the same
-    get_default_q_zero, set_default_q_zero = get_default_quiescent_value, set_default_quiescent_value
-    get_q_zero, set_q_zero = get_quiescent_value, set_quiescent_value
 
 
 __all__ = ["MobilityLinearSpring"]

@@ -18,11 +18,12 @@ from .simm_spline import SimmSpline
 from .sinusoid import Sinusoid
 from .spline import Spline
 from .step import Step
+from .table import Table
 
 #: The kinds that compiled code can evaluate, for tests that hold for all of them.
 KINDS = (
     *(Constant, Linear, Polynomial, Sinusoid, Step, Spline, SimmSpline, GCVSpline, PiecewiseLinear, PiecewiseConstant),
-    *(Expression, Multiplier),
+    *(Expression, Multiplier, Table),
 )
 
 __all__ = [
@@ -41,6 +42,7 @@ __all__ = [
     "Sinusoid",
     "Spline",
     "Step",
+    "Table",
 ]
 
 explain_names(__name__)

@@ -9,7 +9,29 @@ from typing import Any
 
 import numpy as np
 
-from ..algebra.scalar import atan2, cos, exp, integer_power, log, one, power, sin, sqrt, tan, where, zero
+from ..algebra.scalar import (
+    absolute,
+    acos,
+    asin,
+    atan,
+    atan2,
+    cos,
+    cosh,
+    exp,
+    integer_power,
+    log,
+    maximum,
+    minimum,
+    one,
+    power,
+    sin,
+    sinh,
+    sqrt,
+    tan,
+    tanh,
+    where,
+    zero,
+)
 from ..compiling import generic
 from ._expression_parser import Tree
 
@@ -95,66 +117,6 @@ def cot(a: Any) -> Any:
 
 
 @generic
-def asin(a: Any) -> Any:
-    """The angle of this sine."""
-    return atan2(a, sqrt((1.0 - a) * (1.0 + a)))
-
-
-@generic
-def acos(a: Any) -> Any:
-    """The angle of this cosine."""
-    return atan2(sqrt((1.0 - a) * (1.0 + a)), a)
-
-
-@generic
-def atan(a: Any) -> Any:
-    """The angle of this tangent."""
-    return atan2(a, one(a))
-
-
-@generic
-def sinh(a: Any) -> Any:
-    """The hyperbolic sine; near zero by its series, where the exponentials would cancel."""
-    s = a * a
-    near = a * (1.0 + s / 6.0 * (1.0 + s / 20.0 * (1.0 + s / 42.0 * (1.0 + s / 72.0 * (1.0 + s / 110.0)))))
-    e = exp(a)
-    return where(s < 0.09, near, 0.5 * (e - 1.0 / e))
-
-
-@generic
-def cosh(a: Any) -> Any:
-    """The hyperbolic cosine."""
-    e = exp(a)
-    return 0.5 * (e + 1.0 / e)
-
-
-@generic
-def tanh(a: Any) -> Any:
-    """The hyperbolic tangent."""
-    e = exp(-2.0 * where(a < 0.0, -a, a))
-    far = (1.0 - e) / (1.0 + e)
-    return where(a * a < 0.09, sinh(a) / cosh(where(a * a < 0.09, a, zero(a))), where(a < 0.0, -far, far))
-
-
-@generic
-def absolute(a: Any) -> Any:
-    """Without its sign."""
-    return where(a < 0.0, -a, a)
-
-
-@generic
-def least(a: Any, b: Any) -> Any:
-    """The lesser of two."""
-    return where(a < b, a, b)
-
-
-@generic
-def greatest(a: Any, b: Any) -> Any:
-    """The greater of two."""
-    return where(a > b, a, b)
-
-
-@generic
 def step(a: Any) -> Any:
     """0 below zero, else 1."""
     return where(a >= 0.0, one(a), zero(a))
@@ -195,10 +157,10 @@ def _erf_within(a: Any) -> Any:
 @generic
 def erf(a: Any) -> Any:
     """The error function."""
-    size = least(absolute(a), zero(a) + ERF_END)
+    size = minimum(absolute(a), zero(a) + ERF_END)
     split = zero(a) + ERF_SPLIT
-    far = 1.0 - _erfc_beyond(greatest(size, split))
-    result = where(size > ERF_SPLIT, far, _erf_within(least(size, split)))
+    far = 1.0 - _erfc_beyond(maximum(size, split))
+    result = where(size > ERF_SPLIT, far, _erf_within(minimum(size, split)))
     return where(a < 0.0, -result, result)
 
 
@@ -206,8 +168,8 @@ def erf(a: Any) -> Any:
 def erfc(a: Any) -> Any:
     """One less the error function, exact where that is small."""
     split = zero(a) + ERF_SPLIT
-    tail = _erfc_beyond(greatest(least(a, zero(a) + ERF_END), split))
-    return where(a > ERF_SPLIT, tail, 1.0 - erf(least(a, split)))
+    tail = _erfc_beyond(maximum(minimum(a, zero(a) + ERF_END), split))
+    return where(a > ERF_SPLIT, tail, 1.0 - erf(minimum(a, split)))
 
 
 #: The function of each operation of a tree; powers are written out.
@@ -216,7 +178,7 @@ OPERATIONS: dict[str, Callable[..., Any]] = {
         f.__name__: f for f in (add, subtract, multiply, divide, negative, square, cube, recip, sec, csc, cot, asin, acos, atan)
     },
     **{f.__name__: f for f in (sinh, cosh, tanh, erf, erfc, step, delta, select, sqrt, exp, log, sin, cos, tan, atan2)},
-    **{"abs": absolute, "min": least, "max": greatest},
+    **{"abs": absolute, "min": minimum, "max": maximum},
 }
 
 

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ..algebra.arrays import Array, ArrayLike
-from ..algebra.scalar import any_not_finite, load, num_lanes, where, zero
+from ..algebra.scalar import bare, lookup, where, zero
 from ..compiling import generic
 from ..errors import ModelError
 from ..value import checks
@@ -22,60 +22,30 @@ from .base import Univariate
 
 
 @generic
-def _pick(numbers: Any, breaks: int, entries: int, pieces: int, x: Any) -> Any:
-    """The entry of the piece that x is in: the last one that starts at or before x, else the first."""
-    entry = zero(x) + load(numbers, entries, 0)
-    for j in range(1, pieces):
-        entry = where(x >= load(numbers, breaks + j, 0), load(numbers, entries + j, 0), entry)
-    return entry
-
-
-#: From so many pieces on they are halved, in a single state, rather than gone through.
-_MANY = 16
-_PASSED = float("nan")
-
-
-@generic
-def _piece(numbers: Any, breaks: int, pieces: int, x: Any) -> int:
-    """The piece that x, of one state, is in."""
-    low, high = 0, pieces
-    while high - low > 1:
-        middle = (low + high) // 2
-        # a comparison of lanes is no condition: what passes becomes a number that is none
-        if any_not_finite(where(x >= load(numbers, breaks + middle, 0), zero(x) + _PASSED, zero(x))):
-            low = middle
-        else:
-            high = middle
-    return low
+def piece_of(numbers: Any, breaks: int, pieces: int, x: Any) -> Any:
+    """The piece that x, without tangents, is in: the last one that starts at or before it, else the first. By halving."""
+    piece, left = zero(x), pieces
+    while left > 1:
+        half = left // 2
+        piece = where(x >= lookup(numbers, breaks, piece + 1.0 * half), piece + 1.0 * half, piece)
+        left -= half
+    return piece
 
 
 @generic
 def jet(integers: Any, i: int, numbers: Any, n: int, x: Any) -> Any:
-    """f, f', f''. Integers: coefficients of a piece, and how many pieces.
+    """f, f', f''. Integers: coefficients of a piece, how many pieces.
 
     Numbers: where each piece starts (the first one's end), then the pieces' coefficients, power by power.
     """
     size, pieces = integers[i], integers[i + 1]
-    if num_lanes(x) == 1 and pieces > _MANY:
-        return _jet_in(size, pieces, numbers, n, _piece(numbers, n, pieces, x), x)
-    t = x - _pick(numbers, n, n, pieces, x)
+    piece = piece_of(numbers, n, pieces, bare(x))
+    t = x - (zero(x) + lookup(numbers, n, piece))
     f, slope, half_bend = zero(x), zero(x), zero(x)
     for j in range(size):
         half_bend = half_bend * t + slope
         slope = slope * t + f
-        f = f * t + _pick(numbers, n, n + (j + 1) * pieces, pieces, x)
-    return f, slope, 2.0 * half_bend
-
-
-@generic
-def _jet_in(size: int, pieces: int, numbers: Any, n: int, piece: int, x: Any) -> Any:
-    """The same in one piece, with the same bits."""
-    t = x - (zero(x) + load(numbers, n + piece, 0))
-    f, slope, half_bend = zero(x), zero(x), zero(x)
-    for j in range(size):
-        half_bend = half_bend * t + slope
-        slope = slope * t + f
-        f = f * t + (zero(x) + load(numbers, n + (j + 1) * pieces + piece, 0))
+        f = f * t + (zero(x) + lookup(numbers, n + (j + 1) * pieces, piece))
     return f, slope, 2.0 * half_bend
 
 

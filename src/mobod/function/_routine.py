@@ -91,6 +91,11 @@ def multiple(routine: Routine) -> Routine:
     return _multiples[routine]
 
 
+def jet_of(routine: Any) -> Callable[..., Any]:
+    """What a kind's routine was made of."""
+    return _jets[routine][0]
+
+
 def _multiple_of_one_argument(jet: Callable[..., Any]) -> Callable[..., int]:
     def multiple(model: Any, f: int, what: int) -> int:
         i, n, x = model.function_first_integer[f], model.function_first_number[f], load(model.arguments, 0, 0)

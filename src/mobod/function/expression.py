@@ -84,6 +84,11 @@ class Expression(FunctionKind):
         """Compiled when a model first has the expression."""
         return _routine_of(self._text, self._variables)
 
+    @property
+    def of_scalars(self) -> Any:
+        """The function of a tuple of numbers of any scalar, for kernels."""
+        return self._function
+
     def get_argument_size(self) -> int:
         """One a variable."""
         return len(self._variables)

@@ -5,6 +5,7 @@ With a small model, looking at the state, the settings and the agenda before eac
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -13,15 +14,19 @@ import numpy as np
 from ..state.validity import EVERYTHING, unchanged_bit
 from ..stepping import loop
 from ..stepping import record as rk
-from ..value.stage import ACCELERATION, Stage
+from ..value.stage import ACCELERATION, TIME, Stage
 
 if TYPE_CHECKING:
     from ..algebra.arrays import Array
+    from ..event._watch import Watch
     from ..state.state import State
     from .base import Integrator
 
 #: Steps in one call, so that Ctrl-C takes effect between calls.
 _STEPS = 256
+#: ``ask(state, include_current_time)`` tells when something is due next.
+Ask = Callable[[Any, bool], float]
+REPORT = int(Stage.REPORT)
 #: The bit of a state's `valid` that every setter clears, and what is valid after a step.
 UNCHANGED = unchanged_bit(Stage.REPORT)
 _AT_END = EVERYTHING | UNCHANGED
@@ -41,17 +46,24 @@ class Quick:
         "_counts",
         "_first",
         "_interpolates",
+        "_warn",
         "alone",
         "arguments",
+        "asks",
         "block",
         "code",
         "control",
         "counts",
+        "due",
         "end",
+        "handlers",
+        "is_plain",
         "is_ready",
         "last",
+        "reporters",
         "state",
         "token",
+        "watch",
     )
 
     def __init__(self, integrator: Integrator) -> None:
@@ -71,15 +83,32 @@ class Quick:
         self.counts: Any = memoryview(counts)  # type: ignore[arg-type]
         self.control: Any = memoryview(integrator.control)  # type: ignore[arg-type]
         self.last = np.inf if integrator.final_time is None else integrator.final_time
-        #: Whether nothing else than the steps happens, which the time stepper knows.
-        self.alone = False
+        #: Whether nothing is kept from step to step beside y, which handlers would have to see ended.
+        self.is_plain = state.resources is None and not (remembers(state) or state.tree.counts["num_contact_elements"])
+        self._warn = integrator.warn_of_passing if state.tree.counts["num_contact_elements"] else None
+        #: Whether nothing else than the steps happens before `due`, which the time stepper knows.
+        self.alone, self.due = False, self.last
+        #: What is asked for its next time before each step, if anything: of handlers, and of reporters.
+        self.handlers: Sequence[Ask] = ()
+        self.reporters: Sequence[Ask] = ()
+        #: The witnesses that the loop looks at, and whether these or others are to be asked.
+        self.watch: Watch | None = None
+        self.asks = False
         #: Whether nobody has used the integrator's arrays since `get_ready`.
         self.is_ready = False
+
+    def look_at(self, watch: Watch | None, due: float, handlers: Sequence[Ask], reporters: Sequence[Ask]) -> None:
+        """Say what else there is beside the steps: witnesses, the next event that is known, and who is to be asked."""
+        self.watch, self.handlers, self.reporters = watch, handlers, reporters
+        self.due, self.alone = min(self.last, due), True
+        self.asks = watch is not None or bool(handlers or reporters)
 
     def get_ready(self) -> None:
         """Set what other ways of stepping set otherwise."""
         self.counts[rk.NO_INTERPOLATION], self.counts[rk.LIMIT], self.is_ready = 1, _STEPS, True
         self.control[rk.FINAL_TIME] = self.last
+        if self.watch is not None:
+            self.counts[rk.WATCHES] = self.watch.enter_loop(False)
 
     def go(self, end: float) -> int:
         """Step to *end* and not beyond, from the state as it is; REACHED, or why not."""
@@ -110,6 +139,12 @@ class Quick:
         status: int = self.code(self.block, *arguments)
         if status == rk.REACHED:
             state.valid, state.stage_number = _AT_END, ACCELERATION
+            resources = state.resources
+            if resources is not None:  # of the other stages the bits tell it
+                resources.versions[TIME] += 1
+                resources.versions[REPORT] += 1
+        if self._warn is not None and self.counts[rk.PASSES] == 1:
+            self._warn()
         return status
 
 
@@ -118,14 +153,12 @@ def is_possible(integrator: Any, simple: bool) -> bool:
     state = integrator.get_state()
     return bool(
         simple
-        and state.resources is None
+        and state.stage_number >= ACCELERATION
         and not integrator.system.is_interpreted
         and integrator.held is None
         and integrator.internal_step_limit is None
         and not integrator.return_every_internal_step
         and integrator.termination is None
-        and not remembers(state)
-        and state.tree.counts["num_contact_elements"] == 0
     )
 
 

@@ -109,7 +109,8 @@ class Integrator(Sealed):
         advance aim_at allow_interpolation arguments arrive_at_end attach begin_run call_back can_watch choose_routines
         control counts ends_at_stage entry_points error_order fail final_time find_quick flight_resolution follow_jump
         follows_jumps get_room goes_on held kernel leave_at previous_time quick restart return_every_internal_step sample
-        share_witnesses singularities step_and_report steps_contacts table take_up termination try_step warned why_too_small
+        share_witnesses singularities step_and_report steps_contacts table take_up termination try_step warn_of_passing warned
+        why_too_small
         """.split()
     )
 
@@ -542,7 +543,7 @@ class Integrator(Sealed):
                 self.leave_at(float(self.control[rk.TIME]))
                 raise
             if counts[rk.PASSES] == 1:
-                self._warn_of_passing()
+                self.warn_of_passing()
             if status == rk.COLLAPSED:
                 self._warn_of_singularities()
             elif status == rk.STEP_TOO_SMALL and self._passes_jump():
@@ -647,7 +648,7 @@ class Integrator(Sealed):
                 message = f"at time {time:.9g} steps have come down to {step:.3g}: {text}"
                 warnings.warn(message, RuntimeWarning, stacklevel=callers_level())
 
-    def _warn_of_passing(self) -> None:
+    def warn_of_passing(self) -> None:
         """Warn, once a run, that a step that may not be shorter may have carried two surfaces through each other."""
         self.counts[rk.PASSES] = 2
         control, state = self.control, self._state

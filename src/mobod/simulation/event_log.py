@@ -6,7 +6,7 @@ A row is the time, the place of the words among the labels, the change of energy
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,6 +15,8 @@ import numpy.typing as npt
 from ..algebra.arrays import Array
 
 if TYPE_CHECKING:
+    from ..state.impulses import Impulse
+    from ..state.state import State
     from ..system.system import MultibodySystem
 
 #: Numbers before those of the impulse.
@@ -23,6 +25,8 @@ BEFORE = 4
 _WIDTH = 6
 #: So many events are kept where nobody takes them.
 MOST_KEPT = 100_000
+#: Changes of the energy by that part of it are of rounding.
+_ROUNDING = 1e-14
 
 Label = tuple[str, str, str, str]
 """Name, kind, direction and witness."""
@@ -70,6 +74,23 @@ class EventLog:
         if self.most is not None and len(rows) >= 2 * self.most:
             del rows[: -self.most], self._next_rows[: -self.most]
 
+    def add_impulses(self, impulses: Iterable[Impulse]) -> None:
+        """What was set has acted by these."""
+        for one in impulses:
+            self.add(one.time, (one.name, one.kind, "", ""), one.energy, one.impulse.tolist())
+
+    def add_account(self, time: float, account: Account, kind: str, told: Collection[int] = (), follows: Any = None) -> None:
+        """What calls have done, and what they have set: as *kind*, or as changes; not of owners that are *told* of already.
+
+        The owner that *follows* was called after the others, and is in it where it has done something.
+        """
+        for owner, energy, impulses in account.entries:
+            of_call = "" if owner is follows else kind
+            if id(owner) not in told and (of_call or energy or impulses):
+                name = getattr(owner, "name", None) or owner.get_name()
+                self.add(time, (name, of_call or "changed", "", ""), energy)
+            self.add_impulses(impulses)
+
     def __getstate__(self) -> dict[str, Any]:
         return {**vars(self), "count_rows": None}
 
@@ -88,3 +109,37 @@ class EventLog:
         taken, following = self.rows(0, count), np.array(self._next_rows[:count], np.int64)
         del self._rows[:count], self._next_rows[:count]
         return taken, following
+
+
+class Account:
+    """What handlers at one instant do to the energy, each beside the impulses of what it sets.
+
+    Parameters
+    ----------
+    system : MultibodySystem
+    state : State
+    energy : float
+        Before.
+    """
+
+    def __init__(self, system: MultibodySystem, state: State, energy: float) -> None:
+        self._system, self._state, self._energy = system, state, energy
+        #: The owner, the energy and the impulses of each call.
+        self.entries: list[tuple[Any, float, list[Impulse]]] = []
+
+    def after(self, owner: Any) -> None:
+        """A call has ended, and the state is realized."""
+        impulses = [] if self._state.impulses is None else self._state.impulses.take()
+        self.entries.append((owner, self._change(sum(one.energy for one in impulses)), impulses))
+
+    def close(self) -> None:
+        """The integrator has begun anew: what it has projected is due to the last call."""
+        if self.entries:
+            owner, energy, impulses = self.entries[-1]
+            self.entries[-1] = owner, energy + self._change(), impulses
+
+    def _change(self, known: float = 0.0) -> float:
+        """By how much the energy has changed beside what is known; nothing where that is rounding's."""
+        before, self._energy = self._energy, self._system.calc_energy(self._state)
+        change = self._energy - before - known
+        return 0.0 if abs(change) <= _ROUNDING * max(abs(before), abs(self._energy), abs(known)) else change

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +13,7 @@ from ..errors import ConvergenceError, ModelError, TopologyError
 from ..event import Cause, EventReporter, ImpactWhen, Termination, TerminationReason
 from ..event._agenda import Agenda, Call, changed_by_reporter, let_handle
 from ..event._watch import Found, Watch
-from ..state.impulses import Impulse, Impulses
+from ..state.impulses import Impulses
 from ..state.subsystem import Subsystem
 from ..state.validity import EVERYTHING, unchanged_bit
 from ..stepping import record as rk
@@ -26,7 +25,7 @@ from ..value.stage import TIME as _TIME
 from ..value.stage import VELOCITY as _VELOCITY
 from ..value.stage import Stage
 from .checkpoint import load_checkpoint, parts_fingerprint, save_checkpoint
-from .event_log import EventLog
+from .event_log import Account, EventLog
 from .events import Events
 from .reports import Reports
 from .step_status import StepStatus
@@ -36,6 +35,7 @@ if TYPE_CHECKING:
 
     from ..event import PeriodicHandler
     from ..integrator import Integrator
+    from ..integrator._quick import Quick
     from ..state.state import State
     from ..system.system import MultibodySystem
 
@@ -49,8 +49,6 @@ _MOST_IN_A_ROW = 1000
 #: Intervals between events of a kind that shrink, and are below so many windows, are taken to accumulate; or below that part
 #: of the time since the first of them, where flights of bodies are soon lower than their positions are rounded.
 _ACCUMULATED, _SHORT = 100.0, 1e-6
-#: Changes of the energy by that part of it are of rounding.
-_ROUNDING = 1e-14
 
 
 class TimeStepper(Sealed):
@@ -82,8 +80,8 @@ class TimeStepper(Sealed):
 
     INNER = frozenset(
         """
-        began calls_subsystems contact_events has_events initialized is_dealt_with log may_be_saved parts_at_start pass_over
-        step_exactly_to step_through
+        began begun_before calls_subsystems contact_events has_events initialized is_dealt_with log may_be_saved parts_at_start
+        pass_over step_exactly_to step_through
         """.split()
     )
 
@@ -134,6 +132,8 @@ class TimeStepper(Sealed):
         self.parts_at_start: dict[str, dict[str, str]] | None = None
 
     def __getstate__(self) -> dict[str, Any]:
+        if self.initialized:
+            self._leave_quick()
         left_out = "__weakref__", "_rows"
         return {name: getattr(self, name) for name in self.__slots__ if name not in left_out and hasattr(self, name)}
 
@@ -322,8 +322,7 @@ class TimeStepper(Sealed):
         """
         state = self.state
         final = self._integrator.final_time
-        if self._integrator.quick is not None:
-            self._integrator.quick.is_ready = False
+        self._leave_quick()
         self._integrator.counts[rk.NO_INTERPOLATION] = not self._integrator.allow_interpolation
         if not (np.isfinite(time) or (time == np.inf and final is not None)):
             also = "; set a final_time of the integrator to step to the end" if time == np.inf else ""
@@ -348,6 +347,9 @@ class TimeStepper(Sealed):
                 handlers = self._agenda.periodic()
                 status = self._step_by_periods(handlers, time) if handlers else None
                 if status is None:
+                    if self._integrator.quick is not None:
+                        self._integrator.quick.is_ready = False
+                    self._integrator.counts[rk.NO_INTERPOLATION] = not self._integrator.allow_interpolation
                     status = self._step(float(time))
                 if status is not None:
                     return status
@@ -411,7 +413,7 @@ class TimeStepper(Sealed):
             return self._step_slowly(duration)
         try:
             end = self._now + duration
-            if not self._now < end < quick.last:
+            if not self._now < end < quick.due or (quick.asks and not self._is_clear(quick, end)):
                 return self._step_slowly(duration)
             if not quick.is_ready:
                 quick.get_ready()
@@ -426,7 +428,9 @@ class TimeStepper(Sealed):
     def step_exactly_to(self, end: float) -> StepStatus:
         """`step` to a given time."""
         quick = self._integrator.quick
-        if quick is None or not quick.alone or quick.state.stage_number < _TIME or not self._now < end < quick.last:
+        if quick is None or not quick.alone or quick.state.stage_number < _TIME or not self._now < end < quick.due:
+            return self._step_slowly(end - self._now, end)
+        if quick.asks and not self._is_clear(quick, end):
             return self._step_slowly(end - self._now, end)
         if not quick.is_ready:
             quick.get_ready()
@@ -441,6 +445,11 @@ class TimeStepper(Sealed):
         self._handled_at = self._now if handled else -np.inf
         self._reported_at = self._now if reported else -np.inf
 
+    def begun_before(self, began: float, reach: float, handled: bool, reported: bool) -> None:
+        """Say when the present interval began, how far a step may go after an event, and the same as `pass_over`."""
+        self.began, self._reach = began, reach
+        self.pass_over(handled, reported)
+
     @property
     def is_dealt_with(self) -> tuple[bool, bool]:
         """Whether what is due at the state's time has been handled, and reported."""
@@ -448,32 +457,86 @@ class TimeStepper(Sealed):
 
     def _go_on(self, status: int, end: float) -> StepStatus:
         """A step in one call has not got to its end: the way that finds out why, or goes on."""
-        state = self._integrator.get_state()
+        state, watch = self._integrator.get_state(), self._watch
         state.invalidate_q()
+        if status == rk.SUSPECT and watch is not None:
+            try:
+                watch.step_ended()
+            except BaseException:
+                self._stop_halfway(end)
+                raise
+            self._arrive(max(self._now, self._integrator.previous_time()))  # an event may come from there on
+            state.mark_unchanged()
+            return self._step_by_events(end)
         if status != rk.NOT_TAKEN_UP:
             self._arrive(self._integrator.get_advanced_time())
             state.mark_unchanged()
         return self._step_slowly(end - self._now, end)
 
+    def _is_clear(self, quick: Quick, end: float) -> bool:
+        """Whether nothing that is to be asked is due up to *end*; then witnesses are watched anew if the state was changed."""
+        state = quick.state
+        for ask in quick.handlers:
+            if not ask(state, self._handled_at != self._now) > end:
+                return False
+        for ask in quick.reporters:
+            if not ask(state, self._reported_at != self._now) > end:
+                return False
+        if quick.watch is not None and not state.valid & _UNCHANGED:
+            reach = self._reach = max(self._now - self.began, 0.5 * self._reach)
+            self.began, control = self._now, quick.control
+            if reach > 0.0 and control[rk.FIXED_STEP] == 0.0:
+                control[rk.STEP] = max(control[rk.MIN_STEP], min(control[rk.STEP], reach))
+        return True
+
     def _step_slowly(self, duration: float, end: float | None = None) -> StepStatus:
         """`step` where something else than the integrator's kernel has a part in it, or something is to be found out."""
-        integrator, now = self._integrator, self.state.time
+        now = self.state.time
         if end is None:
             end = now + positive("duration", duration, ValueError)
+        if self._integrator.get_advanced_time() != now:  # `step_to` has left the state within a step: one begins here
+            self.state.valid &= ~_UNCHANGED
+        began = self.began
+        status = self._step_by_events(end)
+        if self.began in (began, now):  # else an event has come, and another may soon
+            self._find_quick()
+        return status
+
+    def _leave_quick(self) -> None:
+        """Nothing is known any more of what happens beside steps in one call."""
+        if self._integrator.quick is not None:
+            self._integrator.quick.is_ready = self._integrator.quick.alone = False
+        if self._watch is not None:
+            self._watch.leave_loop()
+            self._integrator.counts[rk.WATCHES] = 0
+
+    def _step_by_events(self, end: float) -> StepStatus:
+        """Step to *end* and not beyond, with all that happens on the way."""
+        integrator = self._integrator
         allowed = integrator.allow_interpolation
         integrator.allow_interpolation = False
         try:
-            if integrator.get_advanced_time() != now:  # `step_to` has left the state within a step: one begins here
-                self.state.valid &= ~_UNCHANGED
-            status = self.step_to(end)
+            return self.step_to(end)
         finally:
             integrator.allow_interpolation = allowed
             integrator.counts[rk.NO_INTERPOLATION] = not allowed
-        if integrator.quick is None and not (self._reports_all or self.has_events or self._termination is not None):
-            quick = integrator.find_quick()
-            if quick is not None:
-                quick.alone = True
-        return status
+
+    def _find_quick(self) -> None:
+        """Let steps be taken in one call from here on, where nothing happens but what that can look at."""
+        integrator, watch = self._integrator, self._watch
+        if self._reports_all or self._termination is not None or self._due is not None or self._found is not None:
+            return
+        if watch is not None and not watch.can_enter_loop(self._now):
+            return
+        if self.system.has_time_advanced_events() or integrator.get_advanced_time() != self._now:
+            return
+        state = integrator.get_state()
+        asked = self._agenda.asked(state, self._handled_at == self._now, self._reported_at == self._now)
+        if asked is None:
+            return
+        quick = integrator.quick or integrator.find_quick()
+        if quick is not None:
+            quick.look_at(watch, *asked)
 
     def _step_by_periods(self, handlers: list[PeriodicHandler], time: float) -> StepStatus | None:
         """Go from event to event of periodic handlers as far as nothing else happens; a status if `step_to` is to return.
@@ -483,8 +546,10 @@ class TimeStepper(Sealed):
         integrator, state = self._integrator, self._integrator.get_state()
         if self._due is not None or self._reports_all or self._rows.accounts or integrator.get_advanced_time() != self._now:
             return None
+        if min(time, self._rows.next_time) <= self._now:  # reports are of the state before events
+            return None
         quick = integrator.quick or integrator.find_quick()
-        if quick is None:
+        if quick is None or not quick.is_plain:
             return None
         if not quick.is_ready:
             quick.get_ready()
@@ -799,11 +864,7 @@ class TimeStepper(Sealed):
     def _note_impulses(self, state: State) -> None:
         """Log what was set in the state between two steps."""
         if state.impulses is not None and state.impulses.found:
-            self._log_impulses(state.impulses.take())
-
-    def _log_impulses(self, impulses: Iterable[Impulse]) -> None:
-        for one in impulses:
-            self._log.add(one.time, (one.name, one.kind, "", ""), one.energy, one.impulse.tolist())
+            self._log.add_impulses(state.impulses.take())
 
     def _handle(
         self, calls: list[Call], begun: tuple[Any, float] | None = None, found: Found | None = None, kind: str = ""
@@ -834,7 +895,7 @@ class TimeStepper(Sealed):
         if begun is None:
             self._note_impulses(state)
         kept, energy = begun or (state.snapshot(), self.system.calc_energy(state))
-        y, account = state.y_values.copy(), _Account(self.system, state, energy)
+        y, account = state.y_values.copy(), Account(self.system, state, energy)
         kept_by_integrator = integrator.control.copy(), integrator.counts.copy(), integrator.work.copy()
         resources = state.resources
         if begun is None:
@@ -864,16 +925,12 @@ class TimeStepper(Sealed):
             state.revert(kept)  # the step goes on, and has its end to update variables by
         return ends, changed
 
-    def _log_account(self, account: _Account, found: Found | None, kind: str) -> None:
+    def _log_account(self, account: Account, found: Found | None, kind: str) -> None:
         """Log the events that calls were made for, and what these have set."""
         if found is not None:
             self._tell(found, False, {id(owner): energy for owner, energy, _ in account.entries})
         told = {id(one.owner) for one in found.which} if found is not None else set()
-        for owner, energy, impulses in account.entries:
-            if id(owner) not in told and (kind or energy or impulses):
-                name = getattr(owner, "name", None) or owner.get_name()
-                self._log.add(self._now, (name, kind or "changed", "", ""), energy)
-            self._log_impulses(impulses)
+        self._log.add_account(self._now, account, kind, told, self._agenda.contacts)
 
     def _begin_interval(self) -> None:
         """The integrator has started anew: witnesses are watched from here on."""
@@ -931,40 +988,6 @@ class TimeStepper(Sealed):
             If it is broken, or was written for another model, integrator or version; the time stepper is then as it was.
         """
         load_checkpoint(path, self, anyway=anyway)
-
-
-class _Account:
-    """What handlers at one instant do to the energy, each beside the impulses of what it sets.
-
-    Parameters
-    ----------
-    system : MultibodySystem
-    state : State
-    energy : float
-        Before.
-    """
-
-    def __init__(self, system: MultibodySystem, state: State, energy: float) -> None:
-        self._system, self._state, self._energy = system, state, energy
-        #: The owner, the energy and the impulses of each call.
-        self.entries: list[tuple[Any, float, list[Impulse]]] = []
-
-    def after(self, owner: Any) -> None:
-        """A call has ended, and the state is realized."""
-        impulses = [] if self._state.impulses is None else self._state.impulses.take()
-        self.entries.append((owner, self._change(sum(one.energy for one in impulses)), impulses))
-
-    def close(self) -> None:
-        """The integrator has begun anew: what it has projected is due to the last call."""
-        if self.entries:
-            owner, energy, impulses = self.entries[-1]
-            self.entries[-1] = owner, energy + self._change(), impulses
-
-    def _change(self, known: float = 0.0) -> float:
-        """By how much the energy has changed beside what is known; nothing where that is rounding's."""
-        before, self._energy = self._energy, self._system.calc_energy(self._state)
-        change = self._energy - before - known
-        return 0.0 if abs(change) <= _ROUNDING * max(abs(before), abs(self._energy), abs(known)) else change
 
 
 def _answer(answer: Any, state: State) -> Any:

@@ -20,13 +20,14 @@ from numpy.typing import ArrayLike
 from ..algebra.arrays import Array
 from ..errors import ModelError
 from ..value.attributes import Sealed
-from ..value.checks import check_extension
+from ..value.checks import check_extension, integer
 from ..value.files import as_path, written
 from ..value.html_table import html_table
 from ..value.stage import Stage
 from . import contact_table
 from .events import Events, no_events
 from .hdf5_file import DiskArray, FileRows, import_h5py, read_recording
+from .labels import labelled, labels
 from .quantities import POSES, QUANTITY
 from .table import part_of
 
@@ -393,7 +394,8 @@ class Trajectory(Sealed):
         IndexError
             If there is no such time.
         """
-        first = int(i) + (len(self) if i < 0 else 0)
+        first = integer("the number of a time", i)
+        first += len(self) if first < 0 else 0
         if not 0 <= first < len(self):
             raise IndexError(f"there are {len(self)} times; no number {i}")
         return self._contacts_between(first, first + 1)
@@ -672,7 +674,9 @@ class Trajectory(Sealed):
         about.setdefault("body_names", list(recorded["pose"]))
         if recorded["pose"]:
             arrays[POSES] = np.stack(list(recorded["pose"].values()), axis=1)
-        arrays["quantities"] = recorded["quantity"]
+        named = labelled(columns, QUANTITY)
+        plain = {name: one for name, one in recorded["quantity"].items() if name.partition(".")[0] not in named}
+        arrays["quantities"] = plain | named
         return cls(system=system, **arrays, **about)
 
     def _columns(self) -> dict[str, Array]:
@@ -685,8 +689,11 @@ class Trajectory(Sealed):
         for name, rows in (("location", self.particle_locations), ("velocity", self.particle_velocities)):
             rows = np.asarray(rows)
             columns.update((f"{name}.{p}.{axis}", rows[:, p, k]) for p in range(rows.shape[1]) for k, axis in enumerate("xyz"))
+        rows_of: dict[str, Sequence[str]] = {"speed": self.speed_names}
+        if self.system is not None:
+            rows_of["body"] = [body.name for body in self.system.matter.body_list]
         for name, array in self.quantities.items():
-            columns.update(_flattened(f"{QUANTITY}{name}", np.asarray(array)))
+            columns.update(_flattened(f"{QUANTITY}{name}", np.asarray(array), labels(name, array.shape[1:], rows_of)))
         poses = np.asarray(self.body_poses)
         for b, name in enumerate(self.body_names):
             columns.update(_flattened(f"pose.{name}", poses[:, b]))
@@ -707,9 +714,16 @@ class Trajectory(Sealed):
     # ------------------------------------------------------------------------------------------ pictures
 
     def plot(
-        self, path: str | os.PathLike[str] | None = None, *, snapshots: int = 5, contact_forces: bool | float = False
+        self,
+        path: str | os.PathLike[str] | None = None,
+        *,
+        snapshots: int = 5,
+        contact_forces: bool | float = False,
+        units: Sequence[str] | None = None,
     ) -> TrajectoryFigure:
         """Draw the motion: snapshots of the mechanism, its coordinates, and its energy.
+
+        Angles have their axis on the left, lengths theirs on the right.
 
         Parameters
         ----------
@@ -720,6 +734,8 @@ class Trajectory(Sealed):
         contact_forces : bool or float, default False
             Whether the forces of contacts are drawn, as arrows from where they act, on the second body of each; a number is
             their length over the force. True chooses one, and cuts what is far longer than most.
+        units : sequence of three str, optional
+            Of mass, length and time, written on the axes: ``("kg", "m", "s")``. The model knows none.
 
         Returns
         -------
@@ -736,7 +752,7 @@ class Trajectory(Sealed):
         _import("matplotlib", "a picture")
         from ..visual.plot import plot_trajectory
 
-        return plot_trajectory(self, path, snapshots=snapshots, contact_forces=contact_forces)
+        return plot_trajectory(self, path, snapshots=snapshots, contact_forces=contact_forces, units=units)
 
     def animate(
         self,
@@ -970,11 +986,13 @@ class States(Sequence["State"]):
         return f"<{len(self)} states of {self._trajectory!r}>"
 
 
-def _flattened(name: str, array: Array) -> dict[str, Array]:
-    """A column a number: of an array `name[i,j]`."""
+def _flattened(name: str, array: Array, called: Sequence[str] | None = None) -> dict[str, Array]:
+    """A column a number: of an array `name[i,j]`, or as its numbers are *called*."""
     if array.ndim == 1:
         return {name: array}
     flat = array.reshape(len(array), int(np.prod(array.shape[1:])))
+    if called is not None:
+        return {f"{name}.{one}": flat[:, k] for k, one in enumerate(called)}
     return {f"{name}[{','.join(map(str, place))}]": flat[:, k] for k, place in enumerate(np.ndindex(array.shape[1:]))}
 
 

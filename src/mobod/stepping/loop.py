@@ -118,6 +118,7 @@ def take_up(model: Any, work: Any, control: Any, counts: Any) -> int:
     """Go on from time and y of the record, which the caller has changed since the last step: their rates are the next first."""
     valid = counts[CHANGED] - 1
     counts[CHANGED] = 0
+    begin_step(model, load(model.time, 0, 0))  # the last one has ended before the change
     if valid & KINEMATICS != KINEMATICS:
         prescribe(model, counts)
         if project_now(model, control, counts, counts[PROJECTION] | ALWAYS) < 0:
@@ -126,6 +127,7 @@ def take_up(model: Any, work: Any, control: Any, counts: Any) -> int:
     if evaluate_rest(model, counts, valid) != 0:
         return NOT_TAKEN_UP
     counts[EVALUATIONS] += 1
+    finish_step(model)
     begin_at(model, work)
     control[TIME] = control[PREVIOUS_TIME] = load(model.time, 0, 0)
     control[PERMITTED_STEP], control[LAST_ERROR], control[STRAIN] = -1.0, 0.0, 0.0

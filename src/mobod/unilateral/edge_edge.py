@@ -94,8 +94,8 @@ class EdgeEdge(BetweenBodies):
         assert isinstance(line, LineOnLineContact)
         point = self.find_contact_frame_in_g(state).p
         edges = (
-            (line.get_edge_frame_f(state), line.get_half_length_f(state)),
-            (line.get_edge_frame_b(state), line.get_half_length_b(state)),
+            (line.get_frame1(state), line.get_half_length1(state)),
+            (line.get_frame2(state), line.get_half_length2(state)),
         )
         for body, (frame, half) in zip(line.constrained_bodies, edges, strict=True):
             along = ~(body.get_body_transform(state) @ frame) @ point

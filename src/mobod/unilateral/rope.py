@@ -84,7 +84,7 @@ class Rope(UnilateralContact):
 
     def where_to_display(self, state: State) -> Array:
         first, second = self.normal.constrained_bodies
-        a = first.find_station_location_in_ground(state, self.normal.get_point_on_body1(state))
-        b = second.find_station_location_in_ground(state, self.normal.get_point_on_body2(state))
+        a = first.find_station_location_in_ground(state, self.normal.get_station1(state))
+        b = second.find_station_location_in_ground(state, self.normal.get_station2(state))
         middle: Array = 0.5 * (a + b)
         return middle

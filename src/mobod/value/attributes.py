@@ -231,7 +231,11 @@ def explain_names(package: str) -> None:
     def missing(name: str) -> Never:
         raise AttributeError(missing_name(module, name))
 
+    def public() -> list[str]:
+        return sorted(module.__dict__["__all__"])
+
     module.__dict__.setdefault("__getattr__", missing)
+    module.__dict__.setdefault("__dir__", public)  # kinds, and not the modules that they are in
     for name in module.__dict__["__all__"]:
         kind = module.__dict__.get(name)  # what is imported when it is first asked for is not there yet
         home = kind.__module__ if isinstance(kind, type) else None

@@ -165,6 +165,24 @@ class MassProperties(Immutable):
         X_BC = Transform(X_BC)
         return self.calc_shifted_mass_props(X_BC.p).reexpress(X_BC.R)
 
+    def __add__(self, other: MassProperties) -> MassProperties:
+        """Of two bodies that are fastened to each other, both measured from one origin and expressed in one frame.
+
+        One that is given in a frame of its own, C, comes into the common one B by ``calc_transformed_mass_props(X_CB)``, with
+        X_CB the pose of B in C: ``robot + payload.calc_transformed_mass_props(~X_BC)``.
+        """
+        if not isinstance(other, MassProperties):
+            return NotImplemented
+        mass = self._mass + other._mass
+        if math.isinf(mass):
+            return self if math.isinf(self._mass) else other
+        com = self._com if mass == 0.0 else (self._mass * self._com + other._mass * other._com) / mass
+        return MassProperties.trusted(mass, com.copy(), np.asarray(self._inertia + other._inertia))
+
+    def __radd__(self, other: object) -> MassProperties:
+        # for sum(), which begins with 0
+        return self if isinstance(other, int) and other == 0 else NotImplemented
+
     def to_spatial_matrix(self) -> Array:
         """Make the spatial inertia (6, 6), angular rows first: [[I, m com~], [-m com~, m 1]].
 

@@ -12,6 +12,7 @@ import numpy as np
 from .. import mobilizer
 from ..algebra.arrays import Array
 from ..force import MobilityLinearStop
+from ..shapes.coordinate_kinds import is_angle
 from ..shapes.mechanism import find_matter
 from ..value import Rotation
 from ..value.level import Method
@@ -164,12 +165,12 @@ def list_coordinates(
                 found.append(Coordinate(name, name, mobod, k, place, True, True, -_TURN, _TURN, free, angles))
         names, titles = mobod.name_each(count), _title_each(mobod, count)
         for k in range(4 if quaternion else 0, count):
-            is_angle = _is_angle(mobod, state, k)
+            turns = is_angle(mobod, state, k)
             value = float(state.q[place + k])
             known = (ranges or {}).get(names[k]) or stops.get((mobod.index, k))
-            low, high = known or ((-_TURN, _TURN) if is_angle else (value - size, value + size))
-            low, high = _finite(low, high, value, _TURN if is_angle else size)
-            found.append(Coordinate(names[k], titles[k], mobod, k, place + k, is_angle, False, low, high, free))
+            low, high = known or ((-_TURN, _TURN) if turns else (value - size, value + size))
+            low, high = _finite(low, high, value, _TURN if turns else size)
+            found.append(Coordinate(names[k], titles[k], mobod, k, place + k, turns, False, low, high, free))
     return found
 
 
@@ -198,11 +199,3 @@ def _find_stops(system: MultibodySystem, state: State) -> dict[tuple[int, int], 
             place = force.get_mobilized_body().index, force.get_which_q()
             found[place] = force.get_lower_bound(state), force.get_upper_bound(state)
     return found
-
-
-def _is_angle(mobod: MobilizedBody, state: State, k: int) -> bool:
-    """Whether a coordinate turns its body: where its speed's column of the hinge matrix does."""
-    nu = mobod.get_num_u(state)
-    if mobod.get_num_q(state) != nu:
-        k -= 1  # after a quaternion, which has one more than its angular velocity
-    return k < nu and bool(np.linalg.norm(mobod.get_h_fm_col(state, k)[0]) > 1e-9)

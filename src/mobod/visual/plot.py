@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import math
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,10 +16,12 @@ from numpy.typing import NDArray
 
 from ..algebra.arrays import Array
 from ..shapes.contact_arrows import calc_contact_arrows, check_contact_forces
+from ..shapes.coordinate_kinds import is_angle
 from ..shapes.poses import calc_poses
 from ..shapes.tracks import calc_tracks
 from ..shapes.view import find_center, find_close_view, find_view
 from ..value.files import written
+from ..value.stage import Stage
 from .scene import Scene
 
 if TYPE_CHECKING:
@@ -84,8 +87,10 @@ def plot_trajectory(
     *,
     snapshots: int = 5,
     contact_forces: bool | float = False,
+    units: Sequence[str] | None = None,
 ) -> TrajectoryFigure:
     """Draw a trajectory; see `Trajectory.plot`."""
+    named_units = _units(units)
     if isinstance(snapshots, bool) or not hasattr(snapshots, "__index__"):
         raise TypeError(f"snapshots must be an integer, how many; it is {snapshots!r}")
     if snapshots < 0:
@@ -101,16 +106,16 @@ def plot_trajectory(
     bottom, top = 0.55 / height, (GRAPHS - 0.35) / height
     left = 0.06
     if trajectory.coordinate_names:  # particles have none
-        _draw_coordinates(figure.add_axes((left, bottom, 0.425, top - bottom - legend / height)), trajectory, named)
-        left = 0.56
+        _draw_coordinates(figure.add_axes((left, bottom, 0.42, top - bottom - legend / height)), trajectory, named, named_units)
+        left = 0.59
     grid = figure.add_gridspec(2, 1, left=left, right=0.985, bottom=bottom, top=top, hspace=0.38, height_ratios=(3, 2))
     energy = figure.add_subplot(grid[0])
-    _draw_energy(energy, trajectory)
+    _draw_energy(energy, trajectory, named_units)
     below = figure.add_subplot(grid[1], sharex=energy)
     if trajectory.z.shape[1]:  # what has z of its own seldom keeps its energy, so that its change would say little
-        _draw_auxiliaries(below, trajectory)
+        _draw_auxiliaries(below, trajectory, named_units)
     else:
-        _draw_change(below, trajectory)
+        _draw_change(below, trajectory, named_units)
     if path is not None:
         figure.savefig(path)
     return figure
@@ -165,31 +170,73 @@ def _choose_named(trajectory: Trajectory) -> list[int]:
     return sorted(np.argsort(-motion, kind="stable")[:SHOWN].tolist())
 
 
-def _draw_coordinates(axes: Axes, trajectory: Trajectory, named: list[int]) -> None:
+def _units(units: Sequence[str] | None) -> dict[str, str]:
+    """What stands in brackets behind each quantity, if anything."""
+    if units is None:
+        return dict.fromkeys(("length", "time", "energy"), "")
+    if isinstance(units, str) or len(units) != 3 or not all(isinstance(one, str) for one in units):
+        raise ValueError(f"units are three words, of mass, length and time, such as ('kg', 'm', 's'); got {units!r}")
+    mass, length, time = units
+    energy = "J" if tuple(units) == ("kg", "m", "s") else f"{mass} {length}\N{SUPERSCRIPT TWO}/{time}\N{SUPERSCRIPT TWO}"
+    return {"length": f" ({length})", "time": f" ({time})", "energy": f" ({energy})"}
+
+
+def _find_lengths(trajectory: Trajectory) -> list[bool]:
+    """Whether each coordinate is a length; others are angles, or numbers of quaternions. None is, where no system is known."""
+    system = trajectory.system
+    if system is None:
+        return [False] * len(trajectory.coordinate_names)
+    state = system.get_default_state()
+    system.realize(state, Stage.POSITION)
+    found: list[bool] = []
+    for body in system.matter.body_list[1:]:
+        quaternion = 4 if body.get_num_q(state) > body.get_num_u(state) and body.facts.has_quaternion else 0
+        found += [k >= quaternion and not is_angle(body, state, k) for k in range(body.get_num_q(state))]
+    count = len(trajectory.coordinate_names)
+    return found if len(found) == count else [False] * count  # a state with angles in place of quaternions
+
+
+def _draw_coordinates(axes: Axes, trajectory: Trajectory, named: list[int], units: dict[str, str]) -> None:
     from matplotlib import colormaps
     from matplotlib.collections import LineCollection
 
     count = len(trajectory.coordinate_names)
-    many = count > NAMED
+    lengths = _find_lengths(trajectory)
+    angles, along = axes, axes
+    if any(lengths) and not all(lengths):
+        along = axes.twinx()  # lengths have an axis of their own, on the right, and broken lines
     pale: dict[str, Any] = {"lw": 0.7, "alpha": 0.55} if count <= 4 * NAMED else {"lw": 0.4, "alpha": 0.4}
     rest = [i for i in range(count) if i not in named]
-    lines = [np.column_stack([trajectory.time, trajectory.q[:, i]]) for i in rest]
-    colors = [colormaps["turbo"](0.05 + 0.9 * i / (count - 1)) for i in rest]
-    axes.add_collection(LineCollection(lines, colors=colors, **pale))  # one artist: there may be thousands
+    for kind, plotted in ((False, angles), (True, along)):
+        chosen = [i for i in rest if lengths[i] is kind]
+        lines = [np.column_stack([trajectory.time, trajectory.q[:, i]]) for i in chosen]
+        colors = [colormaps["turbo"](0.05 + 0.9 * i / (count - 1)) for i in chosen]
+        plotted.add_collection(LineCollection(lines, colors=colors, **pale))  # one artist: there may be thousands
     shown: list[Line2D] = []
     for number, i in enumerate(named):
         style: dict[str, Any] = {"color": colormaps["tab10"](number), "label": trajectory.coordinate_names[i]}
-        shown += axes.plot(trajectory.time, trajectory.q[:, i], lw=1.5, zorder=3, **style)
+        if lengths[i] and along is not angles:
+            style["linestyle"] = "--"
+        shown += (along if lengths[i] else angles).plot(trajectory.time, trajectory.q[:, i], lw=1.5, zorder=3, **style)
     axes.autoscale_view()
-    which = f"; named are the {len(named)} of {count} that move most" if many else ""
     columns = _count_columns([trajectory.coordinate_names[i] for i in named])
-    _label(axes, f"coordinates (angles in rad){which}", trajectory, pad=6.0 + 72.0 * LINE * math.ceil(len(named) / columns))
-    axes.set_xlabel("time")
+    which = f"; named are the {len(named)} of {count} that move most" if count > NAMED else ""
+    _label(axes, f"coordinates{which}", trajectory, pad=6.0 + 72.0 * LINE * math.ceil(len(named) / columns))
+    axes.set_xlabel(f"time{units['time']}")
+    if not all(lengths):
+        angles.set_ylabel("angle (rad)", fontsize=8, labelpad=3)
+    if any(lengths):
+        aside = ", broken" if along is not angles else ""
+        along.set_ylabel(f"length{units['length']}{aside}", fontsize=8, labelpad=3)
+    if along is not angles:
+        along.autoscale_view()
+        along.tick_params(labelsize=8)
+        along.spines["top"].set_visible(False)
     if named:
         _name(axes, shown, loc="lower left", bbox_to_anchor=(-0.02, 1.0), ncols=columns)
 
 
-def _draw_energy(axes: Axes, trajectory: Trajectory) -> None:
+def _draw_energy(axes: Axes, trajectory: Trajectory, units: dict[str, str]) -> None:
     if trajectory.system is not None and len(trajectory):
         chosen = np.unique(np.linspace(0, len(trajectory) - 1, 400).round().astype(int))
         kinetic = trajectory.calc_kinetic_energy(chosen)
@@ -198,21 +245,23 @@ def _draw_energy(axes: Axes, trajectory: Trajectory) -> None:
         axes.plot(times, total - kinetic, color="#3a923a", lw=1.2, label="potential")
     axes.plot(trajectory.time, trajectory.energy, color="#222222", lw=1.8, label="total")
     _label(axes, "energy", trajectory)
+    axes.set_ylabel(f"energy{units['energy']}", fontsize=8, labelpad=3)
     axes.tick_params(labelbottom=False)
     axes.legend(loc="lower right", bbox_to_anchor=(1.01, 0.97), fontsize=8, ncols=3, frameon=False)
 
 
-def _draw_change(axes: Axes, trajectory: Trajectory) -> None:
+def _draw_change(axes: Axes, trajectory: Trajectory, units: dict[str, str]) -> None:
     """Draw by how much the total differs from its start: by what is dissipated and what motors do, or by errors alone."""
     change = trajectory.energy - trajectory.energy[0] if len(trajectory) else trajectory.energy
     axes.axhline(0.0, color="#bbbbbb", lw=0.8)
     axes.plot(trajectory.time, change, color="#c03d3e", lw=1.2)
     axes.ticklabel_format(axis="y", style="sci", scilimits=(-2, 3))
     _label(axes, "change of the total energy", trajectory)
-    axes.set_xlabel("time")
+    axes.set_ylabel(f"change{units['energy']}", fontsize=8, labelpad=3)
+    axes.set_xlabel(f"time{units['time']}")
 
 
-def _draw_auxiliaries(axes: Axes, trajectory: Trajectory) -> None:
+def _draw_auxiliaries(axes: Axes, trajectory: Trajectory, units: dict[str, str]) -> None:
     """Draw z, one axis for all; those that move most are named."""
     motion = np.ptp(trajectory.z, axis=0) if len(trajectory) else np.zeros(trajectory.z.shape[1])
     named = set(np.argsort(-motion, kind="stable")[:SHOWN].tolist())
@@ -222,7 +271,7 @@ def _draw_auxiliaries(axes: Axes, trajectory: Trajectory) -> None:
         line = axes.plot(trajectory.time, trajectory.z[:, i], **style)
         shown += line if i in named else []
     _label(axes, "auxiliary variables", trajectory)
-    axes.set_xlabel("time")
+    axes.set_xlabel(f"time{units['time']}")
     _name(axes, shown, loc="best", ncols=2)
 
 

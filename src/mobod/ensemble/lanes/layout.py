@@ -23,6 +23,8 @@ NOT_RUN, TERMINATED = -1, 100
 #: A state in whose next step a witness may change sign: it is to be run alone from where that begins. And one that has come
 #: to where it was to stop, since Python has something to do there.
 SUSPECT, WAITS = 101, 102
+#: A state whose handler or reporter has raised an error.
+NOT_CALLED = 103
 # places in `queue`: the next state that a lane may take, one past the last of the chunk that was taken, attempts until control
 # returns, the state of the first row of results, which is the first that chunks count, and how many have ended
 NEXT, STOP, LIMIT, FIRST_ROW, ENDED = range(5)

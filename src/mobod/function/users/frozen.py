@@ -24,15 +24,22 @@ import numpy as np
 from ...compiling import is_generic
 from ...compiling.fingerprint import code_facts, names
 from ...errors import ModelError
+from ..base import Function
 
 #: Modules whose functions know floats only.
 FLOATS_ONLY = ("math", "cmath", "numpy", "scipy")
 #: Modules that are taken as they are.
 _AS_THEY_ARE = (*FLOATS_ONLY, "numba", "mobod", "builtins")
+_SAME = ("sin", "cos", "tan", "asin", "acos", "atan", "atan2", "sinh", "cosh", "tanh", "exp", "log", "sqrt", "floor", "where")
+_OTHER = {
+    **{"arcsin": "asin", "arccos": "acos", "arctan": "atan", "arctan2": "atan2", "copysign": "where", "sign": "where"},
+    **{"pow": "power", "power": "power", "float_power": "power", "fabs": "abs", "abs": "abs", "absolute": "abs"},
+    **{"fmin": "minimum", "fmax": "maximum", "minimum": "minimum", "maximum": "maximum"},
+}
 _INSTEAD = {
-    **{name: name for name in ("sin", "cos", "tan", "exp", "log", "sqrt", "atan2")},
-    **{"arctan2": "atan2", "pow": "power", "power": "power", "float_power": "power", "where": "where"},
-    **{name: "where" for name in ("fabs", "abs", "absolute", "copysign", "sign", "fmin", "fmax", "minimum", "maximum")},
+    **{name: f"algebra.{name}" for name in _SAME},
+    **{name: f"algebra.{instead}" for name, instead in _OTHER.items()},
+    "interp": "function.Table, which it may call",
 }
 
 
@@ -149,6 +156,16 @@ class Frozen:
             array = value.copy()
             array.flags.writeable = False
             return array
+        if isinstance(value, Function):
+            from .._in_kernels import as_plain_function  # which is made of what users' functions are made of
+
+            plain = as_plain_function(value)
+            if plain is None:
+                raise ModelError(
+                    f"{self.what} calls a function.{type(value).__name__}, which only Python can evaluate; call the Python "
+                    "function itself, or a function of another kind"
+                )
+            return self._value(plain, code)
         if isinstance(value, BuiltinFunctionType):
             self._note("builtin", value.__module__, value.__qualname__)
             return value
@@ -202,7 +219,7 @@ def _refuse_functions_of_floats(function: FunctionType, what: str) -> None:
             module = "numpy" if is_ufunc else module
             name = getattr(value, "__name__", repr(value))
             instead = _INSTEAD.get(name)
-            remedy = f"mobod.algebra.{instead}" if instead else "+ - * / and the functions of mobod.algebra"
+            remedy = f"mobod.{instead}" if instead else "+ - * / and the functions of mobod.algebra"
             where = "" if _place(function) in what else f" (in {_place(function)})"
             raise ModelError(
                 f"{what} uses {module}.{name}{where}, which knows floats only; the function is called with eight states at a "

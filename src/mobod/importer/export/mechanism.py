@@ -275,7 +275,7 @@ def _read_forces(found: Mechanism, matter: Any) -> None:
         elif kind == "MobilityDryFriction":
             coordinate.friction += one.get_default_friction_force()
         elif kind == "MobilityLinearSpring":
-            k, rest = one.get_default_stiffness(), one.get_default_quiescent_value()
+            k, rest = one.get_default_stiffness(), one.get_default_rest_value()
             total = coordinate.stiffness + k
             coordinate.rest = (coordinate.stiffness * coordinate.rest + k * rest) / total if total else 0.0
             coordinate.stiffness = total

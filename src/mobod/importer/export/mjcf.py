@@ -354,10 +354,10 @@ class _Writer:
             return []
         names = [quoteattr("world" if body.index == 0 else self.found.parts[body.index].name) for body in bodies]
         if isinstance(tie, constraint.Ball):
-            anchor = tie.get_default_point_on_body1()
+            anchor = tie.get_default_station1()
             self.notes.append(f"constraint {tie.name!r}: MuJoCo takes the second body's point from its default pose")
             return [f'    <connect body1={names[0]} body2={names[1]} anchor="{show(anchor)}"{active}/>']
-        X1, X2 = tie.get_default_frame_on_body1(), tie.get_default_frame_on_body2()
+        X1, X2 = tie.get_default_frame1(), tie.get_default_frame2()
         X_12 = X1 @ ~X2  # the second body in the first where the frames coincide
         pose = show([*X_12.p, *X_12.R.to_quaternion()])
         return [f'    <weld body1={names[0]} body2={names[1]} relpose="{pose}"{active}/>']

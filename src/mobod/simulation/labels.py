@@ -1,0 +1,78 @@
+"""Names of the numbers of recorded quantities, in tables and files: ``reactions.crank.fx`` in place of ``reactions[2,1,0]``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from ..algebra.arrays import Array
+
+XYZ = "x", "y", "z"
+WRENCH = tuple(f"{what}{axis}" for what in "mf" for axis in XYZ)
+SPATIAL = tuple(f"{what}.{axis}" for what in ("angular", "linear") for axis in XYZ)
+
+
+class Form(NamedTuple):
+    """What a quantity has rows for, if for several (``body`` or ``speed``), the names of a row's numbers, and its shape."""
+
+    rows: str | None
+    names: tuple[str, ...]
+    shape: tuple[int, ...]
+
+
+FORMS = {
+    **dict.fromkeys(("reactions", "contact_wrenches"), Form("body", WRENCH, (2, 3))),
+    "centers_of_pressure": Form("body", XYZ, (3,)),
+    **dict.fromkeys(("mass_center", "mass_center_velocity"), Form(None, XYZ, (3,))),
+    **dict.fromkeys(("momentum", "central_momentum"), Form(None, SPATIAL, (2, 3))),
+    **dict.fromkeys(("u_dot", "mobility_forces", "motion_forces"), Form("speed", (), ())),
+}
+"""Those quantities of `quantities.KNOWN` that are arrays."""
+
+
+def labels(name: str, shape: Sequence[int], rows: Mapping[str, Sequence[str]]) -> list[str] | None:
+    """What the numbers of a quantity of this *shape* are called, in their order; None where they are counted.
+
+    *rows* has the names of ``body`` and ``speed``, as far as they are known.
+    """
+    form = FORMS.get(name)
+    if form is None:
+        return None
+    parts = None if form.rows is None else rows.get(form.rows, ())
+    if tuple(shape) != ((*form.shape,) if parts is None else (len(parts), *form.shape)):
+        return None  # a quantity of a user's own under this name, or of who knows which bodies
+    if parts is None:
+        return list(form.names)
+    return [f"{part}.{one}" for part in parts for one in form.names] if form.names else list(parts)
+
+
+def labelled(columns: Mapping[str, Array], prefix: str) -> dict[str, Array]:
+    """Take the quantities whose numbers have names out of the columns of a table, by the columns' order.
+
+    Parameters
+    ----------
+    columns : mapping
+        Those that begin with *prefix* are of quantities.
+    prefix : str
+
+    Returns
+    -------
+    dict of array
+        By the quantity's name.
+    """
+    found = {}
+    for name, form in FORMS.items():
+        begin = f"{prefix}{name}."
+        parts = {column[len(begin) :]: values for column, values in columns.items() if column.startswith(begin)}
+        size = int(np.prod(form.shape, dtype=int))
+        endings = [parts_name.endswith(form.names[k % size]) for k, parts_name in enumerate(parts)] if form.names else []
+        if not parts or len(parts) % size or not all(endings) or (form.rows is None and len(parts) != size):
+            continue
+        rows = np.column_stack(list(parts.values()))
+        found[name] = rows.reshape(len(rows), *(() if form.rows is None else (-1,)), *form.shape)
+    return found
+
+
+__all__ = ["FORMS", "labelled", "labels"]
