@@ -158,6 +158,8 @@ def explained(frozen: Frozen, error: Exception) -> ModelError:
         if found:
             where = f"{linecache.getline(file, int(found[-1])).strip()!r} (line {found[-1]} of {Path(file).name})"
             break
+    if where == frozen.what:
+        where = _line_with(frozen, plain) or where
     lines = [line.strip() for line in plain.splitlines() if line.strip() and not line.strip().startswith("Failed in nopython")]
     why = lines[0] if lines else plain
     for pattern, meaning in _MEANINGS:
@@ -169,6 +171,19 @@ def explained(frozen: Frozen, error: Exception) -> ModelError:
             why = _in_words(meaning)
             break
     return ModelError(f"{where}: {why}. {frozen.what} {_WAY_OUT}")
+
+
+def _line_with(frozen: Frozen, said: str) -> str | None:
+    """The first line with the attribute or the name that an error is about which gives none."""
+    missing = re.search(r"no attribute '(\w+)'|name '(\w+)' is not defined", said)
+    for part in frozen.parts if missing is not None else ():
+        assert missing is not None
+        code, word = part.__code__, missing.group(1) or missing.group(2)
+        for number in sorted({line for _, _, line in code.co_lines() if line is not None}):
+            text = linecache.getline(code.co_filename, number).strip()
+            if re.search(rf"\b{word}\b", text):
+                return f"{text!r} (line {number} of {Path(code.co_filename).name})"
+    return None
 
 
 def _in_words(text: str) -> str:

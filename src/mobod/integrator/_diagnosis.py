@@ -11,6 +11,7 @@ from ..control.custom import controllers_of
 from ..errors import ConvergenceError, ModelError
 from ..force.contact.element import ContactElement
 from ..force.contact.step_limit import FIRST, SECOND
+from ..function.users.trial import where_raised
 from ..value.stage import Stage
 
 if TYPE_CHECKING:
@@ -31,7 +32,8 @@ def why_not_sampled(system: MultibodySystem, state: State) -> tuple[str, Excepti
         try:
             efforts = force.calc_efforts(state)
         except Exception as error:
-            return f"at time {state.time:.9g} the law of controller {force.name!r} fails: {error}", error
+            where = where_raised(error)
+            return f"at time {state.time:.9g} the law of controller {force.name!r} fails: {error}{where}", error
         if not np.isfinite(efforts).all():
             return f"at time {state.time:.9g} the law of controller {force.name!r} gives {efforts}", None
     return f"at time {state.time:.9g} the law of a controller has failed", None

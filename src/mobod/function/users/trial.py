@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import traceback
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,6 +14,8 @@ from ...algebra.record import LANES
 from ...errors import ModelError
 from .frozen import Frozen
 
+#: Where this package is, whose lines are nobody's own.
+_PACKAGE = Path(__file__).resolve().parents[2]
 #: Arguments of a function by name: numbers, or tuples of tuples of them.
 Arguments = Mapping[str, Any]
 
@@ -113,7 +117,16 @@ def tell(arguments: Arguments) -> str:
 
 
 def _said_by(error: BaseException) -> str:
-    return str(error) if isinstance(error, ModelError) else f"{type(error).__name__}: {error}"
+    return str(error) if isinstance(error, ModelError) else f"{type(error).__name__}: {error}{where_raised(error)}"
+
+
+def where_raised(error: BaseException) -> str:
+    """The last line of a user's own file that an error came through, in words; empty where there is none."""
+    frames = traceback.extract_tb(error.__traceback__)
+    own = [
+        one for one in frames if one.line and _PACKAGE not in Path(one.filename).parents and "site-packages" not in one.filename
+    ]
+    return f", in {own[-1].line!r} (line {own[-1].lineno} of {Path(own[-1].filename).name})" if own else ""
 
 
 def check_tuples(said: str, value: Any, *shapes: Any) -> None:
