@@ -107,8 +107,9 @@ class Integrator(Sealed):
 
     INNER = frozenset(
         """
-        advance aim_at allow_interpolation arguments arrive_at_end attach begin_run call_back can_watch choose_routines
-        control counts ends_at_stage entry_points error_order fail final_time find_quick flight_resolution follow_jump
+        advance aim_at allow_interpolation arguments arrive_at_end attach begin_run call_back calls_witnesses can_watch
+        choose_routines control counts ends_at_stage entry_points error_order fail final_time find_quick
+        flight_resolution follow_jump
         follows_jumps get_room goes_on held kernel leave_at previous_time quick restart return_every_internal_step sample
         set_out_for share_witnesses singularities step_and_report steps_contacts table take_up termination
         try_step warn_of_passing warned why_too_small
@@ -695,6 +696,11 @@ class Integrator(Sealed):
     def can_watch(self) -> bool:
         """Whether its loop over steps looks at compiled witnesses, as `stepping.witnesses` says."""
         return self._is_simple() and self.held is None  # whose forces are where witnesses have their numbers
+
+    @property
+    def calls_witnesses(self) -> bool:
+        """Whether it calls back those that only Python knows, too: from kernels."""
+        return self.can_watch and self._runs_compiled
 
     def share_witnesses(self, integers: npt.NDArray[np.int64], numbers: Array) -> None:
         """Give the state's record the pools of witnesses."""

@@ -946,7 +946,7 @@ class TimeStepper(Sealed):
             self._watch = Watch(self._integrator, watched, self.system.get_default_time_scale())
             self._watch.begin()
             if self._integrator.can_watch:
-                self._watch.pack()
+                self._watch.pack(self._integrator.calls_witnesses)
 
     def _end(self, reason: TerminationReason, handler: Any, message: str) -> StepStatus:
         """The simulation has ended: subsystems are told."""

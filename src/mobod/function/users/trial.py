@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import traceback
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,9 +11,8 @@ from ...algebra.dual import Dual
 from ...algebra.record import LANES
 from ...errors import ModelError
 from .frozen import Frozen
+from .places import line_of_error
 
-#: Where this package is, whose lines are nobody's own.
-_PACKAGE = Path(__file__).resolve().parents[2]
 #: Arguments of a function by name: numbers, or tuples of tuples of them.
 Arguments = Mapping[str, Any]
 
@@ -74,9 +71,9 @@ def _value(f: Frozen, arguments: Arguments, counts: str) -> Any:
         with np.errstate(all="ignore"):
             return f.function(*arguments.values())
     except (ArithmeticError, ValueError) as error:  # such as a root of a negative number
-        raise OutOfReach(f"{f.what} fails at {tell(arguments)}: {_said_by(error)}") from error
+        raise OutOfReach(f"{f.what} fails at {tell(arguments)}{_at_line(f, error)}: {_said_by(error)}") from error
     except Exception as error:
-        raise ModelError(f"{f.what} fails: {_said_by(error)}. ({counts})") from error
+        raise ModelError(f"{f.what} fails{_at_line(f, error)}: {_said_by(error)}. ({counts})") from error
 
 
 def _eight(name: str, x: float) -> Any:
@@ -116,17 +113,14 @@ def tell(arguments: Arguments) -> str:
     return ", ".join(f"{name} = {value}" for name, value in arguments.items())
 
 
+def _at_line(f: Frozen, error: BaseException) -> str:
+    """Where in the user's file an error was raised, in words."""
+    line = line_of_error(f.function, error)
+    return f", at {line}" if line else ""
+
+
 def _said_by(error: BaseException) -> str:
-    return str(error) if isinstance(error, ModelError) else f"{type(error).__name__}: {error}{where_raised(error)}"
-
-
-def where_raised(error: BaseException) -> str:
-    """The last line of a user's own file that an error came through, in words; empty where there is none."""
-    frames = traceback.extract_tb(error.__traceback__)
-    own = [
-        one for one in frames if one.line and _PACKAGE not in Path(one.filename).parents and "site-packages" not in one.filename
-    ]
-    return f", in {own[-1].line!r} (line {own[-1].lineno} of {Path(own[-1].filename).name})" if own else ""
+    return str(error) if isinstance(error, ModelError) else f"{type(error).__name__}: {error}"
 
 
 def check_tuples(said: str, value: Any, *shapes: Any) -> None:
