@@ -98,7 +98,7 @@ class Quick:
         self.asks = self.moves = False
         self._return: Any = None
         #: Whether nobody has used the integrator's arrays since `get_ready`.
-        self.is_ready = False
+        self.is_ready: bool = False
 
     def look_at(self, watch: Watch | None, due: float, handlers: Sequence[Ask], reporters: Sequence[Ask]) -> None:
         """Say what else there is beside the steps: witnesses, the next event that is known, and who is to be asked."""
