@@ -61,6 +61,7 @@ if TYPE_CHECKING:  # what checkers and editors see; at run time a name is import
     from .motion.base import Motion
     from .motion_data import Table, read_c3d, read_sto, read_trc, write_sto, write_trc
     from .optimal.collocate import collocate
+    from .optimal.region_of_attraction import RegionOfAttraction, find_region_of_attraction
     from .simulation.checkpoint import CheckpointError
     from .simulation.gradient import Gradient, calc_gradient
     from .simulation.sensitivities import Sensitivities
@@ -114,6 +115,7 @@ __all__ = [
     "MultibodySystem",
     "ObservedPointFitter",
     "PeriodicOrbit",
+    "RegionOfAttraction",
     "Regulator",
     "Rotation",
     "Sensitivities",
@@ -147,6 +149,7 @@ __all__ = [
     "find_base_parameters",
     "find_equilibrium",
     "find_periodic_orbit",
+    "find_region_of_attraction",
     "force",
     "function",
     "integrator",
@@ -205,6 +208,7 @@ _WHERE = {
     "mobilizer.base": "Direction MobilizedBody",
     "motion.base": "Motion",
     "optimal.collocate": "collocate",
+    "optimal.region_of_attraction": "RegionOfAttraction find_region_of_attraction",
     "motion_data": "Table read_c3d read_sto read_trc write_sto write_trc",
     "simulation.checkpoint": "CheckpointError",
     "simulation.gradient": "Gradient calc_gradient",

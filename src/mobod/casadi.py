@@ -1,17 +1,17 @@
-"""Dynamics in CasADi: callbacks with exact Jacobians, for transcriptions of optimal control that CasADi hands to IPOPT.
+"""Dynamics in CasADi: callbacks with exact Jacobians and Hessians, of all nodes of a transcription at once.
 
     import mobod.casadi
-    f = mobod.casadi.forward_dynamics(system)
-    u_dot = f(q, u, mobility_forces)  # expressions, or numbers
+    f = mobod.casadi.forward_dynamics(system, nodes=50)
+    u_dot = f(q, u, mobility_forces)  # expressions, or numbers, a column a node
 
-Keep the callback as long as expressions refer to it. There are no second derivatives: give IPOPT
-``{"ipopt.hessian_approximation": "limited-memory"}``.
+One call of the callback is one call of an `Ensemble`. Keep it as long as expressions refer to it. `mobod.collocate` makes and
+solves whole problems.
 """
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -19,16 +19,21 @@ import numpy as np
 from .ensemble.array_dynamics import ArrayDynamics, ForwardDynamics, InverseDynamics
 from .state.state import State
 from .system.system import MultibodySystem
+from .value import checks
 
 
-def forward_dynamics(system: MultibodySystem, state: State | None = None, *, name: str = "forward_dynamics") -> Any:
-    """u_dot as a callback of q, u and mobility forces, columns of nq, nu and nu numbers.
+def forward_dynamics(
+    system: MultibodySystem, state: State | None = None, *, nodes: int = 1, name: str = "forward_dynamics"
+) -> Any:
+    """u_dot as a callback of q, u and mobility forces, of nq, nu and nu numbers a column, a column a node.
 
     Parameters
     ----------
     system : MultibodySystem
     state : State, optional
         Whose time, z, modelling choices and parameters it has; a copy is kept. The default state unless given.
+    nodes : int
+        How many columns its arguments and its result have: as many states are computed in one call.
     name : str
         The callback's, in CasADi.
 
@@ -36,7 +41,8 @@ def forward_dynamics(system: MultibodySystem, state: State | None = None, *, nam
     -------
     casadi.Callback
         The third argument are forces beside those of the elements. Derivatives by q are by the numbers stored, quaternions'
-        change of length left out.
+        change of length left out. Jacobians are exact, and sparse: a node depends on its own column. Hessians of Lagrangians,
+        which IPOPT asks for, are central differences of them in one call, to about 1e-8.
 
     Raises
     ------
@@ -45,80 +51,154 @@ def forward_dynamics(system: MultibodySystem, state: State | None = None, *, nam
     ImportError
         If CasADi is not there.
     """
-    return _callback()(ForwardDynamics(system, state), name)
+    return _dynamics(ForwardDynamics(system, state), checks.integer("nodes", nodes, 1), name)
 
 
-def inverse_dynamics(system: MultibodySystem, state: State | None = None, *, name: str = "inverse_dynamics") -> Any:
+def inverse_dynamics(
+    system: MultibodySystem, state: State | None = None, *, nodes: int = 1, name: str = "inverse_dynamics"
+) -> Any:
     """The mobility forces missing for u_dot, as a callback of q, u and u_dot; see `forward_dynamics`."""
-    return _callback()(InverseDynamics(system, state), name)
+    return _dynamics(InverseDynamics(system, state), checks.integer("nodes", nodes, 1), name)
 
 
-def _rows(arguments: Sequence[Any]) -> list[Any]:
-    """One row of each of the three arguments."""
-    return [np.asarray(one, np.float64).reshape(1, -1) for one in arguments[:3]]
+def _dynamics(core: ArrayDynamics, n: int, name: str) -> Any:
+    """A callback, with those of its derivatives."""
+    kind = _callback()
+    from casadi import Sparsity, diagcat
+
+    nu = core.nu
+    sizes = core.nq, nu, nu
+    ends = np.cumsum([0, *sizes])
+    given = [Sparsity.dense(size, n) for size in sizes]
+    result = Sparsity.dense(nu, n)
+
+    def blocks(rows: int, columns: int) -> Any:
+        return diagcat(*[Sparsity.dense(rows, columns)] * n)
+
+    def states(arguments: Sequence[Any]) -> list[Any]:
+        return [one.reshape(n, -1) for one in arguments[:3]]  # CasADi's columns are rows here
+
+    def value(*arguments: Any) -> list[Any]:
+        return [core.value(*states(arguments))]
+
+    def jacobian(*arguments: Any) -> list[Any]:
+        return [np.swapaxes(part, 1, 2) for part in core.derivatives(*states(arguments))]
+
+    def reverse(*arguments: Any) -> list[Any]:
+        weights = arguments[4].reshape(n, -1)
+        return [np.einsum("ni,nij->nj", weights, part) for part in core.derivatives(*states(arguments))]
+
+    def hessian(*arguments: Any) -> list[Any]:
+        weights, found = arguments[4].reshape(n, -1), []
+        q, u, third = states(arguments)
+        H = core.second(q, u, third, weights[:, None])[:, 0]
+        J = core.derivatives(q, u, third)
+        none = np.zeros(0)
+        for a in range(3):
+            rows = H[:, ends[a] : ends[a + 1]]
+            found += [np.swapaxes(rows[:, :, ends[b] : ends[b + 1]], 1, 2) for b in range(3)]
+            found += [none, J[a]]  # by the value, on which nothing depends; by the weights: J^T, column by column
+        return found
+
+    def patterns_of_first() -> list[Any]:
+        return [blocks(nu, size) for size in sizes]
+
+    def patterns_of_second() -> list[Any]:
+        gives = []
+        for a in range(3):
+            gives += [blocks(sizes[a], size) for size in sizes]
+            gives += [Sparsity(sizes[a] * n, nu * n), blocks(sizes[a], nu)]
+        return gives
+
+    def second() -> Any:
+        return kind(f"jac_reverse_{name}", [*given, result, result, *given], patterns_of_second(), hessian)
+
+    def backwards() -> Any:
+        return kind(f"reverse_{name}", [*given, result, result], given, reverse, patterns_of_second, jacobian=second)
+
+    def first() -> Any:
+        return kind(f"jac_{name}", [*given, result], patterns_of_first(), jacobian)
+
+    return kind(name, given, [result], value, patterns_of_first, jacobian=first, reverse=backwards)
 
 
 @functools.cache
 def _callback() -> Any:
-    """The class of callbacks of q, u and a third."""
+    """The class of callbacks that compute arrays of entries, and that know those of their derivatives."""
     try:
         import casadi
     except ImportError:
         raise ImportError("mobod.casadi needs CasADi: pip install 'mobod[casadi]'") from None
 
     class Dynamics(casadi.Callback):
-        """A vector of q, u and a third."""
+        """Results are entries of sparse matrices, column by column.
 
-        def __init__(self, core: ArrayDynamics, name: str) -> None:
+        Names are CasADi's own for what it asks a derivative for; makers of these are called when it does.
+        """
+
+        def __init__(
+            self,
+            name: str,
+            takes: Sequence[Any],
+            gives: Sequence[Any],
+            compute: Callable[..., Sequence[Any]],
+            patterns: Callable[[], Sequence[Any]] | None = None,
+            jacobian: Callable[[], Any] | None = None,
+            reverse: Callable[[], Any] | None = None,
+        ) -> None:
             casadi.Callback.__init__(self)
-            self._core, self._sizes = core, (core.nq, core.nu, core.nu)
-            self._jacobian: Any = None
+            self._takes, self._gives, self._compute = takes, gives, compute
+            self._makers = {"jacobian": jacobian, "reverse": reverse, "patterns": patterns}
+            self._made: dict[str, Any] = {}
             self.construct(name, {})
 
         def get_n_in(self) -> int:
-            return 3
+            return len(self._takes)
 
         def get_n_out(self) -> int:
-            return 1
+            return len(self._gives)
 
         def get_sparsity_in(self, i: int) -> Any:
-            return casadi.Sparsity.dense(self._sizes[i], 1)
+            return self._takes[i]
 
         def get_sparsity_out(self, i: int) -> Any:
-            return casadi.Sparsity.dense(self._core.nu, 1)
+            return self._gives[i]
 
-        def eval(self, arguments: Sequence[Any]) -> list[Any]:
-            return [self._core.value(*_rows(arguments))[0]]
-
-        def has_jacobian(self, *args: Any) -> bool:
+        def has_eval_buffer(self) -> bool:
             return True
 
+        def eval_buffer(self, arguments: Any, results: Any) -> int:
+            given = [
+                np.zeros(size.nnz()) if one is None else np.frombuffer(one, np.float64)  # none where all are zero
+                for one, size in zip(arguments, self._takes, strict=True)
+            ]
+            for buffer, part in zip(results, self._compute(*given), strict=True):
+                if buffer is not None and len(buffer):
+                    np.frombuffer(buffer, np.float64)[:] = np.ravel(part)
+            return 0
+
+        def _derivative(self, which: str) -> Any:
+            if which not in self._made:
+                self._made[which] = self._makers[which]()  # type: ignore[misc]
+            return self._made[which]
+
+        def has_jac_sparsity(self, o: int, i: int) -> bool:
+            return self._makers["patterns"] is not None
+
+        def get_jac_sparsity(self, o: int, i: int, symmetric: bool) -> Any:
+            return self._derivative("patterns")[o * len(self._takes) + i]
+
+        def has_jacobian(self, *args: Any) -> bool:
+            return self._makers["jacobian"] is not None
+
         def get_jacobian(self, name: str, inames: Any, onames: Any, options: Any) -> Any:
-            self._jacobian = Jacobian(self._core, name, self._sizes, options)
-            return self._jacobian
+            return self._derivative("jacobian")
 
-    class Jacobian(casadi.Callback):
-        """Its Jacobian: a block an argument."""
+        def has_reverse(self, count: int) -> bool:
+            return count == 1 and self._makers["reverse"] is not None
 
-        def __init__(self, core: ArrayDynamics, name: str, sizes: tuple[int, int, int], options: Any) -> None:
-            casadi.Callback.__init__(self)
-            self._core, self._sizes = core, sizes
-            self.construct(name, options)
-
-        def get_n_in(self) -> int:
-            return 4  # the value, too, which it does not need
-
-        def get_n_out(self) -> int:
-            return 3
-
-        def get_sparsity_in(self, i: int) -> Any:
-            return casadi.Sparsity.dense((*self._sizes, self._core.nu)[i], 1)
-
-        def get_sparsity_out(self, i: int) -> Any:
-            return casadi.Sparsity.dense(self._core.nu, self._sizes[i])
-
-        def eval(self, arguments: Sequence[Any]) -> list[Any]:
-            return [part[0] for part in self._core.jacobians(*_rows(arguments))[1:]]
+        def get_reverse(self, count: int, name: str, inames: Any, onames: Any, options: Any) -> Any:
+            return self._derivative("reverse")
 
     return Dynamics
 

@@ -140,6 +140,9 @@ def routes(system, state, motors):
         motors.set_efforts(state, value)
         return realized()
 
+    def other_q():
+        return 0.5 * state.q
+
     u_like = {
         "u": lambda x: assigned("u", x),
         "realize u": lambda x: realized(u=x),
@@ -153,6 +156,11 @@ def routes(system, state, motors):
         "derivatives forces": lambda x: derivatives(state, mobility_forces=x),
         "inverse derivatives": lambda x: inverse(state, x),
         "inverse derivatives u": lambda x: inverse(state, x, u=x),
+        "realize another q": lambda x: realized(q=other_q(), u=x),
+        "derivatives at another q": lambda x: derivatives(state, q=other_q(), u=x),
+        "derivatives elsewhere": lambda x: derivatives(state, q=other_q(), u=0.5 * state.u, mobility_forces=x),
+        "inverse derivatives at another q": lambda x: inverse(state, 0.5 * state.u, q=other_q(), u=x),
+        "inverse dynamics at another q": lambda x: system.calc_inverse_dynamics(state, state.u_dot, q=other_q(), u=x),
         "residual": lambda x: matter.calc_residual_force_ignoring_constraints(state, known_udot=x),
         "residual of all": lambda x: matter.calc_residual_force_ignoring_constraints(state, x, None, x),
         "acceleration": lambda x: matter.calc_acceleration(state, x),
@@ -168,6 +176,9 @@ def routes(system, state, motors):
         "q": lambda x: assigned("q", x),
         "realize q": lambda x: realized(q=x),
         "realize q and u": lambda x: realized(q=x, u=state.u.copy()),
+        "realize q and another u": lambda x: realized(q=x, u=0.5 * state.u),
+        "derivatives q and another u": lambda x: derivatives(state, q=x, u=0.5 * state.u),
+        "inverse derivatives q": lambda x: inverse(state, state.u_dot, q=x),
         "derivatives q": lambda x: derivatives(state, q=x),
         "inverse dynamics q": lambda x: system.calc_inverse_dynamics(state, np.ones(nu), q=x),
         "N^-1": lambda x: matter.multiply_by_n_inv(state, False, x),

@@ -92,9 +92,9 @@ def test_of_mjcf_every_approximation_is_refused_where_strict(load):
     model, (said,) = load(MJCF.format(more=""), "m.xml")
     assert "geoms of contact, which touch nothing: 3 (collision=True makes surfaces of them)" in said
     assert not load(MJCF.format(more=""), "m.xml", collision=False)[1]
-    muscle = "<actuator><muscle name='m' joint='j' lengthrange='0 1'/></actuator>"
-    _, (said,) = load(MJCF.format(more=muscle), "m.xml", collision=False)
-    assert "muscles, which do not act: 1" in said
+    other = "<actuator><general name='m' joint='j' gaintype='user'/></actuator>"
+    _, (said,) = load(MJCF.format(more=other), "m.xml", collision=False)
+    assert "actuators, which do not act: 1" in said
     # what the loader cannot simulate as MuJoCo does is an error; what was asked for is none
     with pytest.raises(mb.ModelError, match="limits of 1 joint: compliant stops"):
         load(MJCF.format(more=""), "m.xml", strict=True, collision=False)

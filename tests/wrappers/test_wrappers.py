@@ -132,6 +132,63 @@ def test_casadi_has_exact_jacobians(kind, arm, rng, close):
         close(np.array(by(*(one[0] for one in given))), np.cos(expected.value[0])[:, None] * J[0], 1e-12)
 
 
+@pytest.mark.parametrize("kind", KINDS)
+def test_casadi_maps_all_nodes_at_once_and_has_hessians(kind, arm, rng, close):
+    """Values and sparse Jacobians of four nodes are those of each; Hessians, in expressions that CasADi takes apart itself."""
+    casadi = pytest.importorskip("casadi")
+    import mobod.casadi
+
+    system, n = arm(), 4
+    make = mobod.casadi.forward_dynamics if kind is ForwardDynamics else mobod.casadi.inverse_dynamics
+    f = make(system, nodes=n)
+    given = points(rng, n)
+    expected = kind(system).jacobians(*given)
+    symbols = [casadi.MX.sym(name, one.shape[1], n) for name, one in zip("quw", given, strict=True)]
+    numbers = [one.T for one in given]
+    value = f(*symbols)
+    close(np.array(f(*numbers)).T, expected.value, 1e-12)
+    for symbol, J in zip(symbols, expected[1:], strict=True):
+        by = casadi.Function("by", symbols, [casadi.jacobian(value, symbol)])
+        found = by(*numbers)
+        assert found.nnz() == J.size
+        for i in range(n):
+            rows, columns = slice(4 * i, 4 * i + 4), slice(J.shape[2] * i, J.shape[2] * (i + 1))
+            close(np.array(found)[rows, columns], J[i], 1e-12)
+    weights = rng.normal(size=(4, n))
+    whole = casadi.vertcat(*(casadi.vec(one) for one in symbols))
+    total = casadi.sum1(casadi.sum2(weights * value**2))
+    gradient = casadi.gradient(total, whole)
+    hessian = casadi.Function("hessian", symbols, [casadi.jacobian(gradient, whole), gradient])
+    H = np.array(hessian(*numbers)[0])
+    change = [rng.normal(size=one.shape) for one in numbers]
+    change[0][1:] -= numbers[0][1:] * np.sum(numbers[0][1:] * change[0][1:], axis=0)
+    change[0][:] = 0.0  # along q, gradients leave out what changes a quaternion's length, and so do not bend as it does
+    h = 1e-4
+    ends = [np.array(hessian(*(a + s * h * b for a, b in zip(numbers, change, strict=True)))[1]) for s in (1, -1)]
+    d = np.concatenate([one.ravel(order="F") for one in change])
+    close(H @ d, ((ends[0] - ends[1]) / (2 * h))[:, 0], 1e-5)
+
+
+def test_second_derivatives_are_the_systems_own(arm, rng, close):
+    """Of one state, along the speeds and a turn of the pin: those of `calc_forward_dynamics_second_derivatives`."""
+    system = arm()
+    core, (q, u, w) = ForwardDynamics(system), points(rng, 1)
+    state = system.realize_topology()
+    state.q, state.u = q[0], u[0]
+    system.realize(state, mobility_forces=w[0])
+    found = core.second(q, u, w, np.eye(4)[None])[0]
+    along_u = rng.normal(size=4)
+    with_forces = mb.force.DiscreteForces(system.forces, system.matter)
+    state = system.realize_topology()
+    state.q, state.u = q[0], u[0]
+    with_forces.set_all_mobility_forces(state, w[0])
+    system.realize(state)
+    exact = system.calc_forward_dynamics_second_derivatives(state, q=[1.0, 0, 0, 0], u=along_u)
+    direction = np.concatenate([[1.0], np.zeros(4), along_u, np.zeros(4)])
+    close((found @ direction)[:, 5:9], exact.u, 1e-6)
+    close((found @ direction)[:, 9:], exact.mobility_forces, 1e-6)
+
+
 def test_what_has_no_wrapper_is_refused(arm):
     with pytest.raises(TypeError, match="give a MultibodySystem"):
         ForwardDynamics(3)

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from ..algebra.arrays import Array
 from ..value.attributes import Sealed
-from ..value.checks import shaped
+from ..value.checks import integer, shaped
 from ..value.stage import Stage
 
 if TYPE_CHECKING:
@@ -105,7 +105,7 @@ class Operators(Sealed):
         return sum(int(numbers[body.get_mobilized_body_index()]) for body in before) + int(which)
 
     def _whole(self, letter: str, numbers: Any, first: Any, index: int) -> int:
-        rest = int(index)
+        rest = integer(f"the number of a constrained {letter} of {self!r}", index)
         for body in self.constrained_mobilizers if rest >= 0 else ():
             b = body.get_mobilized_body_index()
             if rest < numbers[b]:

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import inspect
-import linecache
 import math
 import re
 from collections.abc import Callable, Mapping
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,7 +14,7 @@ import numpy as np
 from ..algebra.scalar import load, store
 from ..compiling import UsersRoutine
 from ..errors import ModelError
-from ..function.users import Frozen, find_culprit
+from ..function.users import Frozen, find_culprit, line_in_message
 from ..tree.sampling import ENDED, TIME, WORK_EFFORTS
 
 #: The routines made so far, by fingerprint.
@@ -57,9 +55,9 @@ _MEANINGS = (
     (r"reflected|ListType|list\(", "lists cannot be compiled here; make an array, np.zeros(n), and fill it in"),
     (r"DictType|dict\(|unicode_type", "dictionaries and text cannot be compiled here; use arrays and numbers"),
     (
-        r"No implementation of function Function\((?!<function sample )"
-        r"(?:<(?:built-in )?\w+ )?'?(.+?)'?(?: at 0x.*?)?>?\) found for signature",
-        r"there is no \1 of such arguments",
+        r"No implementation of function Function\((?!<function sample_)"
+        r"(?:<(?:built-in )?\w+ )?'?(?:.+?)'?(?: at 0x.*?)?>?\) found for signature:\s*>>> (.+)",
+        r"there is no \1",
     ),
     (r"No matching definition for argument type", "a function is called with arguments of types that it does not take"),
 )
@@ -151,19 +149,13 @@ def explained(frozen: Frozen, error: Exception) -> ModelError:
     if culprit is not None:
         return ModelError(f"{culprit}. {frozen.what} {_WAY_OUT}")
     plain = re.sub(r"\x1b\[[0-9;]*m", "", str(error))
-    where = frozen.what
-    for part in frozen.parts:
-        file = part.__code__.co_filename
-        found = re.findall(rf"{re.escape(Path(file).name)}\"?,? (?:line )?\(?(\d+)", plain)
-        if found:
-            where = f"{linecache.getline(file, int(found[-1])).strip()!r} (line {found[-1]} of {Path(file).name})"
-            break
+    where = line_in_message(frozen.parts, plain) or frozen.what
     lines = [line.strip() for line in plain.splitlines() if line.strip() and not line.strip().startswith("Failed in nopython")]
     why = lines[0] if lines else plain
     for pattern, meaning in _MEANINGS:
-        match = re.search(pattern, plain)
-        if match:
-            groups = match.groups()
+        matches = list(re.finditer(pattern, plain))
+        if matches:
+            groups = matches[-1].groups()  # the innermost
             for number, group in enumerate(groups, 1):
                 meaning = meaning.replace(f"\\{number}", group or "")
             why = _in_words(meaning)

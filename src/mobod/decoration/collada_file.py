@@ -15,6 +15,7 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 
 from ..algebra.arrays import Array, Indices
+from .safe_xml import parse_safely
 
 Rgba: TypeAlias = tuple[float, float, float, float]
 #: A scene may show a node many times; one that shows itself would never end.
@@ -39,13 +40,7 @@ def read_collada(path: Path) -> list[Part]:
     ValueError
         If it is not what its name says.
     """
-    data = path.read_bytes()
-    if b"<!DOCTYPE" in data[:4096]:
-        raise ValueError(f"{path} has a document type declaration, which is not allowed: it can define entities without bound")
-    try:
-        root = ET.fromstring(data)
-    except (ET.ParseError, ValueError, LookupError) as error:
-        raise ValueError(f"{path} is not a COLLADA file: {error}") from None
+    root = parse_safely(path, "COLLADA")
     try:
         return _Scene(root).read()
     except (KeyError, IndexError, ValueError, TypeError) as error:

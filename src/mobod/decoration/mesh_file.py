@@ -6,6 +6,7 @@ XML PolyData, of which numbers written as text are read; COLLADA: see `collada_f
 
 from __future__ import annotations
 
+import zipfile
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from pathlib import Path
@@ -15,9 +16,25 @@ import numpy as np
 
 from ..algebra.arrays import Array, Indices
 from .collada_file import Part, Rgba, read_collada
+from .safe_xml import parse_safely
 
+_MOST_BYTES_OF_MATERIALS = 16 << 20
 #: One triangle of a binary STL file.
 _FACET = np.dtype([("normal", "<f4", 3), ("corners", "<f4", (3, 3)), ("attribute", "<u2")])
+
+
+#: Larger files are refused, and packed ones that hold more: a part of a robot has some millions of triangles at most.
+MOST_BYTES = 1 << 30
+
+
+def check_size(path: Path) -> None:
+    """Raise ValueError for a file that is larger, or would be, unpacked; nothing of it is read before."""
+    size, unpacked = path.stat().st_size, ""
+    if size <= MOST_BYTES and path.suffix.lower() in (".3mf", ".zip", ".zae") and zipfile.is_zipfile(path):
+        with zipfile.ZipFile(path) as packed:
+            size, unpacked = sum(one.file_size for one in packed.infolist()), ", unpacked"
+    if size > MOST_BYTES:
+        raise ValueError(f"{path} is larger than {MOST_BYTES >> 20} MiB{unpacked}")
 
 
 def read_mesh(path: Path) -> tuple[Array, Indices]:
@@ -43,6 +60,8 @@ def read_mesh(path: Path) -> tuple[Array, Indices]:
     ImportError
         If trimesh is needed and not installed.
     """
+    if path.is_file():
+        check_size(path)
     if path.suffix.lower() == ".obj" and path.is_file():  # whole: parts of different colours share vertices
         vertices, faces, _ = _read_obj(path)
         _check(path, vertices, faces)
@@ -65,6 +84,8 @@ def read_parts(path: Path) -> list[Part]:
     """
     if path.is_dir():
         raise IsADirectoryError(f"{path} is a folder; a mesh is a file, such as part.stl")
+    if path.is_file():
+        check_size(path)
     if path.suffix.lower() == ".dae":
         parts = read_collada(path)
         if not parts:
@@ -122,6 +143,7 @@ def _read_obj(path: Path) -> tuple[Array, Indices, list[Rgba | None]]:
     rows: list[list[str]] = []
     faces: list[list[int]] = []
     known: dict[str, Rgba] = {}
+    libraries: set[str] = set()
     color: Rgba | None = None
     colors: list[Rgba | None] = []
     before = ""
@@ -133,8 +155,9 @@ def _read_obj(path: Path) -> tuple[Array, Indices, list[Rgba | None]]:
         word, *rest = line.split("#")[0].split() or [""]
         if word == "v":
             rows.append(rest[:3])
-        elif word == "mtllib":
-            known |= _read_materials(path.parent / " ".join(rest))
+        elif word == "mtllib" and (name := " ".join(rest)) not in libraries:
+            libraries.add(name)
+            known |= _read_materials(path.parent / name)
         elif word == "usemtl":
             color = known.get(" ".join(rest))
         elif word == "f":
@@ -154,7 +177,7 @@ def _read_obj(path: Path) -> tuple[Array, Indices, list[Rgba | None]]:
 def _read_materials(path: Path) -> dict[str, Rgba]:
     """The diffuse colours and opacities of a file of materials; none of one that is not there or cannot be read."""
     found: dict[str, Rgba] = {}
-    if not path.is_file():
+    if not path.is_file() or path.stat().st_size > _MOST_BYTES_OF_MATERIALS:
         return found
     name = ""
     for line in path.read_text(encoding="utf-8", errors="replace").splitlines():
@@ -188,12 +211,7 @@ def _by_color(vertices: Array, triangles: Indices, colors: list[Rgba | None]) ->
 
 
 def _read_vtp(path: Path) -> tuple[Array, Indices]:
-    import xml.etree.ElementTree as ET
-
-    try:
-        root = ET.fromstring(path.read_bytes())
-    except ET.ParseError as error:
-        raise ValueError(f"{path} is not a VTP file: {error}") from None
+    root = parse_safely(path, "VTP")
     vertices, triangles, first = [np.zeros((0, 3))], [np.zeros((0, 3), np.int64)], 0
     for piece in root.iterfind("PolyData/Piece"):
         points = _vtk_array(path, piece.find("Points/DataArray"))

@@ -1,14 +1,14 @@
-"""Dynamics as functions of arrays, with their Jacobians: what the wrappers for other packages' differentiation call.
+"""Dynamics as functions of arrays, with their derivatives: what the wrappers for other packages' differentiation call.
 
 q counts as it is stored, since a caller knows no tangent: by q is d/d(displacements) N^+. Rows of q, u and the third argument
-are states; where nothing is constrained or prescribed they are one `Ensemble`, otherwise one state after the other.
+are states of one `Ensemble`, which takes them one by one where it has to.
 """
 
 from __future__ import annotations
 
 import abc
 import collections
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -22,6 +22,8 @@ from .ensemble import Ensemble
 
 #: Ensembles that are kept, one a number of states.
 _KEPT = 8
+#: The step of the central differences by which first derivatives give second ones.
+_STEP = 1e-5
 
 
 class Jacobians(NamedTuple):
@@ -34,7 +36,7 @@ class Jacobians(NamedTuple):
 
 
 class ArrayDynamics(abc.ABC):
-    """A function of (q, u, third) of a system; `ForwardDynamics` and `InverseDynamics` are the two.
+    """A function of (q, u, third) of a system, linear in the third; `ForwardDynamics` and `InverseDynamics` are the two.
 
     Parameters
     ----------
@@ -57,118 +59,93 @@ class ArrayDynamics(abc.ABC):
                 f"{system.name!r} has coordinates that belong to no mobilizer, or particles; these have no wrapper"
             )
         self.nq, self.nu = tree.nq, tree.nu
-        self.alone = bool(self._state.is_constrained or self._state.has_known or system.needs_states)
+        self._turns = bool(tangents.has_rates(self._state))
         self._ensembles: collections.OrderedDict[int, Ensemble] = collections.OrderedDict()
 
     def value(self, q: Array, u: Array, third: Array) -> Array:
         """Values of n states."""
-        if self.alone:
-            return np.array([self._value_of(*row) for row in zip(q, u, third, strict=True)]).reshape(-1, self.nu)
-        return self._value(self._at(q, u), third)
+        return self._value(self._of(len(q)), q, u, third)
 
     def jacobians(self, q: Array, u: Array, third: Array) -> Jacobians:
         """Values and derivatives of n states."""
-        n, nu = len(q), self.nu
-        if self.alone:
-            found = [self._jacobians_of(*row) for row in zip(q, u, third, strict=True)]
-            parts = [
-                np.array([one[k] for one in found]).reshape(n, nu, *shape) for k, shape in enumerate([(), (nu,), (nu,), (nu,)])
-            ]
-        else:
-            parts = list(self._jacobians(self._at(q, u), third))
-        return Jacobians(parts[0], parts[1] @ self._back(q), parts[2], parts[3])
+        return Jacobians(self.value(q, u, third), *self.derivatives(q, u, third))
 
-    def _at(self, q: Array, u: Array) -> Ensemble:
-        """An ensemble at these states, realized to VELOCITY."""
-        n = len(q)
+    def derivatives(self, q: Array, u: Array, third: Array) -> tuple[Array, Array, Array]:
+        """The derivatives alone."""
+        by_q, by_u, by_third = self._derivatives(self._of(len(q)), q, u, third)
+        return by_q @ self._back(q) if self._turns else by_q, by_u, by_third
+
+    def second(self, q: Array, u: Array, third: Array, weights: Array) -> Array:
+        """Second derivatives ``(n, k, d, d)`` of k sums of values, by (q, u, third), d = nq + 2 nu.
+
+        Differences of first ones, to about 1e-8; all states that they take are one ensemble. *weights* are ``(n, k, nu)``.
+        """
+        n, nq, nu = len(q), self.nq, self.nu
+        moved = nq + nu  # in the third the function is linear
+        x = np.hstack([q, u])
+        h = _STEP * np.maximum(1.0, np.abs(x))
+        changes = np.zeros((moved, 2, n, moved))
+        for k in range(moved):
+            changes[k, 0, :, k], changes[k, 1, :, k] = h[:, k], -h[:, k]
+        many = (x + changes).reshape(-1, moved)
+        found = self.derivatives(many[:, :nq], many[:, nq:], np.tile(third, (2 * moved, 1)))
+        whole = np.concatenate(found, axis=2).reshape(moved, 2, n, nu, nq + 2 * nu)
+        slopes = (weights @ (whole[:, 0] - whole[:, 1])) / (2.0 * h.T[:, :, None, None])
+        T = np.zeros((n, weights.shape[1], nq + 2 * nu, nq + 2 * nu))
+        T[..., :moved] = np.moveaxis(slopes, 0, 3)
+        T[:, :, :moved, moved:] = np.swapaxes(T[:, :, moved:, :moved], 2, 3)
+        result: Array = 0.5 * (T + np.swapaxes(T, 2, 3))
+        return result
+
+    def _of(self, n: int) -> Ensemble:
+        """The ensemble of so many states."""
         ensemble = self._ensembles.pop(n, None) or Ensemble(self.system, n, state=self._state)
         self._ensembles[n] = ensemble
         if len(self._ensembles) > _KEPT:
             self._ensembles.popitem(last=False)
-        ensemble.q, ensemble.u = q, u
-        ensemble.realize(Stage.VELOCITY)
         return ensemble
 
-    def _alone_at(self, q: Array, u: Array, stage: Stage) -> State:
-        state = self._state
-        state.q, state.u = q, u
-        self.system.realize(state, stage)
-        return state
-
     def _back(self, q: Array) -> Array:
-        """N^+ of each state ``(n, nu, nq)``, or of all where q_dot is u."""
-        state = self._state
-        if not tangents.has_rates(state):
-            return np.eye(self.nu)
-        found = np.empty((len(q), self.nu, self.nq))
-        for i, row in enumerate(q):
-            state.q = row
-            self.system.realize(state, Stage.POSITION)
-            N = tangents.displacements(state)
-            found[i] = np.linalg.solve(N.T @ N, N.T)
+        """N^+ of each state ``(n, nu, nq)``, whose columns are what q_dot is at unit speeds."""
+        n, nu = len(q), self.nu
+        ensemble = self._of(n * nu)
+        ensemble.realize(Stage.VELOCITY, q=np.tile(q, (nu, 1)), u=np.repeat(np.eye(nu), n, axis=0))
+        N: Any = np.moveaxis(np.asarray(ensemble.q_dot).reshape(nu, n, self.nq), 0, 2)
+        transposed = np.swapaxes(N, 1, 2)
+        found: Array = np.linalg.solve(transposed @ N, transposed)
         return found
 
     @abc.abstractmethod
-    def _value(self, ensemble: Ensemble, third: Array) -> Array:
+    def _value(self, ensemble: Ensemble, q: Array, u: Array, third: Array) -> Array:
         """Values of an ensemble's states ``(n, nu)``."""
 
     @abc.abstractmethod
-    def _jacobians(self, ensemble: Ensemble, third: Array) -> tuple[Array, Array, Array, Array]:
-        """Values and derivatives of an ensemble's states, by displacements in place of q."""
-
-    @abc.abstractmethod
-    def _value_of(self, q: Array, u: Array, third: Array) -> Array:
-        """The value of one state ``(nu,)``."""
-
-    @abc.abstractmethod
-    def _jacobians_of(self, q: Array, u: Array, third: Array) -> tuple[Array, Array, Array, Array]:
-        """Value and derivatives of one state, by displacements in place of q."""
+    def _derivatives(self, ensemble: Ensemble, q: Array, u: Array, third: Array) -> tuple[Array, Array, Array]:
+        """Derivatives of an ensemble's states, by displacements in place of q."""
 
 
 class ForwardDynamics(ArrayDynamics):
     """u_dot of (q, u, mobility forces beside those of the elements)."""
 
-    def _value(self, ensemble: Ensemble, third: Array) -> Array:
-        missing = ensemble.calc_inverse_dynamics(np.zeros(self.nu))
-        return ensemble.multiply_by_m_inv(third - missing)
+    def _value(self, ensemble: Ensemble, q: Array, u: Array, third: Array) -> Array:
+        ensemble.realize(q=q, u=u, mobility_forces=third)
+        return np.array(ensemble.u_dot)[:, : self.nu]
 
-    def _jacobians(self, ensemble: Ensemble, third: Array) -> tuple[Array, Array, Array, Array]:
-        u_dot = self._value(ensemble, third)
-        found, M_inv = ensemble.calc_inverse_dynamics_derivatives(u_dot), ensemble.calc_m_inv()
-        return u_dot, -M_inv @ found.q, -M_inv @ found.u, M_inv
-
-    def _pushed(self, q: Array, u: Array, third: Array) -> State:
-        state = self._alone_at(q, u, Stage.DYNAMICS)
-        state.record.mobility_forces[: self.nu, 0] += third  # as though an element had added it
-        self.system.realize(state)
-        return state
-
-    def _value_of(self, q: Array, u: Array, third: Array) -> Array:
-        return np.array(self._pushed(q, u, third).u_dot_view[: self.nu])
-
-    def _jacobians_of(self, q: Array, u: Array, third: Array) -> tuple[Array, Array, Array, Array]:
-        state = self._pushed(q, u, third)
-        found = self.system.calc_forward_dynamics_derivatives(state)
-        return np.array(state.u_dot_view[: self.nu]), found.q, found.u, found.mobility_forces
+    def _derivatives(self, ensemble: Ensemble, q: Array, u: Array, third: Array) -> tuple[Array, Array, Array]:
+        found = ensemble.calc_forward_dynamics_derivatives(q=q, u=u, mobility_forces=third)
+        return found.q, found.u, found.mobility_forces
 
 
 class InverseDynamics(ArrayDynamics):
     """Missing mobility forces of (q, u, u_dot), as `MultibodySystem.calc_inverse_dynamics`."""
 
-    def _value(self, ensemble: Ensemble, third: Array) -> Array:
-        return ensemble.calc_inverse_dynamics(third)
+    def _value(self, ensemble: Ensemble, q: Array, u: Array, third: Array) -> Array:
+        ensemble.realize(Stage.VELOCITY, q=q, u=u)
+        return np.array(ensemble.calc_inverse_dynamics(third))
 
-    def _jacobians(self, ensemble: Ensemble, third: Array) -> tuple[Array, Array, Array, Array]:
-        found = ensemble.calc_inverse_dynamics_derivatives(third)
-        return ensemble.calc_inverse_dynamics(third), found.q, found.u, found.u_dot
-
-    def _value_of(self, q: Array, u: Array, third: Array) -> Array:
-        return self.system.calc_inverse_dynamics(self._alone_at(q, u, Stage.VELOCITY), third)
-
-    def _jacobians_of(self, q: Array, u: Array, third: Array) -> tuple[Array, Array, Array, Array]:
-        state = self._alone_at(q, u, Stage.VELOCITY)
-        found = self.system.calc_inverse_dynamics_derivatives(state, third)
-        return self.system.calc_inverse_dynamics(state, third), found.q, found.u, found.u_dot
+    def _derivatives(self, ensemble: Ensemble, q: Array, u: Array, third: Array) -> tuple[Array, Array, Array]:
+        found = ensemble.calc_inverse_dynamics_derivatives(third, q=q, u=u)
+        return found.q, found.u, found.u_dot
 
 
 __all__ = ["ArrayDynamics", "ForwardDynamics", "InverseDynamics", "Jacobians"]

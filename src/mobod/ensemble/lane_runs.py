@@ -246,7 +246,7 @@ class LaneRuns:
         for witness, info, near in found:
             assert witness.routine is not None
             own_integers, own_numbers = witness.pack(instance)
-            row = [witness.routine.address(**in_lanes), len(integers), len(numbers), info.rising, info.falling]
+            row = [witness.routine.address(**in_lanes), len(integers), len(numbers), info.rising, info.falling, 0]
             integers += own_integers
             numbers += own_numbers
             rows.append([*row, -1 if near is None else len(numbers)])

@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from ..algebra.arrays import Array
 from ..integrator import Integrator
+from ..integrator._progress import Progress, say
 from ..measure.base import Measure
 from ..measure.memory import Memory
 from ..simulation.events import Events, joined
@@ -24,6 +25,7 @@ from ..simulation.quantities import QUANTITY, Recording
 from ..simulation.run import integrator_settings
 from ..simulation.simulate import describe, report_times
 from ..stepping import record as rk
+from ..value.callers import callers_level
 from ..value.checks import check_extension, number
 from ..value.files import as_path, check_writable
 from ..value.stage import Stage
@@ -32,7 +34,7 @@ from .ensemble_trajectory import CopyOf, EnsembleTrajectory, Termination, counte
 from .failures import OF_STATUS, Failure, Reasons
 from .functions import EndWhere, RunFunction, ended_at, try_observer
 from .functions import observe as run_observer
-from .lane_runs import LaneRuns, own_of_each
+from .lane_runs import LaneRuns, Worker, own_of_each
 from .lanes import layout
 from .one_by_one import Onward, run_one
 from .schedule import Schedule
@@ -259,6 +261,8 @@ class Simulating(Stepping):
                     attempts = min(2 * attempts, 1 << 24)
                 if number == 0:
                     run.show()
+                if status != layout.FINISHED and isinstance(worker, Worker) and lanes.adaptive:
+                    run.look_at_progress(worker)
 
         self._helpers.share_all(Task(work, len(which), lanes.WIDTH), self._threads)
 
@@ -295,6 +299,7 @@ class Simulating(Stepping):
 
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", RuntimeWarning)  # of one state of many
+            warnings.filterwarnings("default", ".* more of them; ", RuntimeWarning)  # but for a run that hardly gets on
             ends = None if run.ends is None else EndWhere(run.ends)
             if ends is not None:
                 self._system.add_event_handler(ends)
@@ -474,6 +479,9 @@ class _Run:
         self._file = None if path is None else FileRows(path, self._about)
         self._progress = progress if callable(progress) else None
         self._bar = _bar(n) if progress is True else None
+        #: How states in lanes get on, and whether it was said of one that it does not.
+        self._progresses: dict[int, Progress] = {}
+        self._said_slow = False
         self._seen, self._began = 0.0, _clock.perf_counter()
 
     def go(self) -> None:
@@ -588,6 +596,30 @@ class _Run:
             self._progress(done, self._n)
         if self._bar is not None:
             self._bar.update(done - self._bar.n)
+
+    def look_at_progress(self, worker: Worker) -> None:
+        """Warn, once a run, of a state in a lane with so many steps to go that it hardly gets on."""
+        if self._said_slow:
+            return
+        for lane, i in enumerate(worker.lanes[layout.STATE].tolist()):
+            if i < 0:
+                continue
+            steps, time = int(worker.lanes[layout.STEPS, lane]), float(worker.control[rk.TIME, 0, lane])
+            progress = self._progresses.get(i)
+            if progress is None:
+                progress = self._progresses[i] = Progress()
+                progress.goal = float(self.times[min(i, len(self.times) - 1), -1])
+                progress.begin(steps, time)
+            found = progress.find_rest(steps, time)
+            if found is not None:
+                self._said_slow = True
+                state = self._ensemble._state(i).copy()
+                state.y_values[:], state.time = worker.work[rk.Y, : len(state.y_values), lane], time
+                state.invalidate_q()
+                no_control = np.zeros(rk.CONTROL_SIZE)
+                text = say(state.system, state, progress.goal, *found, no_control, self.integrator.max_step_size)
+                warnings.warn(f"state {i} of the ensemble: {text}", RuntimeWarning, stacklevel=callers_level())
+                return
 
     def close(self) -> None:
         """The run is over."""

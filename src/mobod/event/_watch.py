@@ -9,14 +9,17 @@ then bounds the number of evaluations. Source: Dowell and Jarratt 1971 (Illinois
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..compiling import Callback, raise_kept
 from ..errors import ModelError
 from ..state.trigger_info import TriggerInfo
+from ..state.validity import EVERYTHING, KINEMATICS
 from ..value.overriding import holds_for
 from ..value.stage import Stage
 from .triggered import Triggered
@@ -28,8 +31,10 @@ if TYPE_CHECKING:
     from ..state.state import State
 
 # the table of witnesses and what is seen of them, as `mobod.stepping.witnesses`, which is in a higher layer, reads and writes
-# them: integers of a witness, numbers of one, and which of these are before the last step
-_WIDTH, _SEEN = 5, 4
+# them: integers of a witness, numbers of one
+_WIDTH, _SEEN = 6, 4
+# what a callback is told of the record: it is at a step's end, or shortly before and realized so far
+_AT_END, _WITH_SPEEDS, _WITH_RATES = range(3)
 #: The step of differences for slopes, as a part of the interval.
 _DIFFERENCE = 1e-4
 
@@ -99,32 +104,71 @@ class Watch:
         self._end: tuple[float, list[float], list[float]] | None = None
         #: The pools of the compiled look at witnesses, where all have one: see `mobod.stepping.witnesses`.
         self._compiled: tuple[Any, Any] | None = None
-        self._is_packed = False
+        self._is_packed = self._calls_back = False
         #: Whether the loop over steps looks at witnesses itself, and how many steps had been taken when it began.
         self._in_loop, self._taken = False, 0
 
-    def pack(self) -> None:
-        """Let the integrator's kernel look at the witnesses, where all of them are of kinds that have a routine."""
-        self._is_packed = all(one.witness is not None for one in self.watched)
+    def pack(self, callbacks: bool) -> None:
+        """Let the integrator's kernel look at the witnesses.
+
+        Parameters
+        ----------
+        callbacks : bool
+            Whether it may call back those that only Python knows; otherwise it looks at witnesses where all have a routine.
+        """
+        self._is_packed = callbacks or all(one.witness is not None for one in self.watched)
+        self._calls_back = callbacks
         if not self._is_packed:
             return
-        state = self._integrator.get_state()
-        of_each = [(one, one.witness.routine, *one.witness.pack(state)) for one in self.watched if one.witness is not None]
+        state, count = self._integrator.get_state(), len(self.watched)
+        table: list[int] = []
         integers: list[int] = []
         numbers: list[float] = []
-        i, n = _WIDTH * len(of_each), _SEEN * len(of_each)
-        for one, routine, own_integers, own_numbers in of_each:
-            assert routine is not None
-            integers += [routine.address(), i, n, one.info.rising, one.info.falling]
-            i, n = i + len(own_integers), n + len(own_numbers)
-        for _, _, own_integers, own_numbers in of_each:
+        for k, one in enumerate(self.watched):
+            if one.witness is None:
+                differs = 0 if one.rate is not None else _WITH_RATES if self._stage > Stage.VELOCITY else _WITH_SPEEDS
+                table += [self._callback.address(), k, _AT_END, one.info.rising, one.info.falling, differs]
+                continue
+            assert one.witness.routine is not None
+            own_integers, own_numbers = one.witness.pack(state)
+            places = _WIDTH * count + len(integers), _SEEN * count + len(numbers)
+            table += [one.witness.routine.address(), *places, one.info.rising, one.info.falling, 0]
             integers += own_integers
             numbers += own_numbers
-        seen = [0.0] * (_SEEN * len(of_each))
-        self._compiled = np.array(integers, np.int64), np.array([*seen, *numbers], np.float64).reshape(-1, 1)
+        pool = np.array([*[0.0] * (_SEEN * count), *numbers], np.float64).reshape(-1, 1)
+        self._compiled = np.array([*table, *integers], np.int64), pool
+
+    @functools.cached_property
+    def _callback(self) -> Callback:
+        """What kernels call for a witness that only Python knows."""
+
+        def compute(scalar: str, pointer: int, k: int, where: int) -> None:
+            state, one = self._integrator.get_state(), self.watched[k]
+            if where == _WITH_SPEEDS:
+                state.valid, state.stage_number = KINEMATICS, int(Stage.VELOCITY)
+            else:
+                state.valid, state.stage_number = EVERYTHING, int(Stage.ACCELERATION)
+            if state.resources is not None:
+                state.resources.versions[Stage.TIME] += 1
+            out = state.record.witness_values
+            try:
+                value = one.value(state)
+                out[0, 0] = value if type(value) is float else one_number(repr(one.name), value)
+                out[0, 1] = np.nan if one.rate is None else one.rate(state)
+            except Exception:  # it is asked again when the loop has returned, and raises it there
+                out[0, 0] = out[0, 1] = np.nan
+            finally:
+                state.valid = 0
+
+        def fail(scalar: str, pointer: int, k: int, where: int) -> None:
+            self._integrator.get_state().record.witness_values[0] = np.nan
+
+        return Callback(compute, fail)
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_compiled": None}  # addresses are of this process
+        kept = {**self.__dict__, "_compiled": None}  # addresses are of this process
+        kept.pop("_callback", None)
+        return kept
 
     # ------------------------------------------------------------------------------------------ looking
 
@@ -144,7 +188,12 @@ class Watch:
 
     def can_enter_loop(self, time: float) -> bool:
         """Whether all witnesses are known at a time, at which steps begin, and the loop can look at them from there."""
-        return self._compiled is not None and self._slopes is not None and self.time == time
+        return self._compiled is not None and self.time == time
+
+    @property
+    def moves(self) -> bool:
+        """Whether the loop leaves the record near the end of its last step, for differences, and not there."""
+        return self._has_differences
 
     def enter_loop(self, one_by_one: bool) -> int:
         """The integrator's loop is about to take steps. How many witnesses it is to look at; below 0 to return after each step.
@@ -153,14 +202,14 @@ class Watch:
         """
         self._taken = self._integrator.get_num_steps_taken()
         if self._is_packed and self._compiled is None:  # of a checkpoint
-            self.pack()
-        self._in_loop = not one_by_one and self._compiled is not None and self._slopes is not None
+            self.pack(self._calls_back)
+        self._in_loop = not one_by_one and self._compiled is not None
         if not self._in_loop:
             return -1
         assert self._compiled is not None
         self._integrator.share_witnesses(*self._compiled)
         seen = self._seen()
-        seen[:, 1], seen[:, 3] = self._values, self._slopes
+        seen[:, 1], seen[:, 3] = self._values, np.nan if self._slopes is None else self._slopes
         return len(self.watched)
 
     def _seen(self) -> Array:
@@ -175,17 +224,21 @@ class Watch:
             self._integrator.arrive_at_end()
             self._keep_end()
             return
+        raise_kept()
         self._take_seen()
         self._in_loop = False
-        if not np.isfinite(self._seen()).all():
-            self._integrator.arrive_at_end()
+        if not np.isfinite(self._seen()[:, 1::2]).all():
+            end = self._integrator.get_advanced_time()
+            if self._has_differences:
+                self._look_with_slopes(end, -_DIFFERENCE * (end - self.time))
+            self._integrator.leave_at(end)
             self._look(self._integrator.get_state())
 
     def _take_seen(self) -> None:
         """The last step is to be searched, as the loop has seen witnesses in it."""
         seen = self._seen().T.tolist()
         self.time = self._integrator.previous_time()
-        self._values, self._slopes = seen[0], seen[2]
+        self._values, self._slopes = seen[0], None if np.isnan(seen[2]).any() else seen[2]
         self._end = self._integrator.get_advanced_time(), seen[1], seen[3]
 
     def leave_loop(self) -> None:

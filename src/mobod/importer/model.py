@@ -64,7 +64,7 @@ class Model(Sealed):
     actuators : dict of str to Force
         What drives the model, by the file's name.
     muscles : dict of str to Muscle
-        Those that act, by the file's name; what an OpenSim file says of them is in ``data["muscles"]``.
+        Those that act, by the file's name, MuJoCo's too; what an OpenSim file says of them is in ``data["muscles"]``.
     keyframes : dict of str to callable
         States that the file names: ``model.keyframes[name]()`` makes one.
     contacts : CompliantContactSubsystem or None

@@ -48,7 +48,7 @@ from ..stepping.record import (
     TIME,
     Y,
 )
-from ..stepping.witnesses import suspects
+from ..stepping.witnesses import look_at_end, suspects
 from . import _lu
 from ._implicit import jacobian_at, rates_at
 
@@ -447,8 +447,10 @@ def advance(block: Any, work: Any, memory: Any, control: Any, counts: Any, times
             if control[EQUAL_STEPS] >= order + 1.0:
                 choose_next(memory, work, control, iterations, error)
             control[STEP] = max(control[SIZE], control[rk.MIN_STEP])
-            if counts[rk.WATCHES] != 0 and suspects(model, counts[rk.WATCHES], h):
-                return rk.SUSPECT
+            if counts[rk.WATCHES] != 0:
+                realized = not look_at_end(model, work, control, counts)
+                if suspects(model, counts[rk.WATCHES], h):
+                    return rk.SUSPECT
             continue
         if failure == rk.PROJECTION_FAILURES:  # counted where they are met; the past led there
             factor, control[ORDER] = 0.1, 0.0

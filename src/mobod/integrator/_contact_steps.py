@@ -18,7 +18,6 @@ from ..mobilizer._rates import find_q_dot
 from ..stepping import errors, limits, loop, rows
 from ..stepping import record as rk
 from ..stepping.evaluate import ALWAYS, energy, evaluate, finish_step, permitted_step, prescribe, project
-from ..stepping.witnesses import suspects
 from ..unilateral.stepped import space as names
 from ..unilateral.stepped.joints import find_pushes
 from ..unilateral.stepped.points import find_points, recall, remember
@@ -242,7 +241,7 @@ def advance(
             elif counts[rk.LIMITER] != 0 and counts[rk.PASSES] == 0 and _is_fast(model, space, h):
                 if permitted_step(model, counts[rk.LIMITER], limits.MISSED, h) < h:
                     counts[rk.PASSES] = 1
-            if counts[rk.WATCHES] != 0 and suspects(model, counts[rk.WATCHES], h):
+            if counts[rk.WATCHES] != 0:  # witnesses are looked at by Python
                 return rk.SUSPECT
             continue
         here = False

@@ -11,6 +11,7 @@ from ..control.custom import controllers_of
 from ..errors import ConvergenceError, ModelError
 from ..force.contact.element import ContactElement
 from ..force.contact.step_limit import FIRST, SECOND
+from ..function.users import line_of_error
 from ..value.stage import Stage
 
 if TYPE_CHECKING:
@@ -31,7 +32,9 @@ def why_not_sampled(system: MultibodySystem, state: State) -> tuple[str, Excepti
         try:
             efforts = force.calc_efforts(state)
         except Exception as error:
-            return f"at time {state.time:.9g} the law of controller {force.name!r} fails: {error}", error
+            line = line_of_error(force.law, error)
+            where = f", at {line}" if line else ""
+            return f"at time {state.time:.9g} the law of controller {force.name!r} fails{where}: {error}", error
         if not np.isfinite(efforts).all():
             return f"at time {state.time:.9g} the law of controller {force.name!r} gives {efforts}", None
     return f"at time {state.time:.9g} the law of a controller has failed", None

@@ -46,6 +46,7 @@ class Quick:
         "_counts",
         "_first",
         "_interpolates",
+        "_return",
         "_warn",
         "alone",
         "arguments",
@@ -60,6 +61,7 @@ class Quick:
         "is_plain",
         "is_ready",
         "last",
+        "moves",
         "reporters",
         "state",
         "token",
@@ -93,7 +95,8 @@ class Quick:
         self.reporters: Sequence[Ask] = ()
         #: The witnesses that the loop looks at, and whether these or others are to be asked.
         self.watch: Watch | None = None
-        self.asks = False
+        self.asks = self.moves = False
+        self._return: Any = None
         #: Whether nobody has used the integrator's arrays since `get_ready`.
         self.is_ready = False
 
@@ -102,6 +105,10 @@ class Quick:
         self.watch, self.handlers, self.reporters = watch, handlers, reporters
         self.due, self.alone = min(self.last, due), True
         self.asks = watch is not None or bool(handlers or reporters)
+        self.moves = watch is not None and watch.moves
+        if self.moves:
+            back = loop.return_to_end
+            self._return = back.code or back.code_for(self.block, self._first[0], self._control, self._counts)
 
     def get_ready(self) -> None:
         """Set what other ways of stepping set otherwise."""
@@ -114,7 +121,10 @@ class Quick:
         """Step to *end* and not beyond, from the state as it is; REACHED, or why not."""
         self.end[0] = end
         self.counts[rk.REPORT] = 0
-        return self._call(self.arguments)
+        status = self._call(self.arguments)
+        if self.moves and status == rk.REACHED:
+            self._return(self.block, self._first[0], self._control, self._counts)
+        return status
 
     def go_through(self, end: float, times: Array, results: Array, energies: Array) -> int:
         """`go`, with reports on the way from the one on that the counts tell."""

@@ -35,6 +35,7 @@ from ..value.callers import callers_level
 from ..value.checks import finite, flag, positive
 from ..value.stage import Stage
 from . import _diagnosis
+from ._progress import Progress, say
 from ._quick import Quick, is_possible, remembers
 from ._weights import error_weights
 
@@ -106,11 +107,12 @@ class Integrator(Sealed):
 
     INNER = frozenset(
         """
-        advance aim_at allow_interpolation arguments arrive_at_end attach begin_run call_back can_watch choose_routines
-        control counts ends_at_stage entry_points error_order fail final_time find_quick flight_resolution follow_jump
+        advance aim_at allow_interpolation arguments arrive_at_end attach begin_run call_back calls_witnesses can_watch
+        choose_routines control counts ends_at_stage entry_points error_order fail final_time find_quick
+        flight_resolution follow_jump
         follows_jumps get_room goes_on held kernel leave_at previous_time quick restart return_every_internal_step sample
-        share_witnesses singularities step_and_report steps_contacts table take_up termination try_step warn_of_passing warned
-        why_too_small
+        set_out_for share_witnesses singularities step_and_report steps_contacts table take_up termination
+        try_step warn_of_passing warned why_too_small
         """.split()
     )
 
@@ -167,6 +169,7 @@ class Integrator(Sealed):
         self.warned: set[str] = set()
         #: How often a jump of the accelerations has been passed since, with next to no progress.
         self._jumps, self._jumps_from = 0, -np.inf
+        self._progress = Progress()
         #: Mobility forces beside those of the elements; or what computes them of a state, for the whole run, which is then
         #: interpreted.
         self.held: Array | Callable[[State], Array] | None = None
@@ -355,6 +358,8 @@ class Integrator(Sealed):
         self.counts[rk.PASSES] = 0
         self.warned.clear()
         self._jumps_from = -np.inf
+        self._progress = Progress()
+        self._progress.begin(0, state.time)
         text = _diagnosis.contradictory_accelerations(self.system, state)
         if text:
             warnings.warn(text, RuntimeWarning, stacklevel=callers_level())
@@ -544,6 +549,8 @@ class Integrator(Sealed):
                 raise
             if counts[rk.PASSES] == 1:
                 self.warn_of_passing()
+            if self.control[rk.FIXED_STEP] == 0.0 and "progress" not in self.warned:
+                self._look_at_progress()
             if status == rk.COLLAPSED:
                 self._warn_of_singularities()
             elif status == rk.STEP_TOO_SMALL and self._passes_jump():
@@ -633,6 +640,22 @@ class Integrator(Sealed):
             warnings.warn(text, RuntimeWarning, stacklevel=callers_level())
         return True
 
+    def set_out_for(self, time: float) -> None:
+        """Where the run is to come to, by which its progress is judged."""
+        self._progress.goal = time
+
+    def _look_at_progress(self) -> None:
+        """Warn, once a run, where there are so many steps to go that it hardly gets on."""
+        time = float(self.control[rk.TIME])
+        found = self._progress.find_rest(int(self.counts[rk.STEPS]), time)
+        if found is None:
+            return
+        self.warned.add("progress")
+        self.leave_at(time)
+        text = say(self.system, self.get_state().copy(), self._progress.goal, *found, self.control, self.max_step_size)
+        self.leave_at(time)
+        warnings.warn(text, RuntimeWarning, stacklevel=callers_level())
+
     def _last_try(self) -> float:
         """The step that is tried next."""
         control = self.control
@@ -673,6 +696,11 @@ class Integrator(Sealed):
     def can_watch(self) -> bool:
         """Whether its loop over steps looks at compiled witnesses, as `stepping.witnesses` says."""
         return self._is_simple() and self.held is None  # whose forces are where witnesses have their numbers
+
+    @property
+    def calls_witnesses(self) -> bool:
+        """Whether it calls back those that only Python knows, too: from kernels."""
+        return self.can_watch and self._runs_compiled
 
     def share_witnesses(self, integers: npt.NDArray[np.int64], numbers: Array) -> None:
         """Give the state's record the pools of witnesses."""

@@ -14,6 +14,7 @@ from ..errors import ModelError
 from ..function.users.unrolled import listed
 from ..state.state import State
 from ..value import checks
+from ..value.stage import Stage
 from . import _manifold
 from ._inputs import Inputs
 from .linear_system import LinearSystem
@@ -93,9 +94,22 @@ class Regulator:
 
     def calc_costs_to_go(self, q: Array, u: Array, z: Array | None = None) -> Array:
         """The same of many states ``(n,)``, by rows of q, u and z."""
+        x = self.calc_deviations(q, u, z)
+        costs: Array = np.einsum("ni,ij,nj->n", x, self.P, x)
+        return costs
+
+    def calc_deviations(self, q: Array, u: Array, z: Array | None = None) -> Array:
+        """`calc_deviation` of many states ``(n, ...)``, by rows of q, u and z."""
         rows = zip(q, u, np.tile(self._z, (len(q), 1)) if z is None else z, strict=True)
-        x = np.array([self._deviation(*row) for row in rows])
-        return np.einsum("ni,ij,nj->n", x, self.P, x)
+        return np.array([self._deviation(*row) for row in rows])
+
+    def held(self, state: State) -> State:
+        """A copy of a state at the q, u and z that are held. Needs MODEL."""
+        self._check(state)
+        other = state.copy()
+        other.q, other.u, other.z = self._q, self._u, self._z
+        state.system.realize(other, Stage.POSITION)
+        return other
 
     def add_to(
         self,

@@ -18,6 +18,7 @@ import numpy.typing as npt
 from ..algebra.arrays import Array
 from ..value import Rotation
 from ..value.files import as_path
+from .c3d_structure import find_fault
 from .labels import distinct
 from .table import Table
 from .units import UNITS
@@ -93,6 +94,9 @@ def read_c3d(
     if not path.is_file():
         raise FileNotFoundError(2, "there is no such file", os.fspath(path))
     R = np.eye(3) if rotation is None else np.asarray(Rotation(np.asarray(rotation)))
+    fault = find_fault(path.read_bytes())
+    if fault:
+        raise ValueError(f"{path} is no C3D file that can be read: {fault}")
     content, notes = _read(ezc3d, path)
     point, header = content["parameters"]["POINT"], content["header"]
     report: list[str] = []

@@ -168,6 +168,7 @@ class Run:
         #: Smallest step that was seen, and when; between pauses, so that some are missed.
         self.smallest_step, self.smallest_step_time = np.inf, np.nan
         self._flushed = _clock.perf_counter()
+        stepper.goal = float(times[-1])
         state = self.integrator.get_state()
         self.by_report = steps_by_report(stepper, recording)
         self._has_events = stepper.has_events
@@ -317,6 +318,7 @@ class Run:
         """Step until all of *times* are reported, a tenth of a second or so at a time, so that Ctrl-C is heard."""
         integrator, limit = self.integrator, 16
         integrator.aim_at(float(self.times[-1]))
+        integrator.set_out_for(float(self.times[-1]))
         results, energies = self._results[: len(times)], self._energies[: len(times)]
         self._account()  # of a run that was finished, and is now made longer: the rest of its last step
         while True:

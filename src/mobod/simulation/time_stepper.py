@@ -80,7 +80,8 @@ class TimeStepper(Sealed):
 
     INNER = frozenset(
         """
-        began begun_before calls_subsystems contact_events has_events initialized is_dealt_with log may_be_saved parts_at_start
+        began begun_before calls_subsystems contact_events goal has_events initialized is_dealt_with log may_be_saved
+        parts_at_start
         pass_over step_exactly_to step_through
         """.split()
     )
@@ -110,6 +111,7 @@ class TimeStepper(Sealed):
         "_times_of",
         "_watch",
         "began",
+        "goal",
         "initialized",
         "may_be_saved",
         "parts_at_start",
@@ -123,6 +125,8 @@ class TimeStepper(Sealed):
         self.system, self._integrator = system, integrator
         self.initialized = self._reports_all = False
         self._termination: Termination | None = None
+        #: Where a run is to come to that goes there in several calls; None where each goes where it says.
+        self.goal: float | None = None
         #: What is reported on the way.
         self._rows = Reports()
         #: Whether checkpoints may be wanted, for which parts in Python have to be looked at where the run starts.
@@ -340,6 +344,7 @@ class TimeStepper(Sealed):
         if self._reports_all and self._starts:
             self._starts = False
             return StepStatus.START_OF_CONTINUOUS_INTERVAL
+        self._integrator.set_out_for(min(self.goal or time, self._final))
         limit = self._integrator.internal_step_limit or _UNLIMITED
         self._last_step = self._integrator.get_num_steps_taken() + limit
         try:
@@ -942,7 +947,7 @@ class TimeStepper(Sealed):
             self._watch = Watch(self._integrator, watched, self.system.get_default_time_scale())
             self._watch.begin()
             if self._integrator.can_watch:
-                self._watch.pack()
+                self._watch.pack(self._integrator.calls_witnesses)
 
     def _end(self, reason: TerminationReason, handler: Any, message: str) -> StepStatus:
         """The simulation has ended: subsystems are told."""

@@ -20,7 +20,7 @@ from numpy.typing import ArrayLike
 from ..algebra.arrays import Array
 from ..errors import ModelError
 from ..value.attributes import Sealed
-from ..value.checks import check_extension
+from ..value.checks import check_extension, integer
 from ..value.files import as_path, written
 from ..value.html_table import html_table
 from ..value.stage import Stage
@@ -394,7 +394,8 @@ class Trajectory(Sealed):
         IndexError
             If there is no such time.
         """
-        first = int(i) + (len(self) if i < 0 else 0)
+        first = integer("the number of a time", i)
+        first += len(self) if first < 0 else 0
         if not 0 <= first < len(self):
             raise IndexError(f"there are {len(self)} times; no number {i}")
         return self._contacts_between(first, first + 1)

@@ -86,7 +86,7 @@ from .record import (
     run_of,
 )
 from .rows import begin_at, report_row, set_rate, set_y, shift_step
-from .witnesses import look, suspects
+from .witnesses import look, look_at_end, suspects
 
 
 @compiled
@@ -279,8 +279,10 @@ def stepping(attempt: Callable[..., Any], name: str) -> Kernel:
                 counts[FORCED] = 0
                 if counts[LIMITER] != 0:
                     find_permitted_step(model, control, counts)
-                if counts[WATCHES] != 0 and suspects(model, counts[WATCHES], h):
-                    return SUSPECT
+                if counts[WATCHES] != 0:
+                    realized = not look_at_end(model, work, control, counts)
+                    if suspects(model, counts[WATCHES], h):
+                        return SUSPECT
                 continue
             if failure != PROJECTION_FAILURES:  # these are counted where they are met
                 counts[failure] += 1

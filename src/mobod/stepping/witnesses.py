@@ -2,8 +2,11 @@
 
 A witness is a routine with its integers and numbers, which `mobod.event` writes. After each step its value and rate are
 compared with those at the step's beginning; unless a crossing is excluded, the loop returns to Python, which localizes it in
-`mobod.event._watch`. The record has the table of n witnesses at the beginning of its pool `witness_integers`, five a row, and
+`mobod.event._watch`. The record has the table of n witnesses at the beginning of its pool `witness_integers`, six a row, and
 what has been seen of them at that of `witness_numbers`, four a row.
+
+A witness that Python computes is a callback, which the loop asks for the value alone. Its rate at a step's end is a difference,
+between there and shortly before; that at a beginning is not a number, where no step has ended yet.
 """
 
 from __future__ import annotations
@@ -13,10 +16,19 @@ from typing import Any
 from ..algebra.record import attach, call_routine
 from ..algebra.scalar import load, store
 from ..compiling import compiled, generic
+from .evaluate import evaluate, move, prescribe, project
+from .interpolation import interpolate
+from .record import PREVIOUS_TIME, PROJECT_REPORTS, PROJECTION, TIME, TOLERANCE, WATCHES
 
-# of a row of the table: where the witness's routine is, the places of its integers and numbers, which changes of sign count
-ROUTINE, FIRST_INTEGER, FIRST_NUMBER, RISING, FALLING = range(5)
-WIDTH = 5
+# of a row of the table: where the witness's routine is, the places of its integers and numbers, which changes of sign count,
+# and how far the record is to be realized for a difference, which takes the place of a rate
+ROUTINE, FIRST_INTEGER, FIRST_NUMBER, RISING, FALLING, DIFFERS = range(6)
+WIDTH = 6
+#: What a callback is told of the record: it is at a step's end, or elsewhere and realized so far. The last two are what DIFFERS
+#: says, too, of a witness whose rate is a difference; of others that is 0.
+AT_END, WITH_SPEEDS, WITH_RATES = range(3)
+#: The step of differences, as a part of the step.
+DIFFERENCE = 1e-4
 # of a row of what has been seen: at the beginning of the last step, and at its end
 VALUE_BEFORE, VALUE, RATE_BEFORE, RATE = range(4)
 SEEN = 4
@@ -35,6 +47,32 @@ def _look(model: Any, n: int) -> None:
             store(model.witness_numbers, at + 2 * k + 1, 0, load(model.witness_values, 0, k))
 
 
+@generic
+def _difference(model: Any, n: int, work: Any, control: Any, counts: Any) -> bool:
+    """Take differences for witnesses without a rate, at a step's end; whether the record has been moved for them."""
+    how_far = 0
+    for w in range(n):
+        how_far = max(how_far, model.witness_integers[WIDTH * w + DIFFERS])
+    if how_far == 0:
+        return False
+    before = DIFFERENCE * (control[TIME] - control[PREVIOUS_TIME])
+    near = control[TIME] - before
+    if near == control[TIME]:
+        return False
+    interpolate(model, work, control[PREVIOUS_TIME], control[TIME], near)
+    prescribe(model, counts)
+    if counts[PROJECT_REPORTS] != 0:
+        project(model, counts, counts[PROJECTION] | 1, control[TOLERANCE])
+    sound = evaluate(model, counts) if how_far == WITH_RATES else move(model, counts)
+    for w in range(n):
+        at, row = SEEN * w, WIDTH * w
+        if model.witness_integers[row + DIFFERS] != 0:
+            call_routine(model.witness_integers[row + ROUTINE], model, model.witness_integers[row + FIRST_INTEGER], how_far)
+            change = load(model.witness_numbers, at + VALUE, 0) - load(model.witness_values, 0, 0)
+            store(model.witness_numbers, at + RATE, 0, change / before + sound)
+    return True
+
+
 @compiled
 def look(block: Any, n: int) -> None:
     """A step begins at the record, which is realized: n witnesses as they are there."""
@@ -42,15 +80,24 @@ def look(block: Any, n: int) -> None:
 
 
 @compiled
+def look_at_end(block: Any, work: Any, control: Any, counts: Any) -> bool:
+    """Look at all witnesses where a step has ended; whether the record has been moved for that."""
+    if counts[WATCHES] < 0:
+        return False
+    model = attach(block)
+    _look(model, counts[WATCHES])
+    return _difference(model, counts[WATCHES], work, control, counts)
+
+
+@compiled
 def suspects(block: Any, n: int, h: float) -> bool:
-    """Whether one of n witnesses may have changed sign within a step of size h, at whose end the record is realized.
+    """Whether one of n witnesses, as they were seen at both ends of a step of size h, may have changed sign within it.
 
     Always, where n is below zero: there are witnesses that only Python knows.
     """
     if n < 0:
         return True
     model = attach(block)
-    _look(model, n)
     for w in range(n):
         at, row = SEEN * w, WIDTH * w
         g0, g1 = load(model.witness_numbers, at + VALUE_BEFORE, 0), load(model.witness_numbers, at + VALUE, 0)
@@ -62,6 +109,8 @@ def suspects(block: Any, n: int, h: float) -> bool:
         if g0 < 0.0 and g1 >= 0.0 and model.witness_integers[row + RISING] != 0:
             return True
         # it may cross zero and return, unless the tangents at both ends meet on this side
+        if r0 != r0 and g1 * r1 > 0.0 and g0 * g1 >= 0.0:
+            return True
         if g1 * r1 > 0.0 and g0 * g1 >= 0.0 and r0 * g1 < 0.0 and (g0 + r0 * ((g1 - g0 - r1 * h) / (r0 - r1))) * g1 < 0.0:
             return True
     return False

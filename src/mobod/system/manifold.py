@@ -6,6 +6,7 @@ import numpy as np
 
 from ..state.state import State
 from ..tree import rates
+from ..value.checks import positive
 from ..value.stage import Stage
 from . import prescription, projection
 from .diagnosis import Diagnosis, diagnose
@@ -115,7 +116,7 @@ class OnManifold(Realizing):
         True
         """
         state.check_owner(self, "project_q")
-        _check_accuracy(accuracy)
+        accuracy = positive("accuracy", accuracy, ValueError)
         before = state.q_values.copy()
         changed = self.normalize_quaternions(state)
         if state.num_matter_errors("u_err") and state.tree.counts["nc"]:
@@ -160,7 +161,7 @@ class OnManifold(Realizing):
         True
         """
         state.check_owner(self, "project_u")
-        _check_accuracy(accuracy)
+        accuracy = positive("accuracy", accuracy, ValueError)
         if not state.num_matter_errors("u_err"):
             return False
         self.realize(state, Stage.POSITION)
@@ -201,7 +202,7 @@ class OnManifold(Realizing):
         >>> bool(abs(state.q_err).max() < 1e-6)
         True
         """
-        _check_accuracy(accuracy)
+        accuracy = positive("accuracy", accuracy, ValueError)
         self._check_quaternions(state)
         q, u = state.q_values.copy(), state.u_values.copy()
         known = state.has_known or bool(self.custom_motions)
@@ -252,8 +253,3 @@ class OnManifold(Realizing):
           rod_0       ground - arm  0.24   -
         """
         return diagnose(self, state, tolerance)
-
-
-def _check_accuracy(accuracy: float) -> None:
-    if not accuracy > 0.0:
-        raise ValueError(f"accuracy has to be positive, got {accuracy}")

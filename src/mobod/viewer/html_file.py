@@ -6,6 +6,7 @@ import base64
 import html
 import json
 import os
+import re
 import zlib
 from collections.abc import Sequence
 from importlib.resources import files
@@ -79,16 +80,16 @@ def make_page(replay: Replay, title: str) -> str:
         offset += len(data)
     about = json.dumps({**replay.about, "title": title, "arrays": places}, separators=(",", ":")).replace("<", "\\u003c")
     packed = base64.b64encode(zlib.compress(b"".join(blob), 9)).decode("ascii")
-    page = (room / "player.html").read_text(encoding="utf-8")
-    for mark, text in (
-        ("TITLE", html.escape(title)),
-        ("STYLE", (room / "player.css").read_text(encoding="utf-8")),
-        ("ABOUT", about),
-        ("DATA", packed),
-        ("SCRIPT", (room / "player.js").read_text(encoding="utf-8")),
-    ):
-        page = page.replace(f"{{{{{mark}}}}}", text, 1)
-    return page
+    texts = {
+        "TITLE": html.escape(title),
+        "STYLE": (room / "player.css").read_text(encoding="utf-8"),
+        "ABOUT": about,
+        "DATA": packed,
+        "SCRIPT": (room / "player.js").read_text(encoding="utf-8"),
+    }
+    # all at once: a name may look like one of the marks
+    template = (room / "player.html").read_text(encoding="utf-8")
+    return re.sub(r"\{\{([A-Z]+)\}\}", lambda mark: texts[mark[1]], template)
 
 
 def make_frame(replay: Replay, title: str, height: int = 480) -> str:

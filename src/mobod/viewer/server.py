@@ -1,4 +1,4 @@
-"""The server of a page: on the loopback address alone, so that no other machine sees it."""
+"""The server of a page: on the loopback address alone, so that no other machine sees it, see also `doorkeeper`."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from ..algebra.arrays import Array
 from ..shapes.mechanism import Mechanism
 from ..shapes.view import View, find_level_planes
 from ..value.checks import integer
+from . import doorkeeper
 from .bodies import bytes_of
 from .rotations import to_quaternions
 
@@ -54,7 +55,7 @@ def start_server(title: str, port: int | None = None) -> ViserServer:
         from viser import ViserServer
     except ImportError as error:
         raise ImportError("a live page needs viser: pip install 'mobod[view]'") from error
-    with contextlib.redirect_stdout(io.StringIO()):  # it greets
+    with contextlib.redirect_stdout(io.StringIO()), doorkeeper.guarded():  # it greets
         server = ViserServer(host=HOST, port=first, label=title, verbose=False)
     set_look(server)
     return server

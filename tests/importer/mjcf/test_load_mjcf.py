@@ -410,16 +410,68 @@ def test_what_is_left_out_is_reported(tmp_path):
     text = "\n".join(model.report)
     for word in (
         "frictionloss of 1 tendon",
-        "muscle",
         "gaintype",
         "integrator rk4",
         "flag contact",
     ):
         assert word in text, text
     assert "warmstart" not in text
-    assert model.muscles["m"]["tendon or joint"] == "t" and "m" not in model.actuators
+    assert model.muscles["m"] is model.actuators["m"]
     assert model.data["options"]["timestep"] == 0.001
     assert model.stops["t"].get_default_dissipation() == 1.0  # that of stops, as of joints
+
+
+MUSCLES = """<mujoco><compiler autolimits="true"/><worldbody><site name="o" pos="0 0 1.2"/><body name="a" pos="0 0 1">
+<joint name="j" axis="0 1 0" range="-1.5 1.5"/><geom type="capsule" fromto="0 0 0 .4 0 0" size=".03" contype="0"/>
+<site name="s" pos=".2 0 .03"/><body name="b" pos=".4 0 0"><joint name="k" axis="0 1 0" range="-2 .2"/>
+<geom type="capsule" fromto="0 0 0 .3 0 0" size=".02" contype="0"/><site name="t" pos=".1 0 .03"/></body></body></worldbody>
+<tendon><spatial name="t1"><site site="o"/><site site="s"/></spatial>
+<spatial name="t2"><site site="s"/><site site="t"/></spatial></tendon><actuator>
+<muscle name="m1" tendon="t1" lengthrange=".1 .5"/>
+<muscle name="m2" tendon="t2" tausmooth=".3" lengthrange=".15 .4" force="300" range=".7 1.2" lmax="1.8" fvmax="1.3"/>
+<muscle name="m3" joint="j" gear="-.05" lengthrange="-.08 .08" scale="100" ctrlrange="0 .8"/><motor name="u" joint="k"/>
+</actuator></mujoco>"""
+
+
+def test_muscles_are_those_of_mujoco(tmp_path, rng):
+    """Forces, rates of activations and accelerations at random states, beyond all ranges, too; in lanes, with derivatives."""
+    mujoco = pytest.importorskip("mujoco")
+    (tmp_path / "arm.xml").write_text(MUSCLES)
+    model = mb.load_mjcf(tmp_path / "arm.xml", joint_limits=False, collision=False)
+    names, m = ["m1", "m2", "m3"], mujoco.MjModel.from_xml_string(MUSCLES)
+    assert list(model.muscles) == names
+    d, state = mujoco.MjData(m), model.default_state()
+    for _ in range(50):
+        d.qpos[:], d.qvel[:] = rng.uniform(-1.5, 1.5, 2), 4.0 * rng.normal(size=2)
+        d.act[:], d.ctrl[:] = rng.uniform(-0.1, 1.1, 3), rng.uniform(-0.2, 1.2, 4)
+        mujoco.mj_forward(m, d)
+        state.q, state.u = d.qpos, d.qvel
+        model.data["controls"].set_controls(state, d.ctrl)
+        for name, a in zip(names, d.act, strict=True):
+            model.muscles[name].set_activation(state, a)
+        model.system.realize(state)
+        forces = [model.muscles[name].calc_force(state) for name in names]
+        assert_allclose(forces, d.actuator_force[:3], rtol=1e-9, atol=1e-10)
+        assert_allclose(state.z_dot, d.act_dot, rtol=1e-9, atol=1e-9)
+        assert_allclose(state.u_dot, d.qacc_smooth, rtol=1e-9, atol=1e-8)
+    ensemble = mb.Ensemble(model.system, 9, state=state)
+    ensemble.realize()
+    assert_allclose(ensemble.u_dot, np.broadcast_to(state.u_dot, (9, 2)), rtol=1e-11)
+    for name in names:
+        model.muscles[name].set_activation(state, 0.4)
+    state.q, state.u = (0.3, -0.4), (0.2, 0.1)
+    model.system.realize(state)
+    found, h = model.system.calc_forward_dynamics_derivatives(state), 1e-6
+    for k in range(2):
+        sides = []
+        for sign in (1.0, -1.0):
+            moved = state.copy()
+            moved.q = state.q + sign * h * np.eye(2)[k]
+            model.system.realize(moved)
+            sides.append(moved.u_dot.copy())
+        assert_allclose(found.q[:, k], (sides[0] - sides[1]) / (2.0 * h), rtol=1e-6, atol=1e-5)
+    with pytest.raises(mb.ModelError, match="activation of 'm1'"):
+        model.muscles["m1"].set_activation(state, np.nan)
 
 
 def test_dry_friction_of_tendons(tmp_path, rng):
@@ -578,10 +630,11 @@ def test_files_that_end_in_mjcf(tmp_path):
         mb.load(path)
 
 
-def test_losses_of_tendons_and_sensors_are_said_and_strict_refuses_muscles(tmp_path):
+def test_losses_of_tendons_and_sensors_are_said_and_strict_refuses_what_is_no_actuator(tmp_path):
     parts = (
         '<tendon><fixed name="t" limited="true" range="0 5"><joint joint="j" coef="1"/></fixed></tendon>'
-        '<sensor><jointpos joint="j" cutoff="0.01" noise="0.1"/></sensor><actuator><muscle name="m" joint="j"/></actuator>'
+        '<sensor><jointpos joint="j" cutoff="0.01" noise="0.1"/></sensor>'
+        '<actuator><general name="m" joint="j" gaintype="user"/></actuator>'
     )
     path = tmp_path / "arm.xml"
     path.write_text(f'<mujoco><worldbody><body name="b"><joint name="j"/><geom size="0.1"/></body></worldbody>{parts}</mujoco>')

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import linecache
 import re
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from types import CodeType
 
 from ...compiling import why_not
 from ...errors import ModelError
 from .culprits import find_culprit
 from .frozen import Frozen
+from .places import line_in_message
 
 _INSTEAD = {
     "generator": "write the tuple out, (a, b, c), or a loop that adds to a number",
@@ -68,16 +67,11 @@ def _in_plain_words(message: str, function: Frozen) -> str:
     if any(_is_generator_expression(one) for part in function.parts for one in part.__code__.co_consts):
         return "it has a generator expression, as in tuple(-x for x in u); write the numbers of a tuple one after the other"
     for pattern, meaning in _MEANINGS:
-        found = re.search(pattern, plain)
+        found = list(re.finditer(pattern, plain))
         if found:
-            text = found.expand(meaning)
+            text = found[-1].expand(meaning)  # the innermost
             break
     for pattern, name in _TYPES:
         text = re.sub(pattern, name, text)
-    for part in function.parts:
-        file = part.__code__.co_filename
-        places = re.findall(rf"{re.escape(Path(file).name)}\"?,? (?:line )?\(?(\d+)", plain)
-        if places:
-            source = linecache.getline(file, int(places[-1])).strip()
-            return f"{text} (line {places[-1]} of {Path(file).name}: {source})"
-    return text
+    place = line_in_message(function.parts, plain)
+    return f"{place}: {text}" if place else text

@@ -9,7 +9,7 @@
 | site | `transmission.BodyWrench`; with a reference site `transmission.RelativePose` |
 | slidercrank | `transmission.SliderCrank` |
 
-Muscles are data; adhesion, DC motors, PID controllers, three-way servos, delays, users' laws and plugins are reported.
+Muscles are of `muscles`; adhesion, DC motors, PID controllers, three-way servos, delays, users' laws and plugins are reported.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ from ...value import rows
 from ...value.checks import shaped
 from ...value.stage import Stage
 from .bodies import BALL, FREE, Tree
+from .muscles import MuscleActuator
 from .sites import Placed
 from .source import Source, listed, plural
 from .tendons import Tendons
@@ -35,6 +36,10 @@ from .tendons import Tendons
 if TYPE_CHECKING:
     from ...state.state import State
     from ..model import Model
+
+
+#: What an actuator becomes.
+Element = force.Actuator | MuscleActuator
 
 
 def _controls_of_each(controls: Any, template: State, values: Any, present: Present) -> Rows | None:
@@ -53,7 +58,7 @@ class Controls:
     nowhere.
     """
 
-    def __init__(self, places: Sequence[int], elements: Sequence[force.Actuator], count: int) -> None:
+    def __init__(self, places: Sequence[int], elements: Sequence[Element], count: int) -> None:
         self._places, self._elements = np.array(places, int), list(elements)
         self.num_controls = count
 
@@ -83,26 +88,24 @@ class Actuators:
 
     def __init__(self, source: Source, tree: Tree, sites: list[Placed], tendons: Tendons, model: Model) -> None:
         self.source, self.tree, self.sites, self.tendons, self.model = source, tree, sites, tendons, model
-        self.activations: list[tuple[int, force.Actuator]] = []
+        self.activations: list[tuple[int, Element]] = []
         m = source.m
         places: list[int] = []
-        elements: list[force.Actuator] = []
+        elements: list[Element] = []
         for a in range(m.nactuator):
             name = source.actuators[a]
             why = self.why_not(a)
             if why is not None:
                 if source.strict:
                     raise ModelError(f"{source.path}: actuator {name!r} is not simulated: {why}; strict=False loads the rest")
-                what = "muscles, which do not act" if why == _MUSCLE else "actuators, which do not act"
-                source.lose(f"actuator {name!r} is not simulated: {why}", what)
+                source.lose(f"actuator {name!r} is not simulated: {why}", "actuators, which do not act")
                 kept = {field: np.array(getattr(m, f"actuator_{field}")[a]) for field in _KEPT}
-                if why == _MUSCLE:
-                    model.muscles[name] = kept | {"tendon or joint": self.target(a), "lengthrange": self.out("lengthrange", a)}
-                else:
-                    model.data.setdefault("actuators", {})[name] = kept
+                model.data.setdefault("actuators", {})[name] = kept
                 continue
             element = self.make(a, name)
             model.actuators[name] = element
+            if isinstance(element, MuscleActuator):
+                model.muscles[name] = element
             places.append(int(m.actuator_ctrladr[a]))
             elements.append(element)
             if element.num_z:
@@ -150,8 +153,9 @@ class Actuators:
         gain, bias, dynamics, trn = m.actuator_gaintype[a], m.actuator_biastype[a], m.actuator_dyntype[a], m.actuator_trntype[a]
         if m.actuator_plugin[a] >= 0:
             return "it is a plugin's"
-        if gain == mj.mjtGain.mjGAIN_MUSCLE or bias == mj.mjtBias.mjBIAS_MUSCLE or dynamics == mj.mjtDyn.mjDYN_MUSCLE:
-            return _MUSCLE
+        is_muscle = gain == mj.mjtGain.mjGAIN_MUSCLE
+        if is_muscle != (dynamics == mj.mjtDyn.mjDYN_MUSCLE) or (bias == mj.mjtBias.mjBIAS_MUSCLE and not is_muscle):
+            return "it is a muscle in part"
         if trn == mj.mjtTrn.mjTRN_BODY:
             return "it is adhesion"
         known = {
@@ -159,6 +163,8 @@ class Actuators:
             "bias": ("NONE", "AFFINE"),
             "dyn": ("NONE", "INTEGRATOR", "FILTER", "FILTEREXACT"),
         }
+        if is_muscle:
+            known = {"gain": ("MUSCLE",), "bias": ("NONE", "MUSCLE"), "dyn": ("MUSCLE",)}
         for what, own in (("gain", gain), ("bias", bias), ("dyn", dynamics)):
             kinds = getattr(mj, f"mjt{what.capitalize()}")
             if own not in [int(getattr(kinds, f"mj{what.upper()}_{one}")) for one in known[what]]:
@@ -197,7 +203,7 @@ class Actuators:
             return transmission.RelativePose(forces, mobod, parent, M, F, rotation=gear[:3], rotation_in_frame=not in_parent)
         return transmission.Coordinates(forces, [(mobod, 0, 1.0)], ratio=float(gear[0]))
 
-    def make(self, a: int, name: str) -> force.Actuator:
+    def make(self, a: int, name: str) -> Element:
         """The element."""
         m, mj, note = self.source.m, self.source.mujoco, self.source.note
         affine_gain = m.actuator_gaintype[a] == mj.mjtGain.mjGAIN_AFFINE
@@ -217,6 +223,8 @@ class Actuators:
         if off:
             note(f"actuator {name!r}: switched off in the file; enable(state) switches it on")
         own = self.source.m.actuator_ctrlrange[m.actuator_ctrladr[a]]
+        if m.actuator_gaintype[a] == mj.mjtGain.mjGAIN_MUSCLE:
+            return self.make_muscle(a, name, _bounds(own, clamped), off)
         return force.Actuator(
             self.model.forces,
             self.through(a),
@@ -229,6 +237,27 @@ class Actuators:
             time_constant=max(float(m.actuator_dynprm[a, 0]), 1e-15) if dynamics == "filter" else 1.0,
             activation_range=_bounds(m.actuator_actrange[a], m.actuator_actlimited[a]),
             period=self.period(a, gain, bias, affine_gain, has_bias, dynamics),
+            disabled_by_default=off,
+            name=name,
+        )
+
+    def make_muscle(self, a: int, name: str, control_range: tuple[float, float], off: bool) -> MuscleActuator:
+        """The element of a muscle; without a bias of muscles nothing pulls passively."""
+        m, mj = self.source.m, self.source.mujoco
+        bias = np.array(m.actuator_biasprm[a, :9])
+        if m.actuator_biastype[a] != mj.mjtBias.mjBIAS_MUSCLE:
+            bias = np.array([0.75, 1.05, 0.0, 0.0, 0.5, 1.6, 1.5, 0.0, 1.2])
+        return MuscleActuator(
+            self.model.forces,
+            self.through(a),
+            np.array(m.actuator_gainprm[a, :9]),
+            bias,
+            self.out("lengthrange", a),
+            float(np.ravel(self.out("acc0", a))[0]),
+            np.array(m.actuator_dynprm[a, :3]),
+            control_range=control_range,
+            force_range=_bounds(m.actuator_forcerange[a], m.actuator_forcelimited[a]),
+            applied_range=self.applied_range(a, name),
             disabled_by_default=off,
             name=name,
         )
@@ -276,7 +305,6 @@ def _bounds(pair: Any, limited: Any) -> tuple[float, float]:
 
 
 _TRANSMISSIONS = ("JOINT", "JOINTINPARENT", "SLIDERCRANK", "TENDON", "SITE")
-_MUSCLE = "it is a muscle, kept as data"
 #: What is kept of an actuator that is not simulated.
 _KEPT = ("trntype", "dyntype", "gaintype", "biastype", "trnid", "dynprm", "gainprm", "biasprm", "forcerange")
 

@@ -1,0 +1,77 @@
+"""What cannot be compiled, or fails, in a law is said by the user's own line, and by no name of the package's inside."""
+
+import re
+
+import numpy as np
+import pytest
+
+import mobod as mb
+
+
+def none(q, u):
+    x = None
+    return x + q  # here: none
+
+
+def attribute(q):
+    return q.nosuch()  # here: attribute
+
+
+def keyword(q):
+    return np.linalg.solve(q, q, foo=3)  # here: keyword
+
+
+def undefined(q):
+    y = 2.0 * q
+    return y * not_defined  # noqa: F821  # here: undefined
+
+
+def transformed(x):
+    y = 2.0 * x
+    return np.fft.fft(y)  # here: helper
+
+
+def helper(q):
+    k = 3.0
+    return transformed(q).real * k
+
+
+def line_of(law):
+    """The number of the line with the law's mark."""
+    with open(__file__, encoding="utf-8") as file:
+        return next(i for i, line in enumerate(file, 1) if line.rstrip().endswith(f"# here: {law.__name__}"))
+
+
+def run(law):
+    system, _ = mb.examples.double_pendulum.build()
+    mb.control.Custom(system.forces, law, sample_time=0.01)
+    mb.simulate(system, system.realize_topology(), 0.02)
+
+
+@pytest.mark.parametrize(
+    ("law", "why"),
+    [
+        (none, r"there is no add\(none, an array of 1 dimensions\)"),
+        (attribute, "arrays have no nosuch"),
+        (keyword, r"there is no solve\("),
+        (undefined, "name 'not_defined' is not defined"),
+        (helper, "fft of NumPy cannot be compiled"),
+    ],
+)
+def test_what_cannot_be_compiled_is_told_by_the_users_own_line(law, why):
+    with pytest.raises(mb.ModelError, match=why) as caught:
+        run(law)
+    said = str(caught.value)
+    assert re.match(rf"'.+' \(line {line_of(law)} of test_errors_of_laws.py\): ", said), said
+    assert "sample" not in said and not re.search(r"[0-9a-f]{12}", said), said
+    assert "compiled=False" in said
+
+
+def test_what_fails_in_a_run_is_told_by_its_line():
+    def wrong(q, M):
+        return M @ np.ones(5) + q
+
+    said = r"at 'return M @ np.ones\(5\) \+ q' \(line \d+ of test_errors_of_laws.py\): matmul"
+    with pytest.raises(mb.ConvergenceError, match=said) as caught:
+        run(wrong)
+    assert isinstance(caught.value.__cause__, ValueError)
