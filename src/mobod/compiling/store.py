@@ -82,6 +82,7 @@ def read(name: str) -> bytes | None:
     except OSError as error:
         notice.warn_of_folder(f"the cache of compiled code cannot be read: {error}")
         return None
+    _warn_of_strangers(str(file.parent))
     code = checked(data)
     if code is None:
         notice.warn_of_file(f"{file}, compiled code, is damaged; it is compiled anew")
@@ -92,6 +93,20 @@ def read(name: str) -> bytes | None:
             os.utime(file)
     used.add(name)
     return code
+
+
+@functools.cache
+def _warn_of_strangers(folder: str) -> None:
+    """Warn, once, of a folder in which anybody can put code that is then run: its checksum guards against accidents alone."""
+    with contextlib.suppress(OSError):
+        found = os.stat(folder)
+        ours = not hasattr(os, "geteuid") or found.st_uid in (0, os.geteuid())
+        if os.name == "posix" and (not ours or found.st_mode & stat.S_IWOTH):
+            who = "every user" if ours else f"the user of number {found.st_uid}"
+            notice.warn_of_file(
+                f"{who} of this machine can put code into {folder}, the cache of compiled code, and that code is run; "
+                "set MOBOD_CACHE_DIR to a folder of your own, or take the right to write from others (chmod o-w)"
+            )
 
 
 def checked(data: bytes) -> bytes | None:
