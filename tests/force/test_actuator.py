@@ -301,3 +301,21 @@ def test_a_spring_with_dissipation_is_a_stop_beyond_its_range(slide):
     assert_allclose(energies[:half], energies[half:])
     assert_allclose(powers[:half], powers[half:])
     assert max(powers) > 1.0 and min(powers) >= 0.0 and 0.0 in forces[3:6] + forces[6:9]
+
+
+@pytest.mark.parametrize("force_in_ground", [False, True])
+@pytest.mark.parametrize("torque_in_ground", [False, True])
+def test_a_wrench_is_fixed_in_its_frame_or_in_ground(force_in_ground, torque_in_ground):
+    """F = f R g at the frame's origin: about the body's the torque is f R' g' + s x F, with R that of the frame, or none."""
+    arm, rng = Arm(), np.random.default_rng(8)
+    R_BS, p_BS, force, torque = mb.Rotation.about_axis(0.4, (1, 2, 3)), np.array([0.1, 0.2, 0.3]), (1.0, 2, 3), (3.0, 1, 2)
+    where = {"force_in_ground": force_in_ground, "torque_in_ground": torque_in_ground}
+    wrench = T.BodyWrench(arm.forces, arm.free, mb.Transform(R_BS, p_BS), force=force, torque=torque, **where)
+    motor = mb.force.Actuator(arm.forces, wrench, control=2.5)
+    state = arm.state(rng)
+    R_GB = np.asarray(arm.free.get_body_transform(state).R)
+    R_GS = R_GB @ np.asarray(R_BS)
+    F = 2.5 * np.array(force) if force_in_ground else 2.5 * R_GS @ force
+    M = 2.5 * np.array(torque) if torque_in_ground else 2.5 * R_GS @ torque
+    body_forces, _, _ = motor.calc_force_contribution(state)
+    assert_allclose(body_forces[arm.free.index], [M + np.cross(R_GB @ p_BS, F), F], rtol=1e-13, atol=1e-13)

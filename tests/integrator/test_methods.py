@@ -440,3 +440,43 @@ def test_nothing_to_integrate(kind, make):
         kind, model.system, model.state, **({"fixed_step_size": 0.1} if kind is kinds.SemiExplicitEuler else {})
     )
     assert stepper.step_to(2.0) is mb.StepStatus.REACHED_REPORT_TIME and stepper.time == 2.0
+
+
+def trees(order):
+    """The rooted trees of so many nodes, each a sorted tuple of what hangs on its root: Butcher's."""
+    if order == 1:
+        return [()]
+    found = set()
+    for first in range(1, order):
+        for branch in trees(first):
+            found |= {tuple(sorted((*rest, branch))) for rest in trees(order - first)}
+    return sorted(found)
+
+
+def density(tree):
+    """gamma: the nodes, times those of each branch."""
+    return nodes(tree) * np.prod([density(branch) for branch in tree], initial=1.0)
+
+
+def nodes(tree):
+    return 1 + sum(map(nodes, tree))
+
+
+def stages(tree, A):
+    """Phi of each stage."""
+    return np.prod([A @ stages(branch, A) for branch in tree], axis=0) * np.ones(len(A))
+
+
+@pytest.mark.parametrize("kind", [kind for kind in ALL if np.any(kind.table)], ids=name_of)
+def test_a_table_satisfies_the_conditions_of_its_orders(kind):
+    """Of the method's order, and of the embedded one's: a wrong digit in a weight breaks one (Hairer and others, II.2)."""
+    table = np.asarray(kind.table)
+    A, b, error, c = table[:-2, 1:], table[-2, 1:], table[-1, 1:], table[:-2, 0]
+    assert len(trees(5)) == 9 and abs(A.sum(axis=1) - c).max() < 1e-14
+    for order in range(1, kind.order + 1):
+        for tree in trees(order):
+            assert abs(b @ stages(tree, A) - 1.0 / density(tree)) < 1e-14, tree
+    for order in range(1, kind.error_order):
+        for tree in trees(order):
+            assert abs(error @ stages(tree, A)) < 1e-14, tree
+    assert max(abs(error @ stages(tree, A)) for tree in trees(kind.error_order)) > 1e-4  # there is an estimate
