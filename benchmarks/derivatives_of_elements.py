@@ -88,7 +88,7 @@ def additions(mb: Any) -> dict[str, Callable[[Bare], Any]]:
         "dry friction": lambda b: F.MobilityDryFriction(b.forces, b.tip, 0, 0.1),
         "two-point spring": lambda b: F.TwoPointLinearSpring(b.forces, b.root, at[0], b.tip, at[1], 10.0, 0.1),
         "two-point damper": lambda b: F.TwoPointLinearDamper(b.forces, b.root, at[0], b.tip, at[1], 10.0),
-        "bushing": lambda b: F.LinearBushing(b.forces, b.root, None, b.tip, None, [1.0] * 6, [0.1] * 6),
+        "bushing": lambda b: F.LinearBushing(b.forces, b.root, at[0], b.tip, at[1], [1.0] * 6, [0.1] * 6),
         "30 springs": lambda b: _springs(mb, b, 30),
         "thermostat": lambda b: F.Thermostat(b.forces, b.system.matter, 1e-3, 300.0, 0.1),
         "compiled Custom": lambda b: _custom(mb, b),
@@ -98,7 +98,7 @@ def additions(mb: Any) -> dict[str, Callable[[Bare], Any]]:
         "rod": lambda b: C.Rod(b.root, at[0], b.tip, at[1], 0.5),
         "ball": lambda b: C.Ball(b.root, at[0], b.tip, at[1]),
         "plane": lambda b: C.PointInPlane(b.root, (0, 0, 1), 0.1, b.tip, at[1]),
-        "coupler": lambda b: C.CoordinateCoupler(b.system.matter, mb.function.Linear([1.0, -0.5, 0.0]), _two_coordinates(b)),
+        "coupler": lambda b: C.CoordinateCoupler(b.system.matter, mb.function.Linear([1.0, -0.5, 0.0]), _two_joints(b), [0, 0]),
         "motion": lambda b: mb.motion.Sinusoid(b.tip, mb.Motion.Level.POSITION, 0.2, 3.0, 0.1),
         "law of PD": lambda b: mb.control.PD(b.forces, [(b.tip, 0)], kp=5.0, kd=0.5, sample_time=0.01),
         "force in Python": lambda b: _in_python(mb, b),
@@ -106,8 +106,8 @@ def additions(mb: Any) -> dict[str, Callable[[Bare], Any]]:
     }
 
 
-def _two_coordinates(bare: Bare) -> list[tuple[Any, int]]:
-    return [(body, 0) for body in _bodies(bare) if body.facts.num_u == 1][:2]
+def _two_joints(bare: Bare) -> list[Any]:
+    return [body for body in _bodies(bare) if body.facts.num_u == 1][:2]
 
 
 def _calls(mb: Any, add: Callable[[Bare], Any] | None) -> list[Callable[[], Any]]:
@@ -134,7 +134,7 @@ def _calls(mb: Any, add: Callable[[Bare], Any] | None) -> list[Callable[[], Any]
 
 def measure(options: argparse.Namespace) -> dict:
     """Every addition beside the bare model, in turns."""
-    mb, effort = _import(), QUICK if options.quick else THOROUGH
+    mb, effort = _import()[0], QUICK if options.quick else THOROUGH
     wanted = re.compile(getattr(options, "rows", None) or "")
     results = {}
     with warnings.catch_warnings():

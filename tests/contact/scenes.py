@@ -9,7 +9,11 @@ import numpy as np
 
 import mobod as mb
 from mobod import Stage
+from mobod.algebra.record import attach, call_routine
+from mobod.compiling import compiled
 from mobod.contact.access import NORMAL, POINT
+from mobod.derivative.contacts import contribute_pair
+from mobod.force.contact.element import ContactElement
 from mobod.state.validity import FORCES, POSITIONS, VELOCITIES
 from mobod.tree import realize as _realize
 
@@ -36,6 +40,12 @@ SHAPES = {
 TORUS = contact.Torus(0.4, 0.1)
 HALF_SPACE = contact.HalfSpace((0.0, 0.6, 0.8))
 CONVEX = [(a, b) for i, a in enumerate(SHAPES) for b in list(SHAPES)[i:]]
+
+
+@compiled
+def write_pair(block, address, element):
+    """What the pair of the first two surfaces is, with its forces, in a record of Duals."""
+    call_routine(address, attach(block), element, 1)
 
 
 class Scene:
@@ -76,6 +86,8 @@ class Scene:
         self.record.q.tangents[:, 0, 0] = dq
         address = _realize.advance.address(with_tangents=True)
         assert _realize.realize(self.record, address, 0, POSITIONS | VELOCITIES | FORCES) == _realize.DONE
+        element = next(one.element for one in self.system.all_forces() if isinstance(one, ContactElement))
+        write_pair(self.record, contribute_pair.address(with_tangents=True), element)  # some are done at once, and not written
         return self.record.contact_point.values[:, :10], self.record.contact_point.tangents[:, :10, 0]
 
 

@@ -299,7 +299,7 @@ def differentiate(
     for begin in range(first, end, 8):
         last = min(begin + 8, end)
         _begin_eight(model, lane, begin, last, body_of, N, columns, flat, seeds, dual)
-        for b in range(1, model.nb):
+        for b in range(1, model.nb if begin < 2 * model.nu else 1):  # by z and time none moves
             move(model, lane, b, bodies, asked, A, _carried(model, b, carrier, seeds), seeds, dual)
         call_routine(address, dual, asked, 0)
         _gather(model, lane, begin, last, bodies, columns, seeds, flat, sums, dual, D, T)

@@ -73,7 +73,7 @@ def add_parts(
         if rest == 1:
             first, last, what = 2 * nu, end, by_rest
         if what >= 0 and first < last:
-            if what & columns.SWEPT == 0:
+            if by_columns >= 0 and what & columns.SWEPT == 0:  # else those that are read have been filled, and nothing moves
                 for b in range(model.nb):
                     columns.fill_body(model, lane, b, A, asked, dual)
             columns.differentiate(
