@@ -26,9 +26,9 @@ def line_in_message(parts: Sequence[Any], message: str) -> str | None:
     str or None
         The line's text, its number and its file: ``'y = f(x)' (line 3 of law.py)``.
     """
-    unknown = re.search(r"name '(\w+)' is not defined|Untyped global name '(\w+)'", message)
+    unknown = re.search(r"name '(\w+)' is not defined|Untyped global name '(\w+)'|module .* has no attribute '(\w+)'", message)
     if unknown:  # of which Numba does not say where it stands
-        return _line_with_name(parts, unknown[1] or unknown[2])
+        return _line_with_name(parts, unknown[1] or unknown[2] or unknown[3])
     found: list[tuple[int, str, int]] = []
     for part in parts:
         code = part.__code__
@@ -54,10 +54,15 @@ def _last_line(code: CodeType) -> int:
 
 
 def _line_with_name(parts: Sequence[Any], name: str) -> str | None:
-    """The first line of some functions that uses a global name."""
+    """The first line of some functions that uses a global name, or an attribute."""
     for part in parts:
         for one in dis.get_instructions(part.__code__):
-            if one.argval == name and one.opname.startswith("LOAD_GLOBAL") and one.positions and one.positions.lineno:
+            if (
+                one.argval == name
+                and one.opname.startswith(("LOAD_GLOBAL", "LOAD_ATTR", "LOAD_METHOD"))
+                and one.positions
+                and one.positions.lineno
+            ):
                 return _shown(part.__code__.co_filename, one.positions.lineno)
     return None
 

@@ -11,6 +11,7 @@ from ...algebra.dual import Dual
 from ...algebra.record import LANES
 from ...errors import ModelError
 from .frozen import Frozen
+from .places import line_of_error
 
 #: Arguments of a function by name: numbers, or tuples of tuples of them.
 Arguments = Mapping[str, Any]
@@ -70,9 +71,9 @@ def _value(f: Frozen, arguments: Arguments, counts: str) -> Any:
         with np.errstate(all="ignore"):
             return f.function(*arguments.values())
     except (ArithmeticError, ValueError) as error:  # such as a root of a negative number
-        raise OutOfReach(f"{f.what} fails at {tell(arguments)}: {_said_by(error)}") from error
+        raise OutOfReach(f"{f.what} fails at {tell(arguments)}{_at_line(f, error)}: {_said_by(error)}") from error
     except Exception as error:
-        raise ModelError(f"{f.what} fails: {_said_by(error)}. ({counts})") from error
+        raise ModelError(f"{f.what} fails{_at_line(f, error)}: {_said_by(error)}. ({counts})") from error
 
 
 def _eight(name: str, x: float) -> Any:
@@ -110,6 +111,12 @@ def _each(make: Callable[[str, float], Any], name: str, value: Any) -> Any:
 def tell(arguments: Arguments) -> str:
     """Arguments, for a message."""
     return ", ".join(f"{name} = {value}" for name, value in arguments.items())
+
+
+def _at_line(f: Frozen, error: BaseException) -> str:
+    """Where in the user's file an error was raised, in words."""
+    line = line_of_error(f.function, error)
+    return f", at {line}" if line else ""
 
 
 def _said_by(error: BaseException) -> str:
