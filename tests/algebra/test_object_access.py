@@ -1,6 +1,7 @@
 """Objects that compiled code reads by their layout: whether they are so, and what serves where they are not."""
 
 import contextlib
+import ctypes
 import gc
 import os
 import subprocess
@@ -105,6 +106,16 @@ def mirrored(kernel):
     """The kernel as it is called where objects are not read, if it makes none but integers."""
     kernel.load()
     return mirrors.Mirrored(kernel.place, kernel.python.__name__, kernel.python.__code__.co_argcount)
+
+
+def test_mirrors_have_all_that_is_in_a_tuple():
+    one = tuple(object() for _ in range(60))
+    with mirrors._call():
+        address = mirrors._mirror((one, np.zeros(3)), {})
+        first = ctypes.c_int64.from_address(address + object_layout.ITEMS).value
+        places = [ctypes.c_int64.from_address(first + object_layout.ITEMS + 8 * k).value for k in range(60)]
+        assert [mirrors._taken(place) for place in places] == list(one)
+    assert not mirrors._known.objects
 
 
 def test_mirrors_leave_nothing_behind():

@@ -17,7 +17,7 @@ import numpy as np
 
 from . import object_layout as layout
 
-_WORDS = max(layout.ITEMS // 8 + 8, layout.DESCRIPTION // 8 + 1)
+_WORDS = layout.DESCRIPTION // 8 + 1
 
 
 class _Known(threading.local):
@@ -37,8 +37,8 @@ class _Parts:
         self.kind, self.count = kind, count
 
 
-def _blank(kind: Any, one: Any) -> Any:
-    words = (ctypes.c_int64 * _WORDS)()
+def _blank(kind: Any, one: Any, count: int = 0) -> Any:
+    words = (ctypes.c_int64 * max(_WORDS, layout.ITEMS // 8 + count))()
     words[layout.TYPE // 8] = id(kind)
     _known.objects[ctypes.addressof(words)] = one, words
     return words
@@ -49,7 +49,7 @@ def _mirror(one: Any, seen: dict[int, int]) -> int:
     if isinstance(one, (int, np.integer, type)):
         return id(one)
     if id(one) not in seen:
-        words = _blank(type(one), one)
+        words = _blank(type(one), one, len(one) if isinstance(one, tuple) else 0)
         seen[id(one)] = ctypes.addressof(words)
         if isinstance(one, np.ndarray):
             lengths = (ctypes.c_int64 * (2 * one.ndim))(*one.shape, *one.strides)
@@ -59,7 +59,7 @@ def _mirror(one: Any, seen: dict[int, int]) -> int:
             words[layout.LENGTHS // 8] = ctypes.addressof(lengths)
             words[layout.STRIDES // 8] = ctypes.addressof(lengths) + 8 * one.ndim
             words[layout.DESCRIPTION // 8] = id(one.dtype)
-        elif isinstance(one, tuple) and len(one) <= 8:
+        elif isinstance(one, tuple):
             for k, part in enumerate(one):
                 words[layout.ITEMS // 8 + k] = _mirror(part, seen)
     return seen[id(one)]
@@ -128,7 +128,7 @@ def _new_array(kind: int, count: int, lengths: int, *rest: Any) -> int:
 
 def _new_tuple(kind: int, count: int) -> int:
     of_kind = ctypes.cast(kind, ctypes.py_object).value
-    return ctypes.addressof(_blank(of_kind, _Parts(of_kind, count)))
+    return ctypes.addressof(_blank(of_kind, _Parts(of_kind, count), count))
 
 
 def _leave(address: int) -> None:
