@@ -379,7 +379,8 @@ class TimeStepper(Sealed):
         """Advance the state by *duration*; for loops in Python that set something, step, and look.
 
         A step ends exactly there, never beyond as those of `step_to` may, so that what is set next holds from there on. With
-        an explicit method, no events, nothing in Python and no contacts a call costs little more than the steps themselves.
+        an explicit method and no parts in Python a call costs little more than the steps themselves, also beside witnesses of
+        the package and handlers that are not due. `step_to` in between makes the next call a longer one.
 
         Parameters
         ----------

@@ -52,6 +52,8 @@ def is_suspect(lane: int, watched: Any, seen: Any, h: float) -> bool:
 def is_near(model: Any, lane: int, watched: Any, seen: Any, work: Any) -> bool:
     """Whether one of the witnesses for which that counts is near zero in a lane that begins."""
     near, size = False, 1.0
+    if watched.shape[0] == 0:
+        return near
     for i in range(model.nq):
         size = max(size, abs(work[Y, i, lane]))
     for w in range(watched.shape[0]):
