@@ -73,8 +73,8 @@ class Explaining(HasTopology):
                 )
         for force in self.all_forces():
             applied = (np.zeros((state.tree.nb, 2, 3)), np.zeros((len(matter.particles[0]), 3)), np.zeros(state.tree.nu))
-            if not force.is_disabled(state) and (force.implementation is None or state.stage_number >= Stage.VELOCITY):
-                force.add_force(state, *applied)
+            if not force.is_disabled(state):
+                force.add_force(state if force.implementation is None else self._with_speeds(state), *applied)
             if not all(np.isfinite(part).all() for part in applied):
                 said = force.why_not_finite(state)
                 if said:
@@ -84,6 +84,14 @@ class Explaining(HasTopology):
             "accelerations are not finite: a force is infinite or not a number, or the mass properties differ by more "
             f"than double precision holds{''.join(f'. {text}' for text in matter.singularities(state).values())}"
         )
+
+    def _with_speeds(self, state: State) -> State:
+        """The state, or where its realization has ended before, another at VELOCITY: for what Python computes of it."""
+        if state.stage_number >= Stage.VELOCITY:
+            return state
+        other = state.copy()
+        state.system.realize(other, Stage.VELOCITY)
+        return other
 
     def _check_quaternions(self, state: State) -> None:
         """Refuse quaternions of no length, or so little that its square is rounded to nothing."""
