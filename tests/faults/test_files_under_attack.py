@@ -87,6 +87,25 @@ def test_includes_that_multiply_are_refused(tmp_path):
         mb.load(tmp_path / "m0" / "model.sdf", package_dirs=[tmp_path])
 
 
+@pytest.mark.parametrize("where", ["nested", "at once", "included"])
+def test_files_of_mujoco_that_stand_for_too_many_elements_are_refused(tmp_path, where):
+    body = '<body><geom size="1"/></body>'
+    many = {
+        "at once": f'<replicate count="1000000000" offset="0 0 1">{body}</replicate>',
+        "nested": f'<replicate count="30000"><replicate count="30000" offset="0 1 0">{body}</replicate></replicate>',
+        "included": '<replicate count="30000" offset="0 0 1"><include file="inner.xml"/></replicate>',
+    }[where]
+    (tmp_path / "inner.xml").write_text(f'<mujoco><replicate count="30000" offset="0 1 0">{body}</replicate></mujoco>')
+    path = tmp_path / "bomb.xml"
+    path.write_text(f"<mujoco><worldbody>\n{many}</worldbody></mujoco>")
+    with pytest.raises(mb.ModelError, match=r"\.xml:\d: with <replicate> the file stands for more than 1000000 elements"):
+        mb.load(path)
+    path.write_text(f'<mujoco><worldbody><replicate count="3" offset="0 0 1">{body}</replicate></worldbody></mujoco>')
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        assert mb.load(path).system.matter.get_num_bodies() >= 1
+
+
 def test_a_mesh_without_an_end_is_refused(tmp_path):
     path = tmp_path / "large.stl"
     with open(path, "wb") as file:

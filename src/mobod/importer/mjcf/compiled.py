@@ -16,6 +16,7 @@ import numpy as np
 
 from ...errors import ModelError
 from ...value import Rotation
+from .expansion import check_expansion
 from .source import Source, listed, plural
 
 #: The ball that stands for a missing mesh.
@@ -34,12 +35,13 @@ def compile_file(path: str | os.PathLike[str], strict: bool) -> Source:
     OSError
         If the file cannot be opened.
     ModelError
-        If MuJoCo refuses it, or *strict* does.
+        If MuJoCo refuses it, or *strict* does; or if it stands for more elements than any file may have.
     """
     name = os.fspath(path)
     with open(name, "rb"):
         pass
     mujoco = _wheel(name)
+    check_expansion(name)
     try:
         if Path(name).suffix.lower() == ".xml":
             spec = mujoco.MjSpec.from_file(name)
