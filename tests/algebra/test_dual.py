@@ -356,13 +356,13 @@ X = Dual(1.0, (1.0, 0.0))
 
 @pytest.mark.parametrize("function", [math.sin, math.cos, math.sqrt, math.exp, math.log, math.tan, float])
 def test_functions_of_math_say_what_to_use(function):
-    with pytest.raises(TypeError, match=r"mobod\.algebra\.scalar"):
+    with pytest.raises(TypeError, match=r"mobod\.algebra"):
         function(X)
 
 
 @pytest.mark.parametrize("function", [np.sin, np.sqrt, np.exp, lambda x: np.power(x, 2), lambda x: np.arctan2(x, 1.0)])
 def test_functions_of_numpy_say_what_to_use(function):
-    with pytest.raises(TypeError, match=r"mobod\.algebra\.scalar"):
+    with pytest.raises(TypeError, match=r"mobod\.algebra"):
         function(X)
 
 

@@ -181,6 +181,11 @@ def test_interpreted_steps_are_the_compiled_ones():
 
 
 class _Nothing(mb.force.CustomImplementation):
+    """A force that adds nothing, and whose hook of a stage makes its system run interpreted."""
+
+    def realize_velocity(self, state):
+        """Nothing."""
+
     def calc_force(self, state, body_forces, particle_forces, mobility_forces):
         """None."""
 

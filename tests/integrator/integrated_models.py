@@ -19,7 +19,10 @@ ALL = [*EXPLICIT, integrator.BDF]
 
 
 class Nothing(mb.force.CustomImplementation):
-    """A force that adds nothing: makes its system run interpreted."""
+    """A force that adds nothing, and whose hook of a stage makes its system run interpreted."""
+
+    def realize_velocity(self, state):
+        pass
 
     def calc_force(self, state, body_forces, particle_forces, mobility_forces):
         pass

@@ -47,7 +47,7 @@ def every_force(interpreted=False):
     F.MobilityOrientationSpring(forces, ball, 0.7)
     F.MobilityDryFriction(forces, two, 0, 0.1)
     along = F.transmission.Coordinates(forces, [(one, 0, 0.7), (two, 0, -0.4)])
-    F.Actuator(forces, along, gain=(2.0, 0, 0), bias=(0.1, -0.2, -0.1), default=0.2, dynamics="filter", time_constant=0.1)
+    F.Actuator(forces, along, gain=(2.0, 0, 0), bias=(0.1, -0.2, -0.1), control=0.2, dynamics="filter", time_constant=0.1)
     F.Actuators(forces, [(one, 0), (ball, 2)])
     F.TransmissionSpring(forces, along, stiffness=2.0, damping=0.1)
     F.GravityCompensation(forces, {two: 0.2}, (0, -9.8, 0))

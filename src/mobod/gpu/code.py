@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 import llvmlite.binding as llvm
 
-from ..compiling import engine, store
+from ..compiling import engine, numba_patches, store
 from ..compiling.fingerprint import NotHashable, environment, fingerprint
 from ..compiling.routines import UsersRoutine
 from ..errors import ModelError
@@ -259,9 +259,11 @@ def _compiled_numbers(function: Callable[..., Any], arguments: int) -> Compiled:
 def _compiled(function: Callable[..., Any], types: tuple[Any, ...]) -> Compiled:
     """*function* compiled as though it were to be inlined: neither optimized nor made machine code of."""
     numba = engine.numba()
-    with engine.compiling():
-        options: Any = {"forceinline": True, "no_cpython_wrapper": True, "no_cfunc_wrapper": True, "nogil": True}
-        dispatcher = numba.njit(**options, **engine.OPTIONS)(function)
+    options: Any = {"forceinline": True, "no_cpython_wrapper": True, "no_cfunc_wrapper": True, "nogil": True}
+    dispatcher = numba.njit(**options, **engine.OPTIONS)(function)
+    with engine.compiling(), numba_patches.quickly(dispatcher):
+        if numba_patches.why_unpatched():
+            raise ModelError(f"code for a GPU needs a Numba that is patched meanwhile; {numba_patches.why_unpatched()}")
         dispatcher.compile(types)
     (made,) = dispatcher.overloads.values()
     return Compiled(made.library.get_llvm_str(), made.fndesc.llvm_func_name)

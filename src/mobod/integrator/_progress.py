@@ -28,7 +28,8 @@ if TYPE_CHECKING:
 LOOK, WAIT, FEW = 1 << 16, 5.0, 100
 #: What is worth saying: so many steps to go; or so many, if they will take so many seconds.
 MOST, MANY, LONG = 10_000_000, 300_000, 60.0
-#: Steps times the fastest rate: above the first, they are bounded by stability; below the second, by what is not smooth.
+#: Steps times the fastest rate: above the first, they are bounded by stability; below the second, by what is not smooth. That
+#: is of an accuracy of 1e-4; errors of low order, of its root, allow less where more is asked for.
 STIFF, ROUGH, UNSTABLE = 0.3, 0.03, 30.0
 #: So many steps are looked along for what jumps.
 _WAY = 20.0
@@ -100,10 +101,11 @@ def _limits(system: MultibodySystem, state: State, mean: float, control: Array, 
     if found is None:
         return "an implicit method, mobod.integrator.BDF, may take fewer"
     rate, which, by = found
-    if not ROUGH < mean * rate < UNSTABLE:  # a difference across a jump is a rate that no step would be stable at
-        rough = _by_force(system, state, state.y_values.copy(), _WAY * mean * state.record.y_dot[:, 0])
+    rough = ROUGH * min(1.0, (control[rk.ACCURACY] / 1e-4) ** 0.5)
+    if not rough < mean * rate < UNSTABLE:  # a difference across a jump is a rate that no step would be stable at
+        jumping = _by_force(system, state, state.y_values.copy(), _WAY * mean * state.record.y_dot[:, 0])
         return (
-            f"nothing that moves smoothly asks for that, so that a force jumps{rough}. Make it smoother, or what is soft and "
+            f"nothing that moves smoothly asks for that, so that a force jumps{jumping}. Make it smoother, or what is soft and "
             "deep in each other harder; mobod.integrator.TimeStepping steps over what jumps"
         )
     stiff = "the steps are as long as its stability allows" if mean * rate > STIFF else "they follow it as asked for"

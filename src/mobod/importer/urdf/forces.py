@@ -66,7 +66,9 @@ def add_stops(
             notes.append(f"line {joint.line}: joint {name!r} has limits that leave nothing between them, and has no stop")
             continue
         given = joint.limit.effort
-        effort = given if given is not None and given > 0.0 else weights[name] * (ARM if joint.type == "revolute" else 1.0)
+        # an effort without bounds says nothing of how stiff a stop is
+        bounded = given is not None and 0.0 < given and math.isfinite(given / YIELD[joint.type])
+        effort = given if given is not None and bounded else weights[name] * (ARM if joint.type == "revolute" else 1.0)
         k = effort / YIELD[joint.type] if stiffness is None else stiffness
         stops[name] = MobilityLinearStop(forces, body, 0, k, dissipation, low, high, name=f"stop of {name}")
     return stops, notes
