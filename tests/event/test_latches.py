@@ -144,7 +144,7 @@ def test_random_trees_are_latched_as_explicit_matrices_say(make, angles):
     impulses = np.linalg.pinv(A @ inverse @ A.T, rcond=1e-11, hermitian=True) @ (A @ start - b)
     scale = np.abs(start).max()
     conflict = np.abs(A @ state.u - b).max()  # what is locked may be in the way of constraints
-    assert np.abs(du + inverse @ A.T @ impulses).max() < 1e-7 * scale + 100.0 * conflict
+    assert np.abs(du + inverse @ A.T @ impulses).max() < 1e-6 * scale + 100.0 * conflict  # rows may be nearly dependent
     # nothing but what holds has changed momentum
     _, values, rows = np.linalg.svd(A)
     nobody = rows[int((values > 1e-9 * values[0]).sum()) :]

@@ -74,7 +74,7 @@ CALLS = [
     ("rates.multiply_by_n_dot", True, "q", "out(nu)"),
     ("rates.normalize_quaternions",),
     ("force.one_force", 0, 0),
-    ("force.scalars", 1),
+    ("force.scalars", 1, 0),
 ]
 EVERYTHING = validity.EVERYTHING
 #: Kernels with tests of their own: here (realize), in the tests of ensembles (batch) and motions, and the benchmarks' loop.

@@ -94,7 +94,7 @@ class ExactOutputs:
     def __init__(self, system: Any, state: State, settings: list[Any]) -> None:
         turned, m = tangents.turns(state), 2 * state.tree.nu + state.tree.nz
         more = len(state.z_view) - state.tree.nz  # measures integrate those, on which no output here depends
-        self._values = dict.fromkeys(_FIELDS, np.zeros(0))
+        self._values, self._runs = dict.fromkeys(_FIELDS, np.zeros(0)), state.tree.compiled_runs
         u_dot = state.u_dot_view[: state.tree.nu]
         every = self._observe(
             m + 1 + turned.shape[1], lambda see: tangents.of_residual(system, state, u_dot, None, see, turned=turned)
@@ -111,7 +111,7 @@ class ExactOutputs:
         found: list[Fields] = []
 
         def see(record: Any, count: int) -> None:
-            scalars(record, ENERGY)
+            scalars(record, ENERGY, self._runs)
             fields = {name: getattr(record, name) for name in _FIELDS}
             for name, field in fields.items():
                 self._values[name] = np.array(field.values if isinstance(field, DualRows) else field)
