@@ -67,7 +67,7 @@ def test_processes_share_the_work_and_find_the_same_names(tmp_path):
 
 def test_a_worker_ends_with_the_process_that_started_it(tmp_path):
     code = THREE.replace('print("workers", len(ahead._workers))', 'print("pid", ahead._workers[0].pid); import os; os._exit(0)')
-    pid = counts(run(code, tmp_path, MOBOD_WORKERS="1", MOBOD_QUIET="1"))["pid"]
+    pid = counts(run(code, tmp_path, MOBOD_WORKERS="1", MOBOD_QUIET="1", PYTHONUNBUFFERED="1"))["pid"]
     deadline = time.monotonic() + 30.0
     while _is_alive(pid) and time.monotonic() < deadline:
         time.sleep(0.05)

@@ -246,7 +246,7 @@ thread.join()
 assert os.waitpid(child, 0)[1] == 0
 """
     for delay in ("0.01", "0.3", "0.7", "1.1"):  # before it compiles and while it does
-        out, _ = run(code, tmp_path / delay, DELAY=delay)
+        out, _ = run(code, tmp_path / delay, DELAY=delay, PYTHONUNBUFFERED="1")
         # a line's end is written by itself: both lines can come before both ends
         assert out.replace("]", "] ").split() == (2 * NORMALIZED.replace("]", "] ")).split()
 
