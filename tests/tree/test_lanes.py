@@ -90,6 +90,8 @@ ELSEWHERE = {
     "inertial_regressor.calc_regressor",
     "measure_tangents.calc_measures",
 }
+#: Fields that kernels without arrays among their arguments change; the last is of energies.
+CHANGED = ("q", "composite", "articulated", "body_forces", "work_e")
 #: Those that work on all columns at once, whose scratch is one array by two names.
 EXPLICIT = {"explicit_mass_matrix.calc_m", "inverse_mass_matrix.calc_m_inv"}
 
@@ -204,7 +206,7 @@ def test_kernel_in_lanes_is_the_kernel_of_each_state(call, eight, close):
         for wide, narrow in zip(lanes, single, strict=True):
             if isinstance(narrow, np.ndarray) and narrow.dtype == np.float64:
                 close(wide[..., lane].reshape(narrow.shape), narrow, 1e-10)
-        for name in ("q", "composite", "articulated", "body_forces"):  # what those without arguments change
+        for name in CHANGED:
             close(getattr(eight.lanes, name)[..., lane], getattr(state.record, name), 1e-11)
 
 
@@ -219,7 +221,7 @@ def test_kernel_as_plain_python_is_the_kernel_compiled(call, eight, close):
     kernel(record, *compiled)
     for a, b in zip(given, compiled, strict=True):
         close(a, b, 1e-10)
-    for name in ("q", "composite", "articulated", "body_forces"):
+    for name in CHANGED:
         close(getattr(other, name), getattr(record, name), 1e-11)
 
 
