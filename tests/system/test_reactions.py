@@ -201,3 +201,19 @@ def test_a_system_without_bodies_has_nothing_to_hold():
     assert not matter.calc_mobilizer_reaction_forces(state).any()
     assert not matter.calc_mobilizer_reaction_forces_using_freebody_method(state).any()
     assert matter.calc_m(state).shape == matter.calc_m_inv(state).shape == (0, 0)
+
+
+@pytest.mark.parametrize("name", ["slider_crank", "four_bar", "stewart", "double_pendulum"])
+def test_forces_of_one_call_act_on_reactions_too(name, close, rng):
+    """By free bodies reactions follow from accelerations alone, which `realize(state, mobility_forces=)` has found."""
+    system, state = getattr(mb.examples, name).build()
+    matter, nu = system.matter, len(state.u)
+    state.u = rng.normal(size=nu)
+    system.project(state)
+    for torques in (rng.normal(size=nu), np.zeros(nu)):
+        system.realize(state, mobility_forces=torques)
+        fast = matter.calc_mobilizer_reaction_forces(state)
+        free = matter.calc_mobilizer_reaction_forces_using_freebody_method(state)
+        close(fast, free, 1e-9)
+        for body in matter.body_list[1:]:
+            close(body.find_mobilizer_reaction_on_body_at_m_in_ground(state), free[body.index], 1e-9, np.abs(free).max())

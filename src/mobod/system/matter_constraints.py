@@ -600,9 +600,11 @@ class Constrained(TreeDynamics):
             return
         record: Any = state.record
         kept = record.body_forces.copy(), record.mobility_forces.copy()
-        F, f = self.find_constraint_forces(state)
-        record.body_forces -= F.reshape(-1, 6)
-        record.mobility_forces[:, 0] -= f
+        record.body_forces -= self.find_constraint_forces(state)[0].reshape(-1, 6)
+        # what acts on free mobilities is what their accelerations take: also forces of one call to `realize` alone
+        free = self.get_free_u_index(state)
+        acts = self.calc_residual_force_ignoring_constraints(state, None, record.body_forces.reshape(-1, 2, 3), state.u_dot)
+        record.mobility_forces[free, 0] = acts[free]
         operators.gather_residuals(state.block)
         try:
             yield
