@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from .ensemble.array_dynamics import ArrayDynamics, ForwardDynamics, InverseDynamics
+from .optimal.casadi_arrays import array_callback
 from .state.state import State
 from .system.system import MultibodySystem
 from .value import checks
@@ -124,17 +125,11 @@ def _dynamics(core: ArrayDynamics, n: int, name: str) -> Any:
 
 @functools.cache
 def _callback() -> Any:
-    """The class of callbacks that compute arrays of entries, and that know those of their derivatives."""
-    try:
-        import casadi
-    except ImportError:
-        raise ImportError("mobod.casadi needs CasADi: pip install 'mobod[casadi]'") from None
+    """The class of callbacks of arrays that know those of their derivatives."""
+    base = array_callback()
 
-    class Dynamics(casadi.Callback):
-        """Results are entries of sparse matrices, column by column.
-
-        Names are CasADi's own for what it asks a derivative for; makers of these are called when it does.
-        """
+    class Dynamics(base):  # type: ignore[misc, valid-type]
+        """Names are CasADi's own for what it asks a derivative for; makers of these are called when it does."""
 
         def __init__(
             self,
@@ -146,36 +141,10 @@ def _callback() -> Any:
             jacobian: Callable[[], Any] | None = None,
             reverse: Callable[[], Any] | None = None,
         ) -> None:
-            casadi.Callback.__init__(self)
-            self._takes, self._gives, self._compute = takes, gives, compute
+            base.__init__(self, takes, gives, compute)
             self._makers = {"jacobian": jacobian, "reverse": reverse, "patterns": patterns}
             self._made: dict[str, Any] = {}
             self.construct(name, {})
-
-        def get_n_in(self) -> int:
-            return len(self._takes)
-
-        def get_n_out(self) -> int:
-            return len(self._gives)
-
-        def get_sparsity_in(self, i: int) -> Any:
-            return self._takes[i]
-
-        def get_sparsity_out(self, i: int) -> Any:
-            return self._gives[i]
-
-        def has_eval_buffer(self) -> bool:
-            return True
-
-        def eval_buffer(self, arguments: Any, results: Any) -> int:
-            given = [
-                np.zeros(size.nnz()) if one is None else np.frombuffer(one, np.float64)  # none where all are zero
-                for one, size in zip(arguments, self._takes, strict=True)
-            ]
-            for buffer, part in zip(results, self._compute(*given), strict=True):
-                if buffer is not None and len(buffer):
-                    np.frombuffer(buffer, np.float64)[:] = np.ravel(part)
-            return 0
 
         def _derivative(self, which: str) -> Any:
             if which not in self._made:

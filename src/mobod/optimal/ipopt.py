@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..algebra.arrays import Array
+from .casadi_arrays import array_callback
 from .solution import Solution
 from .transcription import Transcription
 
@@ -108,19 +109,14 @@ def _classes() -> tuple[Any, Any]:
     """Callbacks of CasADi's: a function of arrays whose results are entries, and one that watches iterations."""
     import casadi
 
-    class Function(casadi.Callback):
+    base = array_callback()
+
+    class Function(base):  # type: ignore[misc, valid-type]
         def __init__(self, name: str, takes: Any, gives: Any, compute: Any, inputs: Any = None, outputs: Any = None) -> None:
-            casadi.Callback.__init__(self)
-            self._takes, self._gives, self._compute = takes, gives, compute
+            base.__init__(self, takes, gives, compute)
             self._names = inputs, outputs
             self.error: BaseException | None = None
             self.construct(name, {})
-
-        def get_n_in(self) -> int:
-            return len(self._takes)
-
-        def get_n_out(self) -> int:
-            return len(self._gives)
 
         def get_name_in(self, i: int) -> str:
             return self._names[0][i] if self._names[0] else f"i{i}"
@@ -128,30 +124,12 @@ def _classes() -> tuple[Any, Any]:
         def get_name_out(self, i: int) -> str:
             return self._names[1][i] if self._names[1] else f"o{i}"
 
-        def get_sparsity_in(self, i: int) -> Any:
-            return self._takes[i]
-
-        def get_sparsity_out(self, i: int) -> Any:
-            return self._gives[i]
-
-        def has_eval_buffer(self) -> bool:
-            return True
-
         def eval_buffer(self, arguments: Any, results: Any) -> int:
             try:
-                found = self._compute(
-                    *(
-                        np.zeros(size.nnz()) if one is None else np.frombuffer(one, np.float64)  # none where all are zero
-                        for one, size in zip(arguments, self._takes, strict=True)
-                    )
-                )
+                return int(base.eval_buffer(self, arguments, results))
             except BaseException as error:
                 self.error = error
                 return 1
-            for buffer, value in zip(results, found, strict=True):
-                if buffer is not None and len(buffer):
-                    np.frombuffer(buffer, np.float64)[:] = np.ravel(value)
-            return 0
 
     class Watcher(casadi.Callback):
         def __init__(self, n: int, m: int, program: Transcription, show: Any) -> None:
