@@ -14,6 +14,7 @@ from ..errors import TopologyError
 from ..state.fields import GROUPED
 from ..tree import constraint_operators as operators
 from ..tree.constraint_fields import grouped
+from ..tree.prescribed_mobilities import SOLVED
 from ..value.checks import name_among, numbers
 from .matter_dynamics import TreeDynamics
 
@@ -602,7 +603,7 @@ class Constrained(TreeDynamics):
         kept = record.body_forces.copy(), record.mobility_forces.copy()
         record.body_forces -= self.find_constraint_forces(state)[0].reshape(-1, 6)
         # what acts on free mobilities is what their accelerations take: also forces of one call to `realize` alone
-        free = self.get_free_u_index(state)
+        free = np.repeat(state.field("prescribed"), state.tree.num_u) == SOLVED
         acts = self.calc_residual_force_ignoring_constraints(state, None, record.body_forces.reshape(-1, 2, 3), state.u_dot)
         record.mobility_forces[free, 0] = acts[free]
         operators.gather_residuals(state.block)
