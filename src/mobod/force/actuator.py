@@ -17,18 +17,16 @@ import numpy as np
 
 from ..algebra.arrays import ArrayLike
 from ..algebra.scalar import load, store, where
-from ..compiling import Routine, generic
+from ..compiling import generic
 from ..errors import ModelError
 from ..state import parameters
 from ..value import checks
 from ..value.stage import Stage
 from ._pools import number, numbers3
-from ._routine import by_address
-from .base import Force
+from ._through_transmission import ThroughTransmission
 from .transmission.base import Functions, Transmission, check_transmission
 
 if TYPE_CHECKING:
-    from ..decoration.rubber_band_line import Line
     from ..state.state import State
     from .subsystem import GeneralForceSubsystem
 
@@ -106,18 +104,7 @@ def _make(functions: Functions, with_z: bool) -> Callable[..., Any]:
     return made
 
 
-_routines: dict[tuple[Functions, bool], Routine] = {}
-
-
-def _routine_of(functions: Functions, with_z: bool) -> Routine:
-    """The routine of a kind of transmission: compiled when a model first has an actuator with it."""
-    key = functions, with_z
-    if key not in _routines:
-        _routines[key] = by_address(_make(functions, with_z), with_z=with_z)
-    return _routines[key]
-
-
-class Actuator(Force):
+class Actuator(ThroughTransmission):
     """A motor, a servo, a cylinder: a force through a transmission, of a control that a program sets in the state.
 
     Parameters
@@ -173,8 +160,7 @@ class Actuator(Force):
     10.0
     """
 
-    INNER = frozenset({"num_z"})
-    reads_positions_only = False
+    make = staticmethod(_make)
 
     def __init__(
         self,
@@ -206,9 +192,10 @@ class Actuator(Force):
         numbers.append(np.inf if period is None else checks.positive(f"period of {whose}", period))
         through = check_transmission(forces, transmission)
         super().__init__(forces, disabled_by_default=disabled_by_default, name=name)
-        self._transmission, self._dynamics = through, _DYNAMICS[dynamics]
+        self._transmission, of_z = through, _DYNAMICS[dynamics]
+        self._activates = of_z != NONE
         through.serve(self)
-        self.default_integers = [self._dynamics, *through.integers]
+        self.default_integers = [of_z, *through.integers]
         self.default_numbers = [*numbers, *through.numbers]
 
     get_default_control, set_default_control, get_control, set_control = parameters.scalar(
@@ -227,49 +214,6 @@ class Actuator(Force):
 
     # of an actuator whose force is its control, the control is its effort
     get_effort, set_effort = get_control, set_control
-
-    @property
-    def routine(self) -> Routine:  # type: ignore[override]
-        """What computes it."""
-        return _routine_of(self._transmission.FUNCTIONS, self._dynamics != NONE)
-
-    @property
-    def num_z(self) -> int:  # type: ignore[override]
-        """One where it has dynamics."""
-        return int(self._dynamics != NONE)
-
-    @property
-    def reads_z(self) -> bool:  # type: ignore[override]
-        """Whether it has dynamics."""
-        return self._dynamics != NONE
-
-    def calc_lines(self, state: State) -> list[Line]:
-        """The transmission's, where it is a path."""
-        return self._transmission.calc_lines(state)
-
-    @property
-    def reads_time(self) -> bool:
-        """The path's functions are of coordinates."""
-        return False
-
-    def reach(self) -> tuple[list[int], list[int]] | None:
-        return self._transmission.reach()
-
-    def get_transmission(self) -> Transmission:
-        """What it acts through."""
-        return self._transmission
-
-    def get_activation(self, state: State) -> float | None:
-        """Its z in this state, None where it has no dynamics. Needs MODEL."""
-        self._check(state, "get_activation")
-        return float(state.z_values[self.first_z]) if self.num_z else None
-
-    def set_activation(self, state: State, value: float) -> None:
-        """Set its z in this state; `ModelError` where it has no dynamics. Needs MODEL."""
-        self._check(state, "set_activation")
-        if not self.num_z:
-            raise ModelError(f"{self!r} has no dynamics, and so no activation; set_control(state, value) sets its control")
-        state.upd_z()[self.first_z] = checks.finite(f"activation of {self._name!r}", value)
 
     def calc_length(self, state: State) -> float:
         """The transmission's length. Needs POSITION."""

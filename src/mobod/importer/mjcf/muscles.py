@@ -20,19 +20,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...algebra.scalar import load, one, store, where, zero
-from ...compiling import Routine, generic
-from ...errors import ModelError
+from ...compiling import generic
 from ...force._pools import number
-from ...force._routine import by_address
+from ...force._through_transmission import ThroughTransmission
 from ...force.actuator import within
-from ...force.base import Force
 from ...force.transmission.base import Functions, Transmission, check_transmission
 from ...state import parameters
 from ...value import checks
 from ...value.stage import Stage
 
 if TYPE_CHECKING:
-    from ...decoration.rubber_band_line import Line
     from ...force.subsystem import GeneralForceSubsystem
     from ...state.state import State
 
@@ -123,10 +120,7 @@ def _make(functions: Functions, with_z: bool) -> Callable[..., Any]:
     return made
 
 
-_routines: dict[tuple[Functions, bool], Routine] = {}
-
-
-class MuscleActuator(Force):
+class MuscleActuator(ThroughTransmission):
     """MuJoCo's muscle along a transmission. Its activation is a z.
 
     Parameters
@@ -146,7 +140,7 @@ class MuscleActuator(Force):
     name : str, optional
     """
 
-    reads_positions_only = False
+    make = staticmethod(_make)
 
     def __init__(
         self,
@@ -181,53 +175,6 @@ class MuscleActuator(Force):
     get_default_control, set_default_control, get_control, set_control = parameters.scalar(
         "control", "", checks.finite, "the control: the excitation", given_as="default", invalidates=Stage.DYNAMICS
     ).accessors()
-
-    @property
-    def routine(self) -> Routine:  # type: ignore[override]
-        """What computes it: compiled when a model first has a muscle along a transmission of this kind."""
-        key = self._transmission.FUNCTIONS, self._activates
-        if key not in _routines:
-            _routines[key] = by_address(_make(*key), with_z=self._activates)
-        return _routines[key]
-
-    @property
-    def num_z(self) -> int:  # type: ignore[override]
-        """One where it has an activation of its own."""
-        return int(self._activates)
-
-    @property
-    def reads_z(self) -> bool:  # type: ignore[override]
-        """Whether it has."""
-        return self._activates
-
-    @property
-    def reads_time(self) -> bool:
-        """The path's functions are of coordinates."""
-        return False
-
-    def reach(self) -> tuple[list[int], list[int]] | None:
-        """What its transmission names."""
-        return self._transmission.reach()
-
-    def calc_lines(self, state: State) -> list[Line]:
-        """The transmission's, where it is a path."""
-        return self._transmission.calc_lines(state)
-
-    def get_transmission(self) -> Transmission:
-        """What it acts through."""
-        return self._transmission
-
-    def get_activation(self, state: State) -> float | None:
-        """Its z in this state, None where it has none. Needs MODEL."""
-        self._check(state, "get_activation")
-        return float(state.z_values[self.first_z]) if self.num_z else None
-
-    def set_activation(self, state: State, value: float) -> None:
-        """Set its z in this state; `ModelError` where it has none. Needs MODEL."""
-        self._check(state, "set_activation")
-        if not self.num_z:
-            raise ModelError(f"{self!r} has no activation of its own; set_control(state, value) sets it")
-        state.upd_z()[self.first_z] = checks.finite(f"activation of {self._name!r}", value)
 
     def calc_force(self, state: State) -> float:
         """The force along the transmission, below zero where it pulls; zero where it is disabled. Needs VELOCITY."""

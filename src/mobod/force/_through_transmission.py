@@ -1,0 +1,80 @@
+"""What forces of a control through a transmission have in common: the transmission, and an activation that is a z or none."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from ..compiling import Routine
+from ..errors import ModelError
+from ..value import checks
+from ._routine import by_address
+from .base import Force
+from .transmission.base import Functions, Transmission
+
+if TYPE_CHECKING:
+    from ..decoration.rubber_band_line import Line
+    from ..state.state import State
+
+_routines: dict[tuple[Callable[..., Any], Functions, bool], Routine] = {}
+
+
+class ThroughTransmission(Force):
+    """A force of a control and of a transmission's length and speed; its user's class has the law.
+
+    `make` is a static function of the class: ``make(functions, with_z)`` gives the element's kernel for a kind of transmission.
+    """
+
+    INNER = frozenset({"make", "num_z"})
+    reads_positions_only = False
+    make: Callable[[Functions, bool], Callable[..., Any]]
+
+    _transmission: Transmission
+    _activates: bool
+
+    @property
+    def routine(self) -> Routine:  # type: ignore[override]
+        """What computes it: compiled when a model first has such a force with a transmission of this kind."""
+        key = self.make, self._transmission.FUNCTIONS, self._activates
+        if key not in _routines:
+            _routines[key] = by_address(self.make(*key[1:]), with_z=self._activates)
+        return _routines[key]
+
+    @property
+    def num_z(self) -> int:  # type: ignore[override]
+        """One where it has an activation of its own."""
+        return int(self._activates)
+
+    @property
+    def reads_z(self) -> bool:  # type: ignore[override]
+        """Whether it has an activation of its own."""
+        return self._activates
+
+    @property
+    def reads_time(self) -> bool:
+        """The path's functions are of coordinates."""
+        return False
+
+    def reach(self) -> tuple[list[int], list[int]] | None:
+        """What its transmission names."""
+        return self._transmission.reach()
+
+    def calc_lines(self, state: State) -> list[Line]:
+        """The transmission's, where it is a path."""
+        return self._transmission.calc_lines(state)
+
+    def get_transmission(self) -> Transmission:
+        """What it acts through."""
+        return self._transmission
+
+    def get_activation(self, state: State) -> float | None:
+        """Its z in this state, None where it has none. Needs MODEL."""
+        self._check(state, "get_activation")
+        return float(state.z_values[self.first_z]) if self.num_z else None
+
+    def set_activation(self, state: State, value: float) -> None:
+        """Set its z in this state; `ModelError` where it has none. Needs MODEL."""
+        self._check(state, "set_activation")
+        if not self.num_z:
+            raise ModelError(f"{self!r} has no dynamics, and so no activation; set_control(state, value) sets its control")
+        state.upd_z()[self.first_z] = checks.finite(f"activation of {self._name!r}", value)
