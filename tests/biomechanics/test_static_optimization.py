@@ -133,3 +133,62 @@ def test_the_command(leg, swing, tmp_path, capsys, monkeypatch):
     assert "soleus_r" in capsys.readouterr().out
     assert main(["so", str(LEG), "swing.sto"]) == 2
     assert "reserve" in capsys.readouterr().err
+
+
+RESERVES = (
+    """<OpenSimDocument Version="40000"><ForceSet name="reserves"><objects>{actuators}</objects></ForceSet></OpenSimDocument>"""
+)
+ONE = (
+    '<CoordinateActuator name="{0}_reserve"><coordinate>{0}</coordinate><optimal_force>{1}</optimal_force></CoordinateActuator>'
+)
+SETUP = """<OpenSimDocument Version="40000"><AnalyzeTool name="walk"><model_file>{model}</model_file>
+<force_set_files>reserves.xml</force_set_files><initial_time>0.1</initial_time><final_time>0.2</final_time>
+<coordinates_file>swing.sto</coordinates_file><AnalysisSet><objects><StaticOptimization>
+<use_muscle_physiology>false</use_muscle_physiology><activation_exponent>3</activation_exponent>
+</StaticOptimization></objects></AnalysisSet></AnalyzeTool></OpenSimDocument>"""
+
+
+@pytest.fixture
+def folder(leg, swing, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    mb.write_sto("swing.sto", swing)
+    actuators = [ONE.format(name, 20.0 + k) for k, name in enumerate(leg.coordinates)]
+    (tmp_path / "reserves.xml").write_text(RESERVES.format(actuators="".join(actuators)))
+    (tmp_path / "so.xml").write_text(SETUP.format(model=LEG))
+    return tmp_path
+
+
+def test_setup_files_of_opensims_tool_are_what_they_say(folder, leg, swing):
+    """Times, exponent, muscles without physiology, and reserves of a file of forces, each by its coordinate."""
+    assert main(["so", "so.xml", "--quiet", "--output", "a.sto", "--forces", "f.sto"]) == 0
+    reserve = {name: 20.0 + k for k, name in enumerate(leg.coordinates)}
+    settings = {"exponent": 3.0, "muscle_physiology": False, "start": 0.1, "end": 0.2}
+    found = mb.static_optimization(leg, "swing.sto", reserve=reserve, **settings)
+    saved = mb.read_sto("a.sto")
+    assert len(saved) == 6 and saved.labels == found.activations.labels
+    for name in saved.labels:
+        assert_allclose(saved[name], found.activations[name], atol=1e-9)
+    other = mb.static_optimization(leg, "swing.sto", reserve=20.0, **settings)
+    assert max(abs(other.activations[name] - saved[name]).max() for name in saved.labels) > 1e-4
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("StaticOptimization", "MuscleAnalysis", "the analysis StaticOptimization is known; there is none"),
+        (">3</activation_exponent>", ">three</activation_exponent>", "<activation_exponent> is a number, not 'three'"),
+        ("reserves.xml", "nowhere.xml", "nowhere.xml"),
+    ],
+)
+def test_what_is_wrong_with_a_setup_is_said(folder, capsys, old, new, message):
+    text = (folder / "so.xml").read_text()
+    assert old in text
+    (folder / "so.xml").write_text(text.replace(old, new))
+    assert main(["so", "so.xml", "--output", "a.sto"]) == 2
+    assert message in capsys.readouterr().err and not (folder / "a.sto").exists()
+
+
+def test_an_actuator_that_is_none_of_a_coordinate_is_refused_by_name(folder, capsys):
+    (folder / "reserves.xml").write_text(RESERVES.format(actuators='<PointActuator name="FX"/>'))
+    assert main(["so", "so.xml", "--output", "a.sto"]) == 2
+    assert "reserves.xml:1: PointActuator 'FX' is no CoordinateActuator" in capsys.readouterr().err
