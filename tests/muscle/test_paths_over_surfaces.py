@@ -132,7 +132,6 @@ def test_power_is_force_times_speed_and_arms_are_the_gradient(leg, rng):
                 assert_allclose((lengths[0] - lengths[1]) / (2.0 * h), speed, rtol=1e-6, atol=2e-6, err_msg=name)
 
 
-@pytest.mark.exhaustive
 def test_lanes_and_tangents_are_those_of_a_state(leg, rng):
     model = mb.load_osim(leg)
     state = model.default_state()

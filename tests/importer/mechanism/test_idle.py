@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import math
+import warnings
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mobod.importer.mechanism.description import Axis, Joint, Link, Mechanism
+import mobod as mb
+from mobod.importer.mechanism import Axis, Joint, Link, Mechanism, Options, build
 from mobod.importer.mechanism.idle import find_idle
 from mobod.importer.mechanism.order import find_order
 from mobod.importer.parts import MASSLESS, LinkMass, rotation_matrix
 from mobod.importer.urdf.describe import KINDS
-from mobod.value import Transform
+from mobod.value import Rotation, Transform
 
 SOLID = LinkMass(1.0, np.array([0.1, 0.2, 0.3]), np.diag([1.0, 2.0, 2.5]))
 POINT = LinkMass(1.0, np.array([0.0, 0.0, -1.0]), np.zeros((3, 3)))
@@ -189,3 +191,40 @@ def test_what_is_found_is_what_makes_the_mass_matrix_singular(parts, seed):
     assert bool(found) != is_regular(mass_matrix(tree, masses, [], rng))
     for name in found:  # none is welded without need
         assert not is_regular(mass_matrix(tree, masses, [other for other in found if other != name], rng))
+
+
+KINDS_OF_JOINTS = ("fixed", "revolute", "prismatic", "screw", "planar", "universal", "ball", "free")
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_what_is_built_has_a_regular_mass_matrix_whatever_the_kinds_and_the_ends_that_joints_are_reached_from(seed, rng):
+    """Random trees of all kinds, joints from either end, links of every kind of mass: by the mass matrix of what is built."""
+    mechanism = Mechanism("", "tree", {"base": Link("base", static=True)}, {})
+    names = ["base"]
+    for number in range(1, 7):
+        name, other = f"l{number}", str(rng.choice(names))
+        mass = [SOLID, SOLID, POINT, ROD_ALONG_Z, MASSLESS][rng.integers(5)]
+        mechanism.links[name] = Link(name, mass, mass_place="somewhere", place="somewhere")
+        axes = np.linalg.qr(rng.normal(size=(3, 3)))[0].T
+        X_PJ, X_CJ = (Transform(Rotation.about_axis(rng.uniform(-2, 2), rng.normal(size=3)), rng.normal(size=3)) for _ in "PC")
+        ends = (other, name) if rng.random() < 0.6 else (name, other)
+        joint = Joint(
+            f"j{number}", str(rng.choice(KINDS_OF_JOINTS)), *ends, X_PJ=X_PJ, X_CJ=X_CJ, advance=0.3, place="somewhere"
+        )
+        joint.axes = [Axis(axes[0]), Axis(axes[1])] if joint.kind == "universal" else [Axis(axes[0])]
+        mechanism.joints[joint.name] = joint
+        names.append(name)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        model = build(mechanism, Options(), (0.0, 0.0, -9.8))
+    state = model.default_state()
+    state.q = rng.uniform(0.2, 1.2, len(state.q))
+    model.system.project(state)  # quaternions
+    model.system.realize(state, mb.Stage.POSITION)
+    assert is_regular(model.matter.calc_m(state))
+    welded = [
+        joint.name
+        for joint in mechanism.joints.values()
+        if joint.kind != "fixed" and not {joint.name, f"{joint.name}[0]"} & set(model.coordinates)
+    ]
+    assert len([line for line in model.report if "and is welded" in line]) == len(welded)

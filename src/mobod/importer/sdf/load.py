@@ -74,7 +74,8 @@ def load_sdf(
         Whether links touch each other: collision shapes become surfaces of contact, see `load_urdf`, which has these too.
         Unless given they do not, and a warning says so.
     collision_material, link_materials, collision_meshes, exclude_overlapping
-        See `load_urdf`. Links of one model touch each other only if its ``<self_collide>`` says so.
+        See `load_urdf`. Links of one model touch each other only if its ``<self_collide>`` says so, those that a joint connects
+        not even then.
 
     Returns
     -------
