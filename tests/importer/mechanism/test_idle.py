@@ -228,3 +228,58 @@ def test_what_is_built_has_a_regular_mass_matrix_whatever_the_kinds_and_the_ends
         if joint.kind != "fixed" and not {joint.name, f"{joint.name}[0]"} & set(model.coordinates)
     ]
     assert len([line for line in model.report if "and is welded" in line]) == len(welded)
+
+
+def chain(*joints):
+    """Base, a link without mass, a link with: two joints between them, whose lines the tests choose."""
+    mechanism = Mechanism("", "chain", {"base": Link("base", static=True)}, {})
+    mechanism.links |= {"between": Link("between"), "end": Link("end", SOLID)}
+    for name, joint in zip("ab", joints, strict=True):
+        joint.name, mechanism.joints[name] = name, joint
+    order = find_order(mechanism).branches
+    masses = {name: link.mass for name, link in mechanism.links.items()}
+    return [branch.joint.name for branch in find_idle(order, masses, {"base"}).branches]
+
+
+#: Poses of the link between: of the first joint in the base, which is the second's line too, and anywhere else.
+LINE = Transform(Rotation.about_axis(0.7, (1, 2, 3)), (0.3, -0.2, 0.5))
+ELSEWHERE = Transform(Rotation.about_axis(-1.1, (2, -1, 1)), (-0.4, 0.6, 0.1))
+
+
+def about(kind, parent, child, X_PJ, X_CJ, *axes, advance=0.0):
+    return Joint("", kind, parent, child, X_PJ=X_PJ, X_CJ=X_CJ, axes=[Axis(axis) for axis in axes], advance=advance)
+
+
+@pytest.mark.parametrize("way", ["outward", "inward"])
+def test_two_hinges_on_one_line_are_one_too_many_wherever_the_links_have_their_frames(way):
+    """Whether the second is said from the inner or from the outer link; a little apart they are not."""
+    for frame, expected in ((ELSEWHERE, ["a"]), (ELSEWHERE @ Transform((0.1, 0.0, 0.0)), [])):
+        ends = [("between", frame), ("end", LINE)] if way == "outward" else [("end", LINE), ("between", frame)]
+        (parent, X_PJ), (child, X_CJ) = ends
+        first = about("revolute", "base", "between", LINE, ELSEWHERE, Z)
+        assert chain(first, about("revolute", parent, child, X_PJ, X_CJ, Z)) == expected
+
+
+@pytest.mark.parametrize(("axis", "expected"), [(Y, ["a"]), (Z, [])])
+def test_a_universal_joint_turns_about_its_second_axis_in_the_outer_link(axis, expected):
+    """A hinge along the second axis is one too many, one across both makes a ball joint of it."""
+    first = about("universal", "base", "between", LINE, ELSEWHERE, X, Y)
+    assert chain(first, about("revolute", "between", "end", ELSEWHERE, LINE, axis)) == expected
+
+
+@pytest.mark.parametrize(("kind", "advance", "expected"), [("screw", 0.3, ["a"]), ("screw", 0.2, []), ("revolute", 0.0, [])])
+def test_a_screw_and_what_is_on_its_line(kind, advance, expected):
+    """Another of the same pitch is one too many; of another one, or a hinge, both make a cylindrical joint."""
+    first = about("screw", "base", "between", LINE, ELSEWHERE, Z, advance=0.3)
+    assert chain(first, about(kind, "between", "end", ELSEWHERE, LINE, Z, advance=advance)) == expected
+
+
+@pytest.mark.parametrize(("place", "expected"), [((0.3, 0.4, 0.9), ["j"]), ((0.0, 0.0, 0.0), [])])
+def test_a_point_mass_is_moved_where_it_is_off_the_hinges_line(place, expected):
+    """The line is beside the link's origin: through (0.3, 0.4) along z."""
+    mechanism = Mechanism("", "one", {"base": Link("base", static=True)}, {})
+    mechanism.links["point"] = Link("point", LinkMass(1.0, np.array(place), np.zeros((3, 3))))
+    mechanism.joints["j"] = about("revolute", "base", "point", LINE, Transform((0.3, 0.4, 0.0)), Z)
+    mechanism.joints["j"].name = "j"
+    masses = {name: link.mass for name, link in mechanism.links.items()}
+    assert [one.joint.name for one in find_idle(find_order(mechanism).branches, masses, {"base"}).branches] == expected
