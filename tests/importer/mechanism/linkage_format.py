@@ -27,6 +27,7 @@ def load_linkage(path, *, gravity=(0.0, -9.81, 0.0), strict=False, joint_damping
         geared = pair.get("geared")
         axis = Axis(
             pair.get("axis", (0.0, 0.0, 1.0)),
+            *pair.get("limits", (-np.inf, np.inf)),
             damping=pair.get("damping", 0.0),
             start=pair.get("start", 0.0),
             mimic=None if geared is None else Mimic(geared["to"], multiplier=geared["ratio"]),

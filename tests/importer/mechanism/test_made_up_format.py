@@ -99,3 +99,11 @@ def test_its_faults_are_named_with_the_place(load):
         load(FOUR_BAR, strict=True)
     with pytest.raises(mb.ModelError, match=r"no format that can be read has files that end in '\.toml'"):
         formats.find_format("b.toml")
+
+
+def test_a_joint_that_closes_a_loop_starts_where_the_loop_is_closed(load):
+    """Its own limits leave zero out; a joint of the tree would start at them."""
+    model = load(FOUR_BAR.replace("at = [[0, 1.5, 0], [2, 0, 0]]", "at = [[0, 1.5, 0], [2, 0, 0]]\nlimits = [0.2, 1.0]"))
+    state = model.default_state()
+    model.system.realize(state, mb.Stage.POSITION)
+    assert "C" in model.stops and np.abs(state.q_err).max() < 1e-14

@@ -109,11 +109,14 @@ def _weigh(matter: SimbodyMatterSubsystem) -> dict[int, float]:
     return {index: _GRAVITY * mass for index, mass in masses.items()}
 
 
-def put_inside(mechanism: Mechanism, coordinates: Sequence[Coordinate], mimic: bool) -> None:
-    """Start coordinates that are outside their limits at these, lest stops throw them out with a bang."""
+def put_inside(mechanism: Mechanism, coordinates: Sequence[Coordinate], closing: Collection[str], mimic: bool) -> None:
+    """Start coordinates that are outside their limits at these, lest stops throw them out with a bang.
+
+    Not those of joints that are *closing* loops: these start where the loop is closed.
+    """
     for one in coordinates:
         low, high = one.axis.lower, one.axis.upper
-        if not low < high or (mimic and one.axis.mimic is not None):
+        if not low < high or one.joint.name in closing or (mimic and one.axis.mimic is not None):
             continue
         q = one.get_default()
         inside = min(max(q, low), high)

@@ -86,7 +86,7 @@ def build(mechanism: Mechanism, options: Options, gravity: ArrayLike) -> Model:
     )
     add_forces(model, mechanism, coordinates, options)
     if options.joint_limits:
-        put_inside(mechanism, coordinates, options.mimic)
+        put_inside(mechanism, coordinates, made.constraints, options.mimic)
     couple(model, mechanism, made.axes, options)
     if options.collision:
         surfaces.add_surfaces(model, mechanism, order, welded, materials, options, looks.finder)
