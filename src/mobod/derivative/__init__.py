@@ -1,1 +1,1 @@
-"""Derivatives of the dynamics: of bodies by sweeps, of elements and constraints locally, and of all else as Jacobian-vector products."""
+"""Derivatives of the dynamics: of bodies by sweeps, of elements and constraints locally, and Jacobian-vector products."""

@@ -117,13 +117,13 @@ def jvp(
                 getattr(record, name).rates_of_tangents[: len(seed), 0, :count] = seed[:, columns]
             with _seeded(record, of_model[columns]):
                 status = evaluate(record, asked)
-            if status:
-                state.system.explain(state, status)
-            if observe is not None:
-                observe(record, columns)
-            for name, field in fields.items():
-                of_field = field.tangents if along is None else field.rates_of_tangents
-                found[name][..., columns] = of_field[: outputs[name], :, :count]
+                if status:
+                    state.system.explain(state, status)
+                if observe is not None:
+                    observe(record, columns)
+                for name, field in fields.items():
+                    of_field = field.tangents if along is None else field.rates_of_tangents
+                    found[name][..., columns] = of_field[: outputs[name], :, :count]
     return {name: part[:, 0] if part.shape[1] == 1 else part for name, part in found.items()}
 
 

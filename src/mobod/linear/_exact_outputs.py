@@ -124,7 +124,7 @@ class ExactOutputs:
 
     def differentiate(self, output: Callable[[Fields], Any], by: Fields) -> Array:
         """Derivatives of an output ``(size, n)``, from those of the fields."""
-        found, n = [], by["u"].shape[-1]
+        found, n = [], by["u"].shape[-1] if by else 0
         for k in range(n):
             x = {name: value + (_STEP * 1j * by[name][..., k] if name in by else 0.0) for name, value in self._values.items()}
             found.append(np.ravel(np.imag(output(x)) / _STEP))
