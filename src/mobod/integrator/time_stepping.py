@@ -314,6 +314,7 @@ class TimeStepping(Integrator):
             if clipped:
                 h = end - time
             counts[rk.ATTEMPTS] += 1
+            self._begin_step(time)
             y, errors, status = self._attempt(time, h)
             error = np.inf
             if status == rk.DONE:

@@ -175,11 +175,6 @@ def finish_at(block: Any, work: Any, control: Any, counts: Any, time: float, y: 
     return DONE
 
 
-def begin_step_of(model: Any, time: float) -> int:
-    """`begin_step`, called from Python only: no compiled part needs it."""
-    return begin_step(model, time)
-
-
 def stepping(method: Method, name: str) -> Kernel:
     """Make the loop over steps of a method, whose name names the compiled code."""
     attempt, plan, find_error, accept, refuse = method.attempt, method.plan, method.find_error, method.accept, method.refuse
