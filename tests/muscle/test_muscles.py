@@ -268,6 +268,7 @@ def test_an_excitation_is_a_function_of_time():
     ends = run.states[-1].z[0]
     a, n = float(state.z[0]), 20000
     for k in range(n):  # midpoint rule of the activation's own equation
+
         def slope(t, a):
             e, scale = float(ramp.calc_value([t])), 0.5 + 1.5 * a
             return (e - a) / (0.010 * scale if e > a else 0.040 / scale)

@@ -1,7 +1,9 @@
 """What muscles of several kinds share, of any scalar: where their numbers are, pennation of fixed width, activation.
 
 Integers: 1 where activation is a variable z, else 0; 1 where the tendon stretches, else 0; a choice of the kind's own; the
-number of a function of time that is added to the excitation, or -1; then the path's. Numbers: h and the shortest fiber; the parameters of every muscle; the kind's own; the path's ratio and numbers.
+number of a function of time that is added to the excitation, or -1; then the path's.
+
+Numbers: h and the shortest fiber; the parameters of every muscle; the kind's own; the path's ratio and numbers.
 
 h = lopt sin alpha0       the fiber's width, which stays       cos phi = sqrt(1 - (h / l)^2)
 a' = (e - a) / tau        tau = tau_a (1/2 + 3/2 a) where e > a, else tau_d / (1/2 + 3/2 a)

@@ -42,9 +42,11 @@ def area(model: Any, n: int, pieces: int, x: Any) -> Any:
 def numbers_of(what: str, curve: Any, pieces: int, counts_from: float) -> list[float]:
     """Those of a curve of `mobod.function` that is made of cubics or less: a spline, or straight pieces."""
     if not isinstance(curve, Piecewise) or curve.get_max_derivative_order() > 3:
-        raise TypeError(f"{what} is a curve of cubic or straight pieces, such as mobod.function.SimmSpline(x, y), not {curve!r}")
-    starts, table = curve._starts, curve._table
-    n = len(starts)
+        raise TypeError(
+            f"{what} is a curve of cubic or straight pieces, such as mobod.function.SimmSpline(x, y), not {curve!r}"
+        )
+    (size, n), packed = curve.pack()
+    starts, table = np.array(packed[:n]), np.array(packed[n:]).reshape(size, n)
     if n > pieces:
         raise ModelError(f"{what} has {n - 1} points; there is room for {pieces - 1}")
     cubic = np.zeros((4, n))

@@ -248,6 +248,7 @@ class Muscle(Force):
         return self._drive is not None
 
     def pack_integers(self) -> list[int]:
+        """Its integers, with the number of the function that drives it."""
         found = super().pack_integers()
         if self._drive is not None:
             found = [*found]

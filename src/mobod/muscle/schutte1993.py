@@ -14,7 +14,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-
 from ..algebra.arrays import ArrayLike
 from ..algebra.scalar import exp, load, one, sqrt, where, zero
 from ..compiling import generic
@@ -211,7 +210,9 @@ class Schutte1993(Muscle):
         set_default_activation_rise,
         get_activation_rise,
         set_activation_rise,
-    ) = parameters.scalar("activation_rise", "", checks.not_negative, "c1, how fast activation grows with excitation").accessors()
+    ) = parameters.scalar(
+        "activation_rise", "", checks.not_negative, "c1, how fast activation grows with excitation"
+    ).accessors()
     (
         get_default_activation_fall,
         set_default_activation_fall,

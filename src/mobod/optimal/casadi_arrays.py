@@ -24,8 +24,8 @@ def array_callback() -> Any:
         raise ImportError("CasADi is not installed: pip install 'mobod[casadi]'") from None
     except ImportError as error:
         raise ImportError(
-            f"CasADi is installed and cannot be loaded: {error}. The wheel of OpenSim has a CasADi of its own: the two cannot be "
-            "in one process"
+            f"CasADi is installed and cannot be loaded: {error}. The wheel of OpenSim has a CasADi of its own: the two cannot "
+            "be in one process"
         ) from error
 
     class ArrayCallback(casadi.Callback):
