@@ -495,7 +495,7 @@ class TimeStepping(Integrator):
         """All that may touch, and friction of known normal force."""
         matter = self.system.get_matter_subsystem()
         rows = constraints_of(state)
-        frictions = []
+        frictions: list[tuple[str, Array, float]] = []
         if self._stepped:
             touching, frictions = rows_of_surfaces(self._stepped, state, h)
             rows = joined([rows, touching])

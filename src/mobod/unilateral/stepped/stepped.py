@@ -135,17 +135,19 @@ class Stepped:
             np.add.at(J[3 * i : 3 * i + 3].T, speed_at[space.columns[begin:end]], space.coefficients[:, begin:end].T)
         kinds, labels = space.pairs[:n, names.KIND], self._labels(n)
         which = np.flatnonzero(kinds == names.CONTACT)
-        points, J = space.points[which], J.reshape(n, 3, state.tree.nu)
+        points, blocks = space.points[which], J.reshape(n, 3, state.tree.nu)
         before, last = self._normals
         resistances = []
-        for i in np.flatnonzero(kinds != names.CONTACT):
-            limit = space.points[i, names.ARM] * before.get(labels[space.pairs[i, names.OF]], 0.0) * h / last
-            resistances.append((labels[i], J[i, 1:] if kinds[i] == names.ROLLING else J[i, 1:2], limit))
+        for k in np.flatnonzero(kinds != names.CONTACT).tolist():
+            limit = space.points[k, names.ARM] * before.get(labels[space.pairs[k, names.OF]], 0.0) * h / last
+            resistances.append((labels[k], blocks[k, 1:] if kinds[k] == names.ROLLING else blocks[k, 1:2], float(limit)))
         return DenseRows(
-            J[which].reshape(-1, J.shape[2]),
-            *(points[:, column].copy() for column in (names.FRICTION, names.COMPLIANCE, names.TARGET)),
+            blocks[which].reshape(-1, state.tree.nu),
+            points[:, names.FRICTION].copy(),
+            points[:, names.COMPLIANCE].copy(),
+            points[:, names.TARGET].copy(),
             points[:, names.DRIFT : names.DRIFT + 2].copy(),
-            [labels[i] for i in which],
+            [labels[k] for k in which],
             resistances,
         )
 
