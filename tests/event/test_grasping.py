@@ -20,9 +20,7 @@ def arm(seed=SEED):
     hand = mb.mobilizer.Pin(upper, part, X_PF=mb.Transform(mb.Rotation.about_axis(0.7, "x"), (0, 0.6, 0)), name="hand")
     small = mb.body.Rigid(mb.MassProperties(0.7, (0.02, 0, 0), mb.Inertia(0.02, 0.03, 0.04)))
     stone = mb.mobilizer.Free(matter.ground, small, name="stone")
-    grip = mb.constraint.Weld(
-        hand, mb.Transform((0.1, 0.2, 0)), stone, mb.Transform(), disabled_by_default=True, name="grip"
-    )
+    grip = mb.constraint.Weld(hand, mb.Transform((0.1, 0.2, 0)), stone, mb.Transform(), disabled_by_default=True, name="grip")
     state = system.realize_topology()
     state.u = rng.normal(size=len(state.u))
     stone.set_q_to_fit_translation(state, rng.normal(size=3))
@@ -71,7 +69,7 @@ def test_a_mass_that_sticks_is_the_body_that_is_welded_on(seed):
     welded = stepper_of(system, state)
     grip.attach(welded.state)
 
-    other, start, own_hand, own_stone, _ = arm(seed)
+    other, start, own_hand, *_ = arm(seed)
     stepper = stepper_of(other, start)
     own_hand.attach_mass(stepper.state, load, V, w)
     assert np.abs(stepper.state.u[:8] - welded.state.u[:8]).max() < 1e-11

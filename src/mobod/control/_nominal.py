@@ -42,7 +42,9 @@ class NominalSystem:
                 continue
             other = there.get(body.name)
             if other is None:
-                raise ModelError(f"{body!r} of the model has no counterpart: mobilizers of the plant and of its model go by name")
+                raise ModelError(
+                    f"{body!r} of the model has no counterpart: mobilizers of the plant and of its model go by name"
+                )
             if type(other) is not type(body) or other.facts.num_q != body.facts.num_q:
                 raise ModelError(f"{body!r} of the model and {other!r} of the plant, of one name, are of different kinds")
             if body.interpreter is not None:
@@ -81,9 +83,7 @@ class NominalSystem:
         """The plant's mobilities that the model has, in the model's order."""
         of_model = {there: here for here, there in self.counterparts.items()}
         bodies = plant.get_matter_subsystem().body_list
-        return [
-            (bodies[of_model[one.index]], which) for one in self.bodies for which in range(one.facts.num_u)
-        ]
+        return [(bodies[of_model[one.index]], which) for one in self.bodies for which in range(one.facts.num_u)]
 
     def numbers_of(self, pairs: list[int]) -> list[float]:
         """The numbers of mobilities among the model's, of bodies of the plant and their numbers one after the other.

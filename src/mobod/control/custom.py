@@ -383,7 +383,9 @@ class Custom(Force):
             "memory": (sampling.MEMORY, (len(self._memory),), (len(self._memory), place)),
             "parameters": (sampling.NUMBERS, (self._num_parameters,), (self._num_parameters, first_own)),
         }
-        shapes = {name: one.shape(nq, nu) if one.is_of_model else one.shape(own_nq, own_nu) for name, one in self._inputs.items()}
+        shapes = {
+            name: one.shape(nq, nu) if one.is_of_model else one.shape(own_nq, own_nu) for name, one in self._inputs.items()
+        }
         if nominal is not None:
             packing.say(sampling.NOMINAL, 0, self.nominal_number)
             packing.first_of_model = packing.work
