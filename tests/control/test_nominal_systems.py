@@ -175,7 +175,7 @@ def test_a_linear_model_goes_through_a_law_with_a_model():
 def test_models_that_do_not_fit_are_refused():
     system = arm()
     other = mb.examples.double_pendulum.build()[0]
-    with pytest.raises(TypeError, match="has to be a mobod.MultibodySystem"):
+    with pytest.raises(TypeError, match=r"has to be a mobod\.MultibodySystem"):
         mb.control.GravityCompensation(system.forces, sample_time=T, model="arm")
     with pytest.raises(mb.ModelError, match="plant itself"):
         mb.control.GravityCompensation(system.forces, sample_time=T, model=system)

@@ -41,7 +41,9 @@ class Packing:
 
     def ask_model(self, kind: int, size: int, *own: int) -> int:
         """Ask the nominal system for an input; where it will be in the scratch."""
-        return self.first_of_model + self.controller.nominal.ask(kind, size, *own)
+        nominal = self.controller.nominal
+        assert nominal is not None  # as the input says that it is of the model
+        return self.first_of_model + nominal.ask(kind, size, *own)
 
     def say(self, kind: int, out: int, *own: int) -> None:
         """The integers of an input, or of something that changes one."""
@@ -129,14 +131,15 @@ class OfAFrame(Input):
     def adopt(self, controller: Custom) -> None:
         self._of_model = controller.nominal is not None and controller.nominal.has(self.body)
         if self._of_model:
-            self._index = self.body.index
+            self._index = int(getattr(self.body, "index"))  # noqa: B009
             return
         self._index = body_index(controller.get_force_subsystem(), f"body of {type(self).__name__}", self.body)
 
     def pack(self, packing: Packing, size: int) -> int:
         station = self.station.tolist()
-        if self._of_model:
-            return packing.ask_model(self.KIND, size, self._index, packing.controller.nominal.keep(station))
+        nominal = packing.controller.nominal
+        if self._of_model and nominal is not None:
+            return packing.ask_model(self.KIND, size, self._index, nominal.keep(station))
         return packing.ask(self.KIND, size, self._index, packing.keep(station))
 
 

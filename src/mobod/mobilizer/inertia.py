@@ -133,7 +133,7 @@ class HasInertia(Kinematics):
         load : MassProperties
             About the body's origin and in its frame, where it is now.
         velocity : (3,) array_like, optional
-            Of the load's mass center before, in Ground; zero for what lies at rest. It moves with the body already unless given.
+            Of the load's mass center before, in Ground; zero for what lies at rest. Unless given, it moves with the body.
         angular_velocity : (3,) array_like
             Of the load before, in Ground, where *velocity* is given.
 

@@ -32,7 +32,8 @@ class Event(NamedTuple):
     kind : str
         ``"triggered"`` where a witness changed sign, ``"scheduled"`` where a handler was due; and what followed, at the same
         time: ``"locked"``, ``"unlocked"``, ``"enabled"`` or ``"disabled"`` of a constraint, ``"driven"`` or ``"let go"`` by a
-        motion, ``"attached"`` or ``"detached"`` of a mass, ``"struck"`` by an impact, ``"closed"``, ``"opened"``, ``"stuck"``, ``"slid"`` of a unilateral contact.
+        motion, ``"attached"`` or ``"detached"`` of a mass, ``"struck"`` by an impact, ``"closed"``, ``"opened"``,
+        ``"stuck"``, ``"slid"`` of a unilateral contact.
     direction : str
         ``"rising"`` or ``"falling"``, of a witness.
     witness : str

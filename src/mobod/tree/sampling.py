@@ -10,7 +10,7 @@ time, the least and the largest effort of each mobility, then what inputs say.
 
 What a controller computes with a nominal system of its own is in `tree/nominal.py`.
 
-`gather` fills in the inputs (of a record with tangents, too, for `system.law_derivatives`), the law, which is a routine of its
+`gather` fills in the inputs (of a record with tangents, too, for `derivative.laws`), the law, which is a routine of its
 user's, makes efforts of them, and `keep` remembers these. A sample is due at multiples of the sample time, the first at the
 beginning of a run.
 """
@@ -240,6 +240,7 @@ def _input(model: Any, i: int, x: int, at: int, j: int) -> None:
 
 @generic
 def copy_rows(model: Any, field: Any, first: int, out: int, n: int) -> None:
+    """N numbers of a field into the scratch."""
     for k in range(n):
         store(model.control_work, out + k, 0, load(field, first + k, 0))
 
