@@ -1,7 +1,7 @@
 """Car: a family car with suspension and four tyres changes lanes at 80 km/h, by a driver who follows a path.
 
-Each wheel hangs on a carrier that slides along the body's z, with spring, damper and anti-roll bar; the front ones steer. The tyres
-are by Pacejka's Magic Formula. The path is that of a double lane change: 3.5 m to the left, and back.
+Each wheel hangs on a carrier that slides along the body's z, with spring, damper and anti-roll bar; the front ones steer. The
+tyres are by Pacejka's Magic Formula. The path is that of a double lane change: 3.5 m to the left, and back.
 """
 
 import numpy as np
@@ -26,9 +26,9 @@ TIME = 8.0  # that `mobod simulate car` simulates
 
 
 def lane_change() -> np.ndarray:
-    """Points of the path: 3.5 m to the left between 30 and 55 m, and back between 80 and 105 m."""
+    """Points of the path: 3.5 m to the left between 30 and 65 m, and back between 90 and 125 m."""
     x = np.linspace(0.0, 400.0, 401)
-    s = np.clip((x - 30.0) / 25.0, 0.0, 1.0) - np.clip((x - 80.0) / 25.0, 0.0, 1.0)
+    s = np.clip((x - 30.0) / 35.0, 0.0, 1.0) - np.clip((x - 90.0) / 35.0, 0.0, 1.0)
     return np.column_stack([x, 3.5 * s**3 * (10.0 + s * (6.0 * s - 15.0))])
 
 
@@ -42,7 +42,7 @@ def build(
     mb.force.Gravity(forces, matter, (0, 0, -9.81))
     matter.set_show_default_geometry(False)
     body = add_body(matter)
-    steering, driven = [], []
+    steering, driven, wheels = [], [], []
     for axle, x in (("front", AHEAD), ("rear", AHEAD - WHEELBASE)):
         carriers = []
         for side, y in (("left", 0.5 * TRACK), ("right", -0.5 * TRACK)):
@@ -53,11 +53,10 @@ def build(
                 parent = mb.mobilizer.Pin(carrier, knuckle, name=f"steering {side}")
                 steering.append((parent, 0))
             wheel = add_wheel(parent, f"wheel {axle} {side}")
+            wheels.append(wheel)
             if axle == "rear":
                 driven.append((wheel, 0))
-            mb.force.MagicFormulaTyre(
-                forces, wheel, TYRE, axis=(0, 1, 0), road=road, mirrored=y < 0.0, name=f"tyre {axle} {side}"
-            )
+            mb.force.MagicFormulaTyre(forces, wheel, TYRE, road=road, mirrored=y < 0.0, name=f"tyre {axle} {side}")
         bar = mb.force.transmission.Coordinates(forces, [(carriers[0], 0, 1.0), (carriers[1], 0, -1.0)])
         mb.force.TransmissionSpring(forces, bar, stiffness=ROLL_BAR, name=f"{axle} anti-roll bar")
     mb.control.Driver(
@@ -67,9 +66,8 @@ def build(
     state = system.realize_topology()
     body.set_q_to_fit_translation(state, (0.0, 0.0, HEIGHT))
     body.set_u_to_fit_linear_velocity(state, (speed, 0.0, 0.0))
-    for one in matter.bodies[1:]:
-        if one.name.startswith("wheel"):
-            one.set_rate(state, speed / RADIUS)
+    for wheel in wheels:
+        wheel.set_rate(state, speed / RADIUS)
     return system, state
 
 
@@ -100,7 +98,7 @@ def add_carrier(forces: mb.GeneralForceSubsystem, body: mb.MobilizedBody, name: 
     return carrier
 
 
-def add_wheel(parent: mb.MobilizedBody, name: str) -> mb.MobilizedBody:
+def add_wheel(parent: mb.MobilizedBody, name: str) -> mb.mobilizer.Pin:
     """A wheel that turns about y."""
     rim = mb.body.Rigid(mb.MassProperties(WHEEL, (0, 0, 0), mb.UnitInertia.cylinder_along_y(0.8 * RADIUS, 0.1)))
     rim.add_decoration(mb.decoration.Cylinder(RADIUS, 0.1, color="#333333"))

@@ -54,6 +54,8 @@ if TYPE_CHECKING:
 #: Numbers of every tyre: center and axis on the wheel, the road's frame, what friction is multiplied by; R_0, k, c; and its
 #: own from OWN on.
 CENTER, AXIS, ROAD, GRIP, RADIUS, STIFFNESS, DAMPING, OWN = 0, 3, 6, 18, 19, 20, 21, 22
+#: The road's frame unless another is given.
+IN_GROUND = Transform()
 #: t_0, V_0 and V_1, in seconds and m/s.
 _DELAY, _SLOW, _TURNING = 0.01, 1.0, 0.05
 #: Slips beyond which they no longer grow, and a speed that is none.
@@ -297,4 +299,4 @@ class Tyre(Force):
         return np.array([R @ x, R @ np.cross(n, x), R @ n]), origin + R @ at
 
 
-__all__ = ["CENTER", "DAMPING", "GRIP", "OWN", "RADIUS", "STIFFNESS", "Tyre", "adding", "slips"]
+__all__ = ["CENTER", "DAMPING", "GRIP", "IN_GROUND", "OWN", "RADIUS", "STIFFNESS", "Tyre", "adding", "slips"]

@@ -7,8 +7,8 @@ under parabolic pressure, bristles as stiff as C_kappa and C_alpha have it,
     F = mu F_z (3 t - 3 t^2 + t^3) for t < 1, else mu F_z, along s: ahead by s_x, against s_y
     M_z = a mu F_z t (1 - t)^3 s_y's part of s for t < 1, else 0, which turns the wheel towards where it goes
 
-The relaxation lengths are a, of both. M_y is that of rolling resistance, f F_z R_0. Source: Pacejka 2012, Tire and Vehicle Dynamics, 3rd
-edition, 3.2, with stiffnesses that may differ along and across.
+The relaxation lengths are a, of both. M_y is that of rolling resistance, f F_z R_0. Source: Pacejka 2012, Tire and Vehicle
+Dynamics, 3rd edition, 3.2, with stiffnesses that may differ along and across.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from ..state import parameters
 from ..value import Transform, checks
 from ._pools import number
 from ._routine import by_address
-from ._tyre import GRIP, OWN, RADIUS, Tyre, adding, slips
+from ._tyre import GRIP, IN_GROUND, OWN, RADIUS, Tyre, adding, slips
 
 if TYPE_CHECKING:
     from ..mobilizer.base import MobilizedBody
@@ -127,13 +127,14 @@ class BrushTyre(Tyre):
     >>> import mobod as mb
     >>> system = mb.MultibodySystem()
     >>> matter, forces = mb.SimbodyMatterSubsystem(system), mb.GeneralForceSubsystem(system)
-    >>> wheel = mb.mobilizer.Free(matter.ground, mb.body.Rigid(mb.MassProperties(8.0, (0, 0, 0), mb.UnitInertia(0.05, 0.1, 0.05))))
+    >>> rim = mb.body.Rigid(mb.MassProperties(8.0, (0, 0, 0), mb.UnitInertia(0.05, 0.1, 0.05)))
+    >>> wheel = mb.mobilizer.Free(matter.ground, rim)
     >>> tyre = mb.force.BrushTyre(forces, wheel, 0.3, 2e5, longitudinal_stiffness=6e4, cornering_stiffness=4e4)
     >>> state = system.realize_topology()
     >>> wheel.set_q_to_fit_translation(state, (0, 0, 0.29))
     >>> system.realize(state, mb.Stage.VELOCITY)
-    >>> tyre.calc_forces(state)[0].round(0)
-    array([   0.,   -0., 2000.])
+    >>> float(tyre.calc_forces(state)[0, 2].round(6))
+    2000.0
     """
 
     routine = run
@@ -179,7 +180,7 @@ class BrushTyre(Tyre):
         center: npt.ArrayLike = (0.0, 0.0, 0.0),
         axis: npt.ArrayLike = (0.0, 1.0, 0.0),
         road: HeightField | Function | None = None,
-        road_frame: Transform | npt.ArrayLike | None = None,
+        road_frame: Transform | npt.ArrayLike = IN_GROUND,
         grip: float = 1.0,
         disabled_by_default: bool = False,
         name: str | None = None,
@@ -188,7 +189,7 @@ class BrushTyre(Tyre):
             name,
             center=center,
             axis=axis,
-            road_frame=Transform() if road_frame is None else road_frame,
+            road_frame=road_frame,
             grip=grip,
             radius=radius,
             stiffness=stiffness,

@@ -8,9 +8,11 @@ With F_z0 the nominal load times its scale, df = (F_z - F_z0) / F_z0, dp = (p - 
     F_y = F_y0 G_yk + S_Vyk   F_y0 = M(K_y / (C_y D_y), C_y, D_y, E_y; alpha + S_Hy) + S_Vy
     M_z = -t (F_y - S_Vyk) + M_zr + s F_x   M_x, M_y: overturning and rolling resistance
 
-Its coefficients by load, camber and pressure are those of the source, 4.E1 to 4.E78, without turn slip; alpha is tan(alpha)
-and gamma sin(gamma) in MF 6, and the angles themselves in MF 5.2, whose K_y, S_Hy and trail differ. Relaxation lengths are those of the
-file's PTX and PTY, or K_x / C_Fx and K_y / C_Fy by its horizontal stiffnesses. R_e = R_0 - F_z0 / k (D atan(B d) + F d), d = rho k / F_z0.
+Its coefficients by load, camber and pressure are those of the source, 4.E1 to 4.E78, without turn slip. alpha stands for
+tan(alpha) and gamma for sin(gamma) in MF 6, for the angles themselves in MF 5.2, whose S_Hy and trail differ. Relaxation
+lengths are those of the file's PTX and PTY, or K_x / C_Fx and K_y / C_Fy by its horizontal stiffnesses. With d = rho k / F_z0,
+
+    R_e = R_0 - F_z0 / k (D atan(B d) + F d)
 
 Source: Pacejka 2012, Tire and Vehicle Dynamics, 3rd edition, 4.3.2, 7.2; MF 5.2: 2nd edition, 4.3.2. Left out: turn slip,
 the load's dependence on speed and on horizontal forces (QV2, QFCX, QFCY), its second power of deflection (QFZ2) beyond the
@@ -21,7 +23,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 import numpy.typing as npt
 
@@ -34,7 +36,7 @@ from ..value import Transform, checks
 from ._pools import number
 from ._routine import by_address
 from ._tir_file import read_tir
-from ._tyre import GRIP, OWN, RADIUS, STIFFNESS, Tyre, adding, slips
+from ._tyre import GRIP, IN_GROUND, OWN, RADIUS, STIFFNESS, Tyre, adding, slips
 
 if TYPE_CHECKING:
     from ..mobilizer.base import MobilizedBody
@@ -115,7 +117,7 @@ def _load_terms(model: Any, x: int, Fz: Any) -> Any:
 @generic
 def _pure_x(model: Any, x: int, Fz: Any, gamma: Any, kappa: Any) -> Any:
     """F_x0, K_x, and S_Hx."""
-    Fz0, df, dp = _load_terms(model, x, Fz)
+    _, df, dp = _load_terms(model, x, Fz)
     mu = (number(model, x + PDX1) + number(model, x + PDX2) * df) * (1.0 - number(model, x + PDX3) * gamma * gamma)
     mu = mu * (1.0 + number(model, x + PPX3) * dp + number(model, x + PPX4) * dp * dp) * number(model, x + LMUX)
     mu = mu * number(model, x + GRIP)
@@ -146,7 +148,7 @@ def _cornering(model: Any, x: int, Fz: Any, gamma: Any) -> Any:
 @generic
 def _pure_y(model: Any, x: int, Fz: Any, gamma: Any, alpha: Any) -> Any:
     """F_y0, K_y, mu_y, S_Hy, S_Vy, B_y and C_y."""
-    Fz0, df, dp = _load_terms(model, x, Fz)
+    _, df, dp = _load_terms(model, x, Fz)
     K, by_camber = _cornering(model, x, Fz, gamma)
     mu = (number(model, x + PDY1) + number(model, x + PDY2) * df) * (1.0 - number(model, x + PDY3) * gamma * gamma)
     mu = mu * (1.0 + number(model, x + PPY3) * dp + number(model, x + PPY4) * dp * dp) * number(model, x + LMUY)
@@ -195,7 +197,7 @@ def _weakened_y(model: Any, x: int, df: Any, gamma: Any, kappa: Any, alpha: Any,
 @generic
 def _aligning(model: Any, x: int, Fz: Any, gamma: Any, kappa: Any, alpha: Any, of_x: Any, of_y: Any, F: Any) -> Any:
     """M_z. *F* are F_x, F_y, and F_y without S_Vyk; *of_x* is K_x, *of_y* what `_pure_y` gives beside F_y0."""
-    Fz0, df, dp = _load_terms(model, x, Fz)
+    _, df, dp = _load_terms(model, x, Fz)
     K, _, SH, SV, By, Cy = of_y
     R0, nominal, is_5 = number(model, x + RADIUS), number(model, x + FNOMIN), number(model, x + MF5) > 0.5
     bent = _size(gamma)
@@ -260,7 +262,7 @@ def _rolling(model: Any, x: int, Fz: Any, gamma: Any, Fx: Any, Vx: Any) -> Any:
 @generic
 def _relaxation(model: Any, x: int, Fz: Any, gamma: Any, Kx: Any, Ky: Any) -> Any:
     """L_x and L_y."""
-    Fz0, df, _ = _load_terms(model, x, Fz)
+    _, df, _ = _load_terms(model, x, Fz)
     R0, nominal = number(model, x + RADIUS), number(model, x + FNOMIN)
     x5 = Fz * (number(model, x + PTX1) + number(model, x + PTX2) * df) * exp(-number(model, x + PTX3) * df) * R0 / nominal
     t = Fz / (number(model, x + PTY2) * nominal)
@@ -325,8 +327,8 @@ class MagicFormulaTyre(Tyre):
     wheel : MobilizedBody
         The body that turns.
     coefficients : path or mapping
-        A file of TNO's format, MF 5.2 (FITTYP 5, 6, 51, 52), 6.1 or 6.2, or its numbers by name, such as ``{"FNOMIN": 4000, ...}``;
-        in SI units.
+        A file of TNO's format, MF 5.2 (FITTYP 5, 6, 51, 52), 6.1 or 6.2, or its numbers by name in SI units, such as
+        ``{"FNOMIN": 4000, ...}``.
     center, axis : (3,) array_like
         The wheel's center and its spin axis, to the left, in the wheel's frame.
     road : HeightField or Function, optional
@@ -364,13 +366,14 @@ class MagicFormulaTyre(Tyre):
     >>> import mobod as mb
     >>> system = mb.MultibodySystem()
     >>> matter, forces = mb.SimbodyMatterSubsystem(system), mb.GeneralForceSubsystem(system)
-    >>> wheel = mb.mobilizer.Free(matter.ground, mb.body.Rigid(mb.MassProperties(20.0, (0, 0, 0), mb.UnitInertia(0.05, 0.1, 0.05))))
+    >>> rim = mb.body.Rigid(mb.MassProperties(20.0, (0, 0, 0), mb.UnitInertia(0.05, 0.1, 0.05)))
+    >>> wheel = mb.mobilizer.Free(matter.ground, rim)
     >>> tyre = mb.force.MagicFormulaTyre(forces, wheel, mb.examples.car.TYRE)
     >>> state = system.realize_topology()
     >>> wheel.set_q_to_fit_translation(state, (0, 0, tyre.get_radius(state) - 0.02))
     >>> system.realize(state, mb.Stage.VELOCITY)
-    >>> tyre.calc_forces(state)[0].round(0)
-    array([   0.,    0., 4000.])
+    >>> float(tyre.calc_forces(state)[0, 2].round(6))
+    4000.0
     """
 
     routine = run
@@ -384,7 +387,7 @@ class MagicFormulaTyre(Tyre):
         center: npt.ArrayLike = (0.0, 0.0, 0.0),
         axis: npt.ArrayLike = (0.0, 1.0, 0.0),
         road: HeightField | Function | None = None,
-        road_frame: Transform | npt.ArrayLike | None = None,
+        road_frame: Transform | npt.ArrayLike = IN_GROUND,
         grip: float = 1.0,
         mirrored: bool = False,
         inflation_pressure: float | None = None,
@@ -398,7 +401,7 @@ class MagicFormulaTyre(Tyre):
             name,
             center=center,
             axis=axis,
-            road_frame=Transform() if road_frame is None else road_frame,
+            road_frame=road_frame,
             grip=grip,
             radius=of_file["UNLOADED_RADIUS"],
             stiffness=of_file["VERTICAL_STIFFNESS"],

@@ -105,9 +105,10 @@ class Table(FunctionKind):
     values : (n,) or (n, m) array_like
         The values there.
     interpolation : {"smooth", "not-a-knot", "linear", "monotone"}
-        What lies between: cubic pieces with continuous second derivatives (natural splines, or those whose third derivative is
-        continuous at the first and last inner point, too); straight lines, of two arguments with the product of both; or, of one argument, cubic pieces that rise and fall only where the values do (Fritsch and
-        Butland's), with continuous first derivatives.
+        What lies between: cubic pieces with continuous second derivatives, which are natural splines or have continuous third
+        ones at the first and last inner point; straight lines, of two arguments with the product of both; or, of one
+        argument, cubic pieces that rise and fall only where the values do (Fritsch and Butland's), with continuous first
+        derivatives.
     outside : {"extend", "hold"}
         Beyond the ends it goes on straight, or with the value at the end.
     periodic : bool or pair of bool

@@ -61,8 +61,8 @@ def drive(
     -------
     Trajectory
         Of *times*, with the quantities ``motion_forces`` ``(n, nu)``, what the drives exert at each speed, and zero where it is
-        free; ``motion_power`` ``(n,)``; ``u_dot`` ``(n, nu)``; ``reactions`` ``(n, nb, 2, 3)``, torque and force that each joint
-        exerts on its body, at its frame M, in Ground.
+        free; ``motion_power`` ``(n,)``; ``u_dot`` ``(n, nu)``; ``reactions`` ``(n, nb, 2, 3)``, torque and force that each
+        joint exerts on its body, at its frame M, in Ground.
 
     Raises
     ------
@@ -170,7 +170,10 @@ class _Run:
         return Trajectory(
             system=system,
             time=self._times,
-            **{name: columns[name] for name in ("q", "u", "z", "energy")},
+            q=columns["q"],
+            u=columns["u"],
+            z=columns["z"],
+            energy=columns["energy"],
             coordinate_names=coordinate_names(system, state),
             speed_names=speed_names(system, state),
             quantities={name: columns[name] for name in _QUANTITIES},
@@ -202,8 +205,8 @@ class _Run:
                 if halvings == _HALVINGS:
                     values = ", ".join(f"{one.body.name} = {target[id(one)][0].tolist()}" for one in self._driven)
                     raise ConvergenceError(
-                        f"at time {time:.9g} the constraints cannot be fulfilled with {values}: the mechanism does not reach so "
-                        f"far, or *state* is too far from where the motion begins ({error})"
+                        f"at time {time:.9g} the constraints cannot be fulfilled with {values}: the mechanism does not reach "
+                        f"so far, or *state* is too far from where the motion begins ({error})"
                     ) from None
         for level in (_LEVEL.VELOCITY, _LEVEL.ACCELERATION):
             for one in self._driven:
