@@ -2,8 +2,8 @@
 
 A mutant is a copy of a file with one operator, number, condition or statement changed. The tests of its room are run in the
 order in which they speak of what the file defines, the first few by themselves, and stop at the first that fails. What no test
-notices is printed as a difference, and counted in the end; a person has to say whether it matters. The tool works on the checkout
-that it lies in, and puts each file back; use a worktree of its own.
+notices is printed as a difference, and counted in the end; a person has to say whether it matters. The tool works on the
+checkout that it lies in, and puts each file back; use a worktree of its own.
 
 The rooms are those where an unnoticed mistake would be a wrong number: tree, force, constraint, stepping, derivative, importer.
 """
