@@ -19,7 +19,7 @@ from ..state.state import State
 from ..stepping import controller, limits, loop
 from ..stepping import record as rk
 from ..stepping.evaluate import Interpreted
-from ..system.variations import Directions, Variations
+from ..system.forward_sensitivities import Directions, Variations
 from ._carrying import Carrying, Jump, Step, kept_attributes, largest_error, put_back
 from ._following import follow
 from ._unannounced_jumps import UnannouncedJumps
