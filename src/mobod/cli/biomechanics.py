@@ -63,6 +63,7 @@ def add_commands(commands: Any) -> None:
     optimized.add_argument("--exponent", type=float, metavar="P", help="of activations in the sum (default 2)")
     optimized.add_argument("--reserve", type=float, metavar="F", help="optimal force of an actuator on each coordinate")
     optimized.add_argument("--isometric", action="store_true", help="strengths whatever lengths and velocities of fibers are")
+    optimized.add_argument("--elastic", action="store_true", help="let tendons stretch")
     optimized.add_argument("--passive", action="store_true", help="let passive forces of muscles act")
 
     scaled = commands.add_parser(
@@ -194,6 +195,7 @@ def run_so(options: argparse.Namespace) -> None:
         exponent=_first(options.exponent, setup.exponent),
         muscle_physiology=setup.muscle_physiology and not options.isometric,
         passive_force=options.passive,
+        tendon_compliance=options.elastic,
         reserve=setup.reserves or None if options.reserve is None else options.reserve,
         cutoff=options.cutoff or setup.cutoff,
         filter="opensim" if setup.cutoff is not None and options.cutoff is None else "butterworth",
