@@ -799,7 +799,7 @@ class Integrator(Sealed):
                 worst += _diagnosis.strongest_force(self.system, state, which)
             failed = ConvergenceError(
                 f"at time {time:.9g} a step of {step:.3g} still misses accuracy {self.accuracy:g}{worst}: "
-                f"{self.why_too_small()}{singular}. The state is the last good one"
+                f"{_diagnosis.lost_memory(self.system, state) or self.why_too_small()}{singular}. The state is the last good one"
             )
             cause = None
         failed.diagnosis = diagnosis

@@ -72,6 +72,10 @@ class Memory(Measure):
         """How many numbers compiled steps keep of it, the first of which says whether there is anything."""
         raise NotCompiled
 
+    def ring_shape(self) -> tuple[int, int]:
+        """How many samples compiled steps keep of it in a ring, and of how many numbers each is."""
+        return 0, 0
+
     def _check_needs(self) -> None:
         """Refuse to be compiled where the value to remember is known after a step only."""
         if self.needs() > Stage.ACCELERATION:
@@ -97,14 +101,18 @@ class Memory(Measure):
         if self.memory_run is None:
             self._need_subsystem().upd_discrete_variable(state, self._place, value)
             return
-        self.write(state.record.measure_memory, value)
-        self.write(state.record.measure_next, value)
+        self.write(state.record, "measure_memory", value)
+        self.write(state.record, "measure_next", value)
         _store.part(self._need_subsystem(), state).variables[self._place].changes += 1
         state.invalidate_from(int(self._invalidates))
 
-    def write(self, rows: Any, value: Any) -> None:
-        """Write *value* into the record's memory of measures."""
-        rows[self.memory_run, 0] = np.concatenate([[1.0], *(np.ravel(one) for one in value)])
+    def write(self, record: Any, name: str, value: Any) -> None:
+        """Write *value* into a field of the record's: `measure_memory`, or `measure_next` behind it."""
+        getattr(record, name)[self.memory_run, 0] = np.concatenate([[1.0], *(np.ravel(one) for one in value)])
+
+    def what_is_lost(self, state: State) -> str:
+        """What compiled steps had no room for, and the remedy, as a sentence; empty where nothing is missing."""
+        return ""
 
     def next_memory(self, state: State) -> Any:
         """What is remembered after this state, at which the operand is known; found anew each time, as operands may change."""
