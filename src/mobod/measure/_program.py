@@ -19,7 +19,6 @@ from ..value.stage import Stage
 from ._routine import by_address, result
 from .base import Measure, NotCompiled
 from .constant import operation as constant
-from .memory import Memory
 
 if TYPE_CHECKING:
     from ..tree.tree import Tree
@@ -86,7 +85,7 @@ class Program:
             if one.num_z():
                 self._z[id(one)] = at[subsystem]
                 at[subsystem] += one.num_z()
-            if isinstance(one, Memory):
+            if one.memory_size():
                 self.memory[id(one)] = self._memory_size
                 self._memory_size += one.memory_size()
                 capacity, width = one.ring_shape()
@@ -98,8 +97,8 @@ class Program:
         for self.limit in (Stage.DYNAMICS, Stage.ACCELERATION):
             self._found = {}
             for one in acting:
-                self._check(one, "write_step")
                 if one.num_z():
+                    self._check(one, "write_step")
                     one.write_step(self)
             if self._rates:
                 self.call(_rates, len(self._rates) // 3, *self._rates)
@@ -108,8 +107,9 @@ class Program:
         self._num_rate_routines = len(self._routines)
         self._found = {}
         for one in acting:
-            if isinstance(one, Memory):
-                one.write_step(self)
+            if one.memory_size():
+                self._check(one, "write_memory")
+                one.write_memory(self)
         self._runs = [*ends, len(self._rows)]
 
     @staticmethod

@@ -254,7 +254,7 @@ class Delay(Memory):
             raise NotCompiled
         return program.call(operation, *self._integers(program, self._can_use_current, True), results=self.default.size)
 
-    def write_step(self, program: Program) -> None:
+    def write_memory(self, program: Program) -> None:
         self._check_needs()
         program.call(keep, *self._integers(program, True, False))
 

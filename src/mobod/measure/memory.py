@@ -29,14 +29,12 @@ class Memory(Measure):
     A kind provides `looks_at`, the measure that it remembers something of; `_first(state)`, what it remembers where a run
     starts; and `_following(state, kept)`, what it remembers after this state, *kept* being what it does now. What is
     remembered is a tuple that nobody changes. For compiled steps it provides `memory_size`, `_unpacked`, `write_value` and
-    `write_step`.
+    `write_memory`.
     """
 
     #: What a change by hand invalidates.
     _invalidates: ClassVar[Stage] = Stage.DYNAMICS
     _place = -1
-    #: Where the record keeps what is remembered, in a system that is compiled; `MultibodySystem.realize_topology` says it.
-    memory_run: slice | None = None
 
     def initialize(self, state: State) -> None:
         """Forget what this state remembers, and begin anew with what is there now.
@@ -71,10 +69,6 @@ class Memory(Measure):
     def memory_size(self) -> int:
         """How many numbers compiled steps keep of it, the first of which says whether there is anything."""
         raise NotCompiled
-
-    def ring_shape(self) -> tuple[int, int]:
-        """How many samples compiled steps keep of it in a ring, and of how many numbers each is."""
-        return 0, 0
 
     def _check_needs(self) -> None:
         """Refuse to be compiled where the value to remember is known after a step only."""

@@ -227,7 +227,9 @@ class Record(RecordBase):
     measure_calls = index("measure_calls_size", "addresses of the routines of operations, for the record's scalar")
     measure_code = index("measure_code_size", "operations, three integers each; then the integers of their routines")
     measure_numbers = parameter("measure_numbers_size", 1, "factors, amplitudes, stations and so on")
-    measure_rings = index("measure_rings_size", "where rings of samples and their counts are, four integers each: `batch_memory`")
+    measure_rings = index(
+        "measure_rings_size", "where rings of samples and their counts are, four integers each: `batch_memory`"
+    )
     # ---- locks and prescribed motions
     lock_level = index("nb", "`Level` of its lock plus 1; 0 where it is not locked")
     prescribed = index("nb", "source of udot: SOLVED, ZERO, FROM_LOCK or FROM_MOTION of prescribed_mobilities")

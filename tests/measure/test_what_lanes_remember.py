@@ -115,3 +115,34 @@ def test_bad_numbers_of_samples(samples):
     system, _ = mb.examples.double_pendulum.build()
     with pytest.raises((TypeError, ValueError), match="max_samples of a Delay"):
         measure.Delay(system.matter, measure.Time(system.matter), 0.1, max_samples=samples)
+
+
+def test_integrals_of_an_ensemble_begin_with_measures():
+    print("seed", SEED)
+    rng = np.random.default_rng(SEED)
+    system, _ = mb.examples.double_pendulum.build()
+    matter, arm = system.matter, system.matter.bodies["lower"]
+    angle = measure.Coordinate(matter, arm)
+    total = measure.Integrate(matter, angle, 2.0 * angle)
+    most = measure.Maximum(matter, total)
+    state = system.realize_topology()
+    n = 11
+    ensemble = mb.Ensemble(system, n, state=state)
+    ensemble.q, ensemble.u = rng.uniform(-1, 1, (n, 2)), rng.uniform(-2, 2, (n, 2))
+    states = [ensemble.get_state(i) for i in range(n)]
+    assert ensemble.simulate(0.3, accuracy=1e-5).statistics["in_lanes"].all()
+    ensemble.simulate(0.3, accuracy=1e-5)
+    ensemble.realize()
+    for i in range(n):
+        stepper = mb.TimeStepper(system, mb.integrator.RungeKuttaMerson(system, accuracy=1e-5))
+        stepper.initialize(states[i])
+        stepper.step_to(0.3)
+        stepper.initialize(stepper.state.copy())
+        stepper.step_to(0.6)
+        found = [one.get_value(stepper.state) for one in (total, most)]
+        assert [ensemble.get_measures(one)[i] for one in (total, most)] == found
+    ensemble.reset([True] + [False] * (n - 1), q=[0.2, 0.7])
+    kept = ensemble.get_measures(total)[1]
+    ensemble.step(1e-9)
+    ensemble.realize()
+    assert_allclose(ensemble.get_measures(total)[:2], [1.4, kept], rtol=1e-6)
