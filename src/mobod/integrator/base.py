@@ -25,6 +25,7 @@ from ..stepping import beginning, interpolation, loop, rows
 from ..stepping import record as rk
 from ..stepping.evaluate import ALWAYS, FULL_NEWTON, Interpreted, sample_controllers
 from ..system.arguments import check_system
+from ..tree.measures import begin_step
 from ..tree.prescribe import prescribe
 from ..tree.project import project as project_on_manifolds
 from ..tree.realize import advance, advance_holding, dynamics, kinematics, realize
@@ -600,6 +601,14 @@ class Integrator(Sealed):
                 return rk.SUSPECT
             taken += 1
         return rk.REACHED
+
+    def _begin_step(self, time: float) -> None:
+        """Let what remembers begin a step at *time*: for steps that Python takes."""
+        state = self.get_state()
+        if self.system.is_interpreted:
+            Interpreted(self.system, state, self.held).begin_step(time)
+        elif state.tree.remembers:
+            self._call(begin_step)
 
     def arrive_at_end(self) -> None:
         """The loop has returned after a step: the state is at its end, realized, as the step's last evaluation has left it."""

@@ -175,8 +175,7 @@ class TimeStepping(Integrator):
         jobs = super()._jobs(state)
         if self._steps_in_kernels(state):
             row, rows = np.zeros(1), np.zeros((1, 1))
-            space = self._stepped.space
-            arguments = state.block, rows, np.ascontiguousarray(self.table), self.control, self.counts, row, rows, row, space
+            arguments = state.block, rows, self._stepped.space, self.control, self.counts, row, rows, row
             jobs.append(Job(steps.advance, arguments))
         return jobs
 
@@ -254,9 +253,7 @@ class TimeStepping(Integrator):
                 self._stepped.begin(state)
             space = self._stepped.space
             assert space is not None
-            status = self._call(
-                steps.advance, self.work, self._table, self.control, self.counts, times, results, energies, space
-            )
+            status = self._call(steps.advance, self.work, space, self.control, self.counts, times, results, energies)
             self._residual = float(space.measures[names.LARGEST])
             self._problems = int(space.counts[names.PROBLEMS])
             self._problem_counts[:] = space.counts[names.OUTER], space.counts[names.NEWTON]
@@ -317,6 +314,7 @@ class TimeStepping(Integrator):
             if clipped:
                 h = end - time
             counts[rk.ATTEMPTS] += 1
+            self._begin_step(time)
             y, errors, status = self._attempt(time, h)
             error = np.inf
             if status == rk.DONE:

@@ -19,8 +19,7 @@ from ..state.state import State
 from ..stepping import controller, limits, loop
 from ..stepping import record as rk
 from ..stepping.evaluate import Interpreted
-from ..system.variations import Directions, Variations
-from ..tree.measures import begin_step
+from ..system.forward_sensitivities import Directions, Variations
 from ._carrying import Carrying, Jump, Step, kept_attributes, largest_error, put_back
 from ._following import follow
 from ._unannounced_jumps import UnannouncedJumps
@@ -148,15 +147,6 @@ class Variational(Carrying, Integrator):
                 self.leave_at(float(control[rk.TIME]))
                 self._keep(state, S)
         return status
-
-    def _begin_step(self, time: float) -> None:
-        """Let measures that remember begin a step."""
-        state = self._state
-        assert state is not None
-        if self.system.is_interpreted:
-            Interpreted(self.system, state).begin_step(time)
-        elif state.tree.remembers:
-            self._call(begin_step)
 
     def _shortened(self, state: State) -> Step:
         assert self._before is not None

@@ -8,7 +8,7 @@ time, the least and the largest effort of each mobility, then what inputs say.
                       past of sensors that are late
     control_work      1 where the law has come to its end; time; efforts; then the inputs, each where its `OUT` says
 
-`gather` fills in the inputs (of a record with tangents, too, for `system.law_derivatives`), the law, which is a routine of its
+`gather` fills in the inputs (of a record with tangents, too, for `derivative.laws`), the law, which is a routine of its
 user's, makes efforts of them, and `keep` remembers these. A sample is due at multiples of the sample time, the first at the
 beginning of a run.
 """

@@ -312,7 +312,7 @@ class Tree:
         self._num_rate_routines = 0
         #: (nu, nu), made once: with `np.empty` by a name of its own, that halves the cost of a new matrix.
         self.shape_of_m = nu, nu
-        #: What `system.falling` keeps for it.
+        #: What `derivative.analytic` keeps for it.
         self.sweeps: dict[Any, Any] = {}
         #: The number of slots of an outward sweep of columns.
         self.num_slots = 1 + int(self.fields["slot"].max())
