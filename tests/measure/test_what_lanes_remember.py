@@ -106,7 +106,7 @@ def test_samples_that_are_lost_end_the_run():
     system.add_event_handler(Jolt(0.01))
     state = system.realize_topology()
     state.u = 1e-3, 1e-3
-    with pytest.raises(mb.ConvergenceError, match="lost samples that it needs.*max_samples be more than 16"):
+    with pytest.raises(mb.ConvergenceError, match=r"lost samples that it needs.*max_samples be more than 16"):
         mb.simulate(system, state, 1.0)
 
 

@@ -20,7 +20,7 @@ from ..tree import measures
 _COLUMNS, _KEY = 16, 0
 #: All eight lanes, a bit each.
 _ALL = 255
-#: Integers of a ring: where the counts of its samples are, its first row, how many samples it has room for, of how many numbers.
+#: Integers of a ring: where the counts of its samples are, its first row, for how many it has room, the numbers of each.
 _RING = 4
 #: Of a ring's counts: its oldest sample, and the one after its newest.
 _OLDEST, _END = 1, 2

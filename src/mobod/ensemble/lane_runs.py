@@ -18,7 +18,6 @@ from ..force.contact.step_limit import limit_step
 from ..integrator import BDF, Integrator, SemiExplicitEuler, SemiExplicitEuler2, Verlet
 from ..integrator._weights import error_weights
 from ..measure.base import Measure
-from ..measure.base import Measure
 from ..mobilizer import _rates
 from ..state.fields import PARAMETERS
 from ..state.trigger_info import TriggerInfo

@@ -1,10 +1,10 @@
 """Samples of the past in kernels: a measure's values at the ends of past steps, and interpolation between them.
 
-The same as `_history` does in Python. A sample is a row of its time, its values and their rates. Samples are numbered from a run's
-start on. The newest is in the measure's memory, behind the number of the oldest, its own, and whether samples that may be asked for
-had to go; the others lie in a ring of `measure_history`, sample k being row k modulo the ring's capacity. A step adds a row that
-nobody looks at before the next begins, so that what is remembered of its beginning stays as it is, whatever becomes of the step.
-`Delay` gives the integers that say where all this is.
+The same as `_history` does in Python. A sample is a row of its time, its values and their rates. Samples are numbered from a
+run's start on. The newest is in the measure's memory, behind the number of the oldest, its own, and whether samples that may
+be asked for had to go; the others lie in a ring of `measure_history`, sample k being row k modulo the ring's capacity. A step
+adds a row that nobody looks at before the next begins, so that what is remembered of its beginning stays as it is, whatever
+becomes of the step. `Delay` gives the integers that say where all this is.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ PARTS = 2.5
 #: Numbers in memory: whether there are samples, the oldest, the newest, whether some are missing; then the newest sample.
 OLDEST, NEWEST, MISSING, SAMPLE = 1, 2, 3, 4
 #: Integers of the operations: how many values; the places of values and rates, -1 for none; of the memory and of the ring; its
-#: capacity; the place of the delay and of the shortest distance of samples; whether values are joined by straight lines; whether
-#: the present value may be used; the places of the values before a run.
+#: capacity; the place of the delay and of the shortest distance of samples; whether values are joined by straight lines;
+#: whether the present value may be used; the places of the values before a run.
 COUNT, VALUES, RATES, MEMORY, RING, CAPACITY, NUMBERS, LINEAR, LOOKS, BEFORE = range(10)
 
 

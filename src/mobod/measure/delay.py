@@ -75,12 +75,12 @@ class Delay(Memory):
     Notes
     -----
     The source is sampled at the end of each step, and interpolated between: by the cubic of values and derivatives where the
-    source has a derivative, else by that through neighbouring samples. Until as much time has passed as the delay, the value is
-    that of the run's start. Samples are kept as long as they are needed, and no closer together than ``2.5 * delay / max_samples``:
-    where steps are shorter, some share a sample. By default that is a 205th of the delay, which interpolates a sinusoid of one
-    period in a delay to 2e-9 of its amplitude, of ten periods to 2e-5; let `max_samples` be larger for long delays of fast
-    signals. Where that many are exceeded nevertheless, by hundreds of events within a delay, values that are lost are NaN, and
-    the run ends with an error.
+    source has a derivative, else by that through neighbouring samples. Until as much time has passed as the delay, the value
+    is that of the run's start. Samples are kept as long as they are needed, and no closer together than ``2.5 * delay /
+    max_samples``: where steps are shorter, some share a sample. By default that is a 205th of the delay, which interpolates a
+    sinusoid of one period in a delay to 2e-9 of its amplitude, of ten periods to 2e-5; let `max_samples` be larger for long
+    delays of fast signals. Where that many are exceeded nevertheless, by hundreds of events within a delay, values that are
+    lost are NaN, and the run ends with an error.
 
     Where a step is longer than the delay, the time asked for lies in the step that is being taken, whose end is not known yet:
     the value is extrapolated, which is less accurate. Keep steps below the delay (``max_step_size``), or, where the source
@@ -259,7 +259,7 @@ class Delay(Memory):
         program.call(keep, *self._integers(program, True, False))
 
     def _integers(self, program: Program, looks: bool, asks: bool) -> tuple[int, ...]:
-        """What operations are given; whether the present value is looked at, and whether the value before a run is asked for."""
+        """What operations are given; whether they look at the present value, and ask for the value before a run."""
         n, rates = self.default.size, self._uses_rates()
         values, slopes, before = -1, 0 if rates else -1, -1
         if looks:
@@ -296,7 +296,7 @@ class Delay(Memory):
 
 
 def _waits_for(one: Measure, delay: Delay, seen: frozenset[int] = frozenset()) -> bool:
-    """Whether a measure's value is computed from a delay's, through delays too, which have values of their own in a run only."""
+    """Whether a measure's value is computed from a delay's, through delays too, which have their own in a run only."""
     if id(one) in seen:
         return False
     seen = seen | {id(one)}
