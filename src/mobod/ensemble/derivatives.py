@@ -11,17 +11,17 @@ import numpy.typing as npt
 
 from ..algebra.arrays import Array
 from ..algebra.record import LANES
+from ..derivative import products
+from ..derivative import sweep as sweeps
+from ..derivative.analytic import Sweep, Whole, sweep_for, whole_for
 from ..derivative.local import NUMBERS_OF_BLOCK
+from ..derivative.results import put, targets
 from ..derivative.solve import PACKED
 from ..derivative.stiffness import NUMBERS_OF_STIFFNESS
 from ..errors import ConvergenceError, ModelError
-from ..system.analytic_derivatives import Sweep, Whole, sweep_for, whole_for
 from ..system.derivatives import ForwardDynamicsDerivatives, InverseDynamicsDerivatives
-from ..system.derivatives_of_dynamics import put, targets
-from ..tree import forward_dynamics_derivatives as rows
-from ..tree import inverse_dynamics_derivatives as sweeps
 from ..value.stage import Stage
-from . import batch_derivatives, batch_tangents
+from . import batch_derivatives, batch_element_derivatives
 from .lane_runs import own_of_each
 from .of_parts import OfParts
 
@@ -107,7 +107,7 @@ class Derivatives(OfParts):
             {},
             (3 * nu, nu),
             before=(self._wanted(Stage.ACCELERATION), sweep.slopes, sweep.own_blocks, sweep.runs),
-            scratch=(bodies, self._column_scratch(), *rows.scratch_of(self._template.tree, sweep.runs), (nu, nu)),
+            scratch=(bodies, self._column_scratch(), *products.scratch_of(self._template.tree, sweep.runs), (nu, nu)),
             alone=_never,
             realized=realized,
             found=block,
@@ -217,7 +217,7 @@ class Derivatives(OfParts):
         >>> ensemble.calc_parameter_derivatives(["lower.mass"]).shape
         (10, 2, 1)
         """
-        from ..system.settings import find_each
+        from ..derivative.settings import find_each
 
         settings = find_each(self._system, parameters)
         shape = self._template.tree.nu, sum(setting.size for setting in settings)
@@ -304,7 +304,7 @@ class Derivatives(OfParts):
         return not (self._system.needs_states or self._departures or remembers) and self._template.tree.nu > 0
 
     def _by_tangents(self, asked: str, realized: bool, into: ForwardDynamicsDerivatives | None) -> ForwardDynamicsDerivatives:
-        """Derivatives of u_dot through all that acts; see `batch_tangents`."""
+        """Derivatives of u_dot through all that acts; see `batch_element_derivatives`."""
         template, tree, whole = self._template, self._template.tree, self._whole()
         nu, nz, num_rows = tree.nu, tree.nz, max(tree.counts["num_rows"], 1)
         parts, columns = whole.parts, 2 * nu + nz + 1
@@ -313,7 +313,7 @@ class Derivatives(OfParts):
 
             def kernel(block: Any, lanes_address: int, share: Any, states: Any, *others: Any) -> None:
                 given = block, lanes_address, share, states, *of_one[share[0]]
-                batch_tangents.calc_forward_dynamics_derivatives(*given, own_of_each(self._own), *others)
+                batch_element_derivatives.calc_forward_dynamics_derivatives(*given, own_of_each(self._own), *others)
 
             found = self._operate(
                 asked,
@@ -346,7 +346,7 @@ class Derivatives(OfParts):
 
             def kernel(block: Any, lanes_address: int, share: Any, states: Any, *others: Any) -> None:
                 given = block, lanes_address, share, states, *of_one[share[0]]
-                batch_tangents.calc_inverse_dynamics_derivatives(*given, own_of_each(self._own), *others)
+                batch_element_derivatives.calc_inverse_dynamics_derivatives(*given, own_of_each(self._own), *others)
 
             found = self._operate(
                 asked,
@@ -369,7 +369,7 @@ class Derivatives(OfParts):
         return whole_for(self._system, self._template)
 
     def _scratch_of_parts(self, whole: Whole) -> tuple[tuple[int, int], ...]:
-        """Of kernels in `batch_tangents`: what the rigid sweep, and what it is given, takes of eight states."""
+        """Of kernels in `batch_element_derivatives`: what the rigid sweep, and what it is given, takes of eight states."""
         tree = self._template.tree
         bends = tree.nu if whole.bent.any() else 0
         before = (tree.nu + tree.nq, 1), (tree.nq, 6), (bends, sweeps.NUMBERS_OF_BENDS), (tree.nb, 6)

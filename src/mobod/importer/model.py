@@ -12,6 +12,7 @@ from ..value.attributes import Sealed
 from ..value.checks import suggest
 from ..value.html_table import html_table
 from ..value.stage import Stage
+from .report import Report
 
 if TYPE_CHECKING:
     from ..constraint.base import Constraint
@@ -45,8 +46,8 @@ class Model(Sealed):
         Where in `State.q` and `State.u` each coordinate and each speed is, in that order. They have the file's names; where it
         has none they are named after the joint, `name[i]` where this has several. A name that the file uses twice is
         ``joint/coordinate``.
-    report : list of str
-        What was dropped or approximated, a sentence each; it prints as a line each.
+    report : Report
+        A list of str. What was dropped or approximated, a sentence each; it prints as a line each.
     angles : set of str
         Those of `coordinates` that are angles: what motion files may hold in degrees.
     ranges : dict of str to (float, float)
@@ -96,7 +97,7 @@ class Model(Sealed):
     bodies: dict[str, MobilizedBody]
     coordinates: dict[str, int]
     speeds: dict[str, int]
-    report: list[str]
+    report: Report
     angles: set[str] = field(default_factory=set)
     ranges: dict[str, tuple[float, float]] = field(default_factory=dict)
     markers: dict[str, tuple[MobilizedBody, Array]] = field(default_factory=dict)

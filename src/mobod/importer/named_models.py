@@ -175,10 +175,10 @@ def load_model(model: str, choices: Choices) -> Loaded:
         return _load_python(path, choices.gravity)
     if extension == ".xacro":
         raise CommandError(f"{model} is a template; make a URDF file of it: xacro {model} > {path.stem}.urdf")
-    from .formats import FORMATS, find_format
+    from .formats import FORMATS, find_format, format_of
 
-    known = [suffix for format in FORMATS for suffix in format.suffixes]
-    if extension not in (*known, ".xml"):
+    if format_of(path) is None and extension != ".xml":
+        known = [suffix for format in FORMATS for suffix in format.suffixes]
         raise CommandError(f"{model}: MODEL must end in {', '.join(known)}, .xml or .py, or be a run file, .toml")
     settings = read_settings(path) if path.parent == EXAMPLES else {}
     if find_format(path).name == "URDF":
@@ -321,7 +321,7 @@ def put_floor(loaded: Loaded, choices: Choices) -> None:
     if not choices.floor:
         return
     from .floor import add_floor
-    from .urdf.collisions import MATERIAL
+    from .mechanism.surfaces import MATERIAL
 
     changes = {"stiffness": choices.floor_stiffness, "static_friction": choices.floor_friction}
     changes["dynamic_friction"] = choices.floor_friction

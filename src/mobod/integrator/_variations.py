@@ -27,8 +27,8 @@ from ..stepping.method import method, runge_kutta
 from ..stepping.method.method import Method
 from ..tree import project as projection
 
-# places in an array: addresses of the Duals' routines and of those of `tree.variations`, zero for constraints where there are
-# none; and where the record of Duals has its fields, in numbers from its beginning
+# places in an array: addresses of the Duals' routines and of those of `derivative.sensitivity_routines`, zero for constraints
+# where there are none; and where the record of Duals has its fields, in numbers from its beginning
 REALIZE, RESIDUAL, ERRORS, SOLVE, CONSTRAIN, CHANGE, TURN = range(7)
 TIME, Q, U, Z, U_DOT, MULTIPLIER, WORK_U, ROW_WORK, Q_DOT, Z_DOT, POSITION_ERROR = range(7, 18)
 #: The fields, in this order.

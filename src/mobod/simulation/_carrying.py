@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..algebra.arrays import Array
+from ..derivative import differences
 from ..errors import ModelError
 from ..event import EventHandler
 from ..event._agenda import Call
@@ -24,8 +25,7 @@ from ..state.fields import PARAMETERS
 from ..state.impulses import Impulses
 from ..state.state import State
 from ..stepping import record as rk
-from ..system import differences
-from ..system.variations import Variations
+from ..system.forward_sensitivities import Variations
 from ..tree.sampling import next_sample_of
 from ..value.stage import Stage
 from .sensitivities import Sensitivities

@@ -18,7 +18,7 @@ from ..algebra.arrays import Array
 from ..integrator import BDF, Integrator
 from ..state.state import State
 from ..stepping import record as rk
-from ..system.variations import Variations
+from ..system.forward_sensitivities import Variations
 from ._carrying import Carrying, Jump, largest_error
 from .checkpoint import integrator_keywords
 

@@ -8,16 +8,16 @@ import numpy as np
 
 from ..algebra.arrays import Array
 from ..algebra.record import TANGENTS, DualRows, aligned_zeros, value_blocks
+from ..derivative import routines as of_duals
+from ..derivative import sensitivity_routines as routines
+from ..derivative.jvp import new_record_at
 from ..integrator import _variations as kernels
 from ..state.fields import PARAMETERS
-from ..system.tangents import new_record_at
 from ..tree import realize as _realize
-from ..tree import residual_tangents
-from ..tree import variations as routines
 
 if TYPE_CHECKING:
     from ..state.state import State
-    from ..system.variations import Variations
+    from ..system.forward_sensitivities import Variations
 
 
 def are_compiled(variations: Variations, state: State) -> bool:
@@ -68,9 +68,9 @@ class CompiledVariations:
         self._places: dict[str, int] = {}
         self.numbers = self._in_one_piece(record) if seeded else np.zeros(0)
         scalar = {"with_tangents": True, **seeded}
-        at = [_realize.advance.address(**scalar), residual_tangents.calc_residual.address(**scalar)]
+        at = [_realize.advance.address(**scalar), of_duals.calc_residual.address(**scalar)]
         if tree.counts["nc"]:
-            at += [residual_tangents.calc_errors.address(**scalar), routines.solve.address()]
+            at += [of_duals.calc_errors.address(**scalar), routines.solve.address()]
             at += [routines.constrain.address(), routines.find_least_change.address()]
         else:
             at += [0, routines.solve.address(), 0, 0]

@@ -22,7 +22,7 @@ from ..integrator import Integrator, RungeKuttaMerson
 from ..state.state import State
 from ..stepping.evaluate import Interpreted
 from ..system.arguments import check_state
-from ..system.variations import Directions
+from ..system.forward_sensitivities import Directions
 from ..value import checks
 from ..value.stage import Stage
 from ._carrying import Carrying, Jump, Step

@@ -20,7 +20,7 @@ from ..integrator import _variations as kernels
 from ..state.state import State
 from ..stepping import loop
 from ..stepping import record as rk
-from ..system.variations import Directions, Variations
+from ..system.forward_sensitivities import Directions, Variations
 from ._carrying import Carrying, Jump, Step, kept_attributes, put_back
 from ._following import follow
 from ._unannounced_jumps import UnannouncedJumps

@@ -34,8 +34,8 @@ from ..force._pools import numbers3
 from ..force._slopes import subtract_slopes
 from ..state.fields import Record
 from ..state.validity import EVERYTHING, KEPT_FORCES
-from . import inverse_mass_matrix, matrix_sweep
-from .realize import DONE, NOT_PLAIN, advance_with, all_finite, takes_long
+from ..tree import inverse_mass_matrix, matrix_sweep
+from ..tree.realize import DONE, NOT_PLAIN, advance_with, all_finite, takes_long
 
 #: Numbers a body: p from the base's origin; mass, first moment, inertia; T, L, P; F. From MASS on they are sums over subtrees.
 MASS, TURNING, MOMENTUM, FORCE, NUMBERS_A_BODY = 3, 13, 19, 25, 31

@@ -10,7 +10,8 @@ import numpy as np
 
 from ..algebra.arrays import Array
 from ..value.stage import Stage
-from . import tangents
+from .coordinates import displacements
+from .equations import solve
 
 if TYPE_CHECKING:
     from ..state.state import State
@@ -36,7 +37,7 @@ def along(f: Callable[[float], Array], h: float = STEP) -> Array:
 
 def _columns(state: State, names: tuple[str, ...], value: Callable[[State], Array]) -> list[Array]:
     """The derivatives of a value of a state by q in its tangent, u, z, and time."""
-    tree, N, found = state.tree, tangents.displacements(state), []
+    tree, N, found = state.tree, displacements(state), []
     directions = {"q": N.T, "u": np.eye(tree.nu), "z": np.eye(len(state.z_view)), "time": np.ones((1, 1))}
     for name in names:
         columns = []
@@ -84,7 +85,7 @@ def of_forces(system: Any, state: State, forces: Sequence[Any], names: tuple[str
     found = []
     for name in names:
         start = here[name].copy()
-        directions = np.eye(len(start)) if name != "q" else _padded(tangents.displacements(state).T, len(start))
+        directions = np.eye(len(start)) if name != "q" else _padded(displacements(state).T, len(start))
         columns = np.zeros((len(directions), len(pushed)))
         if not by_positions or name in ("q", "time"):
             for column, d in zip(columns, directions, strict=True):
@@ -119,6 +120,6 @@ def of_forward_dynamics(system: Any, state: State, forces: Any = None) -> tuple[
         return np.array(other.u_dot_view[: state.tree.nu])
 
     by_q, by_u, by_z, by_time = _columns(state, ("q", "u", "z", "time"), u_dot)
-    nothing = tangents.Tangents(state.tree)
-    by_forces = tangents.solved(system, state, nothing)[3]
+    nu = state.tree.nu
+    by_forces = solve(state, -np.eye(nu), np.zeros((state.tree.counts["num_rows"], nu)))[0]
     return by_q, by_u, by_z, by_forces, by_time[:, 0]

@@ -21,6 +21,10 @@ import numpy.typing as npt
 
 from ..algebra.arrays import Array
 from ..control.custom import controllers_of
+from ..derivative import coordinates, differences, equations, laws, settings
+from ..derivative.measures import Differentiated
+from ..derivative.motions import of_prescribed_speeds
+from ..derivative.parameters import by_settings
 from ..errors import ModelError
 from ..measure.integrate import Integrate
 from ..measure.memory import Memory
@@ -28,14 +32,10 @@ from ..motion._protocol import POSITION, VELOCITY
 from ..tree import sampling
 from ..value.checks import suggest
 from ..value.stage import Stage
-from . import differences, law_derivatives, parameter_tangents, settings, tangents
-from .measure_tangents import Differentiated
-from .motion_tangents import of_prescribed_speeds
-from .parameter_derivatives import by_settings
 
 if TYPE_CHECKING:
+    from ..derivative.settings import Setting
     from ..state.state import State
-    from .settings import Setting
 
 #: The parts of a matrix's largest singular value below which equations count as redundant.
 _RANK = 1e-10
@@ -185,7 +185,7 @@ class Variations:
         self._controllers = [(c, force) for c, force in enumerate(controllers_of(system))]
         self._held = _held_places(self._controllers, len(state.record.control_memory))
         self.ny = self.num_integrated + len(self._held)
-        #: How many numbers a displacement has here: those of speeds, then `tangents.turns` that no speed makes.
+        #: How many numbers a displacement has here: those of speeds, then `coordinates.turns` that no speed makes.
         self.nv = self.nu + sum(
             max(0, n - (b in tree.quaternions) - k) for b, (n, k) in enumerate(zip(tree.num_q, tree.num_u, strict=True))
         )
@@ -220,7 +220,7 @@ class Variations:
         N, back = self.changes(state)
         found = system.calc_forward_dynamics_derivatives(state)
         self._put_efforts(state, J, found.mobility_forces)
-        turns = tangents.rates_by_q(state)
+        turns = coordinates.rates_by_q(state)
         if turns is not None:
             J[:nq, :nq] = turns
         J[:nq, nq : nq + nu] = N[:, :nu]
@@ -249,13 +249,11 @@ class Variations:
             every = np.eye(self.num_changes)[self.nu : self.nv]
             columns = [self.along(state, one, None, _rates_of, Stage.ACCELERATION) for one in every]
             return [np.array(columns).T[self.nq : self.nq + self.nu]]
-        found = self._of_residual(state)
-        return [tangents.solved_with_multipliers(self.system, state, found)[0][:, found.places["turn"]]]
+        found = self._of_equations(state)
+        return [equations.solved(state, found)[0][:, found.places["turn"]]]
 
-    def _of_residual(self, state: State, of_particles: bool = False) -> tangents.Tangents:
-        turned = tangents.turns(state) if self.nv > self.nu else None
-        u_dot, multipliers = state.u_dot_view[: self.nu], state.record.multiplier
-        return tangents.of_residual(self.system, state, u_dot, multipliers, None, of_particles, turned)
+    def _of_equations(self, state: State, of_particles: bool = False) -> equations.OfEquations:
+        return equations.by_variables(state, of_particles, coordinates.turns(state) if self.nv > self.nu else None)
 
     def _put_efforts(self, state: State, J: Array, by_forces: Array) -> None:
         """Derivatives of u_dot by the efforts that controllers hold, from those by mobility forces ``(nu, nu)``."""
@@ -284,8 +282,8 @@ class Variations:
                 weights = np.eye(len(self.directions))[k]
                 B[: len(rates), k] = self.along(state, np.zeros(self.num_changes), weights, _rates_of, Stage.ACCELERATION)
         else:
-            found = self._of_residual(state, of_particles=True)
-            u_dot = tangents.solved_with_multipliers(system, state, found)[0]
+            found = self._of_equations(state, of_particles=True)
+            u_dot = equations.solved(state, found)[0]
             per_mass = 1.0 / np.repeat(state.field("particle_mass")[:, 0], 3)[:, None]
             names = "q", "turn", "u", "z", "particle_location", "particle_velocity"
             columns = np.concatenate([np.r_[found.places[name]] for name in names]).astype(int)
@@ -300,7 +298,7 @@ class Variations:
                 B[:nq, of_settings], B[nq : nq + nu, of_settings] = by_model.q_dot, by_model.u_dot
                 B[nq + nu : nq + nu + nz, of_settings] = by_model.z_dot
                 B[self.num_integrated - n : self.num_integrated, of_settings] = per_mass * by_model.particle_forces
-        turns = tangents.rates_by_q(state)
+        turns = coordinates.rates_by_q(state)
         J[:nq] = 0.0
         if turns is not None:
             J[:nq, :nq] = turns
@@ -308,11 +306,11 @@ class Variations:
         return J, B
 
     def changes(self, state: State) -> tuple[Array, Array]:
-        """N and `tangents.turns` ``(nq, nv)``, and what makes displacements of changes of q ``(nv, nq)``."""
-        N = tangents.displacements(state)
+        """N and `coordinates.turns` ``(nq, nv)``, and what makes displacements of changes of q ``(nv, nq)``."""
+        N = coordinates.displacements(state)
         if self.nv > self.nu:
-            N = np.hstack([N, tangents.turns(state)])
-        if self.nq == self.nu and not tangents.has_rates(state):
+            N = np.hstack([N, coordinates.turns(state)])
+        if self.nq == self.nu and not coordinates.has_rates(state):
             return N, N
         back: Array = np.asarray(np.linalg.solve(N.T @ N, N.T), np.float64)
         return N, back
@@ -326,7 +324,7 @@ class Variations:
         every = np.eye(self.num_changes)
         B = np.zeros((nz, len(self.directions)))
         if nz == tree.nz and not self.system.calls_python and not tree.has_measures:
-            found = self._of_residual(state)
+            found = self._of_equations(state)
             if by_settings is not None:
                 B[:, self.directions.of_settings] = by_settings
             of_changes = [found.z_dot[:, found.places[name]] for name in ("q", "turn", "u", "z")]
@@ -420,7 +418,7 @@ class Variations:
     # ------------------------------------------------------------------------------------------ samples
 
     def through_sample(self, state: State, S: Array, weights: Array) -> Array:
-        """Changes of y after the controllers that are due have been sampled; see `law_derivatives`."""
+        """Changes of y after the controllers that are due have been sampled; see `derivative.laws`."""
         due = [force for c, force in self._controllers if sampling.due_of(state.block, c) <= state.time]
         if self.system.calls_python:
             return self._differences_of_samples(state, S, weights, due)
@@ -431,18 +429,18 @@ class Variations:
         before = np.zeros((len(state.record.control_memory), S.shape[1]))
         before[self._held] = held
         changes = {"q": of_q, "u": of_u, "z": of_z, "control_memory": before}
-        after, failed = law_derivatives.of_samples(state, due, changes)
+        after, failed = laws.of_samples(state, due, changes)
         of_settings = self.directions.of_settings
         if weights[of_settings].any():
             seeds = [seed for setting in self.directions.settings for seed in setting.seeds(state)]
             nothing = {name: np.zeros((len(of), len(seeds))) for name, of in changes.items()}
-            by_settings, others = law_derivatives.of_samples(state, due, nothing, seeds)
+            by_settings, others = laws.of_samples(state, due, nothing, seeds)
             failed |= others
             after += by_settings @ weights[of_settings]
         found = S.copy()
         found[self.num_integrated :] = after[self._held]
         if failed:
-            law_derivatives.note({force: why for force, why in failed.items() if force not in self._noted})
+            laws.note({force: why for force, why in failed.items() if force not in self._noted})
             self._noted.update(failed)
             ends = [force.first_memory for _, force in self._controllers] + [len(state.record.control_memory)]
             by_differences = self._differences_of_samples(state, S, weights, list(failed))
@@ -489,7 +487,7 @@ class Variations:
         level = np.repeat(np.abs(state.field("prescribed_level")), tree.num_u)
         if mp:
             P = matter.calc_p(state)
-            back = np.asarray(np.linalg.pinv(tangents.displacements(state) * w), np.float64)
+            back = np.asarray(np.linalg.pinv(coordinates.displacements(state) * w), np.float64)
             if self.nv > nu:  # a line's angles: what projection goes through is no least inverse
                 columns = [matter.multiply_by_n_inv(state, False, e)[:nu] for e in np.eye(len(state.q_view))[:nq]]
                 back = np.array(columns).T / w[:, None]
@@ -517,14 +515,14 @@ class Variations:
         if name == "q_err":
             found = matter.calc_p(state)[:count] @ changes[:nu]
             if nv > nu:
-                found = found + tangents.of_errors(self.system, state, N[:, nu:])[0][rows] @ changes[nu:nv]
+                found = found + equations.of_errors(state, N[:, nu:])[0][rows] @ changes[nu:nv]
         else:
-            found = tangents.of_errors(self.system, state, N)[1][rows] @ changes[:nv]
+            found = equations.of_errors(state, N)[1][rows] @ changes[:nv]
             found = found + matter.calc_g(state)[:count] @ changes[nv : nv + nu]
         by_settings = weights[self.directions.of_settings]
         if by_settings.any():
             seeds = [seed for setting in self.directions.settings for seed in setting.seeds(state)]
-            of_errors = parameter_tangents.of_errors(self.system, state, seeds)[name == "u_err"]
+            of_errors = equations.of_errors(state, of_model=seeds)[name == "u_err"]
             found = found + of_errors[rows] @ by_settings
         return np.asarray(found, np.float64)
 

@@ -14,26 +14,25 @@ import numpy.typing as npt
 
 from ..algebra.arrays import Array
 from ..algebra.record import LANES, aligned_zeros, layout
-from ..derivative import columns, contacts, local, of_state
-from ..derivative.plan import Enabled, make_plan
-from ..derivative.solve import PACKED
-from ..derivative.stiffness import NUMBERS_OF_STIFFNESS
 from ..force._slopes import row_of
 from ..state import validity
 from ..state.fields import INSTANCE_FIELDS, SHORTCUTS
-from ..tree import inverse_dynamics_derivatives as kernels
 from ..tree import matrix_sweep
-from ..tree.forward_dynamics_derivatives import own_blocks_of, runs_of
+from ..tree.constraint_fields import order_of_rows
 from ..tree.prescribed_mobilities import FROM_MOTION
 from ..tree.realize import NOT_PLAIN
 from ..value.stage import Stage
-from .derivatives_of_dynamics import ForwardDynamicsDerivatives
-from .matter_constraints import order_of_rows
+from . import columns, contacts, local, of_state
+from . import sweep as kernels
+from .plan import Enabled, make_plan
+from .products import own_blocks_of, runs_of
+from .results import ForwardDynamicsDerivatives
+from .solve import PACKED
+from .stiffness import NUMBERS_OF_STIFFNESS
 
 if TYPE_CHECKING:
     from ..state.state import State
     from ..tree.tree import Tree
-    from .manifold import OnManifold
 
 _zeros = np.zeros  # one lookup less
 _kernel = kernels.calc_accelerations_derivatives
@@ -44,12 +43,12 @@ _DECIDING = ("force_enabled", "force_integers", "constraint_enabled", "prescribe
 _KEPT = 64
 
 
-def sweep_for(system: OnManifold, state: State) -> Sweep:
+def sweep_for(system: Any, state: State) -> Sweep:
     """The sweep for a state's tree, and for what is enabled in the state."""
     return _kept_for(state, _key_of(state), lambda: _made(system, state.tree, state.field))
 
 
-def whole_for(system: OnManifold, state: State) -> Whole:
+def whole_for(system: Any, state: State) -> Whole:
     """The same, also where the bare sweep is enough."""
     found = sweep_for(system, state)
     if not isinstance(found, Whole):
@@ -149,7 +148,7 @@ class Parts:
 class Sweep:
     """The kernel with its scratch, for the states of one tree, no hinge column of which depends on q."""
 
-    def __init__(self, system: OnManifold, tree: Tree, slopes: npt.NDArray[np.int64]) -> None:
+    def __init__(self, system: Any, tree: Tree, slopes: npt.NDArray[np.int64]) -> None:
         bodies = system.get_matter_subsystem().body_list
         turned = tree.fields["reversed"]
         bent = [
@@ -202,9 +201,7 @@ class Sweep:
         self._pool.append(work)
         return out[0], out[1]
 
-    def accelerations_at(
-        self, system: OnManifold, state: State, q: Any, u: Any, forces: Any = None
-    ) -> ForwardDynamicsDerivatives:
+    def accelerations_at(self, system: Any, state: State, q: Any, u: Any, forces: Any = None) -> ForwardDynamicsDerivatives:
         """`accelerations` at *q* and *u*, where the state is realized with *forces* beside the elements'.
 
         It is written for its own time, which is a sixth of a small robot's: no name twice, no tuple taken apart.
@@ -244,7 +241,7 @@ class Sweep:
         state.stage_number = _ACCELERATION
         return self._with_z(state, found) if len(state.z_values) else found
 
-    def accelerations(self, system: OnManifold, state: State) -> ForwardDynamicsDerivatives:
+    def accelerations(self, system: Any, state: State) -> ForwardDynamicsDerivatives:
         """Derivatives of the state's u_dot by q, u, z, mobility forces and time, where it is realized unless it is."""
         q, u = state.q_values, state.u_values
         if self._nu == 0:
@@ -285,7 +282,7 @@ _PLACES = np.array([layout.places[name] for name in INSTANCE_FIELDS if name not 
 class Whole(Sweep):
     """The same with elements, constraints and motions: their derivatives by a record of Duals."""
 
-    def __init__(self, system: OnManifold, tree: Tree, parts: Parts, of_inverse: Parts) -> None:
+    def __init__(self, system: Any, tree: Tree, parts: Parts, of_inverse: Parts) -> None:
         super().__init__(system, tree, parts.slopes)
         self._tree, self.parts = tree, parts
         self.plan, self.plan_of_inverse = parts.plan.for_kernels(), of_inverse.plan.for_kernels()
@@ -382,9 +379,7 @@ class Whole(Sweep):
         self._pool.append(work)
         return by_q, by_u
 
-    def accelerations_at(
-        self, system: OnManifold, state: State, q: Any, u: Any, forces: Any = None
-    ) -> ForwardDynamicsDerivatives:
+    def accelerations_at(self, system: Any, state: State, q: Any, u: Any, forces: Any = None) -> ForwardDynamicsDerivatives:
         """`accelerations` at *q* and *u*, where the state is realized with *forces* beside the elements'."""
         found = self._call(system, state, 0, q, u, self._no_forces if forces is None else forces)
         if type(found) is int:
@@ -397,13 +392,13 @@ class Whole(Sweep):
         state.stage_number = _ACCELERATION
         return found
 
-    def accelerations(self, system: OnManifold, state: State) -> ForwardDynamicsDerivatives:
+    def accelerations(self, system: Any, state: State) -> ForwardDynamicsDerivatives:
         """Derivatives of the state's u_dot by q, u, z, mobility forces and time, where it is realized unless it is."""
         if validity.EVERYTHING & ~state.valid:
             system.compute(state, _REALIZED)
         return self._call(system, state, state.valid, state.q_values, state.u_values, self._no_forces)
 
-    def _call(self, system: OnManifold, state: State, valid: int, q: Any, u: Any, forces: Any) -> Any:
+    def _call(self, system: Any, state: State, valid: int, q: Any, u: Any, forces: Any) -> Any:
         """The kernel's result, or its status."""
         work, num_z = self._work(), len(state.z_values)
         self._put(state, work[_DUALS])

@@ -1,6 +1,6 @@
 """Derivatives of udot by q, in its tangent, and u: -M^-1 times those of inverse dynamics, in O(n^2). Needs accelerations.
 
-A column k of the derivatives of inverse dynamics, see `inverse_dynamics_derivatives`, is S_i . X_k for the mobilities i on the
+A column k of the derivatives of inverse dynamics, see `sweep`, is S_i . X_k for the mobilities i on the
 way from Ground to k, and Y_j . z_k for those outboard, with Y_j = (M S_j; B^T S_j) and z_k = (c_k; a_k). So
 
     M^-1 column k = U_k X_k + W_k z_k        U_k = sum over i on the way of M^-1 e_i S_i^T        6 columns
@@ -33,7 +33,7 @@ from ..algebra.scalar import load, store, zero
 from ..compiling import generic
 from ..force._slopes import ALL_DAMPED, KIND, MOBILITY, subtract_slopes
 from ..state.fields import Record
-from .inverse_dynamics_derivatives import (
+from .sweep import (
     add_to_parent,
     begin,
     columns_by,

@@ -1,4 +1,4 @@
-"""Derivatives of measures, and of the rates of z that measures integrate, by dual numbers.
+"""Derivatives of measures, and of the rates of z that measures integrate, by `jvp`.
 
 Measures that can be compiled are lists of operations (`measure._program`); those that are asked for come after those that take
 part in steps, on a copy of the tree whose records have room for their results.
@@ -10,15 +10,11 @@ import copy
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import numpy as np
-
 from ..algebra.arrays import Array
-from ..algebra.record import TANGENTS
 from ..measure.base import Measure, NotCompiled
-from ..tree import measure_tangents as kernels
 from ..tree import realize as _realize
-from . import tangents
-from .parameter_tangents import Seed, sown
+from .jvp import Seed, jvp
+from .routines import calc_measures
 
 if TYPE_CHECKING:
     from ..state.state import State
@@ -49,7 +45,6 @@ class Differentiated:
     """
 
     def __init__(self, system: Any, of: Tree, measures: Sequence[Measure]) -> None:
-        self._system = system
         tree = copy.copy(of)
         tree.fields, tree.counts = dict(tree.fields), dict(tree.counts)
         program = system.program_of(tree)
@@ -76,29 +71,18 @@ class Differentiated:
         of_model : sequence of n sequences of Seed, optional
             Changes of the model's numbers.
         """
-        tree, n = self._tree, u_dot.shape[1]
-        nz = len(state.z_view)
-        found = OfMeasures(np.zeros((nz, n)), [np.zeros((one.stop - one.start, n)) for one in self._places])
-        kind = {"own_parameters": True} if of_model else {}
-        address = _realize.advance.address(with_tangents=True, **kind)
-        every = {**seeds, "u_dot": u_dot}
-        with tangents.record_at(state, tree, more=(0, 0, nz - tree.nz), **kind) as record:
-            record.u_dot[: len(u_dot), 0] = state.u_dot_view[: len(u_dot)]
-            for first in range(0, n, TANGENTS):
-                columns = slice(first, min(first + TANGENTS, n))
-                count = columns.stop - first
-                for name, columns_of in every.items():
-                    field = getattr(record, name).tangents
-                    field[:] = 0.0
-                    field[: len(columns_of), 0, :count] = columns_of[:, columns]
-                with sown(record, of_model[columns]):
-                    status = kernels.calc_measures(record, address, *self._operations)
-                if status:
-                    self._system.explain(state, status)
-                found.z_dot[:, columns] = record.z_dot.tangents[:nz, 0, :count]
-                for value, place in zip(found.values, self._places, strict=True):
-                    value[:, columns] = record.measure_values.tangents[place, 0, :count]
-        return found
+        nz, (first, end) = len(state.z_view), self._operations
+        found = jvp(
+            state,
+            {**seeds, "u_dot": u_dot},
+            lambda record, kind: calc_measures(record, _realize.advance.address(**kind), first, end),
+            {"z_dot": nz, "measure_values": max((one.stop for one in self._places), default=0)},
+            of_model=of_model,
+            at={"u_dot": state.u_dot_view[: len(u_dot)]},
+            tree=self._tree,
+            room=(0, 0, nz - self._tree.nz),
+        )
+        return OfMeasures(found["z_dot"], [found["measure_values"][place] for place in self._places])
 
 
 __all__ = ["Differentiated", "OfMeasures"]

@@ -16,15 +16,12 @@ import numpy as np
 
 from ..algebra.arrays import Array
 from ..algebra.dual_array import DualArray, NotDifferentiable
-from ..algebra.record import TANGENTS
-from ..state.validity import KINEMATICS
-from ..tree import realize as _realize
 from ..tree import sampling
-from . import parameter_tangents, tangents
+from .jvp import jvp, kinematics
 
 if TYPE_CHECKING:
     from ..state.state import State
-    from .parameter_tangents import Seed
+    from .jvp import Seed
 
 #: What a law depends on by itself.
 VARIABLES = ("q", "u", "z", "control_memory")
@@ -49,27 +46,22 @@ def of_samples(
     -------
     The changes; and the controllers whose laws could not be differentiated, and why: those rows are not changed.
     """
-    n = changes["control_memory"].shape[1]
-    kind: dict[str, Any] = {"own_parameters": True} if seeds else {}
-    address = _realize.advance.address(with_tangents=True, **kind)
-    found, size = np.zeros((len(state.record.control_memory), n)), len(state.record.control_work)
+    n, size = changes["control_memory"].shape[1], len(state.record.control_work)
     works = [DualArray(np.zeros(size), np.zeros((n, size))) for _ in controllers]
-    with tangents.record_at(state, **kind) as record:
-        for first in range(0, n, TANGENTS):
-            columns = slice(first, min(first + TANGENTS, n))
-            count = columns.stop - first
-            record.control_memory[:] = state.record.control_memory  # sensors that are late write to it
-            for name in VARIABLES:
-                field = getattr(record, name).tangents
-                field[:] = 0.0
-                field[: len(changes[name]), 0, :count] = changes[name][:, columns]
-            with parameter_tangents.sown(record, seeds[columns]):
-                _realize.realize(record, address, 0, KINEMATICS)
-                for force, work in zip(controllers, works, strict=True):
-                    sampling.gather_of(record.block, force.element)
-                    work.value[:] = record.control_work.values[:, 0]
-                    work.tangents[columns] = record.control_work.tangents[:, 0, :count].T
-            found[:, columns] = record.control_memory.tangents[:, 0, :count]
+    remembered = state.record.control_memory
+
+    def evaluate(record: Any, kind: Mapping[str, Any]) -> int:
+        record.control_memory.values[:] = remembered  # sensors that are late write to it
+        return kinematics(record, kind)
+
+    def gather(record: Any, columns: slice) -> None:
+        for force, work in zip(controllers, works, strict=True):
+            sampling.gather_of(record.block, force.element)
+            work.value[:] = record.control_work.values[:, 0]
+            work.tangents[columns] = record.control_work.tangents[:, 0, : columns.stop - columns.start].T
+
+    outputs = {"control_memory": len(remembered)}
+    found = jvp(state, changes, evaluate, outputs, of_model=seeds, observe=gather)["control_memory"]
     failed = {}
     for force, work in zip(controllers, works, strict=True):
         at = force.first_memory + sampling.EFFORTS

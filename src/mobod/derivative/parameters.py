@@ -3,7 +3,7 @@
     d(udot) = -M^-1 d(residual)        residual = Y (m, m c, I) + rotor inertias udot - forces + G^T lambda
 
 With the regressor Y columns by inertial parameters cost little: by m, with c held, Y_m + Y_mc c, by c m Y_mc. All others are
-seeds of dual numbers, see `parameter_tangents`. What users have written in Python takes differences of fourth order.
+seeds of `jvp`. What users have written in Python takes differences of fourth order.
 """
 
 from __future__ import annotations
@@ -18,9 +18,8 @@ from ..force.gravity_compensation import GravityCompensation
 from ..force.thermostat import Thermostat
 from ..force.uniform_gravity import UniformGravity
 from ..value.stage import Stage
-from . import tangents
 from .differences import along, note
-from .parameter_tangents import of_seeds
+from .equations import of_equations, solve
 from .settings import Setting
 
 if TYPE_CHECKING:
@@ -69,11 +68,11 @@ def by_settings(system: Any, state: State, settings: list[Setting]) -> RatesByPa
                     known[:, place.start + i] = equations.prescribed_along(setting, i, setting.step(state, i))
     elif of_elements:
         columns = np.concatenate([np.r_[place] for place, _ in of_elements])
-        found = of_seeds(system, state, [seed for _, setting in of_elements for seed in setting.seeds(state)])
+        found = of_equations(state, {}, of_model=[seed for _, setting in of_elements for seed in setting.seeds(state)])
         residual[:, columns], errors[:, columns], known[:, columns] = found.residual, found.errors, found.known
         q_dot[:, columns], z_dot[:, columns] = found.q_dot, found.z_dot
         of_particles[:, columns] = found.particle_forces
-    return RatesByParameters(q_dot, tangents.rates_of(system, state, residual, errors, known), z_dot, of_particles)
+    return RatesByParameters(q_dot, solve(state, residual, errors, known)[0], z_dot, of_particles)
 
 
 def _is_weighed(system: Any, state: State) -> bool:

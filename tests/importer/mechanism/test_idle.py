@@ -9,10 +9,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mobod.importer.urdf.document import Dynamics, Joint, Origin
-from mobod.importer.urdf.mass import MASSLESS, LinkMass, rotation_matrix
-from mobod.importer.urdf.massless import find_idle_joints
-from mobod.importer.urdf.tree import UrdfTree
+from mobod.importer.mechanism.description import Axis, Joint, Link, Mechanism
+from mobod.importer.mechanism.idle import find_idle
+from mobod.importer.mechanism.order import find_order
+from mobod.importer.parts import MASSLESS, LinkMass, rotation_matrix
+from mobod.importer.urdf.describe import KINDS
+from mobod.value import Transform
 
 SOLID = LinkMass(1.0, np.array([0.1, 0.2, 0.3]), np.diag([1.0, 2.0, 2.5]))
 POINT = LinkMass(1.0, np.array([0.0, 0.0, -1.0]), np.zeros((3, 3)))
@@ -21,24 +23,35 @@ ROD_ALONG_Z = LinkMass(1.0, np.array([0.0, 0.0, 0.5]), np.diag([1.0, 1.0, 0.0]))
 X, Y, Z = (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)
 
 
-def tree_of(*parts, parents=None):
-    """A chain or tree of joints `(type, axis, mass)` on a solid base, half a metre apart in y."""
-    inboard: dict[str, Joint | None] = {"base": None}
+class Origin:
+    """Where a joint is in its parent."""
+
+    def __init__(self, xyz=(0.0, 0.0, 0.0), rpy=(0.0, 0.0, 0.0)):
+        self.X = Transform.trusted(rotation_matrix(rpy), np.array(xyz))
+
+
+def tree_of(*parts, parents=None, floating=False):
+    """Branches of a chain or tree of joints `(type, axis, mass)` on a solid base, half a metre apart in y, and the masses."""
+    mechanism = Mechanism("", "tree", {"base": Link("base", static=not floating)}, {})
     masses = {"base": SOLID}
     names = ["base"]
     for number, (kind, axis, mass, *origin) in enumerate(parts, 1):
         name = f"l{number}"
         parent = names[number - 1 if parents is None else parents[number - 1]]
         where = origin[0] if origin else Origin((0.0, 0.5, 0.0))
-        inboard[name] = Joint(f"j{number}", kind, parent, name, where, axis, None, Dynamics(), None, number)
+        mechanism.links[name] = Link(name)
+        mechanism.joints[f"j{number}"] = Joint(f"j{number}", KINDS[kind], parent, name, where.X, axes=[Axis(axis)])
         masses[name] = mass
         names.append(name)
-    # the module wants links depth first, as build_tree gives them
-    return UrdfTree("base", inboard), masses
+    return find_order(mechanism).branches, masses
 
 
 def idle(*parts, parents=None) -> list[str]:
-    return [joint.name for joint in find_idle_joints(*tree_of(*parts, parents=parents))[0]]
+    return names_of(*tree_of(*parts, parents=parents))
+
+
+def names_of(branches, masses):
+    return [branch.joint.name for branch in find_idle(branches, masses, {"base"}).branches]
 
 
 SAME = Origin()
@@ -108,29 +121,31 @@ def test_two_point_masses_on_one_link_make_a_rod():
 
 
 def test_a_base_without_mass_can_float_if_all_its_motions_move_mass():
-    tree, masses = tree_of(("fixed", Z, SOLID))
-    assert find_idle_joints(tree, masses | {"base": MASSLESS}) == ([], True)
-    tree, masses = tree_of(("continuous", Z, SOLID))
-    assert find_idle_joints(tree, masses | {"base": MASSLESS}) == ([], False)
+    branches, masses = tree_of(("fixed", Z, SOLID), floating=True)
+    assert find_idle(branches, masses | {"base": MASSLESS}, set()) == ([], [])
+    branches, masses = tree_of(("continuous", Z, SOLID), floating=True)
+    idle, light = find_idle(branches, masses | {"base": MASSLESS}, set())
+    assert idle == [] and [branch.link for branch in light] == ["base"]
 
 
 def mass_matrix(tree, masses, welded, rng):
     """M of a fixed-base tree of hinges and sliders at random coordinates, from Jacobians."""
-    joints = [joint for _, joint in tree.moving_order if joint.type != "fixed" and joint.name not in welded]
+    carried = [(branch.link, branch.joint) for branch in tree if branch.joint is not None]
+    joints = [joint for _, joint in carried if joint.kind != "fixed" and joint.name not in welded]
     column = {joint.name: number for number, joint in enumerate(joints)}
-    pose = {tree.root: (np.eye(3), np.zeros(3))}
-    J = {tree.root: np.zeros((6, len(joints)))}  # of the link's origin, in the base frame
+    pose = {"base": (np.eye(3), np.zeros(3))}
+    J = {"base": np.zeros((6, len(joints)))}  # of the link's origin, in the base frame
     M = np.zeros((len(joints), len(joints)))
-    for link, joint in tree.moving_order:
+    for link, joint in carried:
         R_parent, p_parent = pose[joint.parent]
         R, p = (
-            R_parent @ rotation_matrix(joint.origin.rpy),
-            p_parent + R_parent @ np.array(joint.origin.xyz),
+            R_parent @ joint.X_PJ.R.matrix,
+            p_parent + R_parent @ np.array(joint.X_PJ.p),
         )
-        axis = R @ np.array(joint.axis)
+        axis = R @ np.array(joint.axes[0].direction)
         q = rng.uniform(0.2, 1.2) if joint.name in column else 0.0
-        if joint.type == "continuous":
-            a = np.array(joint.axis)
+        if joint.kind == "revolute":
+            a = np.array(joint.axes[0].direction)
             K = np.cross(np.eye(3), -a)
             R = R @ (np.eye(3) + math.sin(q) * K + (1 - math.cos(q)) * K @ K)
         else:
@@ -138,8 +153,8 @@ def mass_matrix(tree, masses, welded, rng):
         own = J[joint.parent].copy()
         own[3:] += np.cross(own[:3], p - p_parent, axis=0)
         if joint.name in column:
-            own[:3, column[joint.name]] += axis if joint.type == "continuous" else 0.0
-            own[3:, column[joint.name]] += 0.0 if joint.type == "continuous" else axis
+            own[:3, column[joint.name]] += axis if joint.kind == "revolute" else 0.0
+            own[3:, column[joint.name]] += 0.0 if joint.kind == "revolute" else axis
         pose[link], J[link] = (R, p), own
         m = masses[link]
         at_com = own[3:] + np.cross(own[:3], R @ m.com, axis=0)
@@ -168,7 +183,7 @@ steps = st.tuples(
 def test_what_is_found_is_what_makes_the_mass_matrix_singular(parts, seed):
     parents = [max(0, number - back) for number, (_, back) in enumerate(parts)]
     tree, masses = tree_of(*(step for step, _ in parts), parents=parents)
-    found = [joint.name for joint in find_idle_joints(tree, masses)[0]]
+    found = names_of(tree, masses)
     rng = np.random.default_rng(seed)
     assert is_regular(mass_matrix(tree, masses, found, rng))
     assert bool(found) != is_regular(mass_matrix(tree, masses, [], rng))

@@ -12,7 +12,7 @@ from ..constraint._protocol import AS_Q, PROJECT_Q
 from ..mobilizer import _rates
 from ..mobilizer._access import copy
 from ..state.fields import Record
-from . import constraint_operators, constraint_paths, constraints, jacobian_sweeps, mass_matrix, rates
+from ..tree import constraint_operators, constraint_paths, constraints, jacobian_sweeps, mass_matrix, rates
 
 
 @routine

@@ -1,4 +1,4 @@
-"""Surfaces of contact from a URDF file's collision shapes."""
+"""Surfaces of contact from collision shapes."""
 
 from __future__ import annotations
 
@@ -12,13 +12,14 @@ from ... import contact
 from ...decoration.mesh_file import read_mesh
 from ...errors import ModelError
 from ...force.contact.subsystem import CompliantContactSubsystem
-from ...mobilizer import Weld
-from ...value import Transform
 from ...value.checks import suggest
 from ...value.stage import Stage
 from ..mesh_files import MeshFinder
-from .document import Box, Capsule, Cylinder, Geometry, Mesh, Sphere, UrdfDocument
-from .mass import rotation_matrix
+from ..parts import plural
+from .description import Mechanism
+from .options import Options
+from .order import Order
+from .shapes import Box, Capsule, Cone, Cylinder, Ellipsoid, Geometry, Mesh, Plane, Sphere
 
 if TYPE_CHECKING:
     from ..model import Model
@@ -61,37 +62,35 @@ def check_meshes(meshes: str) -> str:
 
 def add_surfaces(
     model: Model,
-    document: UrdfDocument,
+    mechanism: Mechanism,
+    order: Order,
     welded: set[str],
-    materials: Mapping[str, Any],
-    meshes: str,
-    exclude_overlapping: bool,
+    materials: Mapping[str, contact.Material],
+    options: Options,
     finder: MeshFinder,
-) -> list[str]:
-    """Give bodies the surfaces of their links' collision shapes, and the system contacts; what there is to report."""
+) -> None:
+    """Give bodies the surfaces of their links' collision shapes, and the system contacts; say what became of them."""
     model.contacts = CompliantContactSubsystem(model.system)
     notes: list[str] = []
     count = 0
-    for name, link in document.links.items():
-        body = model.bodies[name]
+    for branch in order.branches:
+        name, mobod = branch.link, model.bodies[branch.link]
         # a body that is drawn already keeps its looks
-        draws = not body.body.decorations
-        for number, collision in enumerate(link.collisions):
-            where = f"line {collision.line}: a collision shape of {name!r}"
-            shape = shape_of(collision.geometry, finder, meshes, notes.append, where)
-            if shape is None:
-                continue
-            own = collision.name or (name if len(link.collisions) == 1 else f"{name}[{number}]")
-            surface = contact.Surface(shape, materials[name], name=own, draws=draws)
-            X = Transform.trusted(rotation_matrix(collision.origin.rpy), np.array(collision.origin.xyz))
-            body.add_contact_surface(surface, X)
-            count += 1
+        draws = not mobod.body.decorations
+        for collision in mechanism.links[name].collisions:
+            where = f"{collision.place}: a collision shape of {name!r}"
+            shape = shape_of(collision.geometry, finder, options.collision_meshes, notes.append, where)
+            if shape is not None:
+                surface = contact.Surface(shape, materials[name], name=collision.name, draws=draws)
+                mobod.add_contact_surface(surface, collision.X)
+                count += 1
     if not count:
-        notes.append("no link has a collision shape that is known")
-        return notes
-    _exclude_neighbours(model, document, welded)
-    report = [f"{count} collision {'shape' if count == 1 else 'shapes'}: surfaces of contact", *notes]
-    return report + (exclude_overlapping_bodies(model) if exclude_overlapping else [])
+        mechanism.report += [*notes, "no link has a collision shape that is known"]
+        return
+    _exclude_neighbours(model, mechanism, order, welded)
+    mechanism.report += [f"{plural(count, 'collision shape', 'collision shapes')}: surfaces of contact", *notes]
+    if options.exclude_overlapping:
+        mechanism.report += exclude_overlapping_bodies(model)
 
 
 def shape_of(
@@ -125,6 +124,12 @@ def shape_of(
             except (ImportError, OSError, ValueError, AttributeError) as error:
                 note(f"{where} is left out: {filename!r} cannot be used: {error}")
                 return None
+        case Ellipsoid(radii) if min(radii) > 0.0:
+            return contact.Ellipsoid(radii)
+        case Plane(normal, _) if any(normal):
+            return contact.HalfSpace(normal)
+        case Cone():
+            note(f"{where} is left out: it is a cone")
         case Mesh():
             note(f"{where} is left out: it is a mesh")
         case _:
@@ -132,32 +137,39 @@ def shape_of(
     return None
 
 
-def _exclude_neighbours(model: Model, document: UrdfDocument, welded: set[str]) -> None:
-    """Bodies that cannot move against each other, and those that a joint connects, do not touch, whatever is fixed to them."""
-    group = {name: name for name in document.links}  # of links that are rigid together, the one that stands for all
+def _exclude_neighbours(model: Model, mechanism: Mechanism, order: Order, welded: set[str]) -> None:
+    """Bodies that cannot move against each other, those that a joint connects, and those of one group do not touch."""
+    links = mechanism.links
+    rigid = {name: name for name in links}  # of links that are rigid together, the one that stands for all
 
     def of(link: str) -> str:
-        while group[link] != link:
-            link = group[link]
+        while rigid[link] != link:
+            link = rigid[link]
         return link
 
-    moving = []
-    for joint in document.joints.values():
-        if joint.type == "fixed" or joint.name in welded:
-            group[of(joint.child)] = of(joint.parent)
-        else:
-            moving.append(joint)
-    near = {frozenset((of(joint.parent), of(joint.child))) for joint in moving}
+    moving, still = [], set()
+    for branch in order.branches:
+        is_rigid = branch.link in welded or (branch.joint is None and links[branch.link].static)
+        is_rigid = is_rigid or (branch.joint is not None and branch.joint.kind == "fixed")
+        if is_rigid and branch.inboard is None:
+            still.add(branch.link)
+        elif is_rigid and branch.inboard is not None:
+            rigid[of(branch.link)] = of(branch.inboard)
+        elif branch.inboard is not None:
+            moving.append((branch.link, branch.inboard))
+    moving += [(joint.parent, joint.child) for joint in order.loops if joint.parent is not None and joint.child is not None]
+    near = {frozenset((of(one), of(other))) for one, other in moving}
+    fixed = {of(name) for name in still}
     contacts = model.contacts
     assert contacts is not None
-    touching = [name for name in document.links if model.bodies[name].body.contact_surfaces]
+    touching = [name for name in links if model.bodies[name].body.contact_surfaces]
     for one, other in combinations(touching, 2):
-        if of(one) == of(other) or frozenset((of(one), of(other))) in near:
+        a, b, group = of(one), of(other), links[one].group
+        if a == b or frozenset((a, b)) in near or {a, b} <= fixed or (group and group == links[other].group):
             contacts.exclude(model.bodies[one], model.bodies[other])
-    if isinstance(model.bodies[model.root], Weld):  # the base is a part of Ground
-        for name in touching:
-            if of(name) == of(model.root):
-                contacts.exclude(model.matter.ground, model.bodies[name])
+    for name in touching:
+        if of(name) in fixed:
+            contacts.exclude(model.matter.ground, model.bodies[name])
 
 
 def exclude_overlapping_bodies(model: Model) -> list[str]:

@@ -20,7 +20,7 @@ from ..state.parameters import Parameter, Parametrized
 from ..value import Rotation, Transform, checks
 from ..value.checks import suggest
 from . import differences
-from .parameter_tangents import Seed
+from .jvp import Seed
 
 if TYPE_CHECKING:
     from ..state.state import State

@@ -1,19 +1,23 @@
-"""Tangents of the equations of motion, on a record of Duals: of what is missing for udot, and of the constraints' errors.
+"""What `jvp` is taken of, on a record of Duals: the equations of motion, constraints' errors, and measures.
 
     residual = M udot + inertial forces - applied forces + G^T lambda          aerr = G udot + offset
 
 at udot and lambda held, along up to eight directions of q, u, z and time: what mobilizers, forces, motions and constraints of
-every compiled kind contribute, exactly. No inertia is factored here. Both are routines, which kernels call too.
+every compiled kind contribute, exactly. No inertia is factored here. Measures read all that is there: kinematics, forces, and
+accelerations of bodies and of q by the udot that is given with its tangents.
 """
+
+from typing import Any
 
 from ..algebra import vec3
 from ..algebra.memory import load_spatial, store_spatial
-from ..algebra.record import call_routine
-from ..compiling import routine
+from ..algebra.record import attach, call_routine
+from ..compiling import compiled, routine
+from ..mobilizer import _rates
 from ..state.fields import Record
 from ..state.validity import FORCES, KINEMATICS
-from . import constraint_operators, inverse_dynamics, prescribe
-from .realize import DONE
+from ..tree import constraint_operators, inverse_dynamics, prescribe
+from ..tree.realize import DONE
 
 
 @routine
@@ -45,3 +49,20 @@ def calc_residual(model: Record, address: int, constrained: int) -> int:
             store_spatial(model.work_A, b, vec3.add(w, w0), vec3.add(v, v0))
         constraint_operators.calc_acceleration_errors(model, model.work_A, model.u_dot, model.row_work)
     return DONE
+
+
+@compiled
+def calc_measures(block: Any, address: int, first: int, end: int) -> int:
+    """The operations for rates, and those from *first* to *end*, of the udot in `u_dot`; the status.
+
+    `realize.advance` is at *address*.
+    """
+    model = attach(block)
+    status = call_routine(address, model, 0, KINEMATICS | FORCES)
+    if status == DONE:
+        inverse_dynamics.calc_body_acceleration_from_u_dot(model, model.u_dot, model.A_GB)
+        for b in range(1, model.nb):
+            _rates.find_q_dot_dot(model, b)
+        call_routine(model.measures[0], model, 0, model.measure_runs[1])
+        call_routine(model.measures[0], model, first, end)
+    return status

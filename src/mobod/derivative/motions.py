@@ -10,7 +10,7 @@ from ..algebra.arrays import Array
 from ..motion import Custom
 from ..motion._protocol import VELOCITY
 from ..value.stage import Stage
-from . import tangents
+from .coordinates import displacements
 from .differences import along
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ def of_prescribed_speeds(system: Any, state: State) -> Array:
             by[slice(None) if body.driver.routine is None else body.u_slice(state)] = True
     if not by.any():
         return found
-    here, N = np.array(state.q_values), tangents.displacements(state)
+    here, N = np.array(state.q_values), displacements(state)
 
     def prescribed(change: Array) -> Array:
         other = state.copy()

@@ -12,13 +12,14 @@ from ..algebra.memory import store3
 from ..algebra.record import attach
 from ..algebra.scalar import load, store, zero
 from ..compiling import compiled, generic
+from ..derivative import sweep
 from ..derivative.columns import find_bends, find_displacements, find_wrenches
 from ..derivative.residual import add_parts, add_stiffness, clear, gravity
 from ..derivative.solve import add_products, constrain
+from ..derivative.sweep import FORCE
 from ..state.fields import Record
 from ..state.validity import ARTICULATED, EVERYTHING, FORCES, KINEMATICS
-from ..tree import explicit_mass_matrix, inverse_dynamics, inverse_dynamics_derivatives, inverse_mass_matrix
-from ..tree.inverse_dynamics_derivatives import FORCE
+from ..tree import explicit_mass_matrix, inverse_dynamics, inverse_mass_matrix
 from ..tree.realize import nothing_of
 from .batch import realize_eight
 from .batch_operators import take
@@ -48,7 +49,7 @@ def _find(
         for i in range(own.shape[0]):
             own[i] = own_of_each[first + lane, i]
         find_bends(model, lane, (duals[0], addresses[1]), bent, N, scratch[1][1], bends)
-    inverse_dynamics_derivatives.sweep(
+    sweep.sweep(
         model, A, u_dot, g, bends, bent, slopes, carrier, F, bodies, speeds, columns, D[:n], D[n : 2 * n]
     )
     store3(bodies, 0, FORCE, g)
