@@ -85,8 +85,7 @@ class CompiledVariations:
 
     def carried(self, table: Array) -> kernels.Carried:
         """What kernels take in place of a method's table; they change S, which is zero."""
-        duals, scales, S, *rest = self._parts
-        return kernels.Carried(table, duals, scales, S, *rest, np.zeros((0, 0, 0)))
+        return kernels.Carried(table, *self._parts, np.zeros((0, 0, 0)))
 
     def places_of(self, field: str) -> Any:
         """Where in the record's parameters the values of a field are ``(rows * columns,)``."""
