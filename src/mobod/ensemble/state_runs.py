@@ -67,7 +67,7 @@ class StateRuns:
     @property
     def more(self) -> tuple[Any, ...]:
         """Results beside the variables."""
-        return ()
+        return (np.zeros((0, 0, 0, 0)),)
 
     def make_workers(self, count: int) -> None:
         """Let there be arrays for so many threads."""
@@ -106,6 +106,7 @@ class Worker:
             remembered_of(state),
             self._own,
             self._queue,
+            None,
         )
         self._run: Any = None
         self._calls_python = state.system.calls_python
