@@ -62,7 +62,7 @@ class Force(Parametrized):
         """
         KIND add_force calc_lines calc_push check_tree default_integers disabled_by_default discrete_run element entry
         first_function
-        first_memory holds_mobility_forces holds_wrenches first_z implementation num_z number_runs pack_integers
+        first_memory holds_mobility_forces holds_wrenches first_z implementation nominal_number num_z number_runs pack_integers
         pack_numbers place_of_parameters pool_run reach reads_mobilizers
         reads_positions_only reads_time reads_z routine span used_functions why_not_finite
         """.split()
@@ -94,7 +94,7 @@ class Force(Parametrized):
         self.index, self._name = forces.adopt(self, name)
         # set when the tree is made: its place among all elements, where its runs of the two pools and its z are
         # where its z and what it remembers from sample to sample are
-        self.element, self.span, self.first_z, self.first_memory = -1, (0, 0, 0, 0), 0, 0
+        self.element, self.span, self.first_z, self.first_memory, self.nominal_number = -1, (0, 0, 0, 0), 0, 0, 0
         #: Its runs of the two pools, in a default state.
         self.default_integers: list[int] = []
         self.default_numbers = []

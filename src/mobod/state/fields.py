@@ -213,7 +213,7 @@ class Record(RecordBase):
     function_integers = index("function_integers_size", "numbers of coefficients, of pieces")
     function_numbers = parameter("function_numbers_size", 1, "coefficients, amplitudes and so on")
     # ---- controllers, see tree/sampling.py
-    sampler = index("one", "address of the routine that samples one; 0 where there are none, and for lanes and Duals")
+    sampler = index("one", "routines that sample, then words of nominal systems, see tree/nominal.py; 0 for lanes and Duals")
     controller = index("num_controllers", "address of its law, likewise")
     controller_element = index("num_controllers", "its place among the force elements")
     # ---- witnesses that steps look at; a simulation shares its own. Of one that holds mobility forces these are the numbers

@@ -21,7 +21,7 @@ from ..mobilizer._reversal import turn_round
 from ..mobilizer._routine import BY_ADDRESS
 from ..state.fields import PARAMETERS, Record
 from ..value.level import Level, Method, all_methods
-from . import constraint_fields, measures, position, realize, sampling
+from . import constraint_fields, measures, nominal, position, realize, sampling
 from .block_elimination import BALL, FREE, GENERAL_BALL, GENERAL_FREE, NONE, ONE_BY_ONE
 from .constraint_paths import as_q, effects_of_block
 from .constraints import constrain, solve_rows, through_coordinates
@@ -135,6 +135,7 @@ class Tree:
         self.default_memory = [x for force in forces for x in force.memory]
         controllers = [e for e, force in enumerate(forces) if force.work]
         self._laws = [(c, law) for c, e in enumerate(controllers) if (law := forces[e].law) is not None]
+        self._nominals = [force.nominal for force in forces if force.nominal is not None]
         #: Whether kernels call functions or laws in Python.
         self.calls_python = any(isinstance(one, Callback) for _, one in [*self._function_routines, *self._laws])
         #: How many runs of forces there are before the one in Python, and whether there is that: it is given states.
@@ -180,7 +181,7 @@ class Tree:
             "run_end": [end for _, end in runs],
             "run_routine": [0] * len(runs),
             "all_runs": [0],
-            "sampler": [0],
+            "sampler": [0, 0, *[0 for force in forces if force.nominal is not None]],
             "controller": [0] * len(controllers),
             "controller_element": controllers,
             "lock_level": [body.default_lock_level + 1 for body in bodies],
@@ -439,6 +440,10 @@ class Tree:
                 found[name] = np.zeros(len(self.fields[name]), np.int64)
                 for i, routine in of_field:
                     found[name][i] = routine.address(*scalar)
+            if self._nominals and not any(scalar) and self._laws:
+                words, *kept = nominal.words_of(self, self._nominals)
+                words[sampling.SAMPLE], found["sampler"] = found["sampler"][0], words
+                self._kept_for_nominals = kept
             self.addresses[scalar] = found
         return self.addresses[scalar]
 
