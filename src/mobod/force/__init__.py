@@ -31,6 +31,7 @@ from .mobility_linear_stop import MobilityLinearStop
 from .mobility_orientation_spring import MobilityOrientationSpring
 from .mobility_polynomial_damper import MobilityPolynomialDamper
 from .mobility_polynomial_spring import MobilityPolynomialSpring
+from .motor import Motor
 from .particle_field import ParticleField
 from .particle_pairs import ParticlePairs
 from .smooth_sphere_half_space import SmoothSphereHalfSpace
@@ -74,6 +75,7 @@ KINDS: tuple[type[Force], ...] = (
     BoxDrag,
     BrushTyre,
     MagicFormulaTyre,
+    Motor,
     EllipsoidDrag,
 )
 
@@ -108,6 +110,7 @@ __all__ = [
     "MobilityOrientationSpring",
     "MobilityPolynomialDamper",
     "MobilityPolynomialSpring",
+    "Motor",
     "ParticleField",
     "ParticlePairs",
     "SmoothSphereHalfSpace",
