@@ -29,21 +29,21 @@ def jet_of_callables(count: int, function: Given, first: Sequence[Given] = (), s
     second : callable, optional
         Its second derivative, of one argument.
     """
-    names = {"Dual": Dual, "zero": zero, "function": function, "second": second}
+    names: dict[str, Any] = {"Dual": Dual, "zero": zero, "function": function, "second": second}
     names |= {f"first{k}": one for k, one in enumerate(first)}
-    at = (lambda y: f"({y}[0])") if count == 1 else (lambda y: f"({y})")  # what a callable is given
+    only = "[0]" if count == 1 else ""  # what a callable is given of a tuple
     moving, alone = each(count, "Dual(x[{i}], (v[{i}],))"), "o = zero(x[0])"
     if second is not None:
-        lines = [alone, f"return function{at('x')} + o, (first0(x[0]) + o, ), ((second(x[0]) + o) * v[0], )"]
+        lines = [alone, f"return function(x{only}) + o, (first0(x[0]) + o, ), ((second(x[0]) + o) * v[0], )"]
     elif first:
         lines = [alone, f"m = {moving}", "still = zero(m[0])"]
-        lines += [f"g{k} = first{k}{at('m')} + still" for k in range(count)]
+        lines += [f"g{k} = first{k}(m{only}) + still" for k in range(count)]
         slopes, bends = ([f"g{k}.{part}" for k in range(count)] for part in ("value", "tangents[0]"))
-        lines.append(f"return function{at('x')} + o, {listed(slopes)}, {listed(bends)}")
+        lines.append(f"return function(x{only}) + o, {listed(slopes)}, {listed(bends)}")
     else:
         units = [each(count, f"1.0 if {{i}} == {k} else 0.0") for k in range(count)]
         lines = [f"w = {moving}", f"m = {listed([f'Dual(w[{k}], {unit})' for k, unit in enumerate(units)])}"]
-        lines.append(f"y = function{at('m')} + zero(m[0])")  # a constant is a Dual then
+        lines.append(f"y = function(m{only}) + zero(m[0])")  # a constant is a Dual then
         parts = each(count, "y.tangents[{i}].value"), each(count, "y.tangents[{i}].tangents[0]")
         lines.append(f"return y.value.value, {parts[0]}, {parts[1]}")
     body = "".join(f"    {line}\n" for line in lines)

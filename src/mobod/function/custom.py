@@ -18,6 +18,7 @@ from ..errors import ModelError
 from ._by_duals import jet_of_callables
 from ._routine import of_arguments
 from .base import UNLIMITED, FunctionKind, count
+from .users.lifted import lifted
 from .users.unasked import compilable
 
 Derivatives: TypeAlias = "Sequence[Callable[..., Any]] | Callable[..., Any] | None"
@@ -159,9 +160,20 @@ class Custom(FunctionKind):
         if isinstance(x[0], np.ndarray):  # many points, one after the other
             return [self._derivative(components, point) for point in zip(*(column.tolist() for column in x), strict=True)]
         known, rest = self._known(components)
-        return _number(_differentiated(known, rest, x), known) if rest else _number(known(x), known)
+        return _number(_differentiated(known, self._lifted(known), rest, x), known) if rest else _number(known(x), known)
 
-    def _known(self, components: tuple[int, ...]) -> tuple[Callable[[Any], Any], tuple[int, ...]]:
+    def _lifted(self, known: _Called) -> _Called:
+        """A callable for dual numbers, made once."""
+        made = self.__dict__.get("_of_duals")
+        if made is None:
+            made = {}
+            object.__setattr__(self, "_of_duals", made)
+        key = id(known.function)
+        if key not in made:
+            made[key] = lifted(known.function)
+        return _Called(made[key], known.size)
+
+    def _known(self, components: tuple[int, ...]) -> tuple[_Called, tuple[int, ...]]:
         """The highest derivative on the way to *components* that is given, of a tuple, and what is left to differentiate by."""
         given = self._derivatives
         if callable(given) and components:
@@ -207,9 +219,11 @@ class _Called:
         return self.function(given) if self.components is None else self.function(self.components, given)
 
 
-def _differentiated(function: Callable[[Any], Any], components: tuple[int, ...], x: tuple[float, ...]) -> Any:
+def _differentiated(
+    function: Callable[[Any], Any], of_duals: Callable[[Any], Any], components: tuple[int, ...], x: tuple[float, ...]
+) -> Any:
     try:
-        y = function(_seeded(x, components))
+        y = of_duals(_seeded(x, components))
     except Exception:  # if the error is the function's own, a call with numbers raises it again
         y = None
     if isinstance(y, Dual) and y.depth == len(components):

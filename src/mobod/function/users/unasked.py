@@ -30,7 +30,7 @@ _NAMES = {
     **{"minimum": ("minimum",), "maximum": ("maximum",)},
 }
 #: What stands in for a function that knows floats only.
-_STAND_INS = {
+STAND_INS = {
     id(getattr(module, name)): getattr(scalar, ours)
     for ours, names in _NAMES.items()
     for name in names
@@ -65,7 +65,7 @@ def compilable(function: Any, name: str, places: Sequence[Mapping[str, Any]], sh
         why = next(_changeable(plain, set()), "")
         if why:
             return None, why
-        frozen = Frozen(plain, name, stand_ins=_STAND_INS)
+        frozen = Frozen(plain, name, stand_ins=STAND_INS)
         if frozen.fingerprint is None:
             return None, f"{_place(plain)}: what it refers to"
         try_out(frozen, places, shape, _number)
