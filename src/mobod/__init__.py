@@ -34,7 +34,7 @@ if TYPE_CHECKING:  # what checkers and editors see; at run time a name is import
         muscle,
         optimal,
     )
-    from .assembler import Assembler, LocalEnergyMinimizer, ObservedPointFitter
+    from .assembler import Assembler, InverseKinematics, LocalEnergyMinimizer, ObservedPointFitter
     from .biomechanics import inverse_dynamics, inverse_kinematics, scale, static_optimization
     from .body import Body
     from .constraint.base import Constraint
@@ -62,6 +62,7 @@ if TYPE_CHECKING:  # what checkers and editors see; at run time a name is import
     from .motion_data import Table, read_c3d, read_sto, read_trc, write_sto, write_trc
     from .optimal.collocate import collocate
     from .optimal.region_of_attraction import RegionOfAttraction, find_region_of_attraction
+    from .optimal.way_points import trajectory_through
     from .simulation.checkpoint import CheckpointError
     from .simulation.gradient import Gradient, calc_gradient
     from .simulation.sensitivities import Sensitivities
@@ -101,6 +102,7 @@ __all__ = [
     "Gradient",
     "Inertia",
     "Integrator",
+    "InverseKinematics",
     "LinearSystem",
     "LocalEnergyMinimizer",
     "MassProperties",
@@ -175,6 +177,7 @@ __all__ = [
     "scale",
     "simulate",
     "static_optimization",
+    "trajectory_through",
     "view",
     "write_osim",
     "write_sto",
@@ -183,7 +186,7 @@ __all__ = [
 
 #: Where the names are that are no module.
 _WHERE = {
-    "assembler": "Assembler LocalEnergyMinimizer ObservedPointFitter",
+    "assembler": "Assembler InverseKinematics LocalEnergyMinimizer ObservedPointFitter",
     "biomechanics": "inverse_dynamics inverse_kinematics scale static_optimization",
     "body": "Body",
     "constraint.base": "Constraint",
@@ -209,6 +212,7 @@ _WHERE = {
     "motion.base": "Motion",
     "optimal.collocate": "collocate",
     "optimal.region_of_attraction": "RegionOfAttraction find_region_of_attraction",
+    "optimal.way_points": "trajectory_through",
     "motion_data": "Table read_c3d read_sto read_trc write_sto write_trc",
     "simulation.checkpoint": "CheckpointError",
     "simulation.gradient": "Gradient calc_gradient",
