@@ -22,11 +22,13 @@ from ..stepping.loop import stepping
 from ..stepping.method.method import Method
 from ..unilateral.stepped import space as names
 from ..unilateral.stepped.joints import find_pushes
-from ..unilateral.stepped.points import find_points, recall, remember
+from ..unilateral.stepped.points import find_points, recall, remember, renew_limits
 from ..unilateral.stepped.solve import find_problem, push_free, solve, weigh
 
 #: What `advance` returns beside the others: the space is too small; the impulses have not been found.
 NO_ROOM, NO_IMPULSES = 10, 11
+#: How often impulses are solved for in a step while the limits of rolling and spinning resistance change.
+TURNS = 2
 #: Rows of `tries`: the end of a step, its middle, its end by two halves.
 _WHOLE, _MIDDLE, _HALVES = range(3)
 
@@ -52,7 +54,11 @@ def _step(model: Any, space: Any, h: float, out: Any) -> int:
         if space.measures[names.LAST_STEP] > 0.0:
             ratio = h / space.measures[names.LAST_STEP]
         recall(space, ratio)
-        found = solve(space)
+        found = False
+        for _ in range(TURNS):  # the limits of what resists rolling follow the normal impulses
+            found = solve(space)
+            if not found or not renew_limits(space):
+                break
         remember(space)
         space.measures[names.LAST_STEP] = h
         if not found:
