@@ -69,7 +69,7 @@ class StateRuns:
     @property
     def more(self) -> tuple[Any, ...]:
         """Results beside the variables."""
-        return ()
+        return (np.zeros((0, 0, 0, 0)),)
 
     def make_workers(self, count: int) -> None:
         """Let there be arrays for so many threads."""
@@ -108,6 +108,7 @@ class Worker:
             remembered_of(state),
             self._own,
             self._queue,
+            None,
         )
         self._run: Any = None
         self._calls_python = state.system.calls_python

@@ -12,6 +12,7 @@ from ..integrator import Integrator
 from ..simulation.compiled_variations import CompiledVariations
 from ..simulation.compiled_variations import are_compiled as steps_are_compiled
 from ..stepping import loop
+from ..stepping import record as rk
 from . import batch_variations as runs
 from .lane_runs import own_of_each
 from .state_runs import StateRuns, nothing_happens
@@ -92,7 +93,10 @@ class Worker(StateWorker):
         places = [compiled.places_of(name) for name in own] if directions.settings else []
         own_places = np.concatenate([np.zeros(0, np.int64), *places])
         prepared = own_places, *of_each, np.ascontiguousarray(directions.of_start)
-        self._first += (prepared, compiled.arguments(np.zeros((variations.ny, len(directions)))))
+        block, work, table, control, counts, first_control, choices, *rest, _ = self._first
+        choices[rk.NO_INTERPOLATION] = 1
+        carried = compiled.carried(table)
+        self._first = block, work, carried, control, counts, first_control, choices, *rest, prepared
 
 
 __all__ = ["VariationRuns", "are_compiled"]

@@ -314,7 +314,7 @@ class Integrator(Sealed):
         counts[rk.PROJECT_REPORTS] = self._project_interpolated_states
         counts[rk.NO_INTERPOLATION] = not self.allow_interpolation
         # a table whose last stage is the end of the step: the rates there are the next step's first
-        of_table = type(self).kernel is loop.advance and len(self.table) > 2
+        of_table = len(self.table) > 2 and self.table.any()
         counts[rk.ENDS_AT_STAGE] = self.ends_at_stage or (of_table and np.array_equal(self.table[-3], self.table[-2]))
         counts[rk.WANTED] = EVERYTHING
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def are_compiled(variations: Variations, state: State) -> bool:
-    """Whether steps with variations from *state* on can be compiled; else Python takes them, of compiled parts."""
+    """Whether steps with variations from *state* on can be compiled; else Python runs the same loop, by J and B."""
     tree = state.tree
     return not (
         variations.system.calls_python
@@ -81,12 +81,11 @@ class CompiledVariations:
         seeds = self.seeds_of(state) if seeds is None else (seeds[0].copy(), seeds[1].copy())
         duals = record.block.reshape(-1), np.array(at, np.int64), record.buffer, self.numbers, *seeds
         shape = variations.ny, len(directions)
-        self._before = duals, directions.scales.astype(np.float64)
-        self._after = np.zeros((stages, *shape)), np.zeros(shape)
+        self._parts = duals, directions.scales.astype(np.float64), np.zeros(shape), np.zeros((stages, *shape)), np.zeros(shape)
 
-    def arguments(self, S: Array) -> tuple[Any, ...]:
-        """What kernels take, with S ``(ny, n)``, which they change."""
-        return *self._before, S, *self._after
+    def carried(self, table: Array) -> kernels.Carried:
+        """What kernels take in place of a method's table; they change S, which is zero."""
+        return kernels.Carried(table, *self._parts, np.zeros((0, 0, 0)))
 
     def places_of(self, field: str) -> Any:
         """Where in the record's parameters the values of a field are ``(rows * columns,)``."""
