@@ -139,6 +139,24 @@ def test_speeds_of_one_period_lead_there_within_limits():
     assert errors[-1] < 1e-8 and errors[0] < 0.9
 
 
+def test_speeds_of_a_floating_base_are_its_own():
+    """A base that alone may move: the hand's velocity leads straight to the target, for which q + N u h stands."""
+    system, state, hand, _ = robot(floating=True)
+    base = [("base", k) for k in range(6)]
+    solver = mb.InverseKinematics(system, state, hand, mobilities=base, limits={})
+    q = np.array([0.8, 0.2, -0.4, 0.4, 0.1, 0.2, 0.3, *np.full(11, 0.3)])
+    q[:4] /= np.linalg.norm(q[:4])
+    state.q = q
+    system.realize(state, mb.Stage.POSITION)
+    turn = mb.Rotation.about_axis(0.002, "y")
+    target = mb.Transform(turn @ hand.get_body_rotation(state), hand.get_body_origin_location(state) + [0.001, -0.002, 0.003])
+    u = solver.calc_speeds(target, q, 0.01, max_speed=10.0)
+    state.u = u
+    system.realize(state, mb.Stage.VELOCITY)
+    w, v = hand.get_body_velocity(state)
+    assert np.abs(w - [0, 0.2, 0]).max() < 2e-3 and np.abs(v - [0.1, -0.2, 0.3]).max() < 2e-3 and not u[6:].any()
+
+
 def test_what_is_locked_or_not_listed_stays():
     system, state, hand, _ = robot()
     system.matter.bodies["hand2"].lock(state)

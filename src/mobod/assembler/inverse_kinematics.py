@@ -249,7 +249,7 @@ class InverseKinematics:
         between = self._state.copy()
         between.q = [*(0.5 * (moved[0] + here)), *between.q[tree.nq :]]
         self.system.realize(between, Stage.POSITION)
-        return self._matter.multiply_by_n_inv(between, (moved[0] - here) / h)
+        return self._matter.multiply_by_n_inv(between, False, (moved[0] - here) / h)
 
     # ------------------------------------------------------------------------------------------ inside
 

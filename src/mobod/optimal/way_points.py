@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -242,7 +241,10 @@ def _along_spline(P: Array, v: Array, a: Array) -> WayPoints:
     knots /= knots[-1]
     spline = CubicSpline(knots, P, bc_type="natural")
     counts = np.maximum(_FEWEST, np.ceil(_STEPS * np.diff(knots)).astype(int))
-    s = np.concatenate([*(np.linspace(*ends, count, endpoint=False) for ends, count in _pairs(knots, counts)), [1.0]])
+    pieces = [
+        np.linspace(low, high, int(n), endpoint=False) for low, high, n in zip(knots[:-1], knots[1:], counts, strict=True)
+    ]
+    s = np.concatenate([*pieces, [1.0]])
     slopes, bends = spline(s, 1), spline(s, 2)
     x, rate = _fastest(s, slopes, bends, v, a)
     root = np.sqrt(x)
@@ -256,10 +258,6 @@ def _along_spline(P: Array, v: Array, a: Array) -> WayPoints:
         table = table / slow ** np.arange(6, -1, -1)[:, None, None]
     breaks = np.concatenate([[0.0], np.cumsum(steps)])
     return WayPoints(breaks, table, breaks[np.concatenate([[0], np.cumsum(counts)])])
-
-
-def _pairs(knots: Array, counts: Any) -> Sequence[Any]:
-    return list(zip(itertools.pairwise(knots), counts.tolist(), strict=True))
 
 
 def _fastest(s: Array, slopes: Array, bends: Array, v: Array, a: Array) -> tuple[Array, Array]:
