@@ -9,12 +9,13 @@ import numpy as np
 
 from ..algebra.arrays import Array
 from ..integrator import Integrator
+from ..measure import Integrate
 from ..simulation.compiled_variations import CompiledVariations
 from ..simulation.compiled_variations import are_compiled as steps_are_compiled
 from ..stepping import loop
 from ..stepping import record as rk
 from . import batch_variations as runs
-from .lane_runs import own_of_each
+from .lane_runs import acting_measures, own_of_each
 from .state_runs import StateRuns, nothing_happens
 from .state_runs import Worker as StateWorker
 
@@ -26,7 +27,8 @@ if TYPE_CHECKING:
 def are_compiled(state: State, integrator: Integrator, tangents: SensitivityRows) -> bool:
     """Whether runs of states like *state* take place in compiled code from their beginnings to their ends."""
     of_tables = type(integrator).kernel is loop.advance and type(integrator).try_step is Integrator.try_step
-    return of_tables and nothing_happens(state, integrator) and steps_are_compiled(tangents.variations, state)
+    begins = any(one.begins_with_a_measure(state) for one in acting_measures(state.system, Integrate))  # which moves z
+    return of_tables and not begins and nothing_happens(state, integrator) and steps_are_compiled(tangents.variations, state)
 
 
 class VariationRuns(StateRuns):

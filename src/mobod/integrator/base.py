@@ -806,9 +806,10 @@ class Integrator(Sealed):
                 which = int(errors.argmax())
                 worst = f", most of all in {_diagnosis.name_of(self.system, state, which)}"
                 worst += _diagnosis.strongest_force(self.system, state, which)
+            why = _diagnosis.lost_memory(self.system, state) or self.why_too_small()
             failed = ConvergenceError(
                 f"at time {time:.9g} a step of {step:.3g} still misses accuracy {self.accuracy:g}{worst}: "
-                f"{self.why_too_small()}{singular}. The state is the last good one"
+                f"{why}{singular}. The state is the last good one"
             )
             cause = None
         failed.diagnosis = diagnosis

@@ -297,11 +297,12 @@ class Tree:
             "measure_runs": np.zeros(3, np.int64),
             "measure_calls": np.zeros(0, np.int64),
             "measure_code": np.zeros(0, np.int64),
+            "measure_rings": np.zeros(0, np.int64),
             "measure_numbers": np.zeros((0, 1)),
             "witness_integers": np.zeros(0, np.int64),
             "witness_numbers": np.zeros((0, 1)),
         }
-        of_measures = ("code", "numbers", "values", "memory", "calls")
+        of_measures = ("code", "numbers", "values", "memory", "history", "rings", "calls")
         self.counts |= dict.fromkeys((f"measure_{what}_size" for what in of_measures), 0)
         self.has_measures = False
         #: Which routines of measures records with tangents have, if others than those of rates.
@@ -359,6 +360,8 @@ class Tree:
         runs: Sequence[int],
         values_size: int,
         memory_size: int,
+        rings: Sequence[int],
+        history_size: int,
         routines: Sequence[Any],
         num_rate_routines: int,
     ) -> None:
@@ -368,6 +371,7 @@ class Tree:
         self.fields["measure_code"] = np.array(code, np.int64)
         self.fields["measure_numbers"] = np.array(numbers, np.float64).reshape(-1, 1)
         self.fields["measure_runs"] = np.array(runs, np.int64)
+        self.fields["measure_rings"] = np.array(rings, np.int64)
         self.fields["measure_calls"] = np.zeros(len(routines), np.int64)
         self._measure_routines, self._num_rate_routines = list(enumerate(routines)), num_rate_routines
         self.counts |= {
@@ -375,6 +379,8 @@ class Tree:
             "measure_numbers_size": len(numbers),
             "measure_values_size": values_size,
             "measure_memory_size": memory_size,
+            "measure_history_size": history_size,
+            "measure_rings_size": len(rings),
             "measure_calls_size": len(routines),
         }
         self.remembers = self.remembers or memory_size > 0
