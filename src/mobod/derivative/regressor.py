@@ -57,8 +57,13 @@ def _put_inertia(model: Record, b: int, column: int, R: Any, Ea: Any, w: Any, Ew
 
 @compiled
 def calc_regressor(block: Any, A: Any, Y: Any) -> None:
+    """`fill`, of one state."""
+    fill(attach(block), A, Y)
+
+
+@generic
+def fill(model: Record, A: Any, Y: Any) -> None:
     """Columns of all bodies but Ground, ten each, at accelerations *A* of the bodies; *Y* is zero before."""
-    model = attach(block)
     for b in range(1, model.nb):
         w = load3(model.V_GB, b, 0)
         alpha, a = load_spatial(A, b)

@@ -5,17 +5,19 @@ else is done of eight states at a time: realizing them, the rigid sweep, sums of
 products, see `derivative.solve`.
 """
 
+import math
 from typing import Any
 
 from ..algebra.eights import put_rows
 from ..algebra.memory import store3
 from ..algebra.record import attach
-from ..algebra.scalar import load, store, zero
+from ..algebra.scalar import load, store, store_lane, zero
 from ..compiling import compiled, generic
-from ..derivative import sweep
+from ..derivative import regressor, sweep
+from ..derivative.by_numbers import differentiate
 from ..derivative.columns import find_bends, find_displacements, find_wrenches
 from ..derivative.residual import add_parts, add_stiffness, clear, gravity
-from ..derivative.solve import add_products, constrain
+from ..derivative.solve import add_block, constrain
 from ..derivative.sweep import FORCE
 from ..state.fields import Record
 from ..state.validity import ARTICULATED, EVERYTHING, FORCES, KINEMATICS
@@ -66,6 +68,20 @@ def _find(
 
 
 # fmt: off
+@generic
+def _begin(model: Record, M_inv: Any, columns: int, sound: Any, driven: Any, work: Any, M: Any, D: Any) -> None:
+    # fmt: on
+    """Zeros, and M^-1 behind them, not finite where a state is not; and M, where motions drive."""
+    for i in range(model.nu):
+        for j in range(columns):
+            store(D, i, j, sound)
+        for j in range(model.nu):
+            store(D, i, columns + j, load(M_inv, i, j) + sound)
+    if driven.shape[0] > 0:
+        explicit_mass_matrix.calc_m(model, False, work, work, M)
+
+
+# fmt: off
 @compiled
 def calc_forward_dynamics_derivatives(
     block: Any, address: int, share: Any, states: Any, of_one: Any, own: Any, own_of_each: Any, of_tree: Any, rows: Any,
@@ -86,23 +102,10 @@ def calc_forward_dynamics_derivatives(
             model, first, of_one, of_tree, own, own_of_each, plan, columns, model.u_dot, model.A_GB, unit, N, bends, F, bodies,
             speeds, of_columns, stiffness, C, rigid, T, E, K,
         )
-        for i in range(n):
-            for j in range(columns):
-                store(D, i, j, sound)
-            for j in range(n):
-                store(D, i, columns + j, load(M_inv, i, j) + sound)
-        if driven.shape[0] > 0:
-            explicit_mass_matrix.calc_m(model, False, work, work, M)
-            for part in range(2):
-                R = rigid[part * n : part * n + n]
-                add_products(M, n, K, n, part * n, part * n + n, 1.0, R, 0, pack)
-            add_products(M, n, K, n, 2 * n, columns, 1.0, T, 0, pack)
-            for k in range(driven.shape[0]):
-                for j in range(columns):
-                    store(D, driven[k], j, load(D, driven[k], j) + load(K, driven[k], j))
-        add_products(M_inv, n, rigid[:n], n, 0, n, -1.0, D, 0, pack)
-        add_products(M_inv, n, rigid[n:], n, 0, n, -1.0, D, n, pack)
-        add_products(M_inv, n, T, n, 0, columns - 2 * n, -1.0, D, 2 * n, pack)
+        _begin(model, M_inv, columns, sound, driven, work, M, D)
+        add_block(M, M_inv, n, driven, K, rigid[:n], 0, n, D, pack)
+        add_block(M, M_inv, n, driven, K, rigid[n:], n, 2 * n, D, pack)
+        add_block(M, M_inv, n, driven, K, T, 2 * n, columns, D, pack)
         if rows.shape[0] > 0:
             constrain(model, of_tree[4], E, E, columns, columns + n, G, rows_of_g, P, W, L, D, pack)
         put_rows(D, 0, n, out, first, 0)
@@ -136,3 +139,59 @@ def calc_inverse_dynamics_derivatives(
                 store(D, i, n + j, load(rigid, n + i, j) + sound)
                 store(D, i, 2 * n + j, load(M, i, j))
         put_rows(D, 0, n, out, first, 0)
+
+
+# fmt: off
+@compiled
+def calc_parameter_derivatives(
+    block: Any, address: int, share: Any, states: Any, of_one: Any, own_of_each: Any, row_of: Any, rows: Any, driven: Any,
+    R: Any, E: Any, K: Any, M: Any, G: Any, rows_of_g: Any, P: Any, W: Any, L: Any, pack: Any, work: Any, M_inv: Any,
+    D: Any, out: Any,
+) -> None:
+    # fmt: on
+    """Derivatives of udot by numbers of the model.
+
+    *of_one* are a record of Duals with its numbers, where each state's own ones are, and seeds of one state or of each.
+    """
+    model = attach(block)
+    n, columns = model.nu, R.shape[1]
+    duals, addresses, numbers, own_places, seeds, rates = of_one
+    dual = attach(duals)
+    for g in shared(share):
+        first = 8 * g
+        realize_eight(model, address, EVERYTHING, first, states)
+        o = zero(load(model.time, 0, 0))
+        sound = nothing_of(model.u_dot, n, o)
+        inverse_mass_matrix.calc_m_inv(model, address, ARTICULATED, work, work, M_inv)
+        clear(E, o)
+        for lane in range(8):
+            s = min(first + lane, seeds.shape[0] - 1)
+            for i in range(own_places.shape[0]):
+                numbers[own_places[i]] = own_of_each[first + lane, i]
+            if not differentiate(
+                model, lane, dual, addresses, numbers, seeds[s], rates[s], rows.shape[0] > 0, row_of, R, E, K
+            ):
+                for j in range(columns):
+                    store_lane(R, 0, j, lane, math.nan)
+        _begin(model, M_inv, columns, sound, driven, work, M, D)
+        add_block(M, M_inv, n, driven, K, R, 0, columns, D, pack)
+        if rows.shape[0] > 0:
+            constrain(model, row_of, E, E, columns, columns + n, G, rows_of_g, P, W, L, D, pack)
+        put_rows(D, 0, n, out, first, 0)
+
+
+# fmt: off
+@compiled
+def calc_regressor(
+    block: Any, address: int, share: Any, states: Any, udot: Any, udot8: Any, A: Any, Y: Any, out: Any
+) -> None:
+    # fmt: on
+    """The regressor of inertial parameters."""
+    model = attach(block)
+    for g in shared(share):
+        realize_eight(model, address, KINEMATICS, 8 * g, states)
+        take(udot, 8 * g, udot8)
+        inverse_dynamics.calc_body_acceleration_from_u_dot(model, udot8, A)
+        clear(Y, zero(load(model.time, 0, 0)))
+        regressor.fill(model, A, Y)
+        put_rows(Y, 0, model.nu, out, 8 * g, 0)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..algebra.arrays import Array
+from ..derivative.seeded_record import side_by_side
 from ..integrator import Integrator
 from ..measure import Integrate
 from ..simulation.compiled_variations import CompiledVariations
@@ -63,12 +64,10 @@ class VariationRuns(StateRuns):
         differ = bool(own) and bool(of.directions.settings)
         states = [state_of(i) for i in range(n)] if differ else [state]
         where = CompiledVariations(of, state, 1)
-        each = [where.seeds_of(one) for one in states]
-        seeds = np.full((len(each), max(len(rates) for _, rates in each), 2), -1)  # of no column
-        rates_of_seeds = np.zeros(seeds.shape[:2])
-        for i, (places, rates) in enumerate(each):
-            seeds[i, : len(rates)], rates_of_seeds[i, : len(rates)] = places, rates
-        self._of_each = seeds, rates_of_seeds, np.array([of.directions.scales_at(one) for one in states])
+        self._of_each = (
+            *side_by_side([where.seeds_of(one) for one in states]),
+            np.array([of.directions.scales_at(one) for one in states]),
+        )
 
     @property
     def more(self) -> tuple[Any, ...]:
