@@ -43,6 +43,15 @@ class Reached:
     error : float or (n,) array
         The length of all errors, weighted.
     iterations : int or (n,) array of int
+
+    Examples
+    --------
+    >>> import mobod as mb
+    >>> system, state = mb.examples.double_pendulum.build()
+    >>> solver = mb.InverseKinematics(system, state, ("lower", (0, 0, 0), "position"))
+    >>> found = solver.solve((0.5, -0.5, 0.0), (0.1, 0.2))
+    >>> found.reached, found.q.shape
+    (True, (2,))
     """
 
     q: Array

@@ -71,6 +71,23 @@ def _put(rows: Any, count: int, columns: int, first: int, at: int, out: Any) -> 
 
 
 @compiled
+def collect_contributions(
+    block: Any, address: int, wanted: int, share: Any, elements: Any, runs: Any, states: Any, out: Any
+) -> None:
+    """What listed force elements, of those runs, apply to bodies together, at their origins and in Ground; one row a state."""
+    model = attach(block)
+    for g in shared(share):
+        first = 8 * g
+        realize(model, address, wanted, first, states)
+        forces.clear(model)
+        for k in range(len(elements)):
+            if model.force_enabled[elements[k]] == 1:
+                e = elements[k]
+                call_routine(model.run_routine[runs[k]], model, e, 4 * (e + 1) + forces.FORCES)
+        _put(model.body_forces, model.nb, 6, first, 0, out)
+
+
+@compiled
 def collect(block: Any, address: int, finder: int, wanted: int, share: Any, what: int, states: Any, out: Any) -> None:
     """Realize groups and compute one of these, flat, one row a state; *finder* is the address of `find`."""
     model = attach(block)
