@@ -36,7 +36,15 @@ if TYPE_CHECKING:  # what checkers and editors see; at run time a name is import
         optimal,
     )
     from .assembler import Assembler, InverseKinematics, LocalEnergyMinimizer, ObservedPointFitter
-    from .biomechanics import inverse_dynamics, inverse_kinematics, scale, static_optimization
+    from .biomechanics import (
+        analyze_muscles,
+        induced_accelerations,
+        inverse_dynamics,
+        inverse_kinematics,
+        joint_reactions,
+        scale,
+        static_optimization,
+    )
     from .body import Body
     from .constraint.base import Constraint
     from .ensemble.ensemble import Ensemble
@@ -65,6 +73,7 @@ if TYPE_CHECKING:  # what checkers and editors see; at run time a name is import
     from .optimal.region_of_attraction import RegionOfAttraction, find_region_of_attraction
     from .optimal.way_points import trajectory_through
     from .simulation.checkpoint import CheckpointError
+    from .simulation.drive import drive
     from .simulation.gradient import Gradient, calc_gradient
     from .simulation.sensitivities import Sensitivities
     from .simulation.simulate import simulate
@@ -138,6 +147,7 @@ __all__ = [
     "UnilateralContact",
     "UnitInertia",
     "__version__",
+    "analyze_muscles",
     "assembler",
     "biomechanics",
     "body",
@@ -147,6 +157,7 @@ __all__ = [
     "contact",
     "control",
     "decoration",
+    "drive",
     "event",
     "examples",
     "find_base_parameters",
@@ -155,9 +166,11 @@ __all__ = [
     "find_region_of_attraction",
     "force",
     "function",
+    "induced_accelerations",
     "integrator",
     "inverse_dynamics",
     "inverse_kinematics",
+    "joint_reactions",
     "linearize",
     "load",
     "load_mjcf",
@@ -188,8 +201,14 @@ __all__ = [
 
 #: Where the names are that are no module.
 _WHERE = {
+<<<<<<< HEAD
     "assembler": "Assembler InverseKinematics LocalEnergyMinimizer ObservedPointFitter",
     "biomechanics": "inverse_dynamics inverse_kinematics scale static_optimization",
+=======
+    "assembler": "Assembler LocalEnergyMinimizer ObservedPointFitter",
+    "biomechanics": "analyze_muscles induced_accelerations inverse_dynamics inverse_kinematics joint_reactions scale "
+    "static_optimization",
+>>>>>>> integ
     "body": "Body",
     "constraint.base": "Constraint",
     "ensemble.ensemble": "Ensemble",
@@ -219,6 +238,7 @@ _WHERE = {
     "simulation.checkpoint": "CheckpointError",
     "simulation.gradient": "Gradient calc_gradient",
     "simulation.sensitivities": "Sensitivities",
+    "simulation.drive": "drive",
     "simulation.simulate": "simulate",
     "simulation.view": "view",
     "simulation.step_status": "StepStatus",

@@ -44,8 +44,8 @@ class _Fields(NamedTuple):
 def _joined(*topics: _Fields) -> _Fields:
     joined = _Fields({}, {}, {})
     for topic in topics:
-        for all_of, of_topic in zip(joined, topic, strict=True):
-            all_of.update(of_topic)
+        for name in _Fields._fields:
+            getattr(joined, name).update(getattr(topic, name))
     return joined
 
 
