@@ -201,14 +201,9 @@ __all__ = [
 
 #: Where the names are that are no module.
 _WHERE = {
-<<<<<<< HEAD
     "assembler": "Assembler InverseKinematics LocalEnergyMinimizer ObservedPointFitter",
-    "biomechanics": "inverse_dynamics inverse_kinematics scale static_optimization",
-=======
-    "assembler": "Assembler LocalEnergyMinimizer ObservedPointFitter",
     "biomechanics": "analyze_muscles induced_accelerations inverse_dynamics inverse_kinematics joint_reactions scale "
     "static_optimization",
->>>>>>> integ
     "body": "Body",
     "constraint.base": "Constraint",
     "ensemble.ensemble": "Ensemble",
