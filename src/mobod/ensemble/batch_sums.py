@@ -6,6 +6,7 @@ from ..algebra.record import attach, call_routine
 from ..algebra.scalar import load, scatter, store, zero
 from ..compiling import compiled, generic, routine
 from ..force import _dispatch as forces
+from ..force._routine import FORCES
 from ..state.fields import Record
 from ..tree import constraint_operators, jacobian_sweeps, momentum, reaction
 from .batch_operators import realize
@@ -83,7 +84,7 @@ def collect_contributions(
         for k in range(len(elements)):
             if model.force_enabled[elements[k]] == 1:
                 e = elements[k]
-                call_routine(model.run_routine[runs[k]], model, e, 4 * (e + 1) + forces.FORCES)
+                call_routine(model.run_routine[runs[k]], model, e, 4 * (e + 1) + FORCES)
         _put(model.body_forces, model.nb, 6, first, 0, out)
 
 

@@ -194,7 +194,7 @@ class ForceField:
 
     def _read_torsion(self, one: ElementTree.Element) -> None:
         pattern = tuple(one.get(f"type{k}") or _of_class(one.get(f"class{k}", "")) for k in range(1, 5))
-        terms = []
+        terms: list[tuple[int, float, float]] = []
         while f"k{len(terms) + 1}" in one.attrib:
             k = len(terms) + 1
             terms.append((int(one.attrib[f"periodicity{k}"]), float(one.attrib[f"phase{k}"]), float(one.attrib[f"k{k}"])))

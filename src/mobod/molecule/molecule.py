@@ -166,7 +166,8 @@ class Molecule:
         for a, b in turning:
             joins[self._number[a]].append((a, b))
             joins[self._number[b]].append((b, a))
-        origins, made = np.zeros((count, 3)), [None] * count
+        origins = np.zeros((count, 3))
+        made: dict[int, MobilizedBody] = {}
         for root in self._roots(joins):
             members = np.flatnonzero(self._number == root)
             origins[root] = self.masses[members] @ self.atoms.places[members] / self.masses[members].sum()
@@ -174,12 +175,12 @@ class Molecule:
             waiting = [root]
             for k in waiting:
                 for a, b in joins[k]:
-                    child = self._number[b]
-                    if made[child] is None:
+                    child = int(self._number[b])
+                    if child not in made:
                         origins[child] = self.atoms.places[b]
                         made[child] = self._next(made[k], a, b, origins[k])
-                        waiting.append(int(child))
-        return made, origins  # type: ignore[return-value]
+                        waiting.append(child)
+        return [made[k] for k in range(count)], origins
 
     def _roots(self, joins: list[list[tuple[int, int]]]) -> list[int]:
         """The cluster of each molecule from which chains are shortest, among those that can be free."""

@@ -50,7 +50,8 @@ def find_topology(atoms: Atoms, field: ForceField) -> Topology:
     members: list[dict[str, int]] = [{} for _ in atoms.residue_names]
     for a, (name, r) in enumerate(zip(atoms.names, atoms.residues, strict=True)):
         members[r][name] = a
-    kinds, charges = [""] * len(atoms), [None] * len(atoms)
+    kinds = [""] * len(atoms)
+    charges: list[float | None] = [None] * len(atoms)
     bonds: list[tuple[int, int]] = []
     external: list[list[int]] = []
     for r, (name, here) in enumerate(zip(atoms.residue_names, members, strict=True)):
@@ -72,7 +73,7 @@ def find_topology(atoms: Atoms, field: ForceField) -> Topology:
             raise ModelError(f"{atoms.label(a)} and {atoms.label(b)} are bonded and {_distance(atoms, a, b):.3f} nm apart")
         neighbours[a].append(b)
         neighbours[b].append(a)
-    return Topology(kinds, charges, bonds, neighbours, bridges)  # type: ignore[arg-type]
+    return Topology(kinds, charges, bonds, neighbours, bridges)
 
 
 def _distance(atoms: Atoms, a: int, b: int) -> float:
