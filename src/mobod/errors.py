@@ -76,12 +76,12 @@ class FormulaError(MobodError, ValueError):
     Examples
     --------
     >>> import mobod as mb
-    >>> system, state = mb.examples.bouncing_ball.build()
+    >>> system, state = mb.examples.rattleback.build()
     >>> try:
     ...     mb.equations(system)
     ... except mb.FormulaError as error:
     ...     print(str(error).split(":")[0])
-    the force 'HuntCrossley', a HuntCrossleyForce, cannot be written as formulas
+    the force 'contact', a ContactElement, cannot be written as formulas
     """
 
 

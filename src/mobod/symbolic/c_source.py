@@ -69,7 +69,9 @@ class Writer:
 
     def signature(self, function: Function) -> str:
         """Its head."""
-        taken = [f"{self.real} {name}" if other is None else f"const {self.real} *{name}" for name, other in function.inputs.items()]
+        taken = [
+            f"{self.real} {name}" if other is None else f"const {self.real} *{name}" for name, other in function.inputs.items()
+        ]
         given = [f"{self.real} *{name}" for name in function.outputs]
         return f"void {self.prefix}_{function.name}(" + ", ".join([*taken, *given]) + ")"
 
@@ -80,11 +82,14 @@ class Writer:
         uses: dict[int, int] = {}
         for x in [*wanted, *(operand for node in reached for operand in node.nodes)]:
             uses[x.place] = uses.get(x.place, 0) + 1
-        text, lines = {}, []
+        text: dict[int, str] = {}
+        lines = []
         for node in reached:
             said = self._expression(node, text, function)
             plain = node.operation in ("number",)
-            inlined = uses[node.place] == 1 and len(said) <= _LONGEST and node.operation != "input"  # results may be put in its place
+            inlined = (
+                uses[node.place] == 1 and len(said) <= _LONGEST and node.operation != "input"
+            )  # results may be put in its place
             if plain or inlined:
                 text[node.place] = said if plain or node.operation in _FUNCTIONS else f"({said})"
                 continue
@@ -141,7 +146,9 @@ class Writer:
         for name in self.tables_used:
             numbers = [self.number(float(x)) for x in self._tables[name]]
             rows = [", ".join(numbers[i : i + 8]) for i in range(0, len(numbers), 8)]
-            found.append(f"static const {self.real} {self.prefix}_{name}[{len(numbers)}] = {{\n    " + ",\n    ".join(rows) + "\n};\n")
+            found.append(
+                f"static const {self.real} {self.prefix}_{name}[{len(numbers)}] = {{\n    " + ",\n    ".join(rows) + "\n};\n"
+            )
         return "\n".join(found)
 
 

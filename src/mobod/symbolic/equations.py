@@ -14,6 +14,7 @@ from ..simulation.simulate import auxiliary_names, coordinate_names, speed_names
 from ..system.arguments import check_state
 from ..tree import prescribe, prescribed_mobilities
 from ..value import checks
+from ..value.stage import Stage
 from .linear import solved
 from .model import RecordedModel, recorded
 from .parameters import Parameters, all_of, values_of_body
@@ -28,7 +29,9 @@ _LETTERS = {"mass": "m", "com": "c", "inertia": "I", "central_inertia": "I", "p_
 _LETTERS |= {"damping": "d", "magnitude": "g", "gravity_vector": "g"}
 _AXES = {3: ("x", "y", "z"), 6: ("xx", "yy", "zz", "xy", "xz", "yz")}
 #: Formulas with more terms are left as they are multiplied out.
-_READABLE = 300
+_READABLE = 60
+#: A row of G is a combination of others if less than this part of it is left beside these: an angle.
+_DEPENDENT = 3e-6
 
 
 class Equations:
@@ -44,6 +47,16 @@ class Equations:
         Coordinates, speeds, auxiliary variables, accelerations, and forces on the mobilities beside those of the elements.
     parameters : dict of Symbol to float
         The symbols of parameters, and what they are in the model, where that is known.
+
+    Examples
+    --------
+    >>> import mobod as mb
+    >>> system, state = mb.examples.double_pendulum.build()
+    >>> equations = mb.equations(system, parameters={"gravity_0.magnitude": "g"})
+    >>> equations
+    <Equations: 2 coordinates, 2 speeds, 0 constraint equations, 1 parameters>
+    >>> equations.potential_energy
+    -g*(2*cos(q_upper) + cos(q_lower + q_upper))
     """
 
     def __init__(self, model: RecordedModel, names: Mapping[str, Sequence[Any]], given: Sequence[Any], simplify: bool) -> None:
@@ -51,7 +64,9 @@ class Equations:
         self._model, self._simplify, self._ring = model, simplify, Ring()
         self._plain: dict[int, Any] = {}
         self.t = sympy.Symbol("t", real=True)
-        symbols = {name: tuple(sympy.Symbol(one, real=True) if isinstance(one, str) else one for one in names[name]) for name in "quzf"}
+        symbols = {
+            name: tuple(sympy.Symbol(one, real=True) if isinstance(one, str) else one for one in names[name]) for name in "quzf"
+        }
         self.q, self.u, self.z, self.f = (symbols[name] for name in "quzf")
         self.u_dot = tuple(sympy.Symbol(f"{one.name}_dot", real=True) for one in self.u)
         self._inputs = {"t": (self.t,), **symbols, "u_dot": self.u_dot, "p": tuple(given)}
@@ -103,7 +118,8 @@ class Equations:
     def accelerations(self) -> Any:
         """u_dot ``(nu, 1)`` of q, u, f: solved for, under the constraints, with locks and motions as in the state.
 
-        Of up to four unknowns as quotients of determinants; of more by elimination, and not multiplied out.
+        Of up to four unknowns as quotients of determinants; of more by elimination, and not multiplied out. Equations of
+        constraints that are redundant in the state that the equations were made for are left out, with lambda = 0.
         """
         found, small = self._solved
         return self._matrix([[x] for x in found[: len(self.u)]], simplify=small)
@@ -218,7 +234,8 @@ class Equations:
 
     @functools.cached_property
     def _solved(self) -> tuple[list[Recorded], bool]:
-        model, loop, nu = self._model, self._loop, len(self.u)
+        model: Any = self._model
+        loop, nu = self._loop, len(self.u)
         known: dict[int, Recorded] = {}
         prescribe.sweep(model)
         for b in range(1, model.nb):
@@ -227,7 +244,28 @@ class Equations:
                     moved = model.prescribed[b] > prescribed_mobilities.ZERO
                     known[i] = prescribed_mobilities.acceleration(model, b, i) if moved else model.tape.number(0.0)
         right = [model.tape.input("f", i) - self._bias[i] for i in range(nu)]
-        return solved(model.tape, self._M, right, loop.G, loop.bias, known)
+        rows = self._independent_rows()
+        found, small = solved(model.tape, self._M, right, [loop.G[r] for r in rows], [loop.bias[r] for r in rows], known)
+        multipliers = dict(zip(rows, found[nu:], strict=True))
+        return found[:nu] + [multipliers.get(r, model.tape.number(0.0)) for r in range(len(loop.G))], small
+
+    def _independent_rows(self) -> list[int]:
+        """Those rows of G that are no combination of rows before them in the state that the equations were made for."""
+        if not self._loop.G:
+            return []
+        state = self._model.state_of.copy()
+        self._model.system.realize(state, Stage.VELOCITY)
+        basis: list[Array] = []
+        kept = []
+        for r, row in enumerate(self._model.system.get_matter_subsystem().calc_g(state)):
+            rest = row.copy()
+            for _ in range(2):
+                for one in basis:
+                    rest -= (one @ rest) * one
+            if np.linalg.norm(rest) > _DEPENDENT * np.linalg.norm(row) > 0.0:
+                basis.append(rest / np.linalg.norm(rest))
+                kept.append(r)
+        return kept
 
     def _station(self, body: Any, point: Any) -> tuple[list[Recorded], list[Recorded], list[list[Recorded]]]:
         b = self._model.system.get_matter_subsystem().find_body(body).index
@@ -279,17 +317,20 @@ class Equations:
             elif x.operation in ("input", "lookup"):
                 found[x.place] = self._ring.expression(self._ring.of(x), self._input)
             else:
-                a, *more = parts = [found[one.place] for one in x.operands]
-                found[x.place] = _ARITHMETIC[x.operation](a, *more) if x.operation in _ARITHMETIC else applied(sympy, x.operation, parts)
+                parts = [found[one.place] for one in x.operands]
+                if x.operation in _ARITHMETIC:  # SymPy's own orders and gathers sums, which takes most of the time
+                    found[x.place] = _ARITHMETIC[x.operation](sympy, *parts)
+                else:
+                    found[x.place] = applied(sympy, x.operation, parts)
         return found[node.place]
 
 
 _ARITHMETIC: dict[str, Callable[..., Any]] = {
-    "add": lambda a, b: a + b,
-    "sub": lambda a, b: a - b,
-    "mul": lambda a, b: a * b,
-    "div": lambda a, b: a / b,
-    "neg": lambda a: -a,
+    "add": lambda sympy, a, b: sympy.Add(a, b, evaluate=False),
+    "sub": lambda sympy, a, b: sympy.Add(a, sympy.Mul(-1, b, evaluate=False), evaluate=False),
+    "mul": lambda sympy, a, b: sympy.Mul(a, b, evaluate=False),
+    "div": lambda sympy, a, b: sympy.Mul(a, sympy.Pow(b, -1, evaluate=False), evaluate=False),
+    "neg": lambda sympy, a: sympy.Mul(-1, a, evaluate=False),
 }
 
 
@@ -349,16 +390,20 @@ def equations(
     >>> equations.mass_matrix[0, 1]
     cos(b) + 251/250
     >>> equations.evaluate(equations.mass_matrix, state).round(3)
-    array([[4.008, 2.004],
-           [2.004, 1.004]])
+    array([[4.763, 1.882],
+           [1.882, 1.004]])
     """
-    sympy = _sympy()
+    _sympy()
     state = system.realize_topology() if state is None else state
     check_state("equations", system, state)
+    if state.stage < Stage.MODEL:
+        state.refuse_model("equations")
     checks.flag("simplify", simplify)
     names, given = _given(system, state, parameters)
     own = Parameters(system, state, names)
-    symbols = [sympy.Symbol(_symbol(number, own, system, state), real=True) for number in own.numbers] if given is None else given
+    symbols = given
+    if symbols is None:
+        symbols = [_as_symbol(_symbol(number, own, system, state)) for number in own.numbers]
     of = {
         "q": _named("coordinates", coordinates, [f"q_{one}" for one in map(_plain, coordinate_names(system, state))]),
         "u": _named("speeds", speeds, [f"u_{one}" for one in map(_plain, speed_names(system, state))]),
@@ -385,7 +430,9 @@ def _given(system: Any, state: Any, parameters: Any) -> tuple[list[str], list[An
     names, values = [], []
     for name, value in parameters.items():
         numbers = Parameters(system, state, [name]).numbers
-        each = [value] if len(numbers) == 1 else list(value) if isinstance(value, Sequence) and not isinstance(value, str) else []
+        each = (
+            [value] if len(numbers) == 1 else list(value) if isinstance(value, Sequence) and not isinstance(value, str) else []
+        )
         if len(each) != len(numbers):
             raise ValueError(f"{name!r} has {len(numbers)} numbers; give as many expressions, got {value!r}")
         names += [number.name for number in numbers]
@@ -414,7 +461,7 @@ def _symbol(number: Any, own: Parameters, system: Any, state: Any) -> str:
     if "[" not in number.name:
         return f"{letter}_{element}"
     size = len(values_of_body(system.matter.bodies[number.element], number.parameter, state)) if _is_body(number, system) else 0
-    return f"{letter}_{element}_{_AXES[size][number.index] if size in _AXES else number.index}"
+    return f"{letter}_{element}_{_AXES[size][number.number] if size in _AXES else number.number}"
 
 
 def _is_body(number: Any, system: Any) -> bool:
@@ -429,11 +476,19 @@ def _named(what: str, given: Sequence[Any] | None, names: list[str]) -> list[Any
     sympy = _sympy()
     if given is None:
         return names
-    if isinstance(given, str) or not isinstance(given, Sequence) or not all(isinstance(one, (str, sympy.Symbol)) for one in given):
+    if (
+        isinstance(given, str)
+        or not isinstance(given, Sequence)
+        or not all(isinstance(one, (str, sympy.Symbol)) for one in given)
+    ):
         raise TypeError(f"{what} has to be a list of names or symbols, got {given!r}")
     if len(given) != len(names) or len(set(map(str, given))) != len(names):
         raise ValueError(f"{what} takes {len(names)} different names, for {', '.join(names)}; got {list(map(str, given))}")
     return list(given)
+
+
+def _as_symbol(name: Any) -> Any:
+    return _sympy().Symbol(name, real=True) if isinstance(name, str) else name
 
 
 def tidied(expression: Any) -> Any:

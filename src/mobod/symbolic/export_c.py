@@ -15,6 +15,7 @@ from ..simulation.simulate import coordinate_names, speed_names
 from ..system.arguments import check_state
 from ..value import checks
 from ..value.files import as_path, check_writable, written
+from ..value.stage import Stage
 from .c_source import Function, Writer
 from .model import RecordedModel, recorded
 from .parameters import Parameters
@@ -41,6 +42,15 @@ class CSource(NamedTuple):
     parameter_names : tuple of str
         Of p.
     station_names : tuple of str
+
+    Examples
+    --------
+    >>> import mobod as mb
+    >>> import pathlib, tempfile
+    >>> system, state = mb.examples.double_pendulum.build()
+    >>> written = mb.export_c(system, pathlib.Path(tempfile.mkdtemp()) / "pendulum.c")
+    >>> written.header.name, written.functions, written.speed_names
+    ('pendulum.h', ('forward_dynamics', 'inverse_dynamics'), ('upper', 'lower'))
     """
 
     source: Path
@@ -110,8 +120,7 @@ def export_c(
     -----
     q, u, z and u_dot are as in a `State`; a quaternion has to be of length 1. Pointers to results that are not wanted, and to
     forces that are zero, may be NULL; ``p`` may be NULL for the defaults. Redundant equations of closed loops are dropped, one
-    by one, as the kernels find them. Numbers that differ in the last digits from those of the kernels, which fuse multiplications
-    and additions, are as good.
+    by one, as the kernels find them. The last digits are not those of the kernels, which fuse multiplications and additions.
 
     Examples
     --------
@@ -136,6 +145,8 @@ def export_c(
     wanted = _listed(functions)
     state = system.realize_topology() if state is None else state
     check_state("export_c", system, state)
+    if state.stage < Stage.MODEL:
+        state.refuse_model("export_c")
     own = Parameters(system, state, parameters)
     points = _stations(system, stations)
     writer = Writer(prefix, real == "float", {"function_numbers": np.array(state.field("function_numbers"), np.float64)[:, 0]})
@@ -185,9 +196,13 @@ def _stations(system: MultibodySystem, stations: Mapping[str, Any] | None) -> di
 
 def _forward(system: MultibodySystem, state: State, own: Parameters) -> Function:
     model = recorded(system, state, own)
-    outputs = {"q_dot": model.q_dot[: model.nq, 0], "u_dot": model.u_dot[: model.nu, 0], "z_dot": model.z_dot[: state.tree.nz, 0]}
+    outputs = {
+        "q_dot": list(model.q_dot[: model.nq, 0]),
+        "u_dot": list(model.u_dot[: model.nu, 0]),
+        "z_dot": list(model.z_dot[: state.tree.nz, 0]),
+    }
     inputs = {**_STATE, "f": "0", "p": _default(own)}
-    return Function("forward_dynamics", inputs, {k: list(v) for k, v in outputs.items()}, "Rates of q, u and z, with forces f on the mobilities.")
+    return Function("forward_dynamics", inputs, outputs, "Rates of q, u and z, with forces f on the mobilities.")
 
 
 def _inverse(system: MultibodySystem, state: State, own: Parameters) -> Function:
@@ -258,12 +273,19 @@ def _about(facts: _Facts) -> list[str]:
 
 def _header(facts: _Facts, writer: Writer, functions: Sequence[Function]) -> str:
     big, tree = facts.prefix.upper(), facts.state.tree
-    counts = {"NUM_Q": tree.nq, "NUM_U": tree.nu, "NUM_Z": tree.nz, "NUM_P": len(facts.own.numbers), "NUM_STATIONS": len(facts.stations)}
+    counts = {
+        "NUM_Q": tree.nq,
+        "NUM_U": tree.nu,
+        "NUM_Z": tree.nz,
+        "NUM_P": len(facts.own.numbers),
+        "NUM_STATIONS": len(facts.stations),
+    }
     lines = [*_about(facts), f"#ifndef {big}_H", f"#define {big}_H", "", "#ifdef __cplusplus", 'extern "C" {', "#endif", ""]
     lines += [f"typedef {facts.real} {writer.real};", ""]
     lines += [f"#define {big}_{name} {count}" for name, count in counts.items()]
     if facts.own.numbers:
-        lines += ["", "/* The parameters as the model has them. */", f"extern const {writer.real} {facts.prefix}_default_p[{len(facts.own.numbers)}];"]
+        lines += ["", "/* The parameters as the model has them. */"]
+        lines.append(f"extern const {writer.real} {facts.prefix}_default_p[{len(facts.own.numbers)}];")
     for function in functions:
         lines += ["", f"/* {function.doc} */", f"{writer.signature(function)};"]
     lines += ["", "#ifdef __cplusplus", "}", "#endif", "", "#endif", ""]

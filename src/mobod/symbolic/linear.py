@@ -1,4 +1,4 @@
-"""Linear equations of recorded numbers: M x + G^T lambda = r, G x + b = 0, without a choice of pivots, which no formula says."""
+"""Linear equations of recorded numbers: M x + G^T lambda = r, G x + b = 0, without pivoting, which no formula says."""
 
 from __future__ import annotations
 
@@ -55,8 +55,8 @@ def _determinant(tape: Tape, A: Matrix) -> Recorded:
     return total
 
 
-def _by_elimination(A: Matrix, y: Sequence[Recorded]) -> list[Recorded]:
-    A, y = [list(row) for row in A], list(y)
+def _by_elimination(matrix: Matrix, right: Sequence[Recorded]) -> list[Recorded]:
+    A, y = [list(row) for row in matrix], list(right)
     n = len(y)
     for k in range(n):
         for i in range(k + 1, n):

@@ -5,19 +5,18 @@ The sweeps of `tree` run on it as they are, in plain Python. What they leave in 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from types import SimpleNamespace
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from ..algebra import mat33, spatial, vec3
-from ..algebra.memory import load3, load6, load9, load_spatial, store_spatial
+from ..algebra.memory import load3, load6, load9, load_spatial
 from ..algebra.record import call_routine, layout
 from ..algebra.scalar import load, store
-from ..constraint import _protocol as constraint_what
 from ..errors import FormulaError
 from ..force import _dispatch as forces
+from ..force._routine import FORCES as ADD
 from ..state.fields import PARAMETERS
 from ..state.validity import EVERYTHING, FORCES, KINEMATICS, POSITIONS, UNCHECKED
 from ..tree import composite_inertia, constraints, inverse_dynamics, jacobian_sweeps, realize
@@ -40,7 +39,7 @@ class Loop(NamedTuple):
     velocity_errors: list[Recorded]
 
 
-class RecordedModel(SimpleNamespace):
+class RecordedModel:
     """The record of a state on a tape.
 
     Parameters
@@ -52,11 +51,17 @@ class RecordedModel(SimpleNamespace):
         Numbers of the record that are inputs in place of constants.
     """
 
+    if TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            """The counts and fields of a `Record`."""
+
     def __init__(self, system: MultibodySystem, state: State, parameters: Parameters | None = None) -> None:
-        super().__init__()
         check(system)
         self.tape, self.system, self.state_of = Tape(), system, state
         some = parameters is not None and bool(parameters.numbers)
+        #: Itself, as kernels take it, whose annotations say `Record`.
+        self.as_record: Any = self
         record = state.record
         vars(self).update(record.counts)
         number = np.frompyfunc(self.tape.number, 1, 1)
@@ -78,7 +83,7 @@ class RecordedModel(SimpleNamespace):
                 rows[i, 0] = self.tape.input(given, i)
         if parameters is not None:
             parameters.write(self)
-        self.function_numbers = RecordedTable(self.tape, "function_numbers", self.function_numbers)
+        self.function_numbers: Any = RecordedTable(self.tape, "function_numbers", self.function_numbers)
 
     # ------------------------------------------------------------------------------------------ the sweeps
 
@@ -107,12 +112,12 @@ class RecordedModel(SimpleNamespace):
     def inverse(self, u_dot: Sequence[Any]) -> list[Recorded]:
         """The forces on the mobilities, beside the elements', that accelerations take, after `realize_forces`."""
         rates, residual = self._column(u_dot), self._column([0.0] * self.nu)
-        inverse_dynamics.find_missing_force(self, rates, residual)
+        inverse_dynamics.find_missing_force(self.as_record, rates, residual)
         return list(residual[:, 0])
 
     def mass_matrix(self) -> list[list[Recorded]]:
         """M, by composite inertias (Featherstone 2008, section 6.2), after positions."""
-        composite_inertia.sweep(self)
+        composite_inertia.sweep(self.as_record)
         o = self.tape.number(0.0)
         M = [[o] * self.nu for _ in range(self.nu)]
         for b in range(1, self.nb):
@@ -150,7 +155,8 @@ class RecordedModel(SimpleNamespace):
         J = [[self.tape.number(0.0)] * self.nu for _ in range(3)]
         for j in range(self.nu):
             motions = self._motions(j)
-            _, column = spatial.shift_motion(*load_spatial(motions, b), r)
+            w, v = load_spatial(motions, b)
+            _, column = spatial.shift_motion(w, v, r)
             for k in range(3):
                 J[k][j] = column[k]
         return list(where), list(velocity), J
@@ -162,7 +168,7 @@ class RecordedModel(SimpleNamespace):
 
     def _motions(self, j: int) -> Any:
         motions = np.full((self.nb, 6), self.tape.number(0.0), object)
-        jacobian_sweeps.outward(self, self._column([float(i == j) for i in range(self.nu)]), motions)
+        jacobian_sweeps.outward(self.as_record, self._column([float(i == j) for i in range(self.nu)]), motions)
         return motions
 
     def loop(self) -> Loop:
@@ -184,8 +190,8 @@ class RecordedModel(SimpleNamespace):
         found = {}
         for c in range(self.nc):
             if self.constraint_enabled[c]:
-                for k in range(constraints.num_rows(self, c)):
-                    found[int(self.first_row[c] + k)] = constraints.row_times(self, c, k, motions, speeds)
+                for k in range(constraints.num_rows(self.as_record, c)):
+                    found[int(self.first_row[c] + k)] = constraints.row_times(self.as_record, c, k, motions, speeds)
         return found
 
     def kinetic_energy(self) -> Recorded:
@@ -193,7 +199,7 @@ class RecordedModel(SimpleNamespace):
         total = self.tape.number(0.0)
         for b in range(1, self.nb):
             w, v = load_spatial(self.V_GB, b)
-            torque, force = jacobian_sweeps.inertia_times(self, b, w, v)
+            torque, force = jacobian_sweeps.inertia_times(self.as_record, b, w, v)
             total = total + vec3.dot(w, torque) + vec3.dot(v, force)
         for i in range(self.nu):
             total = total + load(self.rotor_inertia, i, 0) * load(self.u, i, 0) * load(self.u, i, 0)
@@ -211,9 +217,7 @@ class RecordedModel(SimpleNamespace):
         return column
 
 
-def recorded(
-    system: MultibodySystem, state: State, parameters: Parameters | None, then: str = "forward"
-) -> RecordedModel:
+def recorded(system: MultibodySystem, state: State, parameters: Parameters | None, then: str = "forward") -> RecordedModel:
     """A model after one of its sweeps; what cannot be recorded is named.
 
     Raises
@@ -237,19 +241,20 @@ def check(system: MultibodySystem) -> None:
     FormulaError
     """
     matter = system.get_matter_subsystem()
-    for what, parts in {
+    of_python: dict[str, list[Any]] = {
         "a mobilizer": [body for body in matter.body_list if body.interpreter is not None],
         "a constraint": [one for one in matter.constraints if one.interpreter is not None],
         "a force": [force for force in system.all_forces() if force.implementation is not None],
         "a motion": [motion.mobod for motion in system.custom_motions],
-    }.items():
+    }
+    for what, parts in of_python.items():
         for part in parts:
             raise FormulaError(f"{part.name!r} is {what} that Python computes; give functions with compiled= instead")
-    unilateral = [*matter.unilateral_contacts, *matter.state_limited_frictions]
+    unilateral: list[Any] = [*matter.unilateral_contacts, *matter.state_limited_frictions]
     if unilateral:
         raise FormulaError(f"{unilateral[0].name!r} is a unilateral contact or friction, which acts by events")
     if matter.get_num_particles():
-        raise FormulaError("the particles of the system are no part of the formulas; give them bodies with mobilizer.Translation")
+        raise FormulaError("particles are no part of the formulas; make them bodies on mobilizer.Translation")
     if system.calls_python:
         raise FormulaError("a function or a law of the system is computed by Python; give one that is compiled instead")
 
@@ -271,7 +276,7 @@ def _culprit(system: MultibodySystem, state: State, parameters: Parameters | Non
         if run is None or not model.force_enabled[e]:
             continue
         try:
-            call_routine(model.run_routine[run], model, e, 4 * (e + 1) + forces.FORCES)
+            call_routine(model.run_routine[run], model, e, 4 * (e + 1) + ADD)
         except FormulaError:
             return f"the force {force.name!r}, a {type(force).__name__},"
     return "the accelerations of the system"

@@ -1,7 +1,7 @@
 """Parameters of formulas: numbers of a model, by name, that become inputs in place of constants.
 
-``"bob.mass"``, ``"bob.com"``, ``"bob.com[1]"``, ``"spring.stiffness"``. A body's mass and mass center leave its inertia about the
-mass center as it is, I = I_C + m (c.c 1 - c c^T), unless its ``inertia`` about the body's origin is one of them.
+``"bob.mass"``, ``"bob.com"``, ``"bob.com[1]"``, ``"spring.stiffness"``. A body's mass and mass center leave its inertia about
+the mass center as it is, I = I_C + m (c.c 1 - c c^T), unless its inertia about the origin is a parameter, too.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class Number(NamedTuple):
     name : str
         ``element.parameter``, with ``[i]`` where this is one of several.
     element, parameter : str
-    index : int
+    number : int
     default : float
         What it is in the state.
     """
@@ -43,7 +43,7 @@ class Number(NamedTuple):
     name: str
     element: str
     parameter: str
-    index: int
+    number: int
     default: float
 
 
@@ -95,7 +95,7 @@ class Parameters:
         else:
             if element in self._bodies and parameter in ("inboard_frame", "outboard_frame"):
                 own = "p_PF" if parameter == "inboard_frame" else "p_BM"
-                raise FormulaError(f"a frame's rotation is none of the parameters of formulas; name its origin, {element}.{own}")
+                raise FormulaError(f"a frame's rotation is no parameter of formulas; name its origin, {element}.{own}")
             values = settings.find(self._system, whole).values(self._state)
         if index is not None and not 0 <= index < len(values):
             raise ValueError(f"{whole!r} has {len(values)} numbers, and no number {index}")
@@ -117,7 +117,7 @@ class Parameters:
 
     def write(self, model: Any) -> None:
         """Let the fields of a `RecordedModel` be functions of the inputs."""
-        inputs = {(n.element, n.parameter, n.index): model.tape.input("p", k) for k, n in enumerate(self.numbers)}
+        inputs = {(n.element, n.parameter, n.number): model.tape.input("p", k) for k, n in enumerate(self.numbers)}
         for name, body in self._bodies.items():
             own = {key[1:]: x for key, x in inputs.items() if key[0] == name and key[1] in _OF_BODY}
             if own:
@@ -156,7 +156,7 @@ class Parameters:
         """Numbers of the record that are linear in this one: value + slope (x - default)."""
         setting = settings.find(self._system, f"{number.element}.{number.parameter}")
         step = 0.25 + 0.5 * abs(number.default)
-        near, far = (setting.moved(self._state, number.index, h) for h in (step, 2.0 * step))
+        near, far = (setting.moved(self._state, number.number, h) for h in (step, 2.0 * step))
         for name in PARAMETERS:
             here, there, beyond = (np.array(one.field(name), np.float64) for one in (self._state, near, far))
             with np.errstate(invalid="ignore"):
@@ -165,7 +165,9 @@ class Parameters:
             for row, column in np.argwhere(there != here):
                 slope, size = float(slopes[row, column]), float(np.max(np.abs([here[row, column], beyond[row, column]])))
                 if not np.isfinite(slope) or bend[row, column] > 1e-9 * size:
-                    raise FormulaError(f"{number.name!r} is no linear parameter: numbers that kernels read are other functions of it")
+                    raise FormulaError(
+                        f"{number.name!r} is no linear parameter: numbers that kernels read are other functions of it"
+                    )
                 slope = float(np.round(slope, 12)) if abs(slope - np.round(slope, 12)) < _ROUNDING * abs(slope) else slope
                 rest = float(here[row, column]) - slope * number.default
                 field = getattr(model, name)
@@ -194,7 +196,9 @@ def all_of(system: MultibodySystem, state: State) -> list[str]:
         for parameter in ("mass", "com", "central_inertia", "p_PF", "p_BM"):
             values = values_of_body(body, parameter, state)
             several = len(values) > 1
-            names += [f"{body.name}.{parameter}[{i}]" if several else f"{body.name}.{parameter}" for i in np.flatnonzero(values)]
+            names += [
+                f"{body.name}.{parameter}[{i}]" if several else f"{body.name}.{parameter}" for i in np.flatnonzero(values)
+            ]
     for force in system.all_forces():
         if state.field("force_enabled")[force.element] == 0:
             continue

@@ -30,6 +30,7 @@ class Ring:
         self.atoms: list[tuple[str, tuple[Any, ...]]] = []
         self._known: dict[Any, int] = {}
         self._made: dict[int, dict[Term, Any]] = {}
+        self._reductions: dict[Term, dict[Term, Any] | None] = {}
 
     def of(self, node: Recorded) -> dict[Term, Any]:
         """The polynomial of a node.
@@ -79,19 +80,31 @@ class Ring:
         return self._atom("inverse", _key(divisor))
 
     def _product(self, a: dict[Term, Any], b: dict[Term, Any]) -> dict[Term, Any]:
-        found: dict[Term, Any] = {}
         if len(a) * len(b) > 30 * MOST_TERMS:
             raise FormulaError(_TOO_LARGE)
+        raw: dict[Term, Any] = {}
         for s, x in a.items():
             for t, y in b.items():
-                for term, c in self._reduced(_times(s, t)).items():
-                    _add(found, term, c * x * y)
+                _add(raw, _times(s, t), x * y)
+        found: dict[Term, Any] = {}
+        for term, c in raw.items():
+            reduced = self._reduced(term)
+            if reduced is None:
+                _add(found, term, c)
+            else:
+                for other, factor in reduced.items():
+                    _add(found, other, c * factor)
         if len(found) > MOST_TERMS:
             raise FormulaError(_TOO_LARGE)
         return found
 
-    def _reduced(self, term: Term) -> dict[Term, Any]:
-        """A term with its squares of sines and roots replaced."""
+    def _reduced(self, term: Term) -> dict[Term, Any] | None:
+        """A term with its squares of sines and roots replaced; None where it has none."""
+        if term not in self._reductions:
+            self._reductions[term] = self._with_squares_replaced(term)
+        return self._reductions[term]
+
+    def _with_squares_replaced(self, term: Term) -> dict[Term, Any] | None:
         for place, (atom, power) in enumerate(term):
             operation, operands = self.atoms[atom]
             if power < 2 or operation not in ("sin", "sqrt"):
@@ -99,7 +112,7 @@ class Ring:
             left = term[:place] + (((atom, power - 2),) if power > 2 else ()) + term[place + 1 :]
             square = dict(operands[0]) if operation == "sqrt" else self._one_less_cosine(operands[0])
             return self._product({left: Fraction(1)}, square)
-        return {term: Fraction(1)}
+        return None
 
     def _one_less_cosine(self, angle: Any) -> dict[Term, Any]:
         ((cosine, _),), _ = next(iter(self._atom("cos", angle).items()))
@@ -126,7 +139,9 @@ class Ring:
         if operation == "input":
             return inputs(*operands)
         if operation == "lookup":
-            raise FormulaError("a function of tables has no formula; take one of mobod.function without pieces, or mobod.export_c")
+            raise FormulaError(
+                "a function of tables has no formula; take one of mobod.function without pieces, or mobod.export_c"
+            )
         parts = [self.expression(dict(one), inputs) for one in operands]
         if operation == "inverse":
             return 1 / parts[0]

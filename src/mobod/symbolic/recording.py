@@ -114,7 +114,7 @@ class Recorded:
         if b._is(0.0):
             return a
         if b.operation == "neg":
-            return a - b.operands[0]  # type: ignore[no-any-return]
+            return a - b.operands[0]
         if a.operation == "neg":
             return b - a.operands[0]
         return self.tape.node("add", *_in_order(a, b))
@@ -133,7 +133,7 @@ class Recorded:
         if a is b:
             return self.tape.number(0.0)
         if b.operation == "neg":
-            return a + b.operands[0]  # type: ignore[no-any-return]
+            return a + b.operands[0]
         return self.tape.node("sub", a, b)
 
     def __rsub__(self, other: Any) -> Recorded:
@@ -151,7 +151,7 @@ class Recorded:
             if x._is(-1.0):
                 return -y
             if x.operation == "neg":
-                return -(x.operands[0] * y)  # type: ignore[no-any-return]
+                return -(x.operands[0] * y)
         return self.tape.node("mul", *_in_order(a, b))
 
     def __rmul__(self, other: Any) -> Recorded:
@@ -166,7 +166,7 @@ class Recorded:
         if b._is(-1.0):
             return -a
         if a.operation == "neg":
-            return -(a.operands[0] / b)  # type: ignore[no-any-return]
+            return -(a.operands[0] / b)
         return self.tape.node("div", a, b)
 
     def __rtruediv__(self, other: Any) -> Recorded:
@@ -176,9 +176,9 @@ class Recorded:
         if self.is_number:
             return self.tape.number(-self.value)
         if self.operation == "neg":
-            return self.operands[0]  # type: ignore[no-any-return]
+            return self.operands[0]
         if self.operation == "sub":
-            return self.operands[1] - self.operands[0]  # type: ignore[no-any-return]
+            return self.operands[1] - self.operands[0]
         return self.tape.node("neg", self)
 
     def __pos__(self) -> Recorded:
