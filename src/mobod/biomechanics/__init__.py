@@ -3,6 +3,7 @@
 `inverse_kinematics`, `inverse_dynamics`, `scale` and `static_optimization`, one a file; they take any `mobod.Model`.
 """
 
+from ..importer.controls import Controls, read_controls
 from ..importer.external_loads import Applied, ExternalForce, read_external_loads
 from ..value.attributes import explain_names
 from .activations import StaticOptimization, static_optimization
@@ -13,6 +14,7 @@ from .scaling import Measurement, scale
 
 __all__ = [
     "Applied",
+    "Controls",
     "ExternalForce",
     "InverseDynamics",
     "Kinematics",
@@ -21,6 +23,7 @@ __all__ = [
     "inverse_dynamics",
     "inverse_kinematics",
     "plot_table",
+    "read_controls",
     "read_external_loads",
     "scale",
     "static_optimization",

@@ -86,8 +86,9 @@ def load_osim(
     -----
     Muscles act: `Model.muscles` has them by name, at no excitation until a state says otherwise; `Model.equilibrate_muscles`
     finds the lengths of their fibers. What the file says of them is in ``model.data["muscles"]``, and the ranges of their
-    controls in ``model.data["control ranges"]``. Controllers and probes are left out. In `Model.default_state`, Ball and Free
-    joints have angles for coordinates, as OpenSim's have; coordinates that are locked, prescribed or coupled are so.
+    controls in ``model.data["control ranges"]``. Controllers that prescribe functions of time, and sets of controls, drive
+    them; `Model.set_controls` does so, too. Other controllers, and probes, are left out. In `Model.default_state`, Ball and
+    Free joints have angles for coordinates, as OpenSim's have; coordinates that are locked, prescribed or coupled are so.
 
     Examples
     --------
