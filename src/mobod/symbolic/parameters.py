@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from ..algebra.arrays import Array
+from ..derivative import settings
 from ..errors import FormulaError
 from ..state.fields import PARAMETERS
-from ..system import settings
 
 if TYPE_CHECKING:
     from ..value.annotations import MultibodySystem, State
 
-#: Of a body, beside what `system.settings` knows: how many numbers.
+#: Of a body, beside what `derivative.settings` knows: how many numbers.
 INERTIAL = {"mass": 1, "com": 3, "inertia": 6, "central_inertia": 6}
 _OF_BODY = {**INERTIAL, "p_PF": 3, "p_BM": 3}
 _SIX = ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))

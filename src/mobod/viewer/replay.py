@@ -18,6 +18,7 @@ from ..shapes.shape_maker import Surface
 from ..shapes.tracks import Track, calc_tracks
 from ..shapes.view import ELEVATION, View, find_center, find_close_view, find_level_planes, find_view
 from ..value.checks import positive
+from .curves import find_curves
 from .rotations import to_quaternions
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ MOST = 3000
 
 _MOST_PARTICLES = 300_000  # locations over all poses: 3.6 MB before they are compressed
 _FOLLOW = 3.0  # a motion this many times as large as what moves is followed
-_CURVES = 60  # of coordinates, at most
+_CURVES = 120  # at most
 _RGBA = 255.0
 _MARKS, _LINES = 400, 12  # of events on the time line, and lines that each has, at most
 
@@ -74,12 +75,8 @@ def make_replay(
     times = own if times is None else times
     mechanism, X_GB, particles = calc_poses(trajectory, times, detail)
     replay = _describe(mechanism, X_GB, particles, times)
-    energy = np.interp(times, trajectory.time, np.asarray(trajectory.energy))
-    curves = [("energy", energy)] if np.isfinite(energy).all() else []
-    q = np.asarray(trajectory.q)
-    curves += [
-        (name, np.interp(times, trajectory.time, q[:, i])) for i, name in enumerate(trajectory.coordinate_names[:_CURVES])
-    ]
+    known = find_curves(trajectory)
+    curves = [(name, np.interp(times, trajectory.time, known[name])) for name in list(known)[:_CURVES]]
     _add_tracks(replay, calc_tracks(trajectory, times))
     replay.about["events"] = find_marks(trajectory, float(times[0]), float(times[-1]))
     replay.about["curves"] = [name for name, _ in curves]
