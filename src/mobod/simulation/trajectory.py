@@ -922,7 +922,7 @@ class Trajectory(Sealed):
     ) -> Shown:
         """The motion as a notebook plays it in a cell, with others as ghosts or beside it, and a graph that runs along.
 
-        It is a page as `save_html` writes it, within the notebook: no server, and it is there when the notebook is opened again.
+        It is a page as `save_html` writes it, within the notebook: no server, and there again when the notebook is opened.
 
         Parameters
         ----------
