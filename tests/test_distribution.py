@@ -38,7 +38,7 @@ def test_the_wheel_holds_the_package_and_nothing_else(wheel):
 
 
 def test_what_is_unproven_is_not_in_the_wheel_and_says_so(wheel):
-    with pytest.raises(ImportError, match="not been proven on a GPU .* install the sources"):
+    with pytest.raises(ImportError, match=r"not been proven on a GPU .* install the sources"):
         exec(compile(wheel.read("mobod/gpu.py"), "mobod/gpu.py", "exec"), {})
 
 

@@ -692,7 +692,7 @@ class Trajectory(Sealed):
         --------
         >>> import mobod as mb
         >>> system, state = mb.examples.double_pendulum.build()
-        >>> motion = mb.simulate(system, state, 0.1, quantities=["reactions"])
+        >>> motion = mb.simulate(system, state, 0.1, record=["reactions"])
         >>> [name for name in motion.quantity_columns() if name.endswith("lower.fz")]
         ['reactions.lower.fz']
         """
