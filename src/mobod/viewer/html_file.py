@@ -18,7 +18,7 @@ import numpy as np
 from ..algebra.arrays import Array
 from ..value.checks import check_extension
 from ..value.files import as_path, written
-from .replay import Replay, make_replay
+from .replay import DETAIL, Replay, make_replay
 from .together import find_grid, put_together
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ def make_replay_of(
     contact_forces: bool | float = False,
 ) -> Replay:
     """Take one motion, or several at the times of the first."""
-    detail = 1.5 if len(trajectories) < _MANY else 0.7
+    detail = DETAIL if len(trajectories) < _MANY else 0.7
     replay = make_replay(trajectories[0], fps=fps, contact_forces=contact_forces, detail=detail)
     if len(trajectories) > 1:
         others = [make_replay(one, times=replay.times, detail=detail) for one in trajectories[1:]]

@@ -18,7 +18,7 @@ def show_motion(trajectory: Trajectory) -> str | None:
 
     if trajectory.system is None or not len(trajectory):
         return None
-    return make_frame(make_replay(trajectory, fps=_pictures_a_second(trajectory), detail=1.0), repr(trajectory))
+    return make_frame(make_replay(trajectory, fps=_pictures_a_second(trajectory), detail=2.0), repr(trajectory))
 
 
 class Shown:
