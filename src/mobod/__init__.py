@@ -30,11 +30,12 @@ if TYPE_CHECKING:  # what checkers and editors see; at run time a name is import
         integrator,
         measure,
         mobilizer,
+        molecule,
         motion,
         muscle,
         optimal,
     )
-    from .assembler import Assembler, LocalEnergyMinimizer, ObservedPointFitter
+    from .assembler import Assembler, InverseKinematics, LocalEnergyMinimizer, ObservedPointFitter
     from .biomechanics import (
         analyze_muscles,
         induced_accelerations,
@@ -48,7 +49,7 @@ if TYPE_CHECKING:  # what checkers and editors see; at run time a name is import
     from .constraint.base import Constraint
     from .ensemble.ensemble import Ensemble
     from .ensemble.ensemble_trajectory import EnsembleTrajectory
-    from .errors import ConvergenceError, MobodError, ModelError, ModelWarning, StageError, TopologyError
+    from .errors import ConvergenceError, FormulaError, MobodError, ModelError, ModelWarning, StageError, TopologyError
     from .event import EventHandler, EventReporter
     from .force.base import Force
     from .force.contact.subsystem import CompliantContactSubsystem
@@ -70,6 +71,7 @@ if TYPE_CHECKING:  # what checkers and editors see; at run time a name is import
     from .motion_data import Table, read_c3d, read_sto, read_trc, write_sto, write_trc
     from .optimal.collocate import collocate
     from .optimal.region_of_attraction import RegionOfAttraction, find_region_of_attraction
+    from .optimal.way_points import trajectory_through
     from .simulation.checkpoint import CheckpointError
     from .simulation.drive import drive
     from .simulation.gradient import Gradient, calc_gradient
@@ -83,6 +85,8 @@ if TYPE_CHECKING:  # what checkers and editors see; at run time a name is import
     from .state.subsystem import Subsystem
     from .study.run_many import run_many
     from .study.sampling import sample_parameters
+    from .symbolic.equations import Equations, equations
+    from .symbolic.export_c import CSource, export_c
     from .system.matter import SimbodyMatterSubsystem
     from .system.system import MultibodySystem
     from .unilateral.base import UnilateralContact
@@ -95,6 +99,7 @@ __all__ = [
     "Assembler",
     "BaseParameters",
     "Body",
+    "CSource",
     "CheckpointError",
     "CompliantContactSubsystem",
     "Constraint",
@@ -102,14 +107,17 @@ __all__ = [
     "Direction",
     "Ensemble",
     "EnsembleTrajectory",
+    "Equations",
     "EventHandler",
     "EventReporter",
     "Force",
+    "FormulaError",
     "Function",
     "GeneralForceSubsystem",
     "Gradient",
     "Inertia",
     "Integrator",
+    "InverseKinematics",
     "LinearSystem",
     "LocalEnergyMinimizer",
     "MassProperties",
@@ -155,8 +163,10 @@ __all__ = [
     "control",
     "decoration",
     "drive",
+    "equations",
     "event",
     "examples",
+    "export_c",
     "find_base_parameters",
     "find_equilibrium",
     "find_periodic_orbit",
@@ -177,6 +187,7 @@ __all__ = [
     "lqr",
     "measure",
     "mobilizer",
+    "molecule",
     "motion",
     "muscle",
     "optimal",
@@ -188,6 +199,7 @@ __all__ = [
     "scale",
     "simulate",
     "static_optimization",
+    "trajectory_through",
     "view",
     "write_osim",
     "write_sto",
@@ -196,14 +208,14 @@ __all__ = [
 
 #: Where the names are that are no module.
 _WHERE = {
-    "assembler": "Assembler LocalEnergyMinimizer ObservedPointFitter",
+    "assembler": "Assembler InverseKinematics LocalEnergyMinimizer ObservedPointFitter",
     "biomechanics": "analyze_muscles induced_accelerations inverse_dynamics inverse_kinematics joint_reactions scale "
     "static_optimization",
     "body": "Body",
     "constraint.base": "Constraint",
     "ensemble.ensemble": "Ensemble",
     "ensemble.ensemble_trajectory": "EnsembleTrajectory",
-    "errors": "ConvergenceError MobodError ModelError ModelWarning StageError TopologyError",
+    "errors": "ConvergenceError FormulaError MobodError ModelError ModelWarning StageError TopologyError",
     "event": "EventHandler EventReporter",
     "force.base": "Force",
     "force.contact.subsystem": "CompliantContactSubsystem",
@@ -223,6 +235,7 @@ _WHERE = {
     "motion.base": "Motion",
     "optimal.collocate": "collocate",
     "optimal.region_of_attraction": "RegionOfAttraction find_region_of_attraction",
+    "optimal.way_points": "trajectory_through",
     "motion_data": "Table read_c3d read_sto read_trc write_sto write_trc",
     "simulation.checkpoint": "CheckpointError",
     "simulation.gradient": "Gradient calc_gradient",
@@ -237,6 +250,8 @@ _WHERE = {
     "state.subsystem": "Subsystem",
     "study.run_many": "run_many",
     "study.sampling": "sample_parameters",
+    "symbolic.equations": "Equations equations",
+    "symbolic.export_c": "CSource export_c",
     "system.matter": "SimbodyMatterSubsystem",
     "system.system": "MultibodySystem",
     "unilateral.base": "UnilateralContact",

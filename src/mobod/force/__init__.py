@@ -31,7 +31,9 @@ from .mobility_linear_stop import MobilityLinearStop
 from .mobility_orientation_spring import MobilityOrientationSpring
 from .mobility_polynomial_damper import MobilityPolynomialDamper
 from .mobility_polynomial_spring import MobilityPolynomialSpring
+from .mobility_torsion import MobilityTorsion
 from .motor import Motor
+from .nonbonded import Nonbonded
 from .particle_field import ParticleField
 from .particle_pairs import ParticlePairs
 from .smooth_sphere_half_space import SmoothSphereHalfSpace
@@ -53,6 +55,8 @@ KINDS: tuple[type[Force], ...] = (
     ConstantTorque,
     GlobalDamper,
     MobilityLinearSpring,
+    MobilityTorsion,
+    Nonbonded,
     MobilityLinearDamper,
     MobilityConstantForce,
     MobilityLinearStop,
@@ -110,7 +114,9 @@ __all__ = [
     "MobilityOrientationSpring",
     "MobilityPolynomialDamper",
     "MobilityPolynomialSpring",
+    "MobilityTorsion",
     "Motor",
+    "Nonbonded",
     "ParticleField",
     "ParticlePairs",
     "SmoothSphereHalfSpace",
