@@ -93,6 +93,7 @@ def test_jax_differentiates_and_batches(kind, arm, rng, close):
 
 # of PyTorch's own: what its forward mode imports uses what is deprecated in it
 @pytest.mark.filterwarnings("ignore:.*torch.jit:DeprecationWarning")
+@pytest.mark.filterwarnings("ignore:.*torch.jit:FutureWarning")
 @pytest.mark.parametrize("kind", KINDS)
 def test_torch_differentiates_and_batches(kind, arm, rng, close):
     torch = pytest.importorskip("torch")
