@@ -1,6 +1,6 @@
 """Change the code in one place at a time, and see whether a test notices: `python tools/mutate.py --count 20 --seed 1`.
 
-A mutant is a copy of a file with one operator, number, condition or statement changed. The tests of its room are run in the
+A mutant is a copy of a file with one operator, number, condition or statement changed. The tests are run in the
 order in which they speak of what the file defines, the first few by themselves, and stop at the first that fails. What no test
 notices is printed as a difference, and counted in the end; a person has to say whether it matters. The tool works on the
 checkout that it lies in, and puts each file back; use a worktree of its own.
@@ -12,6 +12,7 @@ import argparse
 import ast
 import contextlib
 import difflib
+import functools
 import json
 import os
 import random
@@ -25,14 +26,14 @@ from pathlib import Path
 from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parent.parent
-#: The tests of each room.
+#: Rooms, and where most of their tests are: these come first among files that speak of a file as much as others do.
 ROOMS = {
-    "tree": ("tests/tree", "tests/system", "tests/mobilizer"),
-    "force": ("tests/force", "tests/system"),
-    "constraint": ("tests/constraint", "tests/system"),
-    "stepping": ("tests/integrator", "tests/simulation", "tests/event", "tests/ensemble"),
-    "derivative": ("tests/system", "tests/tree", "tests/linear", "tests/ensemble"),
-    "importer": ("tests/importer",),
+    "tree": "tests/tree",
+    "force": "tests/force",
+    "constraint": "tests/constraint",
+    "stepping": "tests/integrator",
+    "derivative": "tests/system",
+    "importer": "tests/importer",
 }
 _SWAPS: dict[type, type] = {ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Div, ast.Div: ast.Mult}
 _TURNS: dict[type, type] = {
@@ -116,20 +117,27 @@ def apply(mutant: Mutant) -> tuple[str, str]:
     return before, after
 
 
+@functools.cache
+def _all_tests() -> dict[Path, str]:
+    return {file: file.read_text(encoding="utf-8").lower() for file in sorted((ROOT / "tests").rglob("test_*.py"))}
+
+
 def tests_for(path: Path, room: str) -> list[str]:
-    """The room's tests, those first that speak most of what the file defines."""
+    """All tests, those first that speak most of what the file defines; a rare word says more than a common one."""
     tree = ast.parse(path.read_text(encoding="utf-8"))
     names = {node.name for node in ast.walk(tree) if isinstance(node, ast.ClassDef | ast.FunctionDef) and len(node.name) > 4}
-    names |= {word for word in re.split("_+", path.stem) if len(word) > 3}
-    files = [file for folder in ROOMS[room] for file in sorted((ROOT / folder).rglob("test_*.py"))]
-    own = ROOT / ROOMS[room][0]
-
-    def score(file: Path) -> tuple[int, bool]:
-        text = file.read_text(encoding="utf-8")
-        words = sum(min(text.lower().count(name.lower()), 5) for name in names)
-        return words + 20 * (path.stem.strip("_") in file.stem), own in file.parents
-
-    return [str(file.relative_to(ROOT)) for file in sorted(files, key=score, reverse=True)]
+    names |= {word for word in re.split("_+", path.stem) if len(word) > 3} | {path.stem.strip("_"), path.parent.name}
+    texts, own = _all_tests(), ROOT / ROOMS[room]
+    scores = dict.fromkeys(texts, 0.0)
+    for name in names:
+        counts = {file: min(text.count(name.lower()), 3) for file, text in texts.items()}
+        found = sum(count > 0 for count in counts.values())
+        for file, count in counts.items():
+            scores[file] += count / (1.0 + found)
+    for file in texts:
+        if own in file.parents:
+            scores[file] *= 2.0
+    return [str(file.relative_to(ROOT)) for file in sorted(texts, key=lambda file: -scores[file])]
 
 
 def passes(tests: list[str], seconds: float) -> bool:

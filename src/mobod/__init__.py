@@ -35,7 +35,15 @@ if TYPE_CHECKING:  # what checkers and editors see; at run time a name is import
         optimal,
     )
     from .assembler import Assembler, LocalEnergyMinimizer, ObservedPointFitter
-    from .biomechanics import inverse_dynamics, inverse_kinematics, scale, static_optimization
+    from .biomechanics import (
+        analyze_muscles,
+        induced_accelerations,
+        inverse_dynamics,
+        inverse_kinematics,
+        joint_reactions,
+        scale,
+        static_optimization,
+    )
     from .body import Body
     from .constraint.base import Constraint
     from .ensemble.ensemble import Ensemble
@@ -63,6 +71,7 @@ if TYPE_CHECKING:  # what checkers and editors see; at run time a name is import
     from .optimal.collocate import collocate
     from .optimal.region_of_attraction import RegionOfAttraction, find_region_of_attraction
     from .simulation.checkpoint import CheckpointError
+    from .simulation.drive import drive
     from .simulation.gradient import Gradient, calc_gradient
     from .simulation.sensitivities import Sensitivities
     from .simulation.simulate import simulate
@@ -135,6 +144,7 @@ __all__ = [
     "UnilateralContact",
     "UnitInertia",
     "__version__",
+    "analyze_muscles",
     "assembler",
     "biomechanics",
     "body",
@@ -144,6 +154,7 @@ __all__ = [
     "contact",
     "control",
     "decoration",
+    "drive",
     "event",
     "examples",
     "find_base_parameters",
@@ -152,9 +163,11 @@ __all__ = [
     "find_region_of_attraction",
     "force",
     "function",
+    "induced_accelerations",
     "integrator",
     "inverse_dynamics",
     "inverse_kinematics",
+    "joint_reactions",
     "linearize",
     "load",
     "load_mjcf",
@@ -184,7 +197,8 @@ __all__ = [
 #: Where the names are that are no module.
 _WHERE = {
     "assembler": "Assembler LocalEnergyMinimizer ObservedPointFitter",
-    "biomechanics": "inverse_dynamics inverse_kinematics scale static_optimization",
+    "biomechanics": "analyze_muscles induced_accelerations inverse_dynamics inverse_kinematics joint_reactions scale "
+    "static_optimization",
     "body": "Body",
     "constraint.base": "Constraint",
     "ensemble.ensemble": "Ensemble",
@@ -213,6 +227,7 @@ _WHERE = {
     "simulation.checkpoint": "CheckpointError",
     "simulation.gradient": "Gradient calc_gradient",
     "simulation.sensitivities": "Sensitivities",
+    "simulation.drive": "drive",
     "simulation.simulate": "simulate",
     "simulation.view": "view",
     "simulation.step_status": "StepStatus",

@@ -247,6 +247,9 @@ class Custom(Force):
     @of_each(_parameters_of_each)
     def set_parameters(self, state: State, parameters: ArrayLike) -> None:
         """Change them in this state, as many as there are, from the next sample on; it falls to VELOCITY at most."""
+        self._check(state, "set_parameters")
+        if state.put_numbers(parameters, self.span[2] + self.place_of_parameters, self._num_parameters):
+            return
         values = array(f"parameters of {self._name!r}", parameters, (self._num_parameters,))
         self._own(self.discrete_run(state, "set_parameters"))[:] = values
 

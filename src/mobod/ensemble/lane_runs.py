@@ -304,22 +304,9 @@ class Worker:
             self._prepare_single(plan)
         self._run: Any = None
         self._calls_python = plan.single.system.calls_python
-        self._first: tuple[Any, ...] = (record.block, plan.plan, plan.table, plan.settings, plan.weights)
-        self._first += (
-            self.work,
-            self.control,
-            self.lanes,
-            self.marks,
-            self.held,
-            self.own,
-            self.queue,
-            plan.watched,
-            self.seen,
-            plan.remembered,
-            self.kept,
-            self.single.block,
-            self.own_of_single,
-        )
+        run = rk.Run(plan.plan, plan.settings, self.control, self.work, plan.table, plan.weights, self.held)
+        room = self.lanes, self.marks, self.queue, self.own, self.own_of_single
+        self._crew = layout.Crew(run, *room, plan.watched, self.seen, plan.remembered, self.kept)
 
     def _prepare_single(self, plan: LaneRuns) -> None:
         """Let the state in which controllers are sampled have room for a lane's own parameters."""
@@ -342,12 +329,13 @@ class Worker:
     def go(self, attempts: int, share: tuple[Any, ...], data: tuple[Any, ...]) -> int:
         """Take states on their way, and others of *share*, on with so many attempts. What `lanes.run` returns."""
         self.queue[layout.LIMIT] = attempts
+        arguments = self.record.block, self.single.block, self._crew, *share, layout.Data(*data)
         if self._run is None:
-            self._run = run.code_for(*self._first, *share, *data)
+            self._run = run.code_for(*arguments)
         if not self._calls_python:
-            return int(self._run(*self._first, *share, *data))
+            return int(self._run(*arguments))
         with among_many():
-            return int(self._run(*self._first, *share, *data))
+            return int(self._run(*arguments))
 
 
 def _free(state: State) -> Array:

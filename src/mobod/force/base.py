@@ -157,9 +157,9 @@ class Force(Parametrized):
         return not state.field("force_enabled")[self.element]
 
     def _check(self, state: State, asked: str) -> None:
-        system = self._forces.get_system()
-        if state.system is not system or state.version != system.topology_version:  # else the text need not be made
-            state.check_owner(system, f"{asked} of {self._name!r}")
+        system = self._forces.system
+        if system is None or state.system is not system or state.version != system.topology_version:
+            state.check_owner(self._forces.get_system(), f"{asked} of {self._name!r}")  # whose text is made only then
 
     # ------------------------------------------------------------------------------------------ contributions
 
@@ -351,6 +351,9 @@ def body_index(forces: GeneralForceSubsystem, what: str, body: Any) -> int:
     """
     check_forces(forces)
     matter = forces.get_system().get_matter_subsystem()
+    index = getattr(body, "index", None)
+    if type(index) is int and index < len(matter.body_list) and matter.body_list[index] is body:  # as nearly all come
+        return index
     if not (hasattr(body, "get_mobilized_body_index") or isinstance(body, (int, np.integer, str))) or isinstance(body, bool):
         raise TypeError(f"{what} has to be a mobilized body, or the index or the name of one, not {body!r}")
     return int(matter.find_body(body).index)

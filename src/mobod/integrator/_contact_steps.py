@@ -8,16 +8,15 @@ from __future__ import annotations
 from typing import Any
 
 from ..algebra.memory import load3
-from ..algebra.record import attach
 from ..algebra.scalar import load, store
-from ..compiling import compiled, generic
+from ..compiling import generic
 from ..force.contact import broad_phase
 from ..force.contact.law import velocity_at
 from ..force.contact.step_limit import NEVER, half_thickness
 from ..mobilizer._rates import find_q_dot
 from ..stepping import controller, limits, loop, rows
 from ..stepping import record as rk
-from ..stepping.evaluate import evaluate, permitted_step, prescribe
+from ..stepping.evaluate import permitted_step, prescribe
 from ..stepping.loop import stepping
 from ..stepping.method.method import Method
 from ..unilateral.stepped import space as names
@@ -91,27 +90,6 @@ def _step(model: Any, space: Any, h: float, out: Any) -> int:
 
 
 @generic
-def _arrive(model: Any, control: Any, counts: Any, time: float, y: Any) -> int:
-    """Prescribe, project and realize at y."""
-    rows.set_y(model, time, y)
-    prescribe(model, counts)
-    if loop.project_now(model, control, counts, counts[rk.PROJECTION]) < 0:
-        return rk.NOT_PROJECTED
-    status = evaluate(model, counts)
-    counts[rk.EVALUATIONS] += 1
-    if status != 0:
-        counts[rk.REALIZATION_FAILURES] += 1
-        return rk.NOT_FINITE
-    return rk.DONE
-
-
-@compiled
-def arrive(block: Any, control: Any, counts: Any, time: float, y: Any) -> int:
-    """Prescribe, project and realize at y, for steps that Python takes; DONE, NOT_PROJECTED or NOT_FINITE."""
-    return _arrive(attach(block), control, counts, time, y)
-
-
-@generic
 def attempt(model: Any, run: Any, time: float, h: float) -> float:
     """See `stepping.method`: by one step and, where errors are controlled, by two halves of it, whose end is taken."""
     space, work, control, counts = run.table, run.work, run.control, run.plan
@@ -123,7 +101,7 @@ def attempt(model: Any, run: Any, time: float, h: float) -> float:
         part = 0.5 if controlled and row != _WHOLE else 1.0
         status = _step(model, space, part * h, tries[row])
         if status == rk.DONE and row == _MIDDLE:
-            status = _arrive(model, control, counts, time + 0.5 * h, tries[_MIDDLE])
+            status = loop.arrive(model, control, counts, time + 0.5 * h, tries[_MIDDLE])
         if status != rk.DONE:
             control[rk.APART] = float(status)
             control[rk.ITERATED] = 0.0 if status == NO_ROOM else float(space.counts[names.NEWTON] - newton)
@@ -232,4 +210,4 @@ advance = stepping(
 )
 
 
-__all__ = ["NO_IMPULSES", "NO_ROOM", "advance", "arrive"]
+__all__ = ["NO_IMPULSES", "NO_ROOM", "advance"]

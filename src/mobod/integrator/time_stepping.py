@@ -355,7 +355,7 @@ class TimeStepping(Integrator):
                 return self._advance_by(time, h), np.zeros(0), rk.DONE
             whole = self._advance_by(time, h)
             half = self._advance_by(time, 0.5 * h)
-            status = self._call(steps.arrive, self.control, self.counts, time + 0.5 * h, half)
+            status = self._call(loop.arrive_at, self.control, self.counts, time + 0.5 * h, half)
             if status != rk.DONE:
                 return None, None, status
             y = self._advance_by(time + 0.5 * h, 0.5 * h)
@@ -379,7 +379,7 @@ class TimeStepping(Integrator):
 
     def _return_to(self, time: float) -> None:
         """The state where the step began, realized."""
-        status = self._call(steps.arrive, self.control, self.counts, time, self.work[rk.Y].copy())
+        status = self._call(loop.arrive_at, self.control, self.counts, time, self.work[rk.Y].copy())
         if status != rk.DONE:
             raise ModelError(f"the state at time {time:.9g} cannot be realized again")
 

@@ -391,6 +391,10 @@ class Muscle(Force):
 
     # ------------------------------------------------------------------------------------------ results
 
+    def find_contraction(self, state: State) -> Contraction:
+        """Lengths, velocities and forces of fiber and tendon together, a named tuple. Needs VELOCITY."""
+        return self._contraction(state, "find_contraction")
+
     def _contraction(self, state: State, asked: str) -> Contraction:
         self._check(state, asked)
         if state.stage_number < Stage.VELOCITY:

@@ -157,10 +157,9 @@ def project_report(block: Any, control: Any, counts: Any) -> int:
     return project(model, counts, counts[PROJECTION] | ALWAYS, control[TOLERANCE])
 
 
-@compiled
-def finish_at(block: Any, work: Any, control: Any, counts: Any, time: float, y: Any) -> int:
-    """End a step that a solver has taken at *y*: project, realize, and shift the rows; DONE, NOT_PROJECTED or NOT_FINITE."""
-    model = attach(block)
+@generic
+def arrive(model: Any, control: Any, counts: Any, time: float, y: Any) -> int:
+    """Prescribe, project and realize at *y*; DONE, NOT_PROJECTED or NOT_FINITE."""
     set_y(model, time, y)
     prescribe(model, counts)
     if project_now(model, control, counts, counts[PROJECTION]) < 0:
@@ -170,9 +169,24 @@ def finish_at(block: Any, work: Any, control: Any, counts: Any, time: float, y: 
     if status != 0:
         counts[REALIZATION_FAILURES] += 1
         return NOT_FINITE
-    finish_step(model)
-    shift_step(model, work)
     return DONE
+
+
+@compiled
+def arrive_at(block: Any, control: Any, counts: Any, time: float, y: Any) -> int:
+    """`arrive`, for steps that Python takes."""
+    return arrive(attach(block), control, counts, time, y)
+
+
+@compiled
+def finish_at(block: Any, work: Any, control: Any, counts: Any, time: float, y: Any) -> int:
+    """End a step that a solver has taken at *y*: `arrive`, and shift the rows."""
+    model = attach(block)
+    status = arrive(model, control, counts, time, y)
+    if status == DONE:
+        finish_step(model)
+        shift_step(model, work)
+    return status
 
 
 def stepping(method: Method, name: str) -> Kernel:
