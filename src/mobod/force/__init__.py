@@ -7,6 +7,7 @@ from .actuator import Actuator
 from .actuators import Actuators
 from .base import Force
 from .box_drag import BoxDrag
+from .brush_tyre import BrushTyre
 from .constant_force import ConstantForce
 from .constant_torque import ConstantTorque
 from .custom import Custom, CustomImplementation
@@ -20,6 +21,7 @@ from .gravity import Gravity
 from .gravity_compensation import GravityCompensation
 from .hunt_crossley import HuntCrossley
 from .linear_bushing import LinearBushing
+from .magic_formula_tyre import MagicFormulaTyre
 from .mobility_constant_force import MobilityConstantForce
 from .mobility_discrete_force import MobilityDiscreteForce
 from .mobility_dry_friction import MobilityDryFriction
@@ -70,6 +72,8 @@ KINDS: tuple[type[Force], ...] = (
     TransmissionSpring,
     GravityCompensation,
     BoxDrag,
+    BrushTyre,
+    MagicFormulaTyre,
     EllipsoidDrag,
 )
 
@@ -78,6 +82,7 @@ __all__ = [
     "Actuator",
     "Actuators",
     "BoxDrag",
+    "BrushTyre",
     "CompiledFunctions",
     "ConstantForce",
     "ConstantTorque",
@@ -93,6 +98,7 @@ __all__ = [
     "GravityCompensation",
     "HuntCrossley",
     "LinearBushing",
+    "MagicFormulaTyre",
     "MobilityConstantForce",
     "MobilityDiscreteForce",
     "MobilityDryFriction",
