@@ -74,6 +74,29 @@ def test_each_state_of_an_ensemble_has_its_own_past():
         assert_array_equal(late.memory(one).times, late.memory(stepper.state).times)
 
 
+def test_states_that_begin_leave_what_others_remember():
+    """A delay below the step is extrapolated, so that what is remembered of it depends on when it was asked."""
+    print("seed", SEED)
+    rng = np.random.default_rng(SEED)
+    system, _ = mb.examples.double_pendulum.build()
+    matter = system.matter
+    late = measure.Delay(matter, measure.Coordinate(matter, matter.bodies["lower"]), 0.01)
+    later = measure.Delay(matter, late, 0.1)
+    state = system.realize_topology()
+    n = 24  # in eight lanes: two thirds begin while others are on their way
+    ensemble = mb.Ensemble(system, n, state=state)
+    ensemble.q, ensemble.u = rng.uniform(-1, 1, (n, 2)), rng.uniform(-3, 3, (n, 2))
+    states = [ensemble.get_state(i) for i in range(n)]
+    ensemble.simulate(0.4, accuracy=1e-5)
+    ensemble.realize()
+    for i in range(n):
+        stepper = mb.TimeStepper(system, mb.integrator.RungeKuttaMerson(system, accuracy=1e-5))
+        stepper.initialize(states[i])
+        stepper.step_to(0.4)
+        assert ensemble.get_measures(later)[i] == later.get_value(stepper.state)
+        assert_array_equal(later.memory(ensemble.get_state(i)).times, later.memory(stepper.state).times)
+
+
 def test_a_long_delay_with_short_steps_keeps_a_bounded_number():
     """sin of ten periods in the delay: cubics over a 205th of it are off by (20 pi / 205)^4 / 384 = 2.3e-5 at most."""
     system, _ = mb.examples.double_pendulum.build()
@@ -146,3 +169,31 @@ def test_integrals_of_an_ensemble_begin_with_measures():
     ensemble.step(1e-9)
     ensemble.realize()
     assert_allclose(ensemble.get_measures(total)[:2], [1.4, kept], rtol=1e-6)
+
+
+def test_what_was_there_before_a_handler_counts_in_ensembles():
+    """A body that falls and is slowed down to a half every 0.1: its greatest speed, just before, is g 0.1 (1 + 1/2 + 1/4)."""
+
+    class Halve(mb.event.PeriodicHandler):
+        def handle_event(self, state, accuracy=None):
+            state.u = 0.5 * state.u
+
+    system = mb.MultibodySystem()
+    matter, forces = mb.SimbodyMatterSubsystem(system), mb.GeneralForceSubsystem(system)
+    mb.force.Gravity(forces, matter, (0, -10.0, 0))
+    down = mb.Rotation.about_axis(-np.pi / 2, "z")
+    body = mb.mobilizer.Slider(matter.ground, mb.body.Particle(1.0), X_PF=down)
+    speed = measure.Differentiate(matter, measure.Coordinate(matter, body))
+    most, late = measure.Maximum(matter, speed), measure.Delay(matter, speed, 0.06)
+    system.add_event_handler(Halve(0.1))
+    state = system.realize_topology()
+    ensemble = mb.Ensemble(system, 3, state=state)
+    assert ensemble.simulate(0.35, accuracy=1e-5).statistics["in_lanes"].all()
+    ensemble.realize()
+    assert_allclose(ensemble.get_measures(most), 1.75, rtol=1e-12)
+    assert_allclose(ensemble.get_measures(late), 1.75 - 0.1, rtol=1e-9)  # before the jump
+    ensemble = mb.Ensemble(system, 3, state=state)
+    for _ in range(35):
+        ensemble.step(0.01, integrator=mb.integrator.SemiExplicitEuler, fixed_step_size=0.01)
+    ensemble.realize()
+    assert_allclose(ensemble.get_measures(most), 1.75, rtol=1e-9)
