@@ -328,7 +328,7 @@ class Simulating(Stepping):
             onward = Onward(float(run._start[0][i, 0]), 0.0, error, int(strain))
             if run.scheduled is not None:
                 onward = run.scheduled.onward(i, error, strain)
-            if run.integrator.fixed_step_size is None:
+            if run.integrator.fixed_step_size is None and size > 0.0:  # zero where it has left its lane before a first step
                 settings.keywords["initial_step_size"] = size
         if not made and run.ends is not None and float(run.ends.call(state)) > 0.0:  # it ends where it begins
             rows[0], rows[1:] = state.y_values, np.nan
