@@ -81,7 +81,7 @@ def _tauten_lane(model: Any, f: int, lane: int) -> None:
                 count = _collect(model, f, own, last, k, lane)
                 a, c = _get3(model, row(last) + PLACE, lane), _get3(model, row(k) + PLACE, lane)
                 p, q = (bare(a[0]), bare(a[1]), bare(a[2])), (bare(c[0]), bare(c[1]), bare(c[2]))
-                worst = max(worst, solve(own, matrix, count, p, q))
+                worst = max(worst, solve(own, matrix, count, p, q, order_of_tangents(total) > 0))
                 total = total + _leave(model, f, own, matrix, count, last, k, lane)
             last = k
     if last != NOWHERE:

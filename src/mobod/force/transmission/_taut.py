@@ -5,6 +5,9 @@ the straight lines before and behind, n the normals and b = t x n, both lines to
 
     F = (e.n, e.b) at the first point, and at the last, of all surfaces, is zero.
 
+While the lines touch, e.n = 0, the length has the gradient (e.b - a e.b', -r e.b') by beta and theta, with e.b' at the last point;
+these are the rows that stand for e.b, and the length is least where its second variation is positive.
+
 F is solved by Newton's method for changes of each geodesic: s and sigma along it at its ends, beta across it, theta of its
 direction, whose effect at the last point is that of its Jacobi fields. What is next to it alone matters, so the matrix is
 block tridiagonal. A surface on which l becomes negative lifts off; one that a straight line goes through is touched. All
@@ -33,9 +36,10 @@ OWN, KIND, TOUCHED, HINTED, L, X0, T0, FRAME, SIZES, HINT, ENDS, CURVED, JACOBI,
     *(0, 1, 2, 3, 4, 5, 8, 11, 23, 26, 29, 53, 59, 63),
 )
 #: Of the matrix: four rows a surface, each with what the surface before adds, itself, the one behind.
-BEFORE, ITSELF, BEHIND, PIVOT, COLUMNS = 0, 4, 8, 12, 13
-#: How often surfaces are chosen; steps of Newton's method; its end; a longest step, in radians.
-CHOICES, STEPS, SMALL, STILL, LONGEST = 12, 60, 1e-13, 1e-9, 0.6
+BEFORE, ITSELF, BEHIND, PIVOT, KEPT, COLUMNS = 0, 4, 8, 12, 13, 17
+#: How often surfaces are chosen; steps of Newton's method; its end; a longest step, in radians; how
+#: often it is made convex.
+CHOICES, STEPS, SMALL, STILL, LONGEST, STIFFENED = 12, 60, 1e-13, 1e-9, 0.6, 10
 
 
 @generic
@@ -95,7 +99,7 @@ def neighbour(own: Any, i: int, first: int, end: int, step: int) -> int:
 
 
 @generic
-def solve(own: Any, matrix: Any, count: int, a: Any, c: Any) -> Any:
+def solve(own: Any, matrix: Any, count: int, a: Any, c: Any, exact: bool) -> Any:
     """Find the line from a to c over *count* surfaces; the greatest number of F."""
     worst = 0.0
     lifted = True
@@ -103,7 +107,7 @@ def solve(own: Any, matrix: Any, count: int, a: Any, c: Any) -> Any:
         found = _touch(own, count, a, c, choice == 0)
         if not (found or lifted):
             break
-        worst = _newton(own, matrix, count, a, c)
+        worst = _newton(own, matrix, count, a, c, exact)
         lifted = False
         for i in range(count):
             if touched(own, i) and get(own, i, L) < 0.0:
@@ -150,9 +154,9 @@ def _touch(own: Any, count: int, a: Any, c: Any, begin: bool) -> bool:
 
 
 @generic
-def _newton(own: Any, matrix: Any, count: int, a: Any, c: Any) -> Any:
-    """Solve F = 0 for the surfaces that are touched; the greatest number of F."""
-    worst, last = 1e300, 1e300
+def _newton(own: Any, matrix: Any, count: int, a: Any, c: Any, exact: bool) -> Any:
+    """Solve F = 0 for the surfaces that are touched; the greatest number of F. Where *exact*, leave the inverse at the end."""
+    worst, last, longest = 1e300, 1e300, LONGEST
     for _ in range(STEPS):
         for i in range(count):
             if touched(own, i):
@@ -161,13 +165,17 @@ def _newton(own: Any, matrix: Any, count: int, a: Any, c: Any) -> Any:
         for i in range(count):
             if touched(own, i):
                 worst = max(worst, assemble(own, matrix, i, count, a, c))
-        if worst < SMALL or (worst < STILL and worst > 0.5 * last):
+        found = worst < SMALL or (worst < STILL and worst > 0.5 * last)
+        if found and not exact:
             break
+        longest = 0.5 * longest if worst > last else min(1.5 * longest, LONGEST)
         last = worst
         for i in range(count):
             if touched(own, i):
                 _eliminate(own, matrix, i, neighbour(own, i, 0, count, -1))
-        _step(own, matrix, count)
+        if found:
+            break
+        _step(own, matrix, count, longest)
     return worst
 
 
@@ -277,6 +285,11 @@ def assemble(own: Any, matrix: Any, i: int, count: int, a: Any, c: Any) -> Any:
             store(matrix, k, begin + 2, -vec3.dot(by_n, b) * z)
             store(matrix, k + 1, begin + 1, -vec3.dot(by_b, b) * y)
             store(matrix, k + 1, begin + 2, -vec3.dot(by_b, b) * z)
+    a_field = get(own, i, JACOBI)
+    for m in range(12):
+        x = load(matrix, row + 3, m)
+        store(matrix, row + 1, m, load(matrix, row + 1, m) - a_field * x)
+        store(matrix, row + 3, m, -x)
     return worst
 
 
@@ -295,13 +308,43 @@ def _eliminate(own: Any, matrix: Any, i: int, before: int) -> None:
                     for r in range(4):
                         value = load(matrix, row + k, ITSELF + r) - factor * load(matrix, 4 * before + m, BEHIND + r)
                         store(matrix, row + k, ITSELF + r, value)
-    _invert(matrix, row)
+    _invert_convex(own, matrix, i)
     for m in range(4):
         u0, u1 = load(matrix, row, BEHIND + m), load(matrix, row + 1, BEHIND + m)
         u2, u3 = load(matrix, row + 2, BEHIND + m), load(matrix, row + 3, BEHIND + m)
         if u0 != 0.0 or u1 != 0.0 or u2 != 0.0 or u3 != 0.0:
             for k in range(4):
                 store(matrix, row + k, BEHIND + m, dot4(matrix, row + k, u0, u1, u2, u3))
+
+
+@generic
+def _invert_convex(own: Any, matrix: Any, i: int) -> None:
+    """Invert the block of a surface, once the second variation of the length by beta and theta is positive, if need be made so.
+
+    The inverse for (beta, theta) by the rows of their gradient is that of the second variation with the normal errors at zero.
+    """
+    row, stiffness = 4 * i, 0.0
+    for k in range(4):
+        for m in range(4):
+            store(matrix, row + k, KEPT + m, load(matrix, row + k, ITSELF + m))
+    curved = 1e-300
+    for k in range(2):
+        along, _, across = three(own, i, CURVED + 3 * k)
+        curved = max(curved, abs(along), abs(across))
+    for _ in range(STIFFENED):
+        _invert(matrix, row)
+        one, other = load(matrix, row + 1, ITSELF + 1), load(matrix, row + 2, ITSELF + 3)
+        rest = load(matrix, row + 1, ITSELF + 3) * load(matrix, row + 2, ITSELF + 1)
+        if one > 0.0 and other > 0.0 and one * other > rest:
+            break
+        stiffness = max(4.0 * stiffness, 0.05 * curved)
+        for k in range(4):
+            for m in range(4):
+                store(matrix, row + k, ITSELF + m, load(matrix, row + k, KEPT + m))
+        x = load(matrix, row + 1, ITSELF + 1)
+        store(matrix, row + 1, ITSELF + 1, x + stiffness)
+        x = load(matrix, row + 3, ITSELF + 2)
+        store(matrix, row + 3, ITSELF + 2, x + stiffness * abs(get(own, i, JACOBI + 2)))
 
 
 @generic
@@ -369,8 +412,8 @@ def back_substitute(own: Any, matrix: Any, first: int, end: int) -> None:
 
 @generic
 def _less(own: Any, matrix: Any, i: int, first: int, before: int) -> Any:
-    u0, u1 = -get(own, i, RESIDUAL), -get(own, i, RESIDUAL + 1)
-    u2, u3 = -get(own, i, RESIDUAL + 2), -get(own, i, RESIDUAL + 3)
+    u0, u2, u3 = -get(own, i, RESIDUAL), -get(own, i, RESIDUAL + 2), get(own, i, RESIDUAL + 3)
+    u1 = get(own, i, JACOBI) * u3 - get(own, i, RESIDUAL + 1)
     if before >= 0:
         for m in range(4):
             y = get(own, before, RESIDUAL + m)
@@ -382,7 +425,7 @@ def _less(own: Any, matrix: Any, i: int, first: int, before: int) -> Any:
 
 
 @generic
-def _step(own: Any, matrix: Any, count: int) -> None:
+def _step(own: Any, matrix: Any, count: int, longest: float) -> None:
     """Change all geodesics by a step of Newton's method, shortened where it is too long."""
     back_substitute(own, matrix, 0, count)
     part = 1.0
@@ -394,7 +437,7 @@ def _step(own: Any, matrix: Any, count: int) -> None:
                 curved = max(curved, abs(along), abs(across))
             s, beta, theta, sigma = three_and_one(own, i)
             turn = max(max(abs(s), abs(beta), abs(sigma)) * curved, abs(theta))
-            part = min(part, LONGEST / (turn + 1e-300))
+            part = min(part, longest / (turn + 1e-300))
     for i in range(count):
         if touched(own, i):
             s, beta, theta, sigma = three_and_one(own, i)
