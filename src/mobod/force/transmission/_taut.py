@@ -156,20 +156,21 @@ def _touch(own: Any, count: int, a: Any, c: Any, begin: bool) -> bool:
 @generic
 def _newton(own: Any, matrix: Any, count: int, a: Any, c: Any, exact: bool) -> Any:
     """Solve F = 0 for the surfaces that are touched; the greatest number of F. Where *exact*, leave the inverse at the end."""
-    worst, last, longest = 1e300, 1e300, LONGEST
+    worst, last, longest, least = 1e300, 1e300, LONGEST, 1e300
     for _ in range(STEPS):
         for i in range(count):
             if touched(own, i):
                 evaluate(own, i)
-        worst = 0.0
+        worst, merit = 0.0, 0.0
         for i in range(count):
             if touched(own, i):
-                worst = max(worst, assemble(own, matrix, i, count, a, c))
+                one, other = assemble(own, matrix, i, count, a, c)
+                worst, merit = max(worst, one), merit + other
         found = worst < SMALL or (worst < STILL and worst > 0.5 * last)
         if found and not exact:
             break
-        longest = 0.5 * longest if worst > last else min(1.5 * longest, LONGEST)
-        last = worst
+        longest = 0.4 * longest if worst > last and merit > least else min(2.0 * longest, LONGEST)
+        last, least = worst, merit
         for i in range(count):
             if touched(own, i):
                 _eliminate(own, matrix, i, neighbour(own, i, 0, count, -1))
@@ -238,13 +239,16 @@ def evaluate_f(own: Any, i: int, first: int, end: int, a: Any, c: Any) -> None:
 
 @generic
 def assemble(own: Any, matrix: Any, i: int, count: int, a: Any, c: Any) -> Any:
-    """F of a surface and its rows of the matrix; the greatest of F, infinite where a line goes backwards."""
+    """F of a surface and its rows of the matrix; the greatest of F, at least 1 where a line goes backwards; its share of a merit.
+
+    The merit is the length, and what it may lack while lines do not touch.
+    """
     row = 4 * i
     for k in range(4):
         for m in range(12):
             store(matrix, row + k, m, 0.0)
     before, behind, p, q = around(own, i, 0, count, a, c)
-    worst = 0.0
+    worst, merit = 0.0, get(own, i, L)
     for last in range(2):
         at, k = ENDS + 12 * last, row + 2 * last
         x, t, n, b = three(own, i, at), three(own, i, at + 3), three(own, i, at + 6), three(own, i, at + 9)
@@ -256,6 +260,9 @@ def assemble(own: Any, matrix: Any, i: int, count: int, a: Any, c: Any) -> Any:
         put(own, i, RESIDUAL + 2 * last, on_n)
         put(own, i, RESIDUAL + 2 * last + 1, on_b)
         worst = max(worst, abs(on_n), abs(on_b), 0.0 if on_t > 0.0 else 1.0)
+        merit += on_n * on_n / (abs(along) + abs(across))
+        if last == 0 or behind < 0:
+            merit += length
         # by a motion along the geodesic, by one across it, by its turning
         slid = vec3.dot(by_n, t) + along * on_t + mixed * on_b, vec3.dot(by_b, t) - mixed * on_n
         aside = vec3.dot(by_n, b) + mixed * on_t + across * on_b, vec3.dot(by_b, b) - across * on_n
@@ -290,7 +297,7 @@ def assemble(own: Any, matrix: Any, i: int, count: int, a: Any, c: Any) -> Any:
         x = load(matrix, row + 3, m)
         store(matrix, row + 1, m, load(matrix, row + 1, m) - a_field * x)
         store(matrix, row + 3, m, -x)
-    return worst
+    return worst, merit
 
 
 @generic
