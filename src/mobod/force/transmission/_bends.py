@@ -10,7 +10,7 @@ import numpy as np
 
 from ...algebra.arrays import Array
 from . import _over_torus
-from ._geodesic import shoot
+from ._geodesic import form_of, shoot
 from ._over_ellipsoid import _plane
 from ._rounds import CYLINDER, ELLIPSOID, SPHERE
 
@@ -42,7 +42,8 @@ def bend(kind: int, sizes: Array, ends: Sequence[Array], over: float) -> Array:
 
 def geodesic(kind: int, sizes: Array, first: Array, way: Array, over: float) -> Array:
     """Points between both ends of a geodesic from *first* in the direction *way*, in the frame of the surface."""
-    found = [shoot(kind, tuple(sizes[:3]), tuple(first), tuple(way), k * over / LINES)[0] for k in range(1, LINES)]
+    form = form_of(kind, tuple(sizes[:3]))
+    found = [shoot(kind, form, tuple(first), tuple(way), k * over / LINES)[0] for k in range(1, LINES)]
     return np.array(found, float).reshape(-1, 3)
 
 

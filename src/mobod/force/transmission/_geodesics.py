@@ -12,7 +12,7 @@ from typing import Any
 from ...algebra import vec3
 from ...algebra.scalar import bare, load, load_lane, num_lanes, order_of_tangents, scratch, store, store_lane, zero
 from ...compiling import generic
-from ._geodesic import made_tangent, normal, projected
+from ._geodesic import form_of, made_tangent, normal, projected
 from ._rounds import NOWHERE, _frame, _get3, _is_there, _link, _number, _put3
 from ._stops import ALONG, HEAD, LENGTH, OF_POINT, OF_SURFACE, OVER, PLACE, PULL, STOPS, THERE, WIDTH, direction, place_points, row
 from ._taut import (
@@ -186,8 +186,9 @@ def _differentiate(model: Any, f: int, own: Any, matrix: Any, count: int, a: Any
     for turn in range(order):
         for s in range(begin, end):
             if touched(rows, s):
-                put_three(rows, s, X0, projected(_kind(rows, s), three(rows, s, SIZES), three(rows, s, X0)))
-                n_of, _ = normal(_kind(rows, s), three(rows, s, SIZES), three(rows, s, X0))
+                kind, form = _kind(rows, s), form_of(_kind(rows, s), three(rows, s, SIZES))
+                put_three(rows, s, X0, projected(kind, form, three(rows, s, X0)))
+                n_of, _ = normal(kind, form, three(rows, s, X0))
                 put_three(rows, s, T0, made_tangent(three(rows, s, T0), n_of))
                 evaluate(rows, s)
         for s in range(begin, end):
@@ -216,9 +217,9 @@ def _change(rows: Any, s: int, at_last: bool) -> None:
             put_three(rows, s, at, vec3.add_scaled(x, aside, three(rows, s, at + 9)))
         put(rows, s, L, get(rows, s, L) + sigma - shift)
     else:
-        kind, sizes = _kind(rows, s), three(rows, s, SIZES)
+        kind = _kind(rows, s)
         x, t, length = moved(
-            *(kind, sizes, three(rows, s, X0), three(rows, s, T0), get(rows, s, L)),
+            *(kind, form_of(kind, three(rows, s, SIZES)), three(rows, s, X0), three(rows, s, T0), get(rows, s, L)),
             *(shift, beta, theta, sigma),
         )
         put_three(rows, s, X0, x)

@@ -25,7 +25,7 @@ from ...algebra import vec3
 from ...algebra.scalar import bare, load, store
 from ...compiling import generic
 from ._first_guess import guess
-from ._geodesic import bending, made_tangent, normal, projected, shoot
+from ._geodesic import TOLERANCE, bending, form_of, made_tangent, normal, projected, shoot
 from ._lines import norm, unit
 
 #: Most surfaces between two points; of each, its numbers: its own number, its kind, 1 where it is touched, where its hint
@@ -37,9 +37,10 @@ OWN, KIND, TOUCHED, HINTED, L, X0, T0, FRAME, SIZES, HINT, ENDS, CURVED, JACOBI,
 )
 #: Of the matrix: four rows a surface, each with what the surface before adds, itself, the one behind.
 BEFORE, ITSELF, BEHIND, PIVOT, KEPT, COLUMNS = 0, 4, 8, 12, 13, 17
-#: How often surfaces are chosen; steps of Newton's method; its end; a longest step, in radians; how
+#: How often surfaces are chosen; steps of Newton's method; its end, and when there
+#: was none; a longest step, in radians; how
 #: often it is made convex.
-CHOICES, STEPS, SMALL, STILL, LONGEST, STIFFENED = 12, 60, 1e-13, 1e-9, 0.6, 10
+CHOICES, STEPS, SMALL, STILL, UNSOLVED, LONGEST, STIFFENED = 12, 60, 1e-13, 1e-9, 1e-6, 0.6, 10
 
 
 @generic
@@ -108,6 +109,8 @@ def solve(own: Any, matrix: Any, count: int, a: Any, c: Any, exact: bool) -> Any
         if not (found or lifted):
             break
         worst = _newton(own, matrix, count, a, c, exact)
+        if worst > UNSOLVED:
+            break
         lifted = False
         for i in range(count):
             if touched(own, i) and get(own, i, L) < 0.0:
@@ -160,7 +163,7 @@ def _newton(own: Any, matrix: Any, count: int, a: Any, c: Any, exact: bool) -> A
     for _ in range(STEPS):
         for i in range(count):
             if touched(own, i):
-                evaluate(own, i)
+                evaluate(own, i, max(TOLERANCE, min(1e-4 * last * last, 1e-5)))
         worst, merit = 0.0, 0.0
         for i in range(count):
             if touched(own, i):
@@ -181,27 +184,28 @@ def _newton(own: Any, matrix: Any, count: int, a: Any, c: Any, exact: bool) -> A
 
 
 @generic
-def evaluate(own: Any, i: int) -> None:
+def evaluate(own: Any, i: int, tolerance: float = TOLERANCE) -> None:
     """The ends of a geodesic in Ground, how the surface is curved there, the Jacobi fields."""
-    kind, sizes = int(bare(get(own, i, KIND))), three(own, i, SIZES)
+    kind = int(bare(get(own, i, KIND)))
+    form = form_of(kind, three(own, i, SIZES))
     x, t = three(own, i, X0), three(own, i, T0)
-    end, way, jacobi = shoot(kind, sizes, x, t, get(own, i, L))
+    end, way, jacobi = shoot(kind, form, x, t, get(own, i, L), tolerance)
     for k in range(4):
         put(own, i, JACOBI + k, jacobi[k])
     place = three(own, i, FRAME + 9)
     for last in range(2):
         if last == 1:
             x, t = end, way
-        n, size = normal(kind, sizes, x)
+        n, size = normal(kind, form, x)
         b = vec3.cross(t, n)
         at = ENDS + 12 * last
         put_three(own, i, at, vec3.add(place, turned(own, i, x)))
         put_three(own, i, at + 3, turned(own, i, t))
         put_three(own, i, at + 6, turned(own, i, n))
         put_three(own, i, at + 9, turned(own, i, b))
-        put(own, i, CURVED + 3 * last, bending(kind, sizes, x, t, t) / size)
-        put(own, i, CURVED + 3 * last + 1, bending(kind, sizes, x, t, b) / size)
-        put(own, i, CURVED + 3 * last + 2, bending(kind, sizes, x, b, b) / size)
+        put(own, i, CURVED + 3 * last, bending(kind, form, x, t, t) / size)
+        put(own, i, CURVED + 3 * last + 1, bending(kind, form, x, t, b) / size)
+        put(own, i, CURVED + 3 * last + 2, bending(kind, form, x, b, b) / size)
 
 
 @generic
@@ -448,9 +452,9 @@ def _step(own: Any, matrix: Any, count: int, longest: float) -> None:
     for i in range(count):
         if touched(own, i):
             s, beta, theta, sigma = three_and_one(own, i)
-            kind, sizes = int(bare(get(own, i, KIND))), three(own, i, SIZES)
+            kind = int(bare(get(own, i, KIND)))
             x, t, length = moved(
-                *(kind, sizes, three(own, i, X0), three(own, i, T0), get(own, i, L)),
+                *(kind, form_of(kind, three(own, i, SIZES)), three(own, i, X0), three(own, i, T0), get(own, i, L)),
                 *(part * s, part * beta, part * theta, part * sigma),
             )
             put_three(own, i, X0, x)
@@ -466,10 +470,10 @@ def three_and_one(own: Any, i: int) -> Any:
 
 
 @generic
-def moved(kind: int, sizes: Any, x: Any, t: Any, length: Any, s: Any, beta: Any, theta: Any, sigma: Any) -> Any:
+def moved(kind: int, form: Any, x: Any, t: Any, length: Any, s: Any, beta: Any, theta: Any, sigma: Any) -> Any:
     """A geodesic's first point, direction and length after a change."""
-    n, _ = normal(kind, sizes, x)
+    n, _ = normal(kind, form, x)
     b = vec3.cross(t, n)
-    there = projected(kind, sizes, vec3.add_scaled(vec3.add_scaled(x, s, t), beta, b))
-    way = made_tangent(vec3.add_scaled(t, theta, b), normal(kind, sizes, there)[0])
+    there = projected(kind, form, vec3.add_scaled(vec3.add_scaled(x, s, t), beta, b))
+    way = made_tangent(vec3.add_scaled(t, theta, b), normal(kind, form, there)[0])
     return there, way, length + sigma - s
