@@ -7,6 +7,7 @@ from .actuator import Actuator
 from .actuators import Actuators
 from .base import Force
 from .box_drag import BoxDrag
+from .cable_spring import CableSpring
 from .constant_force import ConstantForce
 from .constant_torque import ConstantTorque
 from .custom import Custom, CustomImplementation
@@ -33,6 +34,7 @@ from .particle_field import ParticleField
 from .particle_pairs import ParticlePairs
 from .smooth_sphere_half_space import SmoothSphereHalfSpace
 from .thermostat import Thermostat
+from .transmission.cable_span import CableSpan
 from .transmission_spring import TransmissionSpring
 from .two_point_constant_force import TwoPointConstantForce
 from .two_point_linear_damper import TwoPointLinearDamper
@@ -68,6 +70,7 @@ KINDS: tuple[type[Force], ...] = (
     Actuator,
     Actuators,
     TransmissionSpring,
+    CableSpring,
     GravityCompensation,
     BoxDrag,
     EllipsoidDrag,
@@ -78,6 +81,8 @@ __all__ = [
     "Actuator",
     "Actuators",
     "BoxDrag",
+    "CableSpan",
+    "CableSpring",
     "CompiledFunctions",
     "ConstantForce",
     "ConstantTorque",

@@ -181,7 +181,7 @@ def _differentiate(model: Any, f: int, own: Any, matrix: Any, count: int, a: Any
         put_three(rows, at, FRAME + 6, (R[6], R[7], R[8]))
         put_three(rows, at, FRAME + 9, p)
         for k in range(3):
-            put(rows, at, SIZES + k, load(model.function_numbers, x + k, 0) + zero(a[0]))
+            put(rows, at, SIZES + k, _number(model, x + k, 0) + zero(a[0]))
     order = order_of_tangents(a[0])
     for turn in range(order):
         for s in range(begin, end):

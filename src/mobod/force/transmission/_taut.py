@@ -22,7 +22,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...algebra import vec3
-from ...algebra.scalar import bare, load, store
+from ...algebra.scalar import bare, load, load_lane, store, store_lane
 from ...compiling import generic
 from ._first_guess import guess
 from ._geodesic import TOLERANCE, bending, form_of, made_tangent, normal, projected, shoot
@@ -46,13 +46,13 @@ CHOICES, STEPS, SMALL, STILL, UNSOLVED, LONGEST, STIFFENED = 12, 60, 1e-13, 1e-9
 @generic
 def get(own: Any, i: int, at: int) -> Any:
     """A number of surface i."""
-    return load(own, WIDE * i + at, 0)
+    return load_lane(own, WIDE * i + at, 0, 0)
 
 
 @generic
 def put(own: Any, i: int, at: int, x: Any) -> None:
     """Keep one."""
-    store(own, WIDE * i + at, 0, x)
+    store_lane(own, WIDE * i + at, 0, 0, x)
 
 
 @generic
