@@ -85,7 +85,7 @@ def test_cables_are_simbodys(given):
 def test_a_cable_over_a_sphere_is_straight_and_a_great_circle():
     """sqrt(a^2 - r^2) + sqrt(b^2 - r^2) + r (angle - acos(r / a) - acos(r / b)), to 1e-12; frames are of that plane."""
     scene = Scene(["sphere"])
-    for y in (0.0, 0.1, 0.25):
+    for y in (0.0, 0.1, -0.1):
         state = scene.place([mb.Transform((0.2, -y, 0.05)), mb.Transform((1.1, 0.2, -0.1))])
         a, b = np.array([-1.2, y, -0.05]), np.array([0.9, 0.2 + y, -0.15])
         far, near, r = np.linalg.norm(a), np.linalg.norm(b), 0.3
@@ -199,7 +199,7 @@ def test_it_lifts_off_and_touches_again_without_a_jump():
     scene = Scene(["ellipsoid"])
     cable, before, was, changes = scene.cable, None, None, 0
     for y in np.linspace(-0.4, 0.4, 401):
-        state = scene.place([mb.Transform((0, y - 0.6, 0)), mb.Transform((1.0, 0.1, 0.2))])
+        state = scene.place([mb.Transform((0, y - 0.36, 0)), mb.Transform((1.0, 0.1, 0.2))])
         here, length = cable.is_in_contact_with_obstacle(state, 0), cable.calc_length(state)
         force = cable.calc_body_forces(state, 1.0)
         if before is not None:
@@ -230,20 +230,17 @@ def test_lanes_and_tangents_of_cables_are_those_of_a_state(rng):
     for k, state in enumerate(states):
         system.realize(state)
         assert_allclose(ensemble.u_dot[k], state.u_dot, rtol=1e-11, atol=1e-11)
-    state, h, nq = states[0], 1e-6, len(states[0].q)
-    found = system.calc_forward_dynamics_derivatives(state)
-    for which, own in (("q", found.q), ("u", found.u)):
-        for k in rng.choice(len(getattr(state, which)), 6, replace=False):
-            sides = []
-            for sign in (1.0, -1.0):
-                moved = state.copy()
-                value = np.array(getattr(moved, which))
-                value[k] += sign * h
-                setattr(moved, which, value)
-                system.realize(moved)
-                sides.append(moved.u_dot.copy())
-            assert_allclose(own[:, k], (sides[0] - sides[1]) / (2.0 * h), rtol=1e-6, atol=1e-6)
-    assert found.q.shape[1] == nq
+    state, h = states[0], 1e-6
+    found = system.calc_forward_dynamics_derivatives(state)  # along directions of u
+    for own, which, rate in ((found.q @ state.u, "q", state.q_dot), (found.u @ state.u, "u", state.u)):
+        sides, start, step = [], np.array(getattr(state, which)), np.array(rate)
+        for sign in (1.0, -1.0):
+            moved = state.copy()
+            setattr(moved, which, start + sign * h * step)
+            system.realize(moved)
+            sides.append(moved.u_dot.copy())
+        difference = (sides[0] - sides[1]) / (2.0 * h)
+        assert_allclose(own, difference, rtol=0.0, atol=1e-7 * np.abs(difference).max() + 1e-7)
 
 
 def test_the_law_of_a_cable_spring(rng):

@@ -40,10 +40,10 @@ def bend(kind: int, sizes: Array, ends: Sequence[Array], over: float) -> Array:
     return np.array([_over_torus.turned_back(tuple(point), c, s, float(sizes[1])) for point in turned]).reshape(-1, 3)
 
 
-def geodesic(kind: int, sizes: Array, first: Array, way: Array, over: float) -> Array:
-    """Points between both ends of a geodesic from *first* in the direction *way*, in the frame of the surface."""
+def geodesic(kind: int, sizes: Array, first: Array, way: Array, over: float, count: int = LINES) -> Array:
+    """Points that part a geodesic from *first* in the direction *way* into *count* pieces, in the frame of the surface."""
     form = form_of(kind, tuple(sizes[:3]))
-    found = [shoot(kind, form, tuple(first), tuple(way), k * over / LINES)[0] for k in range(1, LINES)]
+    found = [shoot(kind, form, tuple(first), tuple(way), k * over / count)[0] for k in range(1, count)]
     return np.array(found, float).reshape(-1, 3)
 
 
