@@ -51,7 +51,7 @@ def compress(source: Path, target: Path) -> None:
 
 
 def generate_alone(what: str, scratch: str, keep: Path | None) -> None:
-    """What are no cases of `reader`, measures, simulations, contact and cables: ``generate_WHAT.cpp`` writes ``WHAT.json.gz``."""
+    """What are no cases of `reader`, measures, contact and so on: ``generate_WHAT.cpp`` writes ``WHAT.json.gz``."""
     program, written = Path(scratch, f"generate_{what}"), Path(scratch, f"{what}.json")
     compile_generator(program, f"generate_{what}.cpp")
     # Simbody 3.7 says much about cables

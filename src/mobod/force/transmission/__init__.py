@@ -18,7 +18,16 @@ from .surfaces import ConditionalPoint, MovingPoint, PathWrap, WrapCylinder, Wra
 from .wrapped_path import Wrap, WrappedPath
 
 #: Every kind.
-KINDS: tuple[type[Transmission], ...] = (Coordinates, StraightPath, Path, CableSpan, WrappedPath, BodyWrench, RelativePose, SliderCrank)
+KINDS: tuple[type[Transmission], ...] = (
+    Coordinates,
+    StraightPath,
+    Path,
+    CableSpan,
+    WrappedPath,
+    BodyWrench,
+    RelativePose,
+    SliderCrank,
+)
 
 __all__ = [
     "KINDS",

@@ -1,7 +1,8 @@
 """The smooth course of a path over surfaces: between two points a taut line over those of its surfaces that lie between.
 
-Integers of a path are as `_stops` says, those of a surface as of `_rounds`; of these the kind, the body, the first point of its
-range count here, and, for the method, 1 where it has a hint; surfaces are in the order of the path. Of the numbers of a surface the hint is behind the sizes.
+Integers of a path are as `_stops` says, those of a surface as of `_rounds`: of these the kind, the body and the first point of
+its range count here, and, in place of the method, 1 where it has a hint; surfaces are in the order of the path. Of the numbers
+of a surface the hint is behind the sizes.
 In `function_value`, behind the stops, is what `_taut` has of the surfaces that a line goes over, `WIDE` numbers each.
 """
 
@@ -10,11 +11,26 @@ from __future__ import annotations
 from typing import Any
 
 from ...algebra import vec3
-from ...algebra.scalar import bare, load, load_lane, num_lanes, order_of_tangents, scratch, store, store_lane, zero
+from ...algebra.scalar import bare, load, load_lane, num_lanes, order_of_tangents, scratch, store_lane, zero
 from ...compiling import generic
 from ._geodesic import form_of, made_tangent, normal, projected
 from ._rounds import NOWHERE, _frame, _get3, _is_there, _link, _number, _put3
-from ._stops import ALONG, HEAD, LENGTH, OF_POINT, OF_SURFACE, OVER, PLACE, PULL, STOPS, THERE, WIDTH, direction, place_points, row
+from ._stops import (
+    ALONG,
+    HEAD,
+    LENGTH,
+    OF_POINT,
+    OF_SURFACE,
+    OVER,
+    PLACE,
+    PULL,
+    STOPS,
+    THERE,
+    WIDTH,
+    direction,
+    place_points,
+    row,
+)
 from ._taut import (
     COLUMNS,
     ENDS,

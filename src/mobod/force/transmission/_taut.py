@@ -5,8 +5,8 @@ the straight lines before and behind, n the normals and b = t x n, both lines to
 
     F = (e.n, e.b) at the first point, and at the last, of all surfaces, is zero.
 
-While the lines touch, e.n = 0, the length has the gradient (e.b - a e.b', -r e.b') by beta and theta, with e.b' at the last point;
-these are the rows that stand for e.b, and the length is least where its second variation is positive.
+While the lines touch, e.n = 0, the length has the gradient (e.b - a e.b', -r e.b') by beta and theta, with e.b' at the last
+point; these are the rows that stand for e.b, and the length is least where its second variation is positive.
 
 F is solved by Newton's method for changes of each geodesic: s and sigma along it at its ends, beta across it, theta of its
 direction, whose effect at the last point is that of its Jacobi fields. What is next to it alone matters, so the matrix is
@@ -26,7 +26,7 @@ from ...algebra.scalar import bare, load, load_lane, store, store_lane
 from ...compiling import generic
 from ._first_guess import guess
 from ._geodesic import TOLERANCE, bending, form_of, made_tangent, normal, projected, shoot
-from ._lines import norm, unit
+from ._lines import norm
 
 #: Most surfaces between two points; of each, its numbers: its own number, its kind, 1 where it is touched, where its hint
 #: counts; length, first point and direction in its frame; the frame, three sizes, the hint; then in Ground at both ends x, t,
@@ -243,7 +243,7 @@ def evaluate_f(own: Any, i: int, first: int, end: int, a: Any, c: Any) -> None:
 
 @generic
 def assemble(own: Any, matrix: Any, i: int, count: int, a: Any, c: Any) -> Any:
-    """F of a surface and its rows of the matrix; the greatest of F, at least 1 where a line goes backwards; its share of a merit.
+    """F of a surface and its rows of the matrix; the greatest of F, at least 1 where a line goes back; its share of a merit.
 
     The merit is the length, and what it may lack while lines do not touch.
     """
@@ -444,7 +444,7 @@ def _step(own: Any, matrix: Any, count: int, longest: float) -> None:
         if touched(own, i):
             curved = 0.0
             for k in range(2):
-                along, mixed, across = three(own, i, CURVED + 3 * k)
+                along, _, across = three(own, i, CURVED + 3 * k)
                 curved = max(curved, abs(along), abs(across))
             s, beta, theta, sigma = three_and_one(own, i)
             turn = max(max(abs(s), abs(beta), abs(sigma)) * curved, abs(theta))

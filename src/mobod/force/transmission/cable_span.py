@@ -2,7 +2,7 @@
 
 Between two via points, or an end, it is the taut line of `_taut`: straight pieces, and geodesics of obstacles, so that
 
-    l = sum of pieces        l' = -sum of (e_out - e_in) . v        on an obstacle: T (e behind it - e before it), at the points of touch
+    l = sum of pieces        l' = -sum of (e_out - e_in) . v        T (e_behind - e_before) on an obstacle
 
 In contrast to Simbody's it has no memory: each state is solved from a beginning of its own, so the same q gives the same bits.
 """
@@ -17,7 +17,6 @@ from ... import contact
 from ...algebra.arrays import Array, ArrayLike
 from ...errors import ModelError
 from ...value import Rotation, Transform, checks
-from ...value.stage import Stage
 from ..base import body_index
 from ._bends import geodesic
 from ._geodesic import form_of, normal
@@ -55,8 +54,8 @@ class CableSpan(Path):
     is nearby: over the short way round, or past the obstacle's hint, which can be more than half a turn. It lifts off, and
     touches again, without a jump of length or forces; it jumps where the short way goes over to the other side. An obstacle
     with an end or via point inside counts for nothing. Where a surface is hollow along the cable, as the inside of a torus
-    along its tube, there is no solution: `calc_smoothness` tells. Forces act on all bodies; `TransmissionSpring`, `CableSpring`,
-    actuators and muscles act along it.
+    along its tube, there is no solution: `calc_smoothness` tells. Forces act on all bodies; springs, actuators and muscles
+    act along it.
 
     Examples
     --------
@@ -238,8 +237,8 @@ class CableSpan(Path):
 
     def _frame(self, state: State, obstacle: int) -> tuple[Transform, Any]:
         surface = self._obstacle(obstacle).surface
-        X_GB = state.record, body_index(self.forces, "body", surface.body)
-        X = Transform(state.R_GB[X_GB[1]], state.record.p_GB[X_GB[1], :3].ravel())
+        b = body_index(self.forces, "body", surface.body)
+        X = Transform(state.R_GB[b], state.record.p_GB[b, :3].ravel())
         return X @ (Transform() if surface.frame is None else surface.frame), surface
 
     def _frenet_frame(self, state: State, obstacle: int, *, last: bool) -> Transform:
@@ -284,7 +283,9 @@ def _surface(body: Any, X_BS: Transform, shape: Any) -> Any:
     if isinstance(shape, contact.Cylinder):
         return WrapCylinder(body=body, frame=frame, radius=shape.radius, length=1.0)  # endless, whatever its length
     if isinstance(shape, contact.Shape):
-        raise ModelError(f"an obstacle of a CableSpan is a Sphere, Ellipsoid, Torus or Cylinder; {type(shape).__name__} has edges")
+        raise ModelError(
+            f"an obstacle of a CableSpan is a Sphere, Ellipsoid, Torus or Cylinder; {type(shape).__name__} has edges"
+        )
     raise TypeError(f"the shape of an obstacle is one of mobod.contact, such as Sphere(0.1), not {shape!r}")
 
 

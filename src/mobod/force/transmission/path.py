@@ -195,7 +195,12 @@ class Path(Transmission):
     surfaces: tuple[Any, ...]
 
     def __init__(
-        self, forces: GeneralForceSubsystem, points: Sequence[Any], wraps: Iterable[PathWrap] = (), *, ratio: float = 1.0,
+        self,
+        forces: GeneralForceSubsystem,
+        points: Sequence[Any],
+        wraps: Iterable[PathWrap] = (),
+        *,
+        ratio: float = 1.0,
         wrapping: str = "opensim",
     ) -> None:
         places, taken = [_point(forces, one) for one in points], list(wraps)
@@ -223,8 +228,8 @@ class Path(Transmission):
         for wrap in taken:
             frame_and_sizes = self._surface_of(forces, wrap, len(places), integers, len(numbers))
             numbers += frame_and_sizes
-        kind = (TautCourse if self._is_taut else WrappingCourse) if taken else Course
-        course = kind([*integers, *further], numbers)
+        kind_of_course = (TautCourse if self._is_taut else WrappingCourse) if taken else Course
+        course = kind_of_course([*integers, *further], numbers)
         around: tuple[Any, ...] = self.surfaces
         self._bodies = [b for b, *_ in places] + [body_index(forces, "a body", surface.body) for surface in around]
         self._mobilizers = [place[0] for *_, coordinates, _ in places for place in coordinates]
@@ -253,7 +258,7 @@ class Path(Transmission):
         body = body_index(forces, "body of a surface", surface.body)
         which, active = self.surfaces.index(surface), int(checks.flag("active", surface.active))
         side, sizes = side_of(surface.quadrant), surface.sizes()
-        method, hint = METHODS[wrap.method], []
+        method, hint = METHODS[wrap.method], list[float]()
         if self._is_taut:
             method, hint = hint_of(wrap, side)
         integers += [surface.KIND, body, *side, method, *ends, which, active, first_number]
