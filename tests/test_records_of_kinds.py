@@ -12,12 +12,19 @@ import mobod as mb
 from kinds.constraints import CONSTRAINTS, SIMBODY
 from kinds.forces import FORCES
 from kinds.functions import FUNCTIONS
+from kinds.integrators import INTEGRATORS
 from kinds.mobilizers import MOBILIZERS
 from pages import text_of
 
 #: What users derive from, or give their own code to, has tests of its own.
 USERS_OWN = {"Custom", "FunctionBased", "ForEach", "Ground", "ParticleField", "ParticlePairs"}
-RECORDS = {"mobilizer": MOBILIZERS, "force": FORCES, "constraint": CONSTRAINTS, "function": FUNCTIONS}
+RECORDS = {
+    "mobilizer": MOBILIZERS,
+    "force": FORCES,
+    "constraint": CONSTRAINTS,
+    "function": FUNCTIONS,
+    "integrator": INTEGRATORS,
+}
 #: The page with a row, or a sentence, for each kind of a family.
 PAGES = {
     "mobilizer": "conventions.md",

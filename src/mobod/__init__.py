@@ -35,7 +35,15 @@ if TYPE_CHECKING:  # what checkers and editors see; at run time a name is import
         optimal,
     )
     from .assembler import Assembler, LocalEnergyMinimizer, ObservedPointFitter
-    from .biomechanics import inverse_dynamics, inverse_kinematics, scale, static_optimization
+    from .biomechanics import (
+        analyze_muscles,
+        induced_accelerations,
+        inverse_dynamics,
+        inverse_kinematics,
+        joint_reactions,
+        scale,
+        static_optimization,
+    )
     from .body import Body
     from .constraint.base import Constraint
     from .ensemble.ensemble import Ensemble
@@ -135,6 +143,7 @@ __all__ = [
     "UnilateralContact",
     "UnitInertia",
     "__version__",
+    "analyze_muscles",
     "assembler",
     "biomechanics",
     "body",
@@ -152,9 +161,11 @@ __all__ = [
     "find_region_of_attraction",
     "force",
     "function",
+    "induced_accelerations",
     "integrator",
     "inverse_dynamics",
     "inverse_kinematics",
+    "joint_reactions",
     "linearize",
     "load",
     "load_mjcf",
@@ -184,7 +195,8 @@ __all__ = [
 #: Where the names are that are no module.
 _WHERE = {
     "assembler": "Assembler LocalEnergyMinimizer ObservedPointFitter",
-    "biomechanics": "inverse_dynamics inverse_kinematics scale static_optimization",
+    "biomechanics": "analyze_muscles induced_accelerations inverse_dynamics inverse_kinematics joint_reactions scale "
+    "static_optimization",
     "body": "Body",
     "constraint.base": "Constraint",
     "ensemble.ensemble": "Ensemble",

@@ -3,19 +3,12 @@
 import numpy as np
 
 import mobod as mb
-from mobod import integrator
+from kinds.integrators import INTEGRATORS
 
-EXPLICIT = [
-    integrator.ExplicitEuler,
-    integrator.RungeKutta2,
-    integrator.RungeKutta3,
-    integrator.RungeKuttaFeldberg,
-    integrator.RungeKuttaMerson,
-    integrator.Verlet,
-    integrator.SemiExplicitEuler,
-    integrator.SemiExplicitEuler2,
-]
-ALL = [*EXPLICIT, integrator.BDF]
+ALL = [kind for kind, record in INTEGRATORS.items() if record.of_rates]
+EXPLICIT = [kind for kind in ALL if INTEGRATORS[kind].explicit]
+#: Those that choose their steps.
+CONTROLLED = [kind for kind in ALL if INTEGRATORS[kind].error_control]
 
 
 class Nothing(mb.force.CustomImplementation):
@@ -115,7 +108,7 @@ def truth(system, state, time):
 
 
 def stepper_of(kind, system, state, **settings):
-    if kind is integrator.SemiExplicitEuler:
+    if not INTEGRATORS[kind].error_control:
         settings.setdefault("fixed_step_size", 1e-3)
     stepper = mb.TimeStepper(system, kind(system, **settings))
     stepper.initialize(state)

@@ -5,22 +5,11 @@ import pickle
 import integrated_models as models
 import numpy as np
 import pytest
-from integrated_models import ALL, EXPLICIT, end, pendulum, stepper_of, swing, tumbler
+from integrated_models import ALL, CONTROLLED, EXPLICIT, end, pendulum, stepper_of, swing, tumbler
 
 import mobod as mb
+from kinds.integrators import INTEGRATORS
 from mobod import integrator as kinds
-
-ORDERS = {
-    "ExplicitEuler": (1, 400),
-    "RungeKutta2": (2, 100),
-    "RungeKutta3": (3, 50),
-    "RungeKuttaFeldberg": (5, 8),
-    "RungeKuttaMerson": (4, 25),
-    "Verlet": (2, 100),
-    "SemiExplicitEuler": (1, 400),
-    "SemiExplicitEuler2": (1, 400),
-}
-CONTROLLED = [kind for kind in ALL if kind is not kinds.SemiExplicitEuler]
 
 
 def name_of(kind):
@@ -42,18 +31,18 @@ def tumbling():
 @each_explicit
 def test_order_by_halving_steps(kind, tumbling):
     system, state, y = tumbling
-    order, n = ORDERS[kind.__name__]
+    order, n = kind.order, INTEGRATORS[kind].halved_from
     sizes = 0.5 / np.array([n, 2 * n, 4 * n])
     errors = [np.abs(end(kind, system, state, 0.5, fixed_step_size=h, accuracy=1e-13).state.y - y).max() for h in sizes]
     orders = np.log2(np.array(errors[:-1]) / errors[1:])
-    assert kind.order == order and abs(orders[-1] - order) < 0.25, (errors, orders)
+    assert abs(orders[-1] - order) < 0.25, (errors, orders)
 
 
 @each_controlled
 def test_error_shrinks_with_the_accuracy(kind, tumbling):
     """By as much for the order of the estimate: the error of a step is held, and their number grows."""
     system, state, y = tumbling
-    if kind.order == 1 and kind is not kinds.BDF:
+    if kind.order == 1:
         accuracies, factor = (1e-3, 1e-5), 2.5  # by its root, ten; but steps at the larger one begin short
     else:
         accuracies, factor = (1e-3, 1e-6), 50.0
@@ -76,7 +65,7 @@ def test_reports_between_steps_are_as_good_as_the_steps(kind):
     method = kind(system, **settings)
     run = mb.simulate(system, state, 1.0, integrator=method, report_interval=0.01)
     error = np.abs(run.q[:, 0] - swing(run.time)).max()
-    assert error < (5e-3 if kind.order == 1 and kind is not kinds.BDF else 1e-3), error
+    assert error < (5e-3 if kind.order == 1 else 1e-3), error
     assert np.abs(run.u[:, 0] - np.gradient(run.q[:, 0], run.time)).max() < 0.15  # second differences of 0.01
 
 
@@ -84,7 +73,7 @@ def test_reports_between_steps_are_as_good_as_the_steps(kind):
 @pytest.mark.parametrize("interpreted", [False, True], ids=["compiled", "interpreted"])
 def test_a_run_in_parts_is_the_whole_run_to_the_bit(kind, interpreted):
     system, state = tumbler(interpreted)
-    settings = {"accuracy": 1e-3, "max_step_size": 0.02} if kind is not kinds.SemiExplicitEuler else {"fixed_step_size": 0.01}
+    settings = INTEGRATORS[kind].settings(0.01, accuracy=1e-3, max_step_size=0.02)
     whole = end(kind, system, state, 0.3, **settings)
     parts = stepper_of(kind, system, state, **settings)
     for time in (0.1, 0.1, 0.100001, 0.25, 0.3):
@@ -144,7 +133,8 @@ def test_torque_free_symmetric_top(kind, close):
 def test_statistics_add_up(kind):
     system, state = tumbler()
     state.u = 2.0 * state.u
-    settings = {} if kind is kinds.SemiExplicitEuler else {"accuracy": 1e-4, "initial_step_size": 0.5}
+    record = INTEGRATORS[kind]
+    settings = record.settings(1e-3, accuracy=1e-4, initial_step_size=0.5)
     g = end(kind, system, state, 0.5, **settings).integrator
     failures = (
         g.get_num_error_test_failures()
@@ -154,17 +144,17 @@ def test_statistics_add_up(kind):
     )
     taken, attempted = g.get_num_steps_taken(), g.get_num_steps_attempted()
     assert attempted == taken + failures and taken > 0
-    if g.method_has_error_control():
+    assert g.method_has_error_control() == record.error_control
+    if record.error_control:
         assert failures > 0, "a first step of half a second is too long"
         assert 0.0 < g.get_actual_initial_step_size_taken() < 0.5
     else:
         assert g.get_actual_initial_step_size_taken() == 1e-3
     assert g.get_num_realizations() > attempted
     assert g.get_num_q_projections() == taken + 1 == g.get_num_projections() and g.get_num_u_projections() == 0
-    iterates = kind in (kinds.BDF, kinds.Verlet)
-    assert (g.get_num_iterations() >= attempted) == iterates
+    assert (g.get_num_iterations() >= attempted) == record.iterates
     assert g.get_method_name() == kind.__name__
-    assert g.get_method_min_order() == (1 if kind is kinds.BDF else g.get_method_max_order())
+    assert g.get_method_min_order() == (1 if record.order_varies else g.get_method_max_order())
     assert g.get_previous_step_size_taken() > 0.0 and g.get_predicted_next_step_size() > 0.0
     assert g.get_advanced_time() >= 0.5
     ahead = g.get_advanced_state()
@@ -177,15 +167,7 @@ def test_statistics_add_up(kind):
 def test_evaluations_of_each_method():
     """Euler's rate at the end is the next step's; Verlet's first iteration is all where forces do not depend on speeds."""
     system, state = pendulum()
-    expected = {
-        kinds.ExplicitEuler: 1,
-        kinds.RungeKutta2: 2,
-        kinds.RungeKutta3: 3,
-        kinds.RungeKuttaFeldberg: 6,
-        kinds.RungeKuttaMerson: 5,
-        kinds.SemiExplicitEuler: 1,
-        kinds.SemiExplicitEuler2: 2,
-    }
+    expected = {kind: record.evaluations for kind, record in INTEGRATORS.items() if record.evaluations is not None}
     for kind, n in expected.items():
         g = end(kind, system, state, 1.0, fixed_step_size=0.01).integrator
         assert g.get_num_realizations() == n * g.get_num_steps_taken() + 1, kind
@@ -204,7 +186,7 @@ def test_the_end_can_be_asked_for_again(kind):
 @each
 def test_a_limit_of_steps(kind):
     system, state = tumbler()
-    settings = {} if kind is kinds.SemiExplicitEuler else {"accuracy": 1e-6}
+    settings = INTEGRATORS[kind].settings(1e-3, accuracy=1e-6)
     stepper = stepper_of(kind, system, state, internal_step_limit=5, **settings)
     with pytest.raises(mb.ConvergenceError, match="internal_step_limit"):
         stepper.step_to(10.0)
@@ -319,11 +301,9 @@ def test_particles(kind, close):
     close(final.y[:3], (0.5, 1 + 1 - 1.25, 1.5), 5e-3 if kind.order == 1 else 1e-5)
 
 
-@each
+@each_controlled
 def test_norms(kind):
     """Of the mean of many, one moving and the others at rest, errors may be larger."""
-    if kind is kinds.SemiExplicitEuler:
-        return
     system = mb.MultibodySystem()
     matter = mb.SimbodyMatterSubsystem(system)
     mb.force.Gravity(mb.GeneralForceSubsystem(system), matter, (0, -9.8, 0))
@@ -403,7 +383,7 @@ def test_settings_by_methods(kind):
     with pytest.raises(ValueError, match=r"final_time 0\.04 is before 0\.05"):
         g.set_final_time(0.04)
     g.set_final_time(0.1)
-    if kind is not kinds.SemiExplicitEuler:
+    if INTEGRATORS[kind].error_control:
         g.set_fixed_step_size(None)
     assert stepper.step_to(1.0) is mb.StepStatus.END_OF_SIMULATION and stepper.time == 0.1
 
@@ -436,9 +416,7 @@ def test_nothing_to_integrate(kind, make):
     model = make.tree(0)
     make.mobilized_body(mb.mobilizer.Weld, model.matter.ground)
     model.made()
-    stepper = stepper_of(
-        kind, model.system, model.state, **({"fixed_step_size": 0.1} if kind is kinds.SemiExplicitEuler else {})
-    )
+    stepper = stepper_of(kind, model.system, model.state, **INTEGRATORS[kind].settings(0.1))
     assert stepper.step_to(2.0) is mb.StepStatus.REACHED_REPORT_TIME and stepper.time == 2.0
 
 

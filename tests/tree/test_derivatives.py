@@ -88,7 +88,8 @@ def test_tangents_by_every_coordinate_and_speed_are_differences(model, close, de
                 expected = derivative(
                     lambda h, d=direction, names=names: results(moved(state.record, d[:nq], d[nq:], h), names)
                 )
-                close(tangents(record, names)[:, k], expected, DIFFERENCE)
+                noise = 0.01 * np.abs(results(state.record, names)).max()  # what does not change has differences of rounding
+                close(tangents(record, names)[:, k], expected, DIFFERENCE, max(noise, np.abs(expected).max()))
 
 
 def test_values_are_those_of_float64(model, close):

@@ -72,6 +72,7 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
 
 def _add_model(parser: argparse.ArgumentParser) -> None:
     add, switch = parser.add_argument_group("the model").add_argument, argparse.BooleanOptionalAction
+    add("--controls", type=Path, metavar="FILE", help="what drives muscles and actuators over time: .sto, or ControlSet, .xml")
     add("--gravity", type=_gravity, metavar="X,Y,Z", help="acceleration of free fall, in place of the model's own")
     add("--floating-base", action=switch, help="whether a URDF robot's base is free to move")
     add("--joint-damping", action=switch, help="whether a URDF robot's joints are damped as it says (yes unless told)")
@@ -88,6 +89,7 @@ def _add_start(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument_group("where it starts").add_argument
     add("--q", action="append", default=[], type=_assignment, metavar="NAME=VALUE", help=_assigned("coordinate"))
     add("--u", action="append", default=[], type=_assignment, metavar="NAME=VALUE", help=_assigned("speed"))
+    add("--equilibrate", action="store_true", help="give fibers of muscles the lengths at which they balance their tendons")
 
 
 def _add_integration(parser: argparse.ArgumentParser) -> None:

@@ -20,7 +20,7 @@ from ..value.checks import suggest
 from ..value.progress import shown
 from .arguments import ACCURACY, integrators, join_gravity, keywords_of, make_parser, plain_name
 from .first_run import compile_for, warm_up
-from .run_file import with_run_file, write_run_file
+from .run_file import is_run_file, with_run_file, write_run_file
 
 if TYPE_CHECKING:
     from ..integrator import Integrator
@@ -75,7 +75,7 @@ def _simulate(options: argparse.Namespace) -> None:
     if options.model is None:
         list_examples()
         return
-    if Path(options.model).suffix.lower() == ".toml":
+    if is_run_file(options.model):
         options = with_run_file(options)
     if options.write_run_file is not None:
         write_run_file(options)
@@ -91,6 +91,8 @@ def _simulate(options: argparse.Namespace) -> None:
     assign(loaded.state, "q", loaded.coordinates, options.q)
     assign(loaded.state, "u", loaded.speeds, options.u)
     put_floor(loaded, choices)
+    if options.equilibrate and loaded.model is not None:
+        loaded.model.equilibrate_muscles(loaded.state)
     say(f"{loaded.name}: {len(loaded.coordinates)} coordinates, {len(loaded.speeds)} speeds")
     for note in summarize(loaded.notes, options.model):
         say(f"note: {note}")

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from ..errors import CommandError
+from ..importer.formats import format_of
 from ..value.checks import suggest
 from ..value.files import written
 from .arguments import integrators, keywords_of, plain_name, quantity
@@ -87,6 +88,8 @@ KEYS: dict[str, dict[str, tuple[str, Read]]] = {
     "": {"model": ("model", _text), "time": ("time", _positive), "report_interval": ("report_interval", _positive)},
     "options": {
         "gravity": ("gravity", _three),
+        "controls": ("controls", _path),
+        "equilibrate": ("equilibrate", _truth),
         "floating_base": ("floating_base", _truth),
         "joint_damping": ("joint_damping", _truth),
         "joint_limits": ("joint_limits", _truth),
@@ -112,10 +115,15 @@ KEYS: dict[str, dict[str, tuple[str, Read]]] = {
     "audit": {"print": ("audit", _truth), "work": ("work", _work), "estimate_error": ("estimate_error", _tolerance)},
 }
 #: Options that can only be switched on: False is what they are where nothing was said.
-SWITCHES = ("resume", "audit", "estimate_error")
+SWITCHES = ("equilibrate", "resume", "audit", "estimate_error")
 SECTIONS = (*[name for name in KEYS if name], "q", "u", "integrator")
 #: What an integrator's keywords are, where they are no positive numbers.
 _OF_INTEGRATORS: dict[str, Read] = {"final_time": _number(-math.inf, "a number"), "name": _text}
+
+
+def is_run_file(model: str) -> bool:
+    """Whether a MODEL is a run file: its name ends in .toml, and is not that of a format of models."""
+    return Path(model).suffix.lower() == ".toml" and format_of(model) is None
 
 
 def with_run_file(options: argparse.Namespace) -> argparse.Namespace:

@@ -5,7 +5,7 @@ aerr = udot - value
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..algebra.scalar import load, one, zero
 from ..compiling import generic
@@ -13,9 +13,6 @@ from ..state import parameters
 from ..value.checks import finite
 from . import _access
 from ._one_coordinate import OfOneSpeed
-
-if TYPE_CHECKING:
-    pass
 
 
 @generic

@@ -13,9 +13,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..algebra.arrays import Array
+from ..derivative.coordinates import has_rates
 from ..errors import ModelError
 from ..state.state import State
-from ..system import tangents
 from ..system.system import MultibodySystem
 from ..value.stage import Stage
 from .ensemble import Ensemble
@@ -59,7 +59,7 @@ class ArrayDynamics(abc.ABC):
                 f"{system.name!r} has coordinates that belong to no mobilizer, or particles; these have no wrapper"
             )
         self.nq, self.nu = tree.nq, tree.nu
-        self._turns = bool(tangents.has_rates(self._state))
+        self._turns = bool(has_rates(self._state))
         self._ensembles: collections.OrderedDict[int, Ensemble] = collections.OrderedDict()
 
     def value(self, q: Array, u: Array, third: Array) -> Array:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -23,9 +23,6 @@ from ..function.users.unrolled import unrolled
 from ..value.checks import finite
 from ._routine import kernel
 from .base import body_index
-
-if TYPE_CHECKING:
-    pass
 
 Function = Callable[..., Any]
 

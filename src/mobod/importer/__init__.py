@@ -21,11 +21,11 @@ if TYPE_CHECKING:
 __all__ = ["Model", "load", "load_mjcf", "load_osim", "load_sdf", "load_urdf", "write_osim"]
 
 #: A format's reader is imported when it is first asked for: the four take a tenth of a second together.
-_WHERE = {"write_osim": "osim", **{format.reader: format.module for format in FORMATS}}
+_WHERE = {"write_osim": "mobod.importer.osim", **{format.reader: format.module for format in FORMATS}}
 
 
 def __getattr__(name: str) -> Any:
     """Import the function of a format."""
     if name not in _WHERE:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f".{_WHERE[name]}", __name__), name)
+    return getattr(import_module(_WHERE[name]), name)

@@ -15,26 +15,29 @@ from .model import Model
 
 
 class Format(NamedTuple):
-    """A format of models: its name, where its reader is, the endings of its files, and the root elements of its XML."""
+    """A format of models: its name, where its reader is, the endings of its files, and the root elements of its XML.
+
+    An ending may have several parts, as ``.linkage.toml``.
+    """
 
     name: str
     module: str
     reader: str
     suffixes: tuple[str, ...]
-    roots: tuple[str, ...]
+    roots: tuple[str, ...] = ()
 
     def find_reader(self) -> Callable[..., Model]:
         """The function that reads it."""
-        reader: Callable[..., Model] = getattr(importlib.import_module(f".{self.module}", __package__), self.reader)
+        reader: Callable[..., Model] = getattr(importlib.import_module(self.module), self.reader)
         return reader
 
 
 #: Those that can be read; a new one is a line here.
 FORMATS = (
-    Format("URDF", "urdf", "load_urdf", (".urdf",), ("robot",)),
-    Format("OpenSim", "osim", "load_osim", (".osim",), ("OpenSimDocument",)),
-    Format("SDF", "sdf", "load_sdf", (".sdf", ".world"), ("sdf", "gazebo")),
-    Format("MJCF", "mjcf", "load_mjcf", (".mjcf",), ("mujoco", "mujocoinclude")),
+    Format("URDF", "mobod.importer.urdf", "load_urdf", (".urdf",), ("robot",)),
+    Format("OpenSim", "mobod.importer.osim", "load_osim", (".osim",), ("OpenSimDocument",)),
+    Format("SDF", "mobod.importer.sdf", "load_sdf", (".sdf", ".world"), ("sdf", "gazebo")),
+    Format("MJCF", "mobod.importer.mjcf", "load_mjcf", (".mjcf",), ("mujoco", "mujocoinclude")),
 )
 
 
@@ -94,13 +97,19 @@ def as_model(given: Any) -> Model:
     raise TypeError(f"a model is a mobod.Model, of load_osim for example, or the path of its file; this is {given!r}")
 
 
+def format_of(name: str | os.PathLike[str]) -> Format | None:
+    """The format whose files end so; None where there is none, or it takes more than the name to tell."""
+    known = [(ending, format) for format in FORMATS for ending in format.suffixes]
+    known.sort(key=lambda one: -len(one[0]))  # the longest ending says most
+    return next((format for ending, format in known if os.fspath(name).lower().endswith(ending)), None)
+
+
 def find_format(path: str | os.PathLike[str]) -> Format:
     """Find the format of a file by its ending, and by its root element where that is ``.xml``."""
-    suffix = Path(path).suffix.lower()
-    for format in FORMATS:
-        if suffix in format.suffixes:
-            return format
-    name = os.fspath(path)
+    by_name = format_of(path)
+    if by_name is not None:
+        return by_name
+    name, suffix = os.fspath(path), Path(path).suffix.lower()
     if suffix == ".xml":
         from .xml_element import read_xml
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -45,6 +46,18 @@ def make_body(mass: LinkMass) -> body.Body:
         tensor = mass.central_inertia.copy()
         return body.Rigid(MassProperties.trusted(_NO_MASS * float(np.abs(tensor).max()), np.zeros(3), tensor))
     return body.Massless()
+
+
+def rotation_matrix(rpy: tuple[float, float, float]) -> Array:
+    """R = Rz(yaw) Ry(pitch) Rx(roll): takes vectors from the rotated frame to the outer one."""
+    (sr, sp, sy), (cr, cp, cy) = map(math.sin, rpy), map(math.cos, rpy)
+    return np.array(
+        [
+            [cy * cp, cy * sp * sr - sy * cr, cy * sp * cr + sy * sr],
+            [sy * cp, sy * sp * sr + cy * cr, sy * sp * cr - cy * sr],
+            [-sp, cp * sr, cp * cr],
+        ]
+    )
 
 
 def rotation_taking(which: int, axis: Array) -> Array:

@@ -52,7 +52,7 @@ class Report(list[str]):
                 f"{path}: not all that moves the model is simulated: {'; '.join(lost)}. Its report has a line for each; "
                 "strict=True refuses",
                 ModelWarning,
-                stacklevel=_outside(),
+                stacklevel=outside(),
             )
 
     def __repr__(self) -> str:
@@ -69,7 +69,7 @@ class Report(list[str]):
         return f"<ol>{''.join(f'<li>{html.escape(line)}</li>' for line in self)}</ol>" if self else html.escape(repr(self))
 
 
-def _outside() -> int:
+def outside() -> int:
     """How many calls away the first function is that is not the package's, as `warnings` counts from this one's caller."""
     level, frame, package = 1, sys._getframe(1), __name__.partition(".")[0]  # noqa: SLF001
     while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == package:

@@ -25,6 +25,7 @@ from ..stepping import beginning, interpolation, loop, rows
 from ..stepping import record as rk
 from ..stepping.evaluate import ALWAYS, FULL_NEWTON, Interpreted, sample_controllers
 from ..system.arguments import check_system
+from ..tree.measures import begin_step
 from ..tree.prescribe import prescribe
 from ..tree.project import project as project_on_manifolds
 from ..tree.realize import advance, advance_holding, dynamics, kinematics, realize
@@ -313,7 +314,7 @@ class Integrator(Sealed):
         counts[rk.PROJECT_REPORTS] = self._project_interpolated_states
         counts[rk.NO_INTERPOLATION] = not self.allow_interpolation
         # a table whose last stage is the end of the step: the rates there are the next step's first
-        of_table = type(self).kernel is loop.advance and len(self.table) > 2
+        of_table = len(self.table) > 2 and self.table.any()
         counts[rk.ENDS_AT_STAGE] = self.ends_at_stage or (of_table and np.array_equal(self.table[-3], self.table[-2]))
         counts[rk.WANTED] = EVERYTHING
 
@@ -601,6 +602,14 @@ class Integrator(Sealed):
             taken += 1
         return rk.REACHED
 
+    def _begin_step(self, time: float) -> None:
+        """Let what remembers begin a step at *time*: for steps that Python takes."""
+        state = self.get_state()
+        if self.system.is_interpreted:
+            Interpreted(self.system, state, self.held).begin_step(time)
+        elif state.tree.remembers:
+            self._call(begin_step)
+
     def arrive_at_end(self) -> None:
         """The loop has returned after a step: the state is at its end, realized, as the step's last evaluation has left it."""
         control, state = self.control, self._state
@@ -797,9 +806,10 @@ class Integrator(Sealed):
                 which = int(errors.argmax())
                 worst = f", most of all in {_diagnosis.name_of(self.system, state, which)}"
                 worst += _diagnosis.strongest_force(self.system, state, which)
+            why = _diagnosis.lost_memory(self.system, state) or self.why_too_small()
             failed = ConvergenceError(
                 f"at time {time:.9g} a step of {step:.3g} still misses accuracy {self.accuracy:g}{worst}: "
-                f"{self.why_too_small()}{singular}. The state is the last good one"
+                f"{why}{singular}. The state is the last good one"
             )
             cause = None
         failed.diagnosis = diagnosis

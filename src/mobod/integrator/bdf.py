@@ -19,7 +19,6 @@ from ..compiling import Job
 from ..errors import ModelError
 from ..stepping import controller, limits, loop
 from ..stepping import record as rk
-from ..tree.measures import begin_step
 from ..value.stage import Stage
 from . import _bdf_steps as bdf
 from . import _implicit
@@ -307,10 +306,7 @@ class BDF(Integrator):
         counts = self.counts
         self._revive(stop)
         solver, self._solver = self._solver, None  # none, should a user's part or Ctrl-C end the step in the middle
-        if self.system.is_interpreted:
-            self._call(_begin_step, time)
-        elif self._state is not None and self._state.tree.remembers:
-            self._call(begin_step)
+        self._begin_step(time)
         if solver is None:
             solver = self._make_solver(time, stop)
         problem = self._problem
@@ -392,14 +388,6 @@ class BDF(Integrator):
         self._settle(time, True, stage)
 
 
-class _Function:
-    """A function that `Integrator._call` can run by Python, as it does kernels."""
-
-    def __init__(self, function: Any) -> None:
-        self.python = function
-
-
-_begin_step = _Function(loop.begin_step_of)
 _finish = loop.finish_at
 
 

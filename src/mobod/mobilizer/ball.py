@@ -6,7 +6,7 @@ R_FM = R(q)   p_FM = 0   H_FM = [1; 0], constant in F   q_dot = N(q) u  (`algebr
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..algebra import quaternion, rotation
 from ..algebra.scalar import one, zero
@@ -16,9 +16,6 @@ from ._named import speeds
 from ._quaternions import Turning
 from ._routine import by_address
 from .base import Facts
-
-if TYPE_CHECKING:
-    pass
 
 KIND = 6
 

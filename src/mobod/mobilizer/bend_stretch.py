@@ -9,7 +9,7 @@ about itself does not move. Source: Seth et al. 2010.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -21,9 +21,6 @@ from ..value import Rotation
 from ._named import coordinate, speed
 from ._routine import BY_ADDRESS, by_address
 from .base import Facts, MobilizedBody
-
-if TYPE_CHECKING:
-    pass
 
 
 @generic

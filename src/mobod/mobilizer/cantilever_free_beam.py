@@ -12,7 +12,7 @@ beam.) Source: Gere and Timoshenko, Mechanics of Materials, on cantilever beams;
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -29,9 +29,6 @@ from ..value.rows import in_rows, positive
 from ._named import coordinates, speeds
 from ._routine import BY_ADDRESS, by_address
 from .base import Direction, Facts, MobilizedBody
-
-if TYPE_CHECKING:
-    pass
 
 
 @generic

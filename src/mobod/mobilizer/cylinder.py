@@ -5,7 +5,7 @@ R_FM = Rz(q0)   p_FM = q1 z   H_FM = [z, 0; 0, z], constant in F   q_dot = u   S
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -17,9 +17,6 @@ from ..value import Rotation
 from ._named import coordinate, speed
 from ._routine import BY_ADDRESS, by_address
 from .base import Facts, MobilizedBody
-
-if TYPE_CHECKING:
-    pass
 
 
 @generic

@@ -8,7 +8,7 @@ Source: Seth et al. 2010; q and u as Simbody 3.7 defines them
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..algebra.scalar import one, zero
 from ..compiling import generic
@@ -18,9 +18,6 @@ from ._named import speeds
 from ._quaternions import MovingByQuaternion
 from ._routine import BY_ADDRESS
 from .base import Facts
-
-if TYPE_CHECKING:
-    pass
 
 
 @generic

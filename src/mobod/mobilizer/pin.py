@@ -5,7 +5,7 @@ R_FM = Rz(q)   p_FM = 0   H_FM = [z; 0] (angular; linear), constant in F   q_dot
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -15,9 +15,6 @@ from ..compiling import generic
 from ..value import Rotation
 from ._named import coordinate, speed
 from .base import Facts, MobilizedBody
-
-if TYPE_CHECKING:
-    pass
 
 KIND = 1
 

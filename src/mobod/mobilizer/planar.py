@@ -5,7 +5,7 @@ R_FM = Rz(q0)   p_FM = (q1, q2, 0)   H_FM = [z, 0, 0; 0, x, y], constant in F   
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -17,9 +17,6 @@ from ..value import Rotation
 from ._named import coordinate, coordinates, speed, speeds
 from ._routine import BY_ADDRESS, by_address
 from .base import Facts, MobilizedBody
-
-if TYPE_CHECKING:
-    pass
 
 
 @generic

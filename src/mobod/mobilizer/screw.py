@@ -7,7 +7,7 @@ R_FM = Rz(q)   p_FM = pitch q z   H_FM = [z; pitch z], constant   q_dot = u
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -22,9 +22,6 @@ from ..value.checks import finite
 from ._named import coordinate, speed
 from ._routine import BY_ADDRESS, by_address
 from .base import Direction, Facts, MobilizedBody
-
-if TYPE_CHECKING:
-    pass
 
 #: Fits make the whole turns that a pose's translation needs up to this angle, whose rounding is 1e-10.
 MOST_TURNS = 1e6

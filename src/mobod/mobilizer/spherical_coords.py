@@ -11,7 +11,7 @@ particle, which they then do not move. Source: Seth et al. 2010; signs, offsets 
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -25,9 +25,6 @@ from . import _rotation_fit
 from ._named import coordinate, coordinates, speed, speeds
 from ._routine import BY_ADDRESS, by_address
 from .base import Direction, Facts, MobilizedBody
-
-if TYPE_CHECKING:
-    pass
 
 # parameters: sign and offset of the azimuth, of the zenith, and the radial axis: its x and z components in M
 

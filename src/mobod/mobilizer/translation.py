@@ -5,7 +5,7 @@ R_FM = 1   p_FM = q   H_FM = [0; 1], constant in F   q_dot = u
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..algebra import rotation
 from ..algebra.arrays import Array
@@ -13,9 +13,6 @@ from ..algebra.scalar import one, zero
 from ..compiling import generic
 from ._named import coordinates, speeds
 from .base import Facts, MobilizedBody
-
-if TYPE_CHECKING:
-    pass
 
 KIND = 5
 

@@ -5,7 +5,7 @@ R_FM = Rx(q0) Ry(q1)   p_FM = 0   H_FM = [x, n; 0, 0]  with n = Rx(q0) y   HDot_
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -17,9 +17,6 @@ from ..value import Rotation
 from ._named import coordinates, speeds
 from ._routine import BY_ADDRESS, by_address
 from .base import Facts, MobilizedBody
-
-if TYPE_CHECKING:
-    pass
 
 
 @generic

@@ -16,12 +16,17 @@ def array_callback() -> Any:
     Raises
     ------
     ImportError
-        If CasADi is not installed.
+        If CasADi is not installed, or cannot be loaded.
     """
     try:
         import casadi
-    except ImportError:
+    except ModuleNotFoundError:
         raise ImportError("CasADi is not installed: pip install 'mobod[casadi]'") from None
+    except ImportError as error:
+        raise ImportError(
+            f"CasADi is installed and cannot be loaded: {error}. The wheel of OpenSim has a CasADi of its own: the two cannot "
+            "be in one process"
+        ) from error
 
     class ArrayCallback(casadi.Callback):
         """Entries of sparse matrices come and go column by column; names of methods are CasADi's own.

@@ -18,8 +18,8 @@ from ..errors import MobodError, StageError
 from ..integrator import Integrator, RungeKuttaMerson
 from ..state.state import State
 from ..stepping import record as rk
+from ..system.forward_sensitivities import Directions
 from ..system.system import MultibodySystem
-from ..system.variations import Directions
 from ..value.attributes import named_arguments
 from ..value.checks import check_extension, number
 from ..value.files import as_path, check_writable

@@ -8,11 +8,15 @@ from importlib.resources import as_file, files
 import pytest
 from numpy.testing import assert_allclose
 
-from mobod.importer.urdf.document import NUM_Q, NUM_U
-from mobod.importer.urdf.mass import calc_link_masses
-from mobod.importer.urdf.massless import find_idle_joints
+from mobod.importer.mechanism.idle import find_idle
+from mobod.importer.mechanism.masses import find_masses
+from mobod.importer.mechanism.order import find_order
+from mobod.importer.urdf.describe import describe
 from mobod.importer.urdf.reader import read_urdf
-from mobod.importer.urdf.tree import build_tree
+from mobod.importer.urdf.tree import find_root
+
+#: Coordinates of the types of joints that the robots have.
+NUM_Q = {"revolute": 1, "continuous": 1, "prismatic": 1, "fixed": 0}
 
 ROBOTS = ["panda", "g1"]
 EXAMPLES = files("mobod") / "examples"
@@ -26,12 +30,12 @@ def read(name: str):
 @pytest.mark.parametrize("name", ROBOTS)
 def test_nothing_in_it_is_dropped_mended_or_idle(name):
     document = read(name)
-    tree = build_tree(document)
-    masses, notes, impossible = calc_link_masses(document, tree)
+    mechanism = describe(document, floating_base=True)
+    branches = find_order(mechanism).branches
+    masses = find_masses(mechanism, branches, strict=True)
     assert document.name == name
-    assert document.notes == ()
-    assert notes == [] and impossible == []
-    assert find_idle_joints(tree, masses) == ([], True)
+    assert mechanism.report == []
+    assert find_idle(branches, masses, set()) == ([], [])
 
 
 # sums of the published masses: Gaz et al. with the manufacturer's base and hand; the G1's less two
@@ -61,10 +65,10 @@ def test_the_initial_pose_names_coordinates_within_their_limits(name):
     document = read(name)
     start = json.loads((EXAMPLES / f"{name}.json").read_text(encoding="utf-8"))
     assert set(start) == {"title", "floating_base", "time", "q", "u"}
-    root = build_tree(document).root
+    root = find_root(document)
     base = {"q": 7, "u": 6} if start["floating_base"] else {"q": 0, "u": 0}
-    for kind, size in (("q", NUM_Q), ("u", NUM_U)):
-        names = {joint.name for joint in document.joints.values() if size[joint.type] == 1}
+    for kind in ("q", "u"):
+        names = {joint.name for joint in document.joints.values() if NUM_Q[joint.type] == 1}
         names |= {f"{root}[{number}]" for number in range(base[kind])}
         assert set(start[kind]) <= names
     for joint in document.joints.values():

@@ -12,9 +12,11 @@ from numpy.testing import assert_allclose
 
 import mobod as mb
 from mobod.errors import ModelError
-from mobod.importer.urdf.mass import calc_link_masses, rotation_matrix
+from mobod.importer.mechanism.masses import find_masses
+from mobod.importer.mechanism.order import find_order
+from mobod.importer.parts import rotation_matrix
+from mobod.importer.urdf.describe import describe
 from mobod.importer.urdf.reader import read_urdf
-from mobod.importer.urdf.tree import build_tree
 
 
 def link(name: str, mass: float = 0.0, diagonal=(0, 0, 0), xyz=(0, 0, 0), rpy=(0, 0, 0)) -> str:
@@ -40,8 +42,9 @@ def _words(values) -> str:
 
 
 def masses_of(write, *parts: str):
-    document = read_urdf(write("<robot>\n" + "".join(parts) + "</robot>"))
-    return calc_link_masses(document, build_tree(document))
+    mechanism = describe(read_urdf(write("<robot>\n" + "".join(parts) + "</robot>")))
+    masses = find_masses(mechanism, find_order(mechanism).branches, strict=False)
+    return masses, mechanism.report, mechanism.report.departures
 
 
 @given(st.tuples(*[st.floats(-4, 4)] * 3))

@@ -188,7 +188,8 @@ def test_transmissions_are_data_and_rotors_are_in_the_mass_matrix(tmp_path, insi
 def test_blank_lines_and_marks_before_the_declaration_are_put_up_with(tmp_path):
     path = tmp_path / "r.urdf"
     text = b'<?xml version="1.0"?>\n<robot name="r"><link name="a"/>\n<link name="a"/></robot>'
-    for before, line in ((b"\n \n", 3), (b"\xef\xbb\xbf\xef\xbb\xbf", 1), (b" ", 1)):
+    licence = b"<!-- a licence -->\n <!-- and -- > another -->"
+    for before, line in ((b"\n \n", 3), (b"\xef\xbb\xbf\xef\xbb\xbf", 1), (b" ", 1), (licence, 2)):
         path.write_bytes(before + text.replace(b'<link name="a"/>\n', b"", 1))
         with pytest.warns(UserWarning, match=f"line {line}: something stands before the XML declaration"):
             assert mb.load_urdf(path).name == "r"

@@ -8,9 +8,12 @@ import math
 import pytest
 
 from mobod.errors import ModelError
-from mobod.importer.urdf.document import Box, Cylinder, Dynamics, Limit, Mesh, Mimic, Origin, Sphere
+from mobod.importer.mechanism.order import find_order
+from mobod.importer.mechanism.shapes import Box, Cylinder, Mesh, Sphere
+from mobod.importer.urdf.describe import describe
+from mobod.importer.urdf.document import Dynamics, Limit, Mimic, Origin
 from mobod.importer.urdf.reader import read_urdf
-from mobod.importer.urdf.tree import build_tree
+from mobod.importer.urdf.tree import find_root
 
 TWO_LINKS = """<robot name="two">
 <link name="base"/>
@@ -37,7 +40,7 @@ def inertial(mass: str = "1", inertia: str = 'ixx="1" iyy="1" izz="1" ixy="0" ix
 
 def error_of(path) -> str:
     with pytest.raises(ModelError) as caught:
-        build_tree(read_urdf(path))
+        find_root(read_urdf(path))
     assert str(caught.value).startswith(str(path))
     return str(caught.value)
 
@@ -350,10 +353,11 @@ def chain(*joints: tuple[str, str]) -> str:
 
 
 def test_links_are_ordered_depth_first_in_the_order_of_the_file(write):
-    tree = build_tree(read_urdf(write(chain(("b", "d"), ("a", "b"), ("b", "c"), ("a", "e"), ("d", "f")))))
-    assert tree.root == "a"
-    assert [*tree.inboard_joint] == ["a", "b", "d", "f", "c", "e"]
-    assert [joint.name for _, joint in tree.moving_order] == ["j1", "j0", "j4", "j2", "j3"]
+    document = read_urdf(write(chain(("b", "d"), ("a", "b"), ("b", "c"), ("a", "e"), ("d", "f"))))
+    assert find_root(document) == "a"
+    branches = find_order(describe(document)).branches
+    assert [branch.link for branch in branches] == ["a", "b", "d", "f", "c", "e"]
+    assert [branch.joint.name for branch in branches[1:]] == ["j1", "j0", "j4", "j2", "j3"]
 
 
 @pytest.mark.parametrize(
@@ -387,4 +391,4 @@ def test_a_long_loop_is_shown_in_part(write):
 @pytest.mark.parametrize("count", [20_000])
 def test_deep_chains_are_read_without_recursion(write, count):
     document = read_urdf(write(chain(*((f"l{n}", f"l{n + 1}") for n in range(count)))))
-    assert len(build_tree(document).inboard_joint) == count + 1
+    assert find_root(document) and len(find_order(describe(document)).branches) == count + 1

@@ -14,9 +14,11 @@ from ... import decoration, mobilizer
 from ...algebra.arrays import Array
 from ...system.system import MultibodySystem
 from ...value import Transform
+from ..mechanism.acting import YIELD_ANGLE, YIELD_LENGTH
+from ..mechanism.shapes import Box, Capsule, Cylinder, Mesh, Sphere
 from ..model import Model
-from ..urdf.document import Box, Capsule, Collision, Cylinder, Mesh, Origin, Sphere
-from ..urdf.forces import YIELD
+from ..urdf.describe import find_bounds
+from ..urdf.document import Collision, Origin
 from .mechanism import Coordinate, Mechanism, Part, Step, check_path, check_written, read_mechanism, show
 from .shapes import Shape, shape_of
 
@@ -235,13 +237,14 @@ class _Writer:
         kept = self.found.joints.get(one.name)
         limit = None if kept is None else kept.limit
         low, high = one.low, one.high
-        if kept is not None and limit is not None and kept.type in YIELD and not one.stop:  # limits that nobody asked for
-            low, high = limit.lower or 0.0, limit.upper or 0.0
+        if kept is not None and not one.stop and find_bounds(kept) != (-math.inf, math.inf):  # limits that nobody asked for
+            low, high = find_bounds(kept)
         bounded = math.isfinite(low) or math.isfinite(high)
-        turned = "revolute" if step.turns else "prismatic"
         kind = ("revolute" if bounded else "continuous") if step.turns else "prismatic"
         inside = f'<axis xyz="{show(axis)}"/>'
-        effort = one.stop * YIELD[turned] if one.stop else 1e9 if limit is None or limit.effort is None else limit.effort
+        effort = 1e9 if limit is None or limit.effort is None else limit.effort
+        if one.stop:
+            effort = one.stop * (YIELD_ANGLE if step.turns else YIELD_LENGTH)
         velocity = 1e9 if limit is None or limit.velocity is None else limit.velocity
         if bounded:
             low, high = max(low, -1e16), min(high, 1e16)

@@ -24,6 +24,7 @@ from ..xml_element import Element
 from .bodies import Drawings, read_mass, share
 from .constraints import add_constraint
 from .contact import ContactShapes
+from .controllers import add_controllers
 from .coordinates import Coordinate, add_locks_and_motions, free_name, name_coordinates, set_defaults
 from .coupler import DependentCoordinate
 from .document import Item
@@ -286,8 +287,11 @@ class Builder:
                     self.report.append(
                         child.note(f"<{tag}> is {' '.join(child.words)!r}, and numbers are taken as they are, as by OpenSim")
                     )
+        add_controllers(self)
         for tag, kind in _ASIDE.items():
             for item in self.document.objects(tag):
+                if item.is_read:
+                    continue
                 self.lose(
                     item,
                     f"{kind} {item.name!r} ({item.tag}) is left out: it drives or observes, and is no part of the mechanism",

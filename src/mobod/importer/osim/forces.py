@@ -36,6 +36,8 @@ def add_force(build: Builder, item: Item) -> None:
     """Make what an element describes: forces of the model, or data and a line of the report."""
     item.is_read = True
     name = _free_name(build, build.components.name_of(item))
+    if item.tag.endswith(MUSCLES) or item.tag in ACTUATORS:
+        build.model.data.setdefault("actuators in order", []).append(name)
     if item.tag.endswith(MUSCLES) or item.tag in OTHER_MUSCLES:
         add_muscle(build, item, name)
         return

@@ -86,8 +86,9 @@ def load_osim(
     -----
     Muscles act: `Model.muscles` has them by name, at no excitation until a state says otherwise; `Model.equilibrate_muscles`
     finds the lengths of their fibers. What the file says of them is in ``model.data["muscles"]``, and the ranges of their
-    controls in ``model.data["control ranges"]``. Controllers and probes are left out. In `Model.default_state`, Ball and Free
-    joints have angles for coordinates, as OpenSim's have; coordinates that are locked, prescribed or coupled are so.
+    controls in ``model.data["control ranges"]``. Controllers that prescribe functions of time, and sets of controls, drive
+    them; `Model.set_controls` does so, too. Other controllers, and probes, are left out. In `Model.default_state`, Ball and
+    Free joints have angles for coordinates, as OpenSim's have; coordinates that are locked, prescribed or coupled are so.
 
     Examples
     --------
@@ -119,8 +120,25 @@ def load_osim(
     model = builder.build()
     model.data["source"], model.data["document"] = name, element
     report.finish(name, bool(strict))
-    if external_loads is not None:
+    model.data["read with"] = {"gravity": gravity, "mesh_dirs": mesh_dirs, "external_loads": external_loads}
+    _add_loads(model)
+    return model
+
+
+def _add_loads(model: Model) -> None:
+    path = model.data["read with"]["external_loads"]
+    if path is not None:
         from .external import add_external_loads
 
-        model.data["external loads"] = [*model.data.get("external loads", []), *add_external_loads(model, external_loads)]
+        model.data["external loads"] = [*model.data.get("external loads", []), *add_external_loads(model, path)]
+
+
+def model_of_document(old: Model, document: Element) -> Model:
+    """A model of a document that was made from another model's, read with the same settings."""
+    given, name, report = old.data["read with"], old.data["source"], Report()
+    builder = Builder(Item(name, document), name, False, given["mesh_dirs"], report, given["gravity"])
+    model = builder.build()
+    model.data["source"], model.data["document"], model.data["read with"] = name, document, given
+    model.report[:0] = [line for line in old.report if line not in report]
+    _add_loads(model)
     return model

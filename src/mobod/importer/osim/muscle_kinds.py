@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ... import muscle
 from .document import Item
+from .functions import make_function
 
 if TYPE_CHECKING:
     from ...force.subsystem import GeneralForceSubsystem
@@ -106,9 +107,44 @@ def _degroote(build: Builder, item: Item, forces: Any, path: Path, options: dict
     return muscle.DeGrooteFregly2016(forces, path, **own, **flags, **options)
 
 
+_SPLINES = {
+    "active_force_length_curve": "active_force_length",
+    "passive_force_length_curve": "passive_force_length",
+    "force_velocity_curve": "force_velocity",
+    "tendon_force_length_curve": "tendon_force_strain",
+}
+
+
+def _splines(item: Item, *tags: str) -> dict[str, Any]:
+    """Curves of the older kinds, which are functions."""
+    found = {}
+    for tag in tags:
+        one = item.one_object(tag)
+        if one is not None:
+            found[_SPLINES[tag]] = make_function(one)
+    return found
+
+
+def _rigid(build: Builder, item: Item, forces: Any, path: Path, options: dict[str, Any]) -> muscle.Muscle:
+    curves = _splines(item, "active_force_length_curve", "passive_force_length_curve", "force_velocity_curve")
+    _flags(item, "ignore_tendon_compliance", "ignore_activation_dynamics")
+    return muscle.RigidTendon(forces, path, **_given(item, _SHARED), **curves, **options)
+
+
+def _schutte(build: Builder, item: Item, forces: Any, path: Path, options: dict[str, Any]) -> muscle.Muscle:
+    names = {name: name for name in (*_SHARED, "time_scale", "damping", "default_activation", "default_fiber_length")}
+    own = _given(item, {**names, "activation1": "activation_rise", "activation2": "activation_fall"})
+    curves = _splines(item, "active_force_length_curve", "passive_force_length_curve", "tendon_force_length_curve")
+    _flags(item, "ignore_tendon_compliance", "ignore_activation_dynamics")
+    return muscle.Schutte1993(forces, path, **own, **curves, **options)
+
+
 #: What each kind becomes.
 KINDS: dict[str, Maker] = {
     "Millard2012EquilibriumMuscle": _millard,
     "Thelen2003Muscle": _thelen,
     "DeGrooteFregly2016Muscle": _degroote,
+    "RigidTendonMuscle": _rigid,
+    "Schutte1993Muscle_Deprecated": _schutte,
+    "Schutte1993Muscle": _schutte,
 }

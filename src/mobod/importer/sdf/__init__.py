@@ -1,4 +1,4 @@
-"""SDF files: read (`reader` makes a `document`), located (`frames`), put in order (`graph`), built (`load`)."""
+"""SDF files: read (`reader` makes a `document`), located (`frames`), described as a mechanism (`describe`), built (`load`)."""
 
 from .load import load_sdf
 

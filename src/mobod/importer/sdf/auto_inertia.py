@@ -11,8 +11,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from ...algebra.arrays import Array
-from ..urdf.document import Box, Capsule, Cylinder, Sphere
-from .document import Cone, Ellipsoid, Geometry, Shape
+from ..mechanism.shapes import Box, Capsule, Cone, Cylinder, Ellipsoid, Geometry, Sphere
+from .document import Shape
 
 
 def calc_inertia(shapes: Sequence[tuple[Shape, float]]) -> tuple[float, Array, Array] | None:

@@ -1,7 +1,7 @@
 """What SDF files say, as plain data: scopes (models and worlds) with links, joints and frames, and where each was read.
 
 Units are SDF's: metres, kilograms, seconds, radians. Poses are relative to frames by name, as in the file; `frames` finds
-where they are. `reader` makes these from files, `graph` puts links in order, `load` builds the system.
+where they are. `reader` makes these from files, `describe` a mechanism of them.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from typing import Literal, NamedTuple, TypeAlias
 
 from ...algebra.arrays import Array
 from ...value import Transform
+from ..mechanism.shapes import Geometry, Vector3
 from ..report import Report
-from ..urdf.document import Box, Capsule, Cylinder, Mesh, Sphere, Vector3
 
 JointType = Literal["revolute", "continuous", "prismatic", "ball", "universal", "revolute2", "screw", "fixed"]
 
@@ -34,30 +34,6 @@ class Pose(NamedTuple):
     relative_to: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Ellipsoid:
-    """An ellipsoid centred at its frame's origin, its axes those of the frame."""
-
-    radii: Vector3
-
-
-@dataclass(frozen=True, slots=True)
-class Cone:
-    """A cone along z, its apex up, the middle of its height at its frame's origin."""
-
-    radius: float
-    length: float
-
-
-@dataclass(frozen=True, slots=True)
-class Plane:
-    """A plane through its frame's origin; what is drawn of it has the two lengths."""
-
-    normal: Vector3
-    size: tuple[float, float]
-
-
-Geometry: TypeAlias = Box | Capsule | Cylinder | Sphere | Mesh | Ellipsoid | Cone | Plane
 Rgba: TypeAlias = tuple[float, float, float, float]
 
 

@@ -18,25 +18,21 @@ import numpy as np
 from ...algebra.arrays import Array
 from ...errors import ModelError
 from ...value import Transform
+from ..mechanism.shapes import Box, Capsule, Cone, Cylinder, Ellipsoid, Geometry, Mesh, Plane, Sphere, Vector3
 from ..mesh_files import MeshFinder
+from ..parts import rotation_matrix
 from ..report import Report
-from ..urdf.document import Box, Capsule, Cylinder, Mesh, Sphere, Vector3
-from ..urdf.mass import rotation_matrix
 from ..xml_element import Element, read_xml
 from .auto_inertia import calc_inertia
 from .document import (
     Axis,
-    Cone,
-    Ellipsoid,
     Frame,
-    Geometry,
     Inertial,
     Joint,
     JointType,
     Link,
     Mimic,
     Place,
-    Plane,
     Pose,
     Scope,
     SdfDocument,

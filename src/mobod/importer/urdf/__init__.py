@@ -1,4 +1,4 @@
-"""URDF files: read (`reader` makes a `document`), put in order (`tree`), weighed (`mass`, `massless`), built (`load`)."""
+"""URDF files: read (`reader` makes a `document`), described as a mechanism (`describe`), built (`load`)."""
 
 from .load import load_urdf
 

@@ -2,38 +2,17 @@
 
 Units are URDF's: metres, kilograms, seconds, radians. Nothing here knows of the engine; every class
 is frozen, and every number in it has been checked to be finite (limits may be infinite).
-`reader` makes these from a file, `tree` puts them in order, `urdf` builds the system.
+`reader` makes these from a file, `describe` a mechanism of them.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Literal, TypeAlias
+from typing import Literal
 
-Vector3: TypeAlias = tuple[float, float, float]
+from ..mechanism.shapes import Geometry, Vector3
+
 JointType = Literal["revolute", "continuous", "prismatic", "fixed", "floating", "planar", "spherical"]
-
-NUM_Q: dict[str, int] = {
-    "revolute": 1,
-    "continuous": 1,
-    "prismatic": 1,
-    "fixed": 0,
-    "floating": 7,
-    "planar": 3,
-    "spherical": 4,
-}
-"""Coordinates of each type of joint; a floating joint has a quaternion and a position, a spherical one a quaternion."""
-
-NUM_U: dict[str, int] = {
-    "revolute": 1,
-    "continuous": 1,
-    "prismatic": 1,
-    "fixed": 0,
-    "floating": 6,
-    "planar": 3,
-    "spherical": 3,
-}
-"""Speeds of each type of joint."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,47 +36,6 @@ class Inertial:
     iyz: float
     origin: Origin
     line: int
-
-
-@dataclass(frozen=True, slots=True)
-class Box:
-    """A box centred at its frame's origin; `size` is the three full lengths."""
-
-    size: Vector3
-
-
-@dataclass(frozen=True, slots=True)
-class Cylinder:
-    """A cylinder centred at its frame's origin, its axis along z."""
-
-    radius: float
-    length: float
-
-
-@dataclass(frozen=True, slots=True)
-class Sphere:
-    """A sphere centred at its frame's origin."""
-
-    radius: float
-
-
-@dataclass(frozen=True, slots=True)
-class Capsule:
-    """A cylinder along z with half a sphere at each end, centred at its frame's origin; `length` is without these."""
-
-    radius: float
-    length: float
-
-
-@dataclass(frozen=True, slots=True)
-class Mesh:
-    """A mesh by the name in the file (often a `package://` address); it is not opened."""
-
-    filename: str
-    scale: Vector3 = (1.0, 1.0, 1.0)
-
-
-Geometry: TypeAlias = Box | Capsule | Cylinder | Sphere | Mesh
 
 
 @dataclass(frozen=True, slots=True)

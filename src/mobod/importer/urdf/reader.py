@@ -17,27 +17,21 @@ from pathlib import Path
 from typing import NoReturn, TypeVar, cast, get_args
 
 from ...errors import ModelError
+from ..mechanism.shapes import Box, Capsule, Cylinder, Geometry, Mesh, Sphere, Vector3
 from ..xml_element import Element, read_xml
 from .document import (
     Actuator,
-    Box,
-    Capsule,
     Collision,
-    Cylinder,
     Dynamics,
-    Geometry,
     Inertial,
     Joint,
     JointType,
     Limit,
     Link,
-    Mesh,
     Mimic,
     Origin,
-    Sphere,
     Transmission,
     UrdfDocument,
-    Vector3,
     Visual,
 )
 
@@ -558,7 +552,7 @@ def _sizes(geometry: Geometry) -> tuple[float, ...]:
             return radius, length
         case Sphere(radius):
             return (radius,)
-        case Mesh():
+        case _:
             return (0.0,)
 
 

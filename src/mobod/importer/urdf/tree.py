@@ -1,39 +1,18 @@
-"""The links of a `UrdfDocument` as a tree: one root, every other link with one parent, no loops."""
+"""The links of a `UrdfDocument` have to be a tree: one root, every other link with one parent, no loops."""
 
 from __future__ import annotations
-
-from dataclasses import dataclass
 
 from ...errors import ModelError
 from .document import Joint, UrdfDocument
 
 
-@dataclass(frozen=True, slots=True)
-class UrdfTree:
-    """The links' order, parents first, and the joint that each hangs on (None for the root)."""
-
-    root: str
-    inboard_joint: dict[str, Joint | None]
-    """By link name; iterates depth first, branches in the order of their joints in the file."""
-
-    @property
-    def moving_order(self) -> list[tuple[str, Joint]]:
-        """Every link but the root with its joint, parents first."""
-        return [(link, joint) for link, joint in self.inboard_joint.items() if joint is not None]
-
-
-def build_tree(document: UrdfDocument) -> UrdfTree:
-    """Order the links of a document from the root outward.
+def find_root(document: UrdfDocument) -> str:
+    """The link that has no parent.
 
     Parameters
     ----------
     document : UrdfDocument
         A document whose joints name existing links.
-
-    Returns
-    -------
-    UrdfTree
-        The links, parents first.
 
     Raises
     ------
@@ -42,7 +21,7 @@ def build_tree(document: UrdfDocument) -> UrdfTree:
         with lines.
     """
     inboard: dict[str, Joint] = {}
-    outboard: dict[str, list[Joint]] = {link: [] for link in document.links}
+    outboard: dict[str, list[str]] = {link: [] for link in document.links}
     for joint in document.joints.values():
         other = inboard.setdefault(joint.child, joint)
         if other is not joint:
@@ -51,7 +30,7 @@ def build_tree(document: UrdfDocument) -> UrdfTree:
                 f"{other.parent!r} by joint {other.name!r} (line {other.line}) and "
                 f"{joint.parent!r} by joint {joint.name!r}"
             )
-        outboard[joint.parent].append(joint)
+        outboard[joint.parent].append(joint.child)
 
     roots = [link for link in document.links if link not in inboard]
     if not roots:
@@ -64,16 +43,16 @@ def build_tree(document: UrdfDocument) -> UrdfTree:
             f"{roots[0]!r} and {roots[1]!r}{others} have no parent; connect them by a joint"
         )
 
-    order: dict[str, Joint | None] = {}
-    pending: list[tuple[str, Joint | None]] = [(roots[0], None)]
+    reached: set[str] = set()
+    pending = [roots[0]]
     while pending:
-        link, inboard_joint = pending.pop()
-        order[link] = inboard_joint
-        pending.extend((joint.child, joint) for joint in reversed(outboard[link]))
+        link = pending.pop()
+        reached.add(link)
+        pending.extend(outboard[link])
     for link in document.links:
-        if link not in order:
+        if link not in reached:
             _raise_loop(document, inboard, link)
-    return UrdfTree(roots[0], order)
+    return roots[0]
 
 
 def _raise_loop(document: UrdfDocument, inboard: dict[str, Joint], link: str) -> None:

@@ -31,6 +31,7 @@ from ....function import Function, _routine
 from ....state import parameters
 from ....value.checks import finite
 from ....value.stage import Stage
+from .driven import Driven
 from .of_coordinate import effort
 
 if TYPE_CHECKING:
@@ -186,12 +187,15 @@ class Ligament(AlongPath):
 
 @generic
 def add_effort(model: Any, integers: int, numbers: int) -> None:
-    """Numbers: T."""
+    """Numbers: T, and 1 where a function of time is added."""
+    tension = number(model, numbers) + zero(load(model.time, 0, 0))
+    if number(model, numbers + 1) > 0.5:
+        tension = tension + _routine.value(model, own_function(model, integers), model.time, 0)
     length_of(model, integers)
-    pull(model, integers, number(model, numbers))
+    pull(model, integers, tension)
 
 
-class PathActuator(AlongPath):
+class PathActuator(Driven, AlongPath):
     """Pulls along a path as a state says: OpenSim's PathActuator."""
 
     routine: Routine | None = by_address(add_effort)
@@ -206,8 +210,26 @@ class PathActuator(AlongPath):
         disabled_by_default: bool = False,
         name: str | None = None,
     ) -> None:
-        self._span(forces, path, self.declared(name, effort=0.0), disabled_by_default, name)
+        self._span(forces, path, [*self.declared(name, effort=0.0), 0.0], disabled_by_default, name)
         self.optimal_force = optimal_force
+
+    @property
+    def reads_time(self) -> bool:
+        """Where a function of time drives it."""
+        return self._drive is not None
+
+    def set_effort_function(self, function: Function | None) -> None:
+        """See `Driven.set_effort_function`."""
+        super().set_effort_function(function)
+        self.used_functions = [*self._path.used_functions, *self.used_functions]
+
+    def pack_integers(self) -> list[int]:
+        """Its integers, which its path's functions come behind."""
+        return super(Driven, self).pack_integers()
+
+    def pack_numbers(self) -> list[float]:
+        """Its numbers, with 1 where a function drives it."""
+        return [self.default_numbers[0], float(self._drive is not None)]
 
     get_default_effort, set_default_effort, get_effort, set_effort = effort()
 
