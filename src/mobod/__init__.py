@@ -71,6 +71,7 @@ if TYPE_CHECKING:  # what checkers and editors see; at run time a name is import
     from .optimal.collocate import collocate
     from .optimal.region_of_attraction import RegionOfAttraction, find_region_of_attraction
     from .simulation.checkpoint import CheckpointError
+    from .simulation.drive import drive
     from .simulation.gradient import Gradient, calc_gradient
     from .simulation.sensitivities import Sensitivities
     from .simulation.simulate import simulate
@@ -153,6 +154,7 @@ __all__ = [
     "contact",
     "control",
     "decoration",
+    "drive",
     "event",
     "examples",
     "find_base_parameters",
@@ -225,6 +227,7 @@ _WHERE = {
     "simulation.checkpoint": "CheckpointError",
     "simulation.gradient": "Gradient calc_gradient",
     "simulation.sensitivities": "Sensitivities",
+    "simulation.drive": "drive",
     "simulation.simulate": "simulate",
     "simulation.view": "view",
     "simulation.step_status": "StepStatus",

@@ -7,6 +7,7 @@ from .actuator import Actuator
 from .actuators import Actuators
 from .base import Force
 from .box_drag import BoxDrag
+from .brush_tyre import BrushTyre
 from .cable_spring import CableSpring
 from .constant_force import ConstantForce
 from .constant_torque import ConstantTorque
@@ -21,6 +22,7 @@ from .gravity import Gravity
 from .gravity_compensation import GravityCompensation
 from .hunt_crossley import HuntCrossley
 from .linear_bushing import LinearBushing
+from .magic_formula_tyre import MagicFormulaTyre
 from .mobility_constant_force import MobilityConstantForce
 from .mobility_discrete_force import MobilityDiscreteForce
 from .mobility_dry_friction import MobilityDryFriction
@@ -73,6 +75,8 @@ KINDS: tuple[type[Force], ...] = (
     CableSpring,
     GravityCompensation,
     BoxDrag,
+    BrushTyre,
+    MagicFormulaTyre,
     EllipsoidDrag,
 )
 
@@ -81,6 +85,7 @@ __all__ = [
     "Actuator",
     "Actuators",
     "BoxDrag",
+    "BrushTyre",
     "CableSpan",
     "CableSpring",
     "CompiledFunctions",
@@ -98,6 +103,7 @@ __all__ = [
     "GravityCompensation",
     "HuntCrossley",
     "LinearBushing",
+    "MagicFormulaTyre",
     "MobilityConstantForce",
     "MobilityDiscreteForce",
     "MobilityDryFriction",

@@ -189,7 +189,7 @@ class Path(Transmission):
     (True, 3)
     """
 
-    INNER = frozenset({"used_functions"})
+    INNER = frozenset("calc_points_and_surfaces find_bends ranges used_functions".split())
     FUNCTIONS = (length, speed, apply)
     #: What it may bend over, each once.
     surfaces: tuple[Any, ...]
@@ -230,6 +230,10 @@ class Path(Transmission):
             numbers += frame_and_sizes
         kind_of_course = (TautCourse if self._is_taut else WrappingCourse) if taken else Course
         course = kind_of_course([*integers, *further], numbers)
+        #: Between which points each of its wraps is.
+        self.ranges = [
+            (0 if one.first is None else one.first, len(places) - 1 if one.last is None else one.last) for one in taken
+        ]
         around: tuple[Any, ...] = self.surfaces
         self._bodies = [b for b, *_ in places] + [body_index(forces, "a body", surface.body) for surface in around]
         self._mobilizers = [place[0] for *_, coordinates, _ in places for place in coordinates]
@@ -297,6 +301,37 @@ class Path(Transmission):
                 else:
                     found += list(bend(kind, own[12:], ends, over) @ R.T + p)
         return np.array(found).reshape(-1, 3)
+
+    def find_bends(self, state: State) -> list[tuple[int, int, Array]]:
+        """Of each surface that it bends over: its number, the point before, the middle of the bend in the surface's frame."""
+        self.calc_length(state)
+        record, f = state.record, int(self._own(state).force_integers[0])
+        n, numbers, found, point = int(record.function_integers[record.function_first_integer[f]]), record.function_value, [], 0
+        for stop in _order(record, f):
+            if stop < n:
+                point = stop
+            elif (stop - n) % 2 == 0:
+                ends = [numbers[row(one) + PLACE : row(one) + PLACE + 3, 0] for one in (stop, stop + 1)]
+                w = (stop - n) // 2
+                R, p = self._pose_of_surface(state, w)
+                found.append((w, point, (0.5 * (ends[0] + ends[1]) - p) @ R))
+        return found
+
+    def calc_points_and_surfaces(self, state: State) -> tuple[list[Array], list[Array]]:
+        """All its points, and the middles of its surfaces, in Ground."""
+        self.calc_length(state)
+        n = len(self._bodies) - len(self.surfaces)
+        points = [state.record.function_value[row(k) + PLACE : row(k) + PLACE + 3, 0].copy() for k in range(n)]
+        return points, [self._pose_of_surface(state, w)[1] for w in range(len(self.ranges))]
+
+    def _pose_of_surface(self, state: State, w: int) -> tuple[Array, Array]:
+        record, f = state.record, int(self._own(state).force_integers[0])
+        i, x = int(record.function_first_integer[f]), int(record.function_first_number[f])
+        j = i + HEAD + OF_POINT * int(record.function_integers[i]) + OF_SURFACE * w
+        own = record.function_numbers[x + int(record.function_integers[j + 9]) :, 0][:12]
+        b = int(record.function_integers[j + 1])
+        R_GB, p_GB = state.R_GB[b], record.p_GB[b, :3].ravel()
+        return R_GB @ own[:9].reshape(3, 3), p_GB + R_GB @ own[9:12]
 
     def calc_lines(self, state: State) -> list[Line]:
         """Its polygon, in Ground."""
