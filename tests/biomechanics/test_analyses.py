@@ -146,3 +146,53 @@ def test_what_is_not_there_is_named(leg, states, tmp_path, capsys):
     broken.write_text("<OpenSimDocument><AnalyzeTool><AnalysisSet><objects/></AnalysisSet></AnalyzeTool></OpenSimDocument>")
     assert main(["analyze", str(broken)]) == 2
     assert "StaticOptimization and MuscleAnalysis" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("method", ["umberger2010", "bhargava2004"])
+def test_metabolic_power_is_that_of_opensims_probe(leg, states, method, tmp_path):
+    """At random states, with random parts of slow fibers."""
+    opensim = pytest.importorskip("opensim")
+    opensim.Logger.setLevelString("off")
+    rng = np.random.default_rng(4)
+    theirs = opensim.Model(str(LEG))
+    name = {"umberger2010": "Umberger2010", "bhargava2004": "Bhargava2004"}[method]
+    probe = getattr(opensim, f"{name}MuscleMetabolicsProbe")()
+    probe.set_report_total_metabolics_only(False)
+    slow = {muscle: float(rng.uniform(0.2, 0.8)) for muscle in leg.muscles}
+    excitations = {muscle: float(rng.uniform(0.0, 1.0)) for muscle in leg.muscles}
+    for muscle, part in slow.items():
+        probe.addMuscle(muscle, part, *(() if method == "umberger2010" else (40.0, 133.0, 74.0, 111.0)))
+    theirs.addProbe(probe)
+    now = theirs.initSystem()
+    begin = leg.default_state()
+    for muscle, e in excitations.items():
+        leg.muscles[muscle].set_excitation(begin, e)
+    found = mb.biomechanics.metabolic_power(leg, states, method=method, slow_fibers=slow, state=begin)
+    controls = opensim.Vector(theirs.getNumControls(), 0.0)
+    for i in range(len(states)):
+        for label in states.labels:
+            theirs.setStateVariableValue(now, label, float(states[label][i]))
+        theirs.assemble(now)
+        theirs.realizeVelocity(now)
+        for muscle, e in excitations.items():
+            theirs.getMuscles().get(muscle).setControls(opensim.Vector(1, e), controls)
+        theirs.setControls(now, controls)
+        theirs.realizeDynamics(now)
+        own = opensim.Probe.safeDownCast(theirs.getProbeSet().get(0))
+        theirs.realizeReport(now)
+        values = own.getProbeOutputs(now)
+        expected = [values.get(k) for k in range(values.size())]
+        ours = [found[label][i] for label in ("total", "basal", *leg.muscles)]
+        assert_allclose(ours, expected, rtol=1e-6, atol=1e-4)
+
+
+def test_wrong_methods_and_parts_of_slow_fibers_are_refused(leg, states):
+    power = mb.biomechanics.metabolic_power
+    with pytest.raises(ValueError, match="method is one of 'umberger2010', 'bhargava2004', not 'hill'"):
+        power(leg, states, method="hill")
+    with pytest.raises(ValueError, match="slow_fibers has 'soleus'"):
+        power(leg, states, slow_fibers={"soleus": 0.4})
+    with pytest.raises(mb.ModelError, match="slow_fibers of 'bifemlh_r'"):
+        power(leg, states, slow_fibers=1.5)
+    with pytest.raises(mb.ModelError, match="mass of 'soleus_r'"):
+        power(leg, states, masses={"soleus_r": 0.0})

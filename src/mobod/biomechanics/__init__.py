@@ -23,6 +23,7 @@ from .dynamics import InverseDynamics, inverse_dynamics
 from .figure import plot_table
 from .induced import induced_accelerations
 from .kinematics import Kinematics, inverse_kinematics
+from .metabolics import metabolic_power
 from .muscle_analysis import MuscleAnalysis, analyze_muscles
 from .reactions import joint_reactions
 from .scaling import Measurement, scale
@@ -45,6 +46,7 @@ __all__ = [
     "inverse_dynamics",
     "inverse_kinematics",
     "joint_reactions",
+    "metabolic_power",
     "plot_table",
     "read_controls",
     "read_external_loads",
