@@ -25,6 +25,7 @@ from ..simulation.quantities import QUANTITY, Recording
 from ..simulation.run import integrator_settings
 from ..simulation.simulate import describe, report_times
 from ..stepping import record as rk
+from ..system.interpreted import interpreted_lines
 from ..value.callers import callers_level
 from ..value.checks import check_extension, number
 from ..value.files import as_path, check_writable
@@ -660,6 +661,9 @@ class _Run:
             "integrator": type(self.integrator).__name__,
             "wall_time": _clock.perf_counter() - self._began,
         }
+        interpreted = interpreted_lines(self._ensemble._system)
+        if interpreted:
+            statistics["interpreted"] = interpreted
         columns = self._file.columns() if self._file is not None else self._columns(self._results)
         if self._file is None and self.tangents is not None:
             columns |= self.tangents.columns()

@@ -233,7 +233,7 @@ def number_functions(parts: Sequence[Any], first: int) -> int:
 
 def _packed(function: Function) -> tuple[Sequence[int], Sequence[float], Routine | Callback | None]:
     """Its integers, its numbers, and what kernels call, if anything."""
-    if isinstance(function, FunctionKind) and is_compiled(function):
+    if isinstance(function, FunctionKind) and is_compiled(function) and function.can_be_compiled():
         return *function.pack(), function.routine
     return [], [], callback_of(function)
 

@@ -107,7 +107,8 @@ class Trajectory(Sealed):
     model_variables : mapping, optional
         Modelling choices, such as ``{"use_euler_angles": True}``; saved with the numbers.
     statistics : mapping, optional
-        How it was computed: ``steps_taken``, ``evaluations``, ``wall_time``, and what else an integrator counts.
+        How it was computed: ``steps_taken``, ``evaluations``, ``wall_time``, and what else an integrator counts; where
+        Python computes some of it, ``interpreted`` says of which parts, and why, a line each.
 
     Attributes
     ----------
