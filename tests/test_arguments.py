@@ -98,6 +98,11 @@ TABLE = {
         lambda p: {"forces": p.forces, "mobod": p.pin, "which_q": 0},
         {"stiffness": 2.0, "rest_value": -1.0},
     ),
+    "MobilityTorsion": (
+        F.MobilityTorsion,
+        lambda p: {"forces": p.forces, "mobod": p.pin, "which_q": 0},
+        {"amplitude": 2.0, "periodicity": 3.0, "phase": 0.1},
+    ),
     "MobilityPolynomialSpring": (
         F.MobilityPolynomialSpring,
         lambda p: {"forces": p.forces, "mobod": p.pin, "which_q": 0},

@@ -30,11 +30,12 @@ if TYPE_CHECKING:  # what checkers and editors see; at run time a name is import
         integrator,
         measure,
         mobilizer,
+        molecule,
         motion,
         muscle,
         optimal,
     )
-    from .assembler import Assembler, LocalEnergyMinimizer, ObservedPointFitter
+    from .assembler import Assembler, InverseKinematics, LocalEnergyMinimizer, ObservedPointFitter
     from .biomechanics import (
         analyze_muscles,
         induced_accelerations,
@@ -70,6 +71,7 @@ if TYPE_CHECKING:  # what checkers and editors see; at run time a name is import
     from .motion_data import Table, read_c3d, read_sto, read_trc, write_sto, write_trc
     from .optimal.collocate import collocate
     from .optimal.region_of_attraction import RegionOfAttraction, find_region_of_attraction
+    from .optimal.way_points import trajectory_through
     from .simulation.checkpoint import CheckpointError
     from .simulation.drive import drive
     from .simulation.gradient import Gradient, calc_gradient
@@ -110,6 +112,7 @@ __all__ = [
     "Gradient",
     "Inertia",
     "Integrator",
+    "InverseKinematics",
     "LinearSystem",
     "LocalEnergyMinimizer",
     "MassProperties",
@@ -177,6 +180,7 @@ __all__ = [
     "lqr",
     "measure",
     "mobilizer",
+    "molecule",
     "motion",
     "muscle",
     "optimal",
@@ -188,6 +192,7 @@ __all__ = [
     "scale",
     "simulate",
     "static_optimization",
+    "trajectory_through",
     "view",
     "write_osim",
     "write_sto",
@@ -196,7 +201,7 @@ __all__ = [
 
 #: Where the names are that are no module.
 _WHERE = {
-    "assembler": "Assembler LocalEnergyMinimizer ObservedPointFitter",
+    "assembler": "Assembler InverseKinematics LocalEnergyMinimizer ObservedPointFitter",
     "biomechanics": "analyze_muscles induced_accelerations inverse_dynamics inverse_kinematics joint_reactions scale "
     "static_optimization",
     "body": "Body",
@@ -223,6 +228,7 @@ _WHERE = {
     "motion.base": "Motion",
     "optimal.collocate": "collocate",
     "optimal.region_of_attraction": "RegionOfAttraction find_region_of_attraction",
+    "optimal.way_points": "trajectory_through",
     "motion_data": "Table read_c3d read_sto read_trc write_sto write_trc",
     "simulation.checkpoint": "CheckpointError",
     "simulation.gradient": "Gradient calc_gradient",

@@ -61,6 +61,15 @@ def frame(v):
     return mb.Transform(mb.Rotation.about_axis(0.3, (1, 2, 3)), v())
 
 
+def nonbonded(model, v, cutoff):
+    """Six atoms on three bodies, too far apart for repulsion to matter."""
+    bodies = [model.pin, model.free, model.pin, model.free, 0, 0]
+    places = [3.0 * v() for _ in bodies]
+    settings = {"excluded": [(0, 1)], "scaled": [(2, 3), (5, 0)]}
+    numbers = {"sigma": [0.1] * 6, "epsilon": [0.5, 1.0] * 3, "charges": [1.0, -0.5, 0.3] * 2}
+    return F.Nonbonded(model.forces, bodies, places, **numbers, coulomb=1.0, cutoff=cutoff, **settings)
+
+
 def octahedron():
     """A mesh of eight faces, outward."""
     if not hasattr(C, "TriangleMesh"):
@@ -190,6 +199,34 @@ FORCES = Records(
         feeds=False,
         begin=None,
         reference=SIMBODY,
+    ),
+    Force(
+        kind=F.MobilityTorsion,
+        elements=[
+            lambda model, v: F.MobilityTorsion(model.forces, model.pin, 0, 1.3, 3.0, 0.4),
+            lambda model, v: F.MobilityTorsion(model.forces, model.free, 2, 1.3, 2.0, 0.1, name="torsion of a quaternion"),
+        ],
+        parameters={"amplitude": 0.7, "periodicity": 2.0, "phase": -0.4},
+        apart={},
+        falls_to=Stage.MODEL,
+        conservative=True,
+        feeds=False,
+        begin=None,
+        reference="the energy that its docstring gives, of which the force is the slope",
+    ),
+    Force(
+        kind=F.Nonbonded,
+        elements=[
+            lambda model, v: nonbonded(model, v, None),
+            lambda model, v: nonbonded(model, v, 9.0),
+        ],
+        parameters={},
+        apart={},
+        falls_to=Stage.MODEL,
+        conservative=True,
+        feeds=False,
+        begin=None,
+        reference="tests/molecule/test_molecules.py: OpenMM, and the law in NumPy",
     ),
     Force(
         kind=F.MobilityLinearSpring,

@@ -68,6 +68,15 @@ def of_points(kind, least):
     return samples
 
 
+def pieces(rng):
+    """Smooth ones, of many pieces and of one, since tests look at derivatives at the joints."""
+    from scipy.interpolate import CubicSpline
+
+    x = np.cumsum(rng.uniform(0.3, 1.0, 8)) - 3.0
+    through = CubicSpline(x, rng.normal(size=8))
+    return [fn.PiecewisePolynomial(through.c, x), fn.PiecewisePolynomial(rng.normal(size=(4, 1)), x[:2])]
+
+
 def multiples(rng):
     x = np.cumsum(rng.uniform(0.3, 1.0, 7)) - 2.5
     cores = [fn.Linear(rng.normal(size=3)), fn.Sinusoid(*rng.normal(size=3)), fn.SimmSpline(x, rng.normal(size=7))]
@@ -111,6 +120,7 @@ FUNCTIONS = Records(
     Function(kind=fn.Expression, samples=expressions, joints=None),
     Function(kind=fn.PiecewiseLinear, samples=of_points(fn.PiecewiseLinear, 2), joints=lambda f: f._x),
     Function(kind=fn.PiecewiseConstant, samples=of_points(fn.PiecewiseConstant, 1), joints=lambda f: f._x),
+    Function(kind=fn.PiecewisePolynomial, samples=pieces, joints=lambda f: f._x),
     Function(kind=fn.Table, samples=tables, joints=joints_of_table),
     Function(kind=fn.Multiplier, samples=multiples, joints=lambda f: getattr(f._function, "_x", [9.0])),
 )

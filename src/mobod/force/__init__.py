@@ -32,6 +32,8 @@ from .mobility_linear_stop import MobilityLinearStop
 from .mobility_orientation_spring import MobilityOrientationSpring
 from .mobility_polynomial_damper import MobilityPolynomialDamper
 from .mobility_polynomial_spring import MobilityPolynomialSpring
+from .mobility_torsion import MobilityTorsion
+from .nonbonded import Nonbonded
 from .particle_field import ParticleField
 from .particle_pairs import ParticlePairs
 from .smooth_sphere_half_space import SmoothSphereHalfSpace
@@ -54,6 +56,8 @@ KINDS: tuple[type[Force], ...] = (
     ConstantTorque,
     GlobalDamper,
     MobilityLinearSpring,
+    MobilityTorsion,
+    Nonbonded,
     MobilityLinearDamper,
     MobilityConstantForce,
     MobilityLinearStop,
@@ -113,6 +117,8 @@ __all__ = [
     "MobilityOrientationSpring",
     "MobilityPolynomialDamper",
     "MobilityPolynomialSpring",
+    "MobilityTorsion",
+    "Nonbonded",
     "ParticleField",
     "ParticlePairs",
     "SmoothSphereHalfSpace",

@@ -13,6 +13,7 @@ from .linear import Linear
 from .multiplier import Multiplier
 from .piecewise_constant import PiecewiseConstant
 from .piecewise_linear import PiecewiseLinear
+from .piecewise_polynomial import PiecewisePolynomial
 from .polynomial import Polynomial
 from .simm_spline import SimmSpline
 from .sinusoid import Sinusoid
@@ -23,7 +24,7 @@ from .table import Table
 #: The kinds that compiled code can evaluate, for tests that hold for all of them.
 KINDS = (
     *(Constant, Linear, Polynomial, Sinusoid, Step, Spline, SimmSpline, GCVSpline, PiecewiseLinear, PiecewiseConstant),
-    *(Expression, Multiplier, Table),
+    *(Expression, Multiplier, Table, PiecewisePolynomial),
 )
 
 __all__ = [
@@ -37,6 +38,7 @@ __all__ = [
     "Multiplier",
     "PiecewiseConstant",
     "PiecewiseLinear",
+    "PiecewisePolynomial",
     "Polynomial",
     "SimmSpline",
     "Sinusoid",
