@@ -146,3 +146,31 @@ def test_integrals_of_an_ensemble_begin_with_measures():
     ensemble.step(1e-9)
     ensemble.realize()
     assert_allclose(ensemble.get_measures(total)[:2], [1.4, kept], rtol=1e-6)
+
+
+def test_what_was_there_before_a_handler_counts_in_ensembles():
+    """A body that falls and is slowed down to a half every 0.1: its greatest speed, just before, is g 0.1 (1 + 1/2 + 1/4)."""
+
+    class Halve(mb.event.PeriodicHandler):
+        def handle_event(self, state, accuracy=None):
+            state.u = 0.5 * state.u
+
+    system = mb.MultibodySystem()
+    matter, forces = mb.SimbodyMatterSubsystem(system), mb.GeneralForceSubsystem(system)
+    mb.force.Gravity(forces, matter, (0, -10.0, 0))
+    down = mb.Rotation.about_axis(-np.pi / 2, "z")
+    body = mb.mobilizer.Slider(matter.ground, mb.body.Particle(1.0), X_PF=down)
+    speed = measure.Differentiate(matter, measure.Coordinate(matter, body))
+    most, late = measure.Maximum(matter, speed), measure.Delay(matter, speed, 0.06)
+    system.add_event_handler(Halve(0.1))
+    state = system.realize_topology()
+    ensemble = mb.Ensemble(system, 3, state=state)
+    assert ensemble.simulate(0.35, accuracy=1e-5).statistics["in_lanes"].all()
+    ensemble.realize()
+    assert_allclose(ensemble.get_measures(most), 1.75, rtol=1e-12)
+    assert_allclose(ensemble.get_measures(late), 1.75 - 0.1, rtol=1e-9)  # before the jump
+    ensemble = mb.Ensemble(system, 3, state=state)
+    for _ in range(35):
+        ensemble.step(0.01, integrator=mb.integrator.SemiExplicitEuler, fixed_step_size=0.01)
+    ensemble.realize()
+    assert_allclose(ensemble.get_measures(most), 1.75, rtol=1e-9)

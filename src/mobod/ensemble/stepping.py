@@ -255,6 +255,8 @@ class Stepping(Gradients):
                     if not handles:
                         schedule.report(i, state)
                         continue
+                    if state.tree.remembers:  # what was there just before the handler counts
+                        state.end_step(state.time)
                     done = schedule.handle(i, state, accounts)
                     if done.changed and not has_choices_of(self._template, state):
                         raise ModelError(OTHER_CHOICES)
