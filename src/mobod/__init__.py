@@ -49,7 +49,7 @@ if TYPE_CHECKING:  # what checkers and editors see; at run time a name is import
     from .constraint.base import Constraint
     from .ensemble.ensemble import Ensemble
     from .ensemble.ensemble_trajectory import EnsembleTrajectory
-    from .errors import ConvergenceError, MobodError, ModelError, ModelWarning, StageError, TopologyError
+    from .errors import ConvergenceError, FormulaError, MobodError, ModelError, ModelWarning, StageError, TopologyError
     from .event import EventHandler, EventReporter
     from .force.base import Force
     from .force.contact.subsystem import CompliantContactSubsystem
@@ -85,6 +85,8 @@ if TYPE_CHECKING:  # what checkers and editors see; at run time a name is import
     from .state.subsystem import Subsystem
     from .study.run_many import run_many
     from .study.sampling import sample_parameters
+    from .symbolic.equations import Equations, equations
+    from .symbolic.export_c import CSource, export_c
     from .system.matter import SimbodyMatterSubsystem
     from .system.system import MultibodySystem
     from .unilateral.base import UnilateralContact
@@ -97,6 +99,7 @@ __all__ = [
     "Assembler",
     "BaseParameters",
     "Body",
+    "CSource",
     "CheckpointError",
     "CompliantContactSubsystem",
     "Constraint",
@@ -104,9 +107,11 @@ __all__ = [
     "Direction",
     "Ensemble",
     "EnsembleTrajectory",
+    "Equations",
     "EventHandler",
     "EventReporter",
     "Force",
+    "FormulaError",
     "Function",
     "GeneralForceSubsystem",
     "Gradient",
@@ -158,8 +163,10 @@ __all__ = [
     "control",
     "decoration",
     "drive",
+    "equations",
     "event",
     "examples",
+    "export_c",
     "find_base_parameters",
     "find_equilibrium",
     "find_periodic_orbit",
@@ -208,7 +215,7 @@ _WHERE = {
     "constraint.base": "Constraint",
     "ensemble.ensemble": "Ensemble",
     "ensemble.ensemble_trajectory": "EnsembleTrajectory",
-    "errors": "ConvergenceError MobodError ModelError ModelWarning StageError TopologyError",
+    "errors": "ConvergenceError FormulaError MobodError ModelError ModelWarning StageError TopologyError",
     "event": "EventHandler EventReporter",
     "force.base": "Force",
     "force.contact.subsystem": "CompliantContactSubsystem",
@@ -243,6 +250,8 @@ _WHERE = {
     "state.subsystem": "Subsystem",
     "study.run_many": "run_many",
     "study.sampling": "sample_parameters",
+    "symbolic.equations": "Equations equations",
+    "symbolic.export_c": "CSource export_c",
     "system.matter": "SimbodyMatterSubsystem",
     "system.system": "MultibodySystem",
     "unilateral.base": "UnilateralContact",

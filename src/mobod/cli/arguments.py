@@ -13,6 +13,7 @@ from ..importer.named_models import TIME, Gravity
 from .biomechanics import add_commands
 from .doctor import add_doctor
 from .examples import add_examples
+from .export import add_export
 from .view import add_view
 
 if TYPE_CHECKING:
@@ -59,6 +60,7 @@ def make_parser(run: Any, warm_up: Any) -> argparse.ArgumentParser:
         "--all", action="store_true", help="everything of the package that single states need, and all examples"
     )
     add_commands(commands)
+    add_export(commands, _add_model)
     add_view(commands, _add_model, _add_start)
     add_doctor(commands)
     return parser
