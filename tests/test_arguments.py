@@ -210,6 +210,11 @@ TABLE = {
             "grip": 1.0,
         },
     ),
+    "Motor": (
+        F.Motor,
+        lambda p: {"forces": p.forces, "mobod": p.pin, "which_u": 0, "curve": mb.function.Linear([1.0, 2.0])},
+        {"throttle": 0.5, "ratio": 3.0},
+    ),
     "MagicFormulaTyre": (
         F.MagicFormulaTyre,
         lambda p: {"forces": p.forces, "wheel": p.free, "coefficients": mb.examples.car.TYRE},

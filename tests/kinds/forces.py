@@ -527,6 +527,27 @@ FORCES = Records(
         reference="closed forms in test_tyres.py",
     ),
     Force(
+        kind=F.Motor,
+        elements=[
+            lambda model, v: F.Motor(model.forces, model.pin, 0, mb.function.Sinusoid(2.0, 1.0, 0.3), ratio=1.5),
+            lambda model, v: F.Motor(
+                model.forces,
+                model.free,
+                4,
+                mb.function.Polynomial([-0.5, 2.0]),
+                throttle=-0.7,
+                duty_cycle=mb.function.Sinusoid(1.0, 2.0, 1.0),
+            ),
+        ],
+        parameters={"throttle": 0.6, "ratio": 2.0},
+        apart={},
+        falls_to=Stage.MODEL,
+        conservative=False,
+        feeds=True,
+        begin=None,
+        reference="closed forms in test_machines.py",
+    ),
+    Force(
         kind=F.MagicFormulaTyre,
         elements=[lambda model, v: F.MagicFormulaTyre(model.forces, model.free, TYRE, center=0.1 * v())],
         parameters=ROLLS,

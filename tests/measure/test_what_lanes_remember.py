@@ -74,6 +74,29 @@ def test_each_state_of_an_ensemble_has_its_own_past():
         assert_array_equal(late.memory(one).times, late.memory(stepper.state).times)
 
 
+def test_states_that_begin_leave_what_others_remember():
+    """A delay below the step is extrapolated, so that what is remembered of it depends on when it was asked."""
+    print("seed", SEED)
+    rng = np.random.default_rng(SEED)
+    system, _ = mb.examples.double_pendulum.build()
+    matter = system.matter
+    late = measure.Delay(matter, measure.Coordinate(matter, matter.bodies["lower"]), 0.01)
+    later = measure.Delay(matter, late, 0.1)
+    state = system.realize_topology()
+    n = 24  # in eight lanes: two thirds begin while others are on their way
+    ensemble = mb.Ensemble(system, n, state=state)
+    ensemble.q, ensemble.u = rng.uniform(-1, 1, (n, 2)), rng.uniform(-3, 3, (n, 2))
+    states = [ensemble.get_state(i) for i in range(n)]
+    ensemble.simulate(0.4, accuracy=1e-5)
+    ensemble.realize()
+    for i in range(n):
+        stepper = mb.TimeStepper(system, mb.integrator.RungeKuttaMerson(system, accuracy=1e-5))
+        stepper.initialize(states[i])
+        stepper.step_to(0.4)
+        assert ensemble.get_measures(later)[i] == later.get_value(stepper.state)
+        assert_array_equal(later.memory(ensemble.get_state(i)).times, later.memory(stepper.state).times)
+
+
 def test_a_long_delay_with_short_steps_keeps_a_bounded_number():
     """sin of ten periods in the delay: cubics over a 205th of it are off by (20 pi / 205)^4 / 384 = 2.3e-5 at most."""
     system, _ = mb.examples.double_pendulum.build()

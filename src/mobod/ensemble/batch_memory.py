@@ -187,12 +187,16 @@ def begin_measures_alone(model: Any, remembered: Any) -> None:
 
 
 @generic
-def begin_measures(model: Any, remembered: Any, marks: Any, mark: int) -> bool:
+def begin_measures(model: Any, remembered: Any, marks: Any, mark: int, kept: Any) -> bool:
     """Let measures that remember nothing yet begin in lanes that are marked, one after the other; whether any did.
 
-    The record is realized to ACCELERATION; *remembered* has where each one's memory begins, and its size.
+    The record is realized to ACCELERATION; *remembered* has where each one's memory begins, and its size; *kept* has room for
+    what
+    measures of the others will remember.
     """
     found = False
+    for i in range(model.measure_memory_size):
+        store(kept, i, 0, load(model.measure_next, i, 0))
     for m in range(remembered.shape[0]):
         first, waiting = remembered[m, 0], False
         for lane in range(8):
@@ -205,6 +209,10 @@ def begin_measures(model: Any, remembered: Any, marks: Any, mark: int) -> bool:
                     store_lane(model.measure_memory, first, 0, lane, 1.0)
                     for i in range(first + 1, first + remembered[m, 1]):
                         store_lane(model.measure_memory, i, 0, lane, load_lane(model.measure_next, i, 0, lane))
+    if found:
+        marked = load(marks, mark, 0)
+        for i in range(model.measure_memory_size):
+            store(model.measure_next, i, 0, where(marked > 0.0, load(model.measure_next, i, 0), load(kept, i, 0)))
     return found
 
 

@@ -33,6 +33,7 @@ from .mobility_orientation_spring import MobilityOrientationSpring
 from .mobility_polynomial_damper import MobilityPolynomialDamper
 from .mobility_polynomial_spring import MobilityPolynomialSpring
 from .mobility_torsion import MobilityTorsion
+from .motor import Motor
 from .nonbonded import Nonbonded
 from .particle_field import ParticleField
 from .particle_pairs import ParticlePairs
@@ -81,6 +82,7 @@ KINDS: tuple[type[Force], ...] = (
     BoxDrag,
     BrushTyre,
     MagicFormulaTyre,
+    Motor,
     EllipsoidDrag,
 )
 
@@ -118,6 +120,7 @@ __all__ = [
     "MobilityPolynomialDamper",
     "MobilityPolynomialSpring",
     "MobilityTorsion",
+    "Motor",
     "Nonbonded",
     "ParticleField",
     "ParticlePairs",

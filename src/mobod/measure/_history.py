@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..algebra.arrays import Array
-from ._samples import FEWEST, NEAREST, ROUNDING
+from ._samples import FEWEST, FURTHEST, NEAREST, ROUNDING
 
 
 class History:
@@ -74,7 +74,8 @@ class History:
         if times[after - 1] == when:
             return values[after - 1]
         rates = None if linear else self.rates
-        if n == 1 or times[i] == times[i - 1]:  # the newest stands alone
+        is_far = after == n and when - times[i] > FURTHEST * (times[i] - times[i - 1])
+        if n == 1 or times[i] == times[i - 1] or is_far:  # the newest stands alone
             return values[-1] if rates is None else values[-1] + (when - times[-1]) * rates[-1]
         h = times[i] - times[i - 1]
         s = (when - times[i - 1]) / h

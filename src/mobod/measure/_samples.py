@@ -18,6 +18,8 @@ from ..compiling import generic
 ROUNDING = 1e-9
 #: Samples are left out of polynomials that are nearer to others than this part of the step: rounding would count.
 NEAREST = 1e-6
+#: Nothing is extrapolated further than this many steps by more than the newest sample and its rate: rounding would count.
+FURTHEST = 10.0
 #: Samples that are kept in any case: as many as the cubic without rates takes.
 FEWEST = 4
 #: Of the parts of a ring's capacity, as which samples lie close together: two steps within one share a sample.
@@ -181,7 +183,8 @@ def _value_at(model: Any, i: int, lane: int, column: int, run: Any, where: Any, 
     ta = tb
     if at > first:
         ta = _number(model, i, lane, at - 1, 0, newest, present)
-    if bare(ta) == bare(tb):  # the newest stands alone
+    is_far = after == end and bare(when) - bare(tb) > FURTHEST * (bare(tb) - bare(ta))
+    if is_far or bare(ta) == bare(tb):  # the newest stands alone
         value = _number(model, i, lane, end - 1, column, newest, present) + 0.0 * when
         if cubic:
             since = when - _number(model, i, lane, end - 1, 0, newest, present)
