@@ -175,7 +175,8 @@ def test_setup_files_of_opensims_tool_are_what_they_say(folder, leg, swing):
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ("StaticOptimization", "MuscleAnalysis", "the analysis StaticOptimization is known; there is none"),
+        ("StaticOptimization", "MuscleAnalysis", "is a setup of AnalyzeTool: use mobod analyze"),
+        ("StaticOptimization", "Kinematics", "of an AnalyzeTool, StaticOptimization and MuscleAnalysis"),
         (">3</activation_exponent>", ">three</activation_exponent>", "<activation_exponent> is a number, not 'three'"),
         ("reserves.xml", "nowhere.xml", "nowhere.xml"),
     ],

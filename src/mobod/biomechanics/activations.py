@@ -216,7 +216,8 @@ def static_optimization(
         wanted = tau - np.einsum("tj,tju->tu", passive, arms) if passive_force else tau
         gains = [arms * strengths[:, :, None], *(_column(len(tau), tau.shape[1], *one) for one in fixed)]
         R = np.concatenate(gains, axis=1)
-        a, missing = solve(np.einsum("tuk,tju->tkj", free, R), np.einsum("tuk,tu->tk", free, wanted), lows, highs, w, p)
+        rows = np.matmul(R, free).transpose(0, 2, 1)
+        a, missing = solve(rows, np.matmul(wanted[:, None], free)[:, 0], lows, highs, w, p)
         _check(model, taken.time, wanted, R, a, free, missing)
         return a, strengths, passive * passive_force
 

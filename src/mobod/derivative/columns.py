@@ -313,7 +313,7 @@ def differentiate(
                         elif c >= model.nu:
                             c += row_of[1] - model.nu
                         add_lane(E, row_of[0][r], c, lane, load_tangent(dual.row_work, r, 0, t))
-        if model.nm > 0:
+        if model.nm > 0 and K.shape[0] > 0:
             for i in range(model.nu):
                 for t in range(last - begin):
                     add_lane(K, i, begin + t, lane, load_tangent(dual.known_u_dot, i, 0, t))

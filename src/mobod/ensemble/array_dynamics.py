@@ -75,12 +75,13 @@ class ArrayDynamics(abc.ABC):
         by_q, by_u, by_third = self._derivatives(self._of(len(q)), q, u, third)
         return by_q @ self._back(q) if self._turns else by_q, by_u, by_third
 
-    def second(self, q: Array, u: Array, third: Array, weights: Array) -> Array:
-        """Second derivatives ``(n, k, d, d)`` of k sums of values, by (q, u, third), d = nq + 2 nu.
+    def second(self, q: Array, u: Array, third: Array, weights: Array | None = None) -> Array:
+        """Second derivatives ``(n, k, d, d)`` of k sums of values, by (q, u, third), d = nq + 2 nu; of each value unless given.
 
         Differences of first ones, to about 1e-8; all states that they take are one ensemble. *weights* are ``(n, k, nu)``.
         """
         n, nq, nu = len(q), self.nq, self.nu
+        weights = np.broadcast_to(np.eye(nu), (n, nu, nu)) if weights is None else weights
         moved = nq + nu  # in the third the function is linear
         x = np.hstack([q, u])
         h = _STEP * np.maximum(1.0, np.abs(x))

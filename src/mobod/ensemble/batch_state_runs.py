@@ -11,10 +11,12 @@ from ..algebra.record import attach
 from ..algebra.scalar import load, store
 from ..compiling import Kernel, compiled, generic
 from ..integrator import _bdf_steps as bdf
+from ..integrator import _contact_steps as contact
 from ..stepping import beginning
 from ..stepping import record as rk
 from ..stepping.evaluate import evaluate, prescribe, project
 from ..tree import sampling
+from ..unilateral.stepped.space import clear
 from .batch_memory import begin_measures_alone, keep, recall
 from .chunks import NONE, begin_work, finish, leave_work, next_call
 from .lanes.layout import FINISHED, FIRST_ROW, LAST_SIZE, LIMIT, NEXT, REACHED_TIME, ROWS, STATUS, STOP, UNFINISHED
@@ -164,4 +166,15 @@ def running(advance: Kernel, name: str, begin_own: Any = begin_nothing, table_of
     return compiled(run)
 
 
-run = running(bdf.advance, "bdf")
+@generic
+def begin_contact(model: Any, s: int, own: Any, run: Any, prepared: Any) -> int:
+    """No impulses are known of steps before."""
+    clear(run.table)
+    return rk.REACHED
+
+
+#: By the methods' loops.
+RUNS = {
+    bdf.advance: running(bdf.advance, "bdf"),
+    contact.advance: running(contact.advance, "contact", begin_contact),
+}

@@ -91,8 +91,8 @@ class Derivatives(OfParts):
         into = self._targets(out, ForwardDynamicsDerivatives, [(nu, nu), (nu, nu), (nu, nz), (nu, nu), (nu,)])
         self._take(q, u, mobility_forces)
         if not self._sweeps():
-            if self._has_tangents():
-                return self._by_tangents(asked, realized, into)
+            if self._has_kernels():
+                return self._with_elements(asked, realized, into)
             parts = self._one_by_one(
                 asked,
                 Stage.ACCELERATION,
@@ -174,8 +174,8 @@ class Derivatives(OfParts):
         if not realized:
             self._take(q, u)
         if not self._sweeps():
-            if self._has_tangents():
-                return self._inverse_by_tangents(asked, realized, given, into)
+            if self._has_kernels():
+                return self._inverse_with_elements(asked, realized, given, into)
             parts = self._one_by_one(
                 asked,
                 Stage.VELOCITY,
@@ -224,7 +224,7 @@ class Derivatives(OfParts):
         """
         settings, asked = find_each(self._system, parameters), "calc_parameter_derivatives"
         nu, m = self._template.tree.nu, sum(setting.size for setting in settings)
-        if not (m and self._has_tangents()):
+        if not (m and self._has_kernels()):
             return self._one_by_one(
                 asked,
                 Stage.ACCELERATION,
@@ -336,13 +336,13 @@ class Derivatives(OfParts):
         sweep = self._sweep()
         return type(sweep) is Sweep and not sweep.bent.any()
 
-    def _has_tangents(self) -> bool:
+    def _has_kernels(self) -> bool:
         """Whether a kernel can differentiate all that acts, of states that differ in variables and parameters alone."""
         counts = self._template.tree.counts
         remembers = any(counts[name] for name in ("measure_memory_size", "bristle_rows"))
         return not (self._system.needs_states or self._departures or remembers) and self._template.tree.nu > 0
 
-    def _by_tangents(self, asked: str, realized: bool, into: ForwardDynamicsDerivatives | None) -> ForwardDynamicsDerivatives:
+    def _with_elements(self, asked: str, realized: bool, into: ForwardDynamicsDerivatives | None) -> ForwardDynamicsDerivatives:
         """Derivatives of u_dot through all that acts; see `batch_element_derivatives`."""
         template, tree, whole = self._template, self._template.tree, self._whole()
         nu, nz, num_rows = tree.nu, tree.nz, max(tree.counts["num_rows"], 1)
@@ -376,7 +376,7 @@ class Derivatives(OfParts):
         results = by_q, by_u, by_z, by_forces, by_time[..., 0]
         return ForwardDynamicsDerivatives(*results) if into is None else put(results, into)
 
-    def _inverse_by_tangents(
+    def _inverse_with_elements(
         self, asked: str, realized: bool, u_dot: Array, into: InverseDynamicsDerivatives | None
     ) -> InverseDynamicsDerivatives:
         """Derivatives of inverse dynamics through all that acts."""

@@ -110,7 +110,7 @@ class Gradients(LinearModels):
     def _are_in_lanes(self, of: Any, state: State) -> bool:
         """Whether y is q and u alone, q_dot is u, and nothing is prescribed."""
         plain = not (has_rates(state) or state.has_known or of.ny > of.nq + of.nu)
-        return plain and not self._system.calls_python and self._has_tangents()
+        return plain and not self._system.calls_python and self._has_kernels()
 
 
 __all__ = ["Gradients"]

@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from ..algebra.arrays import Array
 from ..integrator import Integrator
+from ..integrator._contact_steps import NO_IMPULSES, NO_ROOM
 from ..integrator._progress import Progress, say
 from ..measure.base import Measure
 from ..measure.memory import Memory
@@ -527,6 +528,7 @@ class _Run:
         # pass; of a few others that have failed the same finds out what was at fault
         status = self.outcome[first:stop, layout.STATUS]
         alone = (status == layout.SUSPECT) | ((status == rk.STEP_TOO_SMALL) & self.lanes.adaptive)
+        alone |= np.isin(status, (NO_ROOM, NO_IMPULSES))  # which a run of one state makes, or finds by another solver
         alone[departed - first] = True
         known = (status == rk.REACHED) | (status == layout.NOT_CALLED)
         stuck, others = np.flatnonzero(alone), np.flatnonzero(~known & ~alone)[:_EXPLAINED]

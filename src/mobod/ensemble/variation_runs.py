@@ -21,6 +21,7 @@ from .state_runs import StateRuns, nothing_happens
 from .state_runs import Worker as StateWorker
 
 if TYPE_CHECKING:
+    from ..compiling import Kernel
     from ..state.state import State
     from .sensitivity_rows import SensitivityRows
 
@@ -83,7 +84,9 @@ class VariationRuns(StateRuns):
 class Worker(StateWorker):
     """The arrays with which one thread takes states through their runs."""
 
-    KERNEL = runs.run
+    def kernel_of(self, integrator: Integrator) -> Kernel:
+        """As of other runs."""
+        return runs.run
 
     def __init__(
         self, state: State, own: dict[str, Array], numbers: int, integrator: Integrator, variations: Any, of_each: Any

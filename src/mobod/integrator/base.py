@@ -108,7 +108,8 @@ class Integrator(Sealed):
 
     INNER = frozenset(
         """
-        advance aim_at allow_interpolation arguments arrive_at_end attach begin_run call_back calls_witnesses can_watch
+        advance aim_at allow_interpolation arguments arrive_at_end attach begin_compiled begin_run call_back calls_witnesses
+        can_run_compiled can_watch
         choose_routines control counts ends_at_stage entry_points error_order fail final_time find_quick
         flight_resolution follow_jump
         follows_jumps get_room goes_on held kernel leave_at previous_time quick restart return_every_internal_step sample
@@ -533,6 +534,15 @@ class Integrator(Sealed):
         if is_possible(self, self._is_simple()):
             self.quick = Quick(self)
         return self.quick
+
+    def can_run_compiled(self, state: State) -> bool:
+        """Whether runs of states like this one, without events, need no Python, in a loop of the method's own for one state."""
+        return False
+
+    def begin_compiled(self, state: State) -> None:
+        """Let kernels alone run a state, whose record is used for nothing else, to its end."""
+        self.get_room(state)
+        self.control[rk.STEP] = self.fixed_step_size or self.initial_step_size or 0.0
 
     def arguments(self) -> tuple[Any, ...]:
         """What every kernel that steps takes after the block."""

@@ -97,7 +97,7 @@ class BDF(Integrator):
     (0.1, 5)
     """
 
-    INNER = frozenset({"can_run_compiled", "memory", "solver"})
+    INNER = frozenset({"memory", "solver"})
 
     order = 5
     error_order = 1
@@ -162,9 +162,9 @@ class BDF(Integrator):
         self.control[bdf.STOP] = -np.inf
         super().get_room(state)
 
-    def can_run_compiled(self, ny: int) -> bool:
-        """Whether runs of states with so many variables need no Python."""
-        return self._is_compiled and ny <= _MOST
+    def can_run_compiled(self, state: State) -> bool:
+        """Unless there are too many variables, or another solver steps."""
+        return self._is_compiled and len(state.y_values) <= _MOST
 
     def _tolerance_of_mean(self) -> float:
         """The tolerance of the root mean square of errors; below the accuracy where it is to bound the largest.

@@ -97,6 +97,7 @@ class TimeStepping(Integrator):
     order = 1
     error_order = 2
     steps_contacts = True
+    kernel = steps.advance
 
     def __init__(self, system: MultibodySystem, *, fixed_step_size: float | None = None, **settings: Any) -> None:
         super().__init__(system, fixed_step_size=fixed_step_size, **settings)
@@ -210,6 +211,21 @@ class TimeStepping(Integrator):
         others = matter.unilateral_contacts or matter.state_limited_frictions or self.sources
         return bool(self._stepped) and not (others or self.system.is_interpreted or state.is_constrained)
 
+    def can_run_compiled(self, state: State) -> bool:
+        """Where surfaces alone touch, and no controller is sampled."""
+        return self._steps_in_kernels(state) and not state.tree.counts["num_controllers"]
+
+    def begin_compiled(self, state: State) -> None:
+        """As of other integrators; kernels apply no forces of surfaces that are stepped."""
+        self._stepped.begin(state)
+        self._stepped.leave_out_forces(state)
+        super().begin_compiled(state)
+
+    def arguments(self) -> tuple[Any, ...]:
+        """As of other integrators; what stepping works in is in the table's place."""
+        work, _, control, counts = super().arguments()
+        return work, self._stepped.space, control, counts
+
     def try_step(self, times: Array, results: Array, energies: Array) -> int:
         """Take steps and reports, as `Integrator.advance` asks for them."""
         state = self._state
@@ -253,7 +269,7 @@ class TimeStepping(Integrator):
                 self._stepped.begin(state)
             space = self._stepped.space
             assert space is not None
-            status = self._call(steps.advance, self.work, space, self.control, self.counts, times, results, energies)
+            status = self._call(steps.advance, *self.arguments(), times, results, energies)
             self._residual = float(space.measures[names.LARGEST])
             self._problems = int(space.counts[names.PROBLEMS])
             self._problem_counts[:] = space.counts[names.OUTER], space.counts[names.NEWTON]

@@ -91,3 +91,20 @@ def test_what_cannot_be_is_refused(smooth):
     robot = mb.load_urdf(files("mobod") / "examples" / "panda.urdf")
     with pytest.raises(mb.ModelError, match="not from an OpenSim file"):
         B.ignore_tendon_compliance(robot)
+
+
+def test_older_kinds_are_read_with_their_curves_and_times(tmp_path):
+    """A velocity of zero, which Schutte's muscle does not use and files have, is none; its own numbers and curves count."""
+    text = LEG.read_text()
+    for tag in ("Thelen2003Muscle", "Millard2012EquilibriumMuscle"):
+        text = text.replace(f"<{tag} ", "<Schutte1993Muscle_Deprecated ").replace(
+            f"</{tag}>", "</Schutte1993Muscle_Deprecated>"
+        )
+    own = "<max_contraction_velocity>0</max_contraction_velocity><damping>0.07</damping><activation1>5</activation1>"
+    own += "<passive_force_length_curve><SimmSpline><x>0 1 2</x><y>0 0 0.5</y></SimmSpline></passive_force_length_curve>"
+    text = text.replace("</Schutte1993Muscle_Deprecated>", own + "</Schutte1993Muscle_Deprecated>")
+    (tmp_path / "old.osim").write_text(text)
+    found = mb.load_osim(tmp_path / "old.osim").muscles["soleus_r"]
+    assert isinstance(found, mb.muscle.Schutte1993)
+    assert (found.get_default_damping(), found.get_default_activation_rise()) == (0.07, 5.0)
+    assert found.passive_force_length(2.0) == 0.5

@@ -134,6 +134,8 @@ def _rigid(build: Builder, item: Item, forces: Any, path: Path, options: dict[st
 def _schutte(build: Builder, item: Item, forces: Any, path: Path, options: dict[str, Any]) -> muscle.Muscle:
     names = {name: name for name in (*_SHARED, "time_scale", "damping", "default_activation", "default_fiber_length")}
     own = _given(item, {**names, "activation1": "activation_rise", "activation2": "activation_fall"})
+    if own.get("max_contraction_velocity") == 0.0:  # which this kind does not use, and some files have
+        del own["max_contraction_velocity"]
     curves = _splines(item, "active_force_length_curve", "passive_force_length_curve", "tendon_force_length_curve")
     _flags(item, "ignore_tendon_compliance", "ignore_activation_dynamics")
     return muscle.Schutte1993(forces, path, **own, **curves, **options)

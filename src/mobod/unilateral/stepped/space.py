@@ -212,6 +212,18 @@ def find_rows_along(above: Any, depth: Any, first_entry: Any, column: Any) -> No
     first_entry[above.shape[0]] = at
 
 
+@generic
+def clear(space: Space) -> None:
+    """As it was made: nothing is known of steps before."""
+    for i in range(space.counts.shape[0]):
+        space.counts[i] = 0
+    for i in range(space.measures.shape[0]):
+        space.measures[i] = 0.0
+    for k in range(space.inboard.shape[0]):
+        space.wanted[k] = space.found_above[k] = space.above[k] = space.inboard[k]
+    find_rows_along(space.above, space.depth, space.first_entry, space.column)
+
+
 def _of_points(n: int) -> tuple[Any, Any, Array]:
     return np.zeros(n, np.int64), np.zeros((n, PAIRS_WIDTH), np.int64), np.zeros((n, WIDTH))
 

@@ -109,15 +109,20 @@ class Stepped:
         if not self:
             yield
             return
+        on = self.leave_out_forces(state)
+        try:
+            yield
+        finally:
+            state.own_fields["force_enabled"][on] = 1
+
+    def leave_out_forces(self, state: State) -> list[int]:
+        """The same from now on; the elements that are concerned."""
         if "force_enabled" not in state.own_fields:
             state.own_field("force_enabled")
         enabled = state.own_fields["force_enabled"]
         on = [one.element for one in self.elements if enabled[one.element]]
         enabled[on] = STEPPED
-        try:
-            yield
-        finally:
-            enabled[on] = 1
+        return on
 
     # ------------------------------------------------------------------------------------------ dense
 
