@@ -95,6 +95,11 @@ def tables(rng):
     return [*found, fn.Table((x, y), around, periodic=(True, False)), fn.Table((x[:2], y), grid[:2])]
 
 
+def polynomials(rng):
+    """Of one argument and of several, which have kernels of their own."""
+    return [fn.MultivariatePolynomial(rng.normal(size=size), n, order) for n, order, size in ((1, 3, 4), (2, 2, 6), (3, 2, 10))]
+
+
 def joints_of_table(f):
     """Of a periodic one in the periods that are tried, too, but where slopes jump: rounding says on which side a point is"""
     return tuple(
@@ -124,6 +129,7 @@ FUNCTIONS = Records(
     Function(kind=fn.PiecewiseConstant, samples=of_points(fn.PiecewiseConstant, 1), joints=lambda f: f._x),
     Function(kind=fn.PiecewisePolynomial, samples=pieces, joints=lambda f: f._x),
     Function(kind=fn.Table, samples=tables, joints=joints_of_table),
+    Function(kind=fn.MultivariatePolynomial, samples=polynomials, joints=None),
     Function(kind=fn.Multiplier, samples=multiples, joints=lambda f: getattr(f._function, "_x", [9.0])),
 )
 

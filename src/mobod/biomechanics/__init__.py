@@ -25,6 +25,7 @@ from .induced import induced_accelerations
 from .kinematics import Kinematics, inverse_kinematics
 from .metabolics import metabolic_power
 from .muscle_analysis import MuscleAnalysis, analyze_muscles
+from .path_polynomials import PathFit, PathPolynomial, fit_path_polynomials
 from .reactions import joint_reactions
 from .scaling import Measurement, scale
 
@@ -36,9 +37,12 @@ __all__ = [
     "Kinematics",
     "Measurement",
     "MuscleAnalysis",
+    "PathFit",
+    "PathPolynomial",
     "StaticOptimization",
     "add_reserves",
     "analyze_muscles",
+    "fit_path_polynomials",
     "ignore_activation_dynamics",
     "ignore_passive_fiber_forces",
     "ignore_tendon_compliance",

@@ -11,6 +11,7 @@ from .expression import Expression
 from .gcv_spline import GCVSpline
 from .linear import Linear
 from .multiplier import Multiplier
+from .multivariate_polynomial import MultivariatePolynomial
 from .piecewise_constant import PiecewiseConstant
 from .piecewise_linear import PiecewiseLinear
 from .piecewise_polynomial import PiecewisePolynomial
@@ -24,7 +25,7 @@ from .table import Table
 #: The kinds that compiled code can evaluate, for tests that hold for all of them.
 KINDS = (
     *(Constant, Linear, Polynomial, Sinusoid, Step, Spline, SimmSpline, GCVSpline, PiecewiseLinear, PiecewiseConstant),
-    *(Expression, Multiplier, Table, PiecewisePolynomial),
+    *(Expression, Multiplier, Table, PiecewisePolynomial, MultivariatePolynomial),
 )
 
 __all__ = [
@@ -36,6 +37,7 @@ __all__ = [
     "GCVSpline",
     "Linear",
     "Multiplier",
+    "MultivariatePolynomial",
     "PiecewiseConstant",
     "PiecewiseLinear",
     "PiecewisePolynomial",

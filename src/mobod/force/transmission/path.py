@@ -37,11 +37,13 @@ from ._stops import (
     LENGTH,
     MOVING,
     NEXT,
+    OF_FUNCTION,
     OF_POINT,
     OF_SURFACE,
     OVER,
     PLACE,
     PULL,
+    STOPS,
     THERE,
     body_of,
     get3,
@@ -72,6 +74,20 @@ def number_of_stops(model: Any, f: int) -> int:
     """How many stops there can be."""
     i = model.function_first_integer[f]
     return model.function_integers[i] + 2 * model.function_integers[i + 1]
+
+
+@generic
+def number_of_coordinates(model: Any, f: int) -> int:
+    """Of how many coordinates the length is a function; 0 of a path from point to point."""
+    i = model.function_first_integer[f]
+    return model.function_integers[i + 3] if model.function_integers[i + 2] == OF_FUNCTION else 0
+
+
+@generic
+def coordinate_of(model: Any, f: int, k: int) -> Any:
+    """Body and number of coordinate k, and the slope of the length by it."""
+    j = model.function_first_integer[f] + 4 + 2 * k
+    return model.function_integers[j], model.function_integers[j + 1], load(model.function_value, STOPS + k, 0)
 
 
 @generic
@@ -111,6 +127,9 @@ def speed(model: Any, i: int, x: int) -> Any:
         if moves(model, f, stop):
             g, e = pull_in_frame(model, f, stop, column)
             total = total - (_moved(model, f, e, g[0]) + _moved(model, f, e + 3, g[1]) + _moved(model, f, e + 6, g[2]))
+    for k in range(number_of_coordinates(model, f)):
+        b, which, slope = coordinate_of(model, f, k)
+        total = total + slope * _coordinate.rate_of(model, b, which)
     return total
 
 
@@ -134,6 +153,9 @@ def apply(model: Any, i: int, x: int, force: Any) -> None:
             _push_coordinate(model, f, e, -force * g[0])
             _push_coordinate(model, f, e + 3, -force * g[1])
             _push_coordinate(model, f, e + 6, -force * g[2])
+    for k in range(number_of_coordinates(model, f)):
+        b, which, slope = coordinate_of(model, f, k)
+        _coordinate.push_on(model, b, which, force * slope)
 
 
 @generic

@@ -36,7 +36,7 @@ from .joints import JOINTS, Site, coordinates_of, idle_coordinates, kind_of
 from .muscles import PathWrap, keep_wraps
 
 if TYPE_CHECKING:
-    from ...force.transmission import Path
+    from ...force.transmission import FunctionBasedPath, Path
     from .geodesics import Section
 
 #: What tells of the file and not of the mechanism, kept as it is.
@@ -76,7 +76,7 @@ class Builder:
         self.coordinates: list[Coordinate] = []
         self.couplers: list[DependentCoordinate] = []
         #: Of each element that has a path: the element, the path, if it has two points or more, and what it wraps.
-        self.paths: list[tuple[Element, Path | None, list[PathWrap]]] = []
+        self.paths: list[tuple[Element, Path | FunctionBasedPath | None, list[PathWrap]]] = []
         #: What paths bend over, by the wrap object.
         self.surfaces: dict[object, Any] = {}
         self.model = self._empty(gravity)

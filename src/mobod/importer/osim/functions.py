@@ -95,23 +95,9 @@ def _expression(item: Item) -> Function:
 
 
 def _multivariate(item: Item) -> Function:
-    """Powers of the last argument rise first; only terms up to the order are there."""
     dimension, order = round(item.number("dimension", -1.0)), round(item.number("order", -1.0))
     coefficients = item.many("coefficients")
-    if not 1 <= dimension <= 6 or order < 0:
-        item.refuse(f"a polynomial of dimension {dimension} and order {order} is not known")
-    powers = [p for p in np.ndindex(*[order + 1] * dimension) if sum(p) <= order]
-    if len(powers) != len(coefficients):
-        item.refuse(
-            f"a polynomial of dimension {dimension} and order {order} has {len(powers)} coefficients, not {len(coefficients)}"
-        )
-    names = [f"x{k}" for k in range(dimension)]
-    terms = [
-        "*".join([repr(c), *(f"{name}^{p}" for name, p in zip(names, power, strict=True) if p)])
-        for c, power in zip(coefficients.tolist(), powers, strict=True)
-        if c != 0.0
-    ]
-    return function.Expression(" + ".join(terms).replace("+ -", "- ") or "0", names)
+    return function.MultivariatePolynomial(coefficients, dimension, order)
 
 
 def _multiplier(item: Item) -> Function:
@@ -189,4 +175,5 @@ _TAGS: dict[Any, tuple[str, tuple[str, ...]]] = {
     function.Sinusoid: ("Sine", ("amplitude", "omega", "phase")),
     function.Polynomial: ("PolynomialFunction", ("coefficients",)),
     function.Linear: ("LinearFunction", ("coefficients",)),
+    function.MultivariatePolynomial: ("MultivariatePolynomialFunction", ("coefficients", "dimension", "order")),
 }

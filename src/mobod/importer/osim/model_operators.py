@@ -7,14 +7,16 @@ from __future__ import annotations
 
 import copy
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from ...errors import ModelError
+from ...function import Function
 from ...value import checks
 from ..formats import as_model
 from ..model import Model
 from ..xml_element import Element
+from .functions import element_of
 from .load import model_of_document
 
 Given = Model | str | os.PathLike[str]
@@ -265,6 +267,22 @@ def add_reserves(model: Given, optimal_force: float = 1.0, bound: float | None =
     return model_of_document(model, document)
 
 
+def replace_paths(model: Model, functions: Mapping[str, tuple[Function, Sequence[str]]]) -> Model:
+    """Give forces, by name, paths whose length is a function of coordinates: a new model."""
+    document = _document(model)
+    held = model.data.get("coordinates", {})
+    for one in _forces(document).children:
+        name = one.attributes.get("name", "").strip()
+        if name in functions:
+            function, coordinates = functions[name]
+            ways = " ".join(f"/jointset/{held[c].joint.rpartition('/')[2]}/{c.rpartition('/')[2]}" for c in coordinates)
+            length = Element("length_function", {}, one.line, [element_of(function, "length")])
+            path = [Element("coordinate_paths", {}, one.line, [], ways), length]
+            kept = [child for child in one.children if child.tag not in ("GeometryPath", "path") and not _is_path(child)]
+            one.children = [*kept, Element("FunctionBasedPath", {"name": "path"}, one.line, path)]
+    return model_of_document(model, document)
+
+
 # ---------------------------------------------------------------------------------------------- how
 
 
@@ -381,6 +399,7 @@ __all__ = [
     "remove_muscles",
     "replace_muscles",
     "replace_muscles_with_path_actuators",
+    "replace_paths",
     "scale_active_force_length",
     "scale_max_isometric_force",
 ]

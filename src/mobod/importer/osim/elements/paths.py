@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from ....compiling import Routine
     from ....decoration.rubber_band_line import Line
     from ....force.subsystem import GeneralForceSubsystem
-    from ....force.transmission.path import Path
+    from ....force.transmission import FunctionBasedPath, Path
     from ....function._routine import Use
     from ....state.state import State
 
@@ -102,7 +102,7 @@ class AlongPath(Force):
     def _span(
         self,
         forces: GeneralForceSubsystem,
-        path: Path,
+        path: Path | FunctionBasedPath,
         own: Sequence[float],
         disabled: bool,
         name: str | None,
@@ -128,7 +128,7 @@ class AlongPath(Force):
         """The path's."""
         return self._path.calc_lines(state)
 
-    def get_path(self) -> Path:
+    def get_path(self) -> Path | FunctionBasedPath:
         """Along which it pulls."""
         return self._path
 
@@ -146,7 +146,7 @@ class PathSpring(AlongPath):
     def __init__(
         self,
         forces: GeneralForceSubsystem,
-        path: Path,
+        path: Path | FunctionBasedPath,
         resting_length: float,
         stiffness: float,
         dissipation: float,
@@ -174,7 +174,7 @@ class Ligament(AlongPath):
     def __init__(
         self,
         forces: GeneralForceSubsystem,
-        path: Path,
+        path: Path | FunctionBasedPath,
         resting_length: float,
         force: float,
         function: Function,
@@ -204,7 +204,7 @@ class PathActuator(Driven, AlongPath):
     def __init__(
         self,
         forces: GeneralForceSubsystem,
-        path: Path,
+        path: Path | FunctionBasedPath,
         optimal_force: float,
         *,
         disabled_by_default: bool = False,
@@ -273,7 +273,7 @@ class ClutchedPathSpring(AlongPath):
     def __init__(
         self,
         forces: GeneralForceSubsystem,
-        path: Path,
+        path: Path | FunctionBasedPath,
         stiffness: float,
         dissipation: float,
         time_constant: float,
@@ -323,7 +323,7 @@ class McKibbenActuator(AlongPath):
     def __init__(
         self,
         forces: GeneralForceSubsystem,
-        path: Path,
+        path: Path | FunctionBasedPath,
         thread_length: float,
         turns: float,
         cord_length: float,
@@ -407,7 +407,7 @@ class BlankevoortLigament(AlongPath):
     def __init__(
         self,
         forces: GeneralForceSubsystem,
-        path: Path,
+        path: Path | FunctionBasedPath,
         slack_length: float,
         stiffness: float,
         transition_strain: float,
@@ -448,7 +448,7 @@ class PathFormula(AlongPath):
     def __init__(
         self,
         forces: GeneralForceSubsystem,
-        path: Path,
+        path: Path | FunctionBasedPath,
         resting_length: float,
         function: Function,
         *,
