@@ -2,7 +2,8 @@
 
 A transmission has a length l, a function of q, and a speed that is linear in u; a force f along it is the generalized force
 f d(speed)/du. One kind a file: `Coordinates`, `StraightPath`, `Path`, `CableSpan`, `FunctionBasedPath`, `WrappedPath`,
-`BodyWrench`, `RelativePose`, `SliderCrank`; `base` says what a new kind provides. `force.Actuator` and `force.TransmissionSpring` act through any of them.
+`BodyWrench`, `RelativePose`, `SliderCrank`; `base` says what a new kind provides. `force.Actuator` and
+`force.TransmissionSpring` act through any of them.
 """
 
 from ...value.attributes import explain_names
