@@ -66,6 +66,15 @@ class PathPolynomial:
         The largest there.
     within_tolerance : bool
         Whether both root mean squares are.
+
+    Examples
+    --------
+    >>> from importlib.resources import files
+    >>> import mobod as mb
+    >>> found = mb.biomechanics.fit_path_polynomials(files("mobod") / "examples" / "leg6dof9musc.osim", names=["soleus_r"])
+    >>> one = found.paths["soleus_r"]
+    >>> one.function.get_argument_size(), one.length_error < 1e-4
+    (1, True)
     """
 
     coordinates: tuple[str, ...]
@@ -89,6 +98,13 @@ class PathFit:
         By the names of the forces that act along them.
     kept : dict of str to str
         The forces whose paths stay as they are, and why.
+
+    Examples
+    --------
+    >>> from importlib.resources import files
+    >>> import mobod as mb
+    >>> mb.biomechanics.fit_path_polynomials(files("mobod") / "examples" / "leg6dof9musc.osim", names=["soleus_r"])
+    <PathFit: 1 polynomials, 0 outside the tolerance, 0 paths kept>
     """
 
     def __init__(self, model: Model, paths: dict[str, PathPolynomial], kept: dict[str, str]) -> None:
@@ -202,11 +218,11 @@ def fit_path_polynomials(
 
 def _forces_with_paths(model: Model, names: Sequence[str] | None) -> dict[str, Any]:
     """The forces that act along paths from point to point, by name."""
-    known = {
-        one.name: one
-        for one in model.forces.elements
-        if isinstance(getattr(one, "get_path", lambda: None)(), Path) and one.get_path().numbers[0] == 1.0
-    }
+    known: dict[str, Any] = {}
+    for one in model.forces.elements:
+        path = getattr(one, "get_path", lambda: None)()
+        if isinstance(path, Path) and path.numbers[0] == 1.0:
+            known[one.name] = one
     for name in names or ():
         if name not in known:
             raise ModelError(f"there is no force {name!r} along a path of points; {checks.suggest(name, [*known])}")
@@ -367,9 +383,10 @@ def _solved(square: Array, right: Array) -> Array:
     """The solution of normal equations; the smallest where there are many."""
     try:
         np.linalg.cholesky(square)
-        return np.linalg.solve(square, right)
+        found = np.asarray(np.linalg.solve(square, right), np.float64)
     except np.linalg.LinAlgError:
-        return np.linalg.lstsq(square, right, rcond=1e-14)[0]
+        found = np.asarray(np.linalg.lstsq(square, right, rcond=1e-14)[0], np.float64)
+    return found
 
 
 def _rows(t: Array, powers: np.ndarray[Any, np.dtype[np.int64]], order: int) -> Array:

@@ -16,7 +16,7 @@ from ...function.users import routine_of_kind
 from .. import _coordinate
 from ._geodesics import first_of_taut, tauten
 from ._rounds import wind
-from ._stops import LENGTH, OF_FUNCTION, STOPS, WIDTH, join_all, join_those_there, place_points
+from ._stops import LENGTH, STOPS, WIDTH, join_all, join_those_there, place_points
 from ._taut import WIDE
 
 
@@ -125,17 +125,11 @@ class FunctionCourse(Course):
 
     Parameters
     ----------
-    coordinates : list of int
-        Body and number of each.
+    integers, numbers : list
+        As `_stops` says; no numbers.
     """
 
     routine = routine_of_kind(_course, evaluate)
-    _names = ("coordinates",)
-    _coordinates: list[int]
-
-    def __init__(self, coordinates: list[int]) -> None:
-        super().__init__([0, 0, OF_FUNCTION, len(coordinates) // 2, *coordinates], [])
-        self._keep(coordinates=coordinates)
 
     def get_argument_size(self) -> int:
         """How much scratch it takes."""

@@ -17,6 +17,7 @@ from ...function import Function
 from ...value import checks
 from ..base import mobility
 from ._course import FunctionCourse
+from ._stops import OF_FUNCTION
 from .base import Transmission
 from .path import Path
 
@@ -75,10 +76,7 @@ class FunctionBasedPath(Transmission):
     (0.502, array([ 0.03, -0.02]))
     """
 
-    INNER = frozenset({"surfaces"})
     FUNCTIONS = Path.FUNCTIONS
-    #: It bends over none.
-    surfaces: tuple[Any, ...] = ()
 
     def __init__(
         self,
@@ -105,7 +103,7 @@ class FunctionBasedPath(Transmission):
         if twice is not None:
             raise ModelError(f"a FunctionBasedPath has each coordinate once; number {twice[1]} of body {twice[0]} comes again")
         self._function, self._mobilizers = given, [b for b, _ in places]
-        course = FunctionCourse([number for place in places for number in place])
+        course = FunctionCourse([0, 0, OF_FUNCTION, n, *(number for place in places for number in place)], [])
         super().__init__(forces, [], [], ratio)
         self.used_functions = [(course, [0] * course.get_argument_size()), (given, range(n))]
 
