@@ -210,6 +210,11 @@ TABLE = {
             "grip": 1.0,
         },
     ),
+    "Motor": (
+        F.Motor,
+        lambda p: {"forces": p.forces, "mobod": p.pin, "which_u": 0, "curve": mb.function.Linear([1.0, 2.0])},
+        {"throttle": 0.5, "ratio": 3.0},
+    ),
     "MagicFormulaTyre": (
         F.MagicFormulaTyre,
         lambda p: {"forces": p.forces, "wheel": p.free, "coefficients": mb.examples.car.TYRE},
@@ -257,6 +262,11 @@ TABLE = {
         F.TransmissionSpring,
         lambda p: {"forces": p.forces, "transmission": F.transmission.Coordinates(p.forces, [(p.pin, 0, 1.0)])},
         {"stiffness": 2.0, "damping": 0.1, "dissipation": 0.3, "higher_stiffness": (0.1, 0.2), "higher_damping": (0.1, 0.2)},
+    ),
+    "CableSpring": (
+        F.CableSpring,
+        lambda p: {"forces": p.forces, "path": F.transmission.Coordinates(p.forces, [(p.pin, 0, 1.0)])},
+        {"stiffness": 2.0, "slack_length": 0.1, "dissipation": 0.3},
     ),
     "Rod": (con.Rod, between, {"station1": O, "station2": O, "length": 1.5}),
     "Ball": (con.Ball, between, {"station1": O, "station2": O}),

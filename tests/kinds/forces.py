@@ -475,6 +475,19 @@ FORCES = Records(
         reference="MuJoCo, in tests/importer/mjcf",
     ),
     Force(
+        kind=F.CableSpring,
+        elements=[
+            lambda model, v: F.CableSpring(model.forces, straight_path(model, v), 4.0, 0.5, 0.2),
+        ],
+        parameters={"stiffness": 3.5, "damping": 0.6, "dissipation": 0.4},
+        apart={},
+        falls_to=Stage.MODEL,
+        conservative=True,
+        feeds=False,
+        begin=None,
+        reference="Simbody 3.7, in tests/force/test_cables.py",
+    ),
+    Force(
         kind=F.GravityCompensation,
         elements=[lambda model, v: F.GravityCompensation(model.forces, {model.pin: 1.0, model.free: 0.4}, v())],
         parameters={"gravity_vector": (1, 2, 3)},
@@ -512,6 +525,27 @@ FORCES = Records(
         feeds=True,
         begin=None,
         reference="closed forms in test_tyres.py",
+    ),
+    Force(
+        kind=F.Motor,
+        elements=[
+            lambda model, v: F.Motor(model.forces, model.pin, 0, mb.function.Sinusoid(2.0, 1.0, 0.3), ratio=1.5),
+            lambda model, v: F.Motor(
+                model.forces,
+                model.free,
+                4,
+                mb.function.Polynomial([-0.5, 2.0]),
+                throttle=-0.7,
+                duty_cycle=mb.function.Sinusoid(1.0, 2.0, 1.0),
+            ),
+        ],
+        parameters={"throttle": 0.6, "ratio": 2.0},
+        apart={},
+        falls_to=Stage.MODEL,
+        conservative=False,
+        feeds=True,
+        begin=None,
+        reference="closed forms in test_machines.py",
     ),
     Force(
         kind=F.MagicFormulaTyre,

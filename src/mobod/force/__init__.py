@@ -8,6 +8,7 @@ from .actuators import Actuators
 from .base import Force
 from .box_drag import BoxDrag
 from .brush_tyre import BrushTyre
+from .cable_spring import CableSpring
 from .constant_force import ConstantForce
 from .constant_torque import ConstantTorque
 from .custom import Custom, CustomImplementation
@@ -32,11 +33,13 @@ from .mobility_orientation_spring import MobilityOrientationSpring
 from .mobility_polynomial_damper import MobilityPolynomialDamper
 from .mobility_polynomial_spring import MobilityPolynomialSpring
 from .mobility_torsion import MobilityTorsion
+from .motor import Motor
 from .nonbonded import Nonbonded
 from .particle_field import ParticleField
 from .particle_pairs import ParticlePairs
 from .smooth_sphere_half_space import SmoothSphereHalfSpace
 from .thermostat import Thermostat
+from .transmission.cable_span import CableSpan
 from .transmission_spring import TransmissionSpring
 from .two_point_constant_force import TwoPointConstantForce
 from .two_point_linear_damper import TwoPointLinearDamper
@@ -74,10 +77,12 @@ KINDS: tuple[type[Force], ...] = (
     Actuator,
     Actuators,
     TransmissionSpring,
+    CableSpring,
     GravityCompensation,
     BoxDrag,
     BrushTyre,
     MagicFormulaTyre,
+    Motor,
     EllipsoidDrag,
 )
 
@@ -87,6 +92,8 @@ __all__ = [
     "Actuators",
     "BoxDrag",
     "BrushTyre",
+    "CableSpan",
+    "CableSpring",
     "CompiledFunctions",
     "ConstantForce",
     "ConstantTorque",
@@ -113,6 +120,7 @@ __all__ = [
     "MobilityPolynomialDamper",
     "MobilityPolynomialSpring",
     "MobilityTorsion",
+    "Motor",
     "Nonbonded",
     "ParticleField",
     "ParticlePairs",
