@@ -263,6 +263,11 @@ TABLE = {
         lambda p: {"forces": p.forces, "transmission": F.transmission.Coordinates(p.forces, [(p.pin, 0, 1.0)])},
         {"stiffness": 2.0, "damping": 0.1, "dissipation": 0.3, "higher_stiffness": (0.1, 0.2), "higher_damping": (0.1, 0.2)},
     ),
+    "CableSpring": (
+        F.CableSpring,
+        lambda p: {"forces": p.forces, "path": F.transmission.Coordinates(p.forces, [(p.pin, 0, 1.0)])},
+        {"stiffness": 2.0, "slack_length": 0.1, "dissipation": 0.3},
+    ),
     "Rod": (con.Rod, between, {"station1": O, "station2": O, "length": 1.5}),
     "Ball": (con.Ball, between, {"station1": O, "station2": O}),
     "Weld": (con.Weld, between, {"frame1": X, "frame2": X}),

@@ -216,6 +216,8 @@ def test_euler_angles(model):
     element(model, F.MobilityLinearSpring, 1).disable(model.state)
     element(model, F.MobilityLinearStop, 1).disable(euler)
     element(model, F.MobilityLinearStop, 1).disable(model.state)
+    element(model, F.MobilityTorsion, 1).disable(euler)
+    element(model, F.MobilityTorsion, 1).disable(model.state)
     for other in (euler, model.state):
         system.realize(other)
     assert np.allclose(euler.u_dot, model.state.u_dot, rtol=1e-9, atol=1e-9)

@@ -475,6 +475,19 @@ FORCES = Records(
         reference="MuJoCo, in tests/importer/mjcf",
     ),
     Force(
+        kind=F.CableSpring,
+        elements=[
+            lambda model, v: F.CableSpring(model.forces, straight_path(model, v), 4.0, 0.5, 0.2),
+        ],
+        parameters={"stiffness": 3.5, "damping": 0.6, "dissipation": 0.4},
+        apart={},
+        falls_to=Stage.MODEL,
+        conservative=True,
+        feeds=False,
+        begin=None,
+        reference="Simbody 3.7, in tests/force/test_cables.py",
+    ),
+    Force(
         kind=F.GravityCompensation,
         elements=[lambda model, v: F.GravityCompensation(model.forces, {model.pin: 1.0, model.free: 0.4}, v())],
         parameters={"gravity_vector": (1, 2, 3)},

@@ -96,9 +96,11 @@ def tables(rng):
 
 
 def joints_of_table(f):
-    """Of a periodic one in the periods that are tried, too."""
+    """Of a periodic one in the periods that are tried, too, but where slopes jump: rounding says on which side a point is"""
     return tuple(
-        np.concatenate([x + k * (x[-1] - x[0]) for k in (range(-9, 10) if wraps else (0,))])
+        (x[1:-1] if f._interpolation == "linear" else np.concatenate([x + k * (x[-1] - x[0]) for k in range(-9, 10)]))
+        if wraps
+        else x
         for x, wraps in zip(f._axes, f._periods, strict=True)
     )
 

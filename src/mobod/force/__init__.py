@@ -8,6 +8,7 @@ from .actuators import Actuators
 from .base import Force
 from .box_drag import BoxDrag
 from .brush_tyre import BrushTyre
+from .cable_spring import CableSpring
 from .constant_force import ConstantForce
 from .constant_torque import ConstantTorque
 from .custom import Custom, CustomImplementation
@@ -38,6 +39,7 @@ from .particle_field import ParticleField
 from .particle_pairs import ParticlePairs
 from .smooth_sphere_half_space import SmoothSphereHalfSpace
 from .thermostat import Thermostat
+from .transmission.cable_span import CableSpan
 from .transmission_spring import TransmissionSpring
 from .two_point_constant_force import TwoPointConstantForce
 from .two_point_linear_damper import TwoPointLinearDamper
@@ -75,6 +77,7 @@ KINDS: tuple[type[Force], ...] = (
     Actuator,
     Actuators,
     TransmissionSpring,
+    CableSpring,
     GravityCompensation,
     BoxDrag,
     BrushTyre,
@@ -89,6 +92,8 @@ __all__ = [
     "Actuators",
     "BoxDrag",
     "BrushTyre",
+    "CableSpan",
+    "CableSpring",
     "CompiledFunctions",
     "ConstantForce",
     "ConstantTorque",

@@ -150,7 +150,8 @@ class HasInertia(Kinematics):
         >>> system, state = mb.examples.double_pendulum.build()
         >>> arm = system.matter.bodies["lower"]
         >>> load = mb.MassProperties(2.0, (0, -1, 0), mb.UnitInertia.point_mass_at((0, -1, 0)))
-        >>> before = arm.get_body_mass_properties(state).mass
+        >>> system.realize(state, mb.Stage.POSITION)
+        >>> before = arm.get_body_mass(state)
         >>> arm.attach_mass(state, load)
         >>> system.realize(state)
         >>> float(arm.get_body_mass(state) - before)

@@ -138,7 +138,7 @@ def trajectory_through(
     >>> import mobod as mb
     >>> path = mb.trajectory_through([[0, 0], [1, 0.5], [1, 2]], max_speed=1.0, max_acceleration=[2.0, 4.0])
     >>> path
-    <WayPoints: 3 points of 2 coordinates in 3.057>
+    <WayPoints: 3 points of 2 coordinates in 2.901>
     >>> q, u, a = path(path.times[1])
     >>> q.round(6)
     array([1. , 0.5])

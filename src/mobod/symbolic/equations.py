@@ -11,7 +11,7 @@ import numpy as np
 
 from ..algebra.arrays import Array
 from ..simulation.simulate import auxiliary_names, coordinate_names, speed_names
-from ..system.arguments import check_state
+from ..system.arguments import check_state, check_system
 from ..tree import prescribe, prescribed_mobilities
 from ..value import checks
 from ..value.stage import Stage
@@ -394,6 +394,7 @@ def equations(
            [1.882, 1.004]])
     """
     _sympy()
+    check_system("equations", system)
     state = system.realize_topology() if state is None else state
     check_state("equations", system, state)
     if state.stage < Stage.MODEL:

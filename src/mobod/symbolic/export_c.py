@@ -12,7 +12,7 @@ import numpy as np
 
 from .._version import __version__
 from ..simulation.simulate import coordinate_names, speed_names
-from ..system.arguments import check_state
+from ..system.arguments import check_state, check_system
 from ..value import checks
 from ..value.files import as_path, check_writable, written
 from ..value.stage import Stage
@@ -143,6 +143,7 @@ def export_c(
         raise ValueError(f"prefix has to be a name in C, of letters, digits and underscores, got {prefix!r}; give prefix=")
     _choose("real", real, REALS)
     wanted = _listed(functions)
+    check_system("export_c", system)
     state = system.realize_topology() if state is None else state
     check_state("export_c", system, state)
     if state.stage < Stage.MODEL:

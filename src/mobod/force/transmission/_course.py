@@ -11,8 +11,10 @@ from typing import Any
 from ...compiling import generic
 from ...function.base import FunctionKind
 from ...function.users import routine_of_kind
+from ._geodesics import first_of_taut, tauten
 from ._rounds import wind
 from ._stops import STOPS, WIDTH, join_all, join_those_there, place_points
+from ._taut import WIDE
 
 
 def _course(follow: Callable[..., Any]) -> Callable[..., int]:
@@ -81,4 +83,24 @@ class WrappingCourse(Course):
         return self._integers, self._numbers
 
 
-__all__ = ["Course", "WrappingCourse"]
+class TautCourse(WrappingCourse):
+    """Where a taut path over surfaces goes, along geodesics.
+
+    Parameters
+    ----------
+    integers, numbers : list
+        As `_stops` and `_geodesics` say.
+    """
+
+    routine = routine_of_kind(_course, tauten)
+
+    def get_argument_size(self) -> int:
+        """How much scratch it takes."""
+        n, m = self._integers[:2]
+        return WIDE * (first_of_taut(n, m) + m) + 1
+
+    def pack(self) -> tuple[Sequence[int], Sequence[float]]:
+        return self._integers, self._numbers
+
+
+__all__ = ["Course", "TautCourse", "WrappingCourse"]

@@ -37,6 +37,7 @@ from .muscles import PathWrap, keep_wraps
 
 if TYPE_CHECKING:
     from ...force.transmission import Path
+    from .geodesics import Section
 
 #: What tells of the file and not of the mechanism, kept as it is.
 _ABOUT = ("credits", "publications", "length_units", "force_units", "notes")
@@ -59,8 +60,11 @@ class Builder:
         report: Report,
         gravity: npt.ArrayLike | None = None,
         muscles_act: bool = True,
+        sections: Sequence[Sequence[Section]] | None = None,
     ) -> None:
         self.muscles_act = muscles_act
+        #: Of taut paths, in the order of `paths`: see `geodesics`.
+        self.sections = sections
         self.document = document
         self.path = path
         self.strict = strict

@@ -17,6 +17,7 @@ from ..report import Report
 from ..xml_element import Element
 from .build import Builder
 from .document import Item, read_document
+from .geodesics import find_sections
 from .path_lengths import has_lengths, measure, scale_lengths
 from .scaling import scale_document
 from .upgrade import upgrade
@@ -41,6 +42,7 @@ def load_osim(
     mass: float | None = None,
     keep_masses: bool = False,
     muscles: Literal["act", "data"] = "act",
+    wrapping: Literal["opensim", "geodesic"] = "opensim",
 ) -> Model:
     """Build a multibody system from an OpenSim model file.
 
@@ -68,6 +70,9 @@ def load_osim(
         Whether scaled bodies keep their masses.
     muscles : {"act", "data"}
         Whether muscles act, as in OpenSim, or are data alone.
+    wrapping : {"opensim", "geodesic"}
+        How paths bend over wrap objects: by OpenSim's rules, whose lengths jump at times, or as taut lines, in geodesics; see
+        Notes.
 
     Returns
     -------
@@ -89,6 +94,11 @@ def load_osim(
     controls in ``model.data["control ranges"]``. Controllers that prescribe functions of time, and sets of controls, drive
     them; `Model.set_controls` does so, too. Other controllers, and probes, are left out. In `Model.default_state`, Ball and
     Free joints have angles for coordinates, as OpenSim's have; coordinates that are locked, prescribed or coupled are so.
+
+    Paths that are taut have an order of surfaces of their own: each wrap object belongs to the piece of the path that OpenSim
+    bends over it most often, among the default pose and a few others, and to one side: that of its quadrant, or on which
+    OpenSim's path first bent over it. Cylinders are endless, methods of ellipsoids do not matter. Lengths differ from
+    OpenSim's where its rules are no shortest ways, on ellipsoids and tori above all.
 
     Examples
     --------
@@ -116,7 +126,10 @@ def load_osim(
     document = Item(name, element)
     if muscles not in ("act", "data"):
         raise ValueError(f"muscles of load_osim is 'act' or 'data', not {muscles!r}")
-    builder = Builder(document, name, bool(strict), mesh_dirs, report, gravity, muscles == "act")
+    if wrapping not in ("opensim", "geodesic"):
+        raise ValueError(f"wrapping of load_osim is 'opensim' or 'geodesic', not {wrapping!r}")
+    sections = find_sections(_built(name, element)) if wrapping == "geodesic" else None
+    builder = Builder(document, name, bool(strict), mesh_dirs, report, gravity, muscles == "act", sections)
     model = builder.build()
     model.data["source"], model.data["document"] = name, element
     report.finish(name, bool(strict))

@@ -231,12 +231,19 @@ def as_path(build: Builder, points: list[PathPoint], wraps: list[PathWrap]) -> P
     surfaces = build.model.data.get("wrap objects", {})
     taken = []
     for wrap in wraps:
-        if wrap.wrap_object in surfaces:
+        if wrap.wrap_object in surfaces and build.sections is None:
             first, last = wrap.range[0] - 1, wrap.range[1] - 1 if wrap.range[1] >= 1 else len(points) - 1
             method = wrap.method if wrap.method in METHODS else "hybrid"
             ends = min(max(first, 0), len(points) - 1), min(last, len(points) - 1)
             taken.append(transmission.PathWrap(_surface(build, surfaces[wrap.wrap_object]), method, *ends))
-    return transmission.Path(build.model.forces, made, taken)
+    if build.sections is None:
+        return transmission.Path(build.model.forces, made, taken)
+    objects = [surfaces[wrap.wrap_object] for wrap in wraps if wrap.wrap_object in surfaces]
+    beside = sorted(zip(build.sections[len(build.paths) - 1], objects, strict=True), key=lambda one: one[0].rank)
+    for section, one in beside:
+        hint = section.hint if one.quadrant.strip().lower() in ("", "all", "unassigned") else None
+        taken.append(transmission.PathWrap(_surface(build, one), first=section.point, hint=hint))
+    return transmission.Path(build.model.forces, made, taken, wrapping="geodesic")
 
 
 def _surface(build: Builder, one: WrapObject) -> Any:
