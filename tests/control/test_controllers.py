@@ -458,3 +458,18 @@ def test_states_of_an_ensemble_have_memories_and_noise_of_their_own():
     ensemble.step(4 * T, fixed_step_size=T)
     alone = run(system, time=4 * T, method="RungeKuttaMerson", fixed_step_size=T)
     np.testing.assert_allclose(ensemble.q[0], alone.state.q, atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda forces: mb.control.PD(forces, [0.0], kp=1.0, kd=1.0, sample_time=0.01),
+        lambda forces: mb.control.ComputedTorque(forces, 0.0, kp=1.0, kd=1.0, sample_time=0.01),
+        lambda forces: mb.control.StateFeedback(forces, gains=np.zeros((1, 2)), q=[0.0], sample_time=0.01),
+    ],
+)
+def test_what_is_no_force_subsystem_is_refused(make):
+    system, _ = mb.examples.double_pendulum.build()
+    for wrong in (None, system, system.matter):
+        with pytest.raises(TypeError, match="GeneralForceSubsystem"):
+            make(wrong)
