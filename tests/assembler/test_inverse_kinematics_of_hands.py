@@ -173,7 +173,10 @@ def test_what_is_locked_or_not_listed_stays():
         ({"hands": []}, mb.ModelError, "one hand or more"),
         ({"hands": ("hand6", (0, 0, 0), "direction")}, mb.ModelError, "'direction'"),
         ({"weights": (0.0, 1.0)}, ValueError, "weights"),
-        ({"limits": {("hand0", 0): (1.0, -1.0)}}, mb.ModelError, "above the upper"),
+        ({"limits": {("hand0", 0): (1.0, -1.0)}}, mb.ModelError, "at most the upper"),
+        ({"limits": {("hand0", 0): (np.nan, 1.0)}}, mb.ModelError, "at most the upper"),
+        ({"limits": {("hand0", 0): 1.0}}, ValueError, "two numbers"),
+        ({"weights": (1.0, 1.0, 1.0)}, ValueError, "weights are two numbers"),
         ({"limits": {("hand0", 3): (1.0, 2.0)}}, IndexError, "no number 3"),
         ({"mobilities": [3]}, TypeError, "pairs"),
         ({"rest": np.zeros(3)}, ValueError, "rest is 11"),
@@ -198,6 +201,26 @@ def test_targets_and_seeds_that_are_wrong_are_refused():
         solver.solve([mb.Transform(), (0, np.nan, 0)])
     with pytest.raises(ValueError, match="3 rows"):
         solver.solve([mb.Transform(), np.zeros((3, 3))], np.zeros((2, 11)))
+    with pytest.raises(mb.ModelError, match="right-handed orthonormal"):
+        solver.solve([np.ones((4, 4)), (0, 0, 0)])
+    with pytest.raises(mb.ModelError, match="a reflection"):
+        solver.solve([np.diag([1.0, 1.0, -1.0, 1.0]), (0, 0, 0)])
+    with pytest.raises(mb.ModelError, match="seeds have to be finite"):
+        solver.solve([mb.Transform(), (0, 0, 0)], np.full(11, np.nan))
+    with pytest.raises(ValueError, match="rows of them"):
+        solver.solve([mb.Transform(), (0, 0, 0)], np.zeros((0, 11)))
+    with pytest.raises(TypeError, match="state of InverseKinematics"):
+        mb.InverseKinematics(system, None, hand)
     closed, state = mb.examples.four_bar.build()
     with pytest.raises(mb.ModelError, match="Assembler"):
         mb.InverseKinematics(closed, state, closed.matter.bodies[1])
+
+
+def test_a_list_of_one_target_is_that_of_one_hand():
+    system, state, hand, _ = robot()
+    system.realize(state, mb.Stage.POSITION)
+    solver, target = mb.InverseKinematics(system, state, [hand]), hand.get_body_transform(state)
+    for given in (target, [target]):
+        found = solver.solve(given, state.q)
+        assert found.reached is True and found.q.shape == state.q.shape
+    assert repr(solver) == f"<InverseKinematics: pose of {hand.name!r}; {len(state.u)} mobilities>"

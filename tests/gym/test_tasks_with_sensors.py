@@ -148,6 +148,11 @@ def test_delays_are_drawn_by_episode_and_begin_anew():
         ({"action_delay": -1}, ValueError, "action_delay"),
         ({"action_delay": (3, 1)}, ValueError, "above the largest"),
         ({"observation_delay": (1, 2, 3)}, ValueError, "least and the largest"),
+        ({"vary": 3}, TypeError, "vary of a Task is a function"),
+        ({"vary": lambda system: None}, TypeError, "list of"),
+        ({"vary": lambda system: [(print, 1.0)]}, TypeError, "list of"),
+        ({"vary": lambda system: [(print, 2.0, 1.0)]}, ValueError, "the lower one comes first"),
+        ({"vary": lambda system: [(print, np.nan, 1.0)]}, mb.ModelError, "has to be finite"),
         ({"build": lambda: (*build()[:3], {"contact": []})}, mb.ModelError, "'contacts' and 'sensors'"),
         (
             {"build": lambda: (*mb.examples.double_pendulum.build(), [], {"contacts": [1]})},

@@ -101,7 +101,7 @@ SMOOTH = {"constant_contact_force": 0.01, "hertz_smoothing": 2.0, "hunt_crossley
 SOFT = {"shape_parameters": (0.0, 3.0, 1.5), "max_normal_force": 20.0, "friction_elasticity": 3.0, "friction_viscosity": 0.8}
 SOFT |= {"normal_viscosity": 0.1, "settle_velocity": 2.0, "relaxation_time": 0.4}
 
-ROLLS = {"center": (0.1, 0.2, 0.3), "axis": (0.1, 1, 0), "road_frame": mb.Transform((0.1, 0.2, -0.3)), "grip": 0.8}
+ROLLS = {"center": (0.1, 0.2, 0.3), "axis": (0.6, 0.8, 0), "road_frame": mb.Transform((0.1, 0.2, -0.3)), "grip": 0.8}
 ROLLS |= {"radius": 2.5, "stiffness": 30.0, "damping": 0.2}
 BRISTLES = {"longitudinal_stiffness": 20.0, "cornering_stiffness": 30.0, "friction": 0.9, "half_length": 0.3}
 TYRE = mb.examples.car.TYRE | {"UNLOADED_RADIUS": 3.0, "FNOMIN": 20.0, "VERTICAL_STIFFNESS": 20.0, "VERTICAL_DAMPING": 0.3}

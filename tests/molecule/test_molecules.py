@@ -243,7 +243,13 @@ def test_bridges_rings_ions_and_pairs(tmp_path):
     pair = one_of(tmp_path, "MES", names, np.vstack([half, other]), [0] * 5 + [1] * 5)
     assert pair.topology.bridges == [(4, 9)] and len(pair.clusters) == 2
     state = pair.default_state()
-    pair.draw_speeds(state, 300.0)
+    temperatures = []
+    for seed in range(400):
+        pair.draw_speeds(state, 300.0, seed=seed)
+        temperatures.append(pair.calc_temperature(state))
+    assert np.abs(state.u_err).max() < 1e-9
+    left = len(state.u) - 3  # three rods; the standard deviation is as in the test of a peptide's speeds
+    assert abs(np.mean(temperatures) - 300.0) < 5.0 * 300.0 * np.sqrt(2.0 / left / 400.0)
     end = mb.simulate(pair.system, state, 0.2).states[-1]
     pair.system.realize(end, mb.Stage.POSITION)
     places = pair.calc_places(end)
@@ -319,3 +325,17 @@ def test_atoms_that_make_no_sense_are_refused():
         with pytest.raises((error, mb.MobodError), match=says):
             mb.force.Nonbonded(forces, [body, matter.ground], np.zeros((2, 3)), **{**given, **change})
     assert forces.get_num_forces() == 0
+
+
+def test_what_is_no_molecule_no_sequence_and_no_state_is_refused():
+    peptide = build_peptide("A")
+    for call in (
+        lambda: mb.molecule.Molecule("protein.pdb"),
+        lambda: mb.molecule.Molecule(peptide.atoms, "amber.xml"),
+        lambda: build_peptide(3),
+        lambda: peptide.calc_places(None),
+        lambda: peptide.calc_temperature(None),
+        lambda: peptide.draw_speeds(None, 300.0),
+    ):
+        with pytest.raises(TypeError, match=r"atoms of a Molecule|field of a Molecule|a sequence is|state has to be a State"):
+            call()

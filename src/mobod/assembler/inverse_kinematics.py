@@ -13,16 +13,17 @@ import numpy.typing as npt
 from ..algebra.arrays import Array, ArrayLike
 from ..errors import ConvergenceError, ModelError
 from ..force import MobilityLinearStop
+from ..state.state import State
 from ..system.system import MultibodySystem
 from ..tree.realize import advance
 from ..value import Rotation, Transform
-from ..value.checks import integer, numbers, positive, vector
+from ..value.checks import instance, integer, numbers, positive, vector
+from ..value.rotation import NOT_A_ROTATION
 from ..value.stage import Stage
 from . import _reaching
 
 if TYPE_CHECKING:
     from ..mobilizer.base import MobilizedBody
-    from ..state.state import State
 
 POSE, POSITION, ORIENTATION = "pose", "position", "orientation"
 #: What of a goal is asked for: its place, its orientation.
@@ -130,7 +131,7 @@ class InverseKinematics:
         if not isinstance(system, MultibodySystem):
             raise TypeError(f"InverseKinematics takes a MultibodySystem, then a State and hands; the first is {system!r}")
         self._matter = system.get_matter_subsystem()
-        self._state = state.copy()
+        self._state = instance("state of InverseKinematics", state, State, "system.realize_topology()").copy()
         system.realize(self._state, Stage.POSITION)
         if sum(self._matter.num_equations(self._state)):
             raise ModelError(
@@ -146,6 +147,8 @@ class InverseKinematics:
         self._hands = [self._hand(one) for one in listed]
         if not self._hands:
             raise ModelError("InverseKinematics takes one hand or more")
+        if numbers("weights", weights).shape != (2,):
+            raise ValueError(f"weights are two numbers, of errors of places and of orientations, not {weights!r}")
         place, turn = (positive(f"weights[{i}]", w) for i, w in enumerate(weights))
         k, tree = len(self._hands), self._state.tree
         self._goals = np.array([(body.index, *_ASKS[what]) for body, _, what in self._hands], np.int64)
@@ -165,6 +168,10 @@ class InverseKinematics:
             q = vector_of("rest", rest, tree.nq)
             there = self._places >= 0
             self._rest[there], self._gains[there] = q[self._places[there]], _GAIN
+
+    def __repr__(self) -> str:
+        hands = ", ".join(f"{what} of {body.name!r}" for body, _, what in self._hands)
+        return f"<InverseKinematics: {hands}; {int(self._used.sum())} mobilities>"
 
     # ------------------------------------------------------------------------------------------ what users call
 
@@ -210,8 +217,10 @@ class InverseKinematics:
         """
         tree = self._state.tree
         start = self._state.q_values[: tree.nq] if seeds is None else numbers("seeds", seeds)
-        if start.ndim not in (1, 2) or start.shape[-1] != tree.nq:
+        if start.ndim not in (1, 2) or start.shape[-1] != tree.nq or len(start) == 0:
             raise ValueError(f"seeds are coordinates ({tree.nq},), or rows of them; their shape is {start.shape}")
+        if not np.isfinite(start).all():
+            raise ModelError("seeds have to be finite")
         q = np.array(np.atleast_2d(start), np.float64)
         rows = self._rows(targets, len(q))
         ways = np.full(tree.nu, _FARTHEST)
@@ -341,18 +350,22 @@ class InverseKinematics:
                     low, high = force.get_lower_bound(self._state), force.get_upper_bound(self._state)
                     bounds[at] = np.maximum(bounds[at, 0], low)[0], np.minimum(bounds[at, 1], high)[0]
             return bounds
-        for pair, (low, high) in given.items():
+        for pair, bound in given.items():
             j = self._number(pair, "limits")
+            if numbers("limits", bound).shape != (2,):
+                raise ValueError(f"limits of {pair!r} are two numbers, the lower one first, not {bound!r}")
+            low, high = bound
             if self._places[j] < 0:
                 raise ModelError(f"limits are of coordinates whose q_dot is u, which {pair!r} is not")
             if not low <= high:
-                raise ModelError(f"the lower limit of {pair!r} is above the upper one: {low}, {high}")
+                raise ModelError(f"the lower limit of {pair!r} has to be at most the upper one; they are {low} and {high}")
             bounds[j] = low, high
         return bounds
 
     def _rows(self, targets: Any, n: int) -> Array:
         """Targets of the bodies themselves (n, k, 12): a rotation, then the place of the station."""
-        listed: Sequence[Any] = targets if isinstance(targets, list) and len(self._hands) > 1 else [targets]
+        of_hands = isinstance(targets, list) and (len(self._hands) > 1 or isinstance(targets[0], Transform | Rotation))
+        listed: Sequence[Any] = targets if of_hands and (len(self._hands) > 1 or len(targets) == 1) else [targets]
         if len(listed) != len(self._hands):
             raise ValueError(f"there are {len(self._hands)} hands, and {len(listed)} targets; give a list of one each")
         found = np.zeros((n, len(listed), 12))
@@ -375,16 +388,29 @@ def _target(one: Any, what: str) -> tuple[npt.NDArray[np.float64], npt.NDArray[n
         return np.asarray(one), np.zeros(3)
     array = numbers("a target", one)
     if array.shape[-2:] == (4, 4):
-        return array[..., :3, :3], array[..., :3, 3]
+        return _checked(array[..., :3, :3]), array[..., :3, 3]
     if what == POSITION and array.shape[-1:] == (3,) and array.ndim <= 2:
         return np.eye(3), array
     if what == ORIENTATION and array.shape[-2:] == (3, 3):
-        return array, np.zeros(3)
+        return _checked(array), np.zeros(3)
     raise ValueError(
         f"the target of a hand's {what} is a Transform, a (4, 4) array"
         + {POSE: "", POSITION: ", or a place (3,)", ORIENTATION: ", a Rotation or a (3, 3) array"}[what]
         + f", or rows of these; its shape is {array.shape}"
     )
+
+
+def _checked(R: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """Arrays (..., 3, 3), if they are rotations."""
+    if not np.isfinite(R).all():
+        raise ModelError("targets have to be finite")
+    error = np.abs(R.swapaxes(-1, -2) @ R - np.eye(3)).max(initial=0.0)
+    if error > NOT_A_ROTATION or (np.linalg.det(R) < 0.0).any():
+        raise ModelError(
+            "the orientation of a target has to be a right-handed orthonormal matrix; the products of the columns of one "
+            f"differ from 0 and 1 by {error:.3g}, or it is a reflection"
+        )
+    return R
 
 
 def vector_of(name: str, value: ArrayLike, n: int) -> Array:

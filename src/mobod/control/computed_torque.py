@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..algebra.arrays import ArrayLike
 from ..errors import ModelError
+from ..force.base import check_forces
 from ..function import Function
 from ._nominal import NominalSystem
 from .coordinates import Coordinates
@@ -90,6 +91,7 @@ class ComputedTorque(Custom):
         disabled_by_default: bool = False,
         name: str | None = None,
     ) -> None:
+        check_forces(forces)
         plant = forces.get_system()
         all_of_them = None if model is None else NominalSystem(model, plant).mobilities(plant)
         n, followed = count(forces, all_of_them), Reference(reference)

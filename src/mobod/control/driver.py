@@ -17,7 +17,7 @@ import numpy as np
 
 from ..algebra.arrays import Array, ArrayLike
 from ..errors import ModelError
-from ..value.checks import numbers, positive
+from ..value.checks import finite, numbers, positive
 from .coordinates import Coordinates
 from .custom import Custom
 from .pose import Pose
@@ -114,7 +114,7 @@ class Driver(Custom):
     --------
     >>> import mobod as mb
     >>> system, state = mb.examples.car.build()
-    >>> any(isinstance(one, mb.control.Driver) for one in system.all_forces())
+    >>> any(isinstance(one, mb.control.Driver) for one in system.forces.elements)
     True
     """
 
@@ -145,8 +145,8 @@ class Driver(Custom):
             raise ModelError("the path of a Driver has to be finite, and each point another one than that before")
         steers, drives = list(steering), list(driven)
         gains = numbers("steering_gains", steering_gains)
-        if gains.shape != (2,):
-            raise ValueError(f"steering_gains are two numbers, kp and kd, not {steering_gains!r}")
+        if gains.shape != (2,) or not np.isfinite(gains).all():
+            raise ValueError(f"steering_gains are two finite numbers, kp and kd, not {steering_gains!r}")
         values = {
             "speed": speed,
             "wheelbase": wheelbase,
@@ -161,7 +161,13 @@ class Driver(Custom):
             sample_time=sample_time,
             inputs={"X": Pose(car, rear_axle), "V": Velocity(car, rear_axle), "x": Coordinates()},
             memory=[0.0],
-            parameters=[float(len(steers)), *own, *gains.tolist(), float(speed_gain), *points.ravel().tolist()],
+            parameters=[
+                float(len(steers)),
+                *own,
+                *gains.tolist(),
+                finite("speed_gain of a Driver", speed_gain),
+                *points.ravel().tolist(),
+            ],
             limits=limits,
             disabled_by_default=disabled_by_default,
             name=name,

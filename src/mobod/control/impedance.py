@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..algebra.arrays import ArrayLike
+from ..force.base import check_forces
 from ..state.of_each import Present, Rows, of_each
 from ..value import Transform, rows
 from ..value.checks import not_negative
@@ -116,6 +117,7 @@ class Impedance(Custom):
         name: str | None = None,
     ) -> None:
         gains = spread("stiffness", stiffness, 6) + spread("damping", damping, 6)
+        check_forces(forces)
         if model is not None:
             body = NominalSystem(model, forces.get_system()).body_for(body)
         super().__init__(

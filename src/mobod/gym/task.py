@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from ..errors import ModelError
 from ..integrator import RungeKutta3
-from ..value.checks import integer
+from ..value.checks import finite, integer
 
 if TYPE_CHECKING:
     from ..integrator import Integrator
@@ -146,6 +146,29 @@ class Task:
         if low > high:
             raise ValueError(f"the least {name} is above the largest, {given!r}")
         return low, high
+
+    def varied(self, system: MultibodySystem) -> list[tuple[Callable[..., Any], float, float]]:
+        """The setters that `vary` names, each with the least and the largest number.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If it returns something else, or bounds make no sense.
+        """
+        if self.vary is None:
+            return []
+        if not callable(self.vary):
+            raise TypeError(f"vary of a Task is a function, vary(system) -> [(setter, low, high), ...], not {self.vary!r}")
+        made = self.vary(system)
+        found: list[tuple[Callable[..., Any], float, float]] = []
+        for one in made if isinstance(made, list | tuple) else [made]:
+            if not isinstance(one, list | tuple) or len(one) != 3 or not callable(one[0]):
+                raise TypeError(f"vary of a Task returns a list of (setter, low, high), not {one!r}")
+            low, high = (finite("a bound of vary", bound) for bound in one[1:])
+            if low > high:
+                raise ValueError(f"vary of a Task gives {one[0]!r} the bounds {low} and {high}; the lower one comes first")
+            found.append((one[0], low, high))
+        return found
 
     def make(self) -> tuple[MultibodySystem, State, Points, Mapping[str, Sequence[Any]]]:
         """The system, the state that episodes begin at, the points, and what more is to be seen.

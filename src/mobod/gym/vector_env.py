@@ -124,7 +124,7 @@ class VectorEnv(gymnasium.vector.VectorEnv[Array, Array, Array]):
         self._forces = np.zeros((num_envs, self.ensemble.u.shape[1]))
         self._observed = np.zeros((num_envs, m))
         self._seen = Seen(self.ensemble, self._points, more)
-        self._vary = [] if task.vary is None else list(task.vary(system))
+        self._vary = task.varied(system)
         self._parameters = np.array([[low for _, low, _ in self._vary]] * num_envs, float).reshape(num_envs, len(self._vary))
         neutral = np.clip(np.zeros(task.num_actions), task.low, task.high)
         self._action = np.tile(neutral, (num_envs, 1))

@@ -161,7 +161,7 @@ def _number(path: Any, one: Element, tag: str, otherwise: float) -> float:
 
 def set_controls(model: Model, controls: Any) -> None:
     """See `Model.set_controls`."""
-    from .osim.elements.driven import drive
+    from .osim.elements.driven import check_driven, drive
 
     if isinstance(controls, Mapping):
         made = Controls(functions={name: _function(name, value) for name, value in controls.items()})
@@ -173,6 +173,8 @@ def set_controls(model: Model, controls: Any) -> None:
             raise ModelError(
                 f"the controls drive {name!r}, and the model has no such actuator; {checks.suggest(name, [*known])}"
             )
+    for name in made.functions:  # all of them first: what is refused changes nothing
+        check_driven(f"controls of {name!r}", known[name])
     for name, one in made.functions.items():
         drive(f"controls of {name!r}", known[name], one)
     ranges = model.data.setdefault("control ranges", {})

@@ -23,7 +23,7 @@ from ..state.state import State
 from ..system.matter import SimbodyMatterSubsystem
 from ..system.system import MultibodySystem
 from ..value import Inertia, MassProperties, Rotation, Transform
-from ..value.checks import flag, positive
+from ..value.checks import flag, instance, integer, positive
 from ..value.stage import Stage
 from .atoms import Atoms, element_of, read_pdb
 from .force_field import ForceField
@@ -86,7 +86,8 @@ class Molecule:
         hydrogens_turn: bool = False,
         name: str = "molecule",
     ) -> None:
-        field = ForceField() if field is None else field
+        instance("atoms of a Molecule", atoms, Atoms, "mobod.molecule.read_pdb(path)")
+        field = ForceField() if field is None else instance("field of a Molecule", field, ForceField, "ForceField(path)")
         self.atoms, self.topology = atoms, find_topology(atoms, field)
         turning = turning_bonds(atoms, self.topology, flag("hydrogens_turn", hydrogens_turn))
         self._number = np.array(clusters(self.topology, turning))
@@ -127,6 +128,7 @@ class Molecule:
 
     def calc_places(self, state: State) -> Array:
         """Places of all atoms ``(n, 3)``, nm. Needs POSITION."""
+        instance("state", state, State, "molecule.default_state()")
         X = np.array([np.asarray(body.get_body_transform(state)) for body in self.matter.body_list])
         X = X[self._bodies]
         return np.asarray(X[:, :3, 3] + np.einsum("nij,nj->ni", X[:, :3, :3], self._stations))
@@ -134,21 +136,28 @@ class Molecule:
     def draw_speeds(self, state: State, temperature: float, seed: int = 0) -> None:
         """Give the state speeds of a temperature in K: u of the normal distribution of covariance k T M^-1.
 
+        Where bridges of sulphur constrain the system, impulses take from these what breaks the bonds: a projection by the mass
+        matrix, after which each degree of freedom that is left has its half k T still. The state is at VELOCITY then.
+
         Raises
         ------
         ModelError
             If the temperature is not positive.
         """
+        instance("state", state, State, "molecule.default_state()")
         kT = BOLTZMANN * positive("temperature", temperature)
         self.system.realize(state, Stage.POSITION)
         M = self.matter.calc_m(state)
-        draws = np.random.default_rng(seed).normal(size=len(M))
+        draws = np.random.default_rng(integer("seed", seed, least=0)).normal(size=len(M))
         state.u = np.sqrt(kT) * np.linalg.solve(np.linalg.cholesky(M).T, draws)
+        self.system.realize(state, Stage.VELOCITY)
         if self.topology.bridges:
-            self.system.project(state)
+            self.matter.fulfil_by_impulses(state)
+            self.system.realize(state, Stage.VELOCITY)
 
     def calc_temperature(self, state: State) -> float:
         """The temperature that the kinetic energy stands for; K. Needs VELOCITY."""
+        instance("state", state, State, "molecule.default_state()")
         free = self.matter.num_equations(state)[0]
         return float(2.0 * self.system.calc_kinetic_energy(state) / (BOLTZMANN * (state.tree.nu - free)))
 

@@ -99,6 +99,8 @@ def build_peptide(
 
 def peptide_atoms(sequence: str, phi: Any, psi: Any) -> Atoms:
     """The atoms of such a peptide."""
+    if not isinstance(sequence, str):
+        raise TypeError(f"a sequence is a str of the letters A and G, not {sequence!r}")
     if not sequence or set(sequence) - _LETTERS.keys():
         raise ModelError(f"a sequence has the letters A and G, got {sequence!r}; other residues are read from files")
     angles = []

@@ -82,6 +82,8 @@ def rigid(
     """
     e = checks.between("restitution", restitution, 0.0, 1.0)
     speed = checks.not_negative("capture_speed", capture_speed)
+    if not hasattr(system, "get_matter_subsystem"):
+        raise TypeError(f"rigid contacts are made in a mobod.MultibodySystem, not in {system!r}")
     matter = system.get_matter_subsystem()
     may_touch = MayTouch(parents_of(matter.body_list))
     for forces in system.force_subsystems:

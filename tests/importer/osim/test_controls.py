@@ -123,6 +123,10 @@ def test_what_cannot_drive_is_refused_and_nothing_changes(tmp_path):
     leg = mb.load_osim(LEG)
     with pytest.raises(mb.ModelError, match=r"controls drive 'soleus', and the model has no such actuator; .*soleus_r"):
         leg.set_controls({"vas_int_r": 0.4, "soleus": 0.1})
+    leg.actuators["motor"] = leg.gravity  # of a kind that is not driven
+    with pytest.raises(mb.ModelError, match=r"controls of 'motor': no function of time drives"):
+        leg.set_controls({"vas_int_r": 0.4, "motor": 0.1})
+    del leg.actuators["motor"]
     assert leg.muscles["vas_int_r"].get_excitation_function() is None
     with pytest.raises(ValueError, match=r"control of 'vas_int_r'"):
         leg.set_controls({"vas_int_r": np.nan})

@@ -396,6 +396,32 @@ def test_a_joint_that_closes_a_loop_keeps_its_coordinate(load):
     assert_allclose([state.u_dot[one.speeds[name]] * signs[name] for name in "abcd"], torque / inertia, rtol=1e-10)
 
 
+def test_a_joint_that_closes_a_loop_may_mimic(load):
+    """The coordinate that is cut follows its leader, and the weld that closes the loop has the joint's name."""
+    plain = "<axis><xyz>0 1 0</xyz></axis>"
+    follows = plain.replace("</axis>", '<mimic joint="a"><multiplier>-1</multiplier></mimic></axis>')
+    text = model(
+        link("left", "0 0 0"),
+        link("right", "2 0 0"),
+        link("top", "0 0 1"),
+        joint("a", "revolute", "world", "left", plain),
+        joint("b", "revolute", "world", "right", plain),
+        joint("c", "revolute", "left", "top", plain),
+        joint("d", "revolute", "right", "top", follows, at("2 0 0")),
+    )
+    one = load(text)
+    assert {name: type(part).__name__ for name, part in one.constraints.items()} == {
+        "d": "Weld",
+        "mimic of d": "CoordinateCoupler",
+    }
+    state = set_coordinates(one, a=0.3, b=0.3, c=-0.3, d=-0.3)
+    one.system.realize(state, mb.Stage.POSITION)
+    assert_allclose(state.q_err, 0.0, atol=1e-14)
+    state = set_coordinates(one, a=0.3, b=0.3, c=-0.3, d=-0.2)
+    one.system.realize(state, mb.Stage.POSITION)
+    assert_allclose(abs(one.constraints["mimic of d"].get_position_errors_as_vector(state)), 0.1, atol=1e-14)
+
+
 def test_a_weld_that_closes_a_loop_is_a_constraint(load):
     axis = "<axis><xyz>0 1 0</xyz></axis>"
     one = load(

@@ -35,12 +35,14 @@ def couple(model: Model, mechanism: Mechanism, axes: Axes, options: Options) -> 
             lines.append(_why_in_vain(mechanism, joint, mimic, own, leader))
             if own is None or not _is_held(mechanism, mimic):
                 continue
-            model.constraints[own.name] = constraint.ConstantCoordinate(own.mobod, own.which, mimic.offset, name=own.name)
+            name = _free_name(model, own)
+            model.constraints[name] = constraint.ConstantCoordinate(own.mobod, own.which, mimic.offset, name=name)
         else:
             coupled += 1
             function = Linear([1.0, -mimic.multiplier, -mimic.offset])
             pair, which = [own.mobod, leader.mobod], [own.which, leader.which]
-            model.constraints[own.name] = constraint.CoordinateCoupler(model.matter, function, pair, which, name=own.name)
+            name = _free_name(model, own)
+            model.constraints[name] = constraint.CoordinateCoupler(model.matter, function, pair, which, name=name)
         own.set_default(_where(axes, axis, own))
     if coupled:
         report.append(f"mimicry of {_joints(coupled)}: {'a constraint' if coupled == 1 else 'a constraint each'}")
@@ -50,6 +52,11 @@ def couple(model: Model, mechanism: Mechanism, axes: Axes, options: Options) -> 
 
 def _joints(count: int) -> str:
     return plural(count, "joint", "joints")
+
+
+def _free_name(model: Model, own: Coordinate) -> str:
+    """The coordinate's name; of a joint that closes a loop the weld has it already."""
+    return f"mimic of {own.name}" if own.name in model.constraints else own.name
 
 
 def _is_held(mechanism: Mechanism, mimic: Mimic) -> bool:

@@ -68,7 +68,8 @@ def load_sdf(
         Of all stops. Unless given, those of the file's ``<limit>``, or such that a stop gives way to the joint's greatest
         effort by 0.02 rad or 2 mm, with a dissipation of 1.
     mimic : bool, default: True
-        Whether axes that mimic others are coupled to them, by a `constraint.CoordinateCoupler`.
+        Whether axes that mimic others are coupled to them, each by a `constraint.CoordinateCoupler` that is named after its
+        coordinate; ``"mimic of NAME"`` where the joint closes a loop, as the weld that does so has that name.
     collision : bool, optional
         Whether links touch each other: collision shapes become surfaces of contact, see `load_urdf`, which has these too.
         Unless given they do not, and a warning says so.

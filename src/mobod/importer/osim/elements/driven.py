@@ -63,15 +63,18 @@ class Driven(Force):
         return found
 
 
+def check_driven(what: str, actuator: Any) -> None:
+    """Refuse an actuator that no function of time can drive."""
+    if not (hasattr(actuator, "set_excitation_function") or isinstance(actuator, Driven)):
+        raise ModelError(f"{what}: no function of time drives {actuator!r}; what it does is set in a state")
+
+
 def drive(what: str, actuator: Any, function: Function) -> None:
     """Let a function of time drive a muscle, or an actuator of this room, by its optimal force."""
     from ..functions import scaled
 
+    check_driven(what, actuator)
     if hasattr(actuator, "set_excitation_function"):
         actuator.set_excitation_function(function)
-    elif isinstance(actuator, Driven):
-        actuator.set_effort_function(scaled(function, float(getattr(actuator, "optimal_force", 1.0))))
     else:
-        raise ModelError(
-            f"{what}: {actuator!r} is an actuator that no function of time drives; its controls are set in a state"
-        )
+        actuator.set_effort_function(scaled(function, float(getattr(actuator, "optimal_force", 1.0))))
