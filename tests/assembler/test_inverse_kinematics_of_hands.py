@@ -149,7 +149,8 @@ def test_speeds_of_a_floating_base_are_its_own():
     state.q = q
     system.realize(state, mb.Stage.POSITION)
     turn = mb.Rotation.about_axis(0.002, "y")
-    target = mb.Transform(turn @ hand.get_body_rotation(state), [*hand.get_body_origin_location(state), 0.001, -0.002, 0.003])
+    ahead = np.asarray(hand.get_body_origin_location(state)) + np.array([0.001, -0.002, 0.003])
+    target = mb.Transform(turn @ hand.get_body_rotation(state), ahead)
     u = solver.calc_speeds(target, q, 0.01, max_speed=10.0)
     state.u = u
     system.realize(state, mb.Stage.VELOCITY)
