@@ -101,9 +101,13 @@ def polynomials(rng):
 
 
 def joints_of_table(f):
-    """Of a periodic one in the periods that are tried, too, but where slopes jump: rounding says on which side a point is"""
+    """Of a periodic one in the periods that are tried, too, but where derivatives jump: rounding says on which side one is."""
     return tuple(
-        (x[1:-1] if f._interpolation == "linear" else np.concatenate([x + k * (x[-1] - x[0]) for k in range(-9, 10)]))
+        (
+            x[1:-1]
+            if f._interpolation in ("linear", "monotone")
+            else np.concatenate([x + k * (x[-1] - x[0]) for k in range(-9, 10)])
+        )
         if wraps
         else x
         for x, wraps in zip(f._axes, f._periods, strict=True)
