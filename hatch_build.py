@@ -1,6 +1,6 @@
-"""The build of a wheel for a platform, which has compiled kernels in it: where ``MOBOD_BUNDLES_FROM`` names their folder.
+"""The build of wheels: without what is unproven, and with compiled kernels where ``MOBOD_BUNDLES_FROM`` names their folder.
 
-Without, the wheel is pure Python and compiles what is needed when it is first needed. The folder is made by
+Without that, the wheel is pure Python and compiles what is needed when it is first needed. The folder is made by
 `tools/compile_kernels.py`.
 """
 
@@ -15,13 +15,17 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 MANYLINUX = "manylinux_2_28"
 
 
-class BundlesHook(BuildHookInterface):
-    """Puts the bundles into the wheel, and gives it the tag of this Python and platform."""
+class WheelHook(BuildHookInterface):
+    """Leaves `mobod.gpu` out; puts the bundles into the wheel, and gives it the tag of this Python and platform."""
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
         """Called by Hatchling before it builds."""
+        if self.target_name != "wheel":
+            return
+        if version == "standard":  # an editable install has the sources themselves
+            build_data["force_include"][str(Path(self.root) / "tools" / "gpu_of_wheels.py")] = "mobod/gpu.py"
         folder = os.environ.get("MOBOD_BUNDLES_FROM")
-        if not folder or self.target_name != "wheel":
+        if not folder:
             return
         files = sorted(Path(folder).glob("*.zip"))
         if not files:

@@ -98,6 +98,11 @@ TABLE = {
         lambda p: {"forces": p.forces, "mobod": p.pin, "which_q": 0},
         {"stiffness": 2.0, "rest_value": -1.0},
     ),
+    "MobilityTorsion": (
+        F.MobilityTorsion,
+        lambda p: {"forces": p.forces, "mobod": p.pin, "which_q": 0},
+        {"amplitude": 2.0, "periodicity": 3.0, "phase": 0.1},
+    ),
     "MobilityPolynomialSpring": (
         F.MobilityPolynomialSpring,
         lambda p: {"forces": p.forces, "mobod": p.pin, "which_q": 0},
@@ -187,6 +192,34 @@ TABLE = {
     ),
     "HuntCrossley": (F.HuntCrossley, lambda p: {"forces": p.forces, "surfaces": []}, {"transition_velocity": 0.1}),
     "ElasticFoundation": (F.ElasticFoundation, lambda p: {"forces": p.forces, "surfaces": []}, {"transition_velocity": 0.1}),
+    "BrushTyre": (
+        F.BrushTyre,
+        lambda p: {"forces": p.forces, "wheel": p.free},
+        {
+            "radius": 0.3,
+            "stiffness": 2e5,
+            "damping": 100.0,
+            "friction": 0.9,
+            "longitudinal_stiffness": 8e4,
+            "cornering_stiffness": 6e4,
+            "half_length": 0.06,
+            "rolling_resistance": 0.01,
+            "center": O,
+            "axis": (0.0, 1.0, 0.0),
+            "road_frame": X,
+            "grip": 1.0,
+        },
+    ),
+    "Motor": (
+        F.Motor,
+        lambda p: {"forces": p.forces, "mobod": p.pin, "which_u": 0, "curve": mb.function.Linear([1.0, 2.0])},
+        {"throttle": 0.5, "ratio": 3.0},
+    ),
+    "MagicFormulaTyre": (
+        F.MagicFormulaTyre,
+        lambda p: {"forces": p.forces, "wheel": p.free, "coefficients": mb.examples.car.TYRE},
+        {"center": O, "axis": (0.0, 1.0, 0.0), "road_frame": X, "grip": 1.0},
+    ),
     "BoxDrag": (
         F.BoxDrag,
         lambda p: {"forces": p.forces, "body": p.free},
@@ -229,6 +262,11 @@ TABLE = {
         F.TransmissionSpring,
         lambda p: {"forces": p.forces, "transmission": F.transmission.Coordinates(p.forces, [(p.pin, 0, 1.0)])},
         {"stiffness": 2.0, "damping": 0.1, "dissipation": 0.3, "higher_stiffness": (0.1, 0.2), "higher_damping": (0.1, 0.2)},
+    ),
+    "CableSpring": (
+        F.CableSpring,
+        lambda p: {"forces": p.forces, "path": F.transmission.Coordinates(p.forces, [(p.pin, 0, 1.0)])},
+        {"stiffness": 2.0, "slack_length": 0.1, "dissipation": 0.3},
     ),
     "Rod": (con.Rod, between, {"station1": O, "station2": O, "length": 1.5}),
     "Ball": (con.Ball, between, {"station1": O, "station2": O}),

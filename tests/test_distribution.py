@@ -29,11 +29,25 @@ def metadata(wheel):
 def test_the_wheel_holds_the_package_and_nothing_else(wheel):
     inside = {name for name in wheel.namelist() if ".dist-info/" not in name}
     files = {path.relative_to(SOURCE).as_posix() for path in (SOURCE / "mobod").rglob("*") if path.is_file()}
-    assert inside == {name for name in files if "__pycache__" not in name}
+    shipped = {name for name in files if "__pycache__" not in name and not name.startswith("mobod/gpu/")}
+    assert inside == shipped | {"mobod/gpu.py"}
     assert "mobod/py.typed" in inside
     parts = {part for name in inside for part in Path(name).parts}
     assert not parts & {"tests", "test", "benchmarks", "conftest.py", "docs"}
     assert not [name for name in inside if Path(name).name.startswith("test_")]
+
+
+def test_what_is_unproven_is_not_in_the_wheel_and_says_so(wheel):
+    with pytest.raises(ImportError, match=r"not been proven on a GPU .* install the sources"):
+        exec(compile(wheel.read("mobod/gpu.py"), "mobod/gpu.py", "exec"), {})
+
+
+def test_an_editable_install_has_no_file_in_the_place_of_its_own(tmp_path):
+    pytest.importorskip("editables")  # which front-ends install for such a build
+    builders = pytest.importorskip("hatchling.builders.wheel")
+    (path,) = builders.WheelBuilder(str(PROJECT)).build(directory=str(tmp_path), versions=["editable"])
+    with zipfile.ZipFile(path) as file:
+        assert not [name for name in file.namelist() if name.startswith("mobod/")]
 
 
 def test_the_wheel_brings_the_licences_of_what_is_in_it(wheel):

@@ -30,17 +30,26 @@ if TYPE_CHECKING:  # what checkers and editors see; at run time a name is import
         integrator,
         measure,
         mobilizer,
+        molecule,
         motion,
         muscle,
         optimal,
     )
-    from .assembler import Assembler, LocalEnergyMinimizer, ObservedPointFitter
-    from .biomechanics import inverse_dynamics, inverse_kinematics, scale, static_optimization
+    from .assembler import Assembler, InverseKinematics, LocalEnergyMinimizer, ObservedPointFitter
+    from .biomechanics import (
+        analyze_muscles,
+        induced_accelerations,
+        inverse_dynamics,
+        inverse_kinematics,
+        joint_reactions,
+        scale,
+        static_optimization,
+    )
     from .body import Body
     from .constraint.base import Constraint
     from .ensemble.ensemble import Ensemble
     from .ensemble.ensemble_trajectory import EnsembleTrajectory
-    from .errors import ConvergenceError, MobodError, ModelError, ModelWarning, StageError, TopologyError
+    from .errors import ConvergenceError, FormulaError, MobodError, ModelError, ModelWarning, StageError, TopologyError
     from .event import EventHandler, EventReporter
     from .force.base import Force
     from .force.contact.subsystem import CompliantContactSubsystem
@@ -62,7 +71,9 @@ if TYPE_CHECKING:  # what checkers and editors see; at run time a name is import
     from .motion_data import Table, read_c3d, read_sto, read_trc, write_sto, write_trc
     from .optimal.collocate import collocate
     from .optimal.region_of_attraction import RegionOfAttraction, find_region_of_attraction
+    from .optimal.way_points import trajectory_through
     from .simulation.checkpoint import CheckpointError
+    from .simulation.drive import drive
     from .simulation.gradient import Gradient, calc_gradient
     from .simulation.sensitivities import Sensitivities
     from .simulation.simulate import simulate
@@ -74,6 +85,8 @@ if TYPE_CHECKING:  # what checkers and editors see; at run time a name is import
     from .state.subsystem import Subsystem
     from .study.run_many import run_many
     from .study.sampling import sample_parameters
+    from .symbolic.equations import Equations, equations
+    from .symbolic.export_c import CSource, export_c
     from .system.matter import SimbodyMatterSubsystem
     from .system.system import MultibodySystem
     from .unilateral.base import UnilateralContact
@@ -86,6 +99,7 @@ __all__ = [
     "Assembler",
     "BaseParameters",
     "Body",
+    "CSource",
     "CheckpointError",
     "CompliantContactSubsystem",
     "Constraint",
@@ -93,14 +107,17 @@ __all__ = [
     "Direction",
     "Ensemble",
     "EnsembleTrajectory",
+    "Equations",
     "EventHandler",
     "EventReporter",
     "Force",
+    "FormulaError",
     "Function",
     "GeneralForceSubsystem",
     "Gradient",
     "Inertia",
     "Integrator",
+    "InverseKinematics",
     "LinearSystem",
     "LocalEnergyMinimizer",
     "MassProperties",
@@ -135,6 +152,7 @@ __all__ = [
     "UnilateralContact",
     "UnitInertia",
     "__version__",
+    "analyze_muscles",
     "assembler",
     "biomechanics",
     "body",
@@ -144,17 +162,22 @@ __all__ = [
     "contact",
     "control",
     "decoration",
+    "drive",
+    "equations",
     "event",
     "examples",
+    "export_c",
     "find_base_parameters",
     "find_equilibrium",
     "find_periodic_orbit",
     "find_region_of_attraction",
     "force",
     "function",
+    "induced_accelerations",
     "integrator",
     "inverse_dynamics",
     "inverse_kinematics",
+    "joint_reactions",
     "linearize",
     "load",
     "load_mjcf",
@@ -164,6 +187,7 @@ __all__ = [
     "lqr",
     "measure",
     "mobilizer",
+    "molecule",
     "motion",
     "muscle",
     "optimal",
@@ -175,6 +199,7 @@ __all__ = [
     "scale",
     "simulate",
     "static_optimization",
+    "trajectory_through",
     "view",
     "write_osim",
     "write_sto",
@@ -183,13 +208,14 @@ __all__ = [
 
 #: Where the names are that are no module.
 _WHERE = {
-    "assembler": "Assembler LocalEnergyMinimizer ObservedPointFitter",
-    "biomechanics": "inverse_dynamics inverse_kinematics scale static_optimization",
+    "assembler": "Assembler InverseKinematics LocalEnergyMinimizer ObservedPointFitter",
+    "biomechanics": "analyze_muscles induced_accelerations inverse_dynamics inverse_kinematics joint_reactions scale "
+    "static_optimization",
     "body": "Body",
     "constraint.base": "Constraint",
     "ensemble.ensemble": "Ensemble",
     "ensemble.ensemble_trajectory": "EnsembleTrajectory",
-    "errors": "ConvergenceError MobodError ModelError ModelWarning StageError TopologyError",
+    "errors": "ConvergenceError FormulaError MobodError ModelError ModelWarning StageError TopologyError",
     "event": "EventHandler EventReporter",
     "force.base": "Force",
     "force.contact.subsystem": "CompliantContactSubsystem",
@@ -209,10 +235,12 @@ _WHERE = {
     "motion.base": "Motion",
     "optimal.collocate": "collocate",
     "optimal.region_of_attraction": "RegionOfAttraction find_region_of_attraction",
+    "optimal.way_points": "trajectory_through",
     "motion_data": "Table read_c3d read_sto read_trc write_sto write_trc",
     "simulation.checkpoint": "CheckpointError",
     "simulation.gradient": "Gradient calc_gradient",
     "simulation.sensitivities": "Sensitivities",
+    "simulation.drive": "drive",
     "simulation.simulate": "simulate",
     "simulation.view": "view",
     "simulation.step_status": "StepStatus",
@@ -222,6 +250,8 @@ _WHERE = {
     "state.subsystem": "Subsystem",
     "study.run_many": "run_many",
     "study.sampling": "sample_parameters",
+    "symbolic.equations": "Equations equations",
+    "symbolic.export_c": "CSource export_c",
     "system.matter": "SimbodyMatterSubsystem",
     "system.system": "MultibodySystem",
     "unilateral.base": "UnilateralContact",

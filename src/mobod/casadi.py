@@ -79,21 +79,23 @@ def _dynamics(core: ArrayDynamics, n: int, name: str) -> Any:
     def states(arguments: Sequence[Any]) -> list[Any]:
         return [one.reshape(n, -1) for one in arguments[:3]]  # CasADi's columns are rows here
 
+    values, derivatives = _once(core.value), _once(core.derivatives)
+
     def value(*arguments: Any) -> list[Any]:
-        return [core.value(*states(arguments))]
+        return [values(*states(arguments))]
 
     def jacobian(*arguments: Any) -> list[Any]:
-        return [np.swapaxes(part, 1, 2) for part in core.derivatives(*states(arguments))]
+        return [np.swapaxes(part, 1, 2) for part in derivatives(*states(arguments))]
 
     def reverse(*arguments: Any) -> list[Any]:
         weights = arguments[4].reshape(n, -1)
-        return [np.einsum("ni,nij->nj", weights, part) for part in core.derivatives(*states(arguments))]
+        return [np.einsum("ni,nij->nj", weights, part) for part in derivatives(*states(arguments))]
 
     def hessian(*arguments: Any) -> list[Any]:
         weights, found = arguments[4].reshape(n, -1), []
         q, u, third = states(arguments)
         H = core.second(q, u, third, weights[:, None])[:, 0]
-        J = core.derivatives(q, u, third)
+        J = derivatives(q, u, third)
         none = np.zeros(0)
         for a in range(3):
             rows = H[:, ends[a] : ends[a + 1]]
@@ -121,6 +123,18 @@ def _dynamics(core: ArrayDynamics, n: int, name: str) -> Any:
         return kind(f"jac_{name}", [*given, result], patterns_of_first(), jacobian)
 
     return kind(name, given, [result], value, patterns_of_first, jacobian=first, reverse=backwards)
+
+
+def _once(compute: Callable[..., Any]) -> Callable[..., Any]:
+    """The same, which keeps its last result: CasADi asks for it up to four times at a point."""
+    last: list[Any] = []
+
+    def again(*given: Any) -> Any:
+        if not last or not all(map(np.array_equal, last[0], given)):
+            last[:] = [one.copy() for one in given], compute(*given)
+        return last[1]
+
+    return again
 
 
 @functools.cache

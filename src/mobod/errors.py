@@ -68,6 +68,23 @@ class TopologyError(MobodError, RuntimeError):
     """
 
 
+class FormulaError(MobodError, ValueError):
+    """A part of a system cannot be written as formulas, by `mobod.equations` or `mobod.export_c`.
+
+    What Python computes, and what takes branches on computed numbers, such as contact; the message names the part.
+
+    Examples
+    --------
+    >>> import mobod as mb
+    >>> system, state = mb.examples.rattleback.build()
+    >>> try:
+    ...     mb.equations(system)
+    ... except mb.FormulaError as error:
+    ...     print(str(error).split(":")[0])
+    the force 'contact', a ContactElement, cannot be written as formulas
+    """
+
+
 class ModelError(MobodError, ValueError):
     """A model that cannot be: non-physical mass properties, bad frames, duplicate names, a broken file.
 

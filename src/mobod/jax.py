@@ -5,8 +5,9 @@
     u_dot = f(q, u, mobility_forces)  # (..., nu)
 
 The numbers come from callbacks to the CPU, with exact Jacobians, so that `jax.jvp`, `jax.grad`, `jax.jacobian` and `jax.jit`
-work; `jax.vmap` hands all states over as one `Ensemble`. Second derivatives are not there. JAX computes in single precision
-unless told otherwise: ``jax.config.update("jax_enable_x64", True)``.
+work; `jax.vmap` hands all states over as one `Ensemble`. Second derivatives, for `jax.hessian` and Hessian-vector products, are
+central differences of the Jacobians, to about 1e-8, of all states in one call. JAX computes in single precision unless told
+otherwise: ``jax.config.update("jax_enable_x64", True)``; its second derivatives are the less exact.
 """
 
 from __future__ import annotations
@@ -71,6 +72,11 @@ def _differentiable(core: ArrayDynamics) -> Callable[[Any, Any, Any], Any]:
         lead, given = rows(arguments)
         return tuple(part.reshape(*lead, *part.shape[1:]).astype(arguments[0].dtype) for part in core.jacobians(*given))
 
+    def second(*arguments: Any) -> Any:
+        lead, given = rows(arguments)
+        found = core.second(*given)
+        return found.reshape(*lead, *found.shape[1:]).astype(arguments[0].dtype)
+
     def shapes(q: Any, *trailing: tuple[int, ...]) -> tuple[Any, ...]:
         return tuple(jax.ShapeDtypeStruct((*q.shape[:-1], *one), q.dtype) for one in trailing)
 
@@ -83,12 +89,21 @@ def _differentiable(core: ArrayDynamics) -> Callable[[Any, Any, Any], Any]:
         shape = shapes(q, (nu,), (nu, nq), (nu, nu), (nu, nu))
         return jax.pure_callback(jacobians, shape, q, u, third, vmap_method="broadcast_all")
 
+    @jax.custom_jvp
+    def differentiate_twice(q: Any, u: Any, third: Any) -> Any:
+        size = nq + 2 * nu
+        return jax.pure_callback(second, *shapes(q, (nu, size, size)), q, u, third, vmap_method="broadcast_all")
+
+    @differentiate_twice.defjvp
+    def _(primals: Any, tangents: Any) -> Any:
+        raise NotImplementedError("functions of mobod.jax have first and second derivatives, and no third ones")
+
     @differentiate.defjvp
     def _(primals: Any, tangents: Any) -> Any:
-        raise NotImplementedError(
-            "functions of mobod.jax have first derivatives, and no second ones; "
-            "system.calc_forward_dynamics_second_derivatives(state, ...) has these"
-        )
+        found, change = differentiate(*primals), jnp.concatenate(tangents, axis=-1)
+        by = jnp.einsum("...ijk,...k->...ij", differentiate_twice(*primals), change)
+        of_value = jnp.einsum("...ij,...j->...i", jnp.concatenate(found[1:], axis=-1), change)
+        return found, (of_value, by[..., :nq], by[..., nq : nq + nu], by[..., nq + nu :])
 
     @compute.defjvp
     def _(primals: Any, tangents: Any) -> Any:

@@ -19,7 +19,8 @@ import pytest
 import mobod as mb
 from mobod.algebra import mirrors, object_access, object_layout
 from mobod.compiling import kernels
-from mobod.tree import inverse_dynamics, inverse_dynamics_derivatives, mass_matrix, realize
+from mobod.derivative import sweep
+from mobod.tree import inverse_dynamics, mass_matrix, realize
 
 SEED = int(os.environ.get("MOBOD_TEST_SEED", "20261128"))
 
@@ -91,7 +92,7 @@ def every_kernel():
 
 
 def test_another_number_of_arguments_is_an_error():
-    largest = inverse_dynamics.calc_missing_force, inverse_dynamics_derivatives.calc_accelerations_derivatives
+    largest = inverse_dynamics.calc_missing_force, sweep.calc_accelerations_derivatives
     assert {*largest, mass_matrix.multiply_by_m_inv, realize.realize_at} < set(every_kernel())
     for kernel in every_kernel():
         code, count = kernel.load(), kernel.python.__code__.co_argcount

@@ -175,7 +175,8 @@ def test_setup_files_of_opensims_tool_are_what_they_say(folder, leg, swing):
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ("StaticOptimization", "MuscleAnalysis", "the analysis StaticOptimization is known; there is none"),
+        ("StaticOptimization", "MuscleAnalysis", "is a setup of AnalyzeTool: use mobod analyze"),
+        ("StaticOptimization", "Kinematics", "of an AnalyzeTool, StaticOptimization and MuscleAnalysis"),
         (">3</activation_exponent>", ">three</activation_exponent>", "<activation_exponent> is a number, not 'three'"),
         ("reserves.xml", "nowhere.xml", "nowhere.xml"),
     ],
@@ -192,3 +193,47 @@ def test_an_actuator_that_is_none_of_a_coordinate_is_refused_by_name(folder, cap
     (folder / "reserves.xml").write_text(RESERVES.format(actuators='<PointActuator name="FX"/>'))
     assert main(["so", "so.xml", "--output", "a.sto"]) == 2
     assert "reserves.xml:1: PointActuator 'FX' is no CoordinateActuator" in capsys.readouterr().err
+
+
+def test_tendons_that_stretch(leg, swing):
+    """Forces are those of fibers behind tendons as long as the forces make them; stiff tendons are rigid ones."""
+    found = mb.static_optimization(leg, swing, reserve=50.0, passive_force=True, tendon_compliance=True)
+    rigid = mb.static_optimization(leg, swing, reserve=50.0, passive_force=True)
+    name = max(found.activations.labels, key=lambda one: found.activations[one].mean())
+    muscle = leg.muscles[name]
+    lengths, speeds, motion = [], [], mb.inverse_dynamics(leg, swing)
+    for q, u in zip(motion.q, motion.u, strict=True):
+        state = leg.default_state()
+        state.q, state.u = q, u
+        leg.system.realize(state, mb.Stage.VELOCITY)
+        lengths.append(muscle.get_length(state))
+        speeds.append(muscle.get_lengthening_speed(state))
+    stretch, slack = np.zeros(len(lengths)), muscle.get_default_tendon_slack_length()
+    for _ in range(60):  # of this muscle alone, at the activations found, by bisection on its own curve
+        shorter = np.array(lengths) - stretch
+        slower = np.array(speeds) - np.gradient(stretch, found.time)
+        active, passive = muscle.calc_rigid_tendon_forces(shorter, slower)
+        force = (found.activations[name] * active + passive) / muscle.get_default_max_isometric_force()
+        low, high = np.zeros(len(lengths)), np.full(len(lengths), 0.1)
+        for _ in range(50):
+            middle = 0.5 * (low + high)
+            above = muscle.tendon_force_length(1.0 + middle) > force
+            low, high = np.where(above, low, middle), np.where(above, middle, high)
+        stretch += 0.5 * (slack * middle - stretch)
+    assert_allclose(found.forces[name], found.activations[name] * active, rtol=1e-3, atol=0.01)
+    assert np.abs(found.activations[name] - rigid.activations[name]).max() > 1e-4
+    assert stretch.max() > 1e-4
+
+
+def test_the_pennation_angle_of_opensim_is_there_to_repeat_old_results(leg, swing):
+    """Muscles without pennation are as they were; others pull with another cosine."""
+    ours = mb.static_optimization(leg, swing, reserve=50.0)
+    theirs = mb.static_optimization(leg, swing, reserve=50.0, as_opensim=True)
+    change = {name: np.abs(ours.activations[name] - theirs.activations[name]).max() for name in ours.activations.labels}
+    assert max(change.values()) > 1e-6, change
+    # cos phi by the length and by the normalized length, which is ten times it or so: the wrong one is nearly 1
+    name = max((one for one in leg.muscles), key=lambda one: leg.muscles[one].get_default_pennation_angle_at_optimal())
+    active = ours.forces[name] / ours.activations[name]
+    wrong = theirs.forces[name] / theirs.activations[name]
+    assert (wrong > active).all()
+    assert_allclose(wrong / active, 1.0 / np.cos(leg.muscles[name].get_default_pennation_angle_at_optimal()), rtol=0.1)

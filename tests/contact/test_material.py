@@ -14,7 +14,7 @@ Material = mb.contact.Material
 
 def test_what_is_not_given():
     steel = Material(2e11)
-    assert dataclasses.astuple(steel) == (2e11, 0.0, 0.0, 0.0, 0.0)
+    assert dataclasses.astuple(steel) == (2e11, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
     assert Material(1e6, 0.5, 0.9).dynamic_friction == 0.9
     assert Material(1e6, 0.5, 0.9, 0.0).dynamic_friction == 0.0
     assert Material(1e6, 0.5, 0.9, 0.8, 0.1) == Material(

@@ -458,3 +458,40 @@ def test_states_of_an_ensemble_have_memories_and_noise_of_their_own():
     ensemble.step(4 * T, fixed_step_size=T)
     alone = run(system, time=4 * T, method="RungeKuttaMerson", fixed_step_size=T)
     np.testing.assert_allclose(ensemble.q[0], alone.state.q, atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda forces: mb.control.PD(forces, [0.0], kp=1.0, kd=1.0, sample_time=0.01),
+        lambda forces: mb.control.ComputedTorque(forces, 0.0, kp=1.0, kd=1.0, sample_time=0.01),
+        lambda forces: mb.control.StateFeedback(forces, gains=np.zeros((1, 2)), q=[0.0], sample_time=0.01),
+    ],
+)
+def test_what_is_no_force_subsystem_is_refused(make):
+    system, _ = mb.examples.double_pendulum.build()
+    for wrong in (None, system, system.matter):
+        with pytest.raises(TypeError, match="GeneralForceSubsystem"):
+            make(wrong)
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        ({"path": [[0.0, 0.0]]}, "two or more"),
+        ({"path": [[0.0, 0.0], [0.0, 0.0]]}, "another one than that before"),
+        ({"speed": 0.0}, "speed of a Driver"),
+        ({"wheelbase": -1.0}, "wheelbase of a Driver"),
+        ({"steering_gains": (1.0,)}, "two finite numbers"),
+        ({"steering_gains": (1.0, np.nan)}, "two finite numbers"),
+        ({"speed_gain": np.nan}, "speed_gain of a Driver"),
+    ],
+)
+def test_what_no_driver_follows_is_refused(change, says):
+    system, _ = mb.examples.double_pendulum.build()
+    body, forces = system.matter.bodies[1], system.forces
+    before = forces.get_num_forces()
+    given = {"path": [[0.0, 0.0], [1.0, 0.0]], "speed": 1.0, "wheelbase": 1.0, "steering": [(body, 0)], "driven": [], **change}
+    with pytest.raises((ValueError, mb.ModelError), match=says):
+        mb.control.Driver(forces, body, given.pop("path"), given.pop("speed"), **given)
+    assert forces.get_num_forces() == before

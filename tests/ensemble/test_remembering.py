@@ -184,10 +184,10 @@ def test_implicit_methods_remember_as_each_state_alone():
 
 
 def test_what_python_remembers_goes_on_from_call_to_call():
-    """A measure with a history makes Python find all of them."""
+    """A measure of Python's makes Python find all of them."""
     system, _ = mb.examples.double_pendulum.build()
     matter = system.matter
-    angle = mb.measure.Coordinate(matter, matter.bodies[1], 0)
+    angle = mb.measure.Function(matter, lambda state: matter.bodies[1].get_one_q(state, 0), mb.Stage.MODEL)
     late, most = mb.measure.Delay(matter, angle, 0.03), mb.measure.Maximum(matter, angle)
     ensemble = mb.Ensemble(system, 2, state=system.realize_topology())
     ensemble.q = [[0.5, 0.0], [1.0, 0.0]]

@@ -68,7 +68,11 @@ def test_outside_it_goes_on_or_stays():
 @pytest.mark.parametrize(
     "arguments, error, message",
     [
-        ((X, X, "cubic"), ValueError, "interpolation of a Table must be one of 'smooth', 'linear', 'monotone'; it is 'cubic'"),
+        (
+            (X, X, "cubic"),
+            ValueError,
+            "interpolation of a Table must be one of 'smooth', 'not-a-knot', .*; it is 'cubic'",
+        ),
         ((X, X, "linear", "clamp"), ValueError, "outside of a Table must be one of"),
         ((X, X[:4]), ValueError, "y of a Table"),
         ((X[::-1], X), mb.ModelError, "must increase"),
@@ -200,7 +204,8 @@ def test_another_table_is_another_function():
 
 
 def test_a_function_in_python_is_refused_in_words():
-    inner = mb.function.Custom(lambda x: x * x)
+    known = {"slope": 2.0}
+    inner = mb.function.Custom(lambda x: known["slope"] * x)
 
     def force(t, X, V, q, u, parameters):
         return (), ((inner(q[0][0]),),)

@@ -14,6 +14,8 @@ from mobod import integrator as kinds
 
 each = pytest.mark.parametrize("kind", EXPLICIT, ids=lambda kind: kind.__name__)
 X = mb.Transform
+#: These have tests of their own with a car and a peptide.
+OF_WHEELS_AND_ATOMS = {F.MagicFormulaTyre, F.BrushTyre, F.Nonbonded}
 
 
 def every_force(interpreted=False):
@@ -60,7 +62,12 @@ def every_force(interpreted=False):
     F.HuntCrossley(forces, [plane, (ball, mb.contact.Surface(mb.contact.Sphere(0.3), soft))])
     vertices, faces = mb.decoration.Brick((0.3, 0.3, 0.3)).calc_mesh()
     F.ElasticFoundation(forces, [plane, (ball, mb.contact.Surface(mb.contact.TriangleMesh(vertices, faces), soft))])
-    assert {type(forces.get_force(i)) for i in range(forces.get_num_forces())} == set(F.KINDS)
+    F.MobilityTorsion(forces, one, 0, 0.4, 3.0, 0.2)
+    F.Motor(forces, one, 0, mb.function.Polynomial([-0.5, 0.3]), ratio=1.5)
+    F.CableSpring(
+        forces, F.transmission.StraightPath(forces, [([(ground, (1, 0, 0)), (two, (0, 0, 0.1))], 1.0)]), 2.0, 0.9, 0.1
+    )
+    assert {type(forces.get_force(i)) for i in range(forces.get_num_forces())} == set(F.KINDS) - OF_WHEELS_AND_ATOMS
     if interpreted:
         F.Custom(forces, models.Nothing())
     state = system.realize_topology()

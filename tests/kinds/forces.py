@@ -61,6 +61,15 @@ def frame(v):
     return mb.Transform(mb.Rotation.about_axis(0.3, (1, 2, 3)), v())
 
 
+def nonbonded(model, v, cutoff):
+    """Six atoms on three bodies, too far apart for repulsion to matter."""
+    bodies = [model.pin, model.free, model.pin, model.free, 0, 0]
+    places = [3.0 * v() for _ in bodies]
+    settings = {"excluded": [(0, 1)], "scaled": [(2, 3), (5, 0)]}
+    numbers = {"sigma": [0.1] * 6, "epsilon": [0.5, 1.0] * 3, "charges": [1.0, -0.5, 0.3] * 2}
+    return F.Nonbonded(model.forces, bodies, places, **numbers, coulomb=1.0, cutoff=cutoff, **settings)
+
+
 def octahedron():
     """A mesh of eight faces, outward."""
     if not hasattr(C, "TriangleMesh"):
@@ -91,6 +100,12 @@ RUBBER = mb.contact.Material(20.0, 0.4, static_friction=0.9, dynamic_friction=0.
 SMOOTH = {"constant_contact_force": 0.01, "hertz_smoothing": 2.0, "hunt_crossley_smoothing": 3.0}
 SOFT = {"shape_parameters": (0.0, 3.0, 1.5), "max_normal_force": 20.0, "friction_elasticity": 3.0, "friction_viscosity": 0.8}
 SOFT |= {"normal_viscosity": 0.1, "settle_velocity": 2.0, "relaxation_time": 0.4}
+
+ROLLS = {"center": (0.1, 0.2, 0.3), "axis": (0.6, 0.8, 0), "road_frame": mb.Transform((0.1, 0.2, -0.3)), "grip": 0.8}
+ROLLS |= {"radius": 2.5, "stiffness": 30.0, "damping": 0.2}
+BRISTLES = {"longitudinal_stiffness": 20.0, "cornering_stiffness": 30.0, "friction": 0.9, "half_length": 0.3}
+TYRE = mb.examples.car.TYRE | {"UNLOADED_RADIUS": 3.0, "FNOMIN": 20.0, "VERTICAL_STIFFNESS": 20.0, "VERTICAL_DAMPING": 0.3}
+TYRE |= {"LONGITUDINAL_STIFFNESS": 300.0, "LATERAL_STIFFNESS": 200.0}
 
 FORCES = Records(
     "force",
@@ -184,6 +199,34 @@ FORCES = Records(
         feeds=False,
         begin=None,
         reference=SIMBODY,
+    ),
+    Force(
+        kind=F.MobilityTorsion,
+        elements=[
+            lambda model, v: F.MobilityTorsion(model.forces, model.pin, 0, 1.3, 3.0, 0.4),
+            lambda model, v: F.MobilityTorsion(model.forces, model.free, 2, 1.3, 2.0, 0.1, name="torsion of a quaternion"),
+        ],
+        parameters={"amplitude": 0.7, "periodicity": 2.0, "phase": -0.4},
+        apart={},
+        falls_to=Stage.MODEL,
+        conservative=True,
+        feeds=False,
+        begin=None,
+        reference="the energy that its docstring gives, of which the force is the slope",
+    ),
+    Force(
+        kind=F.Nonbonded,
+        elements=[
+            lambda model, v: nonbonded(model, v, None),
+            lambda model, v: nonbonded(model, v, 9.0),
+        ],
+        parameters={},
+        apart={},
+        falls_to=Stage.MODEL,
+        conservative=True,
+        feeds=False,
+        begin=None,
+        reference="tests/molecule/test_molecules.py: OpenMM, and the law in NumPy",
     ),
     Force(
         kind=F.MobilityLinearSpring,
@@ -432,6 +475,19 @@ FORCES = Records(
         reference="MuJoCo, in tests/importer/mjcf",
     ),
     Force(
+        kind=F.CableSpring,
+        elements=[
+            lambda model, v: F.CableSpring(model.forces, straight_path(model, v), 4.0, 0.5, 0.2),
+        ],
+        parameters={"stiffness": 3.5, "damping": 0.6, "dissipation": 0.4},
+        apart={},
+        falls_to=Stage.MODEL,
+        conservative=True,
+        feeds=False,
+        begin=None,
+        reference="Simbody 3.7, in tests/force/test_cables.py",
+    ),
+    Force(
         kind=F.GravityCompensation,
         elements=[lambda model, v: F.GravityCompensation(model.forces, {model.pin: 1.0, model.free: 0.4}, v())],
         parameters={"gravity_vector": (1, 2, 3)},
@@ -456,6 +512,51 @@ FORCES = Records(
         feeds=True,
         begin=None,
         reference="MuJoCo, in tests/importer/mjcf",
+    ),
+    Force(
+        kind=F.BrushTyre,
+        elements=[lambda model, v: F.BrushTyre(model.forces, model.free, 3.0, 20.0, 0.3, **BRISTLES, center=0.1 * v())],
+        parameters=ROLLS
+        | {"friction": 0.7, "longitudinal_stiffness": 30.0, "cornering_stiffness": 20.0}
+        | {"half_length": 0.2, "rolling_resistance": 0.03},
+        apart={},
+        falls_to=Stage.MODEL,
+        conservative=False,
+        feeds=True,
+        begin=None,
+        reference="closed forms in test_tyres.py",
+    ),
+    Force(
+        kind=F.Motor,
+        elements=[
+            lambda model, v: F.Motor(model.forces, model.pin, 0, mb.function.Sinusoid(2.0, 1.0, 0.3), ratio=1.5),
+            lambda model, v: F.Motor(
+                model.forces,
+                model.free,
+                4,
+                mb.function.Polynomial([-0.5, 2.0]),
+                throttle=-0.7,
+                duty_cycle=mb.function.Sinusoid(1.0, 2.0, 1.0),
+            ),
+        ],
+        parameters={"throttle": 0.6, "ratio": 2.0},
+        apart={},
+        falls_to=Stage.MODEL,
+        conservative=False,
+        feeds=True,
+        begin=None,
+        reference="closed forms in test_machines.py",
+    ),
+    Force(
+        kind=F.MagicFormulaTyre,
+        elements=[lambda model, v: F.MagicFormulaTyre(model.forces, model.free, TYRE, center=0.1 * v())],
+        parameters=ROLLS,
+        apart={},
+        falls_to=Stage.MODEL,
+        conservative=False,
+        feeds=True,
+        begin=None,
+        reference="the formula written out again in test_tyres.py",
     ),
     Force(
         kind=F.EllipsoidDrag,

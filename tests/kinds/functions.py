@@ -68,6 +68,15 @@ def of_points(kind, least):
     return samples
 
 
+def pieces(rng):
+    """Smooth ones, of many pieces and of one, since tests look at derivatives at the joints."""
+    from scipy.interpolate import CubicSpline
+
+    x = np.cumsum(rng.uniform(0.3, 1.0, 8)) - 3.0
+    through = CubicSpline(x, rng.normal(size=8))
+    return [fn.PiecewisePolynomial(through.c, x), fn.PiecewisePolynomial(rng.normal(size=(4, 1)), x[:2])]
+
+
 def multiples(rng):
     x = np.cumsum(rng.uniform(0.3, 1.0, 7)) - 2.5
     cores = [fn.Linear(rng.normal(size=3)), fn.Sinusoid(*rng.normal(size=3)), fn.SimmSpline(x, rng.normal(size=7))]
@@ -86,10 +95,21 @@ def tables(rng):
     return [*found, fn.Table((x, y), around, periodic=(True, False)), fn.Table((x[:2], y), grid[:2])]
 
 
+def polynomials(rng):
+    """Of one argument and of several, which have kernels of their own."""
+    return [fn.MultivariatePolynomial(rng.normal(size=size), n, order) for n, order, size in ((1, 3, 4), (2, 2, 6), (3, 2, 10))]
+
+
 def joints_of_table(f):
-    """Of a periodic one in the periods that are tried, too."""
+    """Of a periodic one in the periods that are tried, too, but where derivatives jump: rounding says on which side one is."""
     return tuple(
-        np.concatenate([x + k * (x[-1] - x[0]) for k in (range(-9, 10) if wraps else (0,))])
+        (
+            x[1:-1]
+            if f._interpolation in ("linear", "monotone")
+            else np.concatenate([x + k * (x[-1] - x[0]) for k in range(-9, 10)])
+        )
+        if wraps
+        else x
         for x, wraps in zip(f._axes, f._periods, strict=True)
     )
 
@@ -111,7 +131,9 @@ FUNCTIONS = Records(
     Function(kind=fn.Expression, samples=expressions, joints=None),
     Function(kind=fn.PiecewiseLinear, samples=of_points(fn.PiecewiseLinear, 2), joints=lambda f: f._x),
     Function(kind=fn.PiecewiseConstant, samples=of_points(fn.PiecewiseConstant, 1), joints=lambda f: f._x),
+    Function(kind=fn.PiecewisePolynomial, samples=pieces, joints=lambda f: f._x),
     Function(kind=fn.Table, samples=tables, joints=joints_of_table),
+    Function(kind=fn.MultivariatePolynomial, samples=polynomials, joints=None),
     Function(kind=fn.Multiplier, samples=multiples, joints=lambda f: getattr(f._function, "_x", [9.0])),
 )
 

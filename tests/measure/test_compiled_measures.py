@@ -185,7 +185,7 @@ def test_angles_in_place_of_quaternions_keep_what_is_remembered():
 
 def test_what_cannot_be_compiled_is_left_to_python():
     for make in (
-        lambda m: measure.Integrate(m, measure.Delay(m, measure.Time(m), 0.1)),
+        lambda m: measure.Delay(m, measure.Function(m, lambda state: state.time, Stage.TIME), 0.1),
         lambda m: measure.Maximum(m, measure.Variable(m, Stage.DYNAMICS, 1.0)),
         lambda m: measure.Integrate(m, measure.Constant(None, 2.0)),
     ):

@@ -14,9 +14,12 @@ M = mb.muscle
 #: Written by ``tests/reference/generate_muscles.py`` from OpenSim's wheel.
 REFERENCE = json.loads((Path(__file__).parents[1] / "reference" / "muscles.json").read_text())
 KINDS = {"Millard2012EquilibriumMuscle": M.Millard2012Equilibrium, "Thelen2003Muscle": M.Thelen2003}
-KINDS |= {"DeGrooteFregly2016Muscle": M.DeGrooteFregly2016}
+KINDS |= {"DeGrooteFregly2016Muscle": M.DeGrooteFregly2016, "RigidTendonMuscle": M.RigidTendon}
+KINDS |= {"Schutte1993Muscle_Deprecated": M.Schutte1993}
 #: OpenSim's names of what has another name here.
 NAMES = {
+    "activation1": "activation_rise",
+    "activation2": "activation_fall",
     "FmaxTendonStrain": "tendon_strain_at_max_isometric_force",
     "Af": "force_velocity_shape",
     "Flen": "max_lengthening_force",
@@ -34,7 +37,8 @@ def hanging(kind, number=1, **settings):
     muscles = []
     for _ in range(number):
         path = mb.force.transmission.StraightPath(forces, [([(matter.ground, (0, 0, 0)), (weight, (0, 0, 0))], 1.0)])
-        own = {"pennation_angle_at_optimal": 0.2, "default_activation": 0.2, "default_excitation": 0.6} | settings
+        own = {"pennation_angle_at_optimal": 0.2, "default_excitation": 0.6} | settings
+        own |= {} if kind is M.RigidTendon else {"default_activation": 0.2}
         muscles.append(kind(forces, path, 1000.0 / number, 0.1, 0.2, **own))
     state = system.realize_topology()
     weight.set_length(state, 0.3)
@@ -93,6 +97,9 @@ def test_contraction_is_that_of_opensim(kind):
         fastest = parameters["max_contraction_velocity"] * parameters["optimal_fiber_length"]
         if abs(case["found"]["fiber_velocity"]) > 1e3 * fastest:
             continue
+        if kind == "RigidTendonMuscle":  # there it is the speed of the path, here the rate of the fiber's length
+            is_taut = given["length"] > parameters["tendon_slack_length"]
+            case["found"]["fiber_velocity"] *= is_taut * math.cos(case["found"]["pennation_angle"])
         scales = {"fiber_length": 1.0, "pennation_angle": 1.0, "fiber_velocity": fastest}
         for name, value in case["found"].items():
             found = getattr(muscle, f"get_{name}")(state)
@@ -103,7 +110,7 @@ def test_contraction_is_that_of_opensim(kind):
         assert_allclose(20.0 * (state.u_dot[0] - 9.8), -muscle.get_tendon_force(state), atol=1e-9 * strength)
 
 
-@pytest.mark.parametrize("kind", M.KINDS)
+@pytest.mark.parametrize("kind", [kind for kind in M.KINDS if kind is not M.RigidTendon])
 def test_equilibrium_balances_fiber_and_tendon(kind):
     """At activations from the least to 1 and from short to long, the fiber stands still."""
     system, state, weight, (muscle,) = hanging(kind)
@@ -130,10 +137,18 @@ def test_what_has_no_equilibrium_is_named_and_the_state_stays():
         muscle.equilibrate(system.realize_topology())
 
 
-@pytest.mark.parametrize("settings", [{}, {"ignore_tendon_compliance": True}])
-def test_energy_balances(settings):
+@pytest.mark.parametrize(
+    ("kind", "settings"),
+    [
+        (M.Millard2012Equilibrium, {}),
+        (M.Millard2012Equilibrium, {"ignore_tendon_compliance": True}),
+        (M.RigidTendon, {}),
+        (M.Schutte1993, {}),
+    ],
+)
+def test_energy_balances(kind, settings):
     """Kinetic and potential energy change by what fibers do and lose."""
-    system, state, _, (muscle,) = hanging(M.Millard2012Equilibrium, **settings)
+    system, state, _, (muscle,) = hanging(kind, **settings)
     muscle.equilibrate(state)
     trajectory = mb.simulate(system, state, 0.3, accuracy=1e-9, audit="steps")
     audit = trajectory.audit
@@ -193,7 +208,7 @@ def test_wrong_input_is_refused(kind):
         {"tendon_slack_length": math.nan},
         {"pennation_angle_at_optimal": 1.6},
         {"max_contraction_velocity": 0.0},
-        {"default_activation": 1.5},
+        *([] if kind is M.RigidTendon else [{"default_activation": 1.5}]),
     ):
         with pytest.raises(mb.ModelError, match=next(iter(wrong))):
             kind(system.forces, path, **wrong)
@@ -215,6 +230,55 @@ def test_curves_that_cannot_be_are_refused():
         M.FiberForceLengthCurve(strain_at_one_norm_force=-0.1)
     with pytest.raises(mb.ModelError, match="do not meet in between"):
         M.ForceVelocityCurve(isometric_slope=0.5)
+    spline = mb.function.SimmSpline
+    system, _, _, (muscle,) = hanging(M.Thelen2003)
+    with pytest.raises(mb.ModelError, match=r"active_force_length has 40 points; there is room for 31"):
+        M.RigidTendon(system.forces, muscle.get_path(), active_force_length=spline(range(40), [1.0] * 40))
+    with pytest.raises(TypeError, match="tendon_force_strain is a curve of cubic or straight pieces"):
+        M.Schutte1993(system.forces, muscle.get_path(), tendon_force_strain=mb.function.Sinusoid(1, 1))
     with pytest.raises(TypeError, match="tendon_force_length"):
         system, _, _, (muscle,) = hanging(M.Thelen2003)
         M.Millard2012Equilibrium(system.forces, muscle.get_path(), tendon_force_length=lambda x: x)
+
+
+def test_an_excitation_is_a_function_of_time():
+    """The muscle of a function of time goes as one whose excitation is set; a constant is added; derivatives know it."""
+    ramp = mb.function.PiecewiseLinear([0.0, 0.1, 0.2], [0.1, 0.7, 0.7])
+    system, state, _, (muscle,) = hanging(M.Millard2012Equilibrium)
+    muscle.set_excitation_function(ramp)
+    state = system.realize_topology()
+    muscle.set_excitation(state, 0.0)
+    state.q, state.time = [0.3], 0.05
+    system.realize(state, mb.Stage.POSITION)
+    muscle.equilibrate(state)
+    system.realize(state)
+    assert_allclose(muscle.calc_excitation(state), 0.4)
+    rate = muscle.get_state_variable_derivative(state, "activation")
+    other, same, _, (plain,) = hanging(M.Millard2012Equilibrium)
+    plain.set_excitation(same, 0.4)
+    same.q, same.z = state.q, state.z
+    other.realize(same)
+    assert_allclose(rate, plain.get_state_variable_derivative(same, "activation"), rtol=1e-14)
+    muscle.set_excitation(state, 0.1)
+    assert_allclose(muscle.calc_excitation(state), 0.5)
+    # the midpoint rule of the activation alone
+    state.time = 0.0
+    muscle.set_excitation(state, 0.0)
+    run = mb.simulate(system, state, 0.1, accuracy=1e-9, report_interval=0.05)
+    ends = run.states[-1].z[0]
+    a, n = float(state.z[0]), 20000
+    for k in range(n):  # midpoint rule of the activation's own equation
+
+        def slope(t, a):
+            e, scale = float(ramp.calc_value([t])), 0.5 + 1.5 * a
+            return (e - a) / (0.010 * scale if e > a else 0.040 / scale)
+
+        t, h = 0.1 * k / n, 0.1 / n
+        a += h * slope(t + 0.5 * h, a + 0.5 * h * slope(t, a))
+    assert_allclose(ends, a, rtol=1e-6)
+    with pytest.raises(ValueError, match="function of time alone"):
+        muscle.set_excitation_function(mb.function.Expression("x + y", ["x", "y"]))
+    with pytest.raises(TypeError, match="function of time"):
+        muscle.set_excitation_function(0.3)
+    muscle.set_excitation_function(None)
+    assert muscle.get_excitation_function() is None

@@ -164,6 +164,31 @@ def test_lanes_and_tangents_are_those_of_a_state(leg, rng):
             assert_allclose(own[:, k], (sides[0] - sides[1]) / (2.0 * h), rtol=2e-5, atol=1e-4)
 
 
+def test_taut_paths_are_smooth_and_opensims_where_those_are_shortest(leg):
+    """OpenSim's are on spheres and cylinders (1e-4: its tolerance of 0.1 degrees), and nearly on ellipsoids."""
+    model, theirs = mb.load_osim(leg, wrapping="geodesic"), mb.load_osim(leg)
+    other = theirs.default_state()
+    for state in poses(model, np.random.default_rng(1), 10):
+        other.q = state.q
+        theirs.system.realize(other, mb.Stage.POSITION)
+        near, h = state.copy(), 1e-6
+        for name, muscle in model.muscles.items():
+            length, rate = muscle.get_length(state), muscle.get_lengthening_speed(state)
+            if name in ("cylinder", "sphere", "ellipsoid", "axial", "midpoint", "moving"):
+                difference = length - theirs.muscles[name].get_length(other)
+                assert -3e-4 < difference < (1e-9 if name in ("cylinder", "sphere", "moving") else 1e-6), name
+            if "torus" in name:
+                continue  # hollow along the path
+            sides = []
+            for sign in (1.0, -1.0):
+                near.q = state.q + sign * h * state.u
+                model.system.realize(near, mb.Stage.POSITION)
+                sides.append(muscle.get_length(near))
+            assert_allclose((sides[0] - sides[1]) / (2.0 * h), rate, rtol=1e-6, atol=1e-7, err_msg=name)
+    with pytest.raises(ValueError, match="'opensim' or 'geodesic', not 'taut'"):
+        mb.load_osim(leg, wrapping="taut")
+
+
 def test_points_of_pictures_lie_on_the_path(leg, rng):
     """A bend's polygon is a little shorter than the bend, and begins and ends at the muscle's ends."""
     model = mb.load_osim(leg)

@@ -51,10 +51,11 @@ def compress(source: Path, target: Path) -> None:
 
 
 def generate_alone(what: str, scratch: str, keep: Path | None) -> None:
-    """What are no cases of `reader`, measures, simulations and contact: ``generate_WHAT.cpp`` writes ``WHAT.json.gz``."""
+    """What are no cases of `reader`, measures, contact and so on: ``generate_WHAT.cpp`` writes ``WHAT.json.gz``."""
     program, written = Path(scratch, f"generate_{what}"), Path(scratch, f"{what}.json")
     compile_generator(program, f"generate_{what}.cpp")
-    if subprocess.run([str(program), str(written)], check=False).returncode:
+    # Simbody 3.7 says much about cables
+    if subprocess.run([str(program), str(written)], check=False, stdout=subprocess.DEVNULL).returncode:
         sys.exit(f"the generator of {what} failed; {what}.json.gz is as it was")
     compress(written, HERE / f"{what}.json.gz")
     if keep:
@@ -72,6 +73,7 @@ def main() -> None:
         generate_alone("measures", scratch, keep)
         generate_alone("simulations", scratch, keep)
         generate_alone("contact", scratch, keep)
+        generate_alone("cables", scratch, keep)
 
 
 def regenerate(source: str, folder: Path, keep: Path | None) -> None:

@@ -120,7 +120,8 @@ def bench(case):
 def plain_model(state, points):
     """What laws read and write, as arrays, for so many points."""
     names = (
-        "force_numbers force_first_number surface_first_number surface_body surface_kind V_GB p_GB body_forces work_e".split()
+        "force_numbers force_first_number force_integers force_first_integer surface_first_number surface_body surface_kind "
+        "V_GB p_GB body_forces work_e".split()
     )
     model = types.SimpleNamespace(**{name: np.array(getattr(state.record, name)) for name in names})
     model.contact_point, model.contact_sum = np.zeros((points, 32)), np.zeros((1, 32))

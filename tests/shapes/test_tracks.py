@@ -106,6 +106,41 @@ def test_muscles_of_a_model_are_drawn_through_their_points():
             assert np.abs(lines.reshape(-1, 3) - place).max(axis=1).min() < 1e-12
 
 
+def test_muscles_have_the_colour_of_their_activation():
+    """Over a motion each is in one colour at a time, from blue to red; states of other activations have other colours."""
+    from mobod.importer.named_models import find_examples
+    from mobod.shapes.tracks import ACTIVE, RESTING, calc_tracks, color_of, find_tracks
+
+    assert color_of(0.0) == RESTING
+    assert color_of(1.0) == ACTIVE
+    model = mb.load_osim(find_examples()["leg6dof9musc"])
+    state = model.default_state()
+    soleus = model.muscles["soleus_r"]
+    states = []
+    for activation in (0.0, 0.5, 1.0):
+        soleus.set_state_variable(state, "activation", activation)
+        states.append(state.copy())
+    tracks = {one.color: one for one in find_tracks(model.system, states) if one.name == "muscles"}
+    assert set(tracks) == {color_of(a) for a in (0.0, 0.5, 1.0)}
+    there = [np.isfinite(tracks[color_of(a)].stations[:, :, 0]).sum(axis=1) for a in (0.0, 0.5, 1.0)]
+    ends = 2 * len(soleus.calc_lines(realized(model, states[0])))
+    assert (there[1] == [0, ends, 0]).all()
+    assert (there[2] == [0, 0, ends]).all()
+    assert there[0][0] == there[0][1] + ends == there[0][2] + ends
+    motion = mb.Trajectory(
+        time=np.array([0.0, 1.0]), q=np.array([state.q] * 2), u=np.array([state.u] * 2), system=model.system,
+        z=np.array([states[0].z, states[2].z]), energy=np.zeros(2),
+        coordinate_names=[*model.coordinates], speed_names=[*model.speeds], state=states[0],
+    )  # fmt: skip
+    seen = {one.color for one in calc_tracks(motion, np.linspace(0.0, 1.0, 9)) if one.name == "muscles"}
+    assert len(seen) == 9
+
+
+def realized(model, state):
+    model.system.realize(state, mb.Stage.POSITION)
+    return state
+
+
 def test_motions_of_inverse_kinematics_show_both_kinds_of_markers():
     from mobod.importer.named_models import find_examples
 

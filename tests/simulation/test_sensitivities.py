@@ -5,7 +5,7 @@ import pytest
 
 import mobod as mb
 from mobod.algebra import where
-from mobod.system.variations import Directions
+from mobod.system.forward_sensitivities import Directions
 
 #: Of runs whose differences are taken.
 FINE = 1e-12

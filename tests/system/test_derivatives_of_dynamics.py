@@ -14,7 +14,7 @@ import mobod as mb
 from kinds.constraints import OF_BODIES, Pair, Tree
 from kinds.forces import elements, realized_with_all, tree
 from mobod import Stage
-from mobod.tree.forward_dynamics_derivatives import LONGEST
+from mobod.derivative.products import LONGEST
 
 DIFFERENCE = 1e-7
 
@@ -640,7 +640,7 @@ def assert_ensemble_has_those_of_its_states(states, close, tolerance=1e-9):
 
 
 def test_ensembles_have_those_through_all_that_acts(make, close):
-    """Of every force, of constraints of coordinates and of time, and of motions: see `batch_tangents`."""
+    """Of every force, of constraints of coordinates and of time, and of motions: see `batch_element_derivatives`."""
     model, _, state = realized_with_all(make)
     assert_ensemble_has_those_of_its_states([state, model.randomize(state=state.copy())], close)
     tree = Tree()

@@ -119,6 +119,51 @@ def test_mobilizers_with_forces_and_their_frames(make, close):
     Changes(make.rng, state, [*made, model.gravity, *model.bodies[1:]], model.bodies[1:]).assert_derivatives(state, close)
 
 
+def test_ensembles_have_those_of_their_states(make, close):
+    """Through a constraint and a motion, by numbers that states have of their own and by others; to the bit for any n."""
+    model = make.tree(5, [mb.mobilizer.Free, mb.mobilizer.Pin, mb.mobilizer.Universal])
+    a, b, c = model.bodies[1:4]
+    spring = mb.force.TwoPointLinearSpring(model.forces, a, make.vector(), b, make.vector(), 20.0, 0.4, name="spring")
+    rod = mb.constraint.Rod(model.matter.ground, make.vector(), c, make.vector(), 1.5)
+    driven = next(body for body in model.bodies if type(body).__name__ == "Universal")
+    mb.motion.Sinusoid(driven, mb.Motion.Level.ACCELERATION, 0.8, 2.0, 0.3)
+    model.made()
+    names = [f"{rod.name}.rod_length", "spring.stiffness", "spring.station1", f"{driven.name}.motion.amplitude"]
+    names += [f"{a.name}.{one}" for one in ("mass", "com", "inertia", "inboard_frame", "rotor_inertia")]
+    states = [model.randomize(state=model.state.copy()) for _ in range(9)]
+    own = {spring.set_stiffness: make.rng.uniform(1.0, 2.0, 9), a.set_inboard_frame: [make.frame() for _ in states]}
+    for set_own, values in own.items():
+        for state, value in zip(states, values, strict=True):
+            set_own(state, value)
+    u_dot = make.rng.normal(size=len(states[0].u))
+    alone, regressors = [], []
+    for state in states:
+        model.system.realize(state)
+        alone.append(model.system.calc_parameter_derivatives(state, names))
+        regressors.append(model.matter.calc_inertial_parameter_regressor(state, u_dot))
+
+    def ensemble_of(which, threads):
+        found = mb.Ensemble(model.system, len(which), state=model.state, threads=threads)
+        for set_own, values in own.items():
+            found.set_each(set_own, [values[i] for i in which])
+        found.realize(q=[states[i].q for i in which], u=[states[i].u for i in which])
+        return found
+
+    ensemble = ensemble_of(range(9), 2)
+    found = ensemble.calc_parameter_derivatives(names)
+    close(found, np.array(alone), 1e-9)
+    np.testing.assert_array_equal(ensemble.calc_inertial_parameter_regressor(u_dot), regressors)
+    np.testing.assert_array_equal(ensemble_of(range(7, 9), 1).calc_parameter_derivatives(names), found[7:])
+    assert ensemble.calc_parameter_derivatives([]).shape == (9, len(u_dot), 0)
+    q = np.array(ensemble.q)
+    q[2] = np.nan
+    ensemble.q = q
+    ensemble.realize()
+    again = ensemble.calc_parameter_derivatives(names)
+    assert np.isnan(again[2]).all()
+    np.testing.assert_array_equal(np.delete(again, 2, 0), np.delete(found, 2, 0))
+
+
 @pytest.mark.parametrize("name", ["Weld", "PointOnLine"])
 def test_constraints_and_frames(name, make, close):
     pair = Pair(make, name)

@@ -166,7 +166,7 @@ def test_signatures_are_those_of_the_constructors():
         ("mb.mobilizer.PIN", "did you mean mobod.mobilizer.Pin?"),
         (
             "mb.force.Spring",
-            "did you mean mobod.force.ExponentialSpring or mobod.force.MobilityLinearSpring or "
+            "did you mean mobod.force.CableSpring or mobod.force.ExponentialSpring or mobod.force.MobilityLinearSpring or "
             "mobod.force.MobilityOrientationSpring or mobod.force.MobilityPolynomialSpring or "
             "mobod.force.TransmissionSpring or mobod.force.TwoPointLinearSpring?",
         ),

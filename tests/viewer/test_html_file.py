@@ -35,7 +35,7 @@ def test_a_page_holds_the_poses_of_all_bodies(motion, tmp_path):
     about, arrays = read(path)
     bodies = motion.system.matter.bodies
     assert about["bodies"] == [body.name for body in bodies]
-    assert about["count"] == 101 and about["curves"] == ["energy", *motion.coordinate_names]
+    assert about["count"] == 101 and about["curves"] == ["energy", *motion.coordinate_names, "speed of upper", "speed of lower"]
     positions = arrays["positions"].reshape(101, len(bodies), 3)
     rotations = arrays["rotations"].reshape(101, len(bodies), 4) / 32767.0
     for row in (0, 37, 100):
@@ -272,3 +272,28 @@ def test_many_events_share_marks(motion):
     marks = find_marks(many, 0.0, 2.0)
     assert 300 < len(marks) <= 401 and marks[7][1].splitlines()[-1] == "and 1 more"
     assert find_marks(motion, 0.0, 2.0) == []
+
+
+def test_in_a_frame_the_wheel_scrolls_until_the_mechanism_is_held(motion, page):
+    frame = motion.show(quantity="lower", height=300).html
+    page.page.set_content(f"<body style='margin:0'>{frame}<div style='height:3000px'></div></body>")
+    inside = page.page.frames[-1]
+    for _ in range(500):
+        if inside.evaluate("window.mobod !== undefined"):
+            break
+        page.page.wait_for_timeout(20)
+    assert not inside.evaluate("document.getElementById('graph').hidden")
+    distance = "window.mobod.camera.distance"
+    before = inside.evaluate(distance)
+    page.page.mouse.move(300, 100)
+    page.page.mouse.wheel(0, 50)
+    page.until("window.scrollY > 0")
+    assert inside.evaluate(distance) == before
+    page.page.evaluate("window.scrollTo(0, 0)")
+    page.page.mouse.click(300, 100)
+    page.page.mouse.wheel(0, 50)
+    for _ in range(200):
+        if inside.evaluate(distance) != before:
+            break
+        page.page.wait_for_timeout(20)
+    assert inside.evaluate(distance) > before and page.page.evaluate("window.scrollY") == 0

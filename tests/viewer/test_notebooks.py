@@ -1,6 +1,7 @@
 """What notebooks show: tables with what is there, pages that play, and nothing that HTML would take for its own."""
 
 import html
+import json
 import re
 
 import pytest
@@ -127,3 +128,21 @@ def test_from_afar_the_address_and_the_port_to_forward_are_printed(monkeypatch, 
     server.open_in_browser("http://127.0.0.1:8081")
     said = capsys.readouterr().out
     assert "forward port 8081" in said and "ssh -L 8081:127.0.0.1:8081" in said
+
+
+def test_motions_are_compared_in_a_cell_with_a_graph_of_what_was_recorded():
+    system, state = double_pendulum.build()
+    one = mb.simulate(system, state, 0.3, record=["reactions"])
+    state.q = 0.1, 0.2
+    other = mb.simulate(system, state, 0.3, record=["reactions"])
+    shown = one.show(other, quantity="reactions.lower.fy", beside=True, height=300)
+    assert repr(shown) == "<Shown: 2 motions, 'reactions.lower.fy' over time>"
+    page = html.unescape(shown._repr_html_())
+    about = json.loads(re.search(r'id="about">(.*?)</script>', page, re.DOTALL).group(1))
+    assert about["curves"][about["curve"]] == "reactions.lower.fy" and about["motions"] == 2
+    assert {"energy", "upper", "speed of lower", "reactions.upper.mz"} <= set(about["curves"]) and "height:300px" in page
+    assert "<iframe" in one.show()._repr_html_()
+    with pytest.raises(ValueError, match=r"no curve 'reactions.lower.f'.*"):
+        one.show(quantity="reactions.lower.f")
+    with pytest.raises(TypeError):
+        one.show(3)

@@ -5,6 +5,7 @@ from numpy.testing import assert_allclose
 
 import mobod as mb
 from mobod.viewer.coordinates import list_coordinates
+from mobod.viewer.parameter_sliders import list_parameters
 
 INERTIA = '<mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/>'
 URDF = f"""<robot name="r"><link name="a"/><link name="b"><inertial>{INERTIA}</inertial></link>
@@ -54,3 +55,42 @@ def test_coordinates_of_one_joint_are_told_apart(euler):
     expected |= {"Cylinder": ["rz (deg)", "z"], "Translation": along, "Gimbal": turns, "Bushing": turns + along}
     expected["BendStretch"] = ["angle (deg)", "length"]
     assert shown == [f"{kind} {part}" for kind, parts in expected.items() for part in parts]
+
+
+def held_pendulum():
+    system, _ = mb.examples.double_pendulum.build()
+    spring = mb.force.MobilityLinearSpring(system.forces, system.matter.bodies["lower"], 0, 3.0, 0.0, name="spring")
+    return system, system.realize_topology(), spring
+
+
+def test_parameters_have_sliders_by_name_or_setter():
+    system, state, spring = held_pendulum()
+    sliders = list_parameters(system, state, ["lower.mass", "lower.com", spring.set_stiffness])
+    assert [one.name for one in sliders] == ["lower.mass", "lower.com[0]", "lower.com[1]", "lower.com[2]", "spring.stiffness"]
+    stiffness = sliders[-1]
+    assert (stiffness.low, stiffness.high, stiffness.step) == (0.15000000000000002, 6.0, 0.01)
+    stiffness.write(state, 4.5)
+    assert spring.get_stiffness(state) == stiffness.read(state) == 4.5
+    sliders[0].write(state, 2.0)
+    system.realize(state, mb.Stage.INSTANCE)
+    assert system.matter.bodies["lower"].get_body_mass_properties(state).mass == 2.0
+    (other,) = list_parameters(system, state, {"spring.stiffness": (0.0, 10.0)})
+    assert (other.low, other.high) == (0.0, 10.0)
+
+
+@pytest.mark.parametrize(
+    "parameters, error, says",
+    [
+        ("spring.stiffness", TypeError, "has to be a list"),
+        (["spring.softness"], ValueError, "no parameter 'softness'"),
+        (["feather.stiffness"], ValueError, "no element 'feather'"),
+        ([3], TypeError, "or a setter"),
+        ({"spring.stiffness": (2.0, 1.0)}, ValueError, "low, high"),
+        ({"spring.stiffness": 2.0}, ValueError, "the range of 'spring.stiffness'"),
+        (["lower.inboard_frame"], ValueError, "is a frame, which has no slider"),
+    ],
+)
+def test_wrong_parameters_of_sliders_are_named(parameters, error, says):
+    system, state, _ = held_pendulum()
+    with pytest.raises(error, match=says):
+        list_parameters(system, state, parameters)

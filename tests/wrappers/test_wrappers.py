@@ -77,12 +77,23 @@ def test_jax_differentiates_and_batches(kind, arm, rng, close):
     close(gradient, 2.0 * np.einsum("ni,nij->nj", expected.value, expected.third), 1e-12)
     with pytest.raises(ValueError, match="q has to have"):
         f(one[1], one[1], one[2])
-    with pytest.raises(NotImplementedError, match="no second ones"):
-        jax.hessian(lambda u: f(one[0], u, one[2]).sum())(one[1])
+    H, w, v = core.second(*given), rng.normal(size=(5, 4)), rng.normal(size=(5, 4))
+    hessians = jax.vmap(jax.hessian(lambda u, q, third, w: w @ f(q, u, third)))(given[1], given[0], given[2], w)
+    close(hessians, np.einsum("ni,nijk->njk", w, H)[:, 5:9, 5:9], 1e-12)
+
+    def weighted(u):
+        return (w * f(given[0], u, given[2])).sum()
+
+    product = jax.jvp(jax.grad(weighted), (given[1],), (v,))[1]  # of all states at once
+    close(product, np.einsum("ni,nijk,nk->nj", w, H[:, :, 5:9, 5:9], v), 1e-12)
+    close(jax.grad(lambda u: (jax.grad(weighted)(u) * v).sum())(given[1]), product, 1e-12)
+    with pytest.raises(NotImplementedError, match="no third ones"):
+        jax.jacfwd(jax.hessian(lambda u: f(one[0], u, one[2]).sum()))(one[1])
 
 
 # of PyTorch's own: what its forward mode imports uses what is deprecated in it
 @pytest.mark.filterwarnings("ignore:.*torch.jit:DeprecationWarning")
+@pytest.mark.filterwarnings("ignore:.*torch.jit:FutureWarning")
 @pytest.mark.parametrize("kind", KINDS)
 def test_torch_differentiates_and_batches(kind, arm, rng, close):
     torch = pytest.importorskip("torch")
@@ -110,9 +121,21 @@ def test_torch_differentiates_and_batches(kind, arm, rng, close):
     close(gradient.numpy(), 2.0 * np.einsum("ni,nij->nj", expected.value, expected.third), 1e-12)
     with pytest.raises(ValueError, match="the third argument"):
         f(*tensors[:2], tensors[0])
-    for total in (lambda u: f(tensors[0], u, tensors[2]).sum(), lambda u: f(tensors[0], u, tensors[2]).pow(2).sum()):
-        with pytest.raises(NotImplementedError, match="no second ones"):  # not zeros
-            torch.autograd.functional.hessian(total, tensors[1].detach())
+    H, w = kind(system).second(*given), rng.normal(size=(4, 4))
+    v = rng.normal(size=(4, 4))
+
+    def weighted(u):
+        return (torch.tensor(w) * f(plain[0], u, plain[2])).sum()
+
+    by_u = np.einsum("ni,nijk->njk", w, H)[:, 5:9, 5:9]
+    of_all = torch.autograd.functional.hessian(weighted, plain[1]).numpy()
+    close(np.array([of_all[i, :, i] for i in range(4)]), by_u, 1e-12)
+    product = torch.func.jvp(torch.func.grad(weighted), (plain[1],), (torch.tensor(v),))[1].numpy()
+    close(product, np.einsum("njk,nk->nj", by_u, v), 1e-12)
+    close(torch.autograd.functional.hvp(weighted, plain[1], torch.tensor(v))[1].numpy(), product, 1e-12)
+    third = torch.func.jacfwd(torch.func.hessian(lambda u: f(plain[0][0], u, plain[2][0]).pow(2).sum()))
+    with pytest.raises(NotImplementedError, match="no third ones"):  # not zeros
+        third(plain[1][0])
 
 
 @pytest.mark.parametrize("kind", KINDS)

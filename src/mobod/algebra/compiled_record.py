@@ -388,6 +388,7 @@ class _StoreLaneTyping(AbstractTemplate):
         return signature(types.void, args[0], types.int64, types.int64, types.int64, number)
 
 
+@infer_global(scalar.order_of_tangents)
 @infer_global(scalar.num_lanes)
 class _NumLanesTyping(AbstractTemplate):
     def generic(self, args: Any, kws: Any) -> Any:
@@ -429,8 +430,16 @@ def _lower_num_lanes(context: Any, builder: Any, sig: Any, args: Any) -> Any:
     return ir.Constant(I64, WIDTH if sig.args[0] == lanes else 1)
 
 
+def _lower_order(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+    order, typ = 0, sig.args[0]
+    while isinstance(typ, DualType):
+        order, typ = order + 1, typ.component
+    return ir.Constant(I64, order)
+
+
 for _number in (types.Float, Lanes, DualType):
     lower_builtin(scalar.num_lanes, _number)(_lower_num_lanes)
+    lower_builtin(scalar.order_of_tangents, _number)(_lower_order)
 
 
 @infer_global(scalar.lookup)

@@ -92,6 +92,11 @@ def num_lanes(x: Any) -> int:
     return len(x) if isinstance(x, np.ndarray) else 1
 
 
+def order_of_tangents(x: Any) -> int:
+    """0 for a number without tangents, 1 for a Dual, 2 for one of Duals; compiled code knows it as a constant."""
+    return 1 + order_of_tangents(x.value) if hasattr(x, "tangents") else 0
+
+
 def zero(x: Any) -> Any:
     """0, of the scalar type of *x*."""
     return 0.0 if isinstance(x, (float, int)) else 0.0 * x

@@ -3,6 +3,7 @@
 from ..value.attributes import explain_names
 from .base import Assembler
 from .condition import Condition
+from .inverse_kinematics import InverseKinematics, Reached
 from .local_energy_minimizer import LocalEnergyMinimizer
 from .markers import Markers
 from .observed_point_fitter import ObservedPointFitter
@@ -13,11 +14,13 @@ from .system_constraints import SystemConstraints
 __all__ = [
     "Assembler",
     "Condition",
+    "InverseKinematics",
     "LocalEnergyMinimizer",
     "Markers",
     "ObservedPointFitter",
     "OrientationSensors",
     "QValue",
+    "Reached",
     "SystemConstraints",
 ]
 

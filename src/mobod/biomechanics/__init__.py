@@ -1,28 +1,65 @@
 """What laboratories of human motion do with a model: coordinates from markers, forces from motion, models scaled to subjects.
 
-`inverse_kinematics`, `inverse_dynamics`, `scale` and `static_optimization`, one a file; they take any `mobod.Model`.
+`inverse_kinematics`, `inverse_dynamics`, `scale`, `static_optimization`, `analyze_muscles`, `joint_reactions` and
+`induced_accelerations`, one a file. Functions such as `replace_muscles` give new models.
 """
 
+from ..importer.controls import Controls, read_controls
 from ..importer.external_loads import Applied, ExternalForce, read_external_loads
+from ..importer.osim.model_operators import (
+    add_reserves,
+    ignore_activation_dynamics,
+    ignore_passive_fiber_forces,
+    ignore_tendon_compliance,
+    remove_muscles,
+    replace_muscles,
+    replace_muscles_with_path_actuators,
+    scale_active_force_length,
+    scale_max_isometric_force,
+)
 from ..value.attributes import explain_names
 from .activations import StaticOptimization, static_optimization
 from .dynamics import InverseDynamics, inverse_dynamics
 from .figure import plot_table
+from .induced import induced_accelerations
 from .kinematics import Kinematics, inverse_kinematics
+from .metabolics import metabolic_power
+from .muscle_analysis import MuscleAnalysis, analyze_muscles
+from .path_polynomials import PathFit, PathPolynomial, fit_path_polynomials
+from .reactions import joint_reactions
 from .scaling import Measurement, scale
 
 __all__ = [
     "Applied",
+    "Controls",
     "ExternalForce",
     "InverseDynamics",
     "Kinematics",
     "Measurement",
+    "MuscleAnalysis",
+    "PathFit",
+    "PathPolynomial",
     "StaticOptimization",
+    "add_reserves",
+    "analyze_muscles",
+    "fit_path_polynomials",
+    "ignore_activation_dynamics",
+    "ignore_passive_fiber_forces",
+    "ignore_tendon_compliance",
+    "induced_accelerations",
     "inverse_dynamics",
     "inverse_kinematics",
+    "joint_reactions",
+    "metabolic_power",
     "plot_table",
+    "read_controls",
     "read_external_loads",
+    "remove_muscles",
+    "replace_muscles",
+    "replace_muscles_with_path_actuators",
     "scale",
+    "scale_active_force_length",
+    "scale_max_isometric_force",
     "static_optimization",
 ]
 

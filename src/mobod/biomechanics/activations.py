@@ -37,6 +37,8 @@ if TYPE_CHECKING:
 _MISSING = 1e-7
 #: Singular values of the constraints' rows that count as zero, by the largest.
 _RANK = 1e-9
+#: Rounds until tendons are as long as their forces make them, and which change of activations ends them.
+_ROUNDS, _SETTLED = 100, 1e-6
 
 
 class StaticOptimization:
@@ -89,6 +91,8 @@ def static_optimization(
     exponent: float = 2.0,
     muscle_physiology: bool = True,
     passive_force: bool = False,
+    tendon_compliance: bool = False,
+    as_opensim: bool = False,
     reserve: float | Mapping[str, float] | None = None,
     weights: Mapping[str, float] | None = None,
     bounds: Mapping[str, tuple[float, float]] | None = None,
@@ -121,6 +125,13 @@ def static_optimization(
         Whether the force at full activation depends on the fiber's length and velocity; else it is the largest isometric one.
     passive_force : bool
         Whether the muscles' passive forces act, too; OpenSim leaves them out.
+    tendon_compliance : bool
+        Whether tendons stretch: each fiber is shorter by what its tendon's force at the found activation stretches that, and
+        its velocity is less by the rate of it. Frames are then found together, again and again until no activation changes by
+        more than 1e-6; OpenSim's tendons are rigid here.
+    as_opensim : bool
+        Whether the pennation angle is the one that OpenSim takes here, of the normalized fiber length in place of the length
+        (#4390 there), to repeat old results.
     reserve : float or mapping of str to float, optional
         Actuators on all coordinates that can move, or on some by name, of that optimal force: force, or force*length. Their
         controls have no bounds, and cost as activations do.
@@ -152,7 +163,8 @@ def static_optimization(
     ValueError
         If a name is none, the exponent is not above 1, or a bound or weight is wrong.
     ConvergenceError
-        If nothing within the bounds makes a frame's motion: it names the time, the coordinate and what is missing.
+        If nothing within the bounds makes a frame's motion: it names the time, the coordinate and what is missing. Or if
+        activations do not settle with *tendon_compliance*: it names the muscle.
 
     Examples
     --------
@@ -181,39 +193,110 @@ def static_optimization(
         one.disable(begin)
     model.system.realize(begin, Stage.INSTANCE)
     lengths, speeds, arms = paths_over(model.system, begin, list(muscles.values()), taken.time, taken.q, taken.u)
-    strengths = np.empty_like(lengths)
-    for j, one in enumerate(muscles.values()):
-        active, passive = one.calc_rigid_tendon_forces(lengths[:, j], speeds[:, j])
-        strengths[:, j] = active if muscle_physiology else one.get_default_max_isometric_force()
-        if passive_force:
-            tau = tau - passive[:, None] * arms[:, j]
-    names, gains, low, high = [*muscles], [arms * strengths[:, :, None]], *_bounds(model, muscles)
-    forces = [strengths]
-    for name, place, optimal in _actuators(model, begin):
-        column = np.zeros((len(tau), 1, tau.shape[1]))
-        column[:, 0, place] = optimal
-        names, gains, forces = [*names, name], [*gains, column], [*forces, np.full((len(tau), 1), optimal)]
+    free = _free_speeds(model, begin, taken.time, taken.q)
+    others = _actuators(model, begin)
+    held = _reserves(model, reserve)
+    names, low, high = [*muscles, *(name for name, _, _ in others)], *_bounds(model, muscles)
+    for name, _, _ in others:
         bound = model.data.get("control ranges", {}).get(name, (-np.inf, np.inf))
         low, high = [*low, bound[0]], [*high, bound[1]]
-    held = _reserves(model, reserve)
-    for place, optimal in held.values():
-        column = np.zeros((len(tau), 1, tau.shape[1]))
-        column[:, 0, place] = optimal
-        gains = [*gains, column]
     w, bound_low, bound_high = _settings(names, weights, bounds, low, high)
     n = len(names)
     w, lows, highs = (
         np.concatenate([own, np.full(len(held), value)])
         for own, value in ((w, 1.0), (bound_low, -np.inf), (bound_high, np.inf))
     )
-    free = _free_speeds(model, begin, taken.time, taken.q)
-    R = np.concatenate(gains, axis=1)
-    a, missing = solve(np.einsum("tuk,tju->tkj", free, R), np.einsum("tuk,tu->tk", free, tau), lows, highs, w, p)
-    _check(model, taken.time, tau, R, a, free, missing)
+    fixed = [(place, optimal) for _, place, optimal in others] + [*held.values()]
+
+    def found_with(given: Array | None) -> tuple[Array, Array, Array]:
+        """Activations, forces of each at 1, and passive forces, with tendons that are so much longer than slack ones."""
+        stretch = np.zeros_like(lengths) if given is None else given
+        rate = np.gradient(stretch, taken.time, axis=0) if len(taken.time) > 1 else np.zeros_like(stretch)
+        strengths, passive = _strengths(muscles, lengths - stretch, speeds - rate, muscle_physiology, as_opensim)
+        wanted = tau - np.einsum("tj,tju->tu", passive, arms) if passive_force else tau
+        gains = [arms * strengths[:, :, None], *(_column(len(tau), tau.shape[1], *one) for one in fixed)]
+        R = np.concatenate(gains, axis=1)
+        rows = np.matmul(R, free).transpose(0, 2, 1)
+        a, missing = solve(rows, np.matmul(wanted[:, None], free)[:, 0], lows, highs, w, p)
+        _check(model, taken.time, wanted, R, a, free, missing)
+        return a, strengths, passive * passive_force
+
+    a, strengths = _settled(muscles, found_with) if tendon_compliance else found_with(None)[:2]
     reserves = a[:, n:] * np.array([optimal for _, optimal in held.values()])
     cost = (w * np.abs(a) ** p).sum(axis=1)
     each = {name: arms[:, j] for j, name in enumerate(muscles)}
-    return StaticOptimization(taken.time, names, a[:, :n], a[:, :n] * np.hstack(forces), [*held], reserves, cost, each)
+    forces = np.hstack([strengths, *(np.full((len(tau), 1), optimal) for _, _, optimal in others)])
+    return StaticOptimization(taken.time, names, a[:, :n], a[:, :n] * forces, [*held], reserves, cost, each)
+
+
+def _column(nt: int, nu: int, place: int, optimal: float) -> Array:
+    """What an actuator of a coordinate gives at a control of 1: (nt, 1, nu)."""
+    column = np.zeros((nt, 1, nu))
+    column[:, 0, place] = optimal
+    return column
+
+
+def _strengths(
+    muscles: Mapping[str, Muscle], lengths: Array, speeds: Array, muscle_physiology: bool, as_opensim: bool
+) -> tuple[Array, Array]:
+    """Active forces at full activation, and passive ones, (nt, n)."""
+    strengths, passive = np.empty_like(lengths), np.empty_like(lengths)
+    for j, one in enumerate(muscles.values()):
+        strengths[:, j], passive[:, j] = one.calc_rigid_tendon_forces(lengths[:, j], speeds[:, j])
+        if not muscle_physiology:
+            strengths[:, j] = one.get_default_max_isometric_force()
+        elif as_opensim:
+            strengths[:, j] *= _wrong_cosines(one, lengths[:, j])
+    return strengths, passive
+
+
+def _wrong_cosines(one: Muscle, lengths: Array) -> Array:
+    """OpenSim's cosine, of the pennation angle that a fiber of the normalized length would have, by the right one."""
+    optimal, slack = one.get_default_optimal_fiber_length(), one.get_default_tendon_slack_length()
+    height = optimal * np.sin(one.get_default_pennation_angle_at_optimal())
+    fiber = np.hypot(np.maximum(lengths - slack, 0.0), height)
+    fiber = np.maximum(fiber, max(height / np.sqrt(0.99), 0.01 * optimal))
+    wrong, right = (
+        np.maximum(np.sqrt(np.maximum(1.0 - (height / length) ** 2, 0.0)), 0.1) for length in (fiber / optimal, fiber)
+    )
+    return np.asarray(wrong / right)
+
+
+def _settled(
+    muscles: Mapping[str, Muscle], found_with: Callable[[Array | None], tuple[Array, Array, Array]]
+) -> tuple[Array, Array]:
+    """Activations, and forces at 1, where each tendon is as long as its force makes it."""
+    curves = [_stretches(one) for one in muscles.values()]
+    n, before, part, change = len(curves), np.inf, 1.0, np.zeros(1)
+    a, strengths, passive = found_with(None)
+    stretch = np.zeros_like(strengths)
+    for _ in range(_ROUNDS):
+        force = a[:, :n] * strengths + passive
+        wanted = np.stack([np.interp(force[:, j], *curves[j]) for j in range(n)], axis=1)
+        stretch = stretch + part * (wanted - stretch)
+        then, strengths, passive = found_with(stretch)
+        change = np.abs(then - a)[:, :n].max(axis=0)
+        a = then
+        if change.max() < _SETTLED:
+            return a, strengths
+        if change.max() > 0.7 * before:
+            part = max(0.5 * part, 0.1)
+        before = float(change.max())
+    worst = [*muscles][int(change.argmax())]
+    raise ConvergenceError(
+        f"static optimization: with tendons that stretch the activation of {worst!r} does not settle, it still changes by "
+        f"{change.max():.2g}; filter the motion (cutoff=...), or leave tendon_compliance out"
+    )
+
+
+def _stretches(one: Muscle) -> tuple[Array, Array]:
+    """Forces along a tendon, and how much longer than slack it is at each; nothing of a rigid one."""
+    strength, slack = one.get_default_max_isometric_force(), one.get_default_tendon_slack_length()
+    if "fiber_length" not in one.state_variables and "normalized_tendon_force" not in one.state_variables:
+        return np.array([0.0, strength]), np.zeros(2)
+    strain = np.concatenate([np.linspace(0.0, 0.1, 401), [0.2]])
+    force = strength * one.tendon_force_length(1.0 + strain)
+    return force, slack * strain
 
 
 def _bounds(model: Model, muscles: Mapping[str, Muscle]) -> tuple[list[float], list[float]]:

@@ -13,6 +13,7 @@ from ..importer.named_models import TIME, Gravity
 from .biomechanics import add_commands
 from .doctor import add_doctor
 from .examples import add_examples
+from .export import add_export
 from .view import add_view
 
 if TYPE_CHECKING:
@@ -59,6 +60,7 @@ def make_parser(run: Any, warm_up: Any) -> argparse.ArgumentParser:
         "--all", action="store_true", help="everything of the package that single states need, and all examples"
     )
     add_commands(commands)
+    add_export(commands, _add_model)
     add_view(commands, _add_model, _add_start)
     add_doctor(commands)
     return parser
@@ -72,6 +74,7 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
 
 def _add_model(parser: argparse.ArgumentParser) -> None:
     add, switch = parser.add_argument_group("the model").add_argument, argparse.BooleanOptionalAction
+    add("--controls", type=Path, metavar="FILE", help="what drives muscles and actuators over time: .sto, or ControlSet, .xml")
     add("--gravity", type=_gravity, metavar="X,Y,Z", help="acceleration of free fall, in place of the model's own")
     add("--floating-base", action=switch, help="whether a URDF robot's base is free to move")
     add("--joint-damping", action=switch, help="whether a URDF robot's joints are damped as it says (yes unless told)")
@@ -88,6 +91,7 @@ def _add_start(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument_group("where it starts").add_argument
     add("--q", action="append", default=[], type=_assignment, metavar="NAME=VALUE", help=_assigned("coordinate"))
     add("--u", action="append", default=[], type=_assignment, metavar="NAME=VALUE", help=_assigned("speed"))
+    add("--equilibrate", action="store_true", help="give fibers of muscles the lengths at which they balance their tendons")
 
 
 def _add_integration(parser: argparse.ArgumentParser) -> None:

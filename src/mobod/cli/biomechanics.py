@@ -1,4 +1,4 @@
-"""The commands ``mobod ik``, ``id``, ``so`` and ``scale``: coordinates from markers, forces from motion, models of subjects."""
+"""The commands ``mobod ik``, ``id``, ``so``, ``analyze`` and ``scale``: what laboratories of human motion compute."""
 
 from __future__ import annotations
 
@@ -63,7 +63,10 @@ def add_commands(commands: Any) -> None:
     optimized.add_argument("--exponent", type=float, metavar="P", help="of activations in the sum (default 2)")
     optimized.add_argument("--reserve", type=float, metavar="F", help="optimal force of an actuator on each coordinate")
     optimized.add_argument("--isometric", action="store_true", help="strengths whatever lengths and velocities of fibers are")
+    optimized.add_argument("--elastic", action="store_true", help="let tendons stretch")
     optimized.add_argument("--passive", action="store_true", help="let passive forces of muscles act")
+
+    _add_analyze(commands)
 
     scaled = commands.add_parser(
         "scale",
@@ -78,6 +81,37 @@ def add_commands(commands: Any) -> None:
     scaled.add_argument("--mass", type=float, metavar="M", help="of the subject, in place of the setup's")
     scaled.add_argument("--output", type=Path, metavar="FILE", help="save the scaled model: .osim")
     scaled.add_argument("--quiet", action="store_true", help="print nothing but errors")
+
+
+def _add_analyze(commands: Any) -> None:
+    analyzed = commands.add_parser(
+        "analyze",
+        help="muscles, joint reactions and induced accelerations over a motion",
+        description="Find lengths, forces, powers and moment arms of muscles, what joints transmit, and what each muscle "
+        "accelerates, over a motion. Files of results are named and labelled as OpenSim's tool has them.",
+        epilog="Example: mobod analyze subject.osim walk.sto --muscles --reactions --forces forces.sto --results out",
+    )
+    analyzed.set_defaults(run=run_analyze)
+    analyzed.add_argument("model", metavar="MODEL", help="model file, or a setup file of OpenSim's tool (.xml)")
+    analyzed.add_argument(
+        "motion", nargs="?", type=Path, metavar="MOTION", help="states or coordinates over time: .sto or .mot"
+    )
+    analyzed.add_argument("--muscles", action="store_true", help="lengths, velocities, forces, powers, moment arms of muscles")
+    analyzed.add_argument("--reactions", action="store_true", help="forces and moments that joints transmit")
+    analyzed.add_argument("--accelerations", action="store_true", help="what each muscle and gravity accelerate")
+    analyzed.add_argument("--coordinate", action="append", default=[], metavar="NAME", help="of moment arms and accelerations")
+    analyzed.add_argument("--joint", action="append", default=[], metavar="NAME", help="of reactions; all unless given")
+    analyzed.add_argument("--on", choices=("child", "parent"), default="child", help="on which body reactions are")
+    analyzed.add_argument("--frame", default="ground", help="in whose axes: ground, child, parent, a body or frame")
+    analyzed.add_argument("--forces", type=Path, metavar="FILE", help="of muscles, in place of those of states: .sto, as of so")
+    analyzed.add_argument("--loads", type=Path, metavar="FILE", help="external loads: OpenSim's .xml, which names its data")
+    analyzed.add_argument("--controls", type=Path, metavar="FILE", help="excitations: .sto, or ControlSet, .xml")
+    analyzed.add_argument("--equilibrate", action="store_true", help="let fibers balance their tendons at zero velocity")
+    analyzed.add_argument("--start", type=float, metavar="T", help="from this time on")
+    analyzed.add_argument("--end", type=float, metavar="T", help="up to this time")
+    analyzed.add_argument("--results", type=Path, metavar="FOLDER", help="where the files go; made if it is not there")
+    analyzed.add_argument("--prefix", metavar="NAME", help="what their names begin with")
+    analyzed.add_argument("--quiet", action="store_true", help="print nothing but errors")
 
 
 def _add_common(parser: argparse.ArgumentParser, filtered: str, saved: str) -> None:
@@ -194,6 +228,7 @@ def run_so(options: argparse.Namespace) -> None:
         exponent=_first(options.exponent, setup.exponent),
         muscle_physiology=setup.muscle_physiology and not options.isometric,
         passive_force=options.passive,
+        tendon_compliance=options.elastic,
         reserve=setup.reserves or None if options.reserve is None else options.reserve,
         cutoff=options.cutoff or setup.cutoff,
         filter="opensim" if setup.cutoff is not None and options.cutoff is None else "butterworth",
@@ -209,6 +244,80 @@ def run_so(options: argparse.Namespace) -> None:
     if options.plot is not None:
         plot_table(options.plot, found.activations, title=f"{model.name}: {path.name}", unit="1")
     _tell(say, {"activations": "output", "forces": "forces", "plot": "plot"}, options)
+
+
+def run_analyze(options: argparse.Namespace) -> None:
+    """Muscle analysis, joint reactions, induced accelerations."""
+    from ..biomechanics import analyze_muscles, induced_accelerations, joint_reactions
+    from ..importer.formats import load_quietly
+    from ..motion_data import write_sto
+
+    setup = _setup_of(options, "analyze")
+    motion = options.motion or setup.states or setup.motion
+    if motion is None:
+        raise CommandError("mobod analyze takes a MODEL and a MOTION; see mobod analyze --help")
+    asked = dict(setup.analyses)
+    for flag, kind in (
+        ("muscles", "MuscleAnalysis"),
+        ("reactions", "JointReaction"),
+        ("accelerations", "InducedAccelerations"),
+    ):
+        if getattr(options, flag):
+            asked.setdefault(kind, {})
+    folder = options.results or setup.results
+    if not asked or folder is None:
+        raise CommandError("mobod analyze wants --muscles, --reactions or --accelerations, and a folder: --results FOLDER")
+    say = _speaker(options)
+    loads = options.loads or setup.loads
+    model = load_quietly(setup.model or options.model, **({} if loads is None else {"external_loads": loads}))
+    if options.controls or setup.controls:
+        model.set_controls(options.controls or setup.controls)
+    say(f"{model.name}: {len(model.coordinates)} coordinates, {len(model.muscles)} muscles")
+    Path(folder).mkdir(parents=True, exist_ok=True)
+    prefix = Path(folder) / (options.prefix or setup.prefix)
+    common: dict[str, Any] = {
+        "equilibrate": options.equilibrate or setup.equilibrate,
+        "start": _first(options.start, setup.start),
+        "end": _first(options.end, setup.end),
+    }
+    for kind, lists in asked.items():
+        if kind == "MuscleAnalysis":
+            names = options.coordinate or _all(lists.get("moment_arm_coordinate_list"))
+            found = analyze_muscles(model, motion, muscles=_all(lists.get("muscle_list")), coordinates=names, **common)
+            for note in found.notes:
+                say(f"note: {note}")
+            saved = found.save(folder, prefix.name)
+        elif kind == "JointReaction":
+            forces = options.forces or next(iter(lists.get("forces_file", [])), None)
+            given = _joints(options, lists)
+            table = joint_reactions(model, motion, forces=forces, **given, **common)
+            saved = [Path(f"{prefix}_JointReaction_ReactionLoads.sto")]
+            write_sto(saved[0], table)
+        else:
+            names = options.coordinate or _all(lists.get("coordinate_names"))
+            tables = induced_accelerations(model, motion, coordinates=names, **common)
+            saved = [Path(f"{prefix}_InducedAccelerations_{name}.sto") for name in tables]
+            for path, one in zip(saved, tables.values(), strict=True):
+                write_sto(path, one)
+        say(f"{kind:<21}{len(saved)} file{'s' * (len(saved) > 1)}: {saved[0]}{', ...' * (len(saved) > 1)}")
+
+
+def _all(names: list[str] | None) -> list[str] | None:
+    """The names of a list; None where it says all."""
+    return None if not names or any(name.lower() == "all" for name in names) else names
+
+
+def _joints(options: argparse.Namespace, lists: dict[str, list[str]]) -> dict[str, Any]:
+    """Which joints, on which bodies, in which frames: lists of one entry are of all joints."""
+    names = options.joint or _all(lists.get("joint_names"))
+    found: dict[str, Any] = {"joints": names, "on": options.on, "frame": options.frame}
+    for key, tag in (("on", "apply_on_bodies"), ("frame", "express_in_frame")):
+        words = lists.get(tag, [])
+        if len(words) == 1 or (words and names is None):
+            found[key] = words[0]
+        elif words and names is not None:
+            found[key] = {name: words[k] if k < len(words) else words[0] for k, name in enumerate(names)}
+    return found
 
 
 def _begin(
@@ -320,9 +429,8 @@ def _setup_of(options: argparse.Namespace, kind: str) -> ToolSetup:
         return ToolSetup(kind=kind)
     setup = read_tool_setup(path)
     if setup.kind != kind:
-        raise CommandError(
-            f"{path} is a setup of {next(name for name, one in TOOLS.items() if one == setup.kind)}: use mobod {setup.kind}"
-        )
+        tool = next((name for name, one in TOOLS.items() if one == setup.kind), "AnalyzeTool")
+        raise CommandError(f"{path} is a setup of {tool}: use mobod {setup.kind}")
     if setup.model is None:
         raise CommandError(f"{path} names no model_file")
     return setup

@@ -91,6 +91,8 @@ def _simulate(options: argparse.Namespace) -> None:
     assign(loaded.state, "q", loaded.coordinates, options.q)
     assign(loaded.state, "u", loaded.speeds, options.u)
     put_floor(loaded, choices)
+    if options.equilibrate and loaded.model is not None:
+        loaded.model.equilibrate_muscles(loaded.state)
     say(f"{loaded.name}: {len(loaded.coordinates)} coordinates, {len(loaded.speeds)} speeds")
     for note in summarize(loaded.notes, options.model):
         say(f"note: {note}")

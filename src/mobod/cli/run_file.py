@@ -88,6 +88,8 @@ KEYS: dict[str, dict[str, tuple[str, Read]]] = {
     "": {"model": ("model", _text), "time": ("time", _positive), "report_interval": ("report_interval", _positive)},
     "options": {
         "gravity": ("gravity", _three),
+        "controls": ("controls", _path),
+        "equilibrate": ("equilibrate", _truth),
         "floating_base": ("floating_base", _truth),
         "joint_damping": ("joint_damping", _truth),
         "joint_limits": ("joint_limits", _truth),
@@ -113,7 +115,7 @@ KEYS: dict[str, dict[str, tuple[str, Read]]] = {
     "audit": {"print": ("audit", _truth), "work": ("work", _work), "estimate_error": ("estimate_error", _tolerance)},
 }
 #: Options that can only be switched on: False is what they are where nothing was said.
-SWITCHES = ("resume", "audit", "estimate_error")
+SWITCHES = ("equilibrate", "resume", "audit", "estimate_error")
 SECTIONS = (*[name for name in KEYS if name], "q", "u", "integrator")
 #: What an integrator's keywords are, where they are no positive numbers.
 _OF_INTEGRATORS: dict[str, Read] = {"final_time": _number(-math.inf, "a number"), "name": _text}

@@ -77,6 +77,8 @@ def _loader(model: str, options: argparse.Namespace) -> Callable[[], Loaded]:
         assign(loaded.state, "q", loaded.coordinates, options.q)
         assign(loaded.state, "u", loaded.speeds, options.u)
         put_floor(loaded, choices)
+        if options.equilibrate and loaded.model is not None:
+            loaded.model.equilibrate_muscles(loaded.state)
         return loaded
 
     return load

@@ -99,6 +99,28 @@ class Weld(Equations):
         "frame2", "the frame on the second body", argument="frame2", places=(*range(15, 24), 3, 4, 5)
     ).accessors()
 
+    def attach(self, state: State, *, impulse: bool = True) -> None:
+        """Weld the bodies as they are in this state, which falls to MODEL at most: a gripper grasps. Needs POSITION.
+
+        Frame 2 becomes what frame 1 is now, and the constraint is enabled: in a run by an impulse, as `enable` says, which is
+        in the run's events. Nothing happens where it is enabled already.
+
+        Parameters
+        ----------
+        state : State
+        impulse : bool
+            As `enable` takes it.
+        """
+        if self.is_disabled(state):
+            body1, body2 = self.constrained_bodies
+            X_G1, X_G2 = body1.get_body_transform(state), body2.get_body_transform(state)
+            self.set_frame2(state, ~X_G2 @ X_G1 @ self.get_frame1(state))
+            self.enable(state, impulse=impulse)
+
+    def detach(self, state: State) -> None:
+        """Let go in this state, which falls to MODEL at most; speeds stay. As `disable`."""
+        self.disable(state)
+
     def get_weld_reaction_on_body1(self, state: State) -> Array:
         """The torque and force on body 1, at its origin and in its frame ``(2, 3)``. Needs ACCELERATION."""
         return self._applied_in_body(state, 0)

@@ -26,7 +26,7 @@ from .torus import Torus
 from .triangle_mesh import TriangleMesh
 
 #: Kinds of the room `unilateral`, above this one: imported when they are first asked for.
-_RIGID = "EdgeEdge HardStopLower HardStopUpper JointFriction PointPlane Rope SpherePlane SphereSphere rigid".split()
+_RIGID = "CamFollower EdgeEdge HardStopLower HardStopUpper JointFriction PointPlane Rope SpherePlane SphereSphere rigid".split()
 
 __all__ = [
     "Brick",

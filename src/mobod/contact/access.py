@@ -8,8 +8,10 @@ contact_integers from ``surface_first_integer`` on, their vertices in contact_co
 | 0 | R_BS, nine; p_BS, three: its frame S on its body |
 | 12 | stiffness, dissipation, static, dynamic and viscous friction, thickness of its layer (0: none) |
 | 18 | its stiffness to the power of 2/3, as Hertz's law combines stiffnesses |
-| 19 | the box that contains it: center and half lengths, in S |
-| 25 | dimensions of its shape |
+| 19 | the arms of rolling and of spinning resistance |
+| 21 | the velocity of its material from its body, in S |
+| 24 | the box that contains it: center and half lengths, in S |
+| 30 | dimensions of its shape |
 
 A routine of a pair of kinds, ``run(model, pair, n) -> number of points``, finds where two surfaces overlap. It gets the pair
 as one integer, see `first_surface`; the kind of the first is the lower one. For each point it writes a row of
@@ -28,7 +30,8 @@ as one integer, see `first_surface`; the kind of the first is the lower one. For
 | 11 | FACE: 0 where the face is the first surface's, 1 where it is the second's |
 
 A law fills in the columns from FORCE on: the force on the second surface (3), slip (3), the point where it acts (3), rate of
-depth, potential energy, dissipated power, signed normal force. Their sums are in ``contact_sum``, in the order of `SUMS`.
+depth, potential energy, dissipated power, signed normal force, moment on the second surface (3). Their sums are in
+``contact_sum``, in the order of `SUMS`.
 
 States in lanes come here one by one: a kernel reads and writes lane ``lane_of(pair)`` by `load_lane` and `store_lane`, and its
 numbers are float64 or Duals, on which it may branch.
@@ -41,12 +44,12 @@ from typing import Any
 from ..algebra.scalar import load_lane, store_lane
 from ..compiling import generic
 
-FRAME, MATERIAL, BOX, DIMENSIONS = 0, 12, 19, 25
+FRAME, MATERIAL, ROLLING, VELOCITY, BOX, DIMENSIONS = 0, 12, 19, 21, 24, 30
 #: Laws.
 HERTZ, CORNER, FACE = 0.0, 1.0, 2.0
 #: Columns of contact_point.
 POINT, NORMAL, DEPTH, LAW, SHAPE, FEATURE, SIDE = 0, 3, 6, 7, 8, 10, 11
-FORCE, SLIP, PLACE, RATE, ENERGY, POWER, LOAD = 12, 15, 18, 21, 22, 23, 24
+FORCE, SLIP, PLACE, RATE, ENERGY, POWER, LOAD, COUPLE = 12, 15, 18, 21, 22, 23, 24, 25
 #: Columns of contact_sum. Force and moment, about Ground's origin, are on the second surface.
 SUMS = {
     "force": 0, "moment": 3, "point": 6, "normal": 9, "depth": 12, "depth_rate": 13, "slip": 14,

@@ -1,4 +1,4 @@
-"""Material: how a surface yields, loses energy and rubs."""
+"""Material: how a surface yields, loses energy, rubs and resists rolling."""
 
 from __future__ import annotations
 
@@ -26,6 +26,12 @@ class Material:
         While sliding, from zero to *static_friction*, which it is unless given.
     viscous_friction : float
         What grows with the sliding speed; 1/velocity, zero or more.
+    rolling_friction : float
+        The arm of rolling resistance, zero or more; length: the moment against rolling is the normal force times this. Steel on
+        steel has some 0.05 mm, a tyre of 0.3 m on asphalt 3 to 4.5 mm.
+    spinning_friction : float
+        The arm of the resistance to spinning about the normal, zero or more; length. A patch of radius a on which the pressure
+        is Hertz's has 3 pi / 16 a times its coefficient of friction, one of even pressure 2/3 a times it.
 
     Raises
     ------
@@ -51,6 +57,8 @@ class Material:
     static_friction: float
     dynamic_friction: float
     viscous_friction: float
+    rolling_friction: float
+    spinning_friction: float
 
     def __init__(
         self,
@@ -59,12 +67,16 @@ class Material:
         static_friction: float = 0.0,
         dynamic_friction: float | None = None,
         viscous_friction: float = 0.0,
+        rolling_friction: float = 0.0,
+        spinning_friction: float = 0.0,
     ) -> None:
         checked = {"stiffness": checks.positive("stiffness of a Material", stiffness)}
         for name, value in (
             ("dissipation", dissipation),
             ("static_friction", static_friction),
             ("viscous_friction", viscous_friction),
+            ("rolling_friction", rolling_friction),
+            ("spinning_friction", spinning_friction),
         ):
             checked[name] = checks.not_negative(f"{name} of a Material", value)
         static = checked["static_friction"]

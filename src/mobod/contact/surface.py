@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+import numpy.typing as npt
+
 from ..value import checks
 from .material import Material
 from .shape import Shape
@@ -28,6 +30,10 @@ class Surface:
         Names of groups: surfaces that have one in common do not touch each other.
     name : str, optional
         For messages and tables; by default its body's, and its number there.
+    velocity : array_like (3,), optional
+        Of the material of the surface from its body, in the surface's frame; length/time: a conveyor's belt, which runs while
+        the body stands. Of it counts what lies in the plane of a contact. A state can have another one, by
+        ``contacts.set_surface_velocity``, of a surface that was given one, which may be zero.
     draws : bool
         Whether the body gets a decoration of the same shape.
 
@@ -36,7 +42,7 @@ class Surface:
     TypeError
         If the geometry is no shape, the material no Material, the thickness no number, or a clique no string.
     ModelError
-        If the thickness is not above zero.
+        If the thickness is not above zero, or the velocity is not three finite numbers.
 
     Examples
     --------
@@ -53,6 +59,7 @@ class Surface:
     thickness: float | None
     cliques: frozenset[str]
     name: str | None
+    velocity: tuple[float, float, float] | None
     draws: bool
 
     def __init__(
@@ -63,6 +70,7 @@ class Surface:
         thickness: float | None = None,
         cliques: str | Iterable[str] = (),
         name: str | None = None,
+        velocity: npt.ArrayLike | None = None,
         draws: bool = True,
     ) -> None:
         if not isinstance(geometry, Shape):
@@ -81,10 +89,17 @@ class Surface:
             "thickness": None if thickness is None else checks.positive("thickness", thickness),
             "cliques": frozenset(groups),
             "name": None if name is None else checks.name("surface", name),
+            "velocity": None if velocity is None else surface_velocity(velocity),
             "draws": checks.flag("draws", draws),
         }
         for field, value in values.items():
             object.__setattr__(self, field, value)
 
 
-__all__ = ["Surface"]
+def surface_velocity(velocity: npt.ArrayLike) -> tuple[float, float, float]:
+    """Three finite numbers, checked."""
+    x, y, z = (float(x) for x in checks.vector("velocity of a Surface", velocity))
+    return x, y, z
+
+
+__all__ = ["Surface", "surface_velocity"]

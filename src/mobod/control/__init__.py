@@ -8,6 +8,7 @@ from ..value.attributes import explain_names
 from .computed_torque import ComputedTorque
 from .coordinates import Coordinates
 from .custom import Custom
+from .driver import Driver
 from .gravity_compensation import GravityCompensation
 from .impedance import Impedance
 from .input import Input
@@ -28,6 +29,7 @@ __all__ = [
     "ComputedTorque",
     "Coordinates",
     "Custom",
+    "Driver",
     "GravityCompensation",
     "Impedance",
     "Input",

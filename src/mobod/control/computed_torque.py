@@ -12,7 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 from ..algebra.arrays import ArrayLike
 from ..errors import ModelError
+from ..force.base import check_forces
 from ..function import Function
+from ._nominal import NominalSystem
 from .coordinates import Coordinates
 from .custom import Custom
 from .pd import count, measured, spread
@@ -20,6 +22,7 @@ from .reference import Reference
 
 if TYPE_CHECKING:
     from ..force.subsystem import GeneralForceSubsystem
+    from ..value.annotations import MultibodySystem
 
 
 def law(x: Any, reference: Any, M: Any, bias: Any, gravity: Any, which: Any, parameters: Any) -> Any:
@@ -41,9 +44,11 @@ class ComputedTorque(Custom):
     kp, kd : float, or (nu,) array_like
         1/time^2 and 1/time: critically damped where kd^2 = 4 kp.
     mobilities : iterable of (MobilizedBody, int), optional
-        Where it acts; on all unless given.
+        Where it acts; on all, or all of the model's, unless given.
     sample_time : float
         Time between samples.
+    model : MultibodySystem, optional
+        The nominal system by whose dynamics it computes torques, and whose coordinates the reference is of; see `Custom`.
     limits, noise, delay, seed, disabled_by_default, name
         As `PD` takes them.
 
@@ -78,6 +83,7 @@ class ComputedTorque(Custom):
         kp: ArrayLike,
         kd: ArrayLike,
         sample_time: float,
+        model: MultibodySystem | None = None,
         limits: tuple[Any, Any] | None = None,
         noise: float = 0.0,
         delay: float = 0.0,
@@ -85,11 +91,15 @@ class ComputedTorque(Custom):
         disabled_by_default: bool = False,
         name: str | None = None,
     ) -> None:
-        n, followed = count(forces, None), Reference(reference)
+        check_forces(forces)
+        plant = forces.get_system()
+        all_of_them = None if model is None else NominalSystem(model, plant).mobilities(plant)
+        n, followed = count(forces, all_of_them), Reference(reference)
         if followed.shape(n, n)[1] != n:
             raise ModelError(f"the matter has {n} mobilities, and reference {followed.shape(n, n)[1]} functions")
-        bodies = forces.get_system().get_matter_subsystem().body_list
-        all_of_them = [(body, which) for body in bodies for which in range(body.facts.num_u)]
+        if all_of_them is None:
+            bodies = plant.get_matter_subsystem().body_list
+            all_of_them = [(body, which) for body in bodies for which in range(body.facts.num_u)]
         super().__init__(
             forces,
             law,
@@ -98,6 +108,7 @@ class ComputedTorque(Custom):
             inputs={"x": measured(Coordinates(all_of_them), noise, delay, seed), "reference": followed},
             parameters=spread("kp", kp, n) + spread("kd", kd, n),
             limits=limits,
+            model=model,
             disabled_by_default=disabled_by_default,
             name=name,
         )

@@ -23,16 +23,19 @@ from ..function.users import Frozen
 from ..state.of_each import Present, Rows, numbers_at, of_each
 from ..state.validity import KINEMATICS
 from ..tree import sampling
+from ..tree.nominal import Nominal
 from ..value.checks import array, flag, numbers, positive
 from ..value.stage import Stage
 from . import _law
 from ._differentiated import Differentiated
+from ._nominal import OF_MODEL, NominalSystem
 from .input import Input, Packing
 
 if TYPE_CHECKING:
     from ..compiling import Routine
     from ..force.subsystem import GeneralForceSubsystem
     from ..state.state import State
+    from ..value.annotations import MultibodySystem
 
 run = by_address(sampling.push_efforts)
 
@@ -89,6 +92,11 @@ class Custom(Force):
         In a default state.
     limits : pair of floats or (n,) arrays, optional
         The least and the largest effort, to which all are cut; none unless given.
+    model : MultibodySystem, optional
+        What the controller takes the system to be, where that is not what it is: a nominal system, whose ``q``, ``u``, ``M``,
+        ``bias`` and ``gravity`` the law is given in place of the plant's, and ``which`` by its numbers. Its coordinates and
+        speeds are those of the plant's mobilizers of the same names; the plant may have more. Inputs of frames on its bodies
+        are its own, too. It is read when topology is realized.
     compiled : bool
         Whether the law is compiled. Compiled steps call Python otherwise, and anything goes: a sample takes 5 us more, and what
         the law takes.
@@ -145,6 +153,7 @@ class Custom(Force):
         memory: ArrayLike = (),
         parameters: ArrayLike = (),
         limits: tuple[Any, Any] | None = None,
+        model: MultibodySystem | None = None,
         compiled: bool = True,
         disabled_by_default: bool = False,
         name: str | None = None,
@@ -162,6 +171,10 @@ class Custom(Force):
         if unknown:
             known = ", ".join((*NAMES, *self._inputs))
             raise ModelError(f"the law asks for {unknown[0]!r}; there are {known}, and more by inputs={{{unknown[0]!r}: ...}}")
+        #: What it takes the plant to be; None where that is the plant.
+        self.nominal = None if model is None else NominalSystem(model, forces.get_system())
+        if self.nominal is not None and mobilities is None:
+            mobilities = self.nominal.mobilities(forces.get_system())
         #: Bodies and numbers of the mobilities, one after the other.
         self.pairs = _pairs(forces, mobilities)
         self.place_of_parameters = 1 + len(self.pairs)
@@ -234,6 +247,9 @@ class Custom(Force):
     @of_each(_parameters_of_each)
     def set_parameters(self, state: State, parameters: ArrayLike) -> None:
         """Change them in this state, as many as there are, from the next sample on; it falls to VELOCITY at most."""
+        self._check(state, "set_parameters")
+        if state.put_numbers(parameters, self.span[2] + self.place_of_parameters, self._num_parameters):
+            return
         values = array(f"parameters of {self._name!r}", parameters, (self._num_parameters,))
         self._own(self.discrete_run(state, "set_parameters"))[:] = values
 
@@ -311,6 +327,8 @@ class Custom(Force):
             If the law does something that has no rule; or gives other numbers than `sample`, which means that Python does not
             take it as the compiler does.
         """
+        if self.nominal is not None:
+            raise NotDifferentiable("it is given a model of its own")
         places, n, directions = self._places(state), self.get_num_efforts(), len(work.tangents)
         arguments: dict[str, Any] = {}
         for name in self._names:
@@ -344,6 +362,10 @@ class Custom(Force):
         n = self.get_num_efforts()
         nq = sum(body.facts.num_q for body in self._bodies())
         nu = sum(body.facts.num_u for body in self._bodies())
+        own_nq, own_nu, nominal = nq, nu, self.nominal
+        if nominal is not None:
+            nominal.clear()
+            nq, nu = nominal.nq, nominal.nu
         nz = sum(force.num_z for force in self._forces.get_system().all_forces())
         first_own = 1 + 2 * n
         packing = Packing(self, first_own + self._num_parameters, self.first_function)
@@ -364,13 +386,22 @@ class Custom(Force):
             "memory": (sampling.MEMORY, (len(self._memory),), (len(self._memory), place)),
             "parameters": (sampling.NUMBERS, (self._num_parameters,), (self._num_parameters, first_own)),
         }
+        shapes = {
+            name: one.shape(nq, nu) if one.is_of_model else one.shape(own_nq, own_nu) for name, one in self._inputs.items()
+        }
+        if nominal is not None:
+            packing.say(sampling.NOMINAL, 0, self.nominal_number)
+            packing.first_of_model = packing.work
+            packing.work += sum(math.prod(plain[name][1]) for name in self._names if name in OF_MODEL)
+            packing.work += sum(math.prod(shapes[name]) for name, one in self._inputs.items() if one.is_of_model)
+            plain["which"] = (sampling.NUMBERS, (n,), (n, packing.keep(nominal.numbers_of(self.pairs))))
         for name in self._names:
             if name in plain:
                 kind, shape, own = plain[name]
-                places[name] = packing.ask(kind, math.prod(shape), *own), shape
+                asked = packing.ask if nominal is None or name not in OF_MODEL else packing.ask_model
+                places[name] = asked(kind, math.prod(shape), *(own if asked == packing.ask else ())), shape
         for name, one in self._inputs.items():  # those that the law does not name too: sensors count samples
-            shape = one.shape(nq, nu)
-            places[name] = one.pack(packing, math.prod(shape)), shape
+            places[name] = one.pack(packing, math.prod(shapes[name])), shapes[name]
         self._arguments = places
         return packing
 
@@ -379,7 +410,7 @@ class Custom(Force):
         return self._arguments
 
     def check_tree(self, tree: Any) -> None:
-        if "q" in self._names and tree.nq != sum(body.facts.num_q for body in self._bodies()):
+        if "q" in self._names and self.nominal is None and tree.nq != sum(body.facts.num_q for body in self._bodies()):
             raise ModelError(
                 f"the law of {self._name!r} names q, of which there are fewer with Euler angles in place of quaternions; let "
                 "it ask for Coordinates, Pose or Velocity instead"
@@ -403,7 +434,14 @@ class Custom(Force):
         else:
             law = self._callback(self._arguments)
         memory = [0.0] * (sampling.EFFORTS + self.get_num_efforts()) + packing.memory
-        return super().entry()._replace(law=law, memory=memory, work=packing.work)
+        return super().entry()._replace(law=law, memory=memory, work=packing.work, nominal=self._asked(packing))
+
+    def _asked(self, packing: Packing) -> Nominal | None:
+        """What it asks of its nominal system."""
+        if self.nominal is None:
+            return None
+        own = self.nominal
+        return Nominal(own.system, own.counterparts, own.inputs, own.numbers, own.made, packing.first_of_model)
 
 
 def controllers_of(system: Any) -> list[Any]:

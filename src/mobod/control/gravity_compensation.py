@@ -9,6 +9,7 @@ from .custom import Custom
 
 if TYPE_CHECKING:
     from ..force.subsystem import GeneralForceSubsystem
+    from ..value.annotations import MultibodySystem
 
 
 def law(gravity: Any, which: Any) -> Any:
@@ -29,6 +30,8 @@ class GravityCompensation(Custom):
         Time between samples.
     limits : pair of floats or (n,) arrays, optional
         The least and the largest effort.
+    model : MultibodySystem, optional
+        The nominal system whose weight is held, see `Custom`.
     disabled_by_default : bool
         Whether states start with it switched off.
     name : str, optional
@@ -57,11 +60,19 @@ class GravityCompensation(Custom):
         *,
         sample_time: float,
         limits: tuple[Any, Any] | None = None,
+        model: MultibodySystem | None = None,
         disabled_by_default: bool = False,
         name: str | None = None,
     ) -> None:
         super().__init__(
-            forces, law, mobilities, sample_time=sample_time, limits=limits, disabled_by_default=disabled_by_default, name=name
+            forces,
+            law,
+            mobilities,
+            sample_time=sample_time,
+            limits=limits,
+            model=model,
+            disabled_by_default=disabled_by_default,
+            name=name,
         )
 
 

@@ -13,9 +13,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..algebra.arrays import ArrayLike
+from ..force.base import check_forces
 from ..state.of_each import Present, Rows, of_each
 from ..value import Transform, rows
 from ..value.checks import not_negative
+from ._nominal import NominalSystem
 from .custom import Custom, some_of_each
 from .jacobian import Jacobian
 from .pd import measured, spread
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
     from ..force.subsystem import GeneralForceSubsystem
     from ..mobilizer.base import MobilizedBody
     from ..state.state import State
+    from ..value.annotations import MultibodySystem
 
 
 def law(X: Any, V: Any, J: Any, u: Any, gravity: Any, which: Any, parameters: Any) -> Any:
@@ -70,6 +73,8 @@ class Impedance(Custom):
         Where it acts; on all unless given.
     sample_time : float
         Time between samples.
+    model : MultibodySystem, optional
+        The nominal system by which it knows pose, velocity and Jacobian of the frame, and the weight; see `Custom`.
     limits, noise, delay, seed, disabled_by_default, name
         As `PD` takes them; of the sensor that measures the frame's pose and velocity.
 
@@ -103,6 +108,7 @@ class Impedance(Custom):
         target: Transform,
         joint_damping: float = 0.0,
         sample_time: float,
+        model: MultibodySystem | None = None,
         limits: tuple[Any, Any] | None = None,
         noise: float = 0.0,
         delay: float = 0.0,
@@ -111,6 +117,9 @@ class Impedance(Custom):
         name: str | None = None,
     ) -> None:
         gains = spread("stiffness", stiffness, 6) + spread("damping", damping, 6)
+        check_forces(forces)
+        if model is not None:
+            body = NominalSystem(model, forces.get_system()).body_for(body)
         super().__init__(
             forces,
             law,
@@ -123,6 +132,7 @@ class Impedance(Custom):
             },
             parameters=[*gains, *_flat(target), not_negative("joint_damping", joint_damping)],
             limits=limits,
+            model=model,
             disabled_by_default=disabled_by_default,
             name=name,
         )

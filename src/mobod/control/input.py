@@ -30,12 +30,20 @@ class Packing:
         #: What the controller remembers beyond its efforts, in a default state; its place there, and in the scratch.
         self.memory: list[float] = []
         self.first_memory, self.work = 0, 0
+        #: Where in the scratch what the nominal system is asked for begins.
+        self.first_of_model = 0
 
     def ask(self, kind: int, size: int, *own: int) -> int:
         """Ask for an input of so many numbers; where they will be in the scratch."""
         out, self.work = self.work, self.work + size
         self.say(kind, out, *own)
         return out
+
+    def ask_model(self, kind: int, size: int, *own: int) -> int:
+        """Ask the nominal system for an input; where it will be in the scratch."""
+        nominal = self.controller.nominal
+        assert nominal is not None  # as the input says that it is of the model
+        return self.first_of_model + nominal.ask(kind, size, *own)
 
     def say(self, kind: int, out: int, *own: int) -> None:
         """The integers of an input, or of something that changes one."""
@@ -81,9 +89,16 @@ class Input(Abstract):
     def adopt(self, controller: Custom) -> None:
         """Become part of a controller: look bodies up."""
 
+    @property
+    def is_of_model(self) -> bool:
+        """Whether the controller's nominal system is asked for it."""
+        return False
+
 
 class OfAFrame(Input):
     """An input of a frame that is fixed on a body, parallel to the body's own: the base of its kinds.
+
+    Of a body of a controller's nominal system it is what that system says at the plant's coordinates and speeds.
 
     Parameters
     ----------
@@ -104,16 +119,28 @@ class OfAFrame(Input):
 
     def __init__(self, body: MobilizedBody | int | str, station: Any = (0.0, 0.0, 0.0)) -> None:
         self.body, self.station = body, vector("station", station)
-        self._index = -1
+        self._index, self._of_model = -1, False
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} of {self.body!r} at {self.station.tolist()}>"
 
+    @property
+    def is_of_model(self) -> bool:
+        return self._of_model
+
     def adopt(self, controller: Custom) -> None:
+        self._of_model = controller.nominal is not None and controller.nominal.has(self.body)
+        if self._of_model:
+            self._index = int(getattr(self.body, "index"))  # noqa: B009
+            return
         self._index = body_index(controller.get_force_subsystem(), f"body of {type(self).__name__}", self.body)
 
     def pack(self, packing: Packing, size: int) -> int:
-        return packing.ask(self.KIND, size, self._index, packing.keep(self.station.tolist()))
+        station = self.station.tolist()
+        nominal = packing.controller.nominal
+        if self._of_model and nominal is not None:
+            return packing.ask_model(self.KIND, size, self._index, nominal.keep(station))
+        return packing.ask(self.KIND, size, self._index, packing.keep(station))
 
 
 __all__: list[str] = []

@@ -9,6 +9,7 @@ import numpy as np
 
 from ..algebra.arrays import Array, ArrayLike
 from ..errors import ModelError
+from ..force.base import check_forces
 from ..function import Function
 from ..state.of_each import Present, Rows, of_each
 from ..value import rows
@@ -169,6 +170,7 @@ class PD(Custom):
 
 def count(forces: GeneralForceSubsystem, mobilities: Sequence[Any] | None) -> int:
     """How many mobilities are listed, or there are."""
+    check_forces(forces)
     if mobilities is not None:
         return len(mobilities)
     return sum(body.facts.num_u for body in forces.get_system().get_matter_subsystem().body_list)

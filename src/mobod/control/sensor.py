@@ -54,6 +54,10 @@ class Sensor(Input):
     def adopt(self, controller: Custom) -> None:
         self.input.adopt(controller)
 
+    @property
+    def is_of_model(self) -> bool:
+        return self.input.is_of_model
+
     def shape(self, nq: int, nu: int) -> tuple[int, ...]:
         return self.input.shape(nq, nu)
 

@@ -14,6 +14,7 @@ import numpy as np
 
 from ..algebra.arrays import ArrayLike
 from ..errors import ModelError
+from ..force.base import check_forces
 from ..value.checks import numbers
 from .custom import Custom
 
@@ -77,6 +78,7 @@ class StateFeedback(Custom):
         disabled_by_default: bool = False,
         name: str | None = None,
     ) -> None:
+        check_forces(forces)
         K = numbers("gains", gains)
         if K.ndim != 2:
             raise ModelError(f"gains have to be a matrix, a row an effort, got an array of shape {K.shape}")

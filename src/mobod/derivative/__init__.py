@@ -1,1 +1,1 @@
-"""Derivatives of the dynamics: of elements and constraints, locally, and the linear systems that accelerations follow from."""
+"""Derivatives of the dynamics: of bodies by sweeps, of elements and constraints locally, and Jacobian-vector products."""

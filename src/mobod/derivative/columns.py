@@ -3,7 +3,7 @@
 What names its bodies and mobilizers is differentiated by the motion of these alone, see `local`; the motion of a body along
 a column is found here for both.
 
-The rigid part is `tree.inverse_dynamics_derivatives`, by one sweep. There a displacement along a hinge column S_k carries all
+The rigid part is `sweep`, by one sweep. There a displacement along a hinge column S_k carries all
 that is outboard of k as one rigid body, forces included, and beyond that velocities and accelerations change by
 
     by q   V' = a_k,  A' = c_k - V x a_k        by u   V' = S_k,  A' = c_k - V x S_k
@@ -45,7 +45,7 @@ from ..mobilizer import _rates
 from ..state.fields import Record
 from ..state.validity import KINEMATICS
 from ..tree import constraint_operators, prescribe
-from ..tree.inverse_dynamics_derivatives import BEND, BEND_BY_U, FORCE
+from .sweep import BEND, BEND_BY_U, FORCE
 
 #: What `contribute` is asked for: constraints, a sweep of the kinematics, gravity as any other force; what reads z and time.
 CONSTRAINED, SWEPT, PULLED, REST = 1, 2, 4, 8
@@ -313,7 +313,7 @@ def differentiate(
                         elif c >= model.nu:
                             c += row_of[1] - model.nu
                         add_lane(E, row_of[0][r], c, lane, load_tangent(dual.row_work, r, 0, t))
-        if model.nm > 0:
+        if model.nm > 0 and K.shape[0] > 0:
             for i in range(model.nu):
                 for t in range(last - begin):
                     add_lane(K, i, begin + t, lane, load_tangent(dual.known_u_dot, i, 0, t))
@@ -337,7 +337,7 @@ def find_displacements(model: Record, unit: Any, q_dot: Any, N: Any) -> None:
 
 @generic
 def find_bends(model: Record, lane: int, duals: Any, bent: Any, N: Any, seeds: Any, bends: Any) -> None:
-    """How hinge columns of bodies that are *bent* depend on q, see `inverse_dynamics_derivatives`: two sweeps by Duals.
+    """How hinge columns of bodies that are *bent* depend on q, see `sweep`: two sweeps by Duals.
 
     *duals* are a record of Duals and the address of `sweep_kinematics`. Each body's coordinates move along its own
     speeds, all bodies' first ones at once, and so on.

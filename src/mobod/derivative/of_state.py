@@ -9,12 +9,13 @@ from ..algebra.scalar import store
 from ..compiling import compiled, generic
 from ..state.fields import Record
 from ..state.validity import EVERYTHING, KEPT_FORCES
-from ..tree import explicit_mass_matrix, inverse_dynamics_derivatives, inverse_mass_matrix
-from ..tree.inverse_dynamics_derivatives import FIRST_NUMBER, FORCE, NUMBERS_A_MOBILITY
+from ..tree import explicit_mass_matrix, inverse_mass_matrix
 from ..tree.realize import DONE, NOT_PLAIN, advance_with, all_finite, takes_long
+from . import sweep
 from .columns import find_bends, find_displacements, find_wrenches
 from .residual import add_parts, add_stiffness, clear, gravity
 from .solve import add_products, constrain
+from .sweep import FIRST_NUMBER, FORCE, NUMBERS_A_MOBILITY
 
 #: Where what a kernel takes is in a tuple: of Duals and the plan; of the tree; of the rigid sweep; of parts; of one state's
 #: Duals; of the linear systems.
@@ -47,7 +48,7 @@ def _find(
     if addresses[1] != 0:
         find_bends(model, 0, (dual, addresses[1]), bent, N, of_one[1][1], bends)
     find_wrenches(model, g, plan[4][5] != 0, F, unit)
-    inverse_dynamics_derivatives.sweep_state(
+    sweep.sweep_state(
         model, A, u_dot, g, bends, bent, slopes, carrier, F, bodies, flat, wide, D[:n], D[n:]
     )
     store3(bodies, 0, FORCE, g)
@@ -203,7 +204,7 @@ def _multiply(M_inv: Any, T: Any, by_z: Any, by_time: Any) -> None:
 def calc_accelerations_derivatives(
     block: Any, routine: Any, valid: Any, own_q: Any, own_u: Any, q: Any, u: Any, forces: Any, whole: Any, kind: Any, by_z: Any
 ) -> Any:
-    """As `tree.inverse_dynamics_derivatives.calc_accelerations_derivatives`, with all that acts; by z into *by_z*.
+    """As `sweep.calc_accelerations_derivatives`, with all that acts; by z into *by_z*.
 
     *whole* is a tuple of what does not change from call to call, see `PLAN` and those behind it.
     """
@@ -246,7 +247,7 @@ def calc_accelerations_derivatives(
             _put(n, whole, T, Dq, Du, objects.matrix(by_z), M_inv, objects.numbers(by_time))
         else:
             wide = objects.blocks(objects.item(whole, RIGID + 4))
-            inverse_dynamics_derivatives.negative_products(M_inv, wide[:n], wide[n:], rigid[1], rigid[2], Dq, Du)
+            sweep.negative_products(M_inv, wide[:n], wide[n:], rigid[1], rigid[2], Dq, Du)
             _multiply(M_inv, T, objects.matrix(by_z), objects.numbers(by_time))
     objects.acquire_gil(released)
     if status == DONE:

@@ -9,15 +9,14 @@ from typing import Any
 from ..algebra.scalar import load, store, zero
 from ..compiling import generic
 from ..state.fields import Record
-from ..tree import inverse_dynamics_derivatives
-from . import columns, contacts, local, stiffness
+from . import columns, contacts, local, stiffness, sweep
 from .columns import PULLED, REST
 
 
 @generic
 def gravity(model: Record, by_columns: int) -> Any:
     """The field that the rigid sweep has as an acceleration of Ground; none if gravity is an element as any other."""
-    g = inverse_dynamics_derivatives.gravity(model)
+    g = sweep.gravity(model)
     if by_columns >= 0 and by_columns & PULLED != 0:
         o = zero(load(model.time, 0, 0))
         g = o, o, o

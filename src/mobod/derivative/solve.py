@@ -52,6 +52,24 @@ def add_products(A: Any, n: int, B: Any, m: int, begin: int, end: int, factor: f
 
 # fmt: off
 @generic
+def add_block(
+    M: Any, M_inv: Any, n: int, driven: Any, K: Any, R: Any, first: int, end: int, D: Any, pack: Any
+) -> None:
+    # fmt: on
+    """udot_R in columns from *first* to before *end* of *D*: of residuals *R*, and of *K*, which motions prescribe.
+
+    *driven* are the mobilities with motions, whose part *R* is given, too; *M* is read only where there are some.
+    """
+    if driven.shape[0] > 0:
+        add_products(M, n, K, n, first, end, 1.0, R, 0, pack)
+        for d in range(driven.shape[0]):
+            for j in range(first, end):
+                store(D, driven[d], j, load(D, driven[d], j) + load(K, driven[d], j))
+    add_products(M_inv, n, R, n, 0, end - first, -1.0, D, first, pack)
+
+
+# fmt: off
+@generic
 def constrain(
     model: Record, row_of: Any, errors: Any, E: Any, start: int, end: int, G: Any, rows_of_g: Any, P: Any, W: Any, L: Any,
     D: Any, pack: Any,

@@ -13,9 +13,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..algebra.arrays import Array
+from ..derivative.coordinates import has_rates
 from ..errors import ModelError
 from ..state.state import State
-from ..system import tangents
 from ..system.system import MultibodySystem
 from ..value.stage import Stage
 from .ensemble import Ensemble
@@ -59,7 +59,7 @@ class ArrayDynamics(abc.ABC):
                 f"{system.name!r} has coordinates that belong to no mobilizer, or particles; these have no wrapper"
             )
         self.nq, self.nu = tree.nq, tree.nu
-        self._turns = bool(tangents.has_rates(self._state))
+        self._turns = bool(has_rates(self._state))
         self._ensembles: collections.OrderedDict[int, Ensemble] = collections.OrderedDict()
 
     def value(self, q: Array, u: Array, third: Array) -> Array:
@@ -75,12 +75,13 @@ class ArrayDynamics(abc.ABC):
         by_q, by_u, by_third = self._derivatives(self._of(len(q)), q, u, third)
         return by_q @ self._back(q) if self._turns else by_q, by_u, by_third
 
-    def second(self, q: Array, u: Array, third: Array, weights: Array) -> Array:
-        """Second derivatives ``(n, k, d, d)`` of k sums of values, by (q, u, third), d = nq + 2 nu.
+    def second(self, q: Array, u: Array, third: Array, weights: Array | None = None) -> Array:
+        """Second derivatives ``(n, k, d, d)`` of k sums of values, by (q, u, third), d = nq + 2 nu; of each value unless given.
 
         Differences of first ones, to about 1e-8; all states that they take are one ensemble. *weights* are ``(n, k, nu)``.
         """
         n, nq, nu = len(q), self.nq, self.nu
+        weights = np.broadcast_to(np.eye(nu), (n, nu, nu)) if weights is None else weights
         moved = nq + nu  # in the third the function is linear
         x = np.hstack([q, u])
         h = _STEP * np.maximum(1.0, np.abs(x))

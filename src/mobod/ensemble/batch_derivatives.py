@@ -5,9 +5,9 @@ from typing import Any
 from ..algebra.eights import put_rows
 from ..algebra.record import attach
 from ..compiling import compiled
+from ..derivative import products, sweep
 from ..state.validity import ARTICULATED, KINEMATICS
-from ..tree import explicit_mass_matrix, inverse_dynamics, inverse_dynamics_derivatives, inverse_mass_matrix
-from ..tree import forward_dynamics_derivatives as rows
+from ..tree import explicit_mass_matrix, inverse_dynamics, inverse_mass_matrix
 from .batch_operators import put, realize, take
 from .chunks import shared
 
@@ -27,8 +27,8 @@ def calc_forward_dynamics_derivatives(
         realize(model, address, wanted, 8 * g, states)
         inverse_mass_matrix.calc_m_inv(model, address, ARTICULATED, work, work, M_inv)
         put_rows(M_inv, 0, n, out, 8 * g, 2 * n * n)
-        rows.find_parts(model, slopes, bodies, way, outboard, turns, Dq, Du)
-        rows.put_derivatives(model, M_inv, way, outboard, turns, Dq, Du, blocks, runs, kept, results, 8 * g, out)
+        products.find_parts(model, slopes, bodies, way, outboard, turns, Dq, Du)
+        products.put_derivatives(model, M_inv, way, outboard, turns, Dq, Du, blocks, runs, kept, results, 8 * g, out)
 
 
 # fmt: off
@@ -45,8 +45,8 @@ def calc_inverse_dynamics_derivatives(
         realize(model, address, KINEMATICS, 8 * g, states)
         take(udot, 8 * g, udot8)
         inverse_dynamics.calc_body_acceleration_from_u_dot(model, udot8, A)
-        pull, none = inverse_dynamics_derivatives.gravity(model), bodies[:0]
-        inverse_dynamics_derivatives.sweep(
+        pull, none = sweep.gravity(model), bodies[:0]
+        sweep.sweep(
             model, A, udot8, pull, none, bent, slopes, bent, none, bodies, speeds, columns, found[:n], found[n : 2 * n]
         )
         explicit_mass_matrix.calc_m(model, False, work, work, found[2 * n :])

@@ -1,7 +1,8 @@
 """What states remember, eight at a time: of controllers, of measures, and where surfaces stick to each other.
 
 A row of *memory* is a state's: what controllers hold and remember; what measures remember as of the last step's beginning, and
-what they will when the next begins; the points of friction that sticks, as of the last step's beginning. As for one state
+what they will when the next begins; the points of friction that sticks, as of the last step's beginning; samples of the past,
+in rings, of which those are copied that are there. As for one state
 (`stepping.evaluate`), what is remembered changes when a step begins, to what was there when the last one ended: so attempts
 in vain, reports, and whatever happens to other lanes disturb nothing.
 """
@@ -19,6 +20,10 @@ from ..tree import measures
 _COLUMNS, _KEY = 16, 0
 #: All eight lanes, a bit each.
 _ALL = 255
+#: Integers of a ring: where the counts of its samples are, its first row, for how many it has room, the numbers of each.
+_RING = 4
+#: Of a ring's counts: its oldest sample, and the one after its newest.
+_OLDEST, _END = 1, 2
 
 
 @generic
@@ -29,6 +34,50 @@ def _without_point(rows: Any, row: int) -> int:
         if load_lane(rows, row, _KEY, lane) == 0.0:
             found = found | (1 << lane)
     return found
+
+
+@generic
+def _first_of_rings(model: Any) -> int:
+    """Where rings begin in a row of *memory*."""
+    first: int = model.control_size + 2 * model.measure_memory_size + _COLUMNS * model.bristle_rows
+    return first
+
+
+@generic
+def _sample_run(memory: Any, s: int, at: int, after: int) -> Any:
+    """The numbers of the samples that state *s* has, from the first up to the end, by counts at two places."""
+    first, end = memory[s, at + _OLDEST], memory[s, at + _END]
+    return int(min(first, memory[s, after + _OLDEST])), int(max(end, memory[s, after + _END]))
+
+
+@generic
+def _take_rings(model: Any, lane: int, memory: Any, s: int) -> None:
+    """Let a lane, or a record of one state, have the samples of state *s*."""
+    base = _first_of_rings(model)
+    for ring in range(0, model.measure_rings_size, _RING):
+        counts, row = model.measure_rings[ring], model.measure_rings[ring + 1]
+        capacity, width = model.measure_rings[ring + 2], model.measure_rings[ring + 3]
+        at = model.control_size + counts
+        first, end = _sample_run(memory, s, at, at + model.measure_memory_size)
+        for k in range(first, end):
+            place = row + width * (k % capacity)
+            for c in range(width):
+                store_lane(model.measure_history, place + c, 0, lane, memory[s, base + place + c])
+
+
+@generic
+def _put_rings(model: Any, lane: int, memory: Any, s: int) -> None:
+    """Let state *s* have the samples of a lane, or of a record of one state; its row has their counts already."""
+    base = _first_of_rings(model)
+    for ring in range(0, model.measure_rings_size, _RING):
+        counts, row = model.measure_rings[ring], model.measure_rings[ring + 1]
+        capacity, width = model.measure_rings[ring + 2], model.measure_rings[ring + 3]
+        at = model.control_size + counts
+        first, end = _sample_run(memory, s, at, at + model.measure_memory_size)
+        for k in range(first, end):
+            place = row + width * (k % capacity)
+            for c in range(width):
+                memory[s, base + place + c] = load_lane(model.measure_history, place + c, 0, lane)
 
 
 @generic
@@ -47,6 +96,8 @@ def fill_memory(model: Any, first: int, memory: Any) -> None:
         ended = ended | _without_point(model.bristle_memory, row)
         if ended == _ALL:
             break
+    for lane in range(8):
+        _take_rings(model, lane, memory, first + lane)
 
 
 @generic
@@ -64,6 +115,7 @@ def take_memory(model: Any, lane: int, memory: Any, s: int) -> None:
             store_lane(model.bristle_memory, row, c, lane, memory[s, at + _COLUMNS * row + c])
         if memory[s, at + _COLUMNS * row + _KEY] == 0.0:
             break
+    _take_rings(model, lane, memory, s)
 
 
 @generic
@@ -81,6 +133,7 @@ def put_memory(model: Any, lane: int, memory: Any, s: int) -> None:
             memory[s, at + _COLUMNS * row + c] = load_lane(model.bristle_memory, row, c, lane)
         if memory[s, at + _COLUMNS * row + _KEY] == 0.0:
             break
+    _put_rings(model, lane, memory, s)
 
 
 @generic
@@ -99,6 +152,7 @@ def recall(model: Any, memory: Any, s: int) -> None:
             store(model.bristle_next, row, c, memory[s, at + _COLUMNS * row + c])
         if memory[s, at + _COLUMNS * row + _KEY] == 0.0:
             break
+    _take_rings(model, 0, memory, s)
 
 
 @generic
@@ -116,6 +170,7 @@ def keep(model: Any, memory: Any, s: int) -> None:
             memory[s, at + _COLUMNS * row + c] = load(model.bristle_memory, row, c)
         if memory[s, at + _COLUMNS * row + _KEY] == 0.0:
             break
+    _put_rings(model, 0, memory, s)
 
 
 @generic
@@ -132,12 +187,16 @@ def begin_measures_alone(model: Any, remembered: Any) -> None:
 
 
 @generic
-def begin_measures(model: Any, remembered: Any, marks: Any, mark: int) -> bool:
+def begin_measures(model: Any, remembered: Any, marks: Any, mark: int, kept: Any) -> bool:
     """Let measures that remember nothing yet begin in lanes that are marked, one after the other; whether any did.
 
-    The record is realized to ACCELERATION; *remembered* has where each one's memory begins, and its size.
+    The record is realized to ACCELERATION; *remembered* has where each one's memory begins, and its size; *kept* has room for
+    what
+    measures of the others will remember.
     """
     found = False
+    for i in range(model.measure_memory_size):
+        store(kept, i, 0, load(model.measure_next, i, 0))
     for m in range(remembered.shape[0]):
         first, waiting = remembered[m, 0], False
         for lane in range(8):
@@ -150,6 +209,10 @@ def begin_measures(model: Any, remembered: Any, marks: Any, mark: int) -> bool:
                     store_lane(model.measure_memory, first, 0, lane, 1.0)
                     for i in range(first + 1, first + remembered[m, 1]):
                         store_lane(model.measure_memory, i, 0, lane, load_lane(model.measure_next, i, 0, lane))
+    if found:
+        marked = load(marks, mark, 0)
+        for i in range(model.measure_memory_size):
+            store(model.measure_next, i, 0, where(marked > 0.0, load(model.measure_next, i, 0), load(kept, i, 0)))
     return found
 
 

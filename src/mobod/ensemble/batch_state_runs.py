@@ -9,12 +9,14 @@ from typing import Any
 
 from ..algebra.record import attach
 from ..algebra.scalar import load, store
-from ..compiling import compiled, generic
+from ..compiling import Kernel, compiled, generic
 from ..integrator import _bdf_steps as bdf
+from ..integrator import _contact_steps as contact
 from ..stepping import beginning
 from ..stepping import record as rk
 from ..stepping.evaluate import evaluate, prescribe, project
 from ..tree import sampling
+from ..unilateral.stepped.space import clear
 from .batch_memory import begin_measures_alone, keep, recall
 from .chunks import NONE, begin_work, finish, leave_work, next_call
 from .lanes.layout import FINISHED, FIRST_ROW, LAST_SIZE, LIMIT, NEXT, REACHED_TIME, ROWS, STATUS, STOP, UNFINISHED
@@ -94,51 +96,85 @@ def retire(model: Any, s: int, status: int, given: Any, out: Any, work: Any, con
         outcome[s, ROWS + 1 + j] = counts[COUNTED[j]]
 
 
-# fmt: off
-@compiled
-def run(
-    block: Any, work: Any, past: Any, control: Any, counts: Any, settings: Any, choices: Any, norms: Any, remembered: Any,
-    own: Any, queue: Any, worker: int, chunks: Any, calls: Any,
-    time: Any, q: Any, u: Any, z: Any, particles: Any, memory: Any, forces: Any, own_of_each: Any, end: Any, times: Any,
-    results: Any, outcome: Any, reached: Any,
-) -> int:
-    # fmt: on
-    """Take states through their runs, chunk by chunk, with as many steps as the queue says: FINISHED or UNFINISHED."""
-    call = begin_work(worker, chunks, calls)
-    model = attach(block)
-    given = time, q, u, z, particles, memory, own_of_each, own
-    left = queue[LIMIT]
-    while left > 0:
-        status = rk.REACHED
-        if queue[CURRENT] < 0:
-            if queue[NEXT] == queue[STOP]:
-                refill(queue, chunks, worker)
-            if queue[NEXT] >= queue[STOP]:
-                call = next_call(worker, chunks, calls, call)
-                if call == NONE:
-                    return FINISHED
-                queue[NEXT] = queue[STOP] = 0
-                continue
-            s = queue[CURRENT] = queue[NEXT]
-            queue[NEXT] += 1
-            status = begin(model, s, given, end[s], settings, choices, remembered, control, counts)
+@generic
+def begin_nothing(model: Any, s: int, own: Any, run: Any, prepared: Any) -> int:
+    """A method that keeps nothing of its own begins the run of state *s*: REACHED."""
+    return rk.REACHED
+
+
+@generic
+def same_table(table: Any, found: Any, row: int) -> Any:
+    """What the method has in place of a table, for the run with this row of results."""
+    return table
+
+
+def running(advance: Kernel, name: str, begin_own: Any = begin_nothing, table_of: Any = same_table) -> Kernel:
+    """Make what takes states through their runs, one after the other, in a method's own loop over steps."""
+
+    # fmt: off
+    def run(
+        block: Any, work: Any, table: Any, control: Any, counts: Any, settings: Any, choices: Any, norms: Any, remembered: Any,
+        own: Any, queue: Any, prepared: Any, worker: int, chunks: Any, calls: Any,
+        time: Any, q: Any, u: Any, z: Any, particles: Any, memory: Any, forces: Any, own_of_each: Any, end: Any, times: Any,
+        results: Any, outcome: Any, reached: Any, found: Any,
+    ) -> int:
+        # fmt: on
+        """Take states through their runs, chunk by chunk, with as many steps as the queue says: FINISHED or UNFINISHED."""
+        call = begin_work(worker, chunks, calls)
+        model = attach(block)
+        given = time, q, u, z, particles, memory, own_of_each, own
+        left = queue[LIMIT]
+        while left > 0:
+            status = rk.REACHED
+            if queue[CURRENT] < 0:
+                if queue[NEXT] == queue[STOP]:
+                    refill(queue, chunks, worker)
+                if queue[NEXT] >= queue[STOP]:
+                    call = next_call(worker, chunks, calls, call)
+                    if call == NONE:
+                        return FINISHED
+                    queue[NEXT] = queue[STOP] = 0
+                    continue
+                s = queue[CURRENT] = queue[NEXT]
+                queue[NEXT] += 1
+                status = begin(model, s, given, end[s], settings, choices, remembered, control, counts)
+                if status == rk.REACHED:
+                    status = beginning.start(model, work, control, counts)
+                if status == rk.REACHED:
+                    status = begin_own(model, s, own, rk.run_of(work, table, control, counts), prepared)
+                if status != rk.REACHED:  # where it begins is where it ends
+                    for i in range(model.ny):
+                        work[rk.Y, i] = load(model.y, i, 0)
+            s = queue[CURRENT]
+            reports = times[s if times.shape[0] > 1 else 0]
+            row = s - queue[FIRST_ROW]
             if status == rk.REACHED:
-                status = beginning.start(model, work, control, counts)
-            if status != rk.REACHED:  # where it begins is where it ends
-                for i in range(model.ny):
-                    work[rk.Y, i] = load(model.y, i, 0)
-        s = queue[CURRENT]
-        reports = times[s if times.shape[0] > 1 else 0]
-        rows = results[s - queue[FIRST_ROW]]
-        if status == rk.REACHED:
-            counts[rk.LIMIT], steps = left, counts[rk.STEPS]
-            status = bdf.advance(model, work, past, control, counts, reports, rows, norms[:0])
-            left -= counts[rk.STEPS] - steps
-            if status == rk.PAUSED or status == rk.COLLAPSED:
-                continue
-        left -= 1
-        retire(model, s, status, given, (reports, rows, outcome, reached), work, control, counts)
-        queue[CURRENT] = -1
-        finish(chunks, 1)
-    leave_work(worker, chunks)
-    return UNFINISHED
+                counts[rk.LIMIT], steps = left, counts[rk.STEPS]
+                own_table = table_of(table, found, row)
+                status = advance(model, work, own_table, control, counts, reports, results[row], norms[:0])
+                left -= counts[rk.STEPS] - steps
+                if status == rk.PAUSED or status == rk.COLLAPSED:
+                    continue
+            left -= 1
+            retire(model, s, status, given, (reports, results[row], outcome, reached), work, control, counts)
+            queue[CURRENT] = -1
+            finish(chunks, 1)
+        leave_work(worker, chunks)
+        return UNFINISHED
+
+    run.__qualname__ = f"run.{name}"
+    return compiled(run)
+
+
+@generic
+def begin_contact(model: Any, s: int, own: Any, run: Any, prepared: Any) -> int:
+    """No impulses are known of steps before."""
+    clear(run.table)
+    return rk.REACHED
+
+
+#: By the methods' loops.
+RUNS = {
+    bdf.advance: running(bdf.advance, "bdf"),
+    contact.advance: running(contact.advance, "contact", begin_contact),
+}

@@ -6,6 +6,7 @@ from ..algebra.record import attach, call_routine
 from ..algebra.scalar import load, scatter, store, zero
 from ..compiling import compiled, generic, routine
 from ..force import _dispatch as forces
+from ..force._routine import FORCES
 from ..state.fields import Record
 from ..tree import constraint_operators, jacobian_sweeps, momentum, reaction
 from .batch_operators import realize
@@ -68,6 +69,23 @@ def _put(rows: Any, count: int, columns: int, first: int, at: int, out: Any) -> 
     for i in range(count):
         for k in range(columns):
             scatter(out, first, at + columns * i + k, load(rows, i, k))
+
+
+@compiled
+def collect_contributions(
+    block: Any, address: int, wanted: int, share: Any, elements: Any, runs: Any, states: Any, out: Any
+) -> None:
+    """What listed force elements, of those runs, apply to bodies together, at their origins and in Ground; one row a state."""
+    model = attach(block)
+    for g in shared(share):
+        first = 8 * g
+        realize(model, address, wanted, first, states)
+        forces.clear(model)
+        for k in range(len(elements)):
+            if model.force_enabled[elements[k]] == 1:
+                e = elements[k]
+                call_routine(model.run_routine[runs[k]], model, e, 4 * (e + 1) + FORCES)
+        _put(model.body_forces, model.nb, 6, first, 0, out)
 
 
 @compiled

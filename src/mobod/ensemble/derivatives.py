@@ -11,17 +11,21 @@ import numpy.typing as npt
 
 from ..algebra.arrays import Array
 from ..algebra.record import LANES
+from ..derivative import products
+from ..derivative import sweep as sweeps
+from ..derivative.analytic import Sweep, Whole, sweep_for, whole_for
 from ..derivative.local import NUMBERS_OF_BLOCK
+from ..derivative.results import put, targets
+from ..derivative.routines import calc_residual
+from ..derivative.seeded_record import SeededRecord, side_by_side
+from ..derivative.settings import Setting, find_each
 from ..derivative.solve import PACKED
 from ..derivative.stiffness import NUMBERS_OF_STIFFNESS
 from ..errors import ConvergenceError, ModelError
-from ..system.analytic_derivatives import Sweep, Whole, sweep_for, whole_for
 from ..system.derivatives import ForwardDynamicsDerivatives, InverseDynamicsDerivatives
-from ..system.derivatives_of_dynamics import put, targets
-from ..tree import forward_dynamics_derivatives as rows
-from ..tree import inverse_dynamics_derivatives as sweeps
+from ..tree import realize as _realize
 from ..value.stage import Stage
-from . import batch_derivatives, batch_tangents
+from . import batch_derivatives, batch_element_derivatives
 from .lane_runs import own_of_each
 from .of_parts import OfParts
 
@@ -87,8 +91,8 @@ class Derivatives(OfParts):
         into = self._targets(out, ForwardDynamicsDerivatives, [(nu, nu), (nu, nu), (nu, nz), (nu, nu), (nu,)])
         self._take(q, u, mobility_forces)
         if not self._sweeps():
-            if self._has_tangents():
-                return self._by_tangents(asked, realized, into)
+            if self._has_kernels():
+                return self._with_elements(asked, realized, into)
             parts = self._one_by_one(
                 asked,
                 Stage.ACCELERATION,
@@ -107,7 +111,7 @@ class Derivatives(OfParts):
             {},
             (3 * nu, nu),
             before=(self._wanted(Stage.ACCELERATION), sweep.slopes, sweep.own_blocks, sweep.runs),
-            scratch=(bodies, self._column_scratch(), *rows.scratch_of(self._template.tree, sweep.runs), (nu, nu)),
+            scratch=(bodies, self._column_scratch(), *products.scratch_of(self._template.tree, sweep.runs), (nu, nu)),
             alone=_never,
             realized=realized,
             found=block,
@@ -170,8 +174,8 @@ class Derivatives(OfParts):
         if not realized:
             self._take(q, u)
         if not self._sweeps():
-            if self._has_tangents():
-                return self._inverse_by_tangents(asked, realized, given, into)
+            if self._has_kernels():
+                return self._inverse_with_elements(asked, realized, given, into)
             parts = self._one_by_one(
                 asked,
                 Stage.VELOCITY,
@@ -202,9 +206,10 @@ class Derivatives(OfParts):
         return into
 
     def calc_parameter_derivatives(self, parameters: Sequence[Any]) -> Array:
-        """Derivatives of every state's u_dot by parameters ``(n, nu, m)``, state by state. Needs ACCELERATION.
+        """Derivatives of every state's u_dot by parameters ``(n, nu, m)``. Needs ACCELERATION.
 
-        See `MultibodySystem.calc_parameter_derivatives`.
+        See `MultibodySystem.calc_parameter_derivatives`. Eight states at a time, on as many threads as `realize` uses, by dual
+        numbers of each; one by one where `calc_forward_dynamics_derivatives` is.
 
         Examples
         --------
@@ -217,21 +222,53 @@ class Derivatives(OfParts):
         >>> ensemble.calc_parameter_derivatives(["lower.mass"]).shape
         (10, 2, 1)
         """
-        from ..system.settings import find_each
-
-        settings = find_each(self._system, parameters)
-        shape = self._template.tree.nu, sum(setting.size for setting in settings)
-        return self._one_by_one(
-            "calc_parameter_derivatives",
+        settings, asked = find_each(self._system, parameters), "calc_parameter_derivatives"
+        nu, m = self._template.tree.nu, sum(setting.size for setting in settings)
+        if not (m and self._has_kernels()):
+            return self._one_by_one(
+                asked,
+                Stage.ACCELERATION,
+                [(nu, m)],
+                lambda state, _: [self._system.calc_parameter_derivatives(state, settings)],
+            )[0]
+        whole = self._whole()
+        rows, driven = whole.parts.rows, whole.parts.driven
+        me, moved, num_rows = max(len(rows), 1), nu if len(driven) else 0, max(self._template.tree.counts["num_rows"], 1)
+        records = [SeededRecord(self._template) for _ in range(min(self._threads, self._groups))]
+        of_one = self._seeded(records, settings)
+        found = self._operate(
+            asked,
             Stage.ACCELERATION,
-            [shape],
-            lambda state, _: [self._system.calc_parameter_derivatives(state, settings)],
-        )[0]
+            lambda block, at, share, *others: batch_element_derivatives.calc_parameter_derivatives(
+                block, at, share, others[0], of_one[share[0]], *others[1:]
+            ),
+            {},
+            (nu, m + nu),
+            before=(own_of_each(self._own), whole.parts.row_of, rows, driven),
+            scratch=(
+                *((nu, m), (me, m + nu), (moved, m), (moved, nu), (num_rows, nu), (me, nu), (nu, me), (me, me), (me, m + nu)),
+                *((max(nu, me), PACKED), self._column_scratch(), (nu, nu)),
+            ),
+            alone=_never,
+        )
+        return np.ascontiguousarray(found[:, :, :m])
+
+    def _seeded(self, each: list[SeededRecord], settings: list[Setting]) -> list[tuple[Any, ...]]:
+        """Of each thread's record the block and its numbers, where the states' own ones are, and seeds of one or of each."""
+        # numbers that states have of their own may change with settings otherwise
+        reads_own = any(seed.field in self._own for one in settings for seeds in one.seeds(self._template) for seed in seeds)
+        states = map(self._state, range(self._n)) if reads_own else [self._template]
+        seeds = side_by_side([each[0].seeds_of(state, settings) for state in states])
+        own = [each[0].places_of(name) for name in self._own]
+        places = np.concatenate([np.zeros(0, np.int64), *own])
+        kind = {"with_tangents": True, "own_parameters": True}
+        addresses = np.array([_realize.advance.address(**kind), calc_residual.address(**kind)])
+        return [(one.record.block, addresses, one.numbers, places, *seeds) for one in each]
 
     def calc_inertial_parameter_regressor(self, u_dot: npt.ArrayLike) -> Array:
         """Every state's regressor ``(n, nu, 10 (nb - 1))`` at *u_dot*, ``(n, nu)`` or ``(nu,)`` for all. Needs VELOCITY.
 
-        State by state; see `SimbodyMatterSubsystem.calc_inertial_parameter_regressor`.
+        Eight states at a time; see `SimbodyMatterSubsystem.calc_inertial_parameter_regressor`.
 
         Examples
         --------
@@ -245,13 +282,15 @@ class Derivatives(OfParts):
         (10, 2, 20)
         """
         tree, matter = self._template.tree, self._system.get_matter_subsystem()
-        given = self._rows("u_dot", u_dot, (tree.nu,))
-        return self._one_by_one(
+        return self._operate(
             "calc_inertial_parameter_regressor",
             Stage.VELOCITY,
-            [(tree.nu, 10 * (tree.nb - 1))],
-            lambda state, i: [matter.calc_inertial_parameter_regressor(state, given[i])],
-        )[0]
+            batch_element_derivatives.calc_regressor,
+            {"udot": self._rows("u_dot", u_dot, (tree.nu,))},
+            (tree.nu, 10 * (tree.nb - 1)),
+            scratch=((tree.nb, 6),),
+            alone=lambda state, given: matter.calc_inertial_parameter_regressor(state, given[0]),
+        )
 
     def calc_station_jacobian_derivatives(
         self, on_body_b: Any, station_p_in_b: npt.ArrayLike, *, u: npt.ArrayLike | None = None
@@ -297,14 +336,14 @@ class Derivatives(OfParts):
         sweep = self._sweep()
         return type(sweep) is Sweep and not sweep.bent.any()
 
-    def _has_tangents(self) -> bool:
+    def _has_kernels(self) -> bool:
         """Whether a kernel can differentiate all that acts, of states that differ in variables and parameters alone."""
         counts = self._template.tree.counts
         remembers = any(counts[name] for name in ("measure_memory_size", "bristle_rows"))
         return not (self._system.needs_states or self._departures or remembers) and self._template.tree.nu > 0
 
-    def _by_tangents(self, asked: str, realized: bool, into: ForwardDynamicsDerivatives | None) -> ForwardDynamicsDerivatives:
-        """Derivatives of u_dot through all that acts; see `batch_tangents`."""
+    def _with_elements(self, asked: str, realized: bool, into: ForwardDynamicsDerivatives | None) -> ForwardDynamicsDerivatives:
+        """Derivatives of u_dot through all that acts; see `batch_element_derivatives`."""
         template, tree, whole = self._template, self._template.tree, self._whole()
         nu, nz, num_rows = tree.nu, tree.nz, max(tree.counts["num_rows"], 1)
         parts, columns = whole.parts, 2 * nu + nz + 1
@@ -313,7 +352,7 @@ class Derivatives(OfParts):
 
             def kernel(block: Any, lanes_address: int, share: Any, states: Any, *others: Any) -> None:
                 given = block, lanes_address, share, states, *of_one[share[0]]
-                batch_tangents.calc_forward_dynamics_derivatives(*given, own_of_each(self._own), *others)
+                batch_element_derivatives.calc_forward_dynamics_derivatives(*given, own_of_each(self._own), *others)
 
             found = self._operate(
                 asked,
@@ -337,7 +376,7 @@ class Derivatives(OfParts):
         results = by_q, by_u, by_z, by_forces, by_time[..., 0]
         return ForwardDynamicsDerivatives(*results) if into is None else put(results, into)
 
-    def _inverse_by_tangents(
+    def _inverse_with_elements(
         self, asked: str, realized: bool, u_dot: Array, into: InverseDynamicsDerivatives | None
     ) -> InverseDynamicsDerivatives:
         """Derivatives of inverse dynamics through all that acts."""
@@ -346,7 +385,7 @@ class Derivatives(OfParts):
 
             def kernel(block: Any, lanes_address: int, share: Any, states: Any, *others: Any) -> None:
                 given = block, lanes_address, share, states, *of_one[share[0]]
-                batch_tangents.calc_inverse_dynamics_derivatives(*given, own_of_each(self._own), *others)
+                batch_element_derivatives.calc_inverse_dynamics_derivatives(*given, own_of_each(self._own), *others)
 
             found = self._operate(
                 asked,
@@ -369,7 +408,7 @@ class Derivatives(OfParts):
         return whole_for(self._system, self._template)
 
     def _scratch_of_parts(self, whole: Whole) -> tuple[tuple[int, int], ...]:
-        """Of kernels in `batch_tangents`: what the rigid sweep, and what it is given, takes of eight states."""
+        """Of kernels in `batch_element_derivatives`: what the rigid sweep, and what it is given, takes of eight states."""
         tree = self._template.tree
         bends = tree.nu if whole.bent.any() else 0
         before = (tree.nu + tree.nq, 1), (tree.nq, 6), (bends, sweeps.NUMBERS_OF_BENDS), (tree.nb, 6)

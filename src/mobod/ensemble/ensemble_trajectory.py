@@ -104,7 +104,8 @@ class EnsembleTrajectory(Sealed):
     statistics : dict
         How it was computed: arrays ``(n,)`` of ``steps_taken``, ``steps_attempted``, ``evaluations``,
         ``error_test_failures``, ``realization_failures``, ``projection_failures``, ``convergence_test_failures``,
-        ``last_step_size``, and whether all of it was ``in_lanes``; the integrator's name and the ``wall_time`` of all.
+        ``last_step_size``, and whether all of it was ``in_lanes``; the integrator's name and the ``wall_time`` of all; and
+        ``interpreted``, see `Trajectory`.
     coordinate_names, speed_names, auxiliary_names : tuple of str
         One a column.
 

@@ -17,9 +17,7 @@ from ..event.when import When
 from ..force.contact.step_limit import limit_step
 from ..integrator import BDF, Integrator, SemiExplicitEuler, SemiExplicitEuler2, Verlet
 from ..integrator._weights import error_weights
-from ..measure import Integrate
 from ..measure.base import Measure
-from ..measure.memory import Memory
 from ..mobilizer import _rates
 from ..state.fields import PARAMETERS
 from ..state.trigger_info import TriggerInfo
@@ -103,8 +101,6 @@ def why_one_by_one(state: State, integrator: Integrator, watches: bool = False, 
         return Reason("unilateral contacts of this system are of edges")
     if any(one.is_enabled(state) for one in contacts):
         return Reason("unilateral contacts of this system are closed where all begin")
-    if any(one.begins_with_a_measure(state) for one in acting_measures(system, Integrate)):
-        return Reason("measures of this system integrate from where others begin")
     settings._apply()  # noqa: SLF001
     plain = settings.allow_interpolation and settings.counts[rk.PROJECTION] & 1 and settings.internal_step_limit is None
     return None if plain else Reason("this integrator's settings are for one state of this system at a time")
@@ -136,7 +132,7 @@ def acting_measures(system: MultibodySystem, kind: type[_Measure]) -> list[_Meas
 
 def remembered_of(state: State) -> npt.NDArray[np.int64]:
     """Where the memory of each measure that remembers begins, and how many numbers it has: a row each."""
-    runs_of_memory = [one.memory_run for one in acting_measures(state.system, Memory) if one.memory_run is not None]
+    runs_of_memory = [one.memory_run for one in acting_measures(state.system, Measure) if one.memory_run is not None]
     return np.array([(one.start, one.stop - one.start) for one in runs_of_memory], np.int64).reshape(-1, 2)
 
 
@@ -308,22 +304,9 @@ class Worker:
             self._prepare_single(plan)
         self._run: Any = None
         self._calls_python = plan.single.system.calls_python
-        self._first: tuple[Any, ...] = (record.block, plan.plan, plan.table, plan.settings, plan.weights)
-        self._first += (
-            self.work,
-            self.control,
-            self.lanes,
-            self.marks,
-            self.held,
-            self.own,
-            self.queue,
-            plan.watched,
-            self.seen,
-            plan.remembered,
-            self.kept,
-            self.single.block,
-            self.own_of_single,
-        )
+        run = rk.Run(plan.plan, plan.settings, self.control, self.work, plan.table, plan.weights, self.held)
+        room = self.lanes, self.marks, self.queue, self.own, self.own_of_single
+        self._crew = layout.Crew(run, *room, plan.watched, self.seen, plan.remembered, self.kept)
 
     def _prepare_single(self, plan: LaneRuns) -> None:
         """Let the state in which controllers are sampled have room for a lane's own parameters."""
@@ -346,12 +329,13 @@ class Worker:
     def go(self, attempts: int, share: tuple[Any, ...], data: tuple[Any, ...]) -> int:
         """Take states on their way, and others of *share*, on with so many attempts. What `lanes.run` returns."""
         self.queue[layout.LIMIT] = attempts
+        arguments = self.record.block, self.single.block, self._crew, *share, layout.Data(*data)
         if self._run is None:
-            self._run = run.code_for(*self._first, *share, *data)
+            self._run = run.code_for(*arguments)
         if not self._calls_python:
-            return int(self._run(*self._first, *share, *data))
+            return int(self._run(*arguments))
         with among_many():
-            return int(self._run(*self._first, *share, *data))
+            return int(self._run(*arguments))
 
 
 def _free(state: State) -> Array:

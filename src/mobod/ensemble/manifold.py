@@ -13,11 +13,11 @@ from ..assembler import Assembler
 from ..errors import ConvergenceError, ModelError
 from ..state import validity
 from ..system import prescription
-from ..system.matter_constraints import order_of_rows
 from ..system.projection import share_weights
 from ..tree import prescribe
 from ..tree import project as _project
 from ..tree import realize as _realize
+from ..tree.constraint_fields import order_of_rows
 from ..value.checks import positive
 from ..value.stage import Stage
 from . import batch_constraints

@@ -23,7 +23,7 @@ from ..simulation.table import Rows
 from ..simulation.time_stepper import TimeStepper
 from ..simulation.variational import variational
 from ..stepping import record as rk
-from ..system.variations import Directions
+from ..system.forward_sensitivities import Directions
 from .states import memory_of
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from ..algebra.arrays import Array
 from ..simulation.run import integrator_settings, make_integrator
 from ..simulation.sensitivities import ARRAYS, Sensitivities
 from ..simulation.variational import variational
-from ..system.variations import Directions
+from ..system.forward_sensitivities import Directions
 
 if TYPE_CHECKING:
     from ..integrator import Integrator

@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from ..algebra.arrays import Array
 from ..integrator import Integrator
+from ..integrator._contact_steps import NO_IMPULSES, NO_ROOM
 from ..integrator._progress import Progress, say
 from ..measure.base import Measure
 from ..measure.memory import Memory
@@ -25,6 +26,7 @@ from ..simulation.quantities import QUANTITY, Recording
 from ..simulation.run import integrator_settings
 from ..simulation.simulate import describe, report_times
 from ..stepping import record as rk
+from ..system.interpreted import interpreted_lines
 from ..value.callers import callers_level
 from ..value.checks import check_extension, number
 from ..value.files import as_path, check_writable
@@ -326,7 +328,7 @@ class Simulating(Stepping):
             onward = Onward(float(run._start[0][i, 0]), 0.0, error, int(strain))
             if run.scheduled is not None:
                 onward = run.scheduled.onward(i, error, strain)
-            if run.integrator.fixed_step_size is None:
+            if run.integrator.fixed_step_size is None and size > 0.0:  # zero where it has left its lane before a first step
                 settings.keywords["initial_step_size"] = size
         if not made and run.ends is not None and float(run.ends.call(state)) > 0.0:  # it ends where it begins
             rows[0], rows[1:] = state.y_values, np.nan
@@ -526,6 +528,7 @@ class _Run:
         # pass; of a few others that have failed the same finds out what was at fault
         status = self.outcome[first:stop, layout.STATUS]
         alone = (status == layout.SUSPECT) | ((status == rk.STEP_TOO_SMALL) & self.lanes.adaptive)
+        alone |= np.isin(status, (NO_ROOM, NO_IMPULSES))  # which a run of one state makes, or finds by another solver
         alone[departed - first] = True
         known = (status == rk.REACHED) | (status == layout.NOT_CALLED)
         stuck, others = np.flatnonzero(alone), np.flatnonzero(~known & ~alone)[:_EXPLAINED]
@@ -660,6 +663,9 @@ class _Run:
             "integrator": type(self.integrator).__name__,
             "wall_time": _clock.perf_counter() - self._began,
         }
+        interpreted = interpreted_lines(self._ensemble._system)
+        if interpreted:
+            statistics["interpreted"] = interpreted
         columns = self._file.columns() if self._file is not None else self._columns(self._results)
         if self._file is None and self.tangents is not None:
             columns |= self.tangents.columns()

@@ -8,25 +8,22 @@ import numpy as np
 
 from ..algebra.arrays import Array
 from ..compiling import among_many
-from ..integrator import BDF, Integrator
-from ..measure import Integrate
+from ..integrator import Integrator
 from ..simulation.run import integrator_settings, make_integrator
-from ..stepping import record as rk
 from ..system.projection import share_weights
 from ..value.stage import Stage
 from . import batch_state_runs as runs
-from .lane_runs import acting_measures, remembered_of
+from .lane_runs import remembered_of
 from .lanes.layout import FIRST_ROW, LIMIT, QUEUE_SIZE
 
 if TYPE_CHECKING:
+    from ..compiling import Kernel
     from ..state.state import State
 
 
 def are_compiled(state: State, integrator: Integrator) -> bool:
     """Whether runs of states like *state* take place in compiled code from their beginnings to their ends."""
-    if not (type(integrator) is BDF and integrator.can_run_compiled(len(state.y_values))):
-        return False
-    return nothing_happens(state, integrator)
+    return type(integrator).kernel in runs.RUNS and integrator.can_run_compiled(state) and nothing_happens(state, integrator)
 
 
 def nothing_happens(state: State, integrator: Integrator) -> bool:
@@ -36,7 +33,6 @@ def nothing_happens(state: State, integrator: Integrator) -> bool:
         not system.is_interpreted
         and not (system.event_handlers or system.event_reporters or system.has_time_advanced_events())
         and not system.get_matter_subsystem().unilateral_contacts
-        and not any(one.begins_with_a_measure(state) for one in acting_measures(system, Integrate))
         and integrator.internal_step_limit is None
     )
 
@@ -69,7 +65,7 @@ class StateRuns:
     @property
     def more(self) -> tuple[Any, ...]:
         """Results beside the variables."""
-        return ()
+        return (np.zeros((0, 0, 0, 0)),)
 
     def make_workers(self, count: int) -> None:
         """Let there be arrays for so many threads."""
@@ -84,8 +80,6 @@ class StateRuns:
 class Worker:
     """The arrays with which one thread takes states through their runs."""
 
-    KERNEL = runs.run
-
     def __init__(self, state: State, own: dict[str, Array], numbers: int, integrator: Integrator) -> None:
         self._own, at = np.zeros(numbers), 0
         state.system.realize(state, Stage.INSTANCE)
@@ -95,8 +89,7 @@ class Worker:
             state.record.share(name, one)
             at += rows * columns
         self._integrator = made = make_integrator(state.system, integrator_settings(integrator))
-        made.get_room(state)
-        made.control[rk.STEP] = made.fixed_step_size or made.initial_step_size or 0.0
+        made.begin_compiled(state)
         self._queue = np.zeros(QUEUE_SIZE, np.int64)
         settings, choices = made.control.copy(), made.counts.copy()
         self._first: tuple[Any, ...] = (
@@ -108,9 +101,15 @@ class Worker:
             remembered_of(state),
             self._own,
             self._queue,
+            None,
         )
+        self._kernel = self.kernel_of(integrator)
         self._run: Any = None
         self._calls_python = state.system.calls_python
+
+    def kernel_of(self, integrator: Integrator) -> Kernel:
+        """What takes states through their runs."""
+        return runs.RUNS[type(integrator).kernel]
 
     def begin(self, first_row: int = 0) -> None:
         """Let no state be on its way, of an earlier run that was interrupted; the first one to come is *first_row*."""
@@ -121,7 +120,7 @@ class Worker:
         """Take states on their way, and others of *share*, on with so many steps. What `batch_state_runs.run` returns."""
         self._queue[LIMIT] = steps
         if self._run is None:
-            self._run = self.KERNEL.code_for(*self._first, *share, *data)
+            self._run = self._kernel.code_for(*self._first, *share, *data)
         if not self._calls_python:
             return int(self._run(*self._first, *share, *data))
         with among_many():

@@ -26,6 +26,9 @@ if TYPE_CHECKING:
     from .departure import Departure
     from .failures import Reasons
 
+#: What a row of `batch_memory` has of a record, in this order.
+_IN_ROWS = "control_memory", "measure_memory", "measure_next", "bristle_memory", "measure_history"
+
 
 class States(Sealed):
     """The part of `Ensemble` that has the states' variables."""
@@ -250,14 +253,14 @@ def reduced_tree_of(state: State) -> ReducedTree:
 
 def memory_of(record: Record) -> Array:
     """What the state of a record remembers, as a row of `batch_memory`."""
-    rows = record.control_memory, record.measure_memory, record.measure_next, record.bristle_memory
-    return np.concatenate([part.ravel() for part in rows])
+    return np.concatenate([getattr(record, name).ravel() for name in _IN_ROWS])
 
 
 def remember(record: Record, row: Array) -> None:
     """Let the state of a record remember what a row says."""
     at = 0
-    for part in (record.control_memory, record.measure_memory, record.measure_next, record.bristle_memory):
+    for name in _IN_ROWS:
+        part = getattr(record, name)
         part[...] = row[at : at + part.size].reshape(part.shape)
         at += part.size
     record.bristle_next[...] = record.bristle_memory

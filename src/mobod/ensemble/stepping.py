@@ -20,9 +20,9 @@ from ..stepping import record as rk
 from ..value.checks import number, positive
 from ..value.stage import Stage
 from .failures import Reasons
+from .gradients import Gradients
 from .lane_runs import LaneRuns, why_one_by_one
 from .lanes import layout
-from .linear_models import LinearModels
 from .one_by_one import OTHER_CHOICES, KeptSteppers, has_choices_of
 from .schedule import Handled, Schedule
 from .states import memory_of, remember
@@ -38,7 +38,7 @@ ACCURACY = 1e-3
 _ATTEMPTS = 4096
 
 
-class Stepping(LinearModels):
+class Stepping(Gradients):
     """The part of `Ensemble` that steps."""
 
     __slots__ = ("_kept_lanes", "_step_plan")
@@ -255,6 +255,8 @@ class Stepping(LinearModels):
                     if not handles:
                         schedule.report(i, state)
                         continue
+                    if state.tree.remembers:  # what was there just before the handler counts
+                        state.end_step(state.time)
                     done = schedule.handle(i, state, accounts)
                     if done.changed and not has_choices_of(self._template, state):
                         raise ModelError(OTHER_CHOICES)

@@ -16,6 +16,7 @@ from . import batch_sums as sums
 from .stations import Stations
 
 if TYPE_CHECKING:
+    from ..force.base import Force
     from ..state.fields import Record
     from ..state.state import State
 
@@ -314,6 +315,53 @@ class Sums(Stations):
             lambda state: matter.find_constraint_forces(state)[1],
         )
         return F, f
+
+    def calc_force_contribution(self, *elements: Force) -> Array:
+        """What one force element, or several together, apply to all bodies ``(n, nb, 2, 3)``. Needs VELOCITY.
+
+        Torque and force at each body's origin, in Ground: of contact elements, what the ground pushes feet with.
+
+        Raises
+        ------
+        TypeError
+            If one is no force element of the system's, or a gravity, whose forces are `get_rigid_body_forces`.
+
+        Examples
+        --------
+        >>> import mobod as mb
+        >>> system, state = mb.examples.double_pendulum.build()
+        >>> bodies = system.matter.bodies
+        >>> cord = mb.force.TwoPointLinearSpring(system.forces, bodies[1], (0, 0, 0), bodies[2], (0, 0, 0), 5.0, 0.5)
+        >>> ensemble = mb.Ensemble(system, 3)
+        >>> ensemble.realize(mb.Stage.VELOCITY)
+        >>> ensemble.calc_force_contribution(cord)[0, 1, 1].round(3)
+        array([ 0. , -2.5,  0. ])
+        """
+        asked = "calc_force_contribution"
+        known = self._system.all_forces()
+        for one in elements:
+            if not any(one is force for force in known) or one.routine is None:
+                raise TypeError(f"{asked} takes force elements of {self._system.name!r}, other than gravities; got {one!r}")
+        self._need(asked, Stage.VELOCITY)
+        self._template.check_owner(self._system, asked)
+        tree = self._template.tree
+        rows = np.full((self._n, tree.nb, 2, 3), np.nan)
+        if not self._system.calls_with_states:
+            which = np.array([one.element for one in elements], np.int64)
+            runs = np.searchsorted(tree.fields["run_first"], which, side="right") - 1
+            found = np.zeros((self._groups * LANES, 6 * tree.nb))
+            address = _realize.advance.address(in_lanes=True, own_parameters=bool(self._own))
+            wanted, data = validity.NEEDED[Stage.VELOCITY], self._given_states
+
+            def work(record: Record, share: tuple[Any, ...]) -> None:
+                sums.collect_contributions(record, address, wanted, share, which, runs, data, found)
+
+            self._share_out(asked, work)
+            rows = found[: self._n].reshape(rows.shape)
+        for i in self._sound_alone():
+            state = self._realized(i, Stage.VELOCITY)
+            rows[i] = sum((one.calc_force_contribution(state)[0] for one in elements), np.zeros(rows.shape[1:]))
+        return rows
 
     def get_rigid_body_forces(self) -> Array:
         """Forces applied to the bodies ``(n, nb, 2, 3)``, in Ground, at the bodies' origins. Needs DYNAMICS."""

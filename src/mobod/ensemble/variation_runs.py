@@ -8,16 +8,20 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..algebra.arrays import Array
+from ..derivative.seeded_record import side_by_side
 from ..integrator import Integrator
+from ..measure import Integrate
 from ..simulation.compiled_variations import CompiledVariations
 from ..simulation.compiled_variations import are_compiled as steps_are_compiled
 from ..stepping import loop
+from ..stepping import record as rk
 from . import batch_variations as runs
-from .lane_runs import own_of_each
+from .lane_runs import acting_measures, own_of_each
 from .state_runs import StateRuns, nothing_happens
 from .state_runs import Worker as StateWorker
 
 if TYPE_CHECKING:
+    from ..compiling import Kernel
     from ..state.state import State
     from .sensitivity_rows import SensitivityRows
 
@@ -25,7 +29,8 @@ if TYPE_CHECKING:
 def are_compiled(state: State, integrator: Integrator, tangents: SensitivityRows) -> bool:
     """Whether runs of states like *state* take place in compiled code from their beginnings to their ends."""
     of_tables = type(integrator).kernel is loop.advance and type(integrator).try_step is Integrator.try_step
-    return of_tables and nothing_happens(state, integrator) and steps_are_compiled(tangents.variations, state)
+    begins = any(one.begins_with_a_measure(state) for one in acting_measures(state.system, Integrate))  # which moves z
+    return of_tables and not begins and nothing_happens(state, integrator) and steps_are_compiled(tangents.variations, state)
 
 
 class VariationRuns(StateRuns):
@@ -60,12 +65,10 @@ class VariationRuns(StateRuns):
         differ = bool(own) and bool(of.directions.settings)
         states = [state_of(i) for i in range(n)] if differ else [state]
         where = CompiledVariations(of, state, 1)
-        each = [where.seeds_of(one) for one in states]
-        seeds = np.full((len(each), max(len(rates) for _, rates in each), 2), -1)  # of no column
-        rates_of_seeds = np.zeros(seeds.shape[:2])
-        for i, (places, rates) in enumerate(each):
-            seeds[i, : len(rates)], rates_of_seeds[i, : len(rates)] = places, rates
-        self._of_each = seeds, rates_of_seeds, np.array([of.directions.scales_at(one) for one in states])
+        self._of_each = (
+            *side_by_side([where.seeds_of(one) for one in states]),
+            np.array([of.directions.scales_at(one) for one in states]),
+        )
 
     @property
     def more(self) -> tuple[Any, ...]:
@@ -81,7 +84,9 @@ class VariationRuns(StateRuns):
 class Worker(StateWorker):
     """The arrays with which one thread takes states through their runs."""
 
-    KERNEL = runs.run
+    def kernel_of(self, integrator: Integrator) -> Kernel:
+        """As of other runs."""
+        return runs.run
 
     def __init__(
         self, state: State, own: dict[str, Array], numbers: int, integrator: Integrator, variations: Any, of_each: Any
@@ -92,7 +97,10 @@ class Worker(StateWorker):
         places = [compiled.places_of(name) for name in own] if directions.settings else []
         own_places = np.concatenate([np.zeros(0, np.int64), *places])
         prepared = own_places, *of_each, np.ascontiguousarray(directions.of_start)
-        self._first += (prepared, compiled.arguments(np.zeros((variations.ny, len(directions)))))
+        block, work, table, control, counts, first_control, choices, *rest, _ = self._first
+        choices[rk.NO_INTERPOLATION] = 1
+        carried = compiled.carried(table)
+        self._first = block, work, carried, control, counts, first_control, choices, *rest, prepared
 
 
 __all__ = ["VariationRuns", "are_compiled"]

@@ -7,6 +7,8 @@ from .actuator import Actuator
 from .actuators import Actuators
 from .base import Force
 from .box_drag import BoxDrag
+from .brush_tyre import BrushTyre
+from .cable_spring import CableSpring
 from .constant_force import ConstantForce
 from .constant_torque import ConstantTorque
 from .custom import Custom, CustomImplementation
@@ -20,6 +22,7 @@ from .gravity import Gravity
 from .gravity_compensation import GravityCompensation
 from .hunt_crossley import HuntCrossley
 from .linear_bushing import LinearBushing
+from .magic_formula_tyre import MagicFormulaTyre
 from .mobility_constant_force import MobilityConstantForce
 from .mobility_discrete_force import MobilityDiscreteForce
 from .mobility_dry_friction import MobilityDryFriction
@@ -29,10 +32,14 @@ from .mobility_linear_stop import MobilityLinearStop
 from .mobility_orientation_spring import MobilityOrientationSpring
 from .mobility_polynomial_damper import MobilityPolynomialDamper
 from .mobility_polynomial_spring import MobilityPolynomialSpring
+from .mobility_torsion import MobilityTorsion
+from .motor import Motor
+from .nonbonded import Nonbonded
 from .particle_field import ParticleField
 from .particle_pairs import ParticlePairs
 from .smooth_sphere_half_space import SmoothSphereHalfSpace
 from .thermostat import Thermostat
+from .transmission.cable_span import CableSpan
 from .transmission_spring import TransmissionSpring
 from .two_point_constant_force import TwoPointConstantForce
 from .two_point_linear_damper import TwoPointLinearDamper
@@ -50,6 +57,8 @@ KINDS: tuple[type[Force], ...] = (
     ConstantTorque,
     GlobalDamper,
     MobilityLinearSpring,
+    MobilityTorsion,
+    Nonbonded,
     MobilityLinearDamper,
     MobilityConstantForce,
     MobilityLinearStop,
@@ -68,8 +77,12 @@ KINDS: tuple[type[Force], ...] = (
     Actuator,
     Actuators,
     TransmissionSpring,
+    CableSpring,
     GravityCompensation,
     BoxDrag,
+    BrushTyre,
+    MagicFormulaTyre,
+    Motor,
     EllipsoidDrag,
 )
 
@@ -78,6 +91,9 @@ __all__ = [
     "Actuator",
     "Actuators",
     "BoxDrag",
+    "BrushTyre",
+    "CableSpan",
+    "CableSpring",
     "CompiledFunctions",
     "ConstantForce",
     "ConstantTorque",
@@ -93,6 +109,7 @@ __all__ = [
     "GravityCompensation",
     "HuntCrossley",
     "LinearBushing",
+    "MagicFormulaTyre",
     "MobilityConstantForce",
     "MobilityDiscreteForce",
     "MobilityDryFriction",
@@ -102,6 +119,9 @@ __all__ = [
     "MobilityOrientationSpring",
     "MobilityPolynomialDamper",
     "MobilityPolynomialSpring",
+    "MobilityTorsion",
+    "Motor",
+    "Nonbonded",
     "ParticleField",
     "ParticlePairs",
     "SmoothSphereHalfSpace",

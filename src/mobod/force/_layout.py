@@ -34,6 +34,8 @@ class Entry(NamedTuple):
     law: Routine | Callback | None = None
     memory: Sequence[float] = ()
     work: int = 0
+    #: What it asks of a nominal system of its own, `tree.nominal.Nominal`.
+    nominal: Any = None
 
 
 def entries(forces: Sequence[Any]) -> list[Entry]:
@@ -52,11 +54,12 @@ def entries(forces: Sequence[Any]) -> list[Entry]:
     order = sorted(range(len(forces)), key=keys.__getitem__)
     number_functions([forces[which] for which in order], 0)
     number_surfaces([forces[which] for which in order])
-    found, i, x, memory = [], 0, 0, 0
+    found, i, x, memory, nominals = [], 0, 0, 0, 0
     for e, which in enumerate(order):
         force = forces[which]
-        force.first_memory = memory
+        force.first_memory, force.nominal_number = memory, nominals
         entry = force.entry()
+        nominals += entry.nominal is not None
         memory += len(entry.memory)
         force.element, force.span = e, (i, i + len(entry.integers), x, x + len(entry.numbers))
         i, x = force.span[1], force.span[3]

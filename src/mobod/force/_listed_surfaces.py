@@ -15,11 +15,14 @@ from ..value import Transform, checks, frames
 from .base import body_index
 from .contact.element import ContactElement
 from .contact.fields import Placed
+from .contact.resistance import RATE
 
 if TYPE_CHECKING:
     from ..mobilizer.base import MobilizedBody
     from .subsystem import GeneralForceSubsystem
 
+#: After the transition velocity: no time of bristles, and the transition rate.
+_REST = (0.0, RATE)
 #: What a user gives for a surface.
 OnBody: TypeAlias = "tuple[MobilizedBody, Surface] | tuple[MobilizedBody, Surface, Transform | npt.ArrayLike]"
 
@@ -46,7 +49,9 @@ class ListedSurfaces(ContactElement):
         kind = type(self).__name__
         self._listed = [self._placed(forces, kind, i, one) for i, one in enumerate(_list(kind, surfaces))]
         numbers = self.declared(name, transition_velocity=transition_velocity)
-        super().__init__(forces, self.law, numbers, self._all, self._touch, disabled_by_default=disabled_by_default, name=name)
+        super().__init__(
+            forces, self.law, [*numbers, *_REST], self._all, self._touch, disabled_by_default=disabled_by_default, name=name
+        )
 
     (
         get_default_transition_velocity,

@@ -1,8 +1,9 @@
-"""Which particles are near one: cells of a grid, laid out anew for each evaluation, so that nothing is remembered.
+"""Which points are near one: cells of a grid, laid out anew for each evaluation, so that nothing is remembered.
 
-The box of all particles is cut into cells that are no smaller than the cutoff; a particle's neighbours are in its own cell and
-the 26 around it. The neighbours of a particle among those before it come in ascending order, as a loop over all pairs would
-meet them: sums have the same bits, whatever the cells are. Of few particles, or where the cutoff is most of the box, all pairs
+Points are particles, or atoms on bodies, of one state or of eight in lanes; their places are numbers without tangents. The box
+of all is cut into cells that are no smaller than the cutoff; a point's neighbours are in its own cell and
+the 26 around it. The neighbours of a point among those before it come in ascending order, as a loop over all pairs would
+meet them: sums have the same bits, whatever the cells are. Of few points, or where the cutoff is most of the box, all pairs
 are looked at. Source: Allen and Tildesley 2017, 5.3.2.
 """
 
@@ -12,12 +13,11 @@ from typing import Any
 
 import numpy as np
 
-from ..algebra.scalar import bare, load, load_lane, num_lanes
 from ..compiling import generic, of_arrays
 
-#: Fewer particles, or cells, than these are not worth their layout.
-_PARTICLES, _CELLS = 48, 64
-#: Cells a particle at most.
+#: Fewer points, or cells, than these are not worth their layout.
+POINTS, _CELLS = 48, 64
+#: Cells a point at most.
 _MOST = 8
 #: Cells are larger than the cutoff by this part: rounding does not take neighbours two cells apart.
 _MARGIN = 1.0 + 1e-9
@@ -25,37 +25,42 @@ _MARGIN = 1.0 + 1e-9
 _LOW, _SCALE, _NUMBER, _SIZE = 0, 3, 6, 9
 
 
+#: Of a room: grids, heads and links of cells, neighbours found, and places.
+_GRIDS, _HEADS, _LINKS, FOUND, PLACES = range(5)
+
+
 @of_arrays
 def make_room(n: int, lanes: int) -> Any:
-    """Scratch for n particles: grids, heads and links of cells for each of the record's states, and neighbours."""
-    many = n if n >= _PARTICLES else 0
+    """Scratch for n points: grids, heads and links of cells for each of the record's states, neighbours, and places."""
+    many = n if n >= POINTS else 0
     return (
         np.zeros((lanes, _SIZE)),
         np.empty((lanes, _MOST * many + 1), np.int64),
         np.empty((lanes, many + 1), np.int64),
         np.empty(many + 1, np.int64),
+        np.empty((lanes, 3 * many + 1)),
     )
 
 
 @generic
-def lay_out(model: Any, cutoff: float, room: Any) -> bool:
-    """Put all particles into cells; False where all pairs are to be looked at."""
-    if model.num_particles < _PARTICLES:
+def lay_out(room: Any, n: int, cutoff: float) -> bool:
+    """Put n points, whose places the room has, into cells; False where all pairs are to be looked at, as of few points."""
+    if n < POINTS:
         return False
-    for lane in range(num_lanes(load(model.time, 0, 0))):
-        if not _lay_out(model, lane, cutoff, room[0][lane], room[1][lane], room[2][lane]):
+    for lane in range(len(room[_GRIDS])):
+        if not _lay_out(n, cutoff, room[PLACES][lane], room[_GRIDS][lane], room[_HEADS][lane], room[_LINKS][lane]):
             return False
     return True
 
 
 @generic
-def _lay_out(model: Any, lane: int, cutoff: float, grid: Any, heads: Any, links: Any) -> bool:
-    n, cells = model.num_particles, 1
+def _lay_out(n: int, cutoff: float, places: Any, grid: Any, heads: Any, links: Any) -> bool:
+    cells = 1
     for axis in range(3):
-        low = bare(load_lane(model.particle_location, axis, 0, lane))
+        low = places[axis]
         high = low
         for p in range(1, n):
-            x = bare(load_lane(model.particle_location, 3 * p + axis, 0, lane))
+            x = places[3 * p + axis]
             low, high = min(low, x), max(high, x)
             if not x - x == 0.0:
                 return False
@@ -81,50 +86,45 @@ def _lay_out(model: Any, lane: int, cutoff: float, grid: Any, heads: Any, links:
     for p in range(n):
         c = 0
         for axis in range(3):
-            c = c * int(grid[_NUMBER + axis]) + _place(model, lane, p, axis, grid)
+            c = c * int(grid[_NUMBER + axis]) + _place(places, p, axis, grid)
         links[p] = heads[c]
         heads[c] = p
     return True
 
 
 @generic
-def _place(model: Any, lane: int, p: int, axis: int, grid: Any) -> int:
-    """Where a particle is along an axis of the grid."""
-    x = bare(load_lane(model.particle_location, 3 * p + axis, 0, lane))
+def _place(places: Any, p: int, axis: int, grid: Any) -> int:
+    """Where a point is along an axis of the grid."""
+    x = places[3 * p + axis]
     return min(int((x - grid[_LOW + axis]) * grid[_SCALE + axis]), int(grid[_NUMBER + axis]) - 1)
 
 
 @generic
-def find(model: Any, a: int, cutoff: float, room: Any) -> int:
-    """Neighbours before *a* of any of the record's states, ascending; how many there are."""
-    grids, heads, links, found = room
+def find(room: Any, a: int, cutoff: float) -> int:
+    """Neighbours before *a* of any of the record's states, ascending, in ``room[FOUND]``; how many there are."""
     count = 0
-    for lane in range(num_lanes(load(model.time, 0, 0))):
-        count = _find(model, lane, a, cutoff * cutoff, grids[lane], heads[lane], links[lane], found, count)
+    for lane in range(len(room[_GRIDS])):
+        places, grid, heads, links = room[PLACES][lane], room[_GRIDS][lane], room[_HEADS][lane], room[_LINKS][lane]
+        count = _find(a, cutoff * cutoff, places, grid, heads, links, room[FOUND], count)
     return count
 
 
 @generic
-def _find(model: Any, lane: int, a: int, square: float, grid: Any, heads: Any, links: Any, found: Any, count: int) -> int:
+def _find(a: int, square: float, places: Any, grid: Any, heads: Any, links: Any, found: Any, count: int) -> int:
     ni, nj, nk = int(grid[_NUMBER]), int(grid[_NUMBER + 1]), int(grid[_NUMBER + 2])
-    i0, j0, k0 = _place(model, lane, a, 0, grid), _place(model, lane, a, 1, grid), _place(model, lane, a, 2, grid)
-    x, y, z = _at(model, lane, a, 0), _at(model, lane, a, 1), _at(model, lane, a, 2)
+    i0, j0, k0 = _place(places, a, 0, grid), _place(places, a, 1, grid), _place(places, a, 2, grid)
+    x, y, z = places[3 * a], places[3 * a + 1], places[3 * a + 2]
     for i in range(max(i0 - 1, 0), min(i0 + 2, ni)):
         for j in range(max(j0 - 1, 0), min(j0 + 2, nj)):
             for k in range(max(k0 - 1, 0), min(k0 + 2, nk)):
                 b = heads[(i * nj + j) * nk + k]
                 while b >= 0:
                     if b < a:
-                        dx, dy, dz = x - _at(model, lane, b, 0), y - _at(model, lane, b, 1), z - _at(model, lane, b, 2)
+                        dx, dy, dz = x - places[3 * b], y - places[3 * b + 1], z - places[3 * b + 2]
                         if dx * dx + dy * dy + dz * dz <= square * _MARGIN:
                             count = _insert(found, count, b)
                     b = links[b]
     return count
-
-
-@generic
-def _at(model: Any, lane: int, p: int, axis: int) -> float:
-    return bare(load_lane(model.particle_location, 3 * p + axis, 0, lane))
 
 
 @generic
@@ -141,4 +141,4 @@ def _insert(found: Any, count: int, b: int) -> int:
     return count + 1
 
 
-__all__ = ["find", "lay_out", "make_room"]
+__all__ = ["FOUND", "PLACES", "POINTS", "find", "lay_out", "make_room"]

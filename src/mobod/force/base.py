@@ -62,7 +62,7 @@ class Force(Parametrized):
         """
         KIND add_force calc_lines calc_push check_tree default_integers disabled_by_default discrete_run element entry
         first_function
-        first_memory holds_mobility_forces holds_wrenches first_z implementation num_z number_runs pack_integers
+        first_memory holds_mobility_forces holds_wrenches first_z implementation nominal_number num_z number_runs pack_integers
         pack_numbers place_of_parameters pool_run reach reads_mobilizers
         reads_positions_only reads_time reads_z routine span used_functions why_not_finite
         """.split()
@@ -94,7 +94,7 @@ class Force(Parametrized):
         self.index, self._name = forces.adopt(self, name)
         # set when the tree is made: its place among all elements, where its runs of the two pools and its z are
         # where its z and what it remembers from sample to sample are
-        self.element, self.span, self.first_z, self.first_memory = -1, (0, 0, 0, 0), 0, 0
+        self.element, self.span, self.first_z, self.first_memory, self.nominal_number = -1, (0, 0, 0, 0), 0, 0, 0
         #: Its runs of the two pools, in a default state.
         self.default_integers: list[int] = []
         self.default_numbers = []
@@ -157,9 +157,9 @@ class Force(Parametrized):
         return not state.field("force_enabled")[self.element]
 
     def _check(self, state: State, asked: str) -> None:
-        system = self._forces.get_system()
-        if state.system is not system or state.version != system.topology_version:  # else the text need not be made
-            state.check_owner(system, f"{asked} of {self._name!r}")
+        system = self._forces.system
+        if system is None or state.system is not system or state.version != system.topology_version:
+            state.check_owner(self._forces.get_system(), f"{asked} of {self._name!r}")  # whose text is made only then
 
     # ------------------------------------------------------------------------------------------ contributions
 
@@ -351,6 +351,9 @@ def body_index(forces: GeneralForceSubsystem, what: str, body: Any) -> int:
     """
     check_forces(forces)
     matter = forces.get_system().get_matter_subsystem()
+    index = getattr(body, "index", None)
+    if type(index) is int and index < len(matter.body_list) and matter.body_list[index] is body:  # as nearly all come
+        return index
     if not (hasattr(body, "get_mobilized_body_index") or isinstance(body, (int, np.integer, str))) or isinstance(body, bool):
         raise TypeError(f"{what} has to be a mobilized body, or the index or the name of one, not {body!r}")
     return int(matter.find_body(body).index)

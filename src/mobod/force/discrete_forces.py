@@ -132,7 +132,7 @@ class DiscreteForces(Force):
     def set_one_mobility_force(self, state: State, mobod: MobilizedBody, which_u: int, force: float) -> None:
         """Change it in this state, which falls to VELOCITY at most. Needs MODEL."""
         i, value = self._place(state, "set_one_mobility_force", mobod, which_u), finite("force", force)
-        self._discrete(state, True)[0][i] = value
+        state.own_numbers()[self.span[2] + i] = value
 
     def get_all_mobility_forces(self, state: State) -> Array:
         """The generalized forces ``(nu,)``. Needs MODEL."""
@@ -143,6 +143,8 @@ class DiscreteForces(Force):
     def set_all_mobility_forces(self, state: State, f: npt.ArrayLike | None) -> None:
         """Change all generalized forces ``(nu,)``, zero for None or none, in this state, which falls to VELOCITY at most."""
         self._check(state, "set_all_mobility_forces")
+        if state.put_numbers(f, self.span[2], state.tree.nu):  # what needs no look is not looked at
+            return
         values = 0.0 if f is None or np.size(f) == 0 else array("f", f, (state.tree.nu,))
         self._discrete(state, True)[0][...] = values
 
@@ -161,7 +163,11 @@ class DiscreteForces(Force):
     def set_one_body_force(self, state: State, mobod: MobilizedBody, spatial_force_in_g: npt.ArrayLike) -> None:
         """Change it in this state, which falls to VELOCITY at most. Needs MODEL. A force on Ground moves nothing."""
         self._check(state, "set_one_body_force")
-        b, value = body_index(self._forces, "mobod", mobod), array("spatial_force_in_g", spatial_force_in_g, (2, 3))
+        index, bodies, given = getattr(mobod, "index", None), self._matter.body_list, spatial_force_in_g
+        if type(index) is int and index < len(bodies) and bodies[index] is mobod and type(given) is np.ndarray:
+            if given.shape == (2, 3) and state.put_numbers(given.reshape(-1), self.span[2] + state.tree.nu + 6 * index, 6):
+                return
+        b, value = body_index(self._forces, "mobod", mobod), array("spatial_force_in_g", given, (2, 3))
         self._discrete(state, True)[1][b] = value
 
     def add_force_to_body_point(
@@ -200,7 +206,11 @@ class DiscreteForces(Force):
     def set_all_body_forces(self, state: State, body_forces_in_g: npt.ArrayLike | None) -> None:
         """Change all forces on bodies ``(nb, 2, 3)``, zero for None or none, in this state, which falls to VELOCITY at most."""
         self._check(state, "set_all_body_forces")
-        given = body_forces_in_g
+        given, (_, _, first, end) = body_forces_in_g, self.span
+        first += state.tree.nu
+        if type(given) is np.ndarray and given.shape == (state.tree.nb, 2, 3):
+            if state.put_numbers(given.reshape(-1), first, end - first):  # what needs no look is not looked at
+                return
         values = 0.0 if given is None or np.size(given) == 0 else array("body_forces_in_g", given, (state.tree.nb, 2, 3))
         self._discrete(state, True)[1][...] = values
 
@@ -210,13 +220,20 @@ class DiscreteForces(Force):
 
     def clear_all_forces(self, state: State) -> None:
         """Set all forces, on bodies and mobilities, to zero in this state, which falls to VELOCITY at most."""
-        self.clear_all_mobility_forces(state)
-        self.clear_all_body_forces(state)
+        self._check(state, "clear_all_forces")
+        state.own_numbers()[self.span[2] : self.span[3]] = 0.0
 
     def _place(self, state: State, asked: str, mobod: Any, which_u: int) -> int:
         self._check(state, asked)
+        index, bodies = getattr(mobod, "index", None), self._matter.body_list
+        if type(index) is int and type(which_u) is int and index < len(bodies) and bodies[index] is mobod:
+            part = state.tree.u_slices[index]
+            if 0 <= which_u < part.stop - part.start:  # else the message is found below
+                there: int = part.start + which_u
+                return there
         b, which = mobility(self._forces, mobod, which_u, "which_u")
-        return state.tree.first_u[b] + which
+        first: int = state.tree.u_slices[b].start
+        return first + which
 
 
 __all__ = ["DiscreteForces"]

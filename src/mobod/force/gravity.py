@@ -7,6 +7,7 @@ F_B = [c x m g; m g], c the mass center from B's origin   PE = -sum of m (g.p_GC
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -115,16 +116,16 @@ DOWN, MAGNITUDE, ZERO_HEIGHT = 4, 7, 8
 
 def _put_vector(numbers: Any, g: Any) -> None:
     """The direction and the size of a vector; a zero vector keeps the direction, which is -y where there was none."""
-    vector = np.asarray(g)
-    if vector.ndim > 1:  # of many states
+    if not (isinstance(g, list) and isinstance(g[0], float)):  # of many states
+        vector = np.asarray(g)
         sizes = np.linalg.norm(vector, axis=0)
         if not sizes.all():
             raise ValueError("a zero vector keeps the direction that its state has")
         numbers[DOWN : DOWN + 3], numbers[MAGNITUDE] = vector / sizes, sizes
         return
-    size = float(np.linalg.norm(vector))
+    size = math.hypot(*g)
     if size > 0.0:
-        numbers[DOWN : DOWN + 3] = (vector / size).tolist()
+        numbers[DOWN : DOWN + 3] = [x / size for x in g]
     elif not np.any(numbers[DOWN : DOWN + 3]):
         numbers[DOWN : DOWN + 3] = [0.0, -1.0, 0.0]
     numbers[MAGNITUDE] = size

@@ -16,7 +16,7 @@ from ..compiling import Routine, generic
 from ..function import users
 from ..function.users.unrolled import numbers
 from ..value.checks import positive
-from ._neighbours import find, lay_out, make_room
+from ._neighbours import FOUND, PLACES, POINTS, find, lay_out, make_room
 from ._of_functions import OfFunctions
 from ._routine import ENERGY, FORCES
 from .base import check_forces
@@ -136,12 +136,12 @@ def _kernel(frozen: dict[str, Any], num_parameters: int) -> Callable[..., int]:
     def add(model: Any, x: int, room: Any) -> None:
         cutoff, parameters = load(model.force_numbers, x, 0), vector(model.force_numbers, x + 1)
         reach = load_lane(model.force_numbers, x, 0, 0)
-        in_cells = lay_out(model, bare(reach), room)
+        in_cells = _laid_out(model, bare(reach), room)
         for a in range(model.num_particles):
             p_a = _location(model, a)
             f_a = zero(p_a[0]), zero(p_a[0]), zero(p_a[0])
-            for i_b in range(find(model, a, bare(reach), room) if in_cells else a):
-                b = room[3][i_b] if in_cells else i_b
+            for i_b in range(find(room, a, bare(reach)) if in_cells else a):
+                b = room[FOUND][i_b] if in_cells else i_b
                 apart = vec3.sub(p_a, _location(model, b))
                 squared = vec3.dot(apart, apart)
                 near = squared < cutoff * cutoff
@@ -158,10 +158,10 @@ def _kernel(frozen: dict[str, Any], num_parameters: int) -> Callable[..., int]:
         cutoff, parameters = load(model.force_numbers, x, 0), vector(model.force_numbers, x + 1)
         total = zero(load(model.time, 0, 0))
         reach = load_lane(model.force_numbers, x, 0, 0)
-        in_cells = lay_out(model, bare(reach), room)
+        in_cells = _laid_out(model, bare(reach), room)
         for a in range(model.num_particles):
-            for i_b in range(find(model, a, bare(reach), room) if in_cells else a):
-                b = room[3][i_b] if in_cells else i_b
+            for i_b in range(find(room, a, bare(reach)) if in_cells else a):
+                b = room[FOUND][i_b] if in_cells else i_b
                 apart = vec3.sub(_location(model, a), _location(model, b))
                 squared = vec3.dot(apart, apart)
                 near = squared < cutoff * cutoff
@@ -180,6 +180,15 @@ def _kernel(frozen: dict[str, Any], num_parameters: int) -> Callable[..., int]:
         return 0
 
     return run
+
+
+@generic
+def _laid_out(model: Any, cutoff: float, room: Any) -> bool:
+    if model.num_particles >= POINTS:
+        for lane in range(len(room[PLACES])):
+            for i in range(3 * model.num_particles):
+                room[PLACES][lane, i] = bare(load_lane(model.particle_location, i, 0, lane))
+    return lay_out(room, model.num_particles, cutoff)
 
 
 @generic

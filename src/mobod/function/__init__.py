@@ -11,8 +11,10 @@ from .expression import Expression
 from .gcv_spline import GCVSpline
 from .linear import Linear
 from .multiplier import Multiplier
+from .multivariate_polynomial import MultivariatePolynomial
 from .piecewise_constant import PiecewiseConstant
 from .piecewise_linear import PiecewiseLinear
+from .piecewise_polynomial import PiecewisePolynomial
 from .polynomial import Polynomial
 from .simm_spline import SimmSpline
 from .sinusoid import Sinusoid
@@ -23,7 +25,7 @@ from .table import Table
 #: The kinds that compiled code can evaluate, for tests that hold for all of them.
 KINDS = (
     *(Constant, Linear, Polynomial, Sinusoid, Step, Spline, SimmSpline, GCVSpline, PiecewiseLinear, PiecewiseConstant),
-    *(Expression, Multiplier, Table),
+    *(Expression, Multiplier, Table, PiecewisePolynomial, MultivariatePolynomial),
 )
 
 __all__ = [
@@ -35,8 +37,10 @@ __all__ = [
     "GCVSpline",
     "Linear",
     "Multiplier",
+    "MultivariatePolynomial",
     "PiecewiseConstant",
     "PiecewiseLinear",
+    "PiecewisePolynomial",
     "Polynomial",
     "SimmSpline",
     "Sinusoid",

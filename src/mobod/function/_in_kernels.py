@@ -10,6 +10,7 @@ import numpy as np
 from ..algebra.scalar import zero
 from ._routine import is_compiled, jet_of
 from .base import Function, FunctionKind
+from .custom import Custom
 from .expression import Expression
 from .multiplier import Multiplier
 from .users.unrolled import listed, unrolled
@@ -40,6 +41,9 @@ def _of_kind(function: FunctionKind) -> Callable[..., Any]:
     if isinstance(function, Expression):
         of_tuple = function.of_scalars
         return of_tuple if size > 1 else lambda x: of_tuple((x,))
+    if isinstance(function, Custom):
+        frozen: Callable[..., Any] = function.frozen
+        return frozen
     jet = jet_of(function.routine)
     integers, numbers = np.array(own_integers, np.int64), np.array(own_numbers, np.float64)
     if size == 1:

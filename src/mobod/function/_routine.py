@@ -57,12 +57,16 @@ def _of_one_argument(jet: Callable[..., Any]) -> Callable[..., int]:
     return function
 
 
-def of_arguments(count: int, jet: Callable[..., Any]) -> Routine:
+def of_arguments(count: int, jet: Callable[..., Any], brief: Callable[..., Any] | None = None) -> Routine:
     """The routine of a kind of n arguments, of ``jet(integers, i, numbers, n, x, rates) -> (value, g, H v)``.
 
-    The arguments and their rates are tuples, and so are the gradient and its rate; the rest is as of one argument.
+    The arguments and their rates are tuples, and so are the gradient and its rate; the rest is as of one argument. A kind to
+    which H v is much work has a jet without it, ``brief(integers, i, numbers, n, x) -> (value, g)``, for the requests without.
     """
-    made = routine_of_kind(partial(_of_arguments, count), jet, shape=count)
+    if brief is None:
+        made = routine_of_kind(partial(_of_arguments, count), jet, shape=count)
+    else:
+        made = routine_of_kind(partial(_of_arguments_or_brief, count, brief), jet, shape=count)
     _jets[made] = jet, partial(_multiple_of_arguments, count), count
     return made
 
@@ -78,6 +82,25 @@ def _of_arguments(count: int, jet: Callable[..., Any]) -> Callable[..., int]:
         store(model.function_value, 0, 0, value)
         store_all(model.function_gradient, slopes)
         store_all(model.function_gradient_rate, slope_rates)
+        return 0
+
+    return function
+
+
+def _of_arguments_or_brief(count: int, brief: Callable[..., Any], jet: Callable[..., Any]) -> Callable[..., int]:
+    full = _of_arguments(count, jet)
+    load_all = numbers(count)
+    store_all = unrolled("field, y", *(f"store(field, {k}, 0, y[{k}])" for k in range(count)))
+    with_rates = generic(full)
+
+    def function(model: Any, f: int, what: int) -> int:
+        if what == WITH_RATES:
+            with_rates(model, f, what)
+        else:
+            i, n = model.function_first_integer[f], model.function_first_number[f]
+            value, slopes = brief(model.function_integers, i, model.function_numbers, n, load_all(model.arguments, 0))
+            store(model.function_value, 0, 0, value)
+            store_all(model.function_gradient, slopes)
         return 0
 
     return function
@@ -233,7 +256,7 @@ def number_functions(parts: Sequence[Any], first: int) -> int:
 
 def _packed(function: Function) -> tuple[Sequence[int], Sequence[float], Routine | Callback | None]:
     """Its integers, its numbers, and what kernels call, if anything."""
-    if isinstance(function, FunctionKind) and is_compiled(function):
+    if isinstance(function, FunctionKind) and is_compiled(function) and function.can_be_compiled():
         return *function.pack(), function.routine
     return [], [], callback_of(function)
 

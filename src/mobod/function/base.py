@@ -122,6 +122,10 @@ class FunctionKind(Function):
         """The integers and the numbers that the kind's routine reads."""
         raise NotImplementedError(f"{type(self).__name__} is not known to compiled code")
 
+    def can_be_compiled(self) -> bool:
+        """Whether the compiler takes what the kind's routine is made of: the package's own it does."""
+        return True
+
     # ------------------------------------------------------------------------------------------ for users
 
     def calc_value(self, x: ArrayLike) -> Any:

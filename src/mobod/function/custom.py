@@ -14,7 +14,12 @@ import numpy as np
 
 from ..algebra.arrays import Array
 from ..algebra.dual import Dual, seed
+from ..errors import ModelError
+from ._by_duals import jet_of_callables
+from ._routine import of_arguments
 from .base import UNLIMITED, FunctionKind, count
+from .users.lifted import lifted
+from .users.unasked import compilable
 
 Derivatives: TypeAlias = "Sequence[Callable[..., Any]] | Callable[..., Any] | None"
 
@@ -58,7 +63,10 @@ class Custom(FunctionKind):
     first derivative is good to about 1e-12 of the function's size, the second to 1e-9, at a cost of tens and hundreds of calls;
     near a kink, or where the function varies much faster, it is worse. Give derivatives there.
 
-    A mechanism with such a function is integrated compiled, in lanes too, and calls Python for its values and its derivatives.
+    A mechanism with such a function is integrated compiled, in lanes too. The function is compiled with it where it takes
+    `Dual` numbers and what it refers to cannot change: other functions, modules, and numbers in its closure or its defaults.
+    `math.sin` and the like, and NumPy's, are those of `mobod.algebra` then. Otherwise Python is called for its values and its
+    derivatives, and `Trajectory.statistics` says why, under ``"interpreted"``.
 
     Examples
     --------
@@ -95,6 +103,48 @@ class Custom(FunctionKind):
                 )
         self._keep(function=function, argument_size=size, derivatives=given)
 
+    @property
+    def routine(self) -> Any:  # type: ignore[override]
+        """What kernels call, where the function can be compiled; compiled when a model first has it."""
+        return self._compiled()[0]
+
+    @property
+    def why_interpreted(self) -> str:
+        """Where and why kernels call Python for it; empty where they do not: ``line 12 of cam.py: a dict``."""
+        return self._compiled()[1]
+
+    def pack(self) -> tuple[Sequence[int], Sequence[float]]:
+        return [], []
+
+    @property
+    def frozen(self) -> Any:
+        """The function as it is compiled, for others that are; None where it is left to Python."""
+        return self._compiled()[2]
+
+    def _compiled(self) -> tuple[Any, str, Any]:
+        """The routine, or None and why not, and the frozen function: found out once."""
+        found = self.__dict__.get("_found")
+        if found is None:
+            found = _routine_of(self)
+            object.__setattr__(self, "_found", found)
+        return found
+
+    def can_be_compiled(self) -> bool:
+        """Whether the compiler takes what `routine` is made of; it is left to Python if not."""
+        routine = self.routine
+        try:
+            if routine is not None:
+                routine.address()
+        except ModelError as error:
+            object.__setattr__(self, "_found", (None, str(error), None))
+            return False
+        return routine is not None
+
+    @property
+    def callables(self) -> tuple[Any, Any, int]:
+        """The function, its derivatives as given, and of how many arguments it is."""
+        return self._function, self._derivatives, self._argument_size
+
     def get_argument_size(self) -> int:
         """Of how many arguments it is a function."""
         return self._argument_size
@@ -110,9 +160,20 @@ class Custom(FunctionKind):
         if isinstance(x[0], np.ndarray):  # many points, one after the other
             return [self._derivative(components, point) for point in zip(*(column.tolist() for column in x), strict=True)]
         known, rest = self._known(components)
-        return _number(_differentiated(known, rest, x), known) if rest else _number(known(x), known)
+        return _number(_differentiated(known, self._lifted(known), rest, x), known) if rest else _number(known(x), known)
 
-    def _known(self, components: tuple[int, ...]) -> tuple[Callable[[Any], Any], tuple[int, ...]]:
+    def _lifted(self, known: _Called) -> _Called:
+        """A callable for dual numbers, made once."""
+        made = self.__dict__.get("_of_duals")
+        if made is None:
+            made = {}
+            object.__setattr__(self, "_of_duals", made)
+        key = id(known.function)
+        if key not in made:
+            made[key] = lifted(known.function)
+        return _Called(made[key], known.size)
+
+    def _known(self, components: tuple[int, ...]) -> tuple[_Called, tuple[int, ...]]:
         """The highest derivative on the way to *components* that is given, of a tuple, and what is left to differentiate by."""
         given = self._derivatives
         if callable(given) and components:
@@ -123,6 +184,28 @@ class Custom(FunctionKind):
                 return _Called(given[order - 1], 1), components[order:]
             return _Called(given[components[0]], self._argument_size), components[1:]
         return _Called(self._function, self._argument_size), components
+
+
+#: Points at which functions are tried out before they are compiled.
+_POINTS = (0.3, 0.7, 1.3, -0.4, 2.6, 0.05, 11.0, 130.0)
+
+
+def _routine_of(function: Custom) -> tuple[Any, str, Any]:
+    """What kernels call for a function, or None and why it is left to Python."""
+    given, derivatives, size = function.callables
+    if callable(derivatives):
+        return None, "its derivatives are one callable", None
+    places = [{"x": x if size == 1 else tuple(x + 0.1 * k for k in range(size))} for x in _POINTS]
+    first = list(derivatives or ())[: 1 if size == 1 else size]
+    second = derivatives[1] if size == 1 and derivatives and len(derivatives) > 1 else None
+    frozen = []
+    for one in (given, *first, *([] if second is None else [second])):
+        made, why = compilable(one, "function" if one is given else "derivative", places, f"It has {size} arguments")
+        if made is None:
+            return None, why, None
+        frozen.append(made.function)
+    jet = jet_of_callables(size, frozen[0], frozen[1 : 1 + len(first)], frozen[-1] if second is not None else None)
+    return of_arguments(size, jet), "", frozen[0]
 
 
 class _Called:
@@ -136,9 +219,11 @@ class _Called:
         return self.function(given) if self.components is None else self.function(self.components, given)
 
 
-def _differentiated(function: Callable[[Any], Any], components: tuple[int, ...], x: tuple[float, ...]) -> Any:
+def _differentiated(
+    function: Callable[[Any], Any], of_duals: Callable[[Any], Any], components: tuple[int, ...], x: tuple[float, ...]
+) -> Any:
     try:
-        y = function(_seeded(x, components))
+        y = of_duals(_seeded(x, components))
     except Exception:  # if the error is the function's own, a call with numbers raises it again
         y = None
     if isinstance(y, Dual) and y.depth == len(components):

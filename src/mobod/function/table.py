@@ -27,7 +27,7 @@ from ._table_file import read_table
 from .base import UNLIMITED, FunctionKind
 from .spline import natural_pieces
 
-INTERPOLATIONS = "smooth", "linear", "monotone"
+INTERPOLATIONS = "smooth", "not-a-knot", "linear", "monotone"
 OUTSIDE = "extend", "hold"
 
 
@@ -104,10 +104,11 @@ class Table(FunctionKind):
         Where the values are, increasing, two or more along an axis; a pair for two arguments.
     values : (n,) or (n, m) array_like
         The values there.
-    interpolation : {"smooth", "linear", "monotone"}
-        What lies between: cubic pieces with continuous second derivatives (natural splines); straight lines, of two arguments
-        with the product of both; or, of one argument, cubic pieces that rise and fall only where the values do (Fritsch and
-        Butland's), with continuous first derivatives.
+    interpolation : {"smooth", "not-a-knot", "linear", "monotone"}
+        What lies between: cubic pieces with continuous second derivatives, which are natural splines or have continuous third
+        ones at the first and last inner point; straight lines, of two arguments with the product of both; or, of one
+        argument, cubic pieces that rise and fall only where the values do (Fritsch and Butland's), with continuous first
+        derivatives.
     outside : {"extend", "hold"}
         Beyond the ends it goes on straight, or with the value at the end.
     periodic : bool or pair of bool
@@ -312,7 +313,7 @@ def _pieces(x: Array, interpolation: str, hold: bool, wraps: bool) -> Callable[[
         closed = np.append(y[:-1], y[0])
         if interpolation == "linear" or len(x) < 3:
             return lines(closed)
-        if interpolation == "smooth":
+        if interpolation in ("smooth", "not-a-knot"):
             return np.asarray(CubicSpline(x, closed, bc_type="periodic").c)
         # three times round, so that the slopes at the seam know both sides
         span = x[-1] - x[0]
@@ -325,7 +326,8 @@ def _pieces(x: Array, interpolation: str, hold: bool, wraps: bool) -> Callable[[
         if interpolation == "smooth":
             table = natural_pieces(3, x, y)
         else:
-            inner = lines(y) if interpolation == "linear" else np.asarray(PchipInterpolator(x, y).c)
+            spline = CubicSpline if interpolation == "not-a-knot" else PchipInterpolator
+            inner = lines(y) if interpolation == "linear" else np.asarray(spline(x, y).c)
             table = np.zeros((len(inner), len(x) + 1))
             table[:, 1:-1] = inner
             table[-1, 0], table[-1, -1] = y[0], y[-1]

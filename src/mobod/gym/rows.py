@@ -1,17 +1,27 @@
-"""A task's functions, compiled, at all states of an ensemble."""
+"""A task's functions, compiled, at all states of an ensemble; they are given what the names of their arguments say."""
 
 from __future__ import annotations
 
 import functools
+import inspect
 from typing import Any
 
 from ..compiling import engine
 from ..errors import ModelError
 from .task import Task
 
+#: What each function of a task can ask for, by the names of its arguments.
+ARGUMENTS = {
+    "act": ("action", "q", "u", "goal", "forces", "parameters", "time"),
+    "start": ("random", "q", "u", "goal", "parameters"),
+    "observe": ("q", "u", "points", "goal", "out", "action", "contacts", "sensors", "parameters", "time"),
+    "reward": ("q", "u", "points", "action", "goal", "contacts", "sensors", "parameters", "time"),
+    "fails": ("q", "u", "points", "goal", "contacts", "sensors", "parameters", "time"),
+}
+
 
 class Functions:
-    """A task's functions over rows of arrays.
+    """A task's functions over rows of arrays, one a state.
 
     Parameters
     ----------
@@ -20,39 +30,69 @@ class Functions:
     Attributes
     ----------
     act : compiled function
-        ``act(action, q, u, goal, forces)`` of arrays with a row a state.
+        ``act(action, q, u, goal, forces, parameters, time)``.
     start : compiled function
-        ``start(mask, random, q, u, goal)``, of the states that the mask picks.
+        ``start(mask, random, q, u, goal, parameters)``, of the states that the mask picks.
     look : compiled function
-        ``look(q, u, points, goal, out)``: observations.
+        ``look(q, u, points, goal, out, action, contacts, sensors, parameters, time)``: observations.
     judge : compiled function
-        ``judge(q, u, points, action, goal, reward, fails)``.
+        ``judge(q, u, points, action, goal, reward, fails, contacts, sensors, parameters, time)``.
+
+    Raises
+    ------
+    ModelError
+        If a function has an argument of another name.
     """
 
     def __init__(self, task: Task) -> None:
         numba = engine.numba()
         one_act, one_start, one_look, one_reward = (
-            _compiled(numba, name, getattr(task, name)) for name in ("act", "start", "observe", "reward")
+            _by_names(numba, name, getattr(task, name)) for name in ("act", "start", "observe", "reward")
         )
-        one_fails = _compiled(numba, "fails", task.fails or _never)
+        one_fails = _by_names(numba, "fails", task.fails or _never)
 
-        def act(action: Any, q: Any, u: Any, goal: Any, forces: Any) -> None:
+        def act(action: Any, q: Any, u: Any, goal: Any, forces: Any, parameters: Any, time: Any) -> None:
             for i in range(len(q)):
-                one_act(action[i], q[i], u[i], goal[i], forces[i])
+                one_act(action[i], q[i], u[i], goal[i], forces[i], parameters[i], time[i])
 
-        def start(mask: Any, random: Any, q: Any, u: Any, goal: Any) -> None:
+        def start(mask: Any, random: Any, q: Any, u: Any, goal: Any, parameters: Any) -> None:
             for i in range(len(q)):
                 if mask[i]:
-                    one_start(random[i], q[i], u[i], goal[i])
+                    one_start(random[i], q[i], u[i], goal[i], parameters[i])
 
-        def look(q: Any, u: Any, points: Any, goal: Any, out: Any) -> None:
+        def look(
+            q: Any,
+            u: Any,
+            points: Any,
+            goal: Any,
+            out: Any,
+            action: Any,
+            contacts: Any,
+            sensors: Any,
+            parameters: Any,
+            time: Any,
+        ) -> None:
             for i in range(len(q)):
-                one_look(q[i], u[i], points[i], goal[i], out[i])
+                more = action[i], contacts[i], sensors[i], parameters[i], time[i]
+                one_look(q[i], u[i], points[i], goal[i], out[i], *more)
 
-        def judge(q: Any, u: Any, points: Any, action: Any, goal: Any, reward: Any, fails: Any) -> None:
+        def judge(
+            q: Any,
+            u: Any,
+            points: Any,
+            action: Any,
+            goal: Any,
+            reward: Any,
+            fails: Any,
+            contacts: Any,
+            sensors: Any,
+            parameters: Any,
+            time: Any,
+        ) -> None:
             for i in range(len(q)):
-                reward[i] = one_reward(q[i], u[i], points[i], action[i], goal[i])
-                fails[i] = one_fails(q[i], u[i], points[i], goal[i])
+                more = contacts[i], sensors[i], parameters[i], time[i]
+                reward[i] = one_reward(q[i], u[i], points[i], action[i], goal[i], *more)
+                fails[i] = one_fails(q[i], u[i], points[i], goal[i], *more)
 
         self.act, self.start, self.look, self.judge = (_compiled(numba, f.__name__, f) for f in (act, start, look, judge))
 
@@ -89,6 +129,18 @@ def _compiled(numba: Any, name: str, function: Any) -> Any:
     if not callable(function):
         raise TypeError(f"{name} of a Task is a function, not {function!r}")
     return function if hasattr(function, "py_func") else numba.njit(nogil=True, error_model="numpy")(function)
+
+
+def _by_names(numba: Any, name: str, function: Any) -> Any:
+    """A function of all that there is, which gives a task's function what it names."""
+    compiled, known = _compiled(numba, name, function), ARGUMENTS[name]
+    wanted = list(inspect.signature(getattr(function, "py_func", function)).parameters)
+    for one in wanted:
+        if one not in known:
+            raise ModelError(f"{name} of a Task asks for {one!r}; it can ask for {', '.join(known)}")
+    namespace: dict[str, Any] = {"function": compiled}
+    exec(f"def one({', '.join(known)}):\n    return function({', '.join(wanted)})", namespace)
+    return _compiled(numba, name, namespace["one"])
 
 
 def _never(q: Any, u: Any, points: Any, goal: Any) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from ..errors import ModelError
 from ..integrator import RungeKutta3
+from ..value.checks import finite, integer
 
 if TYPE_CHECKING:
     from ..integrator import Integrator
@@ -18,20 +19,26 @@ if TYPE_CHECKING:
     from ..state.state import State
     from ..system.system import MultibodySystem
 
+Points = list[tuple["MobilizedBody", npt.NDArray[np.float64]]]
+
 
 @dataclasses.dataclass(frozen=True, kw_only=True, eq=False)
 class Task:
     """An environment's system, and functions of its states, which Numba compiles.
 
     The functions get arrays of NumPy's of one state: ``q (nq,)``, ``u (nu,)``, ``points (k, 6)``, the location and the velocity
-    of each of `points` in Ground, ``action`` and ``goal (num_goals,)``, numbers of an episode that `start` draws. They call
-    what Numba compiles: `math`, NumPy, functions decorated with ``numba.njit``.
+    of each of `points` in Ground, ``action`` and ``goal (num_goals,)``, numbers of an episode that `start` draws. The names of
+    their arguments say what they get, in any order: all may name ``parameters (p,)``, those of `vary` in this episode; `act`,
+    `observe`, `reward` and `fails` ``time``; the last three ``contacts (c, 3)``, the force on each of the listed bodies by all
+    compliant contact, in Ground, and ``sensors (s,)``, the listed measures end to end. They call what Numba compiles: `math`,
+    NumPy, functions decorated with ``numba.njit``.
 
     Parameters
     ----------
     build : callable
-        ``build() -> (system, state)`` or ``(system, state, points)``. Episodes begin at the state, but for what `start`
-        changes; points are pairs of a body and a station.
+        ``build() -> (system, state)`` or ``(system, state, points)`` or ``(system, state, points, more)``. Episodes begin at
+        the state, but for what `start` changes; points are pairs of a body and a station; *more* is a dict, of
+        ``"contacts"``, bodies, and ``"sensors"``, measures.
     low, high : sequence of float
         Bounds of each number of an action.
     act : callable
@@ -57,6 +64,13 @@ class Task:
         One that runs in lanes is much faster, see `Ensemble.step`.
     max_episode_steps : int
         Steps after which an episode is truncated.
+    vary : callable, optional
+        ``vary(system) -> [(setter, low, high), ...]``: numbers that each episode draws its own of, uniformly, such as
+        ``(spring.set_stiffness, 80.0, 120.0)``: setters that `Ensemble.set_each` takes.
+    action_delay : int or pair of int
+        How many control intervals later an action acts; of a pair each episode draws its own, both included.
+    observation_delay : int or pair of int
+        How many steps old an observation is, likewise. Rewards and what ends an episode are not delayed.
     num_random, num_goals : int
     observation_low, observation_high : sequence of float, optional
         Bounds that observations keep; none unless given.
@@ -81,6 +95,9 @@ class Task:
     step_size: float
     integrator: type[Integrator] = RungeKutta3
     max_episode_steps: int = 500
+    vary: Callable[[Any], Sequence[tuple[Callable[..., Any], float, float]]] | None = None
+    action_delay: int | tuple[int, int] = 0
+    observation_delay: int | tuple[int, int] = 0
     num_random: int = 0
     num_goals: int = 0
     observation_low: Sequence[float] | None = None
@@ -102,6 +119,8 @@ class Task:
         for name in ("num_observations", "max_episode_steps"):
             if getattr(self, name) < 1:
                 raise ValueError(f"{name} has to be 1 or more, got {getattr(self, name)}")
+        for name in ("action_delay", "observation_delay"):
+            self.delays(name)
         for name in ("observation_low", "observation_high"):
             bounds = getattr(self, name)
             if bounds is not None and len(bounds) != self.num_observations:
@@ -117,8 +136,42 @@ class Task:
         """How often `act` is called in a step."""
         return round(self.interval / (self.control_interval or self.interval))
 
-    def make(self) -> tuple[MultibodySystem, State, list[tuple[MobilizedBody, npt.NDArray[np.float64]]]]:
-        """The system, the state that episodes begin at, and the points.
+    def delays(self, name: str) -> tuple[int, int]:
+        """The least and the largest ``action_delay`` or ``observation_delay``."""
+        given = getattr(self, name)
+        pair = given if isinstance(given, tuple | list) else (given, given)
+        if len(pair) != 2:
+            raise ValueError(f"{name} is an integer, or the least and the largest; got {given!r}")
+        low, high = (integer(name, one, least=0) for one in pair)
+        if low > high:
+            raise ValueError(f"the least {name} is above the largest, {given!r}")
+        return low, high
+
+    def varied(self, system: MultibodySystem) -> list[tuple[Callable[..., Any], float, float]]:
+        """The setters that `vary` names, each with the least and the largest number.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If it returns something else, or bounds make no sense.
+        """
+        if self.vary is None:
+            return []
+        if not callable(self.vary):
+            raise TypeError(f"vary of a Task is a function, vary(system) -> [(setter, low, high), ...], not {self.vary!r}")
+        made = self.vary(system)
+        found: list[tuple[Callable[..., Any], float, float]] = []
+        for one in made if isinstance(made, list | tuple) else [made]:
+            if not isinstance(one, list | tuple) or len(one) != 3 or not callable(one[0]):
+                raise TypeError(f"vary of a Task returns a list of (setter, low, high), not {one!r}")
+            low, high = (finite("a bound of vary", bound) for bound in one[1:])
+            if low > high:
+                raise ValueError(f"vary of a Task gives {one[0]!r} the bounds {low} and {high}; the lower one comes first")
+            found.append((one[0], low, high))
+        return found
+
+    def make(self) -> tuple[MultibodySystem, State, Points, Mapping[str, Sequence[Any]]]:
+        """The system, the state that episodes begin at, the points, and what more is to be seen.
 
         Raises
         ------
@@ -126,8 +179,11 @@ class Task:
             If `build` returns something else.
         """
         made = self.build()
-        if not isinstance(made, tuple) or len(made) not in (2, 3):
-            raise ModelError(f"build of a Task returns (system, state) or (system, state, points), got {made!r}")
+        if not isinstance(made, tuple) or len(made) not in (2, 3, 4):
+            raise ModelError(f"build of a Task returns (system, state), with points and a dict of more behind it; got {made!r}")
         system, state, *rest = made
         points = [(body, np.asarray(station, float)) for body, station in (rest[0] if rest else ())]
-        return system, state, points
+        more = rest[1] if len(rest) == 2 else {}
+        if not isinstance(more, Mapping) or set(more) - {"contacts", "sensors"}:
+            raise ModelError(f"what build of a Task returns last is a dict of 'contacts' and 'sensors', got {more!r}")
+        return system, state, points, more

@@ -18,7 +18,9 @@ from ..value.attributes import named_arguments
 from ..value.checks import integer, numbers
 from ..value.stage import Stage
 from .camera import Camera
+from .delay import Delay
 from .rows import functions_of
+from .seen import Seen
 from .task import Task
 
 if TYPE_CHECKING:
@@ -103,7 +105,7 @@ class VectorEnv(gymnasium.vector.VectorEnv[Array, Array, Array]):
         self._camera: Camera | None = None
         self._page: CrowdViewer | None = None
         self._shown = -np.inf
-        system, state, self._points = task.make()
+        system, state, self._points, more = task.make()
         self.ensemble = Ensemble(system, num_envs, state=state, threads=threads)
         longest = task.max_episode_steps if max_episode_steps is None else max_episode_steps
         self._longest = integer("max_episode_steps", longest, least=1)
@@ -121,6 +123,13 @@ class VectorEnv(gymnasium.vector.VectorEnv[Array, Array, Array]):
         self._goal = np.zeros((num_envs, task.num_goals))
         self._forces = np.zeros((num_envs, self.ensemble.u.shape[1]))
         self._observed = np.zeros((num_envs, m))
+        self._seen = Seen(self.ensemble, self._points, more)
+        self._vary = task.varied(system)
+        self._parameters = np.array([[low for _, low, _ in self._vary]] * num_envs, float).reshape(num_envs, len(self._vary))
+        neutral = np.clip(np.zeros(task.num_actions), task.low, task.high)
+        self._action = np.tile(neutral, (num_envs, 1))
+        self._late_actions = Delay(task.delays("action_delay"), self._action)
+        self._late_observations = Delay(task.delays("observation_delay"), np.zeros((num_envs, m)))
         self._steps, self._over = np.zeros(num_envs, np.int64), np.ones(num_envs, np.bool_)
         self._random: list[np.random.Generator] = []
         self._functions = functions_of(task)
@@ -129,13 +138,16 @@ class VectorEnv(gymnasium.vector.VectorEnv[Array, Array, Array]):
     def _try_out(self) -> None:
         """Compile the task's functions, on copies of the first states."""
         task, q, u, goal = self.task, self.ensemble.q[:1].copy(), self.ensemble.u[:1].copy(), self._goal[:1].copy()
-        action, points = np.clip(np.zeros((1, task.num_actions)), task.low, task.high), np.zeros((1, len(self._points), 6))
+        action, points = self._action[:1].copy(), np.zeros((1, len(self._points), 6))
+        contacts, sensors = (np.zeros((1, *shape)) for shape in self._seen.shapes())
+        parameters, time = self._parameters[:1].copy(), np.zeros(1)
+        more = contacts, sensors, parameters, time
         self._functions.try_out(
             {
-                "start": (np.ones(1, np.bool_), np.full((1, task.num_random), 0.5), q, u, goal),
-                "act": (action, q, u, goal, np.zeros_like(u)),
-                "look": (q, u, points, goal, np.zeros((1, task.num_observations))),
-                "judge": (q, u, points, action, goal, np.zeros(1), np.zeros(1, np.bool_)),
+                "start": (np.ones(1, np.bool_), np.full((1, task.num_random), 0.5), q, u, goal, parameters),
+                "act": (action, q, u, goal, np.zeros_like(u), parameters, time),
+                "look": (q, u, points, goal, np.zeros((1, task.num_observations)), action, *more),
+                "judge": (q, u, points, action, goal, np.zeros(1), np.zeros(1, np.bool_), *more),
             }
         )
 
@@ -179,7 +191,9 @@ class VectorEnv(gymnasium.vector.VectorEnv[Array, Array, Array]):
                     self._random[i] = seeding.np_random(one)[0]
         self._begin(mask)
         self._show()
-        return self._look(), {}
+        observed = self._look()
+        self._late_observations.fill(mask, observed)
+        return self._late_observations.now(observed), {}
 
     def take_generator(self, i: int, generator: np.random.Generator) -> None:
         """Let environment *i* draw from a generator of the caller's."""
@@ -191,12 +205,21 @@ class VectorEnv(gymnasium.vector.VectorEnv[Array, Array, Array]):
         """New episodes of the environments that a mask picks."""
         if not mask.any():
             return
-        random = np.zeros((self.num_envs, self.task.num_random))
+        own, varied = self.task.num_random, len(self._vary)
+        random = np.zeros((self.num_envs, own + varied + 2))
+        drawn = own + varied + (2 if self._late_actions.is_drawn or self._late_observations.is_drawn else 0)
         for i in np.flatnonzero(mask):
-            random[i] = self._random[i].random(self.task.num_random)
+            random[i, :drawn] = self._random[i].random(drawn)
         self.ensemble.reset(mask)
+        for j, (setter, low, high) in enumerate(self._vary):
+            self._parameters[mask, j] = low + (high - low) * random[mask, own + j]
+            self.ensemble.set_each(setter, self._parameters[:, j].copy())
+        self._late_actions.draw(mask, random[:, own + varied])
+        self._late_observations.draw(mask, random[:, own + varied + 1])
+        self._action[mask] = np.clip(0.0, self.task.low, self.task.high)
+        self._late_actions.fill(mask, self._action)
         q, u = self.ensemble.upd_q(), self.ensemble.upd_u()
-        self._functions.start(mask, random, q, u, self._goal)
+        self._functions.start(mask, random[:, :own], q, u, self._goal, self._parameters)
         self._steps[mask], self._over[mask] = 0, False
 
     def step(self, actions: npt.ArrayLike) -> tuple[Array, Array, npt.NDArray[np.bool_], npt.NDArray[np.bool_], dict[str, Any]]:
@@ -238,9 +261,12 @@ class VectorEnv(gymnasium.vector.VectorEnv[Array, Array, Array]):
         action = np.clip(wanted, task.low, task.high)
         failed = self._advance(action)
         failed &= ~begins
-        rewards, terminations, points = np.zeros(n), np.zeros(n, np.bool_), self._look_at_points()
+        rewards, terminations = np.zeros(n), np.zeros(n, np.bool_)
+        points, contacts, sensors = self._seen.look()
         q, u = self.ensemble.q, self.ensemble.u
-        self._functions.judge(q, u, points, action, self._goal, rewards, terminations)
+        more = contacts, sensors, self._parameters, self.ensemble.time
+        self._functions.judge(q, u, points, action, self._goal, rewards, terminations, *more)
+        self._action[:] = action
         self._steps += 1
         terminations |= failed
         truncations = self._steps >= self._longest
@@ -252,19 +278,26 @@ class VectorEnv(gymnasium.vector.VectorEnv[Array, Array, Array]):
         if begins.any():
             self._begin(begins)
             self._over[begins] = False
+        current = self._look()
+        self._late_observations.fill(begins, current)
+        observed = self._late_observations.step(current)
         if self.autoreset_mode == AutoresetMode.SAME_STEP and self._over.any():
             ended = self._over.copy()
-            infos |= {"final_obs": self._look(), "_final_obs": ended, "final_info": {}, "_final_info": ended.copy()}
+            infos |= {"final_obs": observed.copy(), "_final_obs": ended, "final_info": {}, "_final_info": ended.copy()}
             self._begin(ended)
+            current = self._look()
+            self._late_observations.fill(ended, current)
+            observed[ended] = current[ended]
         self._show()
-        return self._look(), rewards, terminations, truncations, infos
+        return observed, rewards, terminations, truncations, infos
 
     def _advance(self, action: Array) -> npt.NDArray[np.bool_]:
         """Simulate for the interval; which states could not."""
         task, ensemble = self.task, self.ensemble
         failed = np.zeros(self.num_envs, np.bool_)
         for _ in range(task.repeats):
-            self._functions.act(action, ensemble.q, ensemble.u, self._goal, self._forces)
+            late = self._late_actions.step(action)
+            self._functions.act(late, ensemble.q, ensemble.u, self._goal, self._forces, self._parameters, ensemble.time)
             ensemble.step(
                 task.interval / task.repeats,
                 integrator=task.integrator,
@@ -274,21 +307,11 @@ class VectorEnv(gymnasium.vector.VectorEnv[Array, Array, Array]):
             failed |= ensemble.failed
         return failed
 
-    def _look_at_points(self) -> Array:
-        """Locations and velocities of the task's points ``(n, k, 6)``."""
-        out = np.zeros((self.num_envs, len(self._points), 6))
-        if self._points:
-            self.ensemble.realize(Stage.VELOCITY)
-            X, V = self.ensemble.body_transforms, self.ensemble.body_velocities
-            for k, (body, station) in enumerate(self._points):
-                arm = X[:, body.index, :3, :3] @ station
-                out[:, k, :3] = X[:, body.index, :3, 3] + arm
-                out[:, k, 3:] = V[:, body.index, 1] + np.cross(V[:, body.index, 0], arm)
-        return out
-
     def _look(self) -> Array:
         """Observations of all states."""
-        self._functions.look(self.ensemble.q, self.ensemble.u, self._look_at_points(), self._goal, self._observed)
+        points, contacts, sensors = self._seen.look()
+        more = self._action, contacts, sensors, self._parameters, self.ensemble.time
+        self._functions.look(self.ensemble.q, self.ensemble.u, points, self._goal, self._observed, *more)
         return np.clip(self._observed, -_LARGEST, _LARGEST).astype(np.float32)
 
     def render(self) -> tuple[Array, ...] | None:

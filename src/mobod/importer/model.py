@@ -164,6 +164,34 @@ class Model(Sealed):
         self.system.realize(state, Stage.POSITION)
         equilibrate(state, self.muscles.values())
 
+    def set_controls(self, controls: Any) -> None:
+        """Let functions of time drive muscles and actuators. A topological change: states are made anew.
+
+        Parameters
+        ----------
+        controls : path, Table, mapping of str to Function or float, or biomechanics.Controls
+            A file of controls of OpenSim's: a table over time (``.sto``) or a ``ControlSet`` (``.xml``), whose ranges are taken
+            into ``data["control ranges"]``; or functions of time, or numbers, by the actuator's name. They take the place of
+            functions that drove these actuators, and are added to what states set. `write_osim` writes them.
+
+        Raises
+        ------
+        ModelError
+            If it names an actuator that the model does not have, or one that no function can drive; nothing is changed then.
+
+        Examples
+        --------
+        >>> from importlib.resources import files
+        >>> import mobod as mb
+        >>> leg = mb.load_osim(files("mobod") / "examples" / "leg6dof9musc.osim")
+        >>> leg.set_controls({"soleus_r": mb.function.Step(0.02, 0.8, 0.1, 0.2), "rect_fem_r": 0.1})
+        >>> leg.muscles["soleus_r"].calc_excitation(leg.default_state())
+        0.02
+        """
+        from .controls import set_controls
+
+        set_controls(self, controls)
+
     def calc_moment_arm(self, state: State, muscle: str, coordinate: str) -> float:
         """The moment arm of a muscle about a coordinate, with those that are coupled to it by constraints moving along.
 

@@ -133,6 +133,7 @@ class Choices:
     """How a model is to be read; None where nothing was said."""
 
     gravity: Gravity | None = None
+    controls: Path | None = None
     floating_base: bool | None = None
     joint_damping: bool | None = None
     joint_limits: bool | None = None
@@ -145,12 +146,12 @@ class Choices:
 
 
 #: Those that any model can have.
-_OF_ALL = ("gravity", "floor", "floor_height", "floor_stiffness", "floor_friction")
+_OF_ALL = ("gravity", "controls", "floor", "floor_height", "floor_stiffness", "floor_friction")
 
 
 def load_model(model: str, choices: Choices) -> Loaded:
     """Read a model: a URDF file, a Python file, or an example."""
-    for name in _OF_ALL[2:]:
+    for name in _OF_ALL[3:]:
         if getattr(choices, name) is not None and not choices.floor:
             raise CommandError(f"--{name.replace('_', '-')} is of a floor, and there is none; ask for it by --floor")
     path = Path(model)
@@ -172,6 +173,8 @@ def load_model(model: str, choices: Choices) -> Loaded:
                 raise CommandError(
                     f"--{flag} is for URDF files; a Python file builds the {_BUILDS.get(what.name, flag)} it wants"
                 )
+        if choices.controls is not None:
+            raise CommandError("--controls is for OpenSim files; a Python file drives what it builds")
         return _load_python(path, choices.gravity)
     if extension == ".xacro":
         raise CommandError(f"{model} is a template; make a URDF file of it: xacro {model} > {path.stem}.urdf")
@@ -193,6 +196,8 @@ _BUILDS |= {"stop_stiffness": "stops that", "stop_dissipation": "stops that"}
 def _load_robot(path: Path, choices: Choices, settings: dict[str, Any]) -> Loaded:
     from .formats import load_quietly
 
+    if choices.controls is not None:
+        raise CommandError("--controls is for OpenSim files; a URDF robot has no actuators that they name")
     floor = ("floor", "floor_height", "floor_stiffness", "floor_friction")
     chosen = {name: value for name, value in asdict(choices).items() if value is not None and name not in floor}
     if choices.floor:
@@ -230,6 +235,8 @@ def _load_any(path: Path, choices: Choices, settings: dict[str, Any]) -> Loaded:
     # a floor is to be touched by the shapes that the file says, where its reader makes surfaces of them
     touches = choices.floor and "collision" in inspect.signature(format.find_reader()).parameters
     model = load_quietly(path, **({"collision": True} if touches else {}))
+    if choices.controls is not None:
+        model.set_controls(choices.controls)
     state = model.default_state()
     if choices.gravity is not None:
         state = _set_gravity(model.system, state, choices.gravity)

@@ -24,9 +24,15 @@ class ToolSetup:
 
     Attributes
     ----------
-    kind : {"ik", "id", "so"}
+    kind : {"ik", "id", "so", "analyze"}
     model, markers, motion, loads, output : Path or None
         Files: of the model, the markers, the coordinates, the external loads; and what the result goes to.
+    states, controls, results, prefix : Path, Path, Path or None, str
+        Of analyses: states over time, controls, the folder of results, and how their files begin.
+    equilibrate : bool
+        Whether fibers are to be in equilibrium.
+    analyses : dict of str to dict
+        What is to be found, by OpenSim's name of the analysis, with its lists of words.
     exponent, muscle_physiology, reserves : float, bool, dict of str to float
         Of a static optimization; optimal forces by the coordinate's name.
     weights : dict of str to float
@@ -57,10 +63,16 @@ class ToolSetup:
     exponent: float = 2.0
     muscle_physiology: bool = True
     reserves: dict[str, float] = field(default_factory=dict)
+    states: Path | None = None
+    controls: Path | None = None
+    results: Path | None = None
+    prefix: str = "mobod"
+    equilibrate: bool = False
+    analyses: dict[str, dict[str, list[str]]] = field(default_factory=dict)
 
 
 def read_tool_setup(path: str | os.PathLike[str]) -> ToolSetup:
-    """Read a setup file of OpenSim's InverseKinematicsTool, InverseDynamicsTool, or AnalyzeTool with StaticOptimization.
+    """Read a setup file of OpenSim's InverseKinematicsTool, InverseDynamicsTool or AnalyzeTool.
 
     Raises
     ------
@@ -88,7 +100,10 @@ def read_tool_setup(path: str | os.PathLike[str]) -> ToolSetup:
         setup.motion = _file(path, tool, "coordinates_file")
         setup.loads = _file(path, tool, "external_loads_file")
         setup.output = _name(tool, "output_gen_force_file")
-        if setup.kind == "so":
+        if setup.kind == "so" and first_named(tool, "StaticOptimization") is None:
+            setup.kind = "analyze"
+            _read_analyses(path, tool, setup)
+        elif setup.kind == "so":
             _read_optimization(path, tool, setup)
         cutoff = _number(path, tool, "lowpass_cutoff_frequency_for_coordinates", -1.0)
         setup.cutoff = cutoff if cutoff >= 0.0 else None
@@ -98,8 +113,7 @@ def read_tool_setup(path: str | os.PathLike[str]) -> ToolSetup:
 def _read_optimization(path: Path, tool: Element, setup: ToolSetup) -> None:
     """Times, the analysis' settings, and coordinate actuators of further files of forces, as reserves."""
     analysis = first_named(tool, "StaticOptimization")
-    if analysis is None:
-        raise ModelError(f"{path}:{tool.line}: of an AnalyzeTool the analysis StaticOptimization is known; there is none")
+    assert analysis is not None
     setup.start, setup.end = _number(path, tool, "initial_time", -np.inf), _number(path, tool, "final_time", np.inf)
     setup.exponent = _number(path, analysis, "activation_exponent", 2.0)
     setup.muscle_physiology = (text_of(analysis, "use_muscle_physiology") or "true").lower() == "true"
@@ -116,6 +130,33 @@ def _read_optimization(path: Path, tool: Element, setup: ToolSetup) -> None:
                     f"{beside(path, name)}:{one.line}: {tag} {one.attributes.get('name', '')!r} is no CoordinateActuator; give "
                     "one for each coordinate of the joint to Ground in its place"
                 )
+
+
+#: Analyses that `mobod analyze` makes, and the lists that each has.
+ANALYSES = {
+    "MuscleAnalysis": ("muscle_list", "moment_arm_coordinate_list"),
+    "JointReaction": ("joint_names", "apply_on_bodies", "express_in_frame", "forces_file"),
+    "InducedAccelerations": ("coordinate_names",),
+}
+
+
+def _read_analyses(path: Path, tool: Element, setup: ToolSetup) -> None:
+    """Files and times of an AnalyzeTool, and the analyses that are on."""
+    setup.start, setup.end = _number(path, tool, "initial_time", -np.inf), _number(path, tool, "final_time", np.inf)
+    setup.states, setup.results = _file(path, tool, "states_file"), _name(tool, "results_directory")
+    setup.prefix = tool.attributes.get("name", "") or setup.prefix
+    setup.equilibrate = text_of(tool, "solve_for_equilibrium_for_auxiliary_states").lower() == "true"
+    controller = first_named(tool, "ControlSetController")
+    if controller is not None and (text_of(controller, "enabled") or "true").lower() == "true":
+        setup.controls = _file(path, controller, "controls_file")
+    for kind, lists in ANALYSES.items():
+        for one in all_named(tool, kind):
+            if (text_of(one, "on") or "true").lower() == "true":
+                setup.analyses[kind] = {name: text_of(one, name).split() for name in lists}
+                if setup.analyses[kind].get("forces_file"):
+                    setup.analyses[kind]["forces_file"] = [str(beside(path, setup.analyses[kind]["forces_file"][0]))]
+    if not setup.analyses:
+        raise ModelError(f"{path}:{tool.line}: of an AnalyzeTool, StaticOptimization and {', '.join(ANALYSES)} are known")
 
 
 def _read_tasks(path: Path, tool: Element, setup: ToolSetup) -> None:

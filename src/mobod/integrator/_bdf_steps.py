@@ -22,35 +22,14 @@ from typing import Any
 
 from ..algebra.record import attach
 from ..compiling import compiled, generic
-from ..stepping import controller, interpolation, limits, loop, rows
+from ..stepping import controller, interpolation, limits, rows
 from ..stepping import record as rk
-from ..stepping.evaluate import (
-    ALWAYS,
-    begin_step,
-    energy,
-    evaluate,
-    finish_step,
-    next_sample,
-    permitted_step,
-    prescribe,
-    project,
-)
-from ..stepping.record import (
-    ATTEMPTS,
-    EVALUATIONS,
-    FINAL_TIME,
-    FORCED,
-    LIMITER,
-    PERMITTED_STEP,
-    PREVIOUS_TIME,
-    RATE,
-    STEP,
-    TIME,
-    Y,
-)
-from ..stepping.witnesses import look_at_end, suspects
+from ..stepping.evaluate import permitted_step, prescribe
+from ..stepping.loop import stepping
+from ..stepping.method.method import Method
+from ..stepping.record import FORCED, LIMITER, PERMITTED_STEP, PREVIOUS_TIME, RATE, STEP, TIME, Y
 from . import _lu
-from ._implicit import jacobian_at, rates_at
+from ._implicit import get_rates, jacobian_at, rates_at
 
 MOST_ORDER = 5
 # rows of `memory` after the first eight, which are the differences, two more than the order: y and psi as predicted, d, its
@@ -60,7 +39,9 @@ PREDICTED, PSI, CORRECTION, CHANGE, NOW, SCALE, RATES, MOVED, PIVOTS, JACOBIAN =
 # places in `control` after those of `stepping.record`: the order, 0 where nothing is known of the past; steps of equal size;
 # that size; whether the Jacobian is of this step, and the matrix is factorized, 1 or 0; tolerance; where a fixed step ends
 ORDER, EQUAL_STEPS, SIZE, IS_PRESENT, IS_FACTORIZED, TOLERANCE, STOP = range(rk.CONTROL_SIZE, rk.CONTROL_SIZE + 7)
-CONTROL_SIZE = rk.CONTROL_SIZE + 7
+# ... of the last attempt, its iterations, and its error as a part of what is tolerated
+NEEDED, ERROR = range(rk.CONTROL_SIZE + 7, rk.CONTROL_SIZE + 9)
+CONTROL_SIZE = rk.CONTROL_SIZE + 9
 
 #: Numbers that damp the formulas of each order; none for order 5.
 KAPPA = (0.0, -0.1850, -1.0 / 9.0, -0.0823, -0.0415, 0.0)
@@ -71,6 +52,9 @@ MOST_ITERATIONS, SHORTER = 4, 0.5
 LEAST_FACTOR, MOST_FACTOR = 0.2, 10.0
 #: The resolution of float64.
 RESOLUTION = 2.0**-52
+#: Times that differ by this part are one.
+NEAR = 10.0 * RESOLUTION
+NOT_A_NUMBER = float("nan")
 # what the iteration returns in place of its number
 DIVERGED, NOT_FINITE_AT_FIRST = -1, -2
 
@@ -204,15 +188,8 @@ def add_differences(memory: Any, work: Any, order: int) -> None:
 
 
 @compiled
-def keep(memory: Any, work: Any) -> None:
-    """Keep the rates at the last step's end."""
-    for i in range(memory.shape[1]):
-        memory[MOVED, i] = work[RATE, i]
-
-
-@compiled
 def differs(memory: Any, work: Any) -> bool:
-    """Whether these are others than those that were kept."""
+    """Whether rates in the row MOVED are others than those at the last step's end."""
     for i in range(memory.shape[1]):
         if memory[MOVED, i] != work[RATE, i]:
             return True
@@ -323,147 +300,131 @@ def choose_next(memory: Any, work: Any, control: Any, iterations: int, error: fl
     control[IS_FACTORIZED] = 0.0
 
 
-@compiled
-def advance(block: Any, work: Any, memory: Any, control: Any, counts: Any, times: Any, results: Any, energies: Any) -> int:
-    """Step and report as `stepping.loop` says, with what is known of the past in *memory* and *control*."""
-    model = attach(block)
-    if counts[rk.CHANGED] != 0:
-        if loop.take_up(model, work, control, counts) != rk.REACHED:
-            return rk.NOT_TAKEN_UP
+@generic
+def least_step(run: Any) -> float:
+    """The shortest step from here."""
+    control = run.control
+    near = NEAR * abs(control[TIME])
+    return near if run.plan[FORCED] != 0 else max(near, control[rk.MIN_STEP])
+
+
+@generic
+def plan(model: Any, run: Any, end: float) -> None:
+    """The size of the next attempt: the last one's, unless that is not to be."""
+    control, counts, time = run.control, run.plan, run.control[TIME]
+    least, near = least_step(run), NEAR * abs(run.control[TIME])
+    if control[rk.FIXED_STEP] > 0.0:  # ends that differ by rounding are one: between them is no step worth the name
+        if control[STOP] <= time + near:
+            control[STOP] = time + control[rk.FIXED_STEP]
+        if control[STOP] < end - near:
+            end = control[STOP]
+    if counts[LIMITER] != 0:
+        end = min(end, time + max(control[PERMITTED_STEP], least))
+    h = control[SIZE]
+    if control[ORDER] == 0.0:
+        h = min(max(control[STEP], least), control[rk.MAX_STEP], end - time)
+    if h > control[rk.MAX_STEP] or h < 0.999 * least:  # which grows with time: no reason to change the size at each step
+        h = min(max(h, least), control[rk.MAX_STEP])
+    controller.set_size(run, 0, h, end, 0.0)
+
+
+@generic
+def attempt(model: Any, run: Any, time: float, h: float) -> float:
+    """See `stepping.method`."""
+    memory, work, control, counts = run.table, run.work, run.control, run.plan
+    if control[ORDER] == 0.0:
+        begin_differences(memory, work, h)
+        find_jacobian(model, memory, work, control, counts, time)
+        control[IS_PRESENT], control[EQUAL_STEPS] = 0.0, 0.0
+        control[ORDER], control[SIZE] = 1.0, h
+    elif h != control[SIZE]:
+        resize(memory, control, h / control[SIZE])
+        control[SIZE], control[IS_FACTORIZED] = h, 0.0
+    iterations = find_step(model, memory, work, control, counts, time, control[rk.ARRIVAL])
+    control[NEEDED], control[rk.APART], control[ERROR] = float(iterations), 0.0, 0.0
+    if iterations == NOT_FINITE_AT_FIRST:
+        return NOT_A_NUMBER
+    if iterations > 0:
+        control[ERROR] = find_errors(memory, work, int(control[ORDER]), control[TOLERANCE])
+    if iterations <= 0 or (counts[FORCED] != 0 and not control[ERROR] < 1e299):
+        control[rk.APART] = 1.0
+        return 0.0
+    rows.set_y(model, control[rk.ARRIVAL], memory[NOW])
+    prescribe(model, counts)
+    return 0.0
+
+
+@generic
+def find_error(model: Any, run: Any) -> float:
+    """The error, in a norm of its own."""
+    return run.control[ERROR] * run.control[rk.ACCURACY]
+
+
+@generic
+def accept(model: Any, run: Any, error: float, controlled: bool) -> None:
+    """The attempt is a step: its differences, and after some of equal size what comes next."""
+    memory, work, control = run.table, run.work, run.control
+    order = int(control[ORDER])
+    add_differences(memory, work, order)
+    control[PREVIOUS_TIME], control[TIME], control[rk.LAST_STEP] = control[TIME], control[rk.ARRIVAL], control[rk.SIZE]
+    control[IS_PRESENT] = 0.0
+    control[EQUAL_STEPS] += 1.0
+    if control[EQUAL_STEPS] >= order + 1.0:
+        choose_next(memory, work, control, int(control[NEEDED]), control[ERROR])
+    control[STEP] = max(control[SIZE], control[rk.MIN_STEP])
+
+
+@generic
+def refuse(model: Any, run: Any, error: float, failure: int) -> int:
+    """The attempt was in vain: REACHED where a smaller one is to be tried, else why none can be."""
+    control, time, h, factor = run.control, run.control[TIME], run.control[rk.SIZE], SHORTER
+    if failure == rk.ERROR_FAILURES and control[ERROR] > 1.0:
+        factor = max(LEAST_FACTOR, safety(int(control[NEEDED])) * control[ERROR] ** (-1.0 / (control[ORDER] + 1.0)))
+    if failure == rk.PROJECTION_FAILURES:  # the past led there
+        factor, control[ORDER] = 0.1, 0.0
+    if h <= least_step(run) or time + 0.1 * h == time:
         control[ORDER] = 0.0
-    taken = 0
-    realized = False
-    while counts[rk.REPORT] < times.shape[0]:
-        k = counts[rk.REPORT]
-        if times[k] <= min(control[TIME], control[rk.TARGET]):
-            realized = realized and times[k] == control[TIME]
-            if times[k] < control[TIME] and times[k] > control[PREVIOUS_TIME] and control[ORDER] > 0.0:
-                interpolate(model, memory, control, times[k])
-            else:
-                interpolation.interpolate(model, work, control[PREVIOUS_TIME], control[TIME], times[k])
-            prescribe(model, counts)
-            if counts[rk.PROJECT_REPORTS] != 0 and times[k] < control[TIME]:
-                choices = counts[rk.PROJECTION] | ALWAYS
-                project(model, counts, choices, control[rk.TOLERANCE])
-            rows.report_row(model, results[k])
-            if energies.shape[0] == times.shape[0]:
-                energies[k] = energy(model, counts)
-            counts[rk.REPORT] += 1
-            continue
-        if control[TIME] >= control[rk.TARGET]:
-            return rk.REACHED
-        if taken >= counts[rk.LIMIT]:
-            return rk.PAUSED
-        if control[STEP] < control[rk.COLLAPSE]:
-            control[rk.COLLAPSE] = controller.COLLAPSE_RATIO * control[STEP]
-            return rk.COLLAPSED
-        time = control[TIME]
-        sample_time = next_sample(model)
-        if sample_time <= time:
-            keep(memory, work)
-            status = loop.take_samples(model, work, control, counts, realized)
-            if status != rk.REACHED:
-                return status
-            if differs(memory, work):  # efforts have changed: the past tells nothing of what comes
-                control[ORDER] = 0.0
-            sample_time = next_sample(model)
-        # ---- where the step ends at the latest
-        if counts[LIMITER] != 0 and control[PERMITTED_STEP] < 0.0:
-            if not realized:  # reports, or events, have moved the record
-                rows.set_y(model, time, work[Y])
-                evaluate(model, counts)
-                counts[EVALUATIONS] += 1
-            control[PERMITTED_STEP] = permitted_step(model, counts[LIMITER], limits.DEEPER, limits.LONGEST)
-        realized = False
-        near = 10.0 * RESOLUTION * abs(time)
-        least = near
-        if counts[FORCED] == 0:
-            least = max(least, control[rk.MIN_STEP])
-        end = min(control[FINAL_TIME], sample_time)
-        if counts[rk.NO_INTERPOLATION] != 0:
-            end = min(end, times[k])
-        if control[rk.FIXED_STEP] > 0.0:  # ends that differ by rounding are one: between them is no step worth the name
-            if control[STOP] <= time + near:
-                control[STOP] = time + control[rk.FIXED_STEP]
-            if control[STOP] < end - near:
-                end = control[STOP]
-        if counts[LIMITER] != 0:
-            end = min(end, time + max(control[PERMITTED_STEP], least))
-        left = end - time
-        # ---- an attempt
-        counts[ATTEMPTS] += 1
-        begin_step(model, time)
-        if control[ORDER] == 0.0:
-            h = min(max(control[STEP], least), control[rk.MAX_STEP], left)
-            begin_differences(memory, work, h)
-            find_jacobian(model, memory, work, control, counts, time)
-            control[IS_PRESENT], control[EQUAL_STEPS] = 0.0, 0.0
-            control[ORDER], control[SIZE] = 1.0, h
-        h = control[SIZE]
-        if h > control[rk.MAX_STEP] or h < 0.999 * least:  # which grows with time: no reason to change the size at each step
-            h = min(max(h, least), control[rk.MAX_STEP])
-        clipped = h > 0.999 * left
-        if clipped:
-            h = left
-        if h != control[SIZE]:
-            resize(memory, control, h / control[SIZE])
-            control[SIZE], control[IS_FACTORIZED] = h, 0.0
-        new_time = end if clipped else time + h
-        iterations = find_step(model, memory, work, control, counts, time, new_time)
-        order = int(control[ORDER])
-        error, factor, failure = 1e300, SHORTER, rk.CONVERGENCE_FAILURES
-        if iterations == NOT_FINITE_AT_FIRST:
-            failure = rk.REALIZATION_FAILURES
-        elif iterations > 0:
-            error = find_errors(memory, work, order, control[TOLERANCE])
-            failure = rk.ERROR_FAILURES
-            if error > 1.0:
-                factor = max(LEAST_FACTOR, safety(iterations) * error ** (-1.0 / (order + 1.0)))
-        if error <= 1.0 or (error < 1e299 and counts[FORCED] != 0):
-            rows.set_y(model, new_time, memory[NOW])
-            prescribe(model, counts)
-            if loop.project_now(model, control, counts, counts[rk.PROJECTION]) < 0:
-                failure = rk.PROJECTION_FAILURES
-            else:
-                counts[EVALUATIONS] += 1
-                failure = 0
-                if evaluate(model, counts) != 0:
-                    failure = rk.REALIZATION_FAILURES
-        if failure == 0:
-            finish_step(model)
-            rows.shift_step(model, work)
-            add_differences(memory, work, order)
-            control[PREVIOUS_TIME], control[TIME], control[rk.LAST_STEP] = time, new_time, h
-            control[PERMITTED_STEP] = -1.0
-            if counts[rk.STEPS] == 0:
-                control[rk.FIRST_STEP] = h
-            counts[rk.STEPS] += 1
-            counts[FORCED] = 0
-            taken += 1
-            realized = True
-            control[rk.COLLAPSE] = max(control[rk.COLLAPSE], controller.COLLAPSE_RATIO * h)
-            control[IS_PRESENT] = 0.0
-            control[EQUAL_STEPS] += 1.0
-            if control[EQUAL_STEPS] >= order + 1.0:
-                choose_next(memory, work, control, iterations, error)
-            control[STEP] = max(control[SIZE], control[rk.MIN_STEP])
-            if counts[rk.WATCHES] != 0:
-                realized = not look_at_end(model, work, control, counts)
-                if suspects(model, counts[rk.WATCHES], h):
-                    return rk.SUSPECT
-            continue
-        if failure == rk.PROJECTION_FAILURES:  # counted where they are met; the past led there
-            factor, control[ORDER] = 0.1, 0.0
-        else:
-            counts[failure] += 1
-        if h <= least or time + 0.1 * h == time:
-            control[ORDER] = 0.0
-            if failure == rk.REALIZATION_FAILURES:
-                return rk.NOT_FINITE
-            return rk.NOT_PROJECTED if failure == rk.PROJECTION_FAILURES else rk.STEP_TOO_SMALL
-        if control[ORDER] > 0.0:
-            resize(memory, control, factor)
-            if failure != rk.ERROR_FAILURES:
-                control[IS_FACTORIZED] = 0.0
-        control[STEP] = max(factor * h, control[rk.MIN_STEP])
+        return controller.why_none(failure)
+    if control[ORDER] > 0.0:
+        resize(run.table, control, factor)
+        if failure != rk.ERROR_FAILURES:
+            control[IS_FACTORIZED] = 0.0
+    control[STEP] = max(factor * h, control[rk.MIN_STEP])
     return rk.REACHED
+
+
+@generic
+def interpolate_run(model: Any, run: Any, at: float) -> None:
+    """y within the last step by the polynomial of the differences, where there is one."""
+    control = run.control
+    if control[PREVIOUS_TIME] < at < control[TIME] and control[ORDER] > 0.0:
+        interpolate(model, run.table, control, at)
+    else:
+        interpolation.interpolate(model, run.work, control[PREVIOUS_TIME], control[TIME], at)
+
+
+@generic
+def limit(model: Any, run: Any) -> None:
+    """How long surfaces permit the next step to be, however long is planned."""
+    run.control[PERMITTED_STEP] = permitted_step(model, run.plan[LIMITER], limits.DEEPER, limits.LONGEST)
+
+
+@generic
+def forget(model: Any, run: Any) -> None:
+    """The differences are those of another motion."""
+    run.control[ORDER] = 0.0
+
+
+@generic
+def sampled(model: Any, run: Any) -> None:
+    """Where efforts have changed, the past tells nothing of what comes."""
+    get_rates(model, run.table[MOVED])
+    if differs(run.table, run.work):
+        run.control[ORDER] = 0.0
+    rows.set_rate(model, run.work)
+
+
+#: What is known of the past is in the array that others have their table in, and in *control*.
+advance = stepping(
+    Method(attempt, plan, find_error, accept, refuse, interpolate_run, limit, forget, sampled, controls_fixed=True), "bdf"
+)

@@ -8,23 +8,26 @@ from __future__ import annotations
 from typing import Any
 
 from ..algebra.memory import load3
-from ..algebra.record import attach
 from ..algebra.scalar import load, store
-from ..compiling import compiled, generic
+from ..compiling import generic
 from ..force.contact import broad_phase
 from ..force.contact.law import velocity_at
 from ..force.contact.step_limit import NEVER, half_thickness
 from ..mobilizer._rates import find_q_dot
-from ..stepping import errors, limits, loop, rows
+from ..stepping import controller, limits, loop, rows
 from ..stepping import record as rk
-from ..stepping.evaluate import ALWAYS, energy, evaluate, finish_step, permitted_step, prescribe, project
+from ..stepping.evaluate import permitted_step, prescribe
+from ..stepping.loop import stepping
+from ..stepping.method.method import Method
 from ..unilateral.stepped import space as names
 from ..unilateral.stepped.joints import find_pushes
-from ..unilateral.stepped.points import find_points, recall, remember
+from ..unilateral.stepped.points import find_points, recall, remember, renew_limits
 from ..unilateral.stepped.solve import find_problem, push_free, solve, weigh
 
 #: What `advance` returns beside the others: the space is too small; the impulses have not been found.
 NO_ROOM, NO_IMPULSES = 10, 11
+#: How often impulses are solved for in a step while the limits of rolling and spinning resistance change.
+TURNS = 2
 #: Rows of `tries`: the end of a step, its middle, its end by two halves.
 _WHOLE, _MIDDLE, _HALVES = range(3)
 
@@ -50,7 +53,11 @@ def _step(model: Any, space: Any, h: float, out: Any) -> int:
         if space.measures[names.LAST_STEP] > 0.0:
             ratio = h / space.measures[names.LAST_STEP]
         recall(space, ratio)
-        found = solve(space)
+        found = False
+        for _ in range(TURNS):  # the limits of what resists rolling follow the normal impulses
+            found = solve(space)
+            if not found or not renew_limits(space):
+                break
         remember(space)
         space.measures[names.LAST_STEP] = h
         if not found:
@@ -83,48 +90,33 @@ def _step(model: Any, space: Any, h: float, out: Any) -> int:
 
 
 @generic
-def _arrive(model: Any, control: Any, counts: Any, time: float, y: Any) -> int:
-    """Prescribe, project and realize at y."""
-    rows.set_y(model, time, y)
-    prescribe(model, counts)
-    if loop.project_now(model, control, counts, counts[rk.PROJECTION]) < 0:
-        return rk.NOT_PROJECTED
-    status = evaluate(model, counts)
-    counts[rk.EVALUATIONS] += 1
-    if status != 0:
-        counts[rk.REALIZATION_FAILURES] += 1
-        return rk.NOT_FINITE
-    return rk.DONE
-
-
-@compiled
-def arrive(block: Any, control: Any, counts: Any, time: float, y: Any) -> int:
-    """Prescribe, project and realize at y, for steps that Python takes; DONE, NOT_PROJECTED or NOT_FINITE."""
-    return _arrive(attach(block), control, counts, time, y)
-
-
-@generic
-def _attempt(model: Any, space: Any, work: Any, control: Any, counts: Any, time: float, h: float, controlled: bool) -> int:
-    """The end of a step in the row HALVES of tries; where it is controlled, its errors in their row."""
-    tries, before = space.tries, space.counts[names.PROBLEMS]
+def attempt(model: Any, run: Any, time: float, h: float) -> float:
+    """See `stepping.method`: by one step and, where errors are controlled, by two halves of it, whose end is taken."""
+    space, work, control, counts = run.table, run.work, run.control, run.plan
+    tries, before, newton = space.tries, space.counts[names.PROBLEMS], space.counts[names.NEWTON]
+    controlled = control[rk.FIXED_STEP] == 0.0 and counts[rk.FORCED] == 0
+    control[rk.APART] = 0.0
     # the call of _step stands here once: all of it is inlined, and compiled as often as it stands
     for row in range(_WHOLE if controlled else _HALVES, _HALVES + 1):
         part = 0.5 if controlled and row != _WHOLE else 1.0
         status = _step(model, space, part * h, tries[row])
         if status == rk.DONE and row == _MIDDLE:
-            status = _arrive(model, control, counts, time + 0.5 * h, tries[_MIDDLE])
+            status = loop.arrive(model, control, counts, time + 0.5 * h, tries[_MIDDLE])
         if status != rk.DONE:
-            return status
-    if not controlled:
-        return rk.DONE
-    errors, first = work.shape[0] - 3, model.whole_nq
-    for i in range(model.ny):
-        work[errors, i] = tries[_HALVES, i] - tries[_WHOLE, i]
-    if space.counts[names.PROBLEMS] > before:  # speeds jump: what comes to touch has gap / h in one step, and none in the next
-        for i in range(first, first + model.nu):
-            work[errors, i] *= min(1.0, h)
-    rows.set_y(model, time + h, tries[_HALVES])
-    return rk.DONE
+            control[rk.APART] = float(status)
+            control[rk.ITERATED] = 0.0 if status == NO_ROOM else float(space.counts[names.NEWTON] - newton)
+            return 0.0
+    control[rk.ITERATED] = float(space.counts[names.NEWTON] - newton)
+    rows.set_y(model, control[rk.ARRIVAL], tries[_HALVES])
+    prescribe(model, counts)
+    if controlled:
+        errors, first = work.shape[0] - 3, model.whole_nq
+        for i in range(model.ny):
+            work[errors, i] = tries[_HALVES, i] - tries[_WHOLE, i]
+        if space.counts[names.PROBLEMS] > before:  # speeds jump: what comes to touch has gap / h in one step, none in the next
+            for i in range(first, first + model.nu):
+                work[errors, i] *= min(1.0, h)
+    return 0.0
 
 
 @generic
@@ -144,9 +136,58 @@ def _is_fast(model: Any, space: Any, h: float) -> bool:
 
 
 @generic
-def _report(model: Any, work: Any, control: Any, counts: Any, at: float) -> None:
-    """y between the ends of the last step, linearly, prescribed and projected."""
-    previous, last = control[rk.PREVIOUS_TIME], control[rk.TIME]
+def plan(model: Any, run: Any, end: float) -> None:
+    """The size of the next attempt, from a record that is realized where it begins."""
+    control, counts = run.control, run.plan
+    h = control[rk.FIXED_STEP]
+    if h == 0.0:
+        h = min(control[rk.STEP], control[rk.MAX_STEP])
+        if counts[rk.LIMITER] != 0:
+            h = max(permitted_step(model, counts[rk.LIMITER], limits.DEEPER, h), control[rk.MIN_STEP])
+    controller.set_size(run, 0, h, end, 0.0)
+
+
+@generic
+def accept(model: Any, run: Any, error: float, controlled: bool) -> None:
+    """The attempt is a step: its time, and the size of the next; or whether surfaces may have passed each other."""
+    control, counts, h = run.control, run.plan, run.control[rk.SIZE]
+    control[rk.PREVIOUS_TIME], control[rk.TIME], control[rk.LAST_STEP] = control[rk.TIME], control[rk.ARRIVAL], h
+    if control[rk.FIXED_STEP] == 0.0:
+        growth = 2.0
+        if error > 0.0:
+            growth = min(2.0, 0.8 * (control[rk.ACCURACY] / error) ** 0.5)
+        if control[rk.CLIPPED] == 0.0 or growth * h > control[rk.STEP]:
+            control[rk.STEP] = max(control[rk.MIN_STEP], growth * h)
+    elif counts[rk.LIMITER] != 0 and counts[rk.PASSES] == 0 and _is_fast(model, run.table, h):
+        if permitted_step(model, counts[rk.LIMITER], limits.MISSED, h) < h:
+            counts[rk.PASSES] = 1
+
+
+@generic
+def refuse(model: Any, run: Any, error: float, failure: int) -> int:
+    """The attempt was in vain: REACHED where a smaller one is to be tried, else why none can be, or NO_ROOM."""
+    control, counts, h = run.control, run.plan, run.control[rk.SIZE]
+    status = controller.why_none(failure)
+    if failure == rk.CONVERGENCE_FAILURES:
+        status = int(control[rk.APART])
+        if status != NO_IMPULSES:  # counted as what it is
+            counts[rk.CONVERGENCE_FAILURES] -= 1
+        if status == NO_ROOM:
+            counts[rk.ATTEMPTS] -= 1
+            return NO_ROOM
+    if control[rk.FIXED_STEP] > 0.0 or h <= control[rk.MIN_STEP] or control[rk.TIME] + 0.1 * h == control[rk.TIME]:
+        return status
+    shrink = 0.25
+    if failure == rk.ERROR_FAILURES and error < 1e299:
+        shrink = max(0.1, 0.8 * (control[rk.ACCURACY] / error) ** 0.5)
+    control[rk.STEP] = max(control[rk.MIN_STEP], shrink * h)
+    return rk.REACHED
+
+
+@generic
+def interpolate(model: Any, run: Any, at: float) -> None:
+    """y between the ends of the last step, linearly."""
+    work, previous, last = run.work, run.control[rk.PREVIOUS_TIME], run.control[rk.TIME]
     part = 1.0
     if at < last:
         part = (at - previous) / (last - previous)
@@ -156,104 +197,17 @@ def _report(model: Any, work: Any, control: Any, counts: Any, at: float) -> None
         if part < 1.0:
             value = (1.0 - part) * work[rk.Y_PREVIOUS, i] + part * value
         store(model.y, i, 0, value)
-    prescribe(model, counts)
-    if counts[rk.PROJECT_REPORTS] != 0 and at < last:
-        project(model, counts, counts[rk.PROJECTION] | ALWAYS, control[rk.TOLERANCE])
 
 
-@compiled
-def advance(
-    block: Any, work: Any, table: Any, control: Any, counts: Any, times: Any, results: Any, energies: Any, space: Any
-) -> int:
-    """As `stepping.loop` says of such loops; NO_ROOM, with the record where the step began, to be called again."""
-    model = attach(block)
-    taken, here = 0, False
-    while counts[rk.REPORT] < times.shape[0]:
-        k = counts[rk.REPORT]
-        if times[k] <= min(control[rk.TIME], control[rk.TARGET]):
-            _report(model, work, control, counts, times[k])
-            rows.report_row(model, results[k])
-            if energies.shape[0] == times.shape[0]:
-                energies[k] = energy(model, counts)
-            counts[rk.REPORT] += 1
-            here = False
-            continue
-        if control[rk.TIME] >= control[rk.TARGET]:
-            return rk.REACHED
-        if taken >= counts[rk.LIMIT]:
-            return rk.PAUSED
-        time = control[rk.TIME]
-        fixed = control[rk.FIXED_STEP]
-        controlled = fixed == 0.0 and counts[rk.FORCED] == 0
-        if not here:
-            rows.set_y(model, time, work[rk.Y])
-            evaluate(model, counts)
-            counts[rk.EVALUATIONS] += 1
-            here = True
-        h = fixed
-        if fixed == 0.0:
-            h = min(control[rk.STEP], control[rk.MAX_STEP])
-            if counts[rk.LIMITER] != 0:
-                h = max(permitted_step(model, counts[rk.LIMITER], limits.DEEPER, h), control[rk.MIN_STEP])
-        end = control[rk.FINAL_TIME]
-        if counts[rk.NO_INTERPOLATION] != 0:
-            end = min(end, times[k])
-        clipped = h > 0.999 * (end - time)
-        if clipped:
-            h = end - time
-        counts[rk.ATTEMPTS] += 1
-        newton = space.counts[names.NEWTON]
-        status = _attempt(model, space, work, control, counts, time, h, controlled)
-        if status == NO_ROOM:
-            counts[rk.ATTEMPTS] -= 1
-            return NO_ROOM
-        counts[rk.ITERATIONS] += space.counts[names.NEWTON] - newton
-        error = 1e300
-        if status == rk.DONE:
-            error = 0.0
-            if controlled:
-                error = errors.error_norm(model, work, work[work.shape[0] - 4], counts[rk.MEAN_NORM])
-            if error <= control[rk.ACCURACY]:
-                status = _arrive(model, control, counts, end if clipped else time + h, space.tries[_HALVES])
-                if status != rk.DONE:
-                    error = 1e300
-            else:
-                counts[rk.ERROR_FAILURES] += 1
-        elif status == NO_IMPULSES:
-            counts[rk.CONVERGENCE_FAILURES] += 1
-        if error <= control[rk.ACCURACY]:
-            finish_step(model)
-            rows.shift_step(model, work)
-            control[rk.PREVIOUS_TIME] = time
-            control[rk.TIME] = end if clipped else time + h
-            control[rk.LAST_STEP] = h
-            if counts[rk.STEPS] == 0:
-                control[rk.FIRST_STEP] = h
-            counts[rk.STEPS] += 1
-            counts[rk.FORCED] = 0
-            taken += 1
-            if fixed == 0.0:
-                growth = 2.0
-                if error > 0.0:
-                    growth = min(2.0, 0.8 * (control[rk.ACCURACY] / error) ** 0.5)
-                if not clipped or growth * h > control[rk.STEP]:
-                    control[rk.STEP] = max(control[rk.MIN_STEP], growth * h)
-            elif counts[rk.LIMITER] != 0 and counts[rk.PASSES] == 0 and _is_fast(model, space, h):
-                if permitted_step(model, counts[rk.LIMITER], limits.MISSED, h) < h:
-                    counts[rk.PASSES] = 1
-            if counts[rk.WATCHES] != 0:  # witnesses are looked at by Python
-                return rk.SUSPECT
-            continue
-        here = False
-        if fixed > 0.0 or h <= control[rk.MIN_STEP] or time + 0.1 * h == time:
-            if status == rk.DONE:
-                return rk.STEP_TOO_SMALL
-            return status
-        shrink = 0.25
-        if error < 1e299:
-            shrink = max(0.1, 0.8 * (control[rk.ACCURACY] / error) ** 0.5)
-        control[rk.STEP] = max(control[rk.MIN_STEP], shrink * h)
-    return rk.REACHED
+@generic
+def limit(model: Any, run: Any) -> None:
+    """Surfaces limit steps as these are planned."""
 
 
-__all__ = ["NO_IMPULSES", "NO_ROOM", "advance", "arrive"]
+#: NO_ROOM leaves the run where the step begins, to be called again. The space is where others have their table.
+advance = stepping(
+    Method(attempt, plan, accept=accept, refuse=refuse, interpolate=interpolate, limit=limit, from_realized=True), "contact"
+)
+
+
+__all__ = ["NO_IMPULSES", "NO_ROOM", "advance"]

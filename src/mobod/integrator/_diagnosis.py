@@ -12,6 +12,7 @@ from ..errors import ConvergenceError, ModelError
 from ..force.contact.element import ContactElement
 from ..force.contact.step_limit import FIRST, SECOND
 from ..function.users import line_of_error
+from ..measure.memory import Memory
 from ..value.stage import Stage
 
 if TYPE_CHECKING:
@@ -38,6 +39,12 @@ def why_not_sampled(system: MultibodySystem, state: State) -> tuple[str, Excepti
         if not np.isfinite(efforts).all():
             return f"at time {state.time:.9g} the law of controller {force.name!r} gives {efforts}", None
     return f"at time {state.time:.9g} the law of a controller has failed", None
+
+
+def lost_memory(system: MultibodySystem, state: State) -> str:
+    """What a measure has no room to remember, and the remedy; empty where all have."""
+    acting = [one for subsystem in system.subsystems for one in subsystem.acting_measures if isinstance(one, Memory)]
+    return next((text for text in (one.what_is_lost(state) for one in acting) if text), "")
 
 
 def name_of(system: MultibodySystem, state: State, i: int) -> str:
@@ -164,7 +171,7 @@ def first_not_finite(system: MultibodySystem, state: State) -> str:
         system.realize(state)
     except ModelError as error:
         return f"at time {time:.9g} {error}"
-    return ""
+    return lost_memory(system, state)
 
 
 def not_projected(system: MultibodySystem, state: State, tolerance: float) -> Exception | None:

@@ -8,25 +8,27 @@ numbers; it gives those of the residual and of the constraints' errors at the u_
     M d(udot) + G^T d(lambda) = -d(residual)        G d(udot) = -d(aerr)
 
 is solved with the articulated inertias of the record. At ends of steps S is projected as `tree.project` projects y. The steps
-are those of `simulation.variational`, which has them for systems with parts in Python.
+are those of `stepping.loop`, with which S rides along. For what Duals cannot do the loop is run by Python, which has J and B.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..algebra.record import attach, call_routine
-from ..algebra.scalar import load, store
-from ..compiling import compiled, generic
+from ..algebra.scalar import any_not_finite, load, store
+from ..compiling import compiled, compiled_form_of, generic
 from ..constraint._protocol import PROJECT_Q, PROJECT_U
-from ..stepping import controller, errors, loop, rows
+from ..stepping import controller, rows
 from ..stepping import record as rk
-from ..stepping.evaluate import begin_step, evaluate, finish_step, prescribe
-from ..stepping.method import runge_kutta
+from ..stepping.evaluate import evaluate
+from ..stepping.loop import stepping
+from ..stepping.method import method, runge_kutta
+from ..stepping.method.method import Method
 from ..tree import project as projection
 
-# places in an array: addresses of the Duals' routines and of those of `tree.variations`, zero for constraints where there are
-# none; and where the record of Duals has its fields, in numbers from its beginning
+# places in an array: addresses of the Duals' routines and of those of `derivative.sensitivity_routines`, zero for constraints
+# where there are none; and where the record of Duals has its fields, in numbers from its beginning
 REALIZE, RESIDUAL, ERRORS, SOLVE, CONSTRAIN, CHANGE, TURN = range(7)
 TIME, Q, U, Z, U_DOT, MULTIPLIER, WORK_U, ROW_WORK, Q_DOT, Z_DOT, POSITION_ERROR = range(7, 18)
 #: The fields, in this order.
@@ -35,6 +37,34 @@ FIELDS = (
 )  # fmt: skip
 #: Tangents of a Dual, and numbers of a row of one: the value, padded to these, then the tangents.
 _TANGENTS, _ROW = 8, 16
+
+
+class Carried(NamedTuple):
+    """What a run has in place of its table.
+
+    Attributes
+    ----------
+    table : (stages + 2, stages + 1) array
+        The method's.
+    duals
+        What finds the rates of S: the record of Duals with its places and seeds, or an object of Python's.
+    scales : (n,) array
+        Sizes of the quantities.
+    S, here : (ny, n) arrays
+        At the end of the last step; and where an attempt is.
+    K : (stages, ny, n) array
+        Rates of S.
+    found : (nt, nu + ny - nq, n) array
+        Displacements and S at reports, or none.
+    """
+
+    table: Any
+    duals: Any
+    scales: Any
+    S: Any
+    K: Any
+    here: Any
+    found: Any
 
 
 @generic
@@ -79,9 +109,13 @@ def _call_duals(model: Any, duals: Any, S: Any, first: int, routine: int) -> Non
             numbers[seeds[e, 0] + k] = 0.0
 
 
-@generic
 def find_rates(model: Any, duals: Any, S: Any, K: Any) -> None:
-    """The rates of S, into K, at a record that is realized."""
+    """The rates of S, into K, at a record that is realized; in S what is prescribed is set."""
+    duals.find_rates(model.state, S, K)
+
+
+@compiled_form_of(find_rates)
+def _find_rates(model: Any, duals: Any, S: Any, K: Any) -> None:
     _, at, buffer, _, _, _ = duals
     nq, nu = model.nq, model.nu
     for i in range(nu):
@@ -115,9 +149,13 @@ def _put_errors(model: Any, buffer: Any, first: int) -> None:
             store(model.row_work, model.row_place[r], 0, buffer[first + _ROW * r])
 
 
-@generic
 def project(model: Any, duals: Any, S: Any) -> None:
     """S at the end of a step, where the record is realized: on the manifolds of quaternions and constraints."""
+    duals.project(model.state, S)
+
+
+@compiled_form_of(project)
+def _project(model: Any, duals: Any, S: Any) -> None:
     _, at, buffer, _, _, _ = duals
     for b in range(1, model.nb):
         if model.has_quaternion[b] == 1:
@@ -146,185 +184,138 @@ def project(model: Any, duals: Any, S: Any) -> None:
                         S[model.nq + i, column] += load(model.projection_step, i, 0)
 
 
-@generic
-def _find_error_of_S(model: Any, work: Any, table: Any, h: float, scales: Any, S: Any, ends: Any, K: Any) -> float:
+@compiled
+def set_stage(here: Any, S: Any, table: Any, s: int, h: float, K: Any) -> None:
+    """S at stage *s*, or at the step's end."""
+    for i in range(S.shape[0]):
+        for column in range(S.shape[1]):
+            total = 0.0
+            for j in range(min(s, table.shape[1] - 1)):
+                total += table[s, 1 + j] * K[j, i, column]
+            here[i, column] = S[i, column] + h * total
+
+
+@compiled
+def error_of_S(S: Any, here: Any, work: Any, table: Any, h: float, scales: Any, K: Any) -> float:
     """The largest error of a step's S, each derivative times the size of what it is by; weighted as `error_norm` does it."""
     stages = table.shape[1] - 1
     weights, worst = work.shape[0] - 4, 0.0
-    for i in range(model.ny):
+    for i in range(work.shape[1]):
         for column in range(S.shape[1]):
             error = 0.0
             for s in range(stages):
                 error += table[stages + 1, 1 + s] * K[s, i, column]
             weight = work[weights, i] * scales[column]
-            scale = max(1.0, weight * abs(S[i, column]), weight * abs(ends[i, column]))
+            scale = max(1.0, weight * abs(S[i, column]), weight * abs(here[i, column]))
             size = weight * abs(h * error) / scale
-            if not size <= worst:
+            if not size <= worst and worst == worst:  # not a number, too
                 worst = size
     return worst
 
 
-@generic
-def _attempt(
-    model: Any, work: Any, table: Any, counts: Any, time: float, h: float, duals: Any, S: Any, K: Any, here: Any
-) -> int:
-    """One attempt at a step of y and S, whose end goes into the record and *here*: DONE or NOT_REALIZED."""
-    stages = table.shape[1] - 1
-    for s in range(1, stages + 1):
-        runge_kutta.set_stage(model, work, table, s, time, h)
-        for i in range(S.shape[0]):
-            for column in range(S.shape[1]):
-                total = 0.0
-                for j in range(s if s < stages else stages):
-                    total += table[s, 1 + j] * K[j, i, column]
-                here[i, column] = S[i, column] + h * total
-        if s < stages:
-            status = evaluate(model, counts)
-            counts[rk.EVALUATIONS] += 1
-            if status != 0:
-                return rk.NOT_REALIZED
-            rows.keep_rate(model, work, rk.FIRST_STAGE + s)
-            find_rates(model, duals, here, K[s])
-    runge_kutta.set_error(model, work, table, h)
-    return rk.DONE
-
-
-@generic
-def _take_end(model: Any, work: Any, control: Any, counts: Any) -> int:
-    """End a step at y of the record: project and realize; DONE, NOT_PROJECTED or NOT_FINITE."""
-    prescribe(model, counts)
-    if loop.project_now(model, control, counts, counts[rk.PROJECTION]) < 0:
-        return rk.NOT_PROJECTED
-    status = evaluate(model, counts)
-    counts[rk.EVALUATIONS] += 1
-    if status != 0:
-        counts[rk.REALIZATION_FAILURES] += 1
-        return rk.NOT_FINITE
-    finish_step(model)
-    rows.shift_step(model, work)
-    return rk.DONE
-
-
-@generic
-def take_step(model: Any, work: Any, table: Any, control: Any, counts: Any, stop: float, variations: Any) -> int:
-    """A step of y and S, not beyond *stop*: DONE, or why there is none, as `stepping.loop` says it."""
-    duals, scales, S, K, here = variations
-    if control[rk.STEP] < control[rk.COLLAPSE]:
-        control[rk.COLLAPSE] = controller.COLLAPSE_RATIO * control[rk.STEP]
-        return rk.COLLAPSED
-    time, fixed = control[rk.TIME], control[rk.FIXED_STEP] > 0.0
-    rows.set_y(model, time, work[rk.Y])
-    evaluate(model, counts)
-    find_rates(model, duals, S, K[0])
-    while True:
-        h = control[rk.FIXED_STEP]
-        if not fixed:
-            h = min(control[rk.STEP], control[rk.MAX_STEP])
-        clipped, end = h > 0.999 * (stop - time), time + h
-        if clipped:
-            h, end = stop - time, stop
-        counts[rk.ATTEMPTS] += 1
-        begin_step(model, time)
-        status = _attempt(model, work, table, counts, time, h, duals, S, K, here)
-        failure, error = rk.REALIZATION_FAILURES, 1e300
-        if status == rk.DONE:
-            failure, error = rk.ERROR_FAILURES, 0.0
-            if not fixed and counts[rk.FORCED] == 0:
-                error = errors.error_norm(model, work, work[work.shape[0] - 4], counts[rk.MEAN_NORM])
-                error = max(error, _find_error_of_S(model, work, table, h, scales, S, here, K))
-                if not error < 1e299:  # not a number, too
-                    error = 1e300
-        if error <= control[rk.ACCURACY]:
-            store(model.time, 0, 0, end)
-            if _take_end(model, work, control, counts) == rk.DONE:
-                break
-            failure, error = rk.PROJECTION_FAILURES, 1e300
-        if failure != rk.PROJECTION_FAILURES:
-            counts[failure] += 1
-        if fixed or h <= control[rk.MIN_STEP] or time + 0.1 * h == time:
-            if failure == rk.REALIZATION_FAILURES:
-                return rk.NOT_FINITE
-            return rk.NOT_PROJECTED if failure == rk.PROJECTION_FAILURES else rk.STEP_TOO_SMALL
-        shrink = 0.1
-        if error < 1e299:
-            shrink = max(0.1, min(0.9, 0.8 * (control[rk.ACCURACY] / error) ** (1.0 / counts[rk.ERROR_ORDER])))
-        control[rk.STEP] = max(control[rk.MIN_STEP], shrink * h)
-    control[rk.PREVIOUS_TIME], control[rk.TIME], control[rk.LAST_STEP] = time, end, h
-    if counts[rk.STEPS] == 0:
-        control[rk.FIRST_STEP] = h
-    counts[rk.STEPS] += 1
-    control[rk.COLLAPSE] = max(control[rk.COLLAPSE], controller.COLLAPSE_RATIO * h)
-    if not fixed and counts[rk.FORCED] == 0:
-        growth = 5.0
-        if error > 0.0:
-            growth = min(5.0, 0.8 * (control[rk.ACCURACY] / error) ** (1.0 / counts[rk.ERROR_ORDER]))
-        if (growth > 1.1 or growth < 1.0) and (not clipped or growth * h > control[rk.STEP]):
-            control[rk.STEP] = max(control[rk.MIN_STEP], growth * h)
-    counts[rk.FORCED] = 0
-    project(model, duals, here)
+@compiled
+def keep(S: Any, here: Any) -> None:
+    """Take over S."""
     for i in range(S.shape[0]):
         for column in range(S.shape[1]):
             S[i, column] = here[i, column]
-    return rk.DONE
-
-
-@compiled
-def step(block: Any, work: Any, table: Any, control: Any, counts: Any, stop: float, variations: Any) -> int:
-    """`take_step`, called from Python; the record is left realized at the step's end."""
-    return take_step(attach(block), work, table, control, counts, stop, variations)
 
 
 @generic
-def begin(model: Any, of_start: Any, variations: Any) -> None:
+def attempt(model: Any, run: Any, time: float, h: float) -> float:
+    """See `stepping.method`: of y and S, from a record that is realized where the step begins."""
+    carried, work, counts = run.table, run.work, run.plan
+    table, S, K, here = carried.table, carried.S, carried.K, carried.here
+    stages = table.shape[1] - 1
+    find_rates(model, carried.duals, S, K[0])
+    for s in range(1, stages + 1):
+        set_stage(here, S, table, s, h, K)
+        if s < stages or counts[rk.ENDS_AT_STAGE] == 0:
+            runge_kutta.set_stage(model, work, table, s, time, h)
+        if s < stages:
+            sound = evaluate(model, counts)
+            counts[rk.EVALUATIONS] += 1
+            if any_not_finite(sound):
+                return sound
+            rows.keep_rate(model, work, rk.FIRST_STAGE + s)
+            find_rates(model, carried.duals, here, K[s])
+    if run.control[rk.FIXED_STEP] == 0.0:
+        runge_kutta.set_error(model, work, table, h)
+    return 0.0
+
+
+@generic
+def find_error(model: Any, run: Any) -> float:
+    """The larger error of y and of S."""
+    carried, of_y = run.table, method.find_error(model, run)
+    h = run.control[rk.SIZE]
+    of_S = error_of_S(carried.S, carried.here, run.work, carried.table, h, carried.scales, carried.K)
+    return max(of_y, of_S) if of_S == of_S else of_S
+
+
+@generic
+def accept(model: Any, run: Any, error: float, controlled: bool) -> None:
+    """The attempt is a step, for S too."""
+    carried = run.table
+    project(model, carried.duals, carried.here)
+    keep(carried.S, carried.here)
+    controller.accept(run, 0, error, controlled)
+
+
+@generic
+def interpolate(model: Any, run: Any, at: float) -> None:
+    """A report at a step's end: y; displacements and S into their row of results."""
+    carried, k = run.table, run.plan[rk.REPORT]
+    rows.set_y(model, at, run.work[rk.Y])
+    if carried.found.shape[0] == 0:
+        return
+    evaluate(model, run.plan)
+    S, found, nq, nu = carried.S, carried.found, model.nq, model.nu
+    for column in range(S.shape[1]):
+        for i in range(S.shape[0]):
+            found[k, nu + i, column] = S[i, column]
+        for i in range(nq):
+            store(model.work_q, i, 0, S[i, column])
+        turn(model, carried.duals, 1)
+        for i in range(nu):
+            found[k, i, column] = load(model.work_u, i, 0)
+
+
+def turn(model: Any, duals: Any, back: int) -> None:
+    """Turn displacements into changes of q, or *back*: in kernels alone."""
+    raise NotImplementedError
+
+
+@compiled_form_of(turn)
+def _turn(model: Any, duals: Any, back: int) -> None:
+    call_routine(duals[1][TURN], model, back, 0)
+
+
+#: Steps with S; they end at reports.
+advance = stepping(
+    Method(attempt, find_error=find_error, accept=accept, interpolate=interpolate, from_realized=True), "variations"
+)
+
+
+@compiled
+def take_again(block: Any, work: Any, carried: Any, control: Any, counts: Any, begin: float, h: float) -> int:
+    """S, not projected, at a time h within the last step into *here*; *work* has where that began in its rows Y and RATE."""
+    model = attach(block)
+    rows.set_y(model, begin, work[rk.Y])
+    evaluate(model, counts)
+    return 1 if any_not_finite(attempt(model, rk.run_of(work, carried, control, counts), begin, h)) else 0
+
+
+@generic
+def begin(model: Any, of_start: Any, carried: Any) -> None:
     """S where a run begins, of initial (displacements, u, z) ``(2 nu + nz, n)``, at a record that is realized."""
-    duals, _, S, _, _ = variations
-    nq, nu = model.nq, model.nu
+    S, nq, nu = carried.S, model.nq, model.nu
     for column in range(S.shape[1]):
         for i in range(nu):
             store(model.work_u, i, 0, of_start[i, column])
-        call_routine(duals[1][TURN], model, 0, 0)
+        turn(model, carried.duals, 0)
         for i in range(nq):
             S[i, column] = load(model.work_q, i, 0)
         for i in range(nu + model.nz):
             S[nq + i, column] = of_start[nu + i, column]
-    project(model, duals, S)
-
-
-@generic
-def report(model: Any, work: Any, control: Any, counts: Any, variations: Any, row: Any, found: Any) -> None:
-    """A row of results at the end of the last step: y; displacements and S."""
-    duals, _, S, _, _ = variations
-    nq, nu = model.nq, model.nu
-    rows.set_y(model, control[rk.TIME], work[rk.Y])
-    evaluate(model, counts)
-    rows.report_row(model, row)
-    for column in range(S.shape[1]):
-        for i in range(S.shape[0]):
-            found[nu + i, column] = S[i, column]
-        for i in range(nq):
-            store(model.work_q, i, 0, S[i, column])
-        call_routine(duals[1][TURN], model, 1, 0)
-        for i in range(nu):
-            found[i, column] = load(model.work_u, i, 0)
-
-
-@generic
-def advance(
-    model: Any, work: Any, table: Any, control: Any, counts: Any, times: Any, results: Any, found: Any, variations: Any
-) -> int:
-    """Step until all of *times* are reported, or ``counts[LIMIT]`` steps are taken, as `stepping.loop.advance`."""
-    taken = 0
-    while counts[rk.REPORT] < times.shape[0]:
-        k = counts[rk.REPORT]
-        if times[k] <= control[rk.TIME]:
-            report(model, work, control, counts, variations, results[k], found[k])
-            counts[rk.REPORT] += 1
-            continue
-        if taken >= counts[rk.LIMIT]:
-            return rk.PAUSED
-        status = take_step(model, work, table, control, counts, min(control[rk.FINAL_TIME], times[k]), variations)
-        if status == rk.DONE:
-            taken += 1
-        elif status != rk.COLLAPSED:
-            return status
-    return rk.REACHED
+    project(model, carried.duals, S)

@@ -25,6 +25,7 @@ from ..stepping import beginning, interpolation, loop, rows
 from ..stepping import record as rk
 from ..stepping.evaluate import ALWAYS, FULL_NEWTON, Interpreted, sample_controllers
 from ..system.arguments import check_system
+from ..tree.measures import begin_step
 from ..tree.prescribe import prescribe
 from ..tree.project import project as project_on_manifolds
 from ..tree.realize import advance, advance_holding, dynamics, kinematics, realize
@@ -107,7 +108,8 @@ class Integrator(Sealed):
 
     INNER = frozenset(
         """
-        advance aim_at allow_interpolation arguments arrive_at_end attach begin_run call_back calls_witnesses can_watch
+        advance aim_at allow_interpolation arguments arrive_at_end attach begin_compiled begin_run call_back calls_witnesses
+        can_run_compiled can_watch
         choose_routines control counts ends_at_stage entry_points error_order fail final_time find_quick
         flight_resolution follow_jump
         follows_jumps get_room goes_on held kernel leave_at previous_time quick restart return_every_internal_step sample
@@ -313,7 +315,7 @@ class Integrator(Sealed):
         counts[rk.PROJECT_REPORTS] = self._project_interpolated_states
         counts[rk.NO_INTERPOLATION] = not self.allow_interpolation
         # a table whose last stage is the end of the step: the rates there are the next step's first
-        of_table = type(self).kernel is loop.advance and len(self.table) > 2
+        of_table = len(self.table) > 2 and self.table.any()
         counts[rk.ENDS_AT_STAGE] = self.ends_at_stage or (of_table and np.array_equal(self.table[-3], self.table[-2]))
         counts[rk.WANTED] = EVERYTHING
 
@@ -533,6 +535,15 @@ class Integrator(Sealed):
             self.quick = Quick(self)
         return self.quick
 
+    def can_run_compiled(self, state: State) -> bool:
+        """Whether runs of states like this one, without events, need no Python, in a loop of the method's own for one state."""
+        return False
+
+    def begin_compiled(self, state: State) -> None:
+        """Let kernels alone run a state, whose record is used for nothing else, to its end."""
+        self.get_room(state)
+        self.control[rk.STEP] = self.fixed_step_size or self.initial_step_size or 0.0
+
     def arguments(self) -> tuple[Any, ...]:
         """What every kernel that steps takes after the block."""
         return self.work, self._table, self.control, self.counts
@@ -600,6 +611,14 @@ class Integrator(Sealed):
                 return rk.SUSPECT
             taken += 1
         return rk.REACHED
+
+    def _begin_step(self, time: float) -> None:
+        """Let what remembers begin a step at *time*: for steps that Python takes."""
+        state = self.get_state()
+        if self.system.is_interpreted:
+            Interpreted(self.system, state, self.held).begin_step(time)
+        elif state.tree.remembers:
+            self._call(begin_step)
 
     def arrive_at_end(self) -> None:
         """The loop has returned after a step: the state is at its end, realized, as the step's last evaluation has left it."""
@@ -797,9 +816,10 @@ class Integrator(Sealed):
                 which = int(errors.argmax())
                 worst = f", most of all in {_diagnosis.name_of(self.system, state, which)}"
                 worst += _diagnosis.strongest_force(self.system, state, which)
+            why = _diagnosis.lost_memory(self.system, state) or self.why_too_small()
             failed = ConvergenceError(
                 f"at time {time:.9g} a step of {step:.3g} still misses accuracy {self.accuracy:g}{worst}: "
-                f"{self.why_too_small()}{singular}. The state is the last good one"
+                f"{why}{singular}. The state is the last good one"
             )
             cause = None
         failed.diagnosis = diagnosis

@@ -19,7 +19,6 @@ from ..compiling import Job
 from ..errors import ModelError
 from ..stepping import controller, limits, loop
 from ..stepping import record as rk
-from ..tree.measures import begin_step
 from ..value.stage import Stage
 from . import _bdf_steps as bdf
 from . import _implicit
@@ -98,7 +97,7 @@ class BDF(Integrator):
     (0.1, 5)
     """
 
-    INNER = frozenset({"can_run_compiled", "memory", "solver"})
+    INNER = frozenset({"memory", "solver"})
 
     order = 5
     error_order = 1
@@ -163,9 +162,9 @@ class BDF(Integrator):
         self.control[bdf.STOP] = -np.inf
         super().get_room(state)
 
-    def can_run_compiled(self, ny: int) -> bool:
-        """Whether runs of states with so many variables need no Python."""
-        return self._is_compiled and ny <= _MOST
+    def can_run_compiled(self, state: State) -> bool:
+        """Unless there are too many variables, or another solver steps."""
+        return self._is_compiled and len(state.y_values) <= _MOST
 
     def _tolerance_of_mean(self) -> float:
         """The tolerance of the root mean square of errors; below the accuracy where it is to bound the largest.
@@ -307,10 +306,7 @@ class BDF(Integrator):
         counts = self.counts
         self._revive(stop)
         solver, self._solver = self._solver, None  # none, should a user's part or Ctrl-C end the step in the middle
-        if self.system.is_interpreted:
-            self._call(_begin_step, time)
-        elif self._state is not None and self._state.tree.remembers:
-            self._call(begin_step)
+        self._begin_step(time)
         if solver is None:
             solver = self._make_solver(time, stop)
         problem = self._problem
@@ -392,14 +388,6 @@ class BDF(Integrator):
         self._settle(time, True, stage)
 
 
-class _Function:
-    """A function that `Integrator._call` can run by Python, as it does kernels."""
-
-    def __init__(self, function: Any) -> None:
-        self.python = function
-
-
-_begin_step = _Function(loop.begin_step_of)
 _finish = loop.finish_at
 
 

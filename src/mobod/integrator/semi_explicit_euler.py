@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 from ..stepping.loop import stepping
 from ..stepping.method import semi_explicit_euler
+from ..stepping.method.method import Method
 from .base import Integrator
 
 if TYPE_CHECKING:
     from ..system.system import MultibodySystem
 
-advance = stepping(semi_explicit_euler.attempt, "semi_explicit_euler")
+advance = stepping(Method(semi_explicit_euler.attempt), "semi_explicit_euler")
 
 
 class SemiExplicitEuler(Integrator):

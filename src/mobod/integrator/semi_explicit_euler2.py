@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from ..stepping.loop import stepping
 from ..stepping.method import semi_explicit_euler2
+from ..stepping.method.method import Method
 from .base import Integrator
 
-advance = stepping(semi_explicit_euler2.attempt, "semi_explicit_euler2")
+advance = stepping(Method(semi_explicit_euler2.attempt), "semi_explicit_euler2")
 
 
 class SemiExplicitEuler2(Integrator):

@@ -97,6 +97,7 @@ class TimeStepping(Integrator):
     order = 1
     error_order = 2
     steps_contacts = True
+    kernel = steps.advance
 
     def __init__(self, system: MultibodySystem, *, fixed_step_size: float | None = None, **settings: Any) -> None:
         super().__init__(system, fixed_step_size=fixed_step_size, **settings)
@@ -139,7 +140,7 @@ class TimeStepping(Integrator):
         structured array
             ``surface1 < surface2``, places in `CompliantContactSubsystem.surfaces`; ``body1, body2``; ``point`` (3);
             ``normal`` (3), from 1 to 2; ``depth``; ``slip`` (3), the tangential velocity of 2 from 1 after the step; ``force``
-            (3) on body 2.
+            (3) and ``moment`` (3), by which it resists rolling and spinning, on body 2.
         """
         return self._stepped.points(self.get_previous_step_size_taken() or 1.0)
 
@@ -175,8 +176,7 @@ class TimeStepping(Integrator):
         jobs = super()._jobs(state)
         if self._steps_in_kernels(state):
             row, rows = np.zeros(1), np.zeros((1, 1))
-            space = self._stepped.space
-            arguments = state.block, rows, np.ascontiguousarray(self.table), self.control, self.counts, row, rows, row, space
+            arguments = state.block, rows, self._stepped.space, self.control, self.counts, row, rows, row
             jobs.append(Job(steps.advance, arguments))
         return jobs
 
@@ -210,6 +210,21 @@ class TimeStepping(Integrator):
         matter = self.system.get_matter_subsystem()
         others = matter.unilateral_contacts or matter.state_limited_frictions or self.sources
         return bool(self._stepped) and not (others or self.system.is_interpreted or state.is_constrained)
+
+    def can_run_compiled(self, state: State) -> bool:
+        """Where surfaces alone touch, and no controller is sampled."""
+        return self._steps_in_kernels(state) and not state.tree.counts["num_controllers"]
+
+    def begin_compiled(self, state: State) -> None:
+        """As of other integrators; kernels apply no forces of surfaces that are stepped."""
+        self._stepped.begin(state)
+        self._stepped.leave_out_forces(state)
+        super().begin_compiled(state)
+
+    def arguments(self) -> tuple[Any, ...]:
+        """As of other integrators; what stepping works in is in the table's place."""
+        work, _, control, counts = super().arguments()
+        return work, self._stepped.space, control, counts
 
     def try_step(self, times: Array, results: Array, energies: Array) -> int:
         """Take steps and reports, as `Integrator.advance` asks for them."""
@@ -254,9 +269,7 @@ class TimeStepping(Integrator):
                 self._stepped.begin(state)
             space = self._stepped.space
             assert space is not None
-            status = self._call(
-                steps.advance, self.work, self._table, self.control, self.counts, times, results, energies, space
-            )
+            status = self._call(steps.advance, *self.arguments(), times, results, energies)
             self._residual = float(space.measures[names.LARGEST])
             self._problems = int(space.counts[names.PROBLEMS])
             self._problem_counts[:] = space.counts[names.OUTER], space.counts[names.NEWTON]
@@ -317,6 +330,7 @@ class TimeStepping(Integrator):
             if clipped:
                 h = end - time
             counts[rk.ATTEMPTS] += 1
+            self._begin_step(time)
             y, errors, status = self._attempt(time, h)
             error = np.inf
             if status == rk.DONE:
@@ -357,7 +371,7 @@ class TimeStepping(Integrator):
                 return self._advance_by(time, h), np.zeros(0), rk.DONE
             whole = self._advance_by(time, h)
             half = self._advance_by(time, 0.5 * h)
-            status = self._call(steps.arrive, self.control, self.counts, time + 0.5 * h, half)
+            status = self._call(loop.arrive_at, self.control, self.counts, time + 0.5 * h, half)
             if status != rk.DONE:
                 return None, None, status
             y = self._advance_by(time + 0.5 * h, 0.5 * h)
@@ -381,7 +395,7 @@ class TimeStepping(Integrator):
 
     def _return_to(self, time: float) -> None:
         """The state where the step began, realized."""
-        status = self._call(steps.arrive, self.control, self.counts, time, self.work[rk.Y].copy())
+        status = self._call(loop.arrive_at, self.control, self.counts, time, self.work[rk.Y].copy())
         if status != rk.DONE:
             raise ModelError(f"the state at time {time:.9g} cannot be realized again")
 
@@ -481,7 +495,8 @@ class TimeStepping(Integrator):
         if self._stepped:
             n = self._stepped.num_points
             own = slice(int(problem.starts[problem.num_contacts - n]), int(problem.starts[problem.num_contacts]))
-            self._stepped.keep(gamma[own].reshape(n, 3), after[own].reshape(n, 3))
+            others = int(problem.starts[len(problem.kinds) - problem.num_frictions])
+            self._stepped.keep(gamma[own].reshape(n, 3), after[own].reshape(n, 3), gamma[others:], h)
         new: Array = free + problem.MinvJT @ gamma
         return new
 
@@ -496,11 +511,12 @@ class TimeStepping(Integrator):
         """All that may touch, and friction of known normal force."""
         matter = self.system.get_matter_subsystem()
         rows = constraints_of(state)
+        frictions: list[tuple[str, Array, float]] = []
         if self._stepped:
-            rows = joined([rows, rows_of_surfaces(self._stepped, state, h)])
+            touching, frictions = rows_of_surfaces(self._stepped, state, h)
+            rows = joined([rows, touching])
         if self.sources:
             rows = joined([rows, *(source(state) for source in self.sources)])
-        frictions = []
         for one in matter.state_limited_frictions:
             mu = one.calc_effective_cof(state, TRANSITION_SPEED, one.get_slip_speed(state))
             frictions.append((one.name, rows_of_constraint(state, one.stick), h * mu * one.get_normal_force_magnitude(state)))
@@ -539,4 +555,5 @@ def select(rows: Rows, which: Any) -> Rows:
         [rows.names[k] for k in kept],
         rows.compliances()[kept],
         rows.targets()[kept],
+        rows.drifts()[kept],
     )

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from ..stepping.loop import stepping
 from ..stepping.method import verlet
+from ..stepping.method.method import Method
 from .base import Integrator
 
-advance = stepping(verlet.attempt, "verlet")
+advance = stepping(Method(verlet.attempt), "verlet")
 
 
 class Verlet(Integrator):

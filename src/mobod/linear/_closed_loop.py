@@ -4,7 +4,7 @@ With efforts e = E(x, m, w) of the state, of what laws remember and of the input
 
     x' = A x + B w + B_e e        m' = (M(x, m, w) - m) / T
 
-B_e being that of forces on their mobilities. E and M are differentiated as `system.law_derivatives` says.
+B_e being that of forces on their mobilities. E and M are differentiated as `derivative.laws` says.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ import numpy as np
 
 from ..algebra.arrays import Array
 from ..control.custom import Custom, controllers_of
+from ..derivative.differences import along
+from ..derivative.laws import of_samples
 from ..errors import ModelError
 from ..state.state import State
-from ..system import law_derivatives
-from ..system.differences import along
 from ..tree import sampling
 from ..value.stage import Stage
 from . import _manifold
@@ -92,13 +92,13 @@ class Laws:
             failed = {}
             changes = self._changes(n)
             before, of_settings = changes["control_memory"], n + k + np.array(inputs.of_settings, int)
-            after, others = law_derivatives.of_samples(state, self._all, changes)
+            after, others = of_samples(state, self._all, changes)
             failed |= others
             found[:, : n + k] = self._rates(before, after)
             if inputs.settings:
                 seeds = [seed for setting in inputs.settings for seed in setting.seeds(state)]
                 still = {name: np.zeros((len(change), len(seeds))) for name, change in changes.items()}
-                after, others = law_derivatives.of_samples(state, self._all, still, seeds)
+                after, others = of_samples(state, self._all, still, seeds)
                 failed |= others
                 found[:, of_settings] = self._rates(still["control_memory"], after)
         if failed:

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from ..algebra.arrays import Array
+from ..derivative.measures import Differentiated, OfMeasures
 from ..measure.base import Measure, NotCompiled
 from ..state.state import State
-from ..system.measure_tangents import Differentiated, OfMeasures
 from ._inputs import Inputs
 from ._manifold import displacements_and_turns
 

@@ -7,16 +7,19 @@ differences. Source: Squire and Trapp 1998.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from ..algebra.arrays import Array
-from ..algebra.record import DualRows
+from ..derivative.coordinates import turns
+from ..derivative.equations import variables
+from ..derivative.jvp import calling, jvp
+from ..derivative.routines import calc_residual
 from ..force._dispatch import ENERGY, scalars
+from ..state.fields import PARAMETERS
 from ..state.state import State
-from ..system import parameter_tangents, tangents
 
 #: Fields of the record that outputs are made of.
 _FIELDS = ("R_GB", "p_GB", "V_GB", "mass", "com_G", "inertia_G", "rotor_inertia", "u", "mobility_forces", "work_e")
@@ -84,53 +87,48 @@ class ExactOutputs:
 
     Parameters
     ----------
-    system : MultibodySystem
-        Without parts in Python.
     state : State
-        At ACCELERATION.
+        At ACCELERATION, of a system without parts in Python.
     settings : list of Setting
     """
 
-    def __init__(self, system: Any, state: State, settings: list[Any]) -> None:
-        turned, m = tangents.turns(state), 2 * state.tree.nu + state.tree.nz
-        more = len(state.z_view) - state.tree.nz  # measures integrate those, on which no output here depends
-        self._values, self._runs = dict.fromkeys(_FIELDS, np.zeros(0)), state.tree.compiled_runs
-        u_dot = state.u_dot_view[: state.tree.nu]
-        every = self._observe(
-            m + 1 + turned.shape[1], lambda see: tangents.of_residual(system, state, u_dot, None, see, turned=turned)
-        )
-        still = {name: np.zeros_like(field) for name, field in every[0].items()}
-        self.by_state = [*every[:m], *[still] * more, *every[m + 1 :]]
-        self.by_settings: list[Fields] = []
+    def __init__(self, state: State, settings: list[Any]) -> None:
+        self._values: dict[str, Any] = {}
+        seeds, places = variables(state, turned=turns(state))
+        m, more = places["time"].start, len(state.z_view) - state.tree.nz  # measures integrate those: no output here has them
+        every = self._fields(state, seeds, ())
+        self.by_state = {
+            name: np.concatenate([part[..., :m], np.zeros((*part.shape[:-1], more)), part[..., m + 1 :]], -1)
+            for name, part in every.items()
+        }
+        self.by_settings: Fields = {}
         if settings:
-            seeds = [seed for setting in settings for seed in setting.seeds(state)]
-            self.by_settings = self._observe(len(seeds), lambda see: parameter_tangents.of_seeds(system, state, seeds, see))
+            self.by_settings = self._fields(state, {}, [seed for setting in settings for seed in setting.seeds(state)])
 
-    def _observe(self, n: int, run: Callable[[Any], Any]) -> list[Fields]:
-        """The tangents of the fields, a column each."""
-        found: list[Fields] = []
+    def _fields(self, state: State, seeds: Mapping[str, Array], of_model: Sequence[Any]) -> Fields:
+        """Derivatives of the fields, of the shapes of these with a column a direction behind."""
 
-        def see(record: Any, count: int) -> None:
-            scalars(record, ENERGY, self._runs)
+        def evaluate(record: Any, kind: Mapping[str, Any]) -> int:
+            status = calling(calc_residual)(record, kind)
+            scalars(record, ENERGY, state.tree.compiled_runs)
+            return status
+
+        def see(record: Any, columns: slice) -> None:
             fields = {name: getattr(record, name) for name in _FIELDS}
-            for name, field in fields.items():
-                self._values[name] = np.array(field.values if isinstance(field, DualRows) else field)
-            for k in range(count):
-                found.append(
-                    {name: np.array(field.tangents[:, :, k]) for name, field in fields.items() if isinstance(field, DualRows)}
-                )
+            self._values = {name: np.array(getattr(field, "values", field)) for name, field in fields.items()}
 
-        run(see)
-        return found[:n]
+        outputs = {name: len(getattr(state.record, name)) for name in _FIELDS if of_model or name not in PARAMETERS}
+        at = {"u_dot": state.u_dot_view[: state.tree.nu]}
+        found = jvp(state, seeds, evaluate, outputs, of_model=of_model, at=at, observe=see)
+        return {name: part.reshape(*self._values[name].shape, part.shape[-1]) for name, part in found.items()}
 
-    def differentiate(self, output: Callable[[Fields], Any], columns: list[Fields]) -> Array:
-        """Derivatives of an output ``(size, columns)``."""
-        found = []
-        for tangent in columns:
-            x = {name: value + _STEP * 1j * tangent.get(name, 0.0) for name, value in self._values.items()}
+    def differentiate(self, output: Callable[[Fields], Any], by: Fields) -> Array:
+        """Derivatives of an output ``(size, n)``, from those of the fields."""
+        found, n = [], by["u"].shape[-1] if by else 0
+        for k in range(n):
+            x = {name: value + (_STEP * 1j * by[name][..., k] if name in by else 0.0) for name, value in self._values.items()}
             found.append(np.ravel(np.imag(output(x)) / _STEP))
-        size = np.size(output(self._values))
-        return np.array(found, np.float64).reshape(len(columns), size).T
+        return np.array(found, np.float64).reshape(n, np.size(output(self._values))).T
 
 
 __all__ = ["NAMED", "ExactOutputs", "station"]

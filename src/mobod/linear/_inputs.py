@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from ..algebra.arrays import Array
+from ..derivative.settings import Setting, find
 from ..mobilizer.base import MobilizedBody
 from ..simulation.simulate import speed_names
 from ..state.state import State
-from ..system.settings import Setting, find
 from ..value import checks
 from ..value.stage import Stage
 

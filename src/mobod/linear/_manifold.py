@@ -7,11 +7,12 @@ from typing import Any
 import numpy as np
 
 from ..algebra.arrays import Array
+from ..derivative.coordinates import displacements, lines, turns
+from ..derivative.differences import along
+from ..derivative.equations import of_errors
+from ..derivative.motions import of_prescribed_speeds
 from ..motion._protocol import POSITION, VELOCITY
 from ..state.state import State
-from ..system.differences import along
-from ..system.motion_tangents import of_prescribed_speeds
-from ..system.tangents import displacements, lines, of_errors, of_velocity_errors, turns
 from ..value.stage import Stage
 
 #: Parts of a matrix's largest entry, or singular value, below which rows count as dependent.
@@ -55,7 +56,7 @@ def of_speeds(state: State) -> tuple[Array, Array]:
     mp, mv, _ = matter.num_equations(state)
     G = matter.calc_g(state)[: mp + mv]
     if not system.calls_python:
-        turned = of_velocity_errors(system, state)[matter.rows_in_use(state)[: mp + mv]]
+        turned = of_errors(state, displacements(state))[1][matter.rows_in_use(state)[: mp + mv]]
         return np.vstack([np.hstack([turned, _by_turns(state, mp + mv)[1]]), by_q]), np.vstack([G, known])
 
     def errors(k: int, h: float) -> Array:
@@ -73,7 +74,7 @@ def _by_turns(state: State, count: int) -> tuple[Array, Array]:
     if not T.shape[1]:
         return np.zeros((count, 0)), np.zeros((count, 0))
     rows = state.system.get_matter_subsystem().rows_in_use(state)[:count]
-    of_positions, of_velocities = of_errors(state.system, state, T)
+    of_positions, of_velocities = of_errors(state, T)
     return of_positions[rows], of_velocities[rows]
 
 

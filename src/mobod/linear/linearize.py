@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..algebra.arrays import Array
+from ..derivative import coordinates, equations
+from ..derivative.differences import along
+from ..derivative.parameters import by_settings
 from ..errors import ModelError
 from ..measure.base import Measure
 from ..simulation.quantities import NAMED
 from ..simulation.simulate import auxiliary_names, speed_names
 from ..state.state import State
-from ..system import tangents
 from ..system.arguments import check_state
-from ..system.differences import along
-from ..system.parameter_derivatives import by_settings
-from ..system.variations import Directions, Variations
+from ..system.forward_sensitivities import Directions, Variations
 from ..value import checks
 from ..value.stage import Stage
 from . import _manifold
@@ -125,7 +125,7 @@ def linear_model(
     if closed_loop:
         return _closed(system, state, inputs, outputs, independent, kept)
     found = system.calc_forward_dynamics_derivatives(state)
-    nu, nz, turned = state.tree.nu, len(state.z_view), tangents.turns(state)
+    nu, nz, turned = state.tree.nu, len(state.z_view), coordinates.turns(state)
     pushed = Inputs(system, state, inputs)
     m = 2 * nu + nz
     n = m + turned.shape[1]
@@ -134,10 +134,10 @@ def linear_model(
     A[nu : 2 * nu, : 2 * nu + found.z.shape[1]] = np.hstack([found.q, found.u, found.z])
     if n > m:
         of_q, by_turns = np.r_[:nu, m:n], _by_turns(system, state, turned)
-        A[np.ix_(of_q, of_q)] = tangents.turning_of_lines(state)
+        A[np.ix_(of_q, of_q)] = coordinates.turning_of_lines(state)
         A[nu : 2 * nu, m:] = by_turns[:nu]
     else:
-        A[:nu, :nu] = tangents.turning(state)
+        A[:nu, :nu] = coordinates.turning(state)
     B[nu : 2 * nu] = pushed.calc_rates(state, found.mobility_forces)
     is_exact, measures = not system.calls_python, None
     asked = [one for one in outputs or () if isinstance(one, Measure)]
@@ -146,7 +146,7 @@ def linear_model(
     if nz and measures is not None and state.tree.has_measures:
         A[2 * nu : m], B[2 * nu : m] = measures.z_by_state, measures.z_by_inputs
     elif nz and is_exact and nz == state.tree.nz:
-        A[2 * nu : m, :m] = tangents.of_residual(system, state, state.u_dot_view[:nu], state.record.multiplier).z_dot[:, :m]
+        A[2 * nu : m, :m] = equations.by_variables(state).z_dot[:, :m]
         if n > m:
             A[2 * nu : m, m:] = by_turns[nu:]
         B[2 * nu : m, pushed.of_settings] = by_settings(system, state, pushed.settings).z_dot
@@ -156,7 +156,7 @@ def linear_model(
     names = [*speed_names(system, state)[:nu]]
     state_names = [*(f"{name}.v" for name in names), *(f"{name}.u" for name in names), *auxiliary_names(system, state)]
     bodies = system.get_matter_subsystem().body_list
-    state_names += [f"{bodies[b].name}.turn" for b in tangents.lines(state)]
+    state_names += [f"{bodies[b].name}.turn" for b in coordinates.lines(state)]
     if outputs is None:
         C, D, output_names = np.eye(n), np.zeros((n, len(pushed))), state_names
     else:
@@ -180,9 +180,9 @@ def _by_turns(system: Any, state: State, turned: Array) -> Array:
 
     if system.calls_python:
         return np.array([along(lambda h, one=one: rates(one, h)) for one in np.eye(turned.shape[1])]).T  # type: ignore[misc]
-    found = tangents.of_residual(system, state, state.u_dot_view[:nu], state.record.multiplier, turned=turned)
+    found = equations.by_variables(state, turned=turned)
     of = found.places["turn"]
-    return np.vstack([tangents.solved_with_multipliers(system, state, found)[0][:, of], found.z_dot[:, of]])
+    return np.vstack([equations.solved(state, found)[0][:, of], found.z_dot[:, of]])
 
 
 def _closed(
@@ -250,7 +250,7 @@ def _reduced(
 
 def _independent(state: State, nz: int) -> tuple[Any, Array]:
     """Which states are independent, and T, with which they give all."""
-    nu, turned = state.tree.nu, len(tangents.lines(state))
+    nu, turned = state.tree.nu, len(coordinates.lines(state))
     n = 2 * nu + nz + turned
     places_of_q, places_of_u, places_of_z = np.r_[:nu, 2 * nu + nz : n], np.r_[nu : 2 * nu], np.r_[2 * nu : 2 * nu + nz]
     of_q, Tq = _manifold.split(_manifold.of_positions(state))
@@ -297,7 +297,7 @@ def _of_outputs(
             parts.append(_outputs_by_all(system, state, inputs, values))
             others += own
         else:
-            exact = exact or ExactOutputs(system, state, inputs.settings)
+            exact = exact or ExactOutputs(state, inputs.settings)
             C = exact.differentiate(formula, exact.by_state)
             D = np.zeros((len(C), len(inputs)))
             D[:, inputs.of_settings] = exact.differentiate(formula, exact.by_settings)
@@ -374,7 +374,7 @@ def _station(system: Any, pair: tuple[Any, ...]) -> Callable[[State], Any]:
 
 def _outputs_by_all(system: Any, state: State, inputs: Inputs, values: Callable[[State], Array]) -> tuple[Array, Array]:
     """Derivatives of values of a state, at ACCELERATION, by displacements, u and z, and by inputs."""
-    nu, nz, turned = state.tree.nu, len(state.z_view), len(tangents.lines(state))
+    nu, nz, turned = state.tree.nu, len(state.z_view), len(coordinates.lines(state))
 
     def at(k: int, h: float) -> Array:
         if k < nu or k >= 2 * nu + nz:

@@ -10,6 +10,7 @@ import numpy as np
 
 from ..algebra.arrays import Array
 from ..control.custom import controllers_of
+from ..derivative import coordinates
 from ..errors import ConvergenceError, ModelError
 from ..integrator import RungeKuttaMerson
 from ..simulation.simulate import auxiliary_names, speed_names
@@ -17,9 +18,8 @@ from ..simulation.step_status import StepStatus
 from ..simulation.time_stepper import TimeStepper
 from ..simulation.variational import kept_attributes, put_back, variational
 from ..state.state import State
-from ..system import tangents
 from ..system.arguments import check_state
-from ..system.variations import Directions
+from ..system.forward_sensitivities import Directions
 from ..tree import sampling
 from ..value import checks
 from ..value.stage import Stage
@@ -165,7 +165,7 @@ def find_periodic_orbit(
     system.realize(here, Stage.TIME)
     system.project(here, 1e-12)
     flow = _flow_through_events if _has_events(system, here) else _flow
-    lines = [] if flow is _flow_through_events else tangents.lines(here)
+    lines = [] if flow is _flow_through_events else coordinates.lines(here)
     returning = np.append(returning, np.ones(len(lines), bool))
     off, previous, given, ahead, begun = np.zeros(0), np.inf, period, here, 0
     for _ in range(max_iterations):
@@ -216,7 +216,7 @@ def _flow(system: Any, state: State, period: float, accuracy: float) -> tuple[St
     from scipy.integrate import solve_ivp
 
     nq, nu, nz = state.tree.nq, state.tree.nu, len(state.z_view)
-    num_turns = len(tangents.lines(state))
+    num_turns = len(coordinates.lines(state))
     n, other, start = 2 * nu + nz + num_turns, state.copy(), state.time
 
     def put(time: float, y: Array) -> None:
@@ -277,7 +277,7 @@ def _flow_through_events(system: Any, state: State, period: float, accuracy: flo
 def _flow_of_motion(system: Any, state: State) -> Array:
     """A of the linear model, of a system without z."""
     found, nu = system.calc_forward_dynamics_derivatives(state), state.tree.nu
-    return np.block([[tangents.turning(state), np.eye(nu)], [found.q, found.u]])
+    return np.block([[coordinates.turning(state), np.eye(nu)], [found.q, found.u]])
 
 
 def _difference(state: State, end: State) -> Array:
@@ -291,7 +291,7 @@ def _difference(state: State, end: State) -> Array:
     change = turned - state.q_view[:nq]
     apart = system.get_matter_subsystem().multiply_by_n_inv(state, False, change)
     turns: Any = np.zeros(0)
-    if tangents.lines(state):
+    if coordinates.lines(state):
         turns = np.linalg.lstsq(_manifold.displacements_and_turns(state), change)[0][nu:]
     return np.concatenate([apart, end.u_view[:nu] - state.u_view[:nu], end.z_view - state.z_view, turns])
 

@@ -11,11 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..algebra.arrays import Array
-
-#: Two samples of one time that differ by no more than this part are one: rounding is no jump.
-_ROUNDING = 1e-9
-#: Samples that are kept in any case: as many as the cubic without rates takes.
-_FEWEST = 4
+from ._samples import FEWEST, FURTHEST, NEAREST, ROUNDING
 
 
 class History:
@@ -39,8 +35,11 @@ class History:
     def __deepcopy__(self, memo: Any) -> History:
         return self
 
-    def followed_by(self, time: float, value: Array, rate: Array | None, earliest: float) -> History:
-        """The history with one more sample, without later ones, and without those not needed for times from *earliest* on."""
+    def followed_by(self, time: float, value: Array, rate: Array | None, earliest: float, closest: float) -> History:
+        """The history with one more sample, without later ones, and without those not needed for times from *earliest* on.
+
+        The newest sample goes where it and the new one are less than *closest* after the one before.
+        """
         times = self.times
         end = int(np.searchsorted(times, time, side="right"))  # samples at this time stay
         at_once = end - int(np.searchsorted(times, time, side="left"))
@@ -48,8 +47,10 @@ class History:
             end -= 1
         elif at_once > 1:  # what was there before the jump, and what is there now
             end -= 1
+        elif not at_once and end > 1 and times[end - 2] < times[end - 1] and time - times[end - 2] < closest:
+            end -= 1
         first = int(np.searchsorted(times[:end], earliest, side="right")) - 2
-        first = max(0, min(first, end + 1 - _FEWEST))
+        first = max(0, min(first, end + 1 - FEWEST))
         kept = slice(first, end)
         return History(
             np.append(times[kept], time),
@@ -59,9 +60,9 @@ class History:
 
     def _is_like(self, i: int, value: Array, rate: Array | None) -> bool:
         """Whether a sample equals number *i* but for rounding."""
-        if not np.allclose(self.values[i], value, rtol=_ROUNDING, atol=_ROUNDING):
+        if not np.allclose(self.values[i], value, rtol=ROUNDING, atol=ROUNDING):
             return False
-        return rate is None or self.rates is None or np.allclose(self.rates[i], rate, rtol=_ROUNDING, atol=_ROUNDING)
+        return rate is None or self.rates is None or np.allclose(self.rates[i], rate, rtol=ROUNDING, atol=ROUNDING)
 
     def at(self, when: float, linear: bool) -> Any:
         """The value at a time: before the oldest sample that sample's, beyond the newest by extrapolation."""
@@ -73,7 +74,8 @@ class History:
         if times[after - 1] == when:
             return values[after - 1]
         rates = None if linear else self.rates
-        if n == 1 or times[i] == times[i - 1]:  # the newest stands alone
+        is_far = after == n and when - times[i] > FURTHEST * (times[i] - times[i - 1])
+        if n == 1 or times[i] == times[i - 1] or is_far:  # the newest stands alone
             return values[-1] if rates is None else values[-1] + (when - times[-1]) * rates[-1]
         h = times[i] - times[i - 1]
         s = (when - times[i - 1]) / h
@@ -89,9 +91,10 @@ class History:
         """First sample, and the one after the last, for a polynomial over the step that ends with sample *i*."""
         times = self.times
         first, end = i - 1, i + 1
-        while first > 0 and first > i - (3 if extrapolated else 2) and times[first - 1] < times[first]:
+        nearest = NEAREST * (times[i] - times[i - 1])
+        while first > 0 and first > i - (3 if extrapolated else 2) and times[first] - times[first - 1] > nearest:
             first -= 1
-        if end < len(times) and times[end] > times[end - 1]:
+        if end < len(times) and times[end] - times[end - 1] > nearest:
             end += 1
         return first, end
 

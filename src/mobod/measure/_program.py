@@ -19,7 +19,6 @@ from ..value.stage import Stage
 from ._routine import by_address, result
 from .base import Measure, NotCompiled
 from .constant import operation as constant
-from .memory import Memory
 
 if TYPE_CHECKING:
     from ..tree.tree import Tree
@@ -75,6 +74,10 @@ class Program:
         #: The place of each measure's memory in `measure_memory`.
         self.memory: dict[int, int] = {}
         self._memory_size = 0
+        #: Rings of samples: where each one's counts and rows are, how many rows, and of how many numbers.
+        self._rings: list[int] = []
+        self._history_size = 0
+        self._ring_at: dict[int, int] = {}
         self._z: dict[int, int] = {}
         self._rates: list[int] = []
         for one in acting:
@@ -82,15 +85,20 @@ class Program:
             if one.num_z():
                 self._z[id(one)] = at[subsystem]
                 at[subsystem] += one.num_z()
-            if isinstance(one, Memory):
+            if one.memory_size():
                 self.memory[id(one)] = self._memory_size
                 self._memory_size += one.memory_size()
+                capacity, width = one.ring_shape()
+                if capacity:
+                    self._ring_at[id(one)] = self._history_size
+                    self._rings += [self.memory[id(one)], self._history_size, capacity, width]
+                    self._history_size += capacity * width
         ends = []
         for self.limit in (Stage.DYNAMICS, Stage.ACCELERATION):
             self._found = {}
             for one in acting:
-                self._check(one, "write_step")
                 if one.num_z():
+                    self._check(one, "write_step")
                     one.write_step(self)
             if self._rates:
                 self.call(_rates, len(self._rates) // 3, *self._rates)
@@ -99,8 +107,9 @@ class Program:
         self._num_rate_routines = len(self._routines)
         self._found = {}
         for one in acting:
-            if isinstance(one, Memory):
-                one.write_step(self)
+            if one.memory_size():
+                self._check(one, "write_memory")
+                one.write_memory(self)
         self._runs = [*ends, len(self._rows)]
 
     @staticmethod
@@ -112,7 +121,7 @@ class Program:
         """Hand the operations to the tree, for its kernels."""
         first = run.WIDTH * len(self._rows)
         code = [x for which, at, out in self._rows for x in (which, first + at, out)] + self._integers
-        sizes = self._num_values, self._memory_size
+        sizes = self._num_values, self._memory_size, self._rings, self._history_size
         tree.take_measures(code, self._numbers, self._runs, *sizes, self._routines, self._num_rate_routines)
 
     def begin_values(self) -> int:
@@ -156,6 +165,10 @@ class Program:
         if id(one) not in self.memory:
             raise NotCompiled
         return self.memory[id(one)]
+
+    def ring_of(self, one: Measure) -> int:
+        """The place of a measure's ring of samples in `measure_history`."""
+        return self._ring_at[id(one)]
 
     def keep(self, *numbers: Any) -> int:
         """Store numbers for operations; the place of the first."""

@@ -6,7 +6,7 @@ A new kind is a file beside this one. It provides
 2. `operands`, the measures that its value is computed from at the same state;
 3. `_calc(state, deriv_order)` with `count_derivatives` and `depends_on`;
 4. for compiled steps `write_value`, which lists operations that find the value, see `_program`, each a routine made by
-   `_routine.by_address`; where it integrates or remembers, `write_step` too;
+   `_routine.by_address`; where it integrates `write_step`, where it remembers `write_memory` and `memory_size` too;
 5. where it keeps something in states, `allocate`; where it computes something at a stage or remembers something of each step,
    `takes_part`, `has_begun`, `begin`, and `update` or `remember` too;
 6. the export in ``__init__.py``.
@@ -82,10 +82,13 @@ class Measure(Sealed):
     INNER = frozenset(
         """
         allocate allocates_by_hook begin check_owner check_sources count_derivatives depends_on given_name has_begun index
-        invalidate_topology num_z operands refuse remember subsystem takes_part title update write_step write_value
+        invalidate_topology memory_run memory_size num_z operands refuse remember ring_shape subsystem takes_part title update
+        write_memory write_step write_value
         """.split()
     )
 
+    #: Where the record keeps what is remembered, in a system that is compiled; `MultibodySystem.realize_topology` says it.
+    memory_run: slice | None = None
     # so that NumPy leaves arithmetic of arrays and measures to the methods below
     __array_ufunc__ = None
 
@@ -297,12 +300,24 @@ class Measure(Sealed):
         raise NotCompiled
 
     def write_step(self, program: Program) -> None:
-        """Write operations that find the rates of its z, or, at the end of a step, what is remembered of it."""
+        """Write operations that find the rates of its z."""
+        raise NotCompiled
+
+    def write_memory(self, program: Program) -> None:
+        """Write operations that find, at the end of a step and where a run begins, what is remembered."""
         raise NotCompiled
 
     def num_z(self) -> int:
         """How many z it has, whose rates `write_step` finds."""
         return 0
+
+    def memory_size(self) -> int:
+        """How many numbers compiled steps keep of it, the first of which says whether there is anything; none where it is 0."""
+        return 0
+
+    def ring_shape(self) -> tuple[int, int]:
+        """How many samples compiled steps keep of it in a ring, and of how many numbers each is."""
+        return 0, 0
 
     def takes_part(self) -> bool:
         """Whether it computes or remembers something as a run goes on, so that `update` and `remember` have to be called."""

@@ -9,15 +9,42 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..algebra.arrays import Array
+from ..algebra.scalar import load, num_lanes
+from ..compiling import generic
+from ..errors import ModelError
 from ..value import checks
 from ..value.stage import Stage
 from ._history import History
-from .base import Measure, check_measure
+from ._routine import by_address
+from ._samples import MISSING, NEWEST, OLDEST, PARTS, SAMPLE, find_value, keep_sample
+from .base import Measure, NotCompiled, check_measure
 from .memory import Memory
 
 if TYPE_CHECKING:
     from ..state.state import State
     from ..state.subsystem import Subsystem
+    from ._program import Program
+
+#: The fewest samples that a delay may keep.
+_FEWEST = 16
+
+
+@generic
+def operate(model: Any, i: int, out: int) -> None:
+    """What was there a delay ago, as results. Integers: see `_samples`."""
+    for lane in range(num_lanes(load(model.time, 0, 0))):
+        find_value(model, i, out, lane)
+
+
+@generic
+def remember(model: Any, i: int, out: int) -> None:
+    """What is there now, as the newest sample."""
+    for lane in range(num_lanes(load(model.time, 0, 0))):
+        keep_sample(model, i, lane)
+
+
+operation, keep = by_address(operate), by_address(remember)
 
 
 class Delay(Memory):
@@ -31,6 +58,8 @@ class Delay(Memory):
         Of the same system. It may depend on the delayed value: make the delay first, and set its source.
     delay : float
         How long ago; time.
+    max_samples : int
+        For how many samples there is room, 16 at least; see below.
     name : str, optional
         For messages; its kind and its index unless given.
 
@@ -38,14 +67,20 @@ class Delay(Memory):
     ------
     ModelError
         If the delay is not positive and finite.
+    ValueError
+        If *max_samples* is not a whole number from 16 on.
     TopologyError
         If the source is of another system.
 
     Notes
     -----
     The source is sampled at the end of each step, and interpolated between: by the cubic of values and derivatives where the
-    source has a derivative, else by that through neighbouring samples. Until as much time has passed as the delay, the value is
-    that of the run's start. Samples are kept as long as they are needed.
+    source has a derivative, else by that through neighbouring samples. Until as much time has passed as the delay, the value
+    is that of the run's start. Samples are kept as long as they are needed, and no closer together than ``2.5 * delay /
+    max_samples``: where steps are shorter, some share a sample. By default that is a 205th of the delay, which interpolates a
+    sinusoid of one period in a delay to 2e-9 of its amplitude, of ten periods to 2e-5; let `max_samples` be larger for long
+    delays of fast signals. Where that many are exceeded nevertheless, by hundreds of events within a delay, values that are
+    lost are NaN, and the run ends with an error.
 
     Where a step is longer than the delay, the time asked for lies in the step that is being taken, whose end is not known yet:
     the value is extrapolated, which is less accurate. Keep steps below the delay (``max_step_size``), or, where the source
@@ -69,9 +104,18 @@ class Delay(Memory):
     True
     """
 
-    def __init__(self, subsystem: Subsystem | None, source: Measure, delay: float, *, name: str | None = None) -> None:
+    def __init__(
+        self,
+        subsystem: Subsystem | None,
+        source: Measure,
+        delay: float,
+        *,
+        max_samples: int = 512,
+        name: str | None = None,
+    ) -> None:
         self.source: Measure = check_measure("Delay", source)
         self._delay = checks.positive("the delay of a Delay", delay)
+        self._max_samples = checks.integer("max_samples of a Delay", max_samples, least=_FEWEST)
         self._linear = self._can_use_current = False
         super().__init__(subsystem, source.shape, name=name)
 
@@ -92,6 +136,10 @@ class Delay(Memory):
         """Change the delay: a topological change; `ModelError` unless positive and finite."""
         self._delay = checks.positive(f"the delay of {self!r}", delay)
         self.invalidate_topology()
+
+    def get_max_samples(self) -> int:
+        """For how many samples there is room."""
+        return self._max_samples
 
     def get_use_linear_interpolation_only(self) -> bool:
         """Whether samples are joined by straight lines."""
@@ -147,15 +195,110 @@ class Delay(Memory):
         return History(np.array([state.time]), value[None], None if rate is None else rate[None])
 
     def _following(self, state: State, kept: History) -> History:
-        return kept.followed_by(state.time, *self._sample(state), earliest=state.time - self._delay)
+        return kept.followed_by(state.time, *self._sample(state), state.time - self._delay, self._closest())
+
+    def _closest(self) -> float:
+        """No more than two samples lie within this time."""
+        return PARTS * self._delay / self._max_samples
+
+    # ------------------------------------------------------------------------------------------ for compiled steps
+
+    def memory_size(self) -> int:
+        return SAMPLE + self.ring_shape()[1]
+
+    def ring_shape(self) -> tuple[int, int]:
+        return self._max_samples, 1 + self.default.size * (2 if self._uses_rates() else 1)
+
+    def memory(self, state: State) -> History | None:
+        if self.memory_run is None:
+            found: History | None = super().memory(state)
+            return found
+        kept, n = state.record.measure_memory[self.memory_run, 0], self.default.size
+        if not kept[0]:
+            return None
+        numbers = np.arange(int(kept[OLDEST]), int(kept[NEWEST])) % self._max_samples
+        rows = np.concatenate([self._ring(state.record)[numbers], kept[None, SAMPLE:]])
+        values, rates = rows[:, 1 : 1 + n].reshape(-1, *self._shape), rows[:, 1 + n :].reshape(-1, *self._shape)
+        return History(rows[:, 0], values, rates if self._uses_rates() else None)
+
+    def write(self, record: Any, name: str, value: History) -> None:
+        kept, first = getattr(record, name)[self.memory_run, 0], 0
+        if name == "measure_next":  # most of it is what is remembered of the step's beginning
+            known = record.measure_memory[self.memory_run, 0]
+            first, newest = int(known[OLDEST]), int(known[NEWEST])
+            times = [*self._ring(record)[np.arange(first, newest) % self._max_samples, 0], known[SAMPLE]]
+            same = [k for k, time in enumerate(times) if known[0] and time == value.times[0]]
+            if same:
+                first += same[0] if len(same) == 1 or np.all(value.times[:2] == value.times[0]) else same[1]
+        parts = [part.reshape(len(value.times), -1) for part in (value.times, value.values, value.rates) if part is not None]
+        rows = np.concatenate(parts, 1)
+        rows, missing = rows[-self._max_samples :], len(rows) > self._max_samples
+        newest = first + len(rows) - 1
+        self._ring(record)[np.arange(first, newest) % self._max_samples] = rows[:-1]
+        kept[:SAMPLE], kept[SAMPLE:] = (1.0, first, newest, missing), rows[-1]
+
+    def _ring(self, record: Any) -> Array:
+        """The rows of its samples."""
+        capacity, width = self.ring_shape()
+        rings = record.measure_rings.reshape(-1, 4)
+        first = rings[rings[:, 0] == self._need_run().start, 1][0]
+        ring: Array = record.measure_history[first : first + capacity * width, 0].reshape(capacity, width)
+        return ring
+
+    def _need_run(self) -> slice:
+        assert self.memory_run is not None
+        return self.memory_run
+
+    def write_value(self, program: Program, order: int) -> int:
+        if order:
+            raise NotCompiled
+        return program.call(operation, *self._integers(program, self._can_use_current, True), results=self.default.size)
+
+    def write_memory(self, program: Program) -> None:
+        self._check_needs()
+        program.call(keep, *self._integers(program, True, False))
+
+    def _integers(self, program: Program, looks: bool, asks: bool) -> tuple[int, ...]:
+        """What operations are given; whether they look at the present value, and ask for the value before a run."""
+        n, rates = self.default.size, self._uses_rates()
+        values, slopes, before = -1, 0 if rates else -1, -1
+        if looks:
+            values = program.value_of(self.source)
+            slopes = program.value_of(self.source, 1) if rates else -1
+        if asks:
+            known = self.source.depends_on(0) <= program.limit and not _waits_for(self.source, self)
+            before = program.value_of(self.source) if known else program.constant(self.default, n)
+        numbers = program.keep(self._delay, self._closest())
+        place = program.memory_of(self), program.ring_of(self), self._max_samples, numbers
+        return n, values, slopes, *place, int(self._linear), int(self._can_use_current), before
 
     def _calc(self, state: State, deriv_order: int) -> Any:
         history = self.memory(state)
         if history is None:
             return self._now_or_default(state)
+        lost = self.what_is_lost(state)
+        if lost and history.times[0] > state.time - self._delay:
+            raise ModelError(lost)
         if self._can_use_current:
             history = self.next_memory(state)
         return self._given(history.at(state.time - self._delay, self._linear))
 
+    def what_is_lost(self, state: State) -> str:
+        if self.memory_run is None or not state.record.measure_memory[self.memory_run, 0][MISSING]:
+            return ""
+        return (
+            f"{self!r} has lost samples that it needs: there were too many events within its delay; let max_samples be more "
+            f"than {self._max_samples}"
+        )
+
     def depends_on(self, deriv_order: int) -> Stage:
         return max(self.needs(), Stage.TIME) if self._can_use_current else Stage.TIME
+
+
+def _waits_for(one: Measure, delay: Delay, seen: frozenset[int] = frozenset()) -> bool:
+    """Whether a measure's value is computed from a delay's, through delays too, which have their own in a run only."""
+    if id(one) in seen:
+        return False
+    seen = seen | {id(one)}
+    further = (*one.operands(), one.source) if isinstance(one, Delay) else one.operands()
+    return one is delay or any(_waits_for(each, delay, seen) for each in further)

@@ -182,7 +182,7 @@ class Differentiate(Memory):
         n = self.default.size
         return program.call(operation, *self._integers(program), results=2 * n + 1) + 1 + n
 
-    def write_step(self, program: Program) -> None:
+    def write_memory(self, program: Program) -> None:
         self._check_needs()
         program.call(keep, *self._integers(program))
 

@@ -247,7 +247,7 @@ class Extreme(Memory):
             raise NotCompiled
         return program.call(operation, *self._integers(program), results=2 * self.default.size)
 
-    def write_step(self, program: Program) -> None:
+    def write_memory(self, program: Program) -> None:
         self._check_needs()
         program.call(keep, *self._integers(program))
 

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from ..algebra.scalar import load, store
+from ..algebra.scalar import load, store, where, zero
 from ..compiling import generic
 from ..errors import ModelError
 from ..function.base import UNLIMITED
 from ..value.stage import Stage
 from . import _store
-from ._routine import by_address
+from ._routine import by_address, result
 from .base import Measure, NotCompiled, Shape, check_measure, check_shape, fewest, same_shape, walk
 
 if TYPE_CHECKING:
@@ -33,7 +33,22 @@ def value(model: Any, i: int, out: int) -> None:
         store(model.measure_values, out + k, 0, load(model.z, z + k, 0))
 
 
-operation = by_address(value)
+@generic
+def begin(model: Any, i: int, out: int) -> None:
+    """Where a run begins, z become the initial condition. Integers: how many, where that is, the first z, the memory."""
+    n, initial, z, memory = (
+        model.measure_code[i],
+        model.measure_code[i + 1],
+        model.measure_code[i + 2],
+        model.measure_code[i + 3],
+    )
+    begun = load(model.measure_memory, memory, 0)
+    store(model.measure_next, memory, 0, begun)
+    for k in range(n):
+        store(model.z, z + k, 0, where(begun > zero(begun), load(model.z, z + k, 0), result(model, initial + k)))
+
+
+operation, begin_operation = by_address(value), by_address(begin)
 
 
 class Integrate(Measure):
@@ -183,6 +198,16 @@ class Integrate(Measure):
             return program.call(operation, n, program.z_of(self), results=n)
         return program.constant(0.0, n) if derivative is None else program.value_of(derivative, order - 1)
 
+    def memory_size(self) -> int:
+        return 0 if self._initial is None else 1  # whether a run has begun
+
+    def write_memory(self, program: Program) -> None:
+        assert self._initial is not None
+        if self._initial.depends_on(0) > Stage.ACCELERATION:
+            raise NotCompiled
+        initial, z = program.value_of(self._initial), program.z_of(self)
+        program.call(begin_operation, self.default.size, initial, z, program.memory_of(self))
+
     def write_step(self, program: Program) -> None:
         n, derivative = self.default.size, self.derivative
         needed = Stage.DYNAMICS if derivative is None else max(Stage.DYNAMICS, derivative.depends_on(0))
@@ -206,6 +231,8 @@ class Integrate(Measure):
         self._begun = _store.allocate_variable(subsystem, state, Stage.REPORT, False)
 
     def has_begun(self, state: State) -> bool:
+        if self.memory_run is not None:
+            return bool(state.record.measure_memory[self.memory_run, 0][0])
         return bool(_store.part(self._need_subsystem(), state).variables[self._begun].value)
 
     def begin(self, state: State) -> None:
@@ -215,6 +242,8 @@ class Integrate(Measure):
             self.initialize(state)
 
     def _mark_begun(self, state: State) -> None:
+        if self.memory_run is not None:
+            state.record.measure_memory[self.memory_run] = state.record.measure_next[self.memory_run] = 1.0
         _store.part(self._need_subsystem(), state).variables[self._begun].value = True
 
     def update(self, state: State, stage: Stage) -> None:

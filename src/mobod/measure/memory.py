@@ -29,14 +29,12 @@ class Memory(Measure):
     A kind provides `looks_at`, the measure that it remembers something of; `_first(state)`, what it remembers where a run
     starts; and `_following(state, kept)`, what it remembers after this state, *kept* being what it does now. What is
     remembered is a tuple that nobody changes. For compiled steps it provides `memory_size`, `_unpacked`, `write_value` and
-    `write_step`.
+    `write_memory`.
     """
 
     #: What a change by hand invalidates.
     _invalidates: ClassVar[Stage] = Stage.DYNAMICS
     _place = -1
-    #: Where the record keeps what is remembered, in a system that is compiled; `MultibodySystem.realize_topology` says it.
-    memory_run: slice | None = None
 
     def initialize(self, state: State) -> None:
         """Forget what this state remembers, and begin anew with what is there now.
@@ -97,14 +95,18 @@ class Memory(Measure):
         if self.memory_run is None:
             self._need_subsystem().upd_discrete_variable(state, self._place, value)
             return
-        self.write(state.record.measure_memory, value)
-        self.write(state.record.measure_next, value)
+        self.write(state.record, "measure_memory", value)
+        self.write(state.record, "measure_next", value)
         _store.part(self._need_subsystem(), state).variables[self._place].changes += 1
         state.invalidate_from(int(self._invalidates))
 
-    def write(self, rows: Any, value: Any) -> None:
-        """Write *value* into the record's memory of measures."""
-        rows[self.memory_run, 0] = np.concatenate([[1.0], *(np.ravel(one) for one in value)])
+    def write(self, record: Any, name: str, value: Any) -> None:
+        """Write *value* into a field of the record's: `measure_memory`, or `measure_next` behind it."""
+        getattr(record, name)[self.memory_run, 0] = np.concatenate([[1.0], *(np.ravel(one) for one in value)])
+
+    def what_is_lost(self, state: State) -> str:
+        """What compiled steps had no room for, and the remedy, as a sentence; empty where nothing is missing."""
+        return ""
 
     def next_memory(self, state: State) -> Any:
         """What is remembered after this state, at which the operand is known; found anew each time, as operands may change."""

@@ -209,7 +209,7 @@ class SampleAndHold(Memory):
         before = program.value_of(self.source) if known else program.constant(self.default, n)
         return program.call(operation, n, before, program.memory_of(self), results=n)
 
-    def write_step(self, program: Program) -> None:
+    def write_memory(self, program: Program) -> None:
         self._check_needs()
         source, period = program.value_of(self.source), program.keep(self.period or 0.0)
         program.call(keep, self.default.size, source, program.memory_of(self), period)

@@ -21,6 +21,7 @@ of joint motion for biomechanisms"; the rates are ours, as Simbody's are wrong f
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -273,6 +274,15 @@ class FunctionBased(MobilizedBody):
     def pack_parameters(self) -> Sequence[float]:
         axes: list[float] = self.motion.axes.ravel().tolist()
         return axes
+
+    def not_finite(self, state: State) -> str | None:
+        q = self.get_q_as_vector(state)
+        for function, where in self.used_functions:
+            at = q[list(where)]
+            value = function.calc_value(at)
+            if not math.isfinite(value):
+                return f"{function!r} of {self.name!r} is {value} at {at.tolist()}; a coordinate has to be finite"
+        return None
 
     # ------------------------------------------------------------------------------------------ fitting
 

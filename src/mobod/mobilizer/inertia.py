@@ -11,7 +11,7 @@ from ..body import Body, Particle, Rigid
 from ..errors import ModelError
 from ..state.of_each import Present, Rows, of_each
 from ..value import Inertia, MassProperties, Rotation, SpatialInertia, UnitInertia, rows
-from ..value.checks import shaped
+from ..value.checks import shaped, vector
 from ..value.stage import INSTANCE
 from ._matrices import cross_by, full
 from .kinematics import Kinematics
@@ -113,6 +113,82 @@ class HasInertia(Kinematics):
         state.own_field("com")[b] = m.com
         state.own_field("inertia")[b] = np.asarray(m.inertia)[[0, 1, 2, 0, 0, 1], [0, 1, 2, 1, 2, 2]]
         state.leave_out("massless", b, m.mass == 0.0)
+
+    def attach_mass(
+        self,
+        state: State,
+        load: MassProperties,
+        velocity: ArrayLike | None = None,
+        angular_velocity: ArrayLike = (0.0, 0.0, 0.0),
+    ) -> None:
+        """Let the body carry a load from now on, in this state, which falls to MODEL at most. Needs POSITION.
+
+        In a run, which means by an event handler or on `TimeStepper.state` between two steps, a load that comes with a velocity
+        of its own sticks to the body by an impulse on the whole mechanism, told in the run's events: momentum of both is
+        conserved where nothing holds, and kinetic energy is lost. In any other state speeds stay.
+
+        Parameters
+        ----------
+        state : State
+        load : MassProperties
+            About the body's origin and in its frame, where it is now.
+        velocity : (3,) array_like, optional
+            Of the load's mass center before, in Ground; zero for what lies at rest. Unless given, it moves with the body.
+        angular_velocity : (3,) array_like
+            Of the load before, in Ground, where *velocity* is given.
+
+        Raises
+        ------
+        ModelError
+            If the body cannot have the mass properties of both.
+        TypeError
+            If *load* is no `MassProperties`.
+
+        Examples
+        --------
+        >>> import mobod as mb
+        >>> system, state = mb.examples.double_pendulum.build()
+        >>> arm = system.matter.bodies["lower"]
+        >>> load = mb.MassProperties(2.0, (0, -1, 0), mb.UnitInertia.point_mass_at((0, -1, 0)))
+        >>> system.realize(state, mb.Stage.POSITION)
+        >>> before = arm.get_body_mass(state)
+        >>> arm.attach_mass(state, load)
+        >>> system.realize(state)
+        >>> float(arm.get_body_mass(state) - before)
+        2.0
+        """
+        if not isinstance(load, MassProperties):
+            raise TypeError(f"load has to be MassProperties, about the origin of {self._name!r} and in its frame, not {load!r}")
+        state.need_positions(self, "attach_mass")
+        of_center = None if velocity is None else vector("velocity", velocity)
+        self.matter.take_up(state, self, load, of_center, vector("angular_velocity", angular_velocity))
+
+    def detach_mass(self, state: State, load: MassProperties) -> None:
+        """Let the body carry a load no more, in this state, which falls to MODEL at most; speeds stay. Needs INSTANCE.
+
+        Parameters
+        ----------
+        state : State
+        load : MassProperties
+            As it was attached.
+
+        Raises
+        ------
+        ModelError
+            If the body has not so much mass or inertia.
+        TypeError
+            If *load* is no `MassProperties`.
+        """
+        if not isinstance(load, MassProperties):
+            raise TypeError(f"load has to be MassProperties, about the origin of {self._name!r} and in its frame, not {load!r}")
+        own = self.get_body_mass_properties(state)
+        mass = own.mass - load.mass
+        if mass < 0.0:
+            raise ModelError(f"{self._name!r} has a mass of {own.mass:.6g}; a load of {load.mass:.6g} cannot come off")
+        com = np.zeros(3) if mass == 0.0 else (own.mass * own.com - load.mass * load.com) / mass
+        inertia = np.asarray(own.inertia) - np.asarray(load.inertia)
+        self.set_body_mass_properties(state, MassProperties(mass, com, Inertia(inertia)))
+        self.matter.note(state, self, "detached")
 
     def get_body_spatial_inertia_in_ground(self, state: State) -> SpatialInertia:
         """Spatial inertia about the body's origin, expressed in Ground. Needs POSITION."""

@@ -1,7 +1,9 @@
 """What muscles of several kinds share, of any scalar: where their numbers are, pennation of fixed width, activation.
 
-Integers: 1 where activation is a variable z, else 0; 1 where the tendon stretches, else 0; a choice of the kind's own; then the
-path's. Numbers: h and the shortest fiber; the parameters of every muscle; the kind's own; the path's ratio and numbers.
+Integers: 1 where activation is a variable z, else 0; 1 where the tendon stretches, else 0; a choice of the kind's own; the
+number of a function of time that is added to the excitation, or -1; then the path's.
+
+Numbers: h and the shortest fiber; the parameters of every muscle; the kind's own; the path's ratio and numbers.
 
 h = lopt sin alpha0       the fiber's width, which stays       cos phi = sqrt(1 - (h / l)^2)
 a' = (e - a) / tau        tau = tau_a (1/2 + 3/2 a) where e > a, else tau_d / (1/2 + 3/2 a)
@@ -17,9 +19,10 @@ from typing import Any
 from ..algebra.scalar import load, one, sqrt, where, zero
 from ..compiling import generic
 from ..force._pools import number
+from ..function import _routine
 
 #: Integers before the path's.
-ACTIVATES, STRETCHES, CHOICE, HEAD = 0, 1, 2, 3
+ACTIVATES, STRETCHES, CHOICE, DRIVEN, HEAD = 0, 1, 2, 3, 4
 #: Numbers of every muscle: two that follow from others, then parameters.
 HEIGHT, SHORTEST, EXCITATION, STRENGTH, FIBER, SLACK, PENNATION, SPEED, RISE, FALL, LEAST, OWN = range(12)
 
@@ -37,18 +40,30 @@ def kept(x: Any, low: Any, high: Any) -> Any:
 
 
 @generic
+def excitation(model: Any, i: int, x: int) -> Any:
+    """e: the state's number, and what a function of time adds."""
+    e = number(model, x + EXCITATION) + zero(load(model.time, 0, 0))
+    f = model.force_integers[i + DRIVEN]
+    if f >= 0:
+        e = e + _routine.value(model, f, model.time, 0)
+    return e
+
+
+@generic
 def activation(model: Any, i: int, x: int, z: int) -> Any:
     """a: the variable, or the excitation itself, from the least to 1."""
-    a = number(model, x + EXCITATION)
+    a = zero(number(model, x + EXCITATION)) + zero(load(model.time, 0, 0))
     if model.force_integers[i + ACTIVATES] != 0:
-        a = load(model.z, z, 0) + zero(a)
+        a = load(model.z, z, 0) + a
+    else:
+        a = a + excitation(model, i, x)
     return kept(a, number(model, x + LEAST) + zero(a), one(a))
 
 
 @generic
-def activation_rate(model: Any, x: int, z: int) -> Any:
+def activation_rate(model: Any, i: int, x: int, z: int) -> Any:
     """a'."""
-    e = number(model, x + EXCITATION)
+    e = excitation(model, i, x)
     a = load(model.z, z, 0) + zero(e)
     a = kept(a, number(model, x + LEAST) + zero(a), one(a))
     scale = 0.5 + 1.5 * a

@@ -32,11 +32,12 @@ from ..force._pools import number
 from ..force._routine import by_address
 from ..force.base import Force
 from ..force.transmission.base import Transmission, check_transmission
+from ..function import Function
 from ..state import parameters
 from ..value import checks
 from ..value.stage import Stage
 from . import _fiber
-from ._fiber import ACTIVATES, FIBER, HEAD, HEIGHT, SHORTEST, SLACK, STRENGTH, STRETCHES
+from ._fiber import ACTIVATES, DRIVEN, FIBER, HEAD, HEIGHT, SHORTEST, SLACK, STRENGTH, STRETCHES
 
 if TYPE_CHECKING:
     from ..decoration.rubber_band_line import Line
@@ -104,7 +105,7 @@ class Muscle(Force):
     --------
     >>> import mobod as mb
     >>> [kind.__name__ for kind in mb.muscle.Muscle.__subclasses__()]
-    ['DeGrooteFregly2016', 'Millard2012Equilibrium', 'Thelen2003']
+    ['DeGrooteFregly2016', 'Millard2012Equilibrium', 'RigidTendon', 'Schutte1993', 'Thelen2003']
     """
 
     INNER = frozenset({"FUNCTIONS", "num_z"})
@@ -211,8 +212,9 @@ class Muscle(Force):
         start = checks.between("default_activation", default_activation, 0.0, 1.0)
         super().__init__(forces, disabled_by_default=disabled_by_default, name=name)
         through.serve(self)
+        self._drive: Function | None = None
         self._path, self._start = through, [start] * activates + [default_variable] * stretches
-        self.default_integers = [int(activates), int(stretches), choice, *through.integers]
+        self.default_integers = [int(activates), int(stretches), choice, -1, *through.integers]
         self.default_numbers = [*numbers, *through.numbers]
 
     @staticmethod
@@ -242,8 +244,16 @@ class Muscle(Force):
 
     @property
     def reads_time(self) -> bool:
-        """The path's functions are of coordinates."""
-        return False
+        """The path's functions are of coordinates; its excitation's is of time."""
+        return self._drive is not None
+
+    def pack_integers(self) -> list[int]:
+        """Its integers, with the number of the function that drives it."""
+        found = super().pack_integers()
+        if self._drive is not None:
+            found = [*found]
+            found[DRIVEN] = self.first_function + len(self._path.used_functions)
+        return found
 
     @property
     def reads_z(self) -> bool:  # type: ignore[override]
@@ -311,6 +321,41 @@ class Muscle(Force):
         i, _, x, _ = self.span
         return float(_fiber.activation(state.record, i, x, self.first_z))
 
+    # ------------------------------------------------------------------------------------------ excitation
+
+    def set_excitation_function(self, function: Function | None) -> None:
+        """Let a function of time drive it. A topological change.
+
+        Parameters
+        ----------
+        function : function.Function or None
+            Of one argument, time: what it gives is added to the excitation that a state sets, which is 0 by default. None
+            takes it away.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If it is no function of `mobod.function`, or not of one argument.
+        """
+        if function is not None:
+            checks.instance("function", function, Function, "a function of time, of mobod.function")  # type: ignore[type-abstract]
+            if function.get_argument_size() != 1:
+                size = function.get_argument_size()
+                raise ValueError(f"the excitation of {self!r} is a function of time alone; {function!r} has {size} arguments")
+        self._drive = function
+        self.used_functions = [*self._path.used_functions, *([] if function is None else [(function, [0])])]
+        self._forces.invalidate_topology()
+
+    def get_excitation_function(self) -> Function | None:
+        """What drives it over time, if anything does."""
+        return self._drive
+
+    def calc_excitation(self, state: State) -> float:
+        """The excitation in this state: its own number, and what the function of time gives. Needs MODEL."""
+        self._check(state, "calc_excitation")
+        given = 0.0 if self._drive is None else float(self._drive.calc_value([state.time]))
+        return self.get_excitation(state) + given
+
     # ------------------------------------------------------------------------------------------ path
 
     def get_path(self) -> Transmission:
@@ -345,6 +390,10 @@ class Muscle(Force):
         return self._path.calc_lines(state)
 
     # ------------------------------------------------------------------------------------------ results
+
+    def find_contraction(self, state: State) -> Contraction:
+        """Lengths, velocities and forces of fiber and tendon together, a named tuple. Needs VELOCITY."""
+        return self._contraction(state, "find_contraction")
 
     def _contraction(self, state: State, asked: str) -> Contraction:
         self._check(state, asked)
@@ -541,7 +590,7 @@ def _make(functions: Functions, path: Any) -> tuple[Any, Any, Any]:
         found = contract(model, i, x, z, own_length, own_speed)
         apply(model, i + HEAD, x + before + 1, -ratio * found[3])
         if model.force_integers[i + ACTIVATES] != 0:
-            store(model.z_dot, z, 0, activation_rate(model, x, z))
+            store(model.z_dot, z, 0, activation_rate(model, i, x, z))
         if model.force_integers[i + STRETCHES] != 0:
             store(model.z_dot, z + model.force_integers[i + ACTIVATES], 0, found[8])
 

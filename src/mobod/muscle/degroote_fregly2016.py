@@ -97,9 +97,9 @@ def velocity_of(fv: Any) -> Any:
 
 
 @generic
-def activation_rate(model: Any, x: int, z: int) -> Any:
+def activation_rate(model: Any, i: int, x: int, z: int) -> Any:
     """a'."""
-    e = number(model, x + _fiber.EXCITATION)
+    e = _fiber.excitation(model, i, x)
     a = load(model.z, z, 0) + zero(e)
     d = number(model, x + SMOOTHING) * (e - a)
     size = where(d < 0.0, -d, d)

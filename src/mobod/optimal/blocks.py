@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..algebra.arrays import Array
+from ..derivative.coordinates import displacements
 from ..errors import ModelError
 from ..linear import _manifold
-from ..system import tangents
 from ..value.stage import Stage
 from .functions import NodeFunction
 
@@ -234,7 +234,7 @@ class OnManifold(Block):
     def derivatives(self) -> list[Array]:
         state, d = self._state(self._part.y[0]), self._part.phase.dynamics
         matter = self._part.phase.system.get_matter_subsystem()
-        N = tangents.displacements(state)
+        N = displacements(state)
         back = np.linalg.pinv(N)
         by_q, G = _manifold.of_speeds(state)
         rows = self._mp + self._mv

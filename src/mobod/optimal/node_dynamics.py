@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 
 from ..algebra.arrays import Array
+from ..derivative.coordinates import has_rates
+from ..derivative.settings import Setting
 from ..ensemble.ensemble import Ensemble
 from ..state.state import State
-from ..system import tangents
-from ..system.settings import Setting
 from ..value.stage import Stage
 
 #: Steps of differences of fourth order of rates, and of second order of their derivatives.
@@ -56,7 +56,7 @@ class NodeDynamics:
         self.nq, self.nu, self.nz = tree.nq, tree.nu, len(state.z_view)
         self.nx, self.m = self.nq + self.nu + self.nz, len(acted_on)
         self._acted_on = acted_on
-        self._turns = bool(tangents.has_rates(state))
+        self._turns = bool(has_rates(state))
         self._ensembles: OrderedDict[Any, Ensemble] = OrderedDict()
 
     def pattern(self) -> Any:

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..algebra.arrays import Array
+from ..derivative.settings import find
 from ..errors import ModelError
 from ..linear._inputs import listed, mobility_of
 from ..simulation.simulate import auxiliary_names, coordinate_names, speed_names
 from ..state.state import State
 from ..system.arguments import check_state
-from ..system.settings import find
 from ..value import checks
 from ..value.checks import suggest
 from ..value.stage import Stage

@@ -50,6 +50,9 @@ COARSE = 0.4
 FINE = 20_000
 """A surface of more triangles than this is drawn with fewer."""
 
+MESHES = 1.5
+"""The most detail that meshes have; what is round by a formula may have more."""
+
 CELLS = 64
 """Into how many parts its extent is divided then: finer than what a picture of some hundred dots shows."""
 
@@ -182,8 +185,9 @@ class ShapeMaker:
         self._many = len(links) > MANY
         shapes = sum(max(1, len(link.decorations)) for link in links)
         self._resolution = detail * float(np.clip(np.sqrt(50.0 / shapes), COARSE, 1.0))
-        self._finest = int(FINE * detail**2)
-        self._cells = int(CELLS * detail)
+        of_meshes = min(detail, MESHES)
+        self._finest = int(FINE * of_meshes**2)
+        self._cells = int(CELLS * of_meshes)
         self._joints: list[list[Array]] = [[] for _ in links]  # those that a body carries
         for link in links[1:]:
             self._joints[link.parent].append(link.X_PF[:3, 3])

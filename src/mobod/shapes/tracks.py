@@ -28,7 +28,9 @@ Rgb: TypeAlias = tuple[float, float, float]
 #: Under which name lines are shown, their colour and width.
 Kind: TypeAlias = tuple[str, Rgb, float]
 
-SPRING, TENDON, MUSCLE = (0.45, 0.45, 0.5), (0.75, 0.45, 0.2), (0.8, 0.1, 0.1)
+SPRING, TENDON = (0.45, 0.45, 0.5), (0.75, 0.45, 0.2)
+#: Muscles are blue at no activation, and red at all: so many steps between.
+RESTING, ACTIVE, LEVELS = (0.15, 0.2, 0.8), (0.85, 0.05, 0.05), 9
 #: OpenSim's: pink for a model's markers, blue for those that were seen.
 MARKER, SEEN, APART = (0.95, 0.45, 0.65), (0.1, 0.4, 0.9), (0.9, 0.2, 0.2)
 
@@ -95,7 +97,8 @@ def find_tracks(system: MultibodySystem, states: Iterable[State]) -> list[Track]
     """Find the lines of a system's forces, and those added to its matter, at states, which are realized to POSITION."""
     matter = find_matter(system)
     forces = [one for one in system.all_forces() if type(one).calc_lines is not Force.calc_lines]
-    sources = [_Source(_kind_of(one), _lines_of(one), _moves(one)) for one in forces]
+    sources = [_Source(_kind_of(one), _lines_of(one), _moves(one)) for one in forces if not isinstance(one, Muscle)]
+    sources += [one for muscle in forces if isinstance(muscle, Muscle) for one in _of_levels(muscle)]
     for line in matter.rubber_band_lines:
         sources.append(_Source((line.name, line.color, line.line_width), line.calc_lines, line.moves))
     if not sources:
@@ -131,10 +134,14 @@ def calc_tracks(trajectory: Trajectory, times: Array) -> list[Track]:
     before, after, weights = calc_weights(trajectory.time, times)
     state = trajectory.states[0]
 
+    z = trajectory.z if len(trajectory.z) == len(trajectory.time) else None
+
     def states() -> Iterable[State]:
         for time, i, j, weight in zip(times, before, after, weights, strict=True):
             state.time = float(time)
             state.q = (1.0 - weight) * trajectory.q[i] + weight * trajectory.q[j]
+            if z is not None and z.shape[1] == len(state.z):
+                state.z = (1.0 - weight) * z[i] + weight * z[j]
             yield state
 
     own = [one.resampled(before, after, weights) for one in trajectory.tracks()]
@@ -170,9 +177,31 @@ def _lines_of(force: Force) -> Callable[[State], list[Line]]:
     return lambda state: [] if force.is_disabled(state) else force.calc_lines(state)
 
 
+def color_of(activation: float) -> Rgb:
+    """The colour of a muscle: blue at rest, red at full activation, in steps."""
+    part = _level_of(activation) / (LEVELS - 1)
+    return tuple(round((1.0 - part) * low + part * high, 6) for low, high in zip(RESTING, ACTIVE, strict=True))  # type: ignore[return-value]
+
+
+def _level_of(activation: float) -> int:
+    return round((LEVELS - 1) * min(max(activation, 0.0), 1.0))
+
+
+def _of_levels(muscle: Muscle) -> list[_Source]:
+    """A muscle's line in each colour, which is there while the activation is that of the colour."""
+
+    def at(level: int) -> Callable[[State], list[Line]]:
+        def lines(state: State) -> list[Line]:
+            if muscle.is_disabled(state) or _level_of(muscle.get_activation(state)) != level:
+                return []
+            return muscle.calc_lines(state)
+
+        return lines
+
+    return [_Source(("muscles", color_of(k / (LEVELS - 1)), 3.0), at(k), True) for k in range(LEVELS)]
+
+
 def _kind_of(force: Force) -> Kind:
-    if isinstance(force, Muscle):
-        return ("muscles", MUSCLE, 3.0)
     along = isinstance(force, Actuator | TransmissionSpring)
     return ("tendons", TENDON, 3.0) if along else ("springs", SPRING, 1.5)
 

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..algebra.arrays import Array
+from ..derivative import differences
 from ..errors import ModelError
 from ..event import EventHandler
 from ..event._agenda import Call
@@ -24,13 +25,13 @@ from ..state.fields import PARAMETERS
 from ..state.impulses import Impulses
 from ..state.state import State
 from ..stepping import record as rk
-from ..system import differences
-from ..system.variations import Variations
+from ..system.forward_sensitivities import Variations
 from ..tree.sampling import next_sample_of
 from ..value.stage import Stage
 from .sensitivities import Sensitivities
 
 if TYPE_CHECKING:
+    from ..compiling import Kernel
     from ..integrator import Integrator
 
     Base = Integrator
@@ -115,6 +116,15 @@ class Carrying(Base):
     def _is_simple(self) -> bool:
         """Steps are more than the method's kernel, which is not to be called in their place."""
         return False
+
+    def step_once(self, kernel: Kernel, arguments: tuple[Any, ...], stop: float) -> int:
+        """One step of a kernel's, not beyond *stop*."""
+        counts, row = self.counts, np.empty((1, len(self.work[rk.Y])))
+        kept = int(counts[rk.LIMIT]), int(counts[rk.REPORT])
+        counts[rk.LIMIT], counts[rk.REPORT] = 1, 0
+        status = self._call(kernel, *arguments, np.array([stop]), row, self.no_energies)
+        counts[rk.LIMIT], counts[rk.REPORT] = kept
+        return rk.DONE if status in (rk.PAUSED, rk.REACHED, rk.SUSPECT) else status
 
     def _begin(self) -> None:
         super()._begin()

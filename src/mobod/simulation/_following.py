@@ -18,7 +18,7 @@ from ..algebra.arrays import Array
 from ..integrator import BDF, Integrator
 from ..state.state import State
 from ..stepping import record as rk
-from ..system.variations import Variations
+from ..system.forward_sensitivities import Variations
 from ._carrying import Carrying, Jump, largest_error
 from .checkpoint import integrator_keywords
 
@@ -74,12 +74,7 @@ class Following(Carrying):
         """One step of the method's."""
         if isinstance(self, BDF) and self.get_solver_name() != "compiled":
             return BDF._step(self, report)  # noqa: SLF001 of its own base
-        counts, row = self.counts, np.empty((1, len(self.work[rk.Y])))
-        kept = int(counts[rk.LIMIT]), int(counts[rk.REPORT])
-        counts[rk.LIMIT], counts[rk.REPORT] = 1, 0
-        status = self._call(type(self).kernel, *self.arguments(), np.array([report]), row, self.no_energies)
-        counts[rk.LIMIT], counts[rk.REPORT] = kept
-        return rk.DONE if status in (rk.PAUSED, rk.REACHED, rk.SUSPECT) else status
+        return self.step_once(type(self).kernel, self.arguments(), report)
 
     def _as_jump(self, began: float, end: float) -> Jump:
         """What becomes of any change from one time to another within the last step, as the adjoint takes it."""

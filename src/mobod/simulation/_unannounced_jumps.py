@@ -13,7 +13,7 @@ import numpy as np
 
 from ..algebra.arrays import Array
 from ..state.state import State
-from ..system.variations import Variations
+from ..system.forward_sensitivities import Variations
 
 #: The part of the longest step so far that is a short one.
 _SHORT = 0.1

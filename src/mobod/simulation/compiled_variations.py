@@ -7,21 +7,20 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..algebra.arrays import Array
-from ..algebra.record import TANGENTS, DualRows, aligned_zeros, value_blocks
+from ..derivative import routines as of_duals
+from ..derivative import sensitivity_routines as routines
+from ..derivative.jvp import new_record_at
+from ..derivative.seeded_record import SeededRecord
 from ..integrator import _variations as kernels
-from ..state.fields import PARAMETERS
-from ..system.tangents import new_record_at
 from ..tree import realize as _realize
-from ..tree import residual_tangents
-from ..tree import variations as routines
 
 if TYPE_CHECKING:
     from ..state.state import State
-    from ..system.variations import Variations
+    from ..system.forward_sensitivities import Variations
 
 
 def are_compiled(variations: Variations, state: State) -> bool:
-    """Whether steps with variations from *state* on can be compiled; else Python takes them, of compiled parts."""
+    """Whether steps with variations from *state* on can be compiled; else Python runs the same loop, by J and B."""
     tree = state.tree
     return not (
         variations.system.calls_python
@@ -64,13 +63,13 @@ class CompiledVariations:
         tree, directions = state.tree, variations.directions
         seeded = {"own_parameters": True} if directions.settings else {}
         #: Kept, as kernels know its memory by addresses.
-        self.record = record = new_record_at(state, **seeded)
-        self._places: dict[str, int] = {}
-        self.numbers = self._in_one_piece(record) if seeded else np.zeros(0)
+        self._seeded = SeededRecord(state) if seeded else None
+        self.record = record = self._seeded.record if self._seeded else new_record_at(state)
+        numbers = self._seeded.numbers if self._seeded else np.zeros(0)
         scalar = {"with_tangents": True, **seeded}
-        at = [_realize.advance.address(**scalar), residual_tangents.calc_residual.address(**scalar)]
+        at = [_realize.advance.address(**scalar), of_duals.calc_residual.address(**scalar)]
         if tree.counts["nc"]:
-            at += [residual_tangents.calc_errors.address(**scalar), routines.solve.address()]
+            at += [of_duals.calc_errors.address(**scalar), routines.solve.address()]
             at += [routines.constrain.address(), routines.find_least_change.address()]
         else:
             at += [0, routines.solve.address(), 0, 0]
@@ -79,47 +78,25 @@ class CompiledVariations:
         at += [(getattr(record, name).array.ctypes.data - base) // 8 for name in kernels.FIELDS]
         self._directions = directions
         seeds = self.seeds_of(state) if seeds is None else (seeds[0].copy(), seeds[1].copy())
-        duals = record.block.reshape(-1), np.array(at, np.int64), record.buffer, self.numbers, *seeds
+        duals = record.block.reshape(-1), np.array(at, np.int64), record.buffer, numbers, *seeds
         shape = variations.ny, len(directions)
-        self._before = duals, directions.scales.astype(np.float64)
-        self._after = np.zeros((stages, *shape)), np.zeros(shape)
+        self._parts = duals, directions.scales.astype(np.float64), np.zeros(shape), np.zeros((stages, *shape)), np.zeros(shape)
 
-    def arguments(self, S: Array) -> tuple[Any, ...]:
-        """What kernels take, with S ``(ny, n)``, which they change."""
-        return *self._before, S, *self._after
+    def carried(self, table: Array) -> kernels.Carried:
+        """What kernels take in place of a method's table; they change S, which is zero."""
+        return kernels.Carried(table, *self._parts, np.zeros((0, 0, 0)))
 
     def places_of(self, field: str) -> Any:
         """Where in the record's parameters the values of a field are ``(rows * columns,)``."""
-        of_field: DualRows = getattr(self.record, field)
-        rows, columns = of_field.values.shape
-        first = self._places[field] + TANGENTS * of_field.array.shape[2] * np.arange(rows)
-        return (first[:, None] + np.arange(columns)).ravel()
-
-    def _in_one_piece(self, record: Any) -> Array:
-        """Let all parameters of a record be parts of one array, so that a place in it says which."""
-        arrays = {name: getattr(record, name).array for name in PARAMETERS}
-        numbers = aligned_zeros(sum(array.size for array in arrays.values()))
-        at = 0
-        for name, array in arrays.items():
-            part = numbers[at : at + array.size].reshape(array.shape)
-            part[...] = array
-            record.share(name, part)
-            self._places[name] = at
-            at += array.size
-        return numbers
+        assert self._seeded is not None
+        return self._seeded.places_of(field)
 
     def seeds_of(self, state: State) -> tuple[Any, Array]:
         """Where the model's numbers change with the directions in a state, place and column, and their rates."""
-        places, rates, directions = [], [], self._directions
-        each = [seeds for setting in directions.settings for seeds in setting.seeds(state)]
-        for column, seeds in zip(np.flatnonzero(directions.of_settings).tolist(), each, strict=True):
-            for field, rows, columns, values in seeds:
-                of_field: DualRows = getattr(self.record, field)
-                blocks, width = value_blocks(of_field.values.shape[1]), of_field.array.shape[2]
-                where = self._places[field] + TANGENTS * (rows * width + blocks + columns)
-                places += [(place, column) for place in np.broadcast_to(where, np.shape(values)).tolist()]
-                rates += np.asarray(values, np.float64).ravel().tolist()
-        return np.array(places, np.int64).reshape(-1, 2), np.array(rates, np.float64)
+        of = self._directions
+        if self._seeded is None:
+            return np.zeros((0, 2), np.int64), np.zeros(0)
+        return self._seeded.seeds_of(state, of.settings, np.flatnonzero(of.of_settings))
 
 
 __all__ = ["CompiledVariations", "are_compiled"]

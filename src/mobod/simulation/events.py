@@ -32,7 +32,8 @@ class Event(NamedTuple):
     kind : str
         ``"triggered"`` where a witness changed sign, ``"scheduled"`` where a handler was due; and what followed, at the same
         time: ``"locked"``, ``"unlocked"``, ``"enabled"`` or ``"disabled"`` of a constraint, ``"driven"`` or ``"let go"`` by a
-        motion, ``"struck"`` by an impact, ``"closed"``, ``"opened"``, ``"stuck"``, ``"slid"`` of a unilateral contact.
+        motion, ``"attached"`` or ``"detached"`` of a mass, ``"struck"`` by an impact, ``"closed"``, ``"opened"``,
+        ``"stuck"``, ``"slid"`` of a unilateral contact.
     direction : str
         ``"rising"`` or ``"falling"``, of a witness.
     witness : str
@@ -43,7 +44,7 @@ class Event(NamedTuple):
     impulse : array
         Of what was set, on the mobilities of a mobilizer ``(nu,)``, force*time or torque*time; of a constraint or a contact
         (along the normal, and the two directions of friction), by each equation as multipliers are; of `ImpactWhen` along the
-        gap. Empty where nothing acted by an impulse.
+        gap; of a mass on its body (torque, force), at its origin and in Ground. Empty where nothing acted by an impulse.
     state : int
         Which state of an ensemble; 0 of a run of one.
     """

@@ -10,8 +10,8 @@ beginning of each step is kept; the stages are computed once more. Source: Hager
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -22,7 +22,7 @@ from ..integrator import Integrator, RungeKuttaMerson
 from ..state.state import State
 from ..stepping.evaluate import Interpreted
 from ..system.arguments import check_state
-from ..system.variations import Directions
+from ..system.forward_sensitivities import Directions
 from ..value import checks
 from ..value.stage import Stage
 from ._carrying import Carrying, Jump, Step
@@ -123,36 +123,75 @@ def calc_gradient(
     3
     """
     check_state("calc_gradient", system, state)
-    if not callable(loss):
-        raise TypeError(f"loss is a callable of a state that gives a number, not {loss!r}")
-    duration = checks.positive("time", time, ValueError)
+    return differentiate(Wanted(system, state, time, loss, parameters, times, integrator, accuracy), state)
+
+
+class Wanted:
+    """What `calc_gradient` is asked for, checked, of a state and others like it."""
+
+    def __init__(
+        self,
+        system: MultibodySystem,
+        state: State,
+        time: float,
+        loss: Callable[[State], float],
+        parameters: Sequence[Any],
+        times: npt.ArrayLike | None,
+        integrator: Integrator | type[Integrator] | None,
+        accuracy: float | None,
+    ) -> None:
+        if not callable(loss):
+            raise TypeError(f"loss is a callable of a state that gives a number, not {loss!r}")
+        self.system, self.loss, self.parameters, self._times = system, loss, parameters, times
+        self._duration = checks.positive("time", time, ValueError)
+        self.when(state)
+        if integrator is None or isinstance(integrator, type):
+            kind = RungeKuttaMerson if integrator is None else integrator
+            integrator = kind(system, accuracy=ACCURACY if accuracy is None else accuracy)
+        elif accuracy is not None:
+            raise ValueError(f"accuracy={accuracy!r} beside an integrator that has its own, {integrator.accuracy:g}")
+        self.integrator = integrator
+
+    def when(self, state: State) -> Array:
+        """The times at which the loss is taken of a run that begins at a state."""
+        end = state.time + self._duration
+        when = np.array([end]) if self._times is None else np.sort(checks.numbers("times", self._times).reshape(-1))
+        if not len(when) or when[0] < state.time or when[-1] > end * (1.0 + 1e-12) + 1e-12:
+            raise ValueError(f"times have to be from {state.time:g} to {end:g}, where the run ends, got {self._times!r}")
+        return when
+
+
+#: What rates depend on at the stages of a step: of each its J, its B, and what is prescribed.
+Stages: TypeAlias = "tuple[list[Array], list[Array], list[tuple[Array, Array] | None]]"
+
+
+def differentiate(
+    wanted: Wanted, state: State, stages_of: Callable[[Variational, list[Step]], list[Stages]] | None = None
+) -> Gradient:
+    """The gradient from one state on; *stages_of* finds those of all steps of a run, which otherwise are found one by one."""
+    system = wanted.system
     if state.stage < Stage.MODEL:
         system.realize_model(state := state.copy())
-    end = state.time + duration
-    when = np.array([end]) if times is None else np.sort(checks.numbers("times", times).reshape(-1))
-    if not len(when) or when[0] < state.time or when[-1] > end * (1.0 + 1e-12) + 1e-12:
-        raise ValueError(f"times have to be from {state.time:g} to {end:g}, where the run ends, got {times!r}")
-    if integrator is None or isinstance(integrator, type):
-        kind = RungeKuttaMerson if integrator is None else integrator
-        integrator = kind(system, accuracy=ACCURACY if accuracy is None else accuracy)
-    elif accuracy is not None:
-        raise ValueError(f"accuracy={accuracy!r} beside an integrator that has its own, {integrator.accuracy:g}")
-    directions = Directions(system, state, parameters)
-    run = variational(integrator, state, directions, keeps_tape=True)
+    directions = Directions(system, state, wanted.parameters)
+    run = variational(wanted.integrator, state, directions, keeps_tape=True)
     stepper = TimeStepper(system, run)
     stepper.initialize(state)
     start = stepper.state.copy()
     value, looks = 0.0, []
-    for at in when.tolist():
+    for at in wanted.when(state).tolist():
         status = stepper.step_to(at)
         here = stepper.state.copy()
         if status is StepStatus.END_OF_SIMULATION:
             run.shorten(here)
-        value += _number(loss(here), here)
-        looks.append((len(run.tape or ()), *_derivatives(run, here, loss)))
+        value += _number(wanted.loss(here), here)
+        looks.append((len(run.tape or ()), *_derivatives(run, here, wanted.loss)))
         if status is StepStatus.END_OF_SIMULATION:
             break
-    return Gradient(value, _backward(run, start, looks), directions.names)
+    known: dict[int, Stages] = {}
+    if stages_of is not None and isinstance(run, Variational):
+        steps = [one for one in run.tape or [] if isinstance(one, Step)]
+        known = dict(zip(map(id, steps), stages_of(run, steps), strict=False))
+    return Gradient(value, _backward(run, start, looks, known), directions.names)
 
 
 def _number(value: Any, state: State) -> float:
@@ -179,7 +218,7 @@ def _derivatives(run: Carrying, state: State, loss: Callable[[State], float]) ->
     return np.concatenate([by[: of.nv] @ back, by[of.nv :]]), by_settings
 
 
-def _backward(run: Carrying, start: State, looks: list[tuple[int, Array, Array]]) -> Array:
+def _backward(run: Carrying, start: State, looks: list[tuple[int, Array, Array]], known: Mapping[int, Stages]) -> Array:
     """Back over the tape, the loss's derivatives being added where it was taken: the gradient."""
     of, tape = run.variations, run.tape or []
     adjoint, gradient = np.zeros(of.ny), np.zeros(len(run.directions))
@@ -195,7 +234,8 @@ def _backward(run: Carrying, start: State, looks: list[tuple[int, Array, Array]]
             gradient = gradient + one.by_settings.T @ adjoint
             adjoint = one.by_y.T @ adjoint
         else:
-            adjoint, more = _step_back(run, one, adjoint)
+            assert isinstance(run, Variational)
+            adjoint, more = _step_back(run, one, known.get(id(one)) or _stages(run, one), adjoint)
             gradient = gradient + more
     adjoint, more = _unproject(run, start, adjoint)
     return gradient + more + of.at_start(start).T @ adjoint
@@ -210,12 +250,9 @@ def _unproject(run: Carrying, state: State, adjoint: Array) -> tuple[Array, Arra
     return by_y.T @ adjoint, by_settings.T @ adjoint
 
 
-def _step_back(run: Carrying, step: Step, adjoint: Array) -> tuple[Array, Array]:
-    """The adjoint at the beginning of a step, and what parameters have in it."""
-    assert isinstance(run, Variational)
-    of, table, gradient = run.variations, run.table, np.zeros(len(run.directions))
-    if step.end is not None:
-        adjoint, gradient = _unproject(run, step.end, adjoint)
+def _stages(run: Variational, step: Step) -> Stages:
+    """What rates depend on at the stages of a step, which are computed once more."""
+    of, table = run.variations, run.table
     stages, h = table.shape[1] - 1, step.h
     state = step.template.copy()
     model = Interpreted(run.system, state)
@@ -230,6 +267,15 @@ def _step_back(run: Carrying, step: Step, adjoint: Array) -> tuple[Array, Array]
         by_y.append(J)
         by_settings.append(B)
         prescribed.append(of.prescribed(state))
+    return by_y, by_settings, prescribed
+
+
+def _step_back(run: Variational, step: Step, found: Stages, adjoint: Array) -> tuple[Array, Array]:
+    """The adjoint at the beginning of a step, and what parameters have in it."""
+    of, table, gradient, (by_y, by_settings, prescribed) = run.variations, run.table, np.zeros(len(run.directions)), found
+    stages, h = table.shape[1] - 1, step.h
+    if step.end is not None:
+        adjoint, gradient = _unproject(run, step.end, adjoint)
     of_stages = np.zeros((stages, of.ny))
     for s in range(stages - 1, -1, -1):
         weight = h * (table[stages, 1 + s] * adjoint + table[s + 1 : stages, 1 + s] @ of_stages[s + 1 :])

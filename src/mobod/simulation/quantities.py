@@ -104,6 +104,11 @@ class Recording:
             self.shapes |= {name: np.shape(table(self._scratch))[1:] for name, table in self.tables.items()}
 
     @property
+    def state(self) -> State:
+        """The state that rows are of, at first that which the run began with; y and time aside."""
+        return self._scratch
+
+    @property
     def body_names(self) -> list[str]:
         """Names of the bodies whose poses are recorded."""
         return [body.name for body in self.bodies]

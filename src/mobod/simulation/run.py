@@ -182,12 +182,16 @@ class Run:
         #: Rows from which on Instance variables of the state are others than before, by event handlers, and these; with
         #: subsystems' discrete variables.
         self.changes: list[tuple[int, dict[str, Any], Settings]] = []
-        self._own = {name: array.copy() for name, array in state.own_fields.items()}
-        self._settings = state.settings()
+        # what a run begins with that its first state has not: contacts that touch there are closed
+        before = state if len(rows) else recording.state
+        self._own = {name: array.copy() for name, array in before.own_fields.items()}
+        self._settings = before.settings()
         self._results, self._energies = np.empty((0, self._ny)), np.empty(0)
         self._first = 0
         #: So many rows are reported before what is recorded beside them is computed; and whether that has raised something.
         self._ahead, self._raised = 1 if recording.is_something else CHUNK, False
+        if not len(rows) and stepper.has_events:
+            self._note_changes(state)
 
     def go(self) -> None:
         """Go to the end; if an exception stops it before, the rows so far are handed on."""

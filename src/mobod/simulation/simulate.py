@@ -18,8 +18,9 @@ from ..errors import MobodError, StageError
 from ..integrator import Integrator, RungeKuttaMerson
 from ..state.state import State
 from ..stepping import record as rk
+from ..system.forward_sensitivities import Directions
+from ..system.interpreted import interpreted_lines
 from ..system.system import MultibodySystem
-from ..system.variations import Directions
 from ..value.attributes import named_arguments
 from ..value.checks import check_extension, number
 from ..value.files import as_path, check_writable
@@ -513,6 +514,9 @@ def _statistics(run: Run) -> dict[str, Any]:
         found |= {"smallest_step_seen": run.smallest_step, "smallest_step_time": run.smallest_step_time}
     if run.stepper.termination is not None:
         found["termination"] = run.stepper.termination.message
+    interpreted = interpreted_lines(integrator.system)
+    if interpreted:
+        found["interpreted"] = interpreted
     if integrator.warned:
         found["warned_of"] = sorted(integrator.warned)
     return found

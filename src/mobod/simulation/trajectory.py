@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from ..state.state import State
     from ..system.system import MultibodySystem
     from ..viewer.motion_viewer import MotionViewer
+    from ..viewer.notebook import Shown
     from ..visual.animate import Animation
     from ..visual.plot import TrajectoryFigure
     from .audit import Audit
@@ -107,7 +108,8 @@ class Trajectory(Sealed):
     model_variables : mapping, optional
         Modelling choices, such as ``{"use_euler_angles": True}``; saved with the numbers.
     statistics : mapping, optional
-        How it was computed: ``steps_taken``, ``evaluations``, ``wall_time``, and what else an integrator counts.
+        How it was computed: ``steps_taken``, ``evaluations``, ``wall_time``, and what else an integrator counts; where
+        Python computes some of it, ``interpreted`` says of which parts, and why, a line each.
 
     Attributes
     ----------
@@ -679,6 +681,30 @@ class Trajectory(Sealed):
         arrays["quantities"] = plain | named
         return cls(system=system, **arrays, **about)
 
+    def quantity_columns(self) -> dict[str, Array]:
+        """The recorded quantities number by number, by the names that tables and graphs have: ``reactions.crank.fx``.
+
+        Returns
+        -------
+        dict of str to (n,) array
+            Empty where none are recorded.
+
+        Examples
+        --------
+        >>> import mobod as mb
+        >>> system, state = mb.examples.double_pendulum.build()
+        >>> motion = mb.simulate(system, state, 0.1, record=["reactions"])
+        >>> [name for name in motion.quantity_columns() if name.endswith("lower.fz")]
+        ['reactions.lower.fz']
+        """
+        rows_of: dict[str, Sequence[str]] = {"speed": self.speed_names}
+        if self.system is not None:
+            rows_of["body"] = [body.name for body in self.system.matter.body_list]
+        columns: dict[str, Array] = {}
+        for name, array in self.quantities.items():
+            columns.update(_flattened(name, np.asarray(array), labels(name, array.shape[1:], rows_of)))
+        return columns
+
     def _columns(self) -> dict[str, Array]:
         """Make the table, column by column."""
         columns = {"time": np.asarray(self.time)}
@@ -689,11 +715,7 @@ class Trajectory(Sealed):
         for name, rows in (("location", self.particle_locations), ("velocity", self.particle_velocities)):
             rows = np.asarray(rows)
             columns.update((f"{name}.{p}.{axis}", rows[:, p, k]) for p in range(rows.shape[1]) for k, axis in enumerate("xyz"))
-        rows_of: dict[str, Sequence[str]] = {"speed": self.speed_names}
-        if self.system is not None:
-            rows_of["body"] = [body.name for body in self.system.matter.body_list]
-        for name, array in self.quantities.items():
-            columns.update(_flattened(f"{QUANTITY}{name}", np.asarray(array), labels(name, array.shape[1:], rows_of)))
+        columns.update((f"{QUANTITY}{name}", column) for name, column in self.quantity_columns().items())
         poses = np.asarray(self.body_poses)
         for b, name in enumerate(self.body_names):
             columns.update(_flattened(f"pose.{name}", poses[:, b]))
@@ -890,6 +912,56 @@ class Trajectory(Sealed):
 
         motions = _check_others("save_html", self, others)
         return save_html(motions, path, beside=beside, fps=fps, contact_forces=contact_forces, title=title)
+
+    def show(
+        self,
+        *others: Trajectory,
+        beside: bool = False,
+        quantity: str | None = None,
+        contact_forces: bool | float = False,
+        height: int = 480,
+    ) -> Shown:
+        """The motion as a notebook plays it in a cell, with others as ghosts or beside it, and a graph that runs along.
+
+        It is a page as `save_html` writes it, within the notebook: no server, and there again when the notebook is opened.
+
+        Parameters
+        ----------
+        *others : Trajectory
+            Motions that are shown too, at the same times. They end where it ends.
+        beside : bool, default False
+            Whether they are beside it.
+        quantity : str, optional
+            What the graph shows first: ``"energy"``, a coordinate, ``"speed of"`` one, or a recorded quantity's number as
+            `quantity_columns` names it. The page can choose another.
+        contact_forces : bool or float, default False
+            As of `plot`.
+        height : int, default 480
+            Of the frame, in pixels.
+
+        Returns
+        -------
+        Shown
+            What a notebook shows at the end of a cell, or by ``IPython.display.display``.
+
+        Raises
+        ------
+        ValueError
+            If there is no system, or no such quantity.
+
+        Examples
+        --------
+        >>> import mobod as mb
+        >>> system, state = mb.examples.double_pendulum.build()
+        >>> one, other = mb.simulate(system, state, 0.1), mb.simulate(system, state, 0.1, accuracy=1e-2)
+        >>> one.show(other, quantity="lower")
+        <Shown: 2 motions, 'lower' over time>
+        """
+        from ..viewer.notebook import Shown
+
+        motions = _check_others("show", self, others)
+        height = integer("height", height, 100)
+        return Shown(motions, beside=beside, quantity=quantity, contact_forces=contact_forces, height=height)
 
     def save_gltf(self, path: str | os.PathLike[str], *, fps: float | None = None) -> Path:
         """Write the motion as a binary glTF 2.0 file, with an animation: for Blender, slides and other programs.

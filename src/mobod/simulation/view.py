@@ -36,6 +36,7 @@ def view(
     integrator: type[Integrator] | None = None,
     accuracy: float = ACCURACY,
     ranges: Mapping[str, tuple[float, float]] | None = None,
+    parameters: Any = (),
     title: str | None = None,
     port: int | None = None,
     open_browser: bool = True,
@@ -56,6 +57,9 @@ def view(
         Of the simulation.
     ranges : mapping of str to (float, float), optional
         Of sliders, by the coordinates' names, radians or length. A model's own and stops say it otherwise.
+    parameters : list of str or setter, or mapping of these to (float, float), optional
+        Numbers of the model that have sliders, too: ``"spring.stiffness"``, ``"bob.mass"``, ``spring.set_stiffness``. A mapping
+        has the ends of each slider, or None; otherwise they go up to twice the value. What plays goes on with the new value.
     title : str, optional
         Of the page; the system's name unless given.
     port : int, optional
@@ -98,6 +102,7 @@ def view(
         make_stepper=lambda shown: TimeStepper(shown, kind(shown, accuracy=accuracy)),
         title=title or getattr(system_or_model, "name", None) or "mobod",
         ranges=known,
+        parameters=parameters,
         model=None if isinstance(system_or_model, MultibodySystem) else system_or_model,
         port=port,
         open_browser=open_browser,

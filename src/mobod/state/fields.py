@@ -76,6 +76,8 @@ class Record(RecordBase):
     measure_numbers_size: int
     measure_values_size: int
     measure_memory_size: int
+    measure_history_size: int
+    measure_rings_size: int
     measure_calls_size: int
     num_angle_runs: int
     angles_size: int
@@ -213,7 +215,7 @@ class Record(RecordBase):
     function_integers = index("function_integers_size", "numbers of coefficients, of pieces")
     function_numbers = parameter("function_numbers_size", 1, "coefficients, amplitudes and so on")
     # ---- controllers, see tree/sampling.py
-    sampler = index("one", "address of the routine that samples one; 0 where there are none, and for lanes and Duals")
+    sampler = index("one", "routines that sample, then words of nominal systems, see tree/nominal.py; 0 for lanes and Duals")
     controller = index("num_controllers", "address of its law, likewise")
     controller_element = index("num_controllers", "its place among the force elements")
     # ---- witnesses that steps look at; a simulation shares its own. Of one that holds mobility forces these are the numbers
@@ -225,6 +227,9 @@ class Record(RecordBase):
     measure_calls = index("measure_calls_size", "addresses of the routines of operations, for the record's scalar")
     measure_code = index("measure_code_size", "operations, three integers each; then the integers of their routines")
     measure_numbers = parameter("measure_numbers_size", 1, "factors, amplitudes, stations and so on")
+    measure_rings = index(
+        "measure_rings_size", "where rings of samples and their counts are, four integers each: `batch_memory`"
+    )
     # ---- locks and prescribed motions
     lock_level = index("nb", "`Level` of its lock plus 1; 0 where it is not locked")
     prescribed = index("nb", "source of udot: SOLVED, ZERO, FROM_LOCK or FROM_MOTION of prescribed_mobilities")
@@ -332,6 +337,7 @@ class Record(RecordBase):
     measure_values = state("measure_values_size", 1, "results of the operations")
     measure_memory = state("measure_memory_size", 1, "what measures remember, as of the step's beginning")
     measure_next = state("measure_memory_size", 1, "what they will remember when the next step begins")
+    measure_history = state("measure_history_size", 1, "samples of the past, ring by ring, see `measure._samples`")
     control_memory = state("control_size", 1, "what controllers hold and remember from sample to sample")
     control_work = state("control_work_size", 1, "scratch: inputs and efforts of a law")
     witness_values = state("one", 2, "scratch: value and rate of a witness")
@@ -381,4 +387,4 @@ LEFT_AT_ZERO = {"massless": ("com_G", "inertia_G", "centrifugal"), "plain_outboa
 #: Continuous variables of a state that modelling choices do not touch.
 OUTSIDE_MATTER = ("time", "particle_location", "particle_velocity")
 #: Memory of measures, contacts and controllers, likewise.
-REMEMBERED = ("measure_memory", "measure_next", "bristle_memory", "bristle_next", "control_memory")
+REMEMBERED = ("measure_memory", "measure_next", "measure_history", "bristle_memory", "bristle_next", "control_memory")

@@ -19,10 +19,12 @@ class Impulse(NamedTuple):
         Of the mobilizer, the constraint, the contact or the handler of impacts.
     kind : str
         ``"locked"``, ``"unlocked"``, ``"enabled"``, ``"disabled"``, ``"driven"`` or
-        ``"let go"`` by a motion, ``"struck"``; of unilateral contacts ``"closed"``, ``"opened"``, ``"stuck"``, ``"slid"``.
+        ``"let go"`` by a motion, ``"attached"``, ``"detached"``, ``"struck"``; of unilateral contacts
+        ``"closed"``, ``"opened"``, ``"stuck"``, ``"slid"``.
     impulse : array
         On its mobilities ``(nu,)``; of a constraint or a contact on the system by each equation, M du = G^T impulse; of an
-        impact along the gap. Empty where nothing was asked to act by an impulse.
+        impact along the gap; of a mass on its body (torque, force), at its origin and in Ground.
+        Empty where nothing was asked to act by an impulse.
     energy : float
         The kinetic energy after less that before.
     """

@@ -15,6 +15,7 @@ from .requirements import PartOfMatter
 from .weights import Weights
 
 _put = object_access.put
+_OWNED = frozenset(INSTANCE_FIELDS)
 
 
 class OwnParameters(Weights):
@@ -24,13 +25,14 @@ class OwnParameters(Weights):
 
     def own_field(self, name: str) -> npt.NDArray[Any]:
         """The state's own copy of an Instance field of the tree, made at its first change; lowers the stage to MODEL."""
-        if name not in INSTANCE_FIELDS:
+        if name not in _OWNED:
             raise AssertionError(f"{name} is not an instance field")
-        if name not in self.own_fields:
-            self.own_fields[name] = self.tree.fields[name].copy()
-            self.record.share(name, self.own_fields[name])
+        own = self.own_fields.get(name)
+        if own is None:
+            own = self.own_fields[name] = self.tree.fields[name].copy()
+            self.record.share(name, own)
         self.invalidate_instance()
-        return self.own_fields[name]
+        return own
 
     def own_numbers(self) -> npt.NDArray[np.float64]:
         """The state's own flat copy of all forces' numbers, to change discrete ones; the state falls to VELOCITY at most."""

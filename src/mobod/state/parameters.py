@@ -14,6 +14,7 @@ for tables of parameters.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from math import isfinite
 from types import FunctionType, MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
@@ -28,6 +29,7 @@ from ..value.stage import Stage
 if TYPE_CHECKING:
     from .state import State
 
+_FLOAT64 = np.dtype(np.float64)
 V = TypeVar("V")
 G = TypeVar("G")
 E = TypeVar("E")
@@ -191,6 +193,7 @@ class Parameter(Generic[V, G]):
         """``get_default_x(), set_default_x(value), get_x(state), set_x(state, value)`` for the body of a class."""
         name, argument, asked_get, asked_set = self.name, self.argument, f"get_{self.name}", f"set_{self.name}"
         check, refuse, take, put = self.check, self.refuse, self.take, self.put
+        parameter, size, in_a_run = self, self.size, self.in_a_run
 
         def get_default(self: Any) -> Any:
             return take(self.default_numbers)
@@ -216,13 +219,20 @@ class Parameter(Generic[V, G]):
                 found = check(argument, value)
             except (TypeError, ValueError):
                 found = refuse(self, value)
-            if self.settle is None:
-                put(self.number_run(state, asked_set, True), found)
-            else:
+            if self.settle is not None:
                 numbers = self.number_run(state, asked_set).tolist()
                 put(numbers, found)
                 self.settle(repr(self.name), numbers)
                 self.number_run(state, asked_set, True)[:] = numbers
+            elif size == 1 and in_a_run:  # without a view, which takes longer than the rest
+                field, at, _ = self.number_place(state, asked_set)
+                state.own_field(field)[at + parameter.first, 0] = found
+            elif size == 3 and in_a_run:
+                field, at, _ = self.number_place(state, asked_set)
+                numbers, at = state.own_field(field), at + parameter.first
+                numbers[at, 0], numbers[at + 1, 0], numbers[at + 2, 0] = found
+            else:
+                put(self.number_run(state, asked_set, True), found)
 
         def set_discrete(self: Any, state: State, value: Any) -> None:
             try:
@@ -338,9 +348,14 @@ ARRAYS = "npt.NDArray[np.float64]", "npt.ArrayLike"
 
 def _listed(check: Callable[[str, Any], Any]) -> Callable[[str, Any], list[float]]:
     def listed(what: str, value: Any) -> list[float]:
+        if plain and type(value) is np.ndarray and value.dtype is _FLOAT64 and value.shape == (3,):  # as nearly all come
+            three: list[float] = value.tolist()
+            if isfinite(three[0]) and isfinite(three[1]) and isfinite(three[2]):
+                return three
         numbers: list[float] = check(what, value).tolist()
         return numbers
 
+    plain = check is checks.vector
     listed.__doc__, vars(listed)["__wrapped__"] = check.__doc__, check
     return listed
 

@@ -307,29 +307,6 @@ class Resources:
             self.unmark(entry)
         self.pending = {}
 
-    def end_step_at(self, state: State) -> tuple[Any, ...]:
-        """An event ends the step at *state*, perhaps before its planned end: next values are taken from there.
-
-        Returns the argument of `resume_step`, for an event that then changes nothing.
-        """
-        kept = [
-            (variable, variable.value, variable.last_update_time)
-            for part in self.parts.values()
-            for variable in part.variables
-            if variable.update >= 0
-        ]
-        pending = self.pending
-        self.keep_updates(state)
-        self.apply_updates(state.time)
-        return kept, pending
-
-    def resume_step(self, kept: tuple[Any, ...]) -> None:
-        """Undo `end_step_at`: the step goes on to its planned end."""
-        for variable, value, time in kept[0]:
-            variable.value, variable.last_update_time = value, time
-            variable.changes += 1
-        self.pending = kept[1]
-
     # ------------------------------------------------------------------------------------------ cache entries
 
     def _key(self, state: State, entry: CacheEntry) -> Any:

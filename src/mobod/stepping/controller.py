@@ -49,14 +49,21 @@ STRAIN_OF_FAILURE, MOST_STRAIN = 8.0, 200.0
 @generic
 def propose(run: Any, lane: int, end: float) -> None:
     """The size of the next attempt, which ends at *end* at the latest; one that leaves only a sliver is stretched to it."""
-    control, time = run.control, load_lane(run.control, TIME, 0, lane)
+    control = run.control
     h = run.settings[FIXED_STEP]
     if h == 0.0:
         h = min(load_lane(control, STEP, 0, lane), run.settings[MAX_STEP])
-    limited = clipped = 0.0
+    limited = 0.0
     if run.plan[LIMITER] != 0 and h > load_lane(control, PERMITTED_STEP, 0, lane):
         h, limited = load_lane(control, PERMITTED_STEP, 0, lane), 1.0
-    arrival = time + h
+    set_size(run, lane, h, end, limited)
+
+
+@generic
+def set_size(run: Any, lane: int, h: float, end: float, limited: float) -> None:
+    """The next attempt is of size *h*, or ends at *end* if that leaves less than a sliver; *limited* by surfaces if above 0."""
+    control, time = run.control, load_lane(run.control, TIME, 0, lane)
+    arrival, clipped = time + h, 0.0
     if h > 0.999 * (end - time):
         h, arrival, clipped = end - time, end, 1.0
     store_lane(control, SIZE, 0, lane, h)
@@ -103,9 +110,7 @@ def refuse(run: Any, lane: int, error: float, failure: int) -> int:
     control, time, h = run.control, load_lane(run.control, TIME, 0, lane), load_lane(run.control, SIZE, 0, lane)
     least = load_lane(control, MIN_STEP, 0, lane)
     if run.settings[FIXED_STEP] > 0.0 or h <= least or time + 0.1 * h == time:
-        if failure == REALIZATION_FAILURES:
-            return NOT_FINITE
-        return NOT_PROJECTED if failure == PROJECTION_FAILURES else STEP_TOO_SMALL
+        return why_none(failure)
     shrink = 0.1
     if failure == CONVERGENCE_FAILURES:
         shrink = 0.5
@@ -115,3 +120,11 @@ def refuse(run: Any, lane: int, error: float, failure: int) -> int:
     store_lane(control, LAST_ERROR, 0, lane, 0.0)
     store_lane(control, STRAIN, 0, lane, load_lane(control, STRAIN, 0, lane) + STRAIN_OF_FAILURE)
     return REACHED
+
+
+@generic
+def why_none(failure: int) -> int:
+    """What an attempt in vain says that could not be shorter."""
+    if failure == REALIZATION_FAILURES:
+        return NOT_FINITE
+    return NOT_PROJECTED if failure == PROJECTION_FAILURES else STEP_TOO_SMALL

@@ -7,15 +7,14 @@ It is compiled for systems of built-in parts, and run by Python otherwise; what 
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from ..algebra.record import attach
 from ..algebra.scalar import any_not_finite, load
 from ..compiling import Kernel, compiled, generic
 from ..state.validity import ARTICULATED, KINEMATICS
-from .controller import COLLAPSE_RATIO, accept, propose, refuse
-from .errors import error_norm, surprise
+from .controller import COLLAPSE_RATIO
+from .errors import surprise
 from .evaluate import (
     ALWAYS,
     CHANGED_Q,
@@ -30,9 +29,9 @@ from .evaluate import (
     project,
     sample,
 )
-from .interpolation import interpolate
-from .limits import COARSEST, SURPRISE, find_permitted_step
+from .limits import COARSEST, SURPRISE
 from .method import runge_kutta
+from .method.method import Method
 from .record import (
     ACCURACY,
     APART,
@@ -56,7 +55,6 @@ from .record import (
     LAST_ERROR,
     LIMIT,
     LIMITER,
-    MEAN_NORM,
     NO_INTERPOLATION,
     NOT_FINITE,
     NOT_PROJECTED,
@@ -85,7 +83,7 @@ from .record import (
     Y,
     run_of,
 )
-from .rows import begin_at, report_row, set_rate, set_y, shift_step
+from .rows import begin_at, report_row, set_y, shift_step
 from .witnesses import look, look_at_end, suspects
 
 
@@ -98,19 +96,23 @@ def return_to_end(block: Any, work: Any, control: Any, counts: Any) -> int:
 
 
 @generic
-def take_samples(model: Any, work: Any, control: Any, counts: Any, realized: bool) -> int:
+def take_samples(model: Any, run: Any, realized: bool) -> int:
     """Sample the controllers that are due at the last step's end, where the record may be *realized* already."""
+    control, counts = run.control, run.plan
     if not realized:  # reports, or events, have moved the record
-        set_y(model, control[TIME], work[Y])
-        evaluate(model, counts)
-        counts[EVALUATIONS] += 1
+        return_to_begin(model, run)
     if sample(model, control[TIME]) != 0:
         return NOT_SAMPLED
     counts[EVALUATIONS] += 1
-    if evaluate_rest(model, counts, KINEMATICS | ARTICULATED) != 0:
-        return NOT_FINITE
-    set_rate(model, work)
-    return REACHED
+    return REACHED if evaluate_rest(model, counts, KINEMATICS | ARTICULATED) == 0 else NOT_FINITE
+
+
+@generic
+def return_to_begin(model: Any, run: Any) -> None:
+    """Realize the record where the next step begins, from which it has been moved."""
+    set_y(model, run.control[TIME], run.work[Y])
+    evaluate(model, run.plan)
+    run.plan[EVALUATIONS] += 1
 
 
 @generic
@@ -155,10 +157,9 @@ def project_report(block: Any, control: Any, counts: Any) -> int:
     return project(model, counts, counts[PROJECTION] | ALWAYS, control[TOLERANCE])
 
 
-@compiled
-def finish_at(block: Any, work: Any, control: Any, counts: Any, time: float, y: Any) -> int:
-    """End a step that a solver has taken at *y*: project, realize, and shift the rows; DONE, NOT_PROJECTED or NOT_FINITE."""
-    model = attach(block)
+@generic
+def arrive(model: Any, control: Any, counts: Any, time: float, y: Any) -> int:
+    """Prescribe, project and realize at *y*; DONE, NOT_PROJECTED or NOT_FINITE."""
     set_y(model, time, y)
     prescribe(model, counts)
     if project_now(model, control, counts, counts[PROJECTION]) < 0:
@@ -168,26 +169,106 @@ def finish_at(block: Any, work: Any, control: Any, counts: Any, time: float, y: 
     if status != 0:
         counts[REALIZATION_FAILURES] += 1
         return NOT_FINITE
-    finish_step(model)
-    shift_step(model, work)
     return DONE
 
 
-def begin_step_of(model: Any, time: float) -> int:
-    """`begin_step`, called from Python only: no compiled part needs it."""
-    return begin_step(model, time)
+@compiled
+def arrive_at(block: Any, control: Any, counts: Any, time: float, y: Any) -> int:
+    """`arrive`, for steps that Python takes."""
+    return arrive(attach(block), control, counts, time, y)
 
 
-def stepping(attempt: Callable[..., Any], name: str) -> Kernel:
-    """Make the loop over steps of a method.
+@compiled
+def finish_at(block: Any, work: Any, control: Any, counts: Any, time: float, y: Any) -> int:
+    """End a step that a solver has taken at *y*: `arrive`, and shift the rows."""
+    model = attach(block)
+    status = arrive(model, control, counts, time, y)
+    if status == DONE:
+        finish_step(model)
+        shift_step(model, work)
+    return status
 
-    Parameters
-    ----------
-    attempt : generic function
-        See `method`.
-    name : str
-        Names the compiled code.
-    """
+
+def stepping(method: Method, name: str) -> Kernel:
+    """Make the loop over steps of a method, whose name names the compiled code."""
+    attempt, plan, find_error, accept, refuse = method.attempt, method.plan, method.find_error, method.accept, method.refuse
+    interpolate, limit, forget, sampled = method.interpolate, method.limit, method.forget, method.sampled
+    from_realized, controls_fixed = method.from_realized, method.controls_fixed
+
+    @generic
+    def report(model: Any, run: Any, times: Any, results: Any, energies: Any) -> None:
+        """A report within the last step, or at its end."""
+        control, counts, k = run.control, run.plan, run.plan[REPORT]
+        interpolate(model, run, times[k])
+        prescribe(model, counts)
+        if counts[PROJECT_REPORTS] != 0 and times[k] < control[TIME]:
+            project(model, counts, counts[PROJECTION] | ALWAYS, control[TOLERANCE])
+        report_row(model, results[k])
+        if energies.shape[0] == times.shape[0]:
+            energies[k] = energy(model, counts)
+        counts[REPORT] += 1
+
+    @generic
+    def begin(model: Any, run: Any, report_time: float, realized: bool) -> int:
+        """Sample what is due where a step begins, and choose its size."""
+        control, counts = run.control, run.plan
+        time, sample_time = control[TIME], next_sample(model)
+        if sample_time <= time:
+            status = take_samples(model, run, realized)
+            if status != REACHED:
+                return status
+            sampled(model, run)
+            sample_time = next_sample(model)
+            realized = from_realized
+        unlimited = counts[LIMITER] != 0 and control[PERMITTED_STEP] < 0.0
+        if not realized and (unlimited or from_realized):  # reports, or events, have moved the record
+            return_to_begin(model, run)
+        if unlimited:
+            limit(model, run)
+        end = min(control[FINAL_TIME], sample_time)
+        if counts[NO_INTERPOLATION] != 0:
+            end = min(end, report_time)
+        plan(model, run, end)
+        return REACHED
+
+    @generic
+    def judge(model: Any, run: Any, sound: float, controlled: bool) -> Any:
+        """The error of an attempt, and what it failed by if it did; where it did not, its end is projected and realized."""
+        control, counts = run.control, run.plan
+        if any_not_finite(sound):
+            return 1e300, REALIZATION_FAILURES
+        if control[APART] > 0.0:
+            return 1e300, CONVERGENCE_FAILURES
+        error = find_error(model, run) if controlled else 0.0
+        if not error <= control[ACCURACY]:
+            return error, ERROR_FAILURES
+        changed = project_now(model, control, counts, counts[PROJECTION])
+        if changed < 0:
+            return 1e300, PROJECTION_FAILURES
+        if changed != 0 or counts[ENDS_AT_STAGE] == 0:
+            status = evaluate(model, counts)
+            counts[EVALUATIONS] += 1
+            if status != 0:
+                return 1e300, REALIZATION_FAILURES
+            if counts[LIMITER] != 0 and counts[ENDS_AT_STAGE] == 0 and controlled:
+                size = surprise(model, run.work, run.weights, counts[FORESEEN], control[SIZE]) / SURPRISE
+                error = max(error, size * max(1.0, control[ACCURACY] / COARSEST))
+        return error, ERROR_FAILURES
+
+    @generic
+    def take(model: Any, run: Any, error: float, controlled: bool) -> None:
+        """The attempt is a step."""
+        control, counts, h = run.control, run.plan, run.control[SIZE]
+        finish_step(model)
+        shift_step(model, run.work)
+        accept(model, run, error, controlled)
+        if counts[STEPS] == 0:
+            control[FIRST_STEP] = h
+        control[COLLAPSE] = max(control[COLLAPSE], COLLAPSE_RATIO * h)
+        counts[STEPS] += 1
+        counts[FORCED] = 0
+        if counts[LIMITER] != 0:
+            limit(model, run)
 
     def advance(block: Any, work: Any, table: Any, control: Any, counts: Any, times: Any, results: Any, energies: Any) -> int:
         """Step until every time of *times* from number ``counts[REPORT]`` on is reported, or ``counts[LIMIT]`` steps are taken.
@@ -198,22 +279,16 @@ def stepping(attempt: Callable[..., Any], name: str) -> Kernel:
         """
         model = attach(block)
         run = run_of(work, table, control, counts)
-        if counts[CHANGED] != 0 and take_up(model, work, control, counts) != REACHED:
-            return NOT_TAKEN_UP
-        taken = 0
-        realized = False
+        if counts[CHANGED] != 0:
+            if take_up(model, work, control, counts) != REACHED:
+                return NOT_TAKEN_UP
+            forget(model, run)
+        taken, realized = 0, False
         while counts[REPORT] < times.shape[0]:
-            if times[counts[REPORT]] <= min(control[TIME], control[TARGET]):
-                k = counts[REPORT]
+            k = counts[REPORT]
+            if times[k] <= min(control[TIME], control[TARGET]):
                 realized = realized and times[k] == control[TIME]
-                interpolate(model, work, control[PREVIOUS_TIME], control[TIME], times[k])
-                prescribe(model, counts)
-                if counts[PROJECT_REPORTS] != 0 and times[k] < control[TIME]:
-                    project(model, counts, counts[PROJECTION] | ALWAYS, control[TOLERANCE])
-                report_row(model, results[k])
-                if energies.shape[0] == times.shape[0]:
-                    energies[k] = energy(model, counts)
-                counts[REPORT] += 1
+                report(model, run, times, results, energies)
                 continue
             if control[TIME] >= control[TARGET]:
                 return REACHED
@@ -222,63 +297,22 @@ def stepping(attempt: Callable[..., Any], name: str) -> Kernel:
             if control[STEP] < control[COLLAPSE]:
                 control[COLLAPSE] = COLLAPSE_RATIO * control[STEP]
                 return COLLAPSED
-            time = control[TIME]
-            sample_time = next_sample(model)
-            if sample_time <= time:
-                status = take_samples(model, work, control, counts, realized)
-                if status != REACHED:
-                    return status
-                sample_time = next_sample(model)
+            status = begin(model, run, times[k], realized)
+            if status != REACHED:
+                return status
             realized = False
-            if counts[LIMITER] != 0 and control[PERMITTED_STEP] < 0.0:  # reports, or events, have moved the record
-                set_y(model, time, work[Y])
-                evaluate(model, counts)
-                counts[EVALUATIONS] += 1
-                find_permitted_step(model, control, counts)
-            end = min(control[FINAL_TIME], sample_time)
-            if counts[NO_INTERPOLATION] != 0:
-                end = min(end, times[counts[REPORT]])
-            propose(run, 0, end)
-            h, controlled = control[SIZE], control[FIXED_STEP] == 0.0 and counts[FORCED] == 0
+            time, h = control[TIME], control[SIZE]
+            controlled = counts[FORCED] == 0 and (controls_fixed or control[FIXED_STEP] == 0.0)
             counts[ATTEMPTS] += 1
             begin_step(model, time)
             sound = attempt(model, run, time, h)
             counts[EVALUATIONS] += int(control[EVALUATED])
             counts[ITERATIONS] += int(control[ITERATED])
-            error, failure = 1e300, ERROR_FAILURES
-            if any_not_finite(sound):
-                failure = REALIZATION_FAILURES
-            elif control[APART] > 0.0:
-                failure = CONVERGENCE_FAILURES
-            elif controlled:
-                error = error_norm(model, work, run.weights, counts[MEAN_NORM])
-            else:
-                error = 0.0
+            error, failure = judge(model, run, sound, controlled)
             if error <= control[ACCURACY]:
-                changed = project_now(model, control, counts, counts[PROJECTION])
-                if changed < 0:
-                    error, failure = 1e300, PROJECTION_FAILURES
-                elif changed != 0 or counts[ENDS_AT_STAGE] == 0:
-                    status = evaluate(model, counts)
-                    counts[EVALUATIONS] += 1
-                    if status != 0:
-                        error, failure = 1e300, REALIZATION_FAILURES
-                    elif counts[LIMITER] != 0 and counts[ENDS_AT_STAGE] == 0 and controlled:
-                        size = surprise(model, work, run.weights, counts[FORESEEN], h) / SURPRISE
-                        error = max(error, size * max(1.0, control[ACCURACY] / COARSEST))
-            if error <= control[ACCURACY]:
-                finish_step(model)
-                shift_step(model, work)
-                accept(run, 0, error, controlled)
-                if counts[STEPS] == 0:
-                    control[FIRST_STEP] = h
-                control[COLLAPSE] = max(control[COLLAPSE], COLLAPSE_RATIO * h)
-                counts[STEPS] += 1
+                take(model, run, error, controlled)
                 taken += 1
                 realized = True
-                counts[FORCED] = 0
-                if counts[LIMITER] != 0:
-                    find_permitted_step(model, control, counts)
                 if counts[WATCHES] != 0:
                     realized = not look_at_end(model, work, control, counts)
                     if suspects(model, counts[WATCHES], h):
@@ -286,7 +320,7 @@ def stepping(attempt: Callable[..., Any], name: str) -> Kernel:
                 continue
             if failure != PROJECTION_FAILURES:  # these are counted where they are met
                 counts[failure] += 1
-            status = refuse(run, 0, error, failure)
+            status = refuse(model, run, error, failure)
             if status != REACHED:
                 return status
         return REACHED
@@ -295,4 +329,4 @@ def stepping(attempt: Callable[..., Any], name: str) -> Kernel:
     return compiled(advance)
 
 
-advance = stepping(runge_kutta.attempt, "runge_kutta")
+advance = stepping(Method(runge_kutta.attempt), "runge_kutta")

@@ -99,18 +99,25 @@ def suspects(block: Any, n: int, h: float) -> bool:
         return True
     model = attach(block)
     for w in range(n):
-        at, row = SEEN * w, WIDTH * w
-        g0, g1 = load(model.witness_numbers, at + VALUE_BEFORE, 0), load(model.witness_numbers, at + VALUE, 0)
-        r0, r1 = load(model.witness_numbers, at + RATE_BEFORE, 0), load(model.witness_numbers, at + RATE, 0)
-        if not (abs(g1) < 1e300 and abs(r1) < 1e300):
-            return True
-        if g0 > 0.0 and g1 <= 0.0 and model.witness_integers[row + FALLING] != 0:
-            return True
-        if g0 < 0.0 and g1 >= 0.0 and model.witness_integers[row + RISING] != 0:
-            return True
-        # it may cross zero and return, unless the tangents at both ends meet on this side
-        if r0 != r0 and g1 * r1 > 0.0 and g0 * g1 >= 0.0:
-            return True
-        if g1 * r1 > 0.0 and g0 * g1 >= 0.0 and r0 * g1 < 0.0 and (g0 + r0 * ((g1 - g0 - r1 * h) / (r0 - r1))) * g1 < 0.0:
+        at, signs = SEEN * w, WIDTH * w
+        before = load(model.witness_numbers, at + VALUE_BEFORE, 0), load(model.witness_numbers, at + RATE_BEFORE, 0)
+        end = load(model.witness_numbers, at + VALUE, 0), load(model.witness_numbers, at + RATE, 0)
+        if may_cross(before, end, h, model.witness_integers[signs + RISING], model.witness_integers[signs + FALLING]):
             return True
     return False
+
+
+@generic
+def may_cross(before: tuple[float, float], end: tuple[float, float], h: float, rising: int, falling: int) -> bool:
+    """Whether a witness of these values and rates at both ends of a step of size h may have changed sign as it counts."""
+    (g0, r0), (g1, r1) = before, end
+    if not (abs(g1) < 1e300 and abs(r1) < 1e300):
+        return True
+    if (g0 > 0.0 and g1 <= 0.0 and falling != 0) or (g0 < 0.0 and g1 >= 0.0 and rising != 0):
+        return True
+    # it may cross zero and return, unless the tangents at both ends meet on this side
+    if not (g1 * r1 > 0.0 and g0 * g1 >= 0.0):
+        return False
+    if r0 != r0:
+        return True
+    return r0 * g1 < 0.0 and (g0 + r0 * ((g1 - g0 - r1 * h) / (r0 - r1))) * g1 < 0.0

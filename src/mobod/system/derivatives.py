@@ -8,15 +8,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..algebra.arrays import Array, ArrayLike
+from ..derivative import differences, second
+from ..derivative import parameters as of_parameters
+from ..derivative.analytic import Sweep, sweep_for, whole_for
+from ..derivative.coordinates import displacements
+from ..derivative.results import ForwardDynamicsDerivatives, InverseDynamicsDerivatives, put, targets
+from ..derivative.settings import find_each
 from ..state import validity
 from ..tree import inverse_dynamics
 from ..tree import realize as _realize
 from ..tree.realize import NOT_PLAIN
 from ..value.checks import shaped
 from ..value.stage import INSTANCE, Stage
-from . import differences, parameter_derivatives, second_tangents, settings, tangents
-from .analytic_derivatives import Sweep, sweep_for, whole_for
-from .derivatives_of_dynamics import ForwardDynamicsDerivatives, InverseDynamicsDerivatives, put, targets
 from .manifold import OnManifold
 
 if TYPE_CHECKING:
@@ -336,8 +339,8 @@ class Differentiable(OnManifold):
             "z": shaped("z", np.zeros(len(state.z_view)) if z is None else z, (len(state.z_view),)),
         }
         if not self.calls_python and not state.tree.has_measures:
-            return ForwardDynamicsDerivatives(*second_tangents.of_forward_dynamics(self, state, moves))
-        moves["q"] = tangents.displacements(state) @ moves["q"]
+            return ForwardDynamicsDerivatives(*second.of_forward_dynamics(state, moves))
+        moves["q"] = displacements(state) @ moves["q"]
         size = max(1.0, *(float(np.abs(move).max(initial=0.0)) for move in moves.values()))
         shapes = [part.shape for part in self.calc_forward_dynamics_derivatives(state)]
 
@@ -394,7 +397,7 @@ class Differentiable(OnManifold):
         (2, 4)
         """
         self.get_matter_subsystem().accelerations(state, "calc_parameter_derivatives")
-        return parameter_derivatives.by_settings(self, state, settings.find_each(self, parameters)).u_dot
+        return of_parameters.by_settings(self, state, find_each(self, parameters)).u_dot
 
 
 __all__ = ["Differentiable", "ForwardDynamicsDerivatives", "InverseDynamicsDerivatives", "Sweep"]

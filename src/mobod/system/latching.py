@@ -23,6 +23,7 @@ import numpy as np
 from ..algebra.arrays import Array
 from ..constraint.base import Constraint
 from ..state.impulses import Impulse, Impulses
+from ..value import MassProperties
 from ..value.callers import callers_level
 from ..value.stage import Stage
 
@@ -70,6 +71,49 @@ def note(state: State, what: Any, kind: str) -> None:
     """Tell a run's events that something was set which changes no speeds, or is not to do so by an impulse."""
     if state.impulses is not None:
         state.impulses.found.append(Impulse(state.time, what.name, kind))
+
+
+def take_up(state: State, body: Any, load: MassProperties, velocity: Array | None, turn: Array) -> None:
+    """Let a body carry a load, given in its frame, that moves with *velocity* of its mass center and *turn*, in Ground.
+
+    With M' and J of the whole, and I of the load about the body's origin:  M' (u+ - u-) = J^T I (V_load - V_body-)
+    """
+    own = body.get_body_mass_properties(state)
+    impulses = state.impulses
+    if impulses is None or velocity is None:
+        body.set_body_mass_properties(state, own + load)
+        note(state, body, "attached")
+        return
+    system, matter = state.system, state.system.get_matter_subsystem()
+    before = state.copy()
+    system.prescribe(before)
+    system.realize(before, Stage.VELOCITY)
+    R = body.get_body_rotation(before)
+    inertia = _spatial(load, np.asarray(R))
+    V = np.concatenate([turn, velocity - np.cross(turn, np.asarray(R) @ load.com)])
+    after = before.copy()
+    body.set_body_mass_properties(after, own + load)
+    system.realize(after, Stage.VELOCITY)
+    u = before.u_values[: state.tree.nu].copy()
+    F = np.zeros((state.tree.nb, 2, 3))
+    F[body.index] = (inertia @ (V - np.concatenate(body.get_body_velocity(before)))).reshape(2, 3)
+    push = matter.multiply_by_system_jacobian_transpose(after, F)
+    _set(after, u + matter.multiply_by_m_inv(after, push))
+    system.realize(after, Stage.VELOCITY)
+    fulfil_by_impulses(after, u)
+    system.realize(after, Stage.VELOCITY)
+    taken = inertia @ (V - np.concatenate(body.get_body_velocity(after)))
+    change = system.calc_kinetic_energy(after) - system.calc_kinetic_energy(before)
+    body.set_body_mass_properties(state, own + load)
+    _set(state, after.u_values[: state.tree.nu].copy())
+    impulses.found.append(Impulse(state.time, body.name, "attached", taken, float(change)))
+
+
+def _spatial(m: MassProperties, R: Array) -> Array:
+    """Inertia (6, 6) about the body's origin, in Ground, angular first."""
+    c = m.mass * (R @ m.com)
+    cross = np.array([[0.0, -c[2], c[1]], [c[2], 0.0, -c[0]], [-c[1], c[0], 0.0]])
+    return np.block([[R @ np.asarray(m.inertia) @ R.T, cross], [cross.T, m.mass * np.eye(3)]])
 
 
 def fulfil_by_impulses(state: State, before: Array | None = None) -> Array:
@@ -122,4 +166,4 @@ def _tell_errors(state: State, constraint: Constraint, impulses: Impulses) -> No
         )
 
 
-__all__ = ["fulfil_by_impulses", "latch", "note"]
+__all__ = ["fulfil_by_impulses", "latch", "note", "take_up"]

@@ -7,13 +7,12 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
 from ..algebra.arrays import Array, ArrayLike, Indices
 from ..errors import TopologyError
 from ..state.fields import GROUPED
 from ..tree import constraint_operators as operators
-from ..tree.constraint_fields import grouped
+from ..tree.constraint_fields import grouped, order_of_rows
 from ..tree.prescribed_mobilities import SOLVED
 from ..value.checks import name_among, numbers
 from .matter_dynamics import TreeDynamics
@@ -21,17 +20,6 @@ from .matter_dynamics import TreeDynamics
 if TYPE_CHECKING:
     from ..constraint.base import Constraint
     from ..state.state import State
-    from ..tree.tree import Tree
-
-
-def order_of_rows(tree: Tree, enabled: npt.NDArray[Any]) -> Indices:
-    """The kernels' rows of enabled constraints in the order of multipliers: of positions, velocities, accelerations."""
-    fields, rows = tree.fields, []
-    start = fields["first_row"].copy()
-    for counts in (fields["num_p"], fields["num_v"], fields["num_a"]):
-        rows += [np.arange(first, first + n) for first, n, on in zip(start, counts, enabled, strict=True) if on]
-        start = start + counts
-    return np.concatenate(rows) if rows else np.zeros(0, np.int64)
 
 
 class Constrained(TreeDynamics):

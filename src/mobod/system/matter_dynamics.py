@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..algebra.arrays import Array, ArrayLike
+from ..derivative import regressor
 from ..tree import (
     forward_dynamics,
     gravity_forces,
-    inertial_regressor,
     inverse_dynamics,
     mobilizer_motion,
 )
@@ -224,7 +224,7 @@ class TreeDynamics(Inertias):
         Y = np.zeros((state.tree.nu, 10 * (state.tree.nb - 1)))
         if Y.size:
             A = self.calc_body_acceleration_from_u_dot(state, given)
-            inertial_regressor.calc_regressor(block, A.reshape(-1, 6), Y)
+            regressor.calc_regressor(block, A.reshape(-1, 6), Y)
         return Y
 
     def mobilizer_velocity(self, state: State, b: int) -> Array:

@@ -7,11 +7,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..algebra.arrays import Array, ArrayLike
-from ..algebra.record import TANGENTS
-from ..state import validity
-from ..tree import realize as _realize
+from ..derivative.coordinates import displacements
+from ..derivative.jvp import jvp, kinematics
 from ..value.checks import numbers
-from . import tangents
 from .matter_bodies import shaped
 from .matter_jacobians import Jacobians
 
@@ -124,31 +122,19 @@ class JacobianDerivatives(Jacobians):
 
 def _fill(state: State, bodies: Any, points: Array, found: Array) -> None:
     """Derivatives ``(tasks, 6, nu, nu)`` of columns (w; v + w x r), r from the origin of their own body to the station."""
-    tree, nu, N = state.tree, state.tree.nu, tangents.displacements(state)
-    address = _realize.advance.address(with_tangents=True)
+    tree, record = state.tree, state.record
     body_of_u = np.repeat(np.arange(tree.nb), tree.num_u)
-    paths = [_path(tree.fields["parent"], b, body_of_u) for b in bodies.tolist()]
-    with tangents.record_at(state) as record:
-        record.u.tangents[:] = 0.0
-        for first in range(0, nu, TANGENTS):
-            columns = slice(first, min(first + TANGENTS, nu))
-            count = columns.stop - first
-            record.q.tangents[:] = 0.0
-            record.q.tangents[: tree.nq, 0, :count] = N[:, columns]
-            _realize.realize(record, address, 0, validity.KINEMATICS)
-            H, p = record.H.values, record.p_GB.values
-            dH, dp = record.H.tangents[:, :, :count], record.p_GB.tangents[:, :, :count]
-            for task, (b, point, path) in enumerate(zip(bodies.tolist(), points, paths, strict=True)):
-                if not len(path):
-                    continue
-                R, dR = record.R_GB.values[b].reshape(3, 3), record.R_GB.tangents[b].reshape(3, 3, TANGENTS)[..., :count]
-                own = body_of_u[path]
-                r = R @ point + p[b] - p[own]
-                dr = np.einsum("ijk,j->ik", dR, point) + dp[b] - dp[own]
-                w, dw = H[path, :3], dH[path, :3]
-                found[task][:3, path, columns] = dw.transpose(1, 0, 2)
-                turned = np.cross(dw, r[:, :, None], axis=1) + np.cross(w[:, :, None], dr, axis=1)
-                found[task][3:, path, columns] = (dH[path, 3:] + turned).transpose(1, 0, 2)
+    changes = jvp(state, {"q": displacements(state)}, kinematics, {"H": tree.nu, "R_GB": tree.nb, "p_GB": tree.nb})
+    dH, dp, dR = changes["H"], changes["p_GB"], changes["R_GB"].reshape(tree.nb, 3, 3, -1)
+    H, p, R = record.H, record.p_GB, record.R_GB.reshape(tree.nb, 3, 3)
+    for task, (b, point) in enumerate(zip(bodies.tolist(), points, strict=True)):
+        path = _path(tree.fields["parent"], b, body_of_u)
+        own = body_of_u[path]
+        r = R[b] @ point + p[b] - p[own]
+        dr = np.einsum("ijk,j->ik", dR[b], point) + dp[b] - dp[own]
+        w, dw = H[path, :3], dH[path, :3]
+        turned = np.cross(dw, r[:, :, None], axis=1) + np.cross(w[:, :, None], dr, axis=1)
+        found[task][:, path] = np.concatenate([dw, dH[path, 3:] + turned], 1).transpose(1, 0, 2)
 
 
 def _path(parent: Any, b: int, body_of_u: Any) -> Any:

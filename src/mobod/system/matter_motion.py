@@ -24,7 +24,7 @@ class Prescribed(Constrained):
     """The part of `SimbodyMatterSubsystem` that deals with known motion."""
 
     latch, fulfil_by_impulses = staticmethod(latching.latch), staticmethod(latching.fulfil_by_impulses)
-    note = staticmethod(latching.note)
+    note, take_up = staticmethod(latching.note), staticmethod(latching.take_up)
 
     def _selected(self, state: State, asked: str, which: int, methods: tuple[Method, ...]) -> npt.NDArray[np.bool_]:
         """A mask of the q (*which* 0), u (1) or udot (2) that have one of *methods*."""

@@ -142,7 +142,7 @@ class MultibodySystem(Differentiable):
             following = [one.next_memory(state) for one in ready]
             record.measure_next[:] = record.measure_memory
             for one, kept in zip(ready, following, strict=True):
-                one.write(record.measure_next, kept)
+                one.write(record, "measure_next", kept)
             return
         for subsystem in self.subsystems:
             for measure in subsystem.acting_measures:

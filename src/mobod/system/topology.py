@@ -12,7 +12,6 @@ from ..force._layout import entries
 from ..force.custom import overrides_hooks
 from ..measure._program import Program
 from ..measure.base import NotCompiled
-from ..measure.memory import Memory
 from ..motion import Custom
 from ..state.fields import OUTSIDE_MATTER, REMEMBERED
 from ..state.resources import subsystem_order
@@ -153,9 +152,8 @@ class HasTopology(HasEvents):
             with contextlib.suppress(NotCompiled):
                 program = self.program_of(tree)
         for one in acting:
-            if isinstance(one, Memory):
-                place = None if program is None else program.memory[id(one)]
-                one.memory_run = None if place is None else slice(place, place + one.memory_size())
+            place = None if program is None else program.memory.get(id(one))
+            one.memory_run = None if place is None else slice(place, place + one.memory_size())
         if program is None:
             return False
         program.give_to(tree)

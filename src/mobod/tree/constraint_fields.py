@@ -185,3 +185,13 @@ def _find(leader: list[int], c: int) -> int:
 def _unite(leader: list[int], a: int, b: int) -> None:
     one, other = sorted((_find(leader, a), _find(leader, b)))
     leader[other] = one
+
+
+def order_of_rows(tree: Any, enabled: Any) -> Indices:
+    """The kernels' rows of enabled constraints in the order of multipliers: of positions, velocities, accelerations."""
+    fields, rows = tree.fields, []
+    start = fields["first_row"].copy()
+    for counts in (fields["num_p"], fields["num_v"], fields["num_a"]):
+        rows += [np.arange(first, first + n) for first, n, on in zip(start, counts, enabled, strict=True) if on]
+        start = start + counts
+    return np.concatenate(rows) if rows else np.zeros(0, np.int64)

@@ -8,7 +8,9 @@ time, the least and the largest effort of each mobility, then what inputs say.
                       past of sensors that are late
     control_work      1 where the law has come to its end; time; efforts; then the inputs, each where its `OUT` says
 
-`gather` fills in the inputs (of a record with tangents, too, for `system.law_derivatives`), the law, which is a routine of its
+What a controller computes with a nominal system of its own is in `tree/nominal.py`.
+
+`gather` fills in the inputs (of a record with tangents, too, for `derivative.laws`), the law, which is a routine of its
 user's, makes efforts of them, and `keep` remembers these. A sample is due at multiples of the sample time, the first at the
 beginning of a run.
 """
@@ -31,7 +33,9 @@ from . import composite_inertia, gravity_forces, jacobian_sweeps
 WIDTH, OUT = 6, 1
 # kinds of inputs
 Q, U, Z, MASS_MATRIX, BIAS, GRAVITY, MEMORY, NUMBERS, JACOBIAN, JACOBIAN_BIAS, POSE, VELOCITY = range(12)
-COORDINATES, WHICH, REFERENCE, SENSE = range(12, 16)
+COORDINATES, WHICH, REFERENCE, SENSE, NOMINAL = range(12, 17)
+#: In `sampler`: the routine that samples, `nominal.prepare`, then where the words of each nominal system begin.
+SAMPLE, PREPARE, FIRST_NOMINAL = range(3)
 # places in a controller's memory, and in `control_work`
 NEXT, TAKEN, MEMBER, EFFORTS = range(4)
 ENDED, TIME, WORK_EFFORTS = range(3)
@@ -202,21 +206,21 @@ def _input(model: Any, i: int, x: int, at: int, j: int) -> None:
     a, b = model.force_integers[j + 2], model.force_integers[j + 3]
     c, d = model.force_integers[j + 4], model.force_integers[j + 5]
     if kind == Q:
-        _copy(model, model.q, 0, out, a)
+        copy_rows(model, model.q, 0, out, a)
     elif kind == U:
-        _copy(model, model.u, 0, out, a)
+        copy_rows(model, model.u, 0, out, a)
     elif kind == Z:
-        _copy(model, model.z, 0, out, a)
+        copy_rows(model, model.z, 0, out, a)
     elif kind == MASS_MATRIX:
-        _mass_matrix(model, out)
+        mass_matrix(model, out)
     elif kind == BIAS:
-        _bias(model, out)
+        bias(model, out)
     elif kind == GRAVITY:
-        _gravity(model, out)
+        gravity(model, out)
     elif kind == MEMORY:
-        _copy(model, model.control_memory, at + b, out, a)
+        copy_rows(model, model.control_memory, at + b, out, a)
     elif kind == NUMBERS:
-        _copy(model, model.force_numbers, x + b, out, a)
+        copy_rows(model, model.force_numbers, x + b, out, a)
     elif kind == COORDINATES:
         _coordinates(model, out, a, i + b)
     elif kind == WHICH:
@@ -227,18 +231,22 @@ def _input(model: Any, i: int, x: int, at: int, j: int) -> None:
         _reference(model, out, a, b)
     elif kind == SENSE:
         _sense(model, out, a, at, b, x + c, d)
+    elif kind == NOMINAL:
+        if model.sampler[SAMPLE] != 0:  # records with tangents have none
+            call_routine(model.sampler[PREPARE], model, model.sampler[FIRST_NOMINAL + a], 0)
     else:
-        _of_a_frame(model, kind, out, a, x + b)
+        of_a_frame(model, kind, out, a, model.force_numbers, x + b)
 
 
 @generic
-def _copy(model: Any, field: Any, first: int, out: int, n: int) -> None:
+def copy_rows(model: Any, field: Any, first: int, out: int, n: int) -> None:
+    """N numbers of a field into the scratch."""
     for k in range(n):
         store(model.control_work, out + k, 0, load(field, first + k, 0))
 
 
 @generic
-def _mass_matrix(model: Any, out: int) -> None:
+def mass_matrix(model: Any, out: int) -> None:
     """M row by row: H_i^T phi M_C H_j, and the rotor inertia on the diagonal; see `explicit_mass_matrix`."""
     for k in range(model.nu * model.nu):
         store(model.control_work, out + k, 0, 0.0)
@@ -261,27 +269,27 @@ def _mass_matrix(model: Any, out: int) -> None:
 
 
 @generic
-def _bias(model: Any, out: int) -> None:
+def bias(model: Any, out: int) -> None:
     """J^T F0: what inertia takes at udot = 0, from rates of change of axes and gyroscopic torques."""
     jacobian_sweeps.clear(model.work_F, 1)
     for b in range(1, model.nb):
         torque, force = load_spatial(model.centrifugal, b)
         store_spatial(model.work_F, b, torque, force)
     jacobian_sweeps.inward(model, model.work_F, model.work_u)
-    _copy(model, model.work_u, 0, out, model.nu)
+    copy_rows(model, model.work_u, 0, out, model.nu)
 
 
 @generic
-def _gravity(model: Any, out: int) -> None:
+def gravity(model: Any, out: int) -> None:
     """J^T F of all gravities, as generalized forces that act."""
     gravity_forces.sweep(model, model.work_u)
-    _copy(model, model.work_u, 0, out, model.nu)
+    copy_rows(model, model.work_u, 0, out, model.nu)
 
 
 @generic
-def _of_a_frame(model: Any, kind: int, out: int, b: int, x: int) -> None:
+def of_a_frame(model: Any, kind: int, out: int, b: int, numbers: Any, x: int) -> None:
     """What is asked of a frame fixed on body b, whose origin, the station, is among the numbers at x."""
-    p_S = load(model.force_numbers, x, 0), load(model.force_numbers, x + 1, 0), load(model.force_numbers, x + 2, 0)
+    p_S = load(numbers, x, 0), load(numbers, x + 1, 0), load(numbers, x + 2, 0)
     columns = tuple_of_columns(model, b)
     p = vec3.add(vec3.add(vec3.scale(p_S[0], columns[0]), vec3.scale(p_S[1], columns[1])), vec3.scale(p_S[2], columns[2]))
     if kind == JACOBIAN:

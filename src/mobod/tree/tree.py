@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -21,7 +21,7 @@ from ..mobilizer._reversal import turn_round
 from ..mobilizer._routine import BY_ADDRESS
 from ..state.fields import PARAMETERS, Record
 from ..value.level import Level, Method, all_methods
-from . import constraint_fields, measures, position, realize, sampling
+from . import constraint_fields, measures, nominal, position, realize, sampling
 from .block_elimination import BALL, FREE, GENERAL_BALL, GENERAL_FREE, NONE, ONE_BY_ONE
 from .constraint_paths import as_q, effects_of_block
 from .constraints import constrain, solve_rows, through_coordinates
@@ -31,6 +31,26 @@ if TYPE_CHECKING:
     from ..constraint.base import Constraint
     from ..mobilizer.base import MobilizedBody
     from ..state.state import State
+
+
+class _Fields(NamedTuple):
+    """Fields of a record by one topic: indices, numbers with a column a state, and sizes."""
+
+    integers: dict[str, list[int]] = {}
+    numbers: dict[str, Any] = {}
+    counts: dict[str, int] = {}
+
+
+def _joined(*topics: _Fields) -> _Fields:
+    joined = _Fields({}, {}, {})
+    for topic in topics:
+        for name in _Fields._fields:
+            getattr(joined, name).update(getattr(topic, name))
+    return joined
+
+
+def _column(numbers: Iterable[float]) -> npt.NDArray[np.float64]:
+    return np.array(list(numbers), np.float64).reshape(-1, 1)
 
 
 class Tree:
@@ -59,32 +79,204 @@ class Tree:
     ) -> None:
         self.nb = len(bodies)
         self.use_euler_angles = use_euler_angles
+        self._blank: Record | None = None
+        #: The subsystems that coordinates, speeds and z belong to, in the layout of y; `MultibodySystem` fills it.
+        self.owners: dict[str, dict[int, int]] = {"q": {}, "u": {}, "z": {}}
+        self.addresses: dict[tuple[bool, ...], dict[str, npt.NDArray[np.int64]]] = {}
+        #: What `derivative.analytic` keeps for it.
+        self.sweeps: dict[Any, Any] = {}
+        self._number_coordinates(bodies)
+        functions = self._fields_of_functions(bodies, forces, constraints)  # which numbers them, before parts are packed
+        mobilizers = self._fields_of_mobilizers(bodies)
+        fields = _joined(
+            mobilizers,
+            self._fields_of_bodies(bodies),
+            self._fields_of_order(bodies),
+            functions,
+            self._fields_of_forces(forces),
+            self._fields_of_controllers(forces),
+            self._fields_of_motions(bodies, mobilizers.integers["rotorless"]),
+            self._fields_of_particles(particles),
+        )
+        groups = self._add_constraints(constraints, fields)
+        #: The index and parameter fields.
+        self.fields: dict[str, npt.NDArray[Any]] = {
+            name: np.array(values, dtype=np.int64) for name, values in fields.integers.items()
+        }
+        self.fields |= groups
+        for name, values in fields.numbers.items():
+            self.fields[name] = np.ascontiguousarray(values, dtype=np.float64)
+        self.counts = fields.counts
+        self._begin_without_measures()
+        #: Whether something is remembered from step to step.
+        self.remembers = self.counts["bristle_rows"] > 0
+        #: (nu, nu), made once: with `np.empty` by a name of its own, that halves the cost of a new matrix.
+        self.shape_of_m = self.nu, self.nu
+        #: The number of slots of an outward sweep of columns.
+        self.num_slots = 1 + int(self.fields["slot"].max())
+        #: Zero forces, for kernels that read them.
+        self.no_mobility_forces, self.no_body_forces = np.zeros(self.nu), np.zeros((self.nb, 6))
+        self._set_default_coordinates(bodies)
+
+    def _number_coordinates(self, bodies: Sequence[MobilizedBody]) -> None:
+        """Number the coordinates and speeds, those of a body in a row, bodies in their order."""
         self.num_q: list[int] = []
         self.num_u: list[int] = []
         self.first_q: list[int] = []
         self.first_u: list[int] = []
-        kinds, rates = [], []
-        nq = nu = 0
+        self.nq = self.nu = 0
         for body in bodies:
             facts = body.facts
-            euler = use_euler_angles and facts.has_quaternion
-            self.first_q.append(nq)
-            self.first_u.append(nu)
-            self.num_q.append(facts.num_q - euler)
+            self.first_q.append(self.nq)
+            self.first_u.append(self.nu)
+            self.num_q.append(facts.num_q - self._has_angles(body))
             self.num_u.append(facts.num_u)
-            nq, nu = nq + self.num_q[-1], nu + facts.num_u
+            self.nq, self.nu = self.nq + self.num_q[-1], self.nu + facts.num_u
+        self.q_slices = [slice(first, first + n) for first, n in zip(self.first_q, self.num_q, strict=True)]
+        self.u_slices = [slice(first, first + n) for first, n in zip(self.first_u, self.num_u, strict=True)]
+        #: Bodies whose first four coordinates are a quaternion, in order: the pool.
+        self.quaternions = [b for b, body in enumerate(bodies) if body.facts.has_quaternion and not self.use_euler_angles]
+
+    def _has_angles(self, body: MobilizedBody) -> bool:
+        """Whether a body has Euler angles where it could have a quaternion."""
+        return self.use_euler_angles and body.facts.has_quaternion
+
+    def _fields_of_mobilizers(self, bodies: Sequence[MobilizedBody]) -> _Fields:
+        """Kinds, rates, parameters, columns, and how each mobility is eliminated."""
+        kinds, rates = [], []
+        for body in bodies:
+            facts, euler = body.facts, self._has_angles(body)
             kinds.append(BY_ADDRESS if euler and facts.kinematics is not None else facts.kind)
             if facts.has_matrix_n:
                 rates.append(_rates.MATRIX)
             else:
                 rates.append(_rates.EULER if euler else _rates.QUATERNION if facts.has_quaternion else _rates.SAME)
-        self.nq, self.nu = nq, nu
+        self.kinematics_routines = [(b, body.facts.kinematics) for b, body in enumerate(bodies) if kinds[b] == BY_ADDRESS]
+        matrices = [nq * nu if r == _rates.MATRIX else 0 for r, nq, nu in zip(rates, self.num_q, self.num_u, strict=True)]
+        parameters, choices = [body.pack_parameters() for body in bodies], [body.pack_choices() for body in bodies]
+        # whole vectors, so that each begins where a cache line does
+        pins = [i for i, kind in zip(self.first_q, kinds, strict=True) if kind == pin.KIND]
+        angle_runs = sorted({i // LANES * LANES for i in pins})
+        unit_columns = [_unit_columns(body) for body in bodies]
+        #: The field `elimination` of mobilizers without rotor inertia where no motion is prescribed.
+        self.elimination_if_free = [_elimination(body, columns) for body, columns in zip(bodies, unit_columns, strict=True)]
+        #: Whether some mobilizer has angles about M's origin, whose axes, and with them the mass matrix, can become singular.
+        self.turns = any(e in (GENERAL_BALL, GENERAL_FREE) for e in self.elimination_if_free)
+        rotors = [body.default_rotors for body in bodies]
+        reverse = [body.direction.value for body in bodies]
+        variable = [body.facts.has_hinge_dot for body in bodies]
+        return _Fields(
+            integers={
+                "kind": kinds,
+                "reversed": reverse,
+                "angle_run": angle_runs,
+                "form_of_X_FM": [_form_of_X_FM(kind, num_u) for kind, num_u in zip(kinds, self.num_u, strict=True)],
+                "rates": rates,
+                "kinematics": [0] * self.nb,
+                "reversal": [0] * self.nb,
+                "rare_rates": [0] * self.nb,
+                "has_quaternion": [int(body.facts.has_quaternion and not self.use_euler_angles) for body in bodies],
+                "first_n": _starts(matrices),
+                "turning": [2 if body.facts.is_line else 3 for body in bodies],
+                "first_parameter": _starts([len(run) for run in parameters]),
+                "first_choice": _starts([len(run) for run in choices]),
+                "choices": [i for run in choices for i in run],
+                "first_q": self.first_q,
+                "first_u": self.first_u,
+                "num_q": self.num_q,
+                "num_u": self.num_u,
+                "has_hinge_dot": [int(n > 0 and (v or r)) for n, v, r in zip(self.num_u, variable, reverse, strict=True)],
+                "slides": [int(body.facts.slides_in_every_way) for body in bodies],
+                "unit_column": [place for columns in unit_columns for place in columns],
+                "rotorless": [int(not own.any()) for own in rotors],
+            },
+            numbers={
+                "rotor_inertia": np.concatenate(rotors).reshape(-1, 1),
+                "parameters": _column(x for run in parameters for x in run),
+                "lock_q": np.zeros((self.nq, 1)),
+                "lock_u": np.zeros((self.nu, 1)),
+            },
+            counts={
+                "nq": self.nq,
+                "nu": self.nu,
+                "whole_nq": self.nq,
+                "whole_nu": self.nu,
+                "parameters_size": sum(map(len, parameters)),
+                "choices_size": sum(map(len, choices)),
+                "n_size": sum(matrices),
+                "num_angle_runs": len(angle_runs),
+                "angles_size": angle_runs[-1] + LANES if angle_runs else 0,
+            },
+        )
+
+    def _fields_of_bodies(self, bodies: Sequence[MobilizedBody]) -> _Fields:
+        """Mass properties and frames."""
+        #: Of each body as the tree was built; a `Body` can be changed afterwards, which the tree does not notice.
+        self.mass_properties = [body.body.get_default_rigid_body_mass_properties() for body in bodies]
+        inboard = [body.get_default_inboard_frame() for body in bodies]
+        outboard = [body.get_default_outboard_frame() for body in bodies]
+        return _Fields(
+            # common in robots' files: links whose frame is the joint's, and links without mass
+            integers={
+                "plain_outboard": [int(np.array_equal(np.asarray(X), np.eye(4))) for X in outboard],
+                "massless": [int(m.mass == 0.0) for m in self.mass_properties],
+            },
+            numbers={
+                "R_PF": [np.asarray(X.R).ravel() for X in inboard],
+                "p_PF": [np.asarray(X.p) for X in inboard],
+                "R_BM": [np.asarray(X.R).ravel() for X in outboard],
+                "p_BM": [np.asarray(X.p) for X in outboard],
+                "mass": [[m.mass] for m in self.mass_properties],
+                "com": [np.asarray(m.com) for m in self.mass_properties],
+                "inertia": [_six(np.asarray(m.inertia)) for m in self.mass_properties],
+            },
+            counts={"nb": self.nb, "one": 1, "three": 3},
+        )
+
+    def _fields_of_order(self, bodies: Sequence[MobilizedBody]) -> _Fields:
+        """Which body is on which, and the sweeps that go over them."""
+        parents = [0 if body.parent is None else body.parent.index for body in bodies]
+        has_children, is_last_child = [0] * self.nb, [0] * self.nb
+        for b in range(self.nb - 1, 0, -1):
+            is_last_child[b] = 1 - has_children[parents[b]]
+            has_children[parents[b]] = 1
+        return _Fields(
+            integers={
+                "parent": parents,
+                "is_last_child": is_last_child,
+                "has_children": has_children,
+                **depth_first_fields(parents, self.first_u, self.num_u),
+                "kinematics_sweep": [0],
+                "dynamics_sweep": [0],
+            }
+        )
+
+    def _fields_of_functions(
+        self, bodies: Sequence[MobilizedBody], forces: Sequence[Entry], constraints: Sequence[Constraint]
+    ) -> _Fields:
+        """Functions that forces, mobilizers and constraints use."""
+        number_functions([*bodies, *constraints], sum(len(force.functions) for force in forces))
+        uses = [use for force in forces for use in force.functions]
+        uses += [use for body in bodies for use in body.used_functions]
+        uses += [use for constraint in constraints for use in constraint.used_functions]
+        integers, numbers, self._function_routines, most_arguments = fields_of(uses)
+        return _Fields(
+            integers=integers,
+            numbers={"function_numbers": _column(numbers)},
+            counts={
+                "num_functions": len(uses),
+                "function_places_size": len(integers["function_places"]),
+                "function_integers_size": len(integers["function_integers"]),
+                "function_numbers_size": len(numbers),
+                "arguments_size": most_arguments,
+            },
+        )
+
+    def _fields_of_forces(self, forces: Sequence[Entry]) -> _Fields:
+        """Force elements, in runs of one routine; their z and surfaces of contact."""
         self.nz = sum(len(force.initial_z) for force in forces)
         #: How many q and u the mobilizers have, and how many z the forces.
-        self.sizes = {"q": nq, "u": nu, "z": self.nz}
-        #: The subsystems that these belong to, in the layout of y; `MultibodySystem` fills it.
-        self.owners: dict[str, dict[int, int]] = {"q": {}, "u": {}, "z": {}}
-        self._blank: Record | None = None
+        self.sizes = {"q": self.nq, "u": self.nu, "z": self.nz}
         self.default_z = np.zeros(self.nz)
         for force in forces:
             self.default_z[force.first_z : force.first_z + len(force.initial_z)] = force.initial_z
@@ -93,242 +285,158 @@ class Tree:
         runs = runs_of(forces)
         of_surfaces, self._contact_routines, surface_counts = fields_of_surfaces(forces)
         self._force_routines = [(r, forces[first].routine) for r, (first, _) in enumerate(runs)]
-        kept_runs = sum(forces[first].reads_positions_only for first, _ in runs)
-        self.q_slices = [slice(first, first + n) for first, n in zip(self.first_q, self.num_q, strict=True)]
-        self.u_slices = [slice(first, first + n) for first, n in zip(self.first_u, self.num_u, strict=True)]
-        self.num_particles = len(particles[0])
-        parents = [0 if body.parent is None else body.parent.index for body in bodies]
-        reverse = [body.direction.value for body in bodies]
-        variable = [body.facts.has_hinge_dot for body in bodies]
-        has_children, is_last_child = [0] * self.nb, [0] * self.nb
-        for b in range(self.nb - 1, 0, -1):
-            is_last_child[b] = 1 - has_children[parents[b]]
-            has_children[parents[b]] = 1
-        #: Bodies whose first four coordinates are a quaternion, in order: the pool.
-        self.quaternions = [b for b, body in enumerate(bodies) if body.facts.has_quaternion and not use_euler_angles]
-        matrices = [nq * nu if r == _rates.MATRIX else 0 for r, nq, nu in zip(rates, self.num_q, self.num_u, strict=True)]
-        number_functions([*bodies, *constraints], sum(len(force.functions) for force in forces))
-        uses = [use for force in forces for use in force.functions]
-        uses += [use for body in bodies for use in body.used_functions]
-        uses += [use for constraint in constraints for use in constraint.used_functions]
-        of_functions, function_numbers, self._function_routines, most_arguments = fields_of(uses)
-        parameters, choices = [body.pack_parameters() for body in bodies], [body.pack_choices() for body in bodies]
-        self.kinematics_routines = [(b, body.facts.kinematics) for b, body in enumerate(bodies) if kinds[b] == BY_ADDRESS]
-        self.addresses: dict[tuple[bool, ...], dict[str, npt.NDArray[np.int64]]] = {}
+        #: How many runs of forces there are before the one in Python, and whether there is that: it is given states.
+        self.compiled_runs = sum(not isinstance(one, Callback) for _, one in self._force_routines)
+        self.calls_with_states = self.compiled_runs < len(runs)
+        constants = of_surfaces.pop("contact_constants")
+        integers = [i for force in forces for i in force.integers]
+        numbers = [x for force in forces for x in force.numbers]
+        return _Fields(
+            integers={
+                "force_kind": [force.kind for force in forces],
+                "force_enabled": [int(force.enabled) for force in forces],
+                "force_first_integer": _starts([len(force.integers) for force in forces]),
+                "force_first_number": _starts([len(force.numbers) for force in forces]),
+                "force_first_z": [force.first_z for force in forces],
+                "force_integers": integers,
+                **of_surfaces,
+                "run_first": [first for first, _ in runs],
+                "run_end": [end for _, end in runs],
+                "run_routine": [0] * len(runs),
+                "all_runs": [0],
+            },
+            numbers={"force_numbers": _column(numbers), "contact_constants": np.reshape(constants, (-1, 1))},
+            counts={
+                "nz": self.nz,
+                "forces_nz": self.nz,
+                "nf": len(forces),
+                "ng": sum(force.kind == gravity.KIND for force in forces),
+                "nr": len(runs),
+                "kept_runs": sum(forces[first].reads_positions_only for first, _ in runs),
+                "force_integers_size": len(integers),
+                "force_numbers_size": len(numbers),
+                **surface_counts,
+            },
+        )
 
-        motions = [body.driver for body in bodies]
-        self.motion_routines = [(b, m.routine) for b, m in enumerate(motions) if m is not None and m.routine is not None]
-        motion_numbers = [() if m is None else m.pack_numbers() for m in motions]
-
-        # whole vectors, so that each begins where a cache line does
-        pins = [i for i, kind in zip(self.first_q, kinds, strict=True) if kind == pin.KIND]
-        angle_runs = sorted({i // LANES * LANES for i in pins})
-
-        unit_columns = [_unit_columns(body) for body in bodies]
-        #: The field `elimination` of mobilizers without rotor inertia where no motion is prescribed.
-        self.elimination_if_free = [_elimination(body, columns) for body, columns in zip(bodies, unit_columns, strict=True)]
-        #: Whether some mobilizer has angles about M's origin, whose axes, and with them the mass matrix, can become singular.
-        self.turns = any(e in (GENERAL_BALL, GENERAL_FREE) for e in self.elimination_if_free)
-        #: Whether a default state has locks.
-        self.has_default_locks = any(body.default_lock_level >= 0 for body in bodies)
+    def _fields_of_controllers(self, forces: Sequence[Entry]) -> _Fields:
+        """Laws of feedback, sampled or not, and what they remember."""
         #: What controllers remember in a default state.
         self.default_memory = [x for force in forces for x in force.memory]
         controllers = [e for e, force in enumerate(forces) if force.work]
         self._laws = [(c, law) for c, e in enumerate(controllers) if (law := forces[e].law) is not None]
+        self._nominals = [force.nominal for force in forces if force.nominal is not None]
         #: Whether kernels call functions or laws in Python.
         self.calls_python = any(isinstance(one, Callback) for _, one in [*self._function_routines, *self._laws])
-        #: How many runs of forces there are before the one in Python, and whether there is that: it is given states.
-        self.compiled_runs = sum(not isinstance(one, Callback) for _, one in self._force_routines)
-        self.calls_with_states = self.compiled_runs < len(runs)
-        integers: dict[str, list[int]] = {
-            "parent": parents,
-            "kind": kinds,
-            "reversed": reverse,
-            "angle_run": angle_runs,
-            "form_of_X_FM": [_form_of_X_FM(kind, num_u) for kind, num_u in zip(kinds, self.num_u, strict=True)],
-            "rates": rates,
-            "kinematics": [0] * self.nb,
-            "reversal": [0] * self.nb,
-            "rare_rates": [0] * self.nb,
-            "has_quaternion": [int(body.facts.has_quaternion and not use_euler_angles) for body in bodies],
-            "first_n": _starts(matrices),
-            "turning": [2 if body.facts.is_line else 3 for body in bodies],
-            "first_parameter": _starts([len(run) for run in parameters]),
-            "first_choice": _starts([len(run) for run in choices]),
-            "choices": [i for run in choices for i in run],
-            "first_q": self.first_q,
-            "first_u": self.first_u,
-            "num_q": self.num_q,
-            "num_u": self.num_u,
-            "has_hinge_dot": [int(n > 0 and (v or r)) for n, v, r in zip(self.num_u, variable, reverse, strict=True)],
-            "slides": [int(body.facts.slides_in_every_way) for body in bodies],
-            "unit_column": [place for columns in unit_columns for place in columns],
-            "elimination": [],
-            "prescribed": [],
-            "is_last_child": is_last_child,
-            "has_children": has_children,
-            **depth_first_fields(parents, self.first_u, self.num_u),
-            "force_kind": [force.kind for force in forces],
-            "force_enabled": [int(force.enabled) for force in forces],
-            "force_first_integer": _starts([len(force.integers) for force in forces]),
-            "force_first_number": _starts([len(force.numbers) for force in forces]),
-            "force_first_z": [force.first_z for force in forces],
-            "force_integers": [i for force in forces for i in force.integers],
-            **of_functions,
-            **of_surfaces,
-            "run_first": [first for first, _ in runs],
-            "run_end": [end for _, end in runs],
-            "run_routine": [0] * len(runs),
-            "all_runs": [0],
-            "sampler": [0],
-            "controller": [0] * len(controllers),
-            "controller_element": controllers,
-            "lock_level": [body.default_lock_level + 1 for body in bodies],
-            "prescribed_level": [],
-            "motion_enabled": [int(m is not None and not m.disabled_by_default) for m in motions],
-            "moved": [b for b, _ in self.motion_routines],
-            "motion": [0] * self.nb,
-            "first_motion_number": _starts([len(run) for run in motion_numbers]),
-        }
-        rotors = [body.default_rotors for body in bodies]
-        integers["rotorless"] = [int(not own.any()) for own in rotors]
-        for b, body in enumerate(bodies):
-            lock, on = integers["lock_level"][b], bool(integers["motion_enabled"][b])
-            for name, value in self.how_prescribed(body, lock, on, bool(integers["rotorless"][b]), None).items():
-                integers[name].append(value)
-        #: Of each body as the tree was built; a `Body` can be changed afterwards, which the tree does not notice.
-        self.mass_properties = [body.body.get_default_rigid_body_mass_properties() for body in bodies]
-        inboard = [body.get_default_inboard_frame() for body in bodies]
-        outboard = [body.get_default_outboard_frame() for body in bodies]
-        numbers: dict[str, Any] = {
-            "R_PF": [np.asarray(X.R).ravel() for X in inboard],
-            "p_PF": [np.asarray(X.p) for X in inboard],
-            "R_BM": [np.asarray(X.R).ravel() for X in outboard],
-            "p_BM": [np.asarray(X.p) for X in outboard],
-            "mass": [[m.mass] for m in self.mass_properties],
-            "com": [np.asarray(m.com) for m in self.mass_properties],
-            "inertia": [_six(np.asarray(m.inertia)) for m in self.mass_properties],
-            "rotor_inertia": np.concatenate(rotors).reshape(-1, 1),
-            "parameters": np.array([x for run in parameters for x in run], np.float64).reshape(-1, 1),
-            "force_numbers": np.array([x for force in forces for x in force.numbers], np.float64).reshape(-1, 1),
-            "function_numbers": np.array(function_numbers, np.float64).reshape(-1, 1),
-            "particle_mass": np.array(particles[0], np.float64).reshape(-1, 1),
-            "motion_numbers": np.array([x for run in motion_numbers for x in run], np.float64).reshape(-1, 1),
-            "lock_q": np.zeros((nq, 1)),
-            "lock_u": np.zeros((nu, 1)),
-        }
-        # common in robots' files: links whose frame is the joint's, and links without mass
-        integers["plain_outboard"] = [int(np.array_equal(np.asarray(X), np.eye(4))) for X in outboard]
-        integers["massless"] = [int(m.mass == 0.0) for m in self.mass_properties]
+        return _Fields(
+            integers={
+                "sampler": [0, 0, *[0 for _ in self._nominals]],
+                "controller": [0] * len(controllers),
+                "controller_element": controllers,
+            },
+            counts={
+                "num_controllers": len(controllers),
+                "control_size": len(self.default_memory),
+                "control_work_size": max((force.work for force in forces), default=0),
+            },
+        )
+
+    def _fields_of_motions(self, bodies: Sequence[MobilizedBody], rotorless: Sequence[int]) -> _Fields:
+        """Locks and prescribed motions of a default state."""
+        motions = [body.driver for body in bodies]
+        self.motion_routines = [(b, m.routine) for b, m in enumerate(motions) if m is not None and m.routine is not None]
+        packed = [() if m is None else m.pack_numbers() for m in motions]
+        numbers = _column(x for run in packed for x in run)
+        #: Whether a default state has locks.
+        self.has_default_locks = any(body.default_lock_level >= 0 for body in bodies)
+        locks = [body.default_lock_level + 1 for body in bodies]
+        enabled = [int(m is not None and not m.disabled_by_default) for m in motions]
+        how = [
+            self.how_prescribed(body, lock, bool(on), bool(plain), None)
+            for body, lock, on, plain in zip(bodies, locks, enabled, rotorless, strict=True)
+        ]
+        return _Fields(
+            integers={
+                "lock_level": locks,
+                "motion_enabled": enabled,
+                **{name: [one[name] for one in how] for name in ("elimination", "prescribed", "prescribed_level")},
+                "moved": [b for b, _ in self.motion_routines],
+                "motion": [0] * self.nb,
+                "first_motion_number": _starts([len(run) for run in packed]),
+            },
+            numbers={"motion_numbers": numbers},
+            counts={"nm": len(self.motion_routines), "motion_numbers_size": len(numbers)},
+        )
+
+    def _fields_of_particles(self, particles: Sequence[Any]) -> _Fields:
+        """Free particles, which no body carries."""
+        self.num_particles = len(particles[0])
+        #: Locations and velocities of the particles in a default state, as columns.
+        self.default_particles = [np.array(v, np.float64).ravel() for v in particles[1:]]
+        return _Fields(
+            numbers={"particle_mass": _column(particles[0])},
+            counts={
+                "num_particles": self.num_particles,
+                "particle_size": 3 * self.num_particles,
+                "ny": self.nq + self.nu + self.nz + 6 * self.num_particles,
+            },
+        )
+
+    def _add_constraints(self, constraints: Sequence[Constraint], fields: _Fields) -> dict[str, npt.NDArray[Any]]:
+        """Add the fields of constraints to those of all else; return those that depend on which are enabled."""
         self._constraint_routines = [
             (c, one.routine) for c, one in enumerate(constraints) if one.routine is not None and one.interpreter is None
         ]
         #: Whether position or velocity equations depend on time.
         self.depends_on_time = any(one.depends_on_time for one in constraints)
-        tied, constraint_counts = constraint_fields.topology(constraints, parents, self.num_q, self.num_u)
-        numbers["contact_constants"] = np.reshape(integers.pop("contact_constants"), (-1, 1))
-        numbers["constraint_numbers"] = np.array(tied.pop("constraint_numbers"), np.float64).reshape(-1, 1)
-        integers |= tied
-        groups, sizes = constraint_fields.grouped(integers, [1] * len(constraints), self.nb)
-        if not all(integers["constraint_enabled"]):
-            groups, _ = constraint_fields.grouped(integers, integers["constraint_enabled"], self.nb)
-        constraint_counts |= sizes
-        integers |= {
-            "kinematics_sweep": [0],
-            "dynamics_sweep": [0],
-            "constrain": [0] * 5,
-            "constraint_routine": [0] * len(constraints),
-        }
+        tied, counts = constraint_fields.topology(constraints, fields.integers["parent"], self.num_q, self.num_u)
+        fields.numbers["constraint_numbers"] = _column(tied.pop("constraint_numbers"))
+        fields.integers.update(tied)
+        groups, sizes = constraint_fields.grouped(fields.integers, [1] * len(constraints), self.nb)
+        if not all(fields.integers["constraint_enabled"]):
+            groups, _ = constraint_fields.grouped(fields.integers, fields.integers["constraint_enabled"], self.nb)
+        fields.counts.update(counts | sizes | {"constraint_routines": 5})
+        fields.integers.update({"constrain": [0] * 5, "constraint_routine": [0] * len(constraints)})
         for name, of_what in (
             ("position_weight", "num_rows"),
             ("velocity_weight", "num_rows"),
             ("speed_weight", "constrained_nu"),
         ):
-            numbers[name] = np.ones((constraint_counts[of_what], 1))
-        #: The index and parameter fields.
-        self.fields: dict[str, npt.NDArray[Any]] = {name: np.array(values, dtype=np.int64) for name, values in integers.items()}
-        self.fields |= groups
-        for name, values in numbers.items():
-            self.fields[name] = np.ascontiguousarray(values, dtype=np.float64)
-        self.counts = {
-            "nb": self.nb,
-            "nq": nq,
-            "nu": nu,
-            "whole_nq": nq,
-            "whole_nu": nu,
-            "nz": self.nz,
-            "ny": nq + nu + self.nz + 6 * self.num_particles,
-            "nf": len(forces),
-            "ng": sum(force.kind == gravity.KIND for force in forces),
-            "nr": len(runs),
-            "kept_runs": kept_runs,
-            "forces_nz": self.nz,
-            "nm": len(self.motion_routines),
-            "one": 1,
-            "three": 3,
-            "constraint_routines": 5,
-            "parameters_size": len(self.fields["parameters"]),
-            "choices_size": len(integers["choices"]),
-            "n_size": sum(matrices),
-            "num_angle_runs": len(angle_runs),
-            "angles_size": angle_runs[-1] + LANES if angle_runs else 0,
-            "force_integers_size": len(integers["force_integers"]),
-            "force_numbers_size": len(self.fields["force_numbers"]),
-            "num_functions": len(uses),
-            "function_places_size": len(of_functions["function_places"]),
-            "function_integers_size": len(of_functions["function_integers"]),
-            "function_numbers_size": len(function_numbers),
-            "arguments_size": most_arguments,
-            "num_controllers": len(controllers),
-            "control_size": len(self.default_memory),
-            "control_work_size": max((force.work for force in forces), default=0),
-            "witness_integers_size": 0,
-            "witness_numbers_size": 0,
-            "num_particles": self.num_particles,
-            "particle_size": 3 * self.num_particles,
-            "motion_numbers_size": len(self.fields["motion_numbers"]),
-            **constraint_counts,
-            **surface_counts,
-        }
-        #: Operations of measures; `take_measures` fills them in.
+            fields.numbers[name] = np.ones((fields.counts[of_what], 1))
+        return groups
+
+    def _begin_without_measures(self) -> None:
+        """The operations of measures and witnesses; `take_measures` fills in the former, a run the latter."""
         self.fields |= {
             "measures": np.zeros(1, np.int64),
             "measure_runs": np.zeros(3, np.int64),
             "measure_calls": np.zeros(0, np.int64),
             "measure_code": np.zeros(0, np.int64),
+            "measure_rings": np.zeros(0, np.int64),
             "measure_numbers": np.zeros((0, 1)),
             "witness_integers": np.zeros(0, np.int64),
             "witness_numbers": np.zeros((0, 1)),
         }
-        of_measures = ("code", "numbers", "values", "memory", "calls")
+        of_measures = ("code", "numbers", "values", "memory", "history", "rings", "calls")
         self.counts |= dict.fromkeys((f"measure_{what}_size" for what in of_measures), 0)
+        self.counts |= {"witness_integers_size": 0, "witness_numbers_size": 0}
         self.has_measures = False
         #: Which routines of measures records with tangents have, if others than those of rates.
         self.measures_with_tangents: frozenset[int] | None = None
-        #: Whether something is remembered from step to step.
-        self.remembers = self.counts["bristle_rows"] > 0
         self._measure_routines: list[tuple[int, Any]] = []
         self._num_rate_routines = 0
-        #: (nu, nu), made once: with `np.empty` by a name of its own, that halves the cost of a new matrix.
-        self.shape_of_m = nu, nu
-        #: What `system.falling` keeps for it.
-        self.sweeps: dict[Any, Any] = {}
-        #: The number of slots of an outward sweep of columns.
-        self.num_slots = 1 + int(self.fields["slot"].max())
-        #: Zero forces, for kernels that read them.
-        self.no_mobility_forces, self.no_body_forces = np.zeros(nu), np.zeros((self.nb, 6))
-        #: Locations and velocities of the particles in a default state, as columns.
-        self.default_particles = [np.array(v, np.float64).ravel() for v in particles[1:]]
-        self.default_q = np.zeros(nq)
+
+    def _set_default_coordinates(self, bodies: Sequence[MobilizedBody]) -> None:
+        """Coordinates of a default state, where locks hold them, and columns that are the same in all states."""
+        self.default_q = np.zeros(self.nq)
         self.constant_columns: list[tuple[int, str, Any]] = []  # (body, field, columns) of the kinds that never change them
-        for b, body in enumerate(bodies):
-            self.default_q[self.first_q[b] : self.first_q[b] + self.num_q[b]] = body.packed_default_q(use_euler_angles)
-            if integers["lock_level"][b]:
-                part = slice(self.first_q[b], self.first_q[b] + self.num_q[b])
+        for b, (body, part) in enumerate(zip(bodies, self.q_slices, strict=True)):
+            self.default_q[part] = body.packed_default_q(self.use_euler_angles)
+            if self.fields["lock_level"][b]:
                 self.fields["lock_q"][part, 0] = self.default_q[part]
             if body.facts.constant_hinge and body.facts.num_u:
                 columns = body.facts.hinge(tuple(body.default_q.tolist()))
-                self.constant_columns.append((b, "H_MF" if reverse[b] else "H_FM", columns))
+                self.constant_columns.append((b, "H_MF" if body.direction.value else "H_FM", columns))
 
     def how_prescribed(self, body: Any, lock: int, motion_is_on: bool, rotorless: bool, state: State | None) -> dict[str, int]:
         """The fields `elimination`, `prescribed` and `prescribed_level` of a body, by its lock, its motion and its rotors.
@@ -358,6 +466,8 @@ class Tree:
         runs: Sequence[int],
         values_size: int,
         memory_size: int,
+        rings: Sequence[int],
+        history_size: int,
         routines: Sequence[Any],
         num_rate_routines: int,
     ) -> None:
@@ -367,6 +477,7 @@ class Tree:
         self.fields["measure_code"] = np.array(code, np.int64)
         self.fields["measure_numbers"] = np.array(numbers, np.float64).reshape(-1, 1)
         self.fields["measure_runs"] = np.array(runs, np.int64)
+        self.fields["measure_rings"] = np.array(rings, np.int64)
         self.fields["measure_calls"] = np.zeros(len(routines), np.int64)
         self._measure_routines, self._num_rate_routines = list(enumerate(routines)), num_rate_routines
         self.counts |= {
@@ -374,6 +485,8 @@ class Tree:
             "measure_numbers_size": len(numbers),
             "measure_values_size": values_size,
             "measure_memory_size": memory_size,
+            "measure_history_size": history_size,
+            "measure_rings_size": len(rings),
             "measure_calls_size": len(routines),
         }
         self.remembers = self.remembers or memory_size > 0
@@ -439,6 +552,10 @@ class Tree:
                 found[name] = np.zeros(len(self.fields[name]), np.int64)
                 for i, routine in of_field:
                     found[name][i] = routine.address(*scalar)
+            if self._nominals and not any(scalar) and self._laws:
+                words, *kept = nominal.words_of(self, self._nominals)
+                words[sampling.SAMPLE], found["sampler"] = found["sampler"][0], words
+                self._kept_for_nominals = kept
             self.addresses[scalar] = found
         return self.addresses[scalar]
 

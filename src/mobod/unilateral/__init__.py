@@ -4,6 +4,7 @@ Users find the kinds in `mobod.contact`.
 """
 
 from .base import UnilateralContact
+from .cam_follower import CamFollower
 from .edge_edge import EdgeEdge
 from .hard_stop_lower import HardStopLower
 from .hard_stop_upper import HardStopUpper
@@ -16,6 +17,7 @@ from .state_limited_friction import StateLimitedFriction
 from .surfaces import rigid
 
 __all__ = [
+    "CamFollower",
     "EdgeEdge",
     "HardStopLower",
     "HardStopUpper",

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ..constraint import ConstantCoordinate
+from ..mobilizer.base import MobilizedBody
 from ..state.of_each import of_each, rows_of
 from ..value import checks
 from .base import UnilateralContact
 
 if TYPE_CHECKING:
-    from ..mobilizer.base import MobilizedBody
     from ..state.state import State
 
 
@@ -24,6 +24,7 @@ class HardStop(UnilateralContact):
         self, mobod: MobilizedBody, which_q: int, value: float, restitution: float = 0.0, *, name: str | None = None
     ) -> None:
         checks.between("restitution", restitution, 0.0, 1.0)
+        checks.instance(f"mobod of a {type(self).__name__}", mobod, MobilizedBody, "mobod.mobilizer.Pin(...)")
         matter = mobod.get_matter_subsystem()
         own = matter.name_of_contact(type(self).__name__, name)
         held = ConstantCoordinate(mobod, which_q, value, disabled_by_default=True, name=f"{own}: normal")

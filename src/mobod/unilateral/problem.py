@@ -45,6 +45,8 @@ class Rows(NamedTuple):
     compliance, target : (n,) arrays, or None
         Of contacts that give way, v_n + compliance times the impulse is no less than *target*, where that is finite; of others
         0, and NaN, which says that the gap decides.
+    drift : (n, 2) array, or None
+        What J u lacks of the velocities of slip: that of materials which move along their surfaces.
     """
 
     gaps: Array
@@ -56,6 +58,7 @@ class Rows(NamedTuple):
     names: list[str]
     compliance: Array | None = None
     target: Array | None = None
+    drift: Array | None = None
 
     def compliances(self) -> Array:
         """Of each, 0 unless given."""
@@ -64,6 +67,10 @@ class Rows(NamedTuple):
     def targets(self) -> Array:
         """Of each, NaN unless given."""
         return np.full(len(self.gaps), np.nan) if self.target is None else self.target
+
+    def drifts(self) -> Array:
+        """Of each, 0 unless given."""
+        return np.zeros((len(self.gaps), 2)) if self.drift is None else self.drift
 
 
 def constraints_of(state: State, contacts: Sequence[UnilateralContact] | None = None) -> Rows:
@@ -120,15 +127,19 @@ def joined(parts: Sequence[Rows]) -> Rows:
         [name for part in parts for name in part.names],
         np.concatenate([part.compliances() for part in parts]),
         np.concatenate([part.targets() for part in parts]),
+        np.concatenate([part.drifts() for part in parts]),
     )
 
 
-def rows_of_surfaces(stepped: Stepped, state: State, h: float) -> Rows:
-    """The points at which surfaces touch, for a step of size h. Needs VELOCITY."""
-    J, friction, compliance, target, names = stepped.dense_rows(state, h)
-    n = len(friction)
+def rows_of_surfaces(stepped: Stepped, state: State, h: float) -> tuple[Rows, list[tuple[str, Array, float]]]:
+    """The points at which surfaces touch, for a step of size h, and what resists rolling there. Needs VELOCITY."""
+    found = stepped.dense_rows(state, h)
+    n = len(found.friction)
     o = np.zeros(n)
-    return Rows(o, J, 3 * np.arange(n + 1), friction, o, o, names, compliance, target)
+    rows = Rows(
+        o, found.J, 3 * np.arange(n + 1), found.friction, o, o, found.names, found.compliance, found.target, found.drift
+    )
+    return rows, found.resistances
 
 
 class Bilateral(NamedTuple):
@@ -249,7 +260,7 @@ class Problem:
         frictions: Sequence[tuple[str, Array, float]] = (),
         Minv: Array | None = None,
     ) -> None:
-        self.rows, self.bilateral = rows, bilateral_of(state)
+        self.rows, self.bilateral, self.num_frictions = rows, bilateral_of(state), len(frictions)
         G = self.bilateral.G
         self.J = np.concatenate([rows.J, G, *(own for _, own, _ in frictions)])
         n, contact_rows, bilateral_rows = len(rows.gaps), len(rows.J), len(G)
@@ -278,8 +289,11 @@ class Problem:
         return self.starts[: self.num_contacts]
 
     def offsets(self) -> Array:
-        """What velocities of rows have beside J u: of bilateral constraints that depend on time."""
+        """What velocities of rows have beside J u: of bilateral constraints that depend on time, and of moving surfaces."""
         offset = np.zeros(len(self.J))
+        drifts, starts = self.rows.drifts(), self.rows.starts
+        for k in np.flatnonzero(drifts.any(axis=1)):
+            offset[starts[k] + 1 : starts[k] + 3] = drifts[k]
         offset[self.contact_rows : self.contact_rows + len(self.bilateral.offset)] = self.bilateral.offset
         return offset
 

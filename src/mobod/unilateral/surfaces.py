@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..contact.shape import BRICK, CAPSULE, CONVEX_HULL, HALF_SPACE, SPHERE
-from ..force.contact.element import check_pair
+from ..force.contact.element import check_pair, has_resistance
 from ..force.contact.fields import Placed
 from ..force.contact.may_touch import MayTouch, parents_of, placed_surfaces
 from ..force.contact.subsystem import CompliantContactSubsystem
@@ -54,7 +54,8 @@ def rigid(
     -------
     list of UnilateralContact
         In the order of the surfaces. A contact is named after its surfaces, and its corner or end where there are several.
-        Pairs of other shapes have none: `TimeStepping` finds what touches of them, and other integrators refuse the system.
+        Pairs of other shapes, or that resist rolling or spinning, or of which one has a velocity, have none: `TimeStepping`
+        finds what touches of them, and other integrators refuse the system.
 
     Raises
     ------
@@ -81,6 +82,8 @@ def rigid(
     """
     e = checks.between("restitution", restitution, 0.0, 1.0)
     speed = checks.not_negative("capture_speed", capture_speed)
+    if not hasattr(system, "get_matter_subsystem"):
+        raise TypeError(f"rigid contacts are made in a mobod.MultibodySystem, not in {system!r}")
     matter = system.get_matter_subsystem()
     may_touch = MayTouch(parents_of(matter.body_list))
     for forces in system.force_subsystems:
@@ -114,7 +117,8 @@ def in_order(a: Placed, b: Placed) -> tuple[Placed, Placed]:
 
 def _has_kind(a: Placed, b: Placed) -> bool:
     first, second = a.surface.geometry.KIND, b.surface.geometry.KIND
-    return (first, second) == (SPHERE, SPHERE) or (first == HALF_SPACE and second in (SPHERE, CAPSULE, BRICK, CONVEX_HULL))
+    shapes = (first, second) == (SPHERE, SPHERE) or (first == HALF_SPACE and second in (SPHERE, CAPSULE, BRICK, CONVEX_HULL))
+    return shapes and not has_resistance(a) and not has_resistance(b)
 
 
 def _contacts(bodies: Any, a: Placed, b: Placed, restitution: float) -> list[UnilateralContact]:

@@ -18,7 +18,7 @@ import numpy as np
 from ..algebra.arrays import Array
 from ..value.checks import check_extension
 from ..value.files import as_path, written
-from .replay import Replay, make_replay
+from .replay import DETAIL, Replay, make_replay
 from .together import find_grid, put_together
 
 if TYPE_CHECKING:
@@ -44,16 +44,29 @@ def save_html(
     """Write a replay of one motion or several; see `Trajectory.save_html`."""
     file = as_path("path", path)
     check_extension(file, FORMATS)
-    detail = 1.5 if len(trajectories) < _MANY else 0.7
+    replay = make_replay_of(trajectories, beside=beside, spacing=spacing, fps=fps, contact_forces=contact_forces)
+    page = make_page(replay, title or file.stem)
+    with written(file) as new:
+        Path(new).write_text(page, encoding="utf-8")
+    return file
+
+
+def make_replay_of(
+    trajectories: Sequence[Trajectory],
+    *,
+    beside: bool = False,
+    spacing: float | None = None,
+    fps: float | None = None,
+    contact_forces: bool | float = False,
+) -> Replay:
+    """Take one motion, or several at the times of the first."""
+    detail = DETAIL if len(trajectories) < _MANY else 0.7
     replay = make_replay(trajectories[0], fps=fps, contact_forces=contact_forces, detail=detail)
     if len(trajectories) > 1:
         others = [make_replay(one, times=replay.times, detail=detail) for one in trajectories[1:]]
         places = _choose_places(replay, len(trajectories), beside, spacing)
         replay = put_together([replay, *others], places, are_ghosts=not beside and spacing is None)
-    page = make_page(replay, title or file.stem)
-    with written(file) as new:
-        Path(new).write_text(page, encoding="utf-8")
-    return file
+    return replay
 
 
 def _choose_places(replay: Replay, count: int, beside: bool, spacing: float | None) -> Array:

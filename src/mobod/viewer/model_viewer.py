@@ -22,6 +22,7 @@ from .body_report import describe_body, describe_constraints
 from .coordinates import Coordinate, list_coordinates
 from .overlays import Overlays, find_wraps
 from .page import Page
+from .parameter_sliders import ParameterSlider, list_parameters
 from .server import add_dark_box, add_floor, look_from_here, set_camera, set_look
 from .simulator import Pull, Simulator, Stepper
 from .track_nodes import TrackNodes
@@ -62,12 +63,13 @@ class Viewer(Page):
         make_stepper: Callable[[MultibodySystem], Stepper],
         title: str = "mobod",
         ranges: Mapping[str, tuple[float, float]] | None = None,
+        parameters: Any = (),
         model: Model | None = None,
         port: int | None = None,
         open_browser: bool = True,
     ) -> None:
         super().__init__(title, port)
-        self._make_stepper = make_stepper
+        self._make_stepper, self._wanted_parameters = make_stepper, parameters
         self._clients_at: dict[int, Array] = {}
         try:
             self._build(system, state, ranges, model)
@@ -130,6 +132,7 @@ class Viewer(Page):
         X_GB = find_body_transforms(system, self._state)
         self._mechanism = Mechanism.of(system, self._state, _DETAIL)
         self._coordinates = list_coordinates(system, self._state, self._mechanism.size, ranges)
+        self._parameters = list_parameters(system, self._state, self._wanted_parameters)
         for one in self._coordinates:
             if kept and one.name in kept and one.is_free:
                 one.write(self._state, kept[one.name])
@@ -165,6 +168,10 @@ class Viewer(Page):
             self._body_text = gui.add_markdown(
                 "Click a body to see what it is. Drag one: at rest the mechanism is posed, while it plays it is pulled."
             )
+        self._parameter_sliders = []
+        if self._parameters:
+            with gui.add_folder("Parameters"):
+                self._parameter_sliders = [self._add_parameter(one) for one in self._parameters]
         with gui.add_folder("Coordinates", expand_by_default=len(self._coordinates) <= 20):
             self._sliders = [self._add_slider(one) for one in self._coordinates[:MOST_SLIDERS]]
             if len(self._coordinates) > MOST_SLIDERS:
@@ -216,6 +223,18 @@ class Viewer(Page):
         def moved(event: Any) -> None:
             if event.client_id is not None:  # by somebody, and not by the page itself
                 self._guarded(self._slide, one, float(event.target.value))
+
+        slider.on_update(moved)
+        return slider
+
+    def _add_parameter(self, one: ParameterSlider) -> Any:
+        slider = self._server.gui.add_slider(
+            one.name, min=one.low, max=one.high, step=one.step, initial_value=one.shown(self._state)
+        )
+
+        def moved(event: Any) -> None:
+            if event.client_id is not None:
+                self._guarded(self._set_parameter, one, float(event.target.value))
 
         slider.on_update(moved)
         return slider
@@ -280,6 +299,12 @@ class Viewer(Page):
         if not one.is_orientation:
             goals = [(QValue(one.mobod, one.which, one.read(state)), _FOLLOWED_GOAL)]
         self._accept(self._pose(state, goals))
+
+    def _set_parameter(self, one: ParameterSlider, value: float) -> None:
+        """Give the model another number; what plays goes on with it."""
+        state = self._state.copy()
+        one.write(state, value)
+        self._accept(self._pose(state))
 
     def _pose(self, state: State, goals: Any = ()) -> State:
         """Let the assembler follow where there are constraints; the state that fulfils them and is nearest to the goals."""
@@ -362,6 +387,10 @@ class Viewer(Page):
         for one, slider in zip(self._coordinates, self._sliders, strict=False):
             value = one.show(self._state)
             if abs(value - slider.value) > 0.5 * one.step:
+                slider.value = value
+        for parameter, slider in zip(self._parameters, self._parameter_sliders, strict=True):
+            value = parameter.shown(self._state)
+            if abs(value - slider.value) > 0.5 * parameter.step:
                 slider.value = value
         speed = self._simulator.speed
         rate = f", {speed:.3g} times real time can be had" if np.isfinite(speed) else ""

@@ -16,6 +16,7 @@ from ..shapes.tracks import calc_tracks
 from ..shapes.view import View, find_view
 from ..value.checks import vector
 from .bodies import Bodies
+from .curves import find_curves
 from .page import Page
 from .replay import choose_times
 from .server import add_dark_box, add_floor, set_camera
@@ -366,17 +367,9 @@ class MotionViewer(Page):
 
 
 def _curve_names(trajectory: Trajectory) -> list[str]:
-    names = [*trajectory.coordinate_names, *(f"speed of {name}" for name in trajectory.speed_names), "energy"]
-    names += [name for name, values in trajectory.quantities.items() if np.ndim(values) == 1 and name not in names]
-    return [name for name in names if np.isfinite(_curve_of(trajectory, name)).all()] or ["energy"]
+    return list(find_curves(trajectory)) or ["energy"]
 
 
 def _curve_of(trajectory: Trajectory, name: str) -> Array:
-    if name in trajectory.coordinate_names:
-        return np.asarray(trajectory.q)[:, trajectory.coordinate_names.index(name)]
-    speed = name.removeprefix("speed of ")
-    if speed in trajectory.speed_names and speed != name:
-        return np.asarray(trajectory.u)[:, trajectory.speed_names.index(speed)]
-    if name in trajectory.quantities:
-        return np.asarray(trajectory.quantities[name])
-    return np.asarray(trajectory.energy) if name == "energy" else np.zeros(len(trajectory))
+    found = find_curves(trajectory)
+    return found[name] if name in found else np.zeros(len(trajectory))

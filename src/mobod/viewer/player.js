@@ -588,6 +588,10 @@ class Player {
     this.drawing.isDark = dark.matches;
     dark.onchange = () => Object.assign(this.drawing, { isDark: dark.matches }) && (this.stale = true);
     (about.curves || []).forEach((name, k) => byId("curve").add(new Option(name, k)));
+    if (about.curve !== undefined) {
+      byId("curve").value = about.curve;
+      byId("graph").hidden = false;
+    }
     Object.assign(byId("time"), { min: about.start, max: about.end });
     for (const one of about.events || []) this.addMark(one);
     byId("forces-label").hidden = !this.motion.arrays.arrows;
@@ -687,7 +691,13 @@ class Player {
       if (far < 4 && event.type === "pointerup") this.pick(event);
     };
     canvas.oncontextmenu = (event) => event.preventDefault();
+    // within another page the wheel scrolls that page, until somebody has taken hold of the mechanism
+    const isAlone = window.self === window.top;
+    let isHeld = isAlone;
+    canvas.addEventListener("pointerdown", () => (isHeld = true));
+    document.documentElement.addEventListener("pointerleave", () => (isHeld = isAlone));
     canvas.addEventListener("wheel", (event) => {
+      if (!isHeld) return;
       event.preventDefault();
       this.camera.zoom(0.0012 * event.deltaY * (event.deltaMode ? 20 : 1));
       this.stale = true;

@@ -18,6 +18,7 @@ from ..shapes.shape_maker import Surface
 from ..shapes.tracks import Track, calc_tracks
 from ..shapes.view import ELEVATION, View, find_center, find_close_view, find_level_planes, find_view
 from ..value.checks import positive
+from .curves import find_curves
 from .rotations import to_quaternions
 
 if TYPE_CHECKING:
@@ -26,12 +27,15 @@ if TYPE_CHECKING:
 FPS = 50.0
 """Poses a second, between which a player interpolates."""
 
+DETAIL = 3.0
+"""Of what is round: with 48 corners or more around it is, on a page as large as a screen."""
+
 MOST = 3000
 """Poses of a motion, unless told."""
 
 _MOST_PARTICLES = 300_000  # locations over all poses: 3.6 MB before they are compressed
 _FOLLOW = 3.0  # a motion this many times as large as what moves is followed
-_CURVES = 60  # of coordinates, at most
+_CURVES, _CURVES_WITH_SPEEDS = 120, 40  # at most; they are a good part of a page
 _RGBA = 255.0
 _MARKS, _LINES = 400, 12  # of events on the time line, and lines that each has, at most
 
@@ -65,7 +69,7 @@ def make_replay(
     *,
     fps: float | None = None,
     contact_forces: bool | float = False,
-    detail: float = 1.5,
+    detail: float = DETAIL,
     times: Array | None = None,
 ) -> Replay:
     """Take a motion at equal distances in time, or at *times*, with all that is needed to show it."""
@@ -74,12 +78,11 @@ def make_replay(
     times = own if times is None else times
     mechanism, X_GB, particles = calc_poses(trajectory, times, detail)
     replay = _describe(mechanism, X_GB, particles, times)
-    energy = np.interp(times, trajectory.time, np.asarray(trajectory.energy))
-    curves = [("energy", energy)] if np.isfinite(energy).all() else []
-    q = np.asarray(trajectory.q)
-    curves += [
-        (name, np.interp(times, trajectory.time, q[:, i])) for i, name in enumerate(trajectory.coordinate_names[:_CURVES])
-    ]
+    known = find_curves(trajectory)
+    speeds = [name for name in known if name.startswith("speed of ")]
+    names = [name for name in known if name not in speeds][:_CURVES]
+    names += speeds[: max(0, _CURVES_WITH_SPEEDS - len(names))]
+    curves = [(name, np.interp(times, trajectory.time, known[name])) for name in names]
     _add_tracks(replay, calc_tracks(trajectory, times))
     replay.about["events"] = find_marks(trajectory, float(times[0]), float(times[-1]))
     replay.about["curves"] = [name for name, _ in curves]

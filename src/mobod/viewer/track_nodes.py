@@ -31,6 +31,7 @@ class TrackNodes:
 
     def __init__(self, server: ViserServer, tracks: Sequence[Track], root: str, size: float) -> None:
         self._hidden: set[str] = set()
+        self._server, self._root, self._size = server, root, size
         self.tracks = list(tracks)
         self.nodes = [self._add(server, one, f"{root}/track{number}", size) for number, one in enumerate(tracks)]
 
@@ -44,11 +45,15 @@ class TrackNodes:
         (self._hidden.discard if yes else self._hidden.add)(name)
 
     def replace(self, tracks: Sequence[Track]) -> None:
-        """Show others of the same names: those of another state."""
-        now: dict[str, list[Track]] = {}
+        """Show others: those of another state, of the same names and colours, or of new ones."""
+        now: dict[tuple[str, Any], list[Track]] = {}
         for one in tracks:
-            now.setdefault(one.name, []).append(one)
-        self.tracks = [now[one.name].pop(0) if now.get(one.name) else _nothing_of(one) for one in self.tracks]
+            now.setdefault((one.name, one.color), []).append(one)
+        here = [now.get((one.name, one.color)) for one in self.tracks]
+        self.tracks = [some.pop(0) if some else _nothing_of(one) for some, one in zip(here, self.tracks, strict=True)]
+        for one in (one for some in now.values() for one in some):  # a muscle of a colour that was not there
+            self.nodes.append(self._add(self._server, one, f"{self._root}/track{len(self.nodes)}", self._size))
+            self.tracks.append(one)
 
     def move(self, X_GB: Array, row: int = 0, part: float = 0.0) -> None:
         """Show them at poses (nb, 4, 4), between a row of theirs and the next."""

@@ -652,7 +652,7 @@ LEFT_OUT = {
         "1 camera, 1 light, 1 texture: left out",
     ),
     "sites": ("", "1 site: frames, not drawn"),
-    "surface velocity": ("", "surface velocity of 1 geom 'g': left out"),
+    "turning surface": ("", "rotation of the surface of 1 geom 'g': left out"),
     "adhesion": ("", "adhesion of 1 geom 'g': left out"),
     "priority": ("", "priority of 1 geom 'g': left out"),
     "pair": ('<contact><pair geom1="g" geom2="floor" friction="3 3 1 1 1"/></contact>', "numbers of 1 pair of geoms: left out"),
@@ -663,10 +663,30 @@ LEFT_OUT = {
 def test_what_only_mujoco_has_is_reported(tmp_path, name):
     more, sentence = LEFT_OUT[name]
     looks = '<camera name="c"/><light name="l"/><site name="s"/><geom name="floor" type="plane" size="1 1 1"/>'
-    geom = '<geom name="g" size=".1" surfacevel="1 0 0" adhesion="3" priority="1"/>'
+    geom = '<geom name="g" size=".1" surfacevel="1 0 0 0 0 2" adhesion="3" priority="1"/>'
     path = file(tmp_path, more + world(looks, body("<freejoint/>", geom)))
     report = mb.load_mjcf(path, collision=True).report
     assert any(sentence in line for line in report), report
+
+
+def test_surfaces_resist_rolling_and_move_as_the_file_has_it(tmp_path):
+    plane = '<geom name="belt" type="plane" size="1 1 1" euler="0 0 90" surfacevel="0.5 0 0"/>'
+    balls = [
+        f'<body name="{n}" pos="{k} 0 .1"><freejoint/>'
+        f'<geom name="{n}" size=".1" condim="{n[-1]}" friction=".6 .003 .002"/></body>'
+        for k, n in enumerate(("of3", "of4", "of6"))
+    ]
+    model = mb.load_mjcf(file(tmp_path, world(plane, *balls)), collision=True)
+    found = {one.name: one.surface for one in model.contacts.surfaces}
+    materials = [found[n].material for n in ("of3", "of4", "of6")]
+    assert [one.spinning_friction for one in materials] == [0.0, 0.003, 0.003]
+    assert [one.rolling_friction for one in materials] == [0.0, 0.0, 0.002]
+    method = mb.integrator.TimeStepping(model.system, fixed_step_size=0.002)
+    run = mb.simulate(model.system, model.system.realize_topology(), 1.0, integrator=method)
+    speeds = run.u[-1].reshape(3, 6)[:, 3:]
+    # 2/7 of the belt's speed, along the geom's x; MuJoCo 4.0 in the same way; and more of it where rolling is resisted
+    assert_allclose(speeds[:2], [[0.0, 1.0 / 7.0, 0.0]] * 2, atol=1e-3)
+    assert_allclose(speeds[2], [0.0, 1.0 / 7.0 + 5.0 / 7.0 * 0.002 * 9.81 / 0.1, 0.0], atol=5e-3)
 
 
 def test_what_a_file_holds_for_its_user_is_data(tmp_path):

@@ -291,12 +291,10 @@ def test_what_nobody_asks_for_is_reported(load):
 def test_controllers_and_missing_meshes_are_reported(load):
     shown = '<attached_geometry><Mesh name="g"><mesh_file>bone.vtp</mesh_file></Mesh><Sphere name="s"><radius>0.1</radius></Sphere></attached_geometry>'
     text = one_pin().replace("</Body>", f"{shown}</Body>")
-    text = text.replace(
-        "</Model>", '<ControllerSet><objects><PrescribedController name="c"/></objects></ControllerSet></Model>'
-    )
+    text = text.replace("</Model>", '<ControllerSet><objects><ToyReflexController name="c"/></objects></ControllerSet></Model>')
     report = load(text).report
     assert mentions(report, "1 mesh file", "bone.vtp")
-    assert mentions(report, "controller 'c' (PrescribedController) is left out")
+    assert mentions(report, "controller 'c' (ToyReflexController) is left out")
 
 
 def test_an_inertia_that_no_body_has_is_kept(load):

@@ -3,6 +3,8 @@
 Rows of *work* are those of `stepping.record`, of eight numbers a variable.
 """
 
+from typing import Any, NamedTuple
+
 from ...stepping import record as rk
 
 # rows of `lanes`, integers of each lane: its state, -1 for none; its next report; then what is counted of the run, as in
@@ -56,3 +58,67 @@ METHOD, TERMINATOR, SINGLE = range(rk.PLAN_SIZE, rk.PLAN_SIZE + 3)
 PLAN_SIZE = SINGLE + rk.PLAN_SIZE
 # what METHOD is
 RUNGE_KUTTA, SEMI_EXPLICIT_EULER, SEMI_EXPLICIT_EULER2, VERLET = range(4)
+
+
+class Crew(NamedTuple):
+    """What a thread takes states through their runs with, beside the record.
+
+    Attributes
+    ----------
+    run : stepping.record.Run
+        Of eight states.
+    lanes, marks, queue
+        See the names of their rows and places.
+    own, own_of_single
+        The lanes' own parameters, and those of the record in which controllers are sampled.
+    watched, seen
+        Witnesses, and what has been seen of them.
+    remembered, kept
+        Where what measures remember begins, and scratch.
+    """
+
+    run: Any
+    lanes: Any
+    marks: Any
+    queue: Any
+    own: Any
+    own_of_single: Any
+    watched: Any
+    seen: Any
+    remembered: Any
+    kept: Any
+
+
+class Data(NamedTuple):
+    """States of an ensemble, a row each, and what becomes of them.
+
+    Attributes
+    ----------
+    time, q, u, z, particles, memory, forces, own_of_each
+        Their variables, mobility forces held and own parameters.
+    end
+        Where each run ends: no step goes beyond, unless there are *times* of reports, of all alike or of each. A run then ends
+        with the last of these, and steps do not depend on them.
+    results, outcome, reached
+        Rows of reports, and how the runs ended.
+    which
+        The states that are run, all of them where it is empty.
+    onward
+        Where there is such, states go on as that says, and wait where it says, too.
+    """
+
+    time: Any
+    q: Any
+    u: Any
+    z: Any
+    particles: Any
+    memory: Any
+    forces: Any
+    own_of_each: Any
+    end: Any
+    times: Any
+    results: Any
+    outcome: Any
+    reached: Any
+    which: Any
+    onward: Any

@@ -18,7 +18,7 @@ from ...stepping.evaluate import evaluate, prescribe, project_lanes
 from ...stepping.interpolation import interpolate
 from ...stepping.limits import COARSEST, SURPRISE, limit_steps
 from ...stepping.method import runge_kutta, semi_explicit_euler, semi_explicit_euler2, verlet
-from ...stepping.record import ACCURACY, FINAL_TIME, PREVIOUS_TIME, TIME, Run, Y
+from ...stepping.record import ACCURACY, FINAL_TIME, PREVIOUS_TIME, TIME, Y
 from ...stepping.rows import set_row, shift
 from ...tree import sampling
 from ..batch_memory import begin_steps, finish_steps
@@ -51,49 +51,250 @@ def attempt(model: Any, run: Any) -> Any:
     return sound
 
 
-# fmt: off
-@compiled
-def run(
-    block: Any, plan: Any, table: Any, settings: Any, weights: Any, work: Any, control: Any, lanes: Any, marks: Any,
-    held: Any, own: Any, queue: Any, watched: Any, seen: Any, remembered: Any, kept: Any, single_block: Any,
-    own_of_single: Any, worker: int, chunks: Any, calls: Any,
-    time: Any, q: Any, u: Any, z: Any, particles: Any, memory: Any, forces: Any, own_of_each: Any, end: Any, times: Any,
-    results: Any, outcome: Any, reached: Any, which: Any, onward: Any,
-) -> int:
-    # fmt: on
-    """Take states through their runs, chunk by chunk, with as many attempts as the queue says: FINISHED or UNFINISHED.
+@generic
+def fill(model: Any, crew: Any, data: Any, chunks: Any, worker: int) -> Any:
+    """Free lanes take the next states, which are FRESH: whether some have, and whether there is a state in any lane."""
+    lanes, marks, queue = crew.lanes, crew.marks, crew.queue
+    any_fresh = any_busy = False
+    for lane in range(8):
+        marks[FRESH, 0, lane] = 0.0
+        if lanes[STATE, lane] < 0 and queue[at.NEXT] == queue[at.STOP]:
+            refill(queue, chunks, worker)
+        if lanes[STATE, lane] < 0 and queue[at.NEXT] < queue[at.STOP]:
+            s = queue[at.NEXT]
+            if data.which.shape[0] > 0:
+                s = data.which[s - queue[at.FIRST_ROW]]
+            take(model, lane, s, crew, data)
+            queue[at.NEXT] += 1
+            marks[FRESH, 0, lane] = 1.0
+            any_fresh = True
+        any_busy = any_busy or lanes[STATE, lane] >= 0
+    return any_fresh, any_busy
 
-    *which* are the states, all of them where it is empty. Where there is *onward*, they go on as that says, and wait where it
-    says, too.
 
-    *end* is where each state's run ends: no step goes beyond, unless there are *times* of reports, of all alike or of each. A
-    run then ends with the last of these, and steps do not depend on them.
-    """
-    call = begin_work(worker, chunks, calls)
-    model = attach(block)
-    this = Run(plan=plan, settings=settings, control=control, work=work, table=table, weights=weights, held=held)
-    fixed, limited = settings[rk.FIXED_STEP] > 0.0, plan[rk.LIMITER] != 0
-    projects = plan[rk.PROJECTOR] != 0 or plan[rk.QUATERNIONS] != 0
-    single = attach(single_block)
-    given = time, q, u, z, particles, forces, own_of_each, end, memory
-    out = results, queue, outcome, reached
-    reports = times.shape[1]
-    for _ in range(queue[at.LIMIT]):
-        # ---- free lanes take the next states
-        any_fresh = any_busy = False
+@generic
+def begin_fresh(model: Any, single: Any, crew: Any, data: Any) -> bool:
+    """The runs of FRESH lanes begin; whether one of them has ended there."""
+    run, lanes, marks = crew.run, crew.lanes, crew.marks
+    plan, settings, control, any_free = run.plan, run.settings, run.control, False
+    for lane in range(8):
+        if marks[FRESH, 0, lane] > 0.0:
+            if model.num_controllers > 0:
+                load_single(model, single, lane, run.work, control, crew.own, crew.own_of_single)
+                sampling.begin_sampling(single)
+                keep_memory(model, single, lane)
+            begun = settings[rk.FIXED_STEP] > 0.0 or control[rk.STEP, 0, lane] > 0.0
+            lanes[at.EVALUATIONS, lane] += 1 if begun else 3 if plan[rk.LIMITER] != 0 else 2
+    begin(model, run, marks, crew.watched, crew.seen, crew.remembered, crew.kept)
+    for lane in range(8):
+        if marks[FRESH, 0, lane] > 0.0:
+            sound = control[SOUND, 0, lane]
+            if sound != 0.0:
+                status = rk.NOT_PROJECTED if sound == 1.0 else rk.NOT_FINITE
+                retire(model, lane, status, False, crew, data)
+                any_free = True
+            elif is_near(model, lane, crew.watched, crew.seen, run.work):
+                retire(model, lane, at.SUSPECT, False, crew, data)
+                any_free = True
+    if plan[TERMINATOR] != 0:
+        set_row(model, run.work, Y, load(control, TIME, 0))
+        terminator(model, plan, control, VALUE)
         for lane in range(8):
-            marks[FRESH, 0, lane] = 0.0
-            if lanes[STATE, lane] < 0 and queue[at.NEXT] == queue[at.STOP]:
-                refill(queue, chunks, worker)
-            if lanes[STATE, lane] < 0 and queue[at.NEXT] < queue[at.STOP]:
-                s = queue[at.NEXT]
-                if which.shape[0] > 0:
-                    s = which[s - queue[at.FIRST_ROW]]
-                take(model, lane, s, settings, control, lanes, work, held, given, own, onward, outcome)
-                queue[at.NEXT] += 1
-                marks[FRESH, 0, lane] = 1.0
-                any_fresh = True
-            any_busy = any_busy or lanes[STATE, lane] >= 0
+            if marks[FRESH, 0, lane] > 0.0:
+                control[at.VALUE_BEFORE, 0, lane] = control[VALUE, 0, lane]
+                if control[VALUE, 0, lane] > 0.0:
+                    control[HALT, 0, lane] = control[TIME, 0, lane]
+    return any_free
+
+
+@generic
+def end_runs(model: Any, crew: Any, data: Any) -> bool:
+    """Make the reports within the last steps, and end the runs that are at their ends; whether some were."""
+    lanes, control, times = crew.lanes, crew.run.control, data.times
+    reports, any_free = times.shape[1], False
+    if reports > 0:
+        while find_due(control, lanes, crew.marks, times):
+            report(model, crew.run, lanes, crew.marks, crew.queue[at.FIRST_ROW], data.results)
+    for lane in range(8):
+        if lanes[STATE, lane] < 0:
+            continue
+        if reports > 0 and lanes[at.REPORT, lane] == reports:
+            control[at.AT, 0, lane] = times[lanes[STATE, lane] if times.shape[0] > 1 else 0, reports - 1]
+            retire(model, lane, rk.REACHED, True, crew, data)
+            any_free = True
+        elif reports == 0 and control[TIME, 0, lane] >= control[END, 0, lane]:
+            retire(model, lane, rk.REACHED, False, crew, data)
+            any_free = True
+        elif data.onward.shape[0] > 0 and control[TIME, 0, lane] >= control[WAIT, 0, lane]:
+            if not control[HALT, 0, lane] <= control[TIME, 0, lane]:
+                retire(model, lane, WAITS, False, crew, data)
+                any_free = True
+    return any_free
+
+
+@generic
+def end_at_halts(model: Any, crew: Any, data: Any) -> bool:
+    """End the runs that a function has ended within the last step; whether there were such."""
+    run, lanes, marks = crew.run, crew.lanes, crew.marks
+    plan, control, any_halt = run.plan, run.control, False
+    for lane in range(8):
+        halts = lanes[STATE, lane] >= 0 and control[HALT, 0, lane] <= control[TIME, 0, lane]
+        marks[DUE, 0, lane] = 1.0 if halts else 0.0
+        control[at.AT, 0, lane] = control[HALT, 0, lane] if halts else control[TIME, 0, lane]
+        any_halt = any_halt or halts
+    if any_halt:
+        interpolate(model, run.work, load(control, PREVIOUS_TIME, 0), load(control, TIME, 0), load(control, at.AT, 0))
+        prescribe(model, plan)
+        if plan[rk.PROJECT_REPORTS] != 0:
+            project_lanes(model, plan, load(marks, DUE, 0), 1.0, run.settings[rk.TOLERANCE])
+        for lane in range(8):
+            if marks[DUE, 0, lane] > 0.0:
+                retire(model, lane, TERMINATED, True, crew, data)
+    return any_halt
+
+
+@generic
+def take_samples(model: Any, single: Any, crew: Any, data: Any) -> bool:
+    """Sample the controllers that are due; whether a run ends by that."""
+    marks, any_free = crew.marks, False
+    if sample(model, single, crew.run, crew.lanes, marks, crew.own, crew.own_of_single):
+        for lane in range(8):
+            if marks[DUE, 0, lane] < 0.0:
+                retire(model, lane, int(1.0 - marks[DUE, 0, lane]), False, crew, data)
+                any_free = True
+    return any_free
+
+
+@generic
+def attempt_steps(model: Any, crew: Any, data: Any) -> None:
+    """An attempt at a step in each lane: NORM is its error, SOUND not 0 where rates were not finite."""
+    run, control = crew.run, crew.run.control
+    settings, reports = run.settings, data.times.shape[1]
+    for lane in range(8):
+        final = settings[FINAL_TIME]
+        if reports == 0:
+            final = min(final, control[END, 0, lane])
+        if data.onward.shape[0] > 0:
+            final = min(final, control[WAIT, 0, lane])
+        if model.num_controllers > 0:
+            final = min(final, control[at.SAMPLE, 0, lane])
+        control[FINAL_TIME, 0, lane] = final
+        propose(run, lane, final)
+        if crew.lanes[STATE, lane] < 0:
+            control[rk.SIZE, 0, lane] = 0.0
+    begin_steps(model)
+    store(control, SOUND, 0, attempt(model, run))
+    if settings[rk.FIXED_STEP] > 0.0:
+        store(control, NORM, 0, zero(load(control, TIME, 0)))
+    else:
+        store(control, NORM, 0, error_norm(model, run.work, run.weights, run.plan[rk.MEAN_NORM]))
+
+
+@generic
+def is_over(crew: Any, data: Any, lane: int) -> bool:
+    """Whether a lane's run ends with the step that is tried, at whose end nobody wants the rates."""
+    plan, control = crew.run.plan, crew.run.control
+    over = control[TIME, 0, lane] + 1.001 * control[rk.SIZE, 0, lane] >= control[END, 0, lane]
+    return over and data.times.shape[1] == 0 and plan[rk.PRESCRIBER] == 0 and plan[rk.LIMITER] == 0
+
+
+@generic
+def fails(crew: Any, lane: int, failure: int) -> None:
+    """A lane's attempt is in vain."""
+    crew.marks[TAKEN, 0, lane] = 0.0
+    crew.lanes[at.FAILURE, lane] = failure
+    crew.run.control[NORM, 0, lane] = 1e300
+
+
+@generic
+def judge(model: Any, crew: Any, data: Any) -> bool:
+    """Mark as TAKEN the lanes whose attempt is a step, with its end projected and realized; whether there are such."""
+    run, lanes, marks = crew.run, crew.lanes, crew.marks
+    control, accuracy = run.control, run.settings[ACCURACY]
+    any_taken = any_going = False
+    for lane in range(8):
+        marks[TAKEN, 0, lane] = 0.0
+        if lanes[STATE, lane] < 0:
+            continue
+        lanes[at.ATTEMPTS, lane] += 1
+        lanes[at.EVALUATIONS, lane] += int(control[rk.EVALUATED, 0, lane])
+        lanes[at.FAILURE, lane] = rk.ERROR_FAILURES
+        if not control[SOUND, 0, lane] == 0.0:
+            fails(crew, lane, rk.REALIZATION_FAILURES)
+        elif control[rk.APART, 0, lane] > 0.0:
+            fails(crew, lane, rk.CONVERGENCE_FAILURES)
+        elif control[NORM, 0, lane] <= accuracy:
+            marks[TAKEN, 0, lane] = 1.0
+            any_taken = True
+            any_going = any_going or not is_over(crew, data, lane)
+    if any_taken:
+        arrive(model, crew, data, any_going)
+    return any_taken
+
+
+@generic
+def arrive(model: Any, crew: Any, data: Any, any_going: bool) -> None:
+    """Project the ends of steps, and realize those where a run goes on; those where that fails are not TAKEN."""
+    run, lanes, marks = crew.run, crew.lanes, crew.marks
+    plan, settings, control = run.plan, run.settings, run.control
+    taken, looks = load(marks, TAKEN, 0), plan[rk.LIMITER] != 0 and plan[rk.ENDS_AT_STAGE] == 0
+    projects = plan[rk.PROJECTOR] != 0 or plan[rk.QUATERNIONS] != 0
+    if projects:
+        store(control, SOUND, 0, project_lanes(model, plan, taken, 1.0, settings[rk.TOLERANCE]))
+        for lane in range(8):
+            if control[SOUND, 0, lane] > 0.0:
+                fails(crew, lane, rk.PROJECTION_FAILURES)
+    if not any_going or not (plan[rk.ENDS_AT_STAGE] == 0 or projects):
+        return
+    store(control, SOUND, 0, evaluate(model, plan, run.held))
+    if looks:
+        h, most = load(control, rk.SIZE, 0), SURPRISE / max(1.0, settings[ACCURACY] / COARSEST)
+        store(control, at.SURPRISE, 0, surprise(model, run.work, run.weights, plan[rk.FORESEEN], h) / most)
+    for lane in range(8):
+        if marks[TAKEN, 0, lane] > 0.0 and not is_over(crew, data, lane):
+            lanes[at.EVALUATIONS, lane] += 1
+            if not control[SOUND, 0, lane] == 0.0:
+                fails(crew, lane, rk.REALIZATION_FAILURES)
+            elif looks:
+                if not control[at.SURPRISE, 0, lane] <= control[NORM, 0, lane]:
+                    control[NORM, 0, lane] = control[at.SURPRISE, 0, lane]
+                if not control[NORM, 0, lane] <= settings[ACCURACY]:
+                    marks[TAKEN, 0, lane] = 0.0
+
+
+@generic
+def settle(model: Any, crew: Any, data: Any) -> None:
+    """Attempts become steps, or are refused."""
+    run, lanes, marks, control = crew.run, crew.lanes, crew.marks, crew.run.control
+    controlled = not run.settings[rk.FIXED_STEP] > 0.0
+    for lane in range(8):
+        if lanes[STATE, lane] < 0:
+            continue
+        if marks[TAKEN, 0, lane] > 0.0:
+            if is_suspect(lane, crew.watched, crew.seen, control[rk.SIZE, 0, lane]):
+                marks[TAKEN, 0, lane] = 0.0
+                lanes[at.ATTEMPTS, lane] -= 1
+                lanes[at.EVALUATIONS, lane] -= int(control[rk.EVALUATED, 0, lane])
+                retire(model, lane, at.SUSPECT, False, crew, data)
+            else:
+                accept(run, lane, control[NORM, 0, lane], controlled)
+                lanes[at.STEPS, lane] += 1
+        else:
+            failure = lanes[at.FAILURE, lane]
+            lanes[failure + at.OF_COUNTS, lane] += 1
+            status = refuse(run, lane, control[NORM, 0, lane], failure)
+            if status != rk.REACHED:
+                retire(model, lane, status, False, crew, data)
+
+
+@compiled
+def run(block: Any, single_block: Any, crew: Any, worker: int, chunks: Any, calls: Any, data: Any) -> int:
+    """Take states through their runs, chunk by chunk, with as many attempts as the queue says: FINISHED or UNFINISHED."""
+    call = begin_work(worker, chunks, calls)
+    model, single = attach(block), attach(single_block)
+    queue, marks = crew.queue, crew.marks
+    for _ in range(queue[at.LIMIT]):
+        any_fresh, any_busy = fill(model, crew, data, chunks, worker)
         if not any_busy:
             finish(chunks, queue[at.ENDED])
             call = next_call(worker, chunks, calls, call)
@@ -101,178 +302,25 @@ def run(
                 return at.FINISHED
             queue[at.NEXT] = queue[at.STOP] = queue[at.ENDED] = 0
             continue
-        any_free = False
-        if any_fresh and model.num_controllers > 0:
-            for lane in range(8):
-                if marks[FRESH, 0, lane] > 0.0:
-                    load_single(model, single, lane, work, control, own, own_of_single)
-                    sampling.begin_sampling(single)
-                    keep_memory(model, single, lane)
-        if any_fresh:
-            for lane in range(8):
-                if marks[FRESH, 0, lane] > 0.0:
-                    begun = fixed or control[rk.STEP, 0, lane] > 0.0
-                    lanes[at.EVALUATIONS, lane] += 1 if begun else 3 if limited else 2
-            begin(model, this, marks, watched, seen, remembered, kept)
-            for lane in range(8):
-                if marks[FRESH, 0, lane] > 0.0:
-                    sound = control[SOUND, 0, lane]
-                    if sound != 0.0:
-                        status = rk.NOT_PROJECTED if sound == 1.0 else rk.NOT_FINITE
-                        retire(model, lane, status, False, control, lanes, work, given, out)
-                        any_free = True
-                    elif is_near(model, lane, watched, seen, work):
-                        retire(model, lane, at.SUSPECT, False, control, lanes, work, given, out)
-                        any_free = True
-            if plan[TERMINATOR] != 0:
-                set_row(model, work, Y, load(control, TIME, 0))
-                terminator(model, plan, control, VALUE)
-                for lane in range(8):
-                    if marks[FRESH, 0, lane] > 0.0:
-                        control[at.VALUE_BEFORE, 0, lane] = control[VALUE, 0, lane]
-                        if control[VALUE, 0, lane] > 0.0:
-                            control[HALT, 0, lane] = control[TIME, 0, lane]
-        # ---- reports within the last steps, and runs that end
-        if reports > 0:
-            while find_due(control, lanes, marks, times):
-                report(model, this, lanes, marks, queue[at.FIRST_ROW], results)
-        if reports > 0:
-            for lane in range(8):
-                if lanes[STATE, lane] >= 0 and lanes[at.REPORT, lane] == reports:
-                    control[at.AT, 0, lane] = times[lanes[STATE, lane] if times.shape[0] > 1 else 0, reports - 1]
-                    retire(model, lane, rk.REACHED, True, control, lanes, work, given, out)
-                    any_free = True
-        else:
-            for lane in range(8):
-                if lanes[STATE, lane] >= 0 and control[TIME, 0, lane] >= control[END, 0, lane]:
-                    retire(model, lane, rk.REACHED, False, control, lanes, work, given, out)
-                    any_free = True
-        if onward.shape[0] > 0:
-            for lane in range(8):
-                if lanes[STATE, lane] >= 0 and control[TIME, 0, lane] >= control[WAIT, 0, lane]:
-                    if not control[HALT, 0, lane] <= control[TIME, 0, lane]:
-                        retire(model, lane, WAITS, False, control, lanes, work, given, out)
-                        any_free = True
-        if plan[TERMINATOR] != 0:
-            any_halt = False
-            for lane in range(8):
-                halts = lanes[STATE, lane] >= 0 and control[HALT, 0, lane] <= control[TIME, 0, lane]
-                marks[DUE, 0, lane] = 1.0 if halts else 0.0
-                control[at.AT, 0, lane] = control[HALT, 0, lane] if halts else control[TIME, 0, lane]
-                any_halt = any_halt or halts
-            if any_halt:
-                interpolate(model, work, load(control, PREVIOUS_TIME, 0), load(control, TIME, 0), load(control, at.AT, 0))
-                prescribe(model, plan)
-                if plan[rk.PROJECT_REPORTS] != 0:
-                    project_lanes(model, plan, load(marks, DUE, 0), 1.0, settings[rk.TOLERANCE])
-                for lane in range(8):
-                    if marks[DUE, 0, lane] > 0.0:
-                        retire(model, lane, TERMINATED, True, control, lanes, work, given, out)
-                        any_free = True
-        if (
-            model.num_controllers > 0
-            and not any_free
-            and sample(model, single, this, lanes, marks, own, own_of_single)
-        ):
-            for lane in range(8):
-                if marks[DUE, 0, lane] < 0.0:
-                    retire(model, lane, int(1.0 - marks[DUE, 0, lane]), False, control, lanes, work, given, out)
-                    any_free = True
+        any_free = any_fresh and begin_fresh(model, single, crew, data)
+        any_free = end_runs(model, crew, data) or any_free
+        if crew.run.plan[TERMINATOR] != 0:
+            any_free = end_at_halts(model, crew, data) or any_free
+        if model.num_controllers > 0 and not any_free:
+            any_free = take_samples(model, single, crew, data)
         if any_free:
             continue
-        # ---- an attempt at a step
-        for lane in range(8):
-            final = settings[FINAL_TIME]
-            if reports == 0:
-                final = min(final, control[END, 0, lane])
-            if onward.shape[0] > 0:
-                final = min(final, control[WAIT, 0, lane])
-            if model.num_controllers > 0:
-                final = min(final, control[at.SAMPLE, 0, lane])
-            control[FINAL_TIME, 0, lane] = final
-            propose(this, lane, final)
-            if lanes[STATE, lane] < 0:
-                control[rk.SIZE, 0, lane] = 0.0
-        begin_steps(model)
-        store(control, SOUND, 0, attempt(model, this))
-        if fixed:
-            store(control, NORM, 0, zero(load(control, TIME, 0)))
-        else:
-            store(control, NORM, 0, error_norm(model, work, weights, plan[rk.MEAN_NORM]))
-        any_taken = any_going = False
-        for lane in range(8):
-            marks[TAKEN, 0, lane] = 0.0
-            if lanes[STATE, lane] < 0:
-                continue
-            lanes[at.ATTEMPTS, lane] += 1
-            lanes[at.EVALUATIONS, lane] += int(control[rk.EVALUATED, 0, lane])
-            lanes[at.FAILURE, lane] = rk.ERROR_FAILURES
-            if not control[SOUND, 0, lane] == 0.0:
-                lanes[at.FAILURE, lane] = rk.REALIZATION_FAILURES
-                control[NORM, 0, lane] = 1e300
-            elif control[rk.APART, 0, lane] > 0.0:
-                lanes[at.FAILURE, lane] = rk.CONVERGENCE_FAILURES
-                control[NORM, 0, lane] = 1e300
-            elif control[NORM, 0, lane] <= settings[ACCURACY]:
-                marks[TAKEN, 0, lane] = 1.0
-                any_taken = True
-                over = control[TIME, 0, lane] + 1.001 * control[rk.SIZE, 0, lane] >= control[END, 0, lane]
-                any_going = any_going or reports > 0 or not over or plan[rk.PRESCRIBER] != 0 or limited
+        attempt_steps(model, crew, data)
+        any_taken = judge(model, crew, data)
         if any_taken:
-            taken = load(marks, TAKEN, 0)
-            if projects:
-                missed = project_lanes(model, plan, taken, 1.0, settings[rk.TOLERANCE])
-                store(control, SOUND, 0, missed)
-                for lane in range(8):
-                    if control[SOUND, 0, lane] > 0.0:
-                        marks[TAKEN, 0, lane] = 0.0
-                        lanes[at.FAILURE, lane] = rk.PROJECTION_FAILURES
-                        control[NORM, 0, lane] = 1e300
-            if any_going and (plan[rk.ENDS_AT_STAGE] == 0 or projects):
-                store(control, SOUND, 0, evaluate(model, plan, held))
-                if limited and plan[rk.ENDS_AT_STAGE] == 0:
-                    h, most = load(control, rk.SIZE, 0), SURPRISE / max(1.0, settings[ACCURACY] / COARSEST)
-                    store(control, at.SURPRISE, 0, surprise(model, work, weights, plan[rk.FORESEEN], h) / most)
-                for lane in range(8):
-                    over = control[TIME, 0, lane] + 1.001 * control[rk.SIZE, 0, lane] >= control[END, 0, lane]
-                    over = over and reports == 0 and plan[rk.PRESCRIBER] == 0  # of these nobody wants the rates
-                    over = over and not limited
-                    if marks[TAKEN, 0, lane] > 0.0 and not over:
-                        lanes[at.EVALUATIONS, lane] += 1
-                        if not control[SOUND, 0, lane] == 0.0:
-                            marks[TAKEN, 0, lane] = 0.0
-                            lanes[at.FAILURE, lane] = rk.REALIZATION_FAILURES
-                            control[NORM, 0, lane] = 1e300
-                        elif limited and plan[rk.ENDS_AT_STAGE] == 0:
-                            if not control[at.SURPRISE, 0, lane] <= control[NORM, 0, lane]:
-                                control[NORM, 0, lane] = control[at.SURPRISE, 0, lane]
-                            if not control[NORM, 0, lane] <= settings[ACCURACY]:
-                                marks[TAKEN, 0, lane] = 0.0
-            finish_steps(model, marks, TAKEN, kept)
-            look(model, watched, seen, load(marks, TAKEN, 0))
-            shift(model, work, load(marks, TAKEN, 0))
-        for lane in range(8):
-            if lanes[STATE, lane] < 0:
-                continue
-            if marks[TAKEN, 0, lane] > 0.0:
-                if is_suspect(lane, watched, seen, control[rk.SIZE, 0, lane]):
-                    marks[TAKEN, 0, lane] = 0.0
-                    lanes[at.ATTEMPTS, lane] -= 1
-                    lanes[at.EVALUATIONS, lane] -= int(control[rk.EVALUATED, 0, lane])
-                    retire(model, lane, at.SUSPECT, False, control, lanes, work, given, out)
-                else:
-                    accept(this, lane, control[NORM, 0, lane], not fixed)
-                    lanes[at.STEPS, lane] += 1
-            else:
-                failure = lanes[at.FAILURE, lane]
-                lanes[failure + at.OF_COUNTS, lane] += 1
-                status = refuse(this, lane, control[NORM, 0, lane], failure)
-                if status != rk.REACHED:
-                    retire(model, lane, status, False, control, lanes, work, given, out)
+            finish_steps(model, marks, TAKEN, crew.kept)
+            look(model, crew.watched, crew.seen, load(marks, TAKEN, 0))
+            shift(model, crew.run.work, load(marks, TAKEN, 0))
+        settle(model, crew, data)
         if any_taken:
-            limit_steps(model, this, load(marks, TAKEN, 0))
-        if plan[TERMINATOR] != 0 and any_taken:
-            terminator(model, plan, control, VALUE)
-            find_halts(model, this, marks)
+            limit_steps(model, crew.run, load(marks, TAKEN, 0))
+            if crew.run.plan[TERMINATOR] != 0:
+                terminator(model, crew.run.plan, crew.run.control, VALUE)
+                find_halts(model, crew.run, marks)
     leave_work(worker, chunks)
     return at.UNFINISHED

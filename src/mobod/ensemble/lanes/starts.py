@@ -29,7 +29,7 @@ def begin(model: Any, run: Any, marks: Any, watched: Any, seen: Any, remembered:
     if plan[PROJECTOR] != 0 or plan[QUATERNIONS] != 0:
         missed = missed + project_lanes(model, plan, fresh, 1.0, settings[TOLERANCE])
     sound = evaluate(model, plan, held)
-    if remembered.shape[0] > 0 and begin_measures(model, remembered, marks, FRESH):
+    if remembered.shape[0] > 0 and begin_measures(model, remembered, marks, FRESH, kept):
         sound = evaluate(model, plan, held)  # on which rates may depend
     finish_steps(model, marks, FRESH, kept)
     sound = where(missed > 0.0, missed, where(sound == 0.0, zero(sound), 2.0 + zero(sound)))

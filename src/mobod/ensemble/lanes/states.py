@@ -55,26 +55,13 @@ def refill(queue: Any, chunks: Any, worker: int) -> None:
 
 
 @generic
-def take(
-    model: Any,
-    lane: int,
-    s: int,
-    settings: Any,
-    control: Any,
-    lanes: Any,
-    work: Any,
-    held: Any,
-    given: Any,
-    own: Any,
-    onward: Any,
-    outcome: Any,
-) -> None:
+def take(model: Any, lane: int, s: int, crew: Any, data: Any) -> None:
     """Let a lane take state *s*; where it goes *onward*, with what was counted and how its steps went."""
-    time, q, u, z, particles, forces, own_of_each, end, memory = given
+    control, work, settings, lanes, onward = crew.run.control, crew.run.work, crew.run.settings, crew.lanes, data.onward
     for row in range(STATE, LANE_ROWS):
         lanes[row, lane] = 0
     lanes[STATE, lane] = s
-    control[TIME, 0, lane] = control[PREVIOUS_TIME, 0, lane] = time[s, 0]
+    control[TIME, 0, lane] = control[PREVIOUS_TIME, 0, lane] = data.time[s, 0]
     control[STEP, 0, lane] = settings[STEP]
     control[rk.LAST_STEP, 0, lane] = 0.0
     control[HALT, 0, lane] = _NEVER
@@ -84,42 +71,41 @@ def take(
         control[WAIT, 0, lane], control[STEP, 0, lane] = onward[s, STOP_AT], onward[s, NEXT_SIZE]
         control[LAST_ERROR, 0, lane], control[STRAIN, 0, lane] = onward[s, NEXT_PART], onward[s, NEXT_STRAIN]
         for k in range(OUTCOMES - ROWS):
-            lanes[REPORT + k, lane] = outcome[s, ROWS + k]
-    control[END, 0, lane] = end[s]
-    control[MIN_STEP, 0, lane] = max(settings[MIN_STEP], _RESOLUTION * abs(end[s]))
+            lanes[REPORT + k, lane] = data.outcome[s, ROWS + k]
+    control[END, 0, lane] = data.end[s]
+    control[MIN_STEP, 0, lane] = max(settings[MIN_STEP], _RESOLUTION * abs(data.end[s]))
     for i in range(model.nq):
-        work[Y, i, lane] = q[s, i]
+        work[Y, i, lane] = data.q[s, i]
     at = model.nq
     for i in range(model.nu):
-        work[Y, at + i, lane] = u[s, i]
+        work[Y, at + i, lane] = data.u[s, i]
     at += model.nu
     for i in range(model.nz):
-        work[Y, at + i, lane] = z[s, i]
+        work[Y, at + i, lane] = data.z[s, i]
     at += model.nz
     for i in range(2 * model.particle_size):
-        work[Y, at + i, lane] = particles[s, i]
-    if forces.shape[0] > s:
+        work[Y, at + i, lane] = data.particles[s, i]
+    if data.forces.shape[0] > s:
         for i in range(model.nu):
-            held[i, 0, lane] = forces[s, i]
-    for i in range(own_of_each.shape[1]):
-        own[i, lane] = own_of_each[s, i]
-    take_memory(model, lane, memory, s)
+            crew.run.held[i, 0, lane] = data.forces[s, i]
+    for i in range(data.own_of_each.shape[1]):
+        crew.own[i, lane] = data.own_of_each[s, i]
+    take_memory(model, lane, data.memory, s)
 
 
 @generic
-def retire(model: Any, lane: int, status: int, inside: bool, control: Any, lanes: Any, work: Any, given: Any, out: Any) -> None:
+def retire(model: Any, lane: int, status: int, inside: bool, crew: Any, data: Any) -> None:
     """The run of a lane's state has ended; the state is left there, and the lane is free.
 
     That is at the end of its last step or, *inside* it, at the time AT, with y of the last report; of the record where it was
     terminated; where the next step is SUSPECT, at its beginning.
     """
-    time, q, u, z, particles, _, _, _, memory = given
-    results, queue, outcome, reached = out
-    first = queue[FIRST_ROW]
-    queue[ENDED] += 1
+    control, work, lanes, reached = crew.run.control, crew.run.work, crew.lanes, data.reached
+    first = crew.queue[FIRST_ROW]
+    crew.queue[ENDED] += 1
     s = lanes[STATE, lane]
     at = control[AT, 0, lane] if inside else control[TIME, 0, lane]
-    time[s, 0] = reached[s, REACHED_TIME] = at
+    data.time[s, 0] = reached[s, REACHED_TIME] = at
     goes_on = status == SUSPECT or status == WAITS
     reached[s, LAST_SIZE] = control[STEP if goes_on else rk.LAST_STEP, 0, lane]
     if goes_on:
@@ -130,17 +116,17 @@ def retire(model: Any, lane: int, status: int, inside: bool, control: Any, lanes
         if inside and status == TERMINATED:
             y = load_lane(model.y, i, 0, lane)
         elif inside:
-            y = results[s - first, lanes[REPORT, lane] - 1, i]
+            y = data.results[s - first, lanes[REPORT, lane] - 1, i]
         if i < n:
-            q[s, i] = y
+            data.q[s, i] = y
         elif i < m:
-            u[s, i - n] = y
+            data.u[s, i - n] = y
         elif i < m + model.nz:
-            z[s, i - m] = y
+            data.z[s, i - m] = y
         else:
-            particles[s, i - m - model.nz] = y
-    put_memory(model, lane, memory, s)
-    outcome[s, STATUS] = status
+            data.particles[s, i - m - model.nz] = y
+    put_memory(model, lane, data.memory, s)
+    data.outcome[s, STATUS] = status
     for k in range(OUTCOMES - ROWS):
-        outcome[s, ROWS + k] = lanes[REPORT + k, lane]
+        data.outcome[s, ROWS + k] = lanes[REPORT + k, lane]
     lanes[STATE, lane] = -1

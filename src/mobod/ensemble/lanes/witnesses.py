@@ -32,19 +32,12 @@ def look(model: Any, watched: Any, seen: Any, mark: Any) -> None:
 
 @generic
 def is_suspect(lane: int, watched: Any, seen: Any, h: float) -> bool:
-    """Whether a witness may have changed sign in a lane's last step: the test of `stepping.witnesses.suspects`."""
+    """Whether a witness may have changed sign in a lane's last step."""
     suspect = False
     for w in range(watched.shape[0]):
-        g0, g1 = seen[4 * w, 0, lane], seen[4 * w + 1, 0, lane]
-        r0, r1 = seen[4 * w + 2, 0, lane], seen[4 * w + 3, 0, lane]
-        if not (abs(g1) < 1e300 and abs(r1) < 1e300):
-            suspect = True
-        if g0 > 0.0 and g1 <= 0.0 and watched[w, watching.FALLING] != 0:
-            suspect = True
-        if g0 < 0.0 and g1 >= 0.0 and watched[w, watching.RISING] != 0:
-            suspect = True
-        if g1 * r1 > 0.0 and g0 * g1 >= 0.0 and r0 * g1 < 0.0 and (g0 + r0 * ((g1 - g0 - r1 * h) / (r0 - r1))) * g1 < 0.0:
-            suspect = True
+        before, end = (seen[4 * w, 0, lane], seen[4 * w + 2, 0, lane]), (seen[4 * w + 1, 0, lane], seen[4 * w + 3, 0, lane])
+        signs = watched[w, watching.RISING], watched[w, watching.FALLING]
+        suspect = suspect or watching.may_cross(before, end, h, *signs)
     return suspect
 
 

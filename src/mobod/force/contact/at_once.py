@@ -21,7 +21,8 @@ from ...contact.shape import BRICK, CAPSULE, HALF_SPACE, SPHERE
 from .. import _routine
 from .._pools import number, numbers3
 from .broad_phase import BOUNDED, FIRST_SURFACE, MAY_TOUCH, NUM_SURFACES, PAIRED, SEARCHED, TRACKED, UNBOUNDED
-from .law import DISSIPATED, TRANSITION_VELOCITY, mixed_or_zero, step5
+from .law import DISSIPATED, TRANSITION_RATE, TRANSITION_VELOCITY, mixed_or_zero, step5
+from .resistance import arms_at_once, couple, drift_at_once, resists
 
 #: Bits of SEARCHED: what is left for a search of the surfaces of one state, and of each of eight states.
 OF_ONE, OF_EIGHT = 1, 2
@@ -57,10 +58,11 @@ def _of_both(model: Any, e: int, a: int, b: int, is_hertz: bool) -> Any:
 
 
 @generic
-def _respond(model: Any, k: Any, n: Any, x: Any, v: Any, radius: Any, is_hertz: bool, both: Any) -> Any:
-    """The force on the second body at a point of depth x, and energy or power if asked for.
+def _respond(model: Any, k: Any, n: Any, x: Any, v: Any, radius: Any, is_hertz: bool, both: Any, surfaces: Any, w: Any) -> Any:
+    """Force and moment on the second body at a point of depth x, and energy or power if asked for.
 
-    n is the normal, v the velocity of the second surface there, relative to the first, and *k* the element and the question.
+    n is the normal, v the velocity of the second body there, relative to the first, w that of its rotation, and *k* the element
+    and the question.
     """
     e, what = k >> 4, k & 15
     stiffness, _, c, us, fall, uv, per_v = both
@@ -73,11 +75,17 @@ def _respond(model: Any, k: Any, n: Any, x: Any, v: Any, radius: Any, is_hertz: 
         elastic = kx
     if what == _routine.ENERGY:
         energy = (0.4 if is_hertz else 0.5) * elastic * x
-        return (o, o, o), where(apart, o, energy)
+        return (o, o, o), (o, o, o), where(apart, o, energy)
     rate = -vec3.dot(v, n)
     normal = elastic * (1.0 + c * rate)
     normal = where(apart, o, where(normal <= 0.0, o, normal))
-    slip = vec3.add_scaled(v, rate, n)
+    own = slip = vec3.add_scaled(v, rate, n)
+    moment = (o, o, o)
+    if resists(model, e):
+        a, b = surfaces
+        slip = vec3.add(own, drift_at_once(model, a, b, n))
+        transition = number(model, model.force_first_number[e] + TRANSITION_RATE)
+        moment = couple(arms_at_once(model, a, b), transition, n, w, normal)
     square = vec3.dot(slip, slip)
     still = square <= 0.0
     speed = sqrt(where(still, 1.0 + o, square))
@@ -90,8 +98,8 @@ def _respond(model: Any, k: Any, n: Any, x: Any, v: Any, radius: Any, is_hertz: 
     drag = vec3.scale(-normal * (uv + mu), slip)
     heat = o
     if what == _routine.POWER or model.force_integers[model.force_first_integer[e] + TRACKED] == 1:
-        heat = where(apart, o, (normal - elastic) * rate - vec3.dot(drag, slip))
-    return vec3.add_scaled(drag, normal, n), heat
+        heat = where(apart, o, (normal - elastic) * rate - vec3.dot(drag, own) - vec3.dot(moment, w))
+    return vec3.add_scaled(drag, normal, n), moment, heat
 
 
 @generic
@@ -111,9 +119,9 @@ def _motion(model: Any, a: int, b: int, p: Any) -> Any:
 @generic
 def _press(model: Any, k: Any, a: int, b: int, n: Any, q: Any, x: Any, radius: Any, both: Any) -> None:
     """Add what one point of Hertz's law does, q where the second surface has it, of which *radius* is."""
-    _, v, r1, r2 = _motion(model, a, b, vec3.add_scaled(q, both[1] * x, n))
-    f, work = _respond(model, k, n, x, v, radius, True, both)
-    _add(model, k, a, b, f, vec3.cross(f, r1), vec3.cross(r2, f), work)
+    w, v, r1, r2 = _motion(model, a, b, vec3.add_scaled(q, both[1] * x, n))
+    f, m, work = _respond(model, k, n, x, v, radius, True, both, (a, b), w)
+    _add(model, k, a, b, f, vec3.sub(vec3.cross(f, r1), m), vec3.add(vec3.cross(r2, f), m), work)
 
 
 @generic
@@ -173,8 +181,9 @@ def _plane_and_brick(model: Any, k: int, a: int, b: int, n: Any, R: Any, middle:
             if some_touch(depth):
                 place = mat33.mul_vec(R, (i * half[0], j * half[1], h * half[2]))
                 r = vec3.add_scaled(place, both[1] * depth, n)
-                df, dwork = _respond(model, k, n, depth, vec3.add(v, vec3.cross(w, r)), o, False, both)
-                f, m = vec3.add(f, _total(df, height)), vec3.add(m, _total(vec3.cross(r, df), height))
+                df, dm, dwork = _respond(model, k, n, depth, vec3.add(v, vec3.cross(w, r)), o, False, both, (a, b), w)
+                dm = vec3.add(dm, vec3.cross(r, df))
+                f, m = vec3.add(f, _total(df, height)), vec3.add(m, _total(dm, height))
                 work = work + octants.together(dwork, height)
         _add(model, k, a, b, f, vec3.sub(vec3.cross(f, r1), m), vec3.add(vec3.cross(r2, f), m), work)
 

@@ -12,9 +12,9 @@ bent bristle straightens, bounds the damping where a small part of a heavy body 
 without it d over the part's mass is the stiffest thing of all.
 
 **What is remembered.** At the end of each accepted step: for each point, by its pair and feature, where it was on both bodies,
-which way the normal pointed, and z. Within a step, z is that plus the displacement of these two places since: a function of q,
-without any integration in time. With c_i the way of the point over body i, a chord, and phi_i the angle by which the normal
-turned on it,
+which way the normal pointed, and z. Where a surface has a velocity, places are those of its material, which moves along. Within
+a step, z is that plus the displacement of these two places since: a function of q, without any integration in time. With c_i
+the way of the point over body i, a chord, and phi_i the angle by which the normal turned on it,
 
     z = z_0 + c_1 phi_1 / sin(phi_1) - c_2 phi_2 / sin(phi_2)   in the plane of contact
 
@@ -38,6 +38,7 @@ from ...algebra.scalar import atan2, bare, load, load_lane, sqrt, store, store_l
 from ...compiling import generic
 from ...contact.access import FEATURE, NORMAL, first_surface, lane_of, load3_lane, second_surface, store3_lane
 from .. import _routine
+from .resistance import carried
 
 #: Columns of a row: the point's number, its places on both bodies, the normal on both, z on the first body.
 _KEY, _PLACE1, _PLACE2, _NORMAL1, _NORMAL2, _BENT = 0, 1, 4, 7, 10, 13
@@ -131,6 +132,7 @@ def bristle_force(
     mu: Any,
     vt: Any,
     tau: Any,
+    moves: bool,
     what: int,
 ) -> Any:
     """The force of friction on the second surface at the point p; with FORCES, what is to be remembered of it is noted."""
@@ -141,6 +143,8 @@ def bristle_force(
     r1 = vec3.sub(p, load3_lane(model.p_GB, body1, 0, lane))
     r2 = vec3.sub(p, load3_lane(model.p_GB, body2, 0, lane))
     place1, place2 = mat33.transpose_mul_vec(R1, r1), mat33.transpose_mul_vec(R2, r2)
+    if moves:  # of the material, which a belt carries along
+        place1, place2 = vec3.sub(place1, carried(model, a, lane)), vec3.sub(place2, carried(model, b, lane))
     key = 1.0 + bare(load_lane(model.contact_point, row, FEATURE, lane)) + 1048576.0 * (a * model.num_surfaces + b)
     o = zero(normal)
     z = o, o, o

@@ -20,7 +20,9 @@ from ...contact.shape import BRICK, CAPSULE, HALF_SPACE, SPHERE
 from .._pools import numbers3, numbers9
 
 #: Integers of an element, see `element`.
-FIRST_SURFACE, NUM_SURFACES, UNBOUNDED, BOUNDED, PAIRED, MAY_TOUCH, LAW_ROUTINE, TRACKED, LAW_KIND, SEARCHED = range(10)
+(
+    FIRST_SURFACE, NUM_SURFACES, UNBOUNDED, BOUNDED, PAIRED, MAY_TOUCH, LAW_ROUTINE, TRACKED, LAW_KIND, SEARCHED, RESISTS
+) = range(11)  # fmt: skip
 #: Kinds of law: `law.compliant`, which `at_once` knows too; `law.sticking`.
 SIMPLE, STICKING = 1, 2
 #: Columns of surface_frame.

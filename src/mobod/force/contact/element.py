@@ -3,7 +3,8 @@
 Integers: the element's first surface; how many it has; where contact_integers list the unbounded, the bounded ones, and the
 bounded ones that may touch others of these, each list after its length, and the table of which may touch: for each two, row by
 row, the number of their pair's routine, or -1; the number of the law's routine; whether energy is tracked; the kind of law;
-what is left to a search, see `at_once`. Numbers: the law's own, then those of each surface, see `contact.access`.
+what is left to a search, see `at_once`; 1 where something resists rolling or spinning, or a surface moves, see `resistance`.
+Numbers: the law's own, then those of each surface, see `contact.access`.
 """
 
 from __future__ import annotations
@@ -271,12 +272,12 @@ class ContactElement(Force):
     def pack_integers(self) -> list[int]:
         n, lists = len(self.surfaces), self.first_table
         if not self.fields.integers:
-            return [0] * 10
+            return [0] * 11
         bounded = lists + 1 + self.fields.integers[0]
         paired = bounded + 1 + self.fields.integers[bounded - lists]
         may_touch = paired + 1 + self.fields.integers[paired - lists]
         kind = {compliant: broad_phase.SIMPLE, sticking: broad_phase.STICKING}.get(self._law, 0)
-        own = [self.first_routine, int(self.tracks_energy), kind, self._left]
+        own = [self.first_routine, int(self.tracks_energy), kind, self._left, int(any(map(has_resistance, self.surfaces)))]
         return [self.first_surface, n, lists, bounded, paired, may_touch, *own]
 
     def entry(self) -> Entry:
@@ -299,6 +300,12 @@ def check_pair(a: Placed, b: Placed) -> Routine:
     return pair
 
 
+def has_resistance(one: Placed) -> bool:
+    """Whether a surface resists rolling or spinning, or has a velocity."""
+    material = one.surface.material
+    return material.rolling_friction > 0.0 or material.spinning_friction > 0.0 or one.surface.velocity is not None
+
+
 def surface_numbers(one: Placed) -> list[float]:
     """The numbers of a surface, as `contact.access` says."""
     material, shape = one.surface.material, one.surface.geometry
@@ -306,7 +313,8 @@ def surface_numbers(one: Placed) -> list[float]:
     box = [0.0] * 6 if shape.is_unbounded else [float(x) for side in shape.bounds() for x in side]
     thickness = one.surface.thickness or 0.0
     own = [material.stiffness, material.dissipation, *friction, thickness, material.stiffness ** (2.0 / 3.0)]
+    own += [material.rolling_friction, material.spinning_friction, *(one.surface.velocity or (0.0, 0.0, 0.0))]
     return [*twelve(one.X_BS), *own, *box, *shape.dimensions()]
 
 
-__all__ = ["STEPPED", "ContactElement", "check_pair", "overlap", "tabulate"]
+__all__ = ["STEPPED", "ContactElement", "check_pair", "has_resistance", "overlap", "tabulate"]

@@ -32,7 +32,8 @@ Of the elements with the laws of the reference's older subsystem, in which frict
 `HuntCrossley` has e = 1 and R = 1 / sqrt(k_max k_min); `ElasticFoundation` f = E A x (1 + c x') of each mesh's own material,
 at the point of the other surface that is nearest to the face, without the cosine.
 
-A row of ``contact_point`` becomes a force on both bodies, equal and opposite, at the point PLACE.
+A row of ``contact_point`` becomes a force on both bodies, equal and opposite, at the point PLACE, and a moment: see
+`resistance`.
 """
 
 from __future__ import annotations
@@ -64,11 +65,12 @@ from ...contact.shape import TRIANGLE_MESH
 from .. import _routine
 from .bristle import bristle_force
 from .ellipse import correction
+from .resistance import arms, couple, drift, resists, turning
 
 #: A request to a law beside FORCES, ENERGY and POWER of `_routine`: fill in the points and ``contact_sum``.
 TABLE = 3
-#: Places, of an element's numbers, of its transition velocity, and of the time in which bristles straighten.
-TRANSITION_VELOCITY, RELAXATION = 0, 1
+#: Places, of an element's numbers: its transition velocity, the time in which bristles straighten, its transition rate.
+TRANSITION_VELOCITY, RELAXATION, TRANSITION_RATE = 0, 1, 2
 #: Laws of friction.
 STRIBECK, HOLLARS, BRISTLE = 0, 1, 2
 
@@ -87,9 +89,9 @@ def velocity_at(model: Any, body: int, p: Any, lane: int) -> Any:
 
 
 @generic
-def push(model: Any, body: int, p: Any, f: Any, lane: int) -> None:
-    """Add the force f, at p in Ground, to what acts on a body."""
-    m = vec3.cross(vec3.sub(p, load3_lane(model.p_GB, body, 0, lane)), f)
+def push(model: Any, body: int, p: Any, f: Any, moment: Any, lane: int) -> None:
+    """Add the force f, at p in Ground, and a moment to what acts on a body."""
+    m = vec3.add(moment, vec3.cross(vec3.sub(p, load3_lane(model.p_GB, body, 0, lane)), f))
     rows = model.body_forces
     store3_lane(rows, body, 0, lane, vec3.add(load3_lane(rows, body, 0, lane), m))
     store3_lane(rows, body, 3, lane, vec3.add(load3_lane(rows, body, 3, lane), f))
@@ -199,27 +201,35 @@ def respond(
     normal = elastic * (1.0 + c * rate)
     if normal <= 0.0:
         normal = zero(normal)
-    slip = vec3.add_scaled(v, rate, n)
+    own = slip = vec3.add_scaled(v, rate, n)
+    o = zero(normal)
+    moment, w = (o, o, o), (o, o, o)
+    if resists(model, element):
+        a, b = first_surface(pair), second_surface(pair)
+        slip, w = vec3.add(own, drift(model, a, b, n, lane)), turning(model, pair)
+        moment = couple(arms(model, a, b, lane), own_number(model, element, TRANSITION_RATE, lane), n, w, normal)
     square = vec3.dot(slip, slip)
     us, ud, uv = mu
     vt = own_number(model, element, TRANSITION_VELOCITY, lane)
     if law == BRISTLE:
         tau = own_number(model, element, RELAXATION, lane)
-        drag = bristle_force(model, pair, row, p, normal, elastic / x, slip, mu, vt, tau, what)
+        drag = bristle_force(model, pair, row, p, normal, elastic / x, slip, mu, vt, tau, resists(model, element), what)
     elif law == STRIBECK:
         drag = vec3.scale(-normal * (uv + stribeck(us, ud, square, vt)), slip)
     else:
         drag = vec3.scale(-normal * (uv + hollars(us, ud, square, vt)), slip)
     f = vec3.add_scaled(drag, normal, n)
-    heat = (normal - elastic) * rate - vec3.dot(drag, slip)
+    lost = (normal - elastic) * rate - vec3.dot(moment, w)
+    taken = lost - vec3.dot(drag, own)  # from the bodies; of what becomes heat, the drive of a surface gives the rest
     if what == _routine.POWER:
-        add_to(model, element, lane, heat)
+        add_to(model, element, lane, taken)
     elif what == _routine.FORCES:
-        push(model, body2, p, f, lane)
-        push(model, body1, p, vec3.neg(f), lane)
-        dissipate(model, lane, heat)
+        push(model, body2, p, f, moment, lane)
+        push(model, body1, p, vec3.neg(f), vec3.neg(moment), lane)
+        dissipate(model, lane, taken)
     else:
-        keep(model, row, lane, f, slip, p, rate, energy, heat, normal)
+        keep(model, row, lane, f, slip, p, rate, energy, lost - vec3.dot(drag, slip), normal)
+        store3_lane(rows, row, access.COUPLE, lane, moment)
 
 
 @routine
@@ -369,6 +379,7 @@ def add_up(model: Any, pair: int, count: int) -> None:
     for row in range(count):
         f, p = load3_lane(rows, row, access.FORCE, lane), load3_lane(rows, row, access.PLACE, lane)
         force, moment = vec3.add(force, f), vec3.add(moment, vec3.cross(p, f))
+        moment = vec3.add(moment, load3_lane(rows, row, access.COUPLE, lane))
         share = o + 1.0 / count
         if load > 0.0:
             share = load_lane(rows, row, access.LOAD, lane) / load

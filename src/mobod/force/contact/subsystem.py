@@ -13,6 +13,7 @@ from ...algebra.arrays import Array
 from ...contact import access
 from ...contact.access import SUMS
 from ...contact.shape import TRIANGLE_MESH
+from ...contact.surface import surface_velocity
 from ...errors import ModelError
 from ...value import checks
 from ...value.stage import Stage
@@ -22,6 +23,7 @@ from .fields import Placed
 from .force_plate import ForcePlate
 from .law import compliant, sticking
 from .may_touch import MayTouch, parents_of, placed_surfaces
+from .resistance import RATE
 
 if TYPE_CHECKING:
     from ...mobilizer.base import MobilizedBody
@@ -63,6 +65,8 @@ class CompliantContactSubsystem(GeneralForceSubsystem, ForcePlate):
         The system to join.
     transition_velocity : float
         The slip speed at which friction is largest, above zero; length/time.
+    transition_rate : float
+        The angular velocity from which on rolling and spinning resistance are largest, above zero; 1/time.
     friction : {"stribeck", "bristle"}
         The law of friction. That of Stribeck is a function of the slip speed, which creeps where it should stick; bristles
         stick, and remember at the ends of steps how far they are bent: `force.contact.bristle` says how, and of what order of
@@ -106,6 +110,7 @@ class CompliantContactSubsystem(GeneralForceSubsystem, ForcePlate):
         system: MultibodySystem,
         *,
         transition_velocity: float = 0.01,
+        transition_rate: float = RATE,
         friction: str = "stribeck",
         max_bristles: int | None = None,
         bristle_relaxation: float = 1e-3,
@@ -113,6 +118,7 @@ class CompliantContactSubsystem(GeneralForceSubsystem, ForcePlate):
         speed = checks.positive("transition_velocity", transition_velocity)
         if friction not in ("stribeck", "bristle"):
             raise ModelError(f"friction has to be 'stribeck' or 'bristle', not {friction!r}")
+        rate = checks.positive("transition_rate", transition_rate)
         time = checks.positive("bristle_relaxation", bristle_relaxation)
         rows = None if max_bristles is None else checks.integer("max_bristles", max_bristles, 1)
         for other in getattr(system, "force_subsystems", ()):
@@ -124,7 +130,7 @@ class CompliantContactSubsystem(GeneralForceSubsystem, ForcePlate):
         self._parents: list[int] = []
         law = compliant if friction == "stribeck" else sticking
         self.element = ContactElement(
-            self, law, [speed, time], self._surfaces_of_topology, self._may_touch, check=_needs_a_layer, name="contact"
+            self, law, [speed, time, rate], self._surfaces_of_topology, self._may_touch, check=_needs_a_layer, name="contact"
         )
         self.element.bristle_rows = rows if friction == "bristle" else 0
 
@@ -291,6 +297,60 @@ class CompliantContactSubsystem(GeneralForceSubsystem, ForcePlate):
         state.record.bristle_memory[:] = state.record.bristle_next[:] = 0.0
         state.lower_to(int(Stage.VELOCITY))
         state.own_numbers()
+
+    # ------------------------------------------------------------------------------------------ moving surfaces
+
+    def get_surface_velocity(self, state: State, surface: int | str) -> Array:
+        """The velocity of a surface's material from its body in this state, ``(3,)`` in the surface's frame. Needs MODEL.
+
+        Parameters
+        ----------
+        state : State
+        surface : int or str
+            Its place in `surfaces`, or its name.
+        """
+        return self._velocity_of(state, "get_surface_velocity", surface).copy()
+
+    def set_surface_velocity(self, state: State, surface: int | str, velocity: npt.ArrayLike) -> None:
+        """Let a surface's material move along it by another velocity, in this state alone, which falls to MODEL at most.
+
+        Friction that sticks begins anew, with bristles that are not bent.
+
+        Parameters
+        ----------
+        state : State
+        surface : int or str
+            Its place in `surfaces`, or its name.
+        velocity : array_like (3,)
+            In the surface's frame; length/time.
+
+        Raises
+        ------
+        ModelError
+            If there is no such surface, or it was made without a velocity, by which kernels know what moves.
+        """
+        new = surface_velocity(velocity)
+        place = self.element.surfaces[self._place_of_surface("set_surface_velocity", surface)]
+        if place.surface.velocity is None:
+            raise ModelError(
+                f"set_surface_velocity: {place.name!r} has none; give its contact.Surface one, velocity=(0, 0, 0) if it stands "
+                "at first"
+            )
+        self._velocity_of(state, "set_surface_velocity", surface, True)[:] = new
+        self.forget_bristles(state)
+
+    def _place_of_surface(self, asked: str, surface: int | str) -> int:
+        names = [one.name for one in self.element.surfaces]
+        if isinstance(surface, str):
+            if names.count(surface) != 1:
+                raise ModelError(f"{asked}: {names.count(surface)} surfaces have the name {surface!r}; there are {names}")
+            return names.index(surface)
+        return checks.integer(f"the surface of {asked}", surface, 0, len(names) - 1)
+
+    def _velocity_of(self, state: State, asked: str, surface: int | str, change: bool = False) -> Array:
+        numbers = self.element.number_run(state, asked, change)
+        first = self.element.fields.first_numbers[self._place_of_surface(asked, surface)] + access.VELOCITY
+        return numbers[first : first + 3]
 
     # ------------------------------------------------------------------------------------------ energy
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from ...algebra.arrays import Array
 from . import _over_torus
+from ._geodesic import form_of, shoot
 from ._over_ellipsoid import _plane
 from ._rounds import CYLINDER, ELLIPSOID, SPHERE
 
@@ -37,6 +38,13 @@ def bend(kind: int, sizes: Array, ends: Sequence[Array], over: float) -> Array:
     one, other = (np.array(_over_torus.turned(tuple(end), c, s, float(sizes[1]))) for end in (first, last))
     turned = _helix(one, other, over, sizes[0], part)
     return np.array([_over_torus.turned_back(tuple(point), c, s, float(sizes[1])) for point in turned]).reshape(-1, 3)
+
+
+def geodesic(kind: int, sizes: Array, first: Array, way: Array, over: float, count: int = LINES) -> Array:
+    """Points that part a geodesic from *first* in the direction *way* into *count* pieces, in the frame of the surface."""
+    form = form_of(kind, tuple(sizes[:3]))
+    found = [shoot(kind, form, tuple(first), tuple(way), k * over / count)[0] for k in range(1, count)]
+    return np.array(found, float).reshape(-1, 3)
 
 
 def _helix(first: Array, last: Array, over: float, radius: float, part: Array) -> Array:

@@ -8,11 +8,16 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from ...algebra.scalar import store
 from ...compiling import generic
+from ...function import _routine
 from ...function.base import FunctionKind
 from ...function.users import routine_of_kind
+from .. import _coordinate
+from ._geodesics import first_of_taut, tauten
 from ._rounds import wind
-from ._stops import STOPS, WIDTH, join_all, join_those_there, place_points
+from ._stops import LENGTH, STOPS, WIDTH, join_all, join_those_there, place_points
+from ._taut import WIDE
 
 
 def _course(follow: Callable[..., Any]) -> Callable[..., int]:
@@ -32,6 +37,20 @@ def straight(model: Any, f: int) -> None:
         join_those_there(model, model.function_integers[i])
     else:
         join_all(model, model.function_integers[i])
+
+
+@generic
+def evaluate(model: Any, f: int) -> None:
+    """A path whose length is a function, which has the number behind the course's."""
+    i = model.function_first_integer[f] + 3
+    n = model.function_integers[i]
+    for k in range(n):
+        j = i + 1 + 2 * k
+        q = _coordinate.value_of(model, model.function_integers[j], model.function_integers[j + 1])
+        store(model.work_q, k, 0, q)
+    store(model.function_value, LENGTH, 0, _routine.value(model, f + 1, model.work_q, 0))
+    for k in range(n):
+        store(model.function_value, STOPS + k, 0, _routine.gradient(model, f + 1, k))
 
 
 class Course(FunctionKind):
@@ -81,4 +100,43 @@ class WrappingCourse(Course):
         return self._integers, self._numbers
 
 
-__all__ = ["Course", "WrappingCourse"]
+class TautCourse(WrappingCourse):
+    """Where a taut path over surfaces goes, along geodesics.
+
+    Parameters
+    ----------
+    integers, numbers : list
+        As `_stops` and `_geodesics` say.
+    """
+
+    routine = routine_of_kind(_course, tauten)
+
+    def get_argument_size(self) -> int:
+        """How much scratch it takes."""
+        n, m = self._integers[:2]
+        return WIDE * (first_of_taut(n, m) + m) + 1
+
+    def pack(self) -> tuple[Sequence[int], Sequence[float]]:
+        return self._integers, self._numbers
+
+
+class FunctionCourse(Course):
+    """Where a path whose length is a function of coordinates would go: nowhere.
+
+    Parameters
+    ----------
+    integers, numbers : list
+        As `_stops` says; no numbers.
+    """
+
+    routine = routine_of_kind(_course, evaluate)
+
+    def get_argument_size(self) -> int:
+        """How much scratch it takes."""
+        return STOPS + self._integers[3]
+
+    def pack(self) -> tuple[Sequence[int], Sequence[float]]:
+        return self._integers, self._numbers
+
+
+__all__ = ["Course", "FunctionCourse", "TautCourse", "WrappingCourse"]

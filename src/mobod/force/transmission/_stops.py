@@ -9,7 +9,8 @@ Points of touch count as fixed to their surface's body: l is stationary as they 
 
 Integers of a path: points, surfaces, 1 where points come and go; of each point its body, its kind, the first of its numbers and
 of its further integers; of each surface what `_rounds` reads. Further integers of a conditional point: body and number of its
-coordinate; of a moving one thrice body, number, function.
+coordinate; of a moving one thrice body, number, function. A path whose length is a function of coordinates has no stops: behind
+two zeros and `OF_FUNCTION` it has their number, and body and number of each; its slopes stand where stops would.
 """
 
 from __future__ import annotations
@@ -25,6 +26,8 @@ from .. import _coordinate
 
 #: Kinds of points.
 FIXED, CONDITIONAL, MOVING = 0, 1, 2
+#: In place of 1 where points come and go.
+OF_FUNCTION = 2
 #: Integers before those of points; of a point; of a surface.
 HEAD, OF_POINT, OF_SURFACE = 3, 4, 10
 #: The length, and the first stop, in `function_value`.

@@ -26,8 +26,8 @@ from ...function import Constant, Function
 from ...value import checks
 from .. import _coordinate
 from ..base import body_index, mobility
-from ._bends import bend
-from ._course import Course, WrappingCourse
+from ._bends import bend, geodesic
+from ._course import Course, TautCourse, WrappingCourse
 from ._rounds import NOWHERE
 from ._stops import (
     ALONG,
@@ -37,11 +37,13 @@ from ._stops import (
     LENGTH,
     MOVING,
     NEXT,
+    OF_FUNCTION,
     OF_POINT,
     OF_SURFACE,
     OVER,
     PLACE,
     PULL,
+    STOPS,
     THERE,
     body_of,
     get3,
@@ -49,8 +51,9 @@ from ._stops import (
     pooled9,
     row,
 )
+from ._taut import MOST
 from .base import Transmission
-from .surfaces import METHODS, ConditionalPoint, MovingPoint, PathWrap, _Surface, numbers_of_frame, side_of
+from .surfaces import METHODS, ConditionalPoint, MovingPoint, PathWrap, _Surface, hint_of, numbers_of_frame, side_of
 
 if TYPE_CHECKING:
     from ...decoration.rubber_band_line import End, Line
@@ -71,6 +74,20 @@ def number_of_stops(model: Any, f: int) -> int:
     """How many stops there can be."""
     i = model.function_first_integer[f]
     return model.function_integers[i] + 2 * model.function_integers[i + 1]
+
+
+@generic
+def number_of_coordinates(model: Any, f: int) -> int:
+    """Of how many coordinates the length is a function; 0 of a path from point to point."""
+    i = model.function_first_integer[f]
+    return model.function_integers[i + 3] if model.function_integers[i + 2] == OF_FUNCTION else 0
+
+
+@generic
+def coordinate_of(model: Any, f: int, k: int) -> Any:
+    """Body and number of coordinate k, and the slope of the length by it."""
+    j = model.function_first_integer[f] + 4 + 2 * k
+    return model.function_integers[j], model.function_integers[j + 1], load(model.function_value, STOPS + k, 0)
 
 
 @generic
@@ -110,6 +127,9 @@ def speed(model: Any, i: int, x: int) -> Any:
         if moves(model, f, stop):
             g, e = pull_in_frame(model, f, stop, column)
             total = total - (_moved(model, f, e, g[0]) + _moved(model, f, e + 3, g[1]) + _moved(model, f, e + 6, g[2]))
+    for k in range(number_of_coordinates(model, f)):
+        b, which, slope = coordinate_of(model, f, k)
+        total = total + slope * _coordinate.rate_of(model, b, which)
     return total
 
 
@@ -133,6 +153,9 @@ def apply(model: Any, i: int, x: int, force: Any) -> None:
             _push_coordinate(model, f, e, -force * g[0])
             _push_coordinate(model, f, e + 3, -force * g[1])
             _push_coordinate(model, f, e + 6, -force * g[2])
+    for k in range(number_of_coordinates(model, f)):
+        b, which, slope = coordinate_of(model, f, k)
+        _coordinate.push_on(model, b, which, force * slope)
 
 
 @generic
@@ -154,11 +177,13 @@ class Path(Transmission):
         The surfaces that it may bend over, in the order in which they take their turns.
     ratio : float
         Length, speed and generalized force are multiplied by it.
+    wrapping : {"opensim", "geodesic"}
+        By OpenSim's rules, or as a taut line, in geodesics over the surfaces: smooth, in a fixed order; see `CableSpan`.
 
     Raises
     ------
     ModelError
-        If there are fewer than two points, a size is not above zero, or a range or method is none.
+        If there are fewer than two points, a size is not above zero, or a range, method or way of wrapping is none.
     TypeError, ValueError, IndexError, TopologyError
         If a body is none, or of another system, a station no vector, or a function none of one coordinate.
 
@@ -186,15 +211,26 @@ class Path(Transmission):
     (True, 3)
     """
 
-    INNER = frozenset({"used_functions"})
+    INNER = frozenset("calc_points_and_surfaces find_bends ranges used_functions".split())
     FUNCTIONS = (length, speed, apply)
     #: What it may bend over, each once.
     surfaces: tuple[Any, ...]
 
     def __init__(
-        self, forces: GeneralForceSubsystem, points: Sequence[Any], wraps: Iterable[PathWrap] = (), *, ratio: float = 1.0
+        self,
+        forces: GeneralForceSubsystem,
+        points: Sequence[Any],
+        wraps: Iterable[PathWrap] = (),
+        *,
+        ratio: float = 1.0,
+        wrapping: str = "opensim",
     ) -> None:
         places, taken = [_point(forces, one) for one in points], list(wraps)
+        if wrapping not in ("opensim", "geodesic"):
+            raise ModelError(f"wrapping of a Path is opensim or geodesic, not {wrapping!r}")
+        self._is_taut = wrapping == "geodesic"
+        if self._is_taut:
+            taken = _in_order(taken)
         if len(places) < 2:
             raise ModelError(f"a Path has two points or more; got {len(places)}")
         integers = [len(places), len(taken), int(any(one[1] == CONDITIONAL for one in places))]
@@ -214,7 +250,12 @@ class Path(Transmission):
         for wrap in taken:
             frame_and_sizes = self._surface_of(forces, wrap, len(places), integers, len(numbers))
             numbers += frame_and_sizes
-        course = (WrappingCourse if taken else Course)([*integers, *further], numbers)
+        kind_of_course = (TautCourse if self._is_taut else WrappingCourse) if taken else Course
+        course = kind_of_course([*integers, *further], numbers)
+        #: Between which points each of its wraps is.
+        self.ranges = [
+            (0 if one.first is None else one.first, len(places) - 1 if one.last is None else one.last) for one in taken
+        ]
         around: tuple[Any, ...] = self.surfaces
         self._bodies = [b for b, *_ in places] + [body_index(forces, "a body", surface.body) for surface in around]
         self._mobilizers = [place[0] for *_, coordinates, _ in places for place in coordinates]
@@ -242,9 +283,12 @@ class Path(Transmission):
             self.surfaces = (*self.surfaces, surface)
         body = body_index(forces, "body of a surface", surface.body)
         which, active = self.surfaces.index(surface), int(checks.flag("active", surface.active))
-        integers += [surface.KIND, body, *side_of(surface.quadrant), METHODS[wrap.method], *ends, which, active, first_number]
-        sizes = surface.sizes()
-        return [*numbers_of_frame("frame of a surface", surface.frame), *sizes, *[0.0] * (3 - len(sizes))]
+        side, sizes = side_of(surface.quadrant), surface.sizes()
+        method, hint = METHODS[wrap.method], list[float]()
+        if self._is_taut:
+            method, hint = hint_of(wrap, side)
+        integers += [surface.KIND, body, *side, method, *ends, which, active, first_number]
+        return [*numbers_of_frame("frame of a surface", surface.frame), *sizes, *[0.0] * (3 - len(sizes)), *hint]
 
     def _own(self, state: State) -> Any:
         if self.user is None:
@@ -272,14 +316,58 @@ class Path(Transmission):
                 R_GB, p_GB = state.R_GB[b], record.p_GB[b, :3].ravel()
                 R, p = R_GB @ own[:9].reshape(3, 3), p_GB + R_GB @ own[9:12]
                 ends = [(place - p) @ R for place in places[k - 1 : k + 3]]
-                over = float(numbers[row(stop + 1) + OVER])
-                found += list(bend(int(record.function_integers[j]), own[12:], ends, over) @ R.T + p)
+                kind, over = int(record.function_integers[j]), float(numbers[row(stop + 1) + OVER])
+                if self._is_taut:
+                    way = -numbers[row(stop) + PULL : row(stop) + PULL + 3] @ R
+                    found += list(geodesic(kind, own[12:], ends[1], way, over) @ R.T + p)
+                else:
+                    found += list(bend(kind, own[12:], ends, over) @ R.T + p)
         return np.array(found).reshape(-1, 3)
+
+    def find_bends(self, state: State) -> list[tuple[int, int, Array]]:
+        """Of each surface that it bends over: its number, the point before, the middle of the bend in the surface's frame."""
+        self.calc_length(state)
+        record, f = state.record, int(self._own(state).force_integers[0])
+        n, numbers, found, point = int(record.function_integers[record.function_first_integer[f]]), record.function_value, [], 0
+        for stop in _order(record, f):
+            if stop < n:
+                point = stop
+            elif (stop - n) % 2 == 0:
+                ends = [numbers[row(one) + PLACE : row(one) + PLACE + 3, 0] for one in (stop, stop + 1)]
+                w = (stop - n) // 2
+                R, p = self._pose_of_surface(state, w)
+                found.append((w, point, (0.5 * (ends[0] + ends[1]) - p) @ R))
+        return found
+
+    def calc_points_and_surfaces(self, state: State) -> tuple[list[Array], list[Array]]:
+        """All its points, and the middles of its surfaces, in Ground."""
+        self.calc_length(state)
+        n = len(self._bodies) - len(self.surfaces)
+        points = [state.record.function_value[row(k) + PLACE : row(k) + PLACE + 3, 0].copy() for k in range(n)]
+        return points, [self._pose_of_surface(state, w)[1] for w in range(len(self.ranges))]
+
+    def _pose_of_surface(self, state: State, w: int) -> tuple[Array, Array]:
+        record, f = state.record, int(self._own(state).force_integers[0])
+        i, x = int(record.function_first_integer[f]), int(record.function_first_number[f])
+        j = i + HEAD + OF_POINT * int(record.function_integers[i]) + OF_SURFACE * w
+        own = record.function_numbers[x + int(record.function_integers[j + 9]) :, 0][:12]
+        b = int(record.function_integers[j + 1])
+        R_GB, p_GB = state.R_GB[b], record.p_GB[b, :3].ravel()
+        return R_GB @ own[:9].reshape(3, 3), p_GB + R_GB @ own[9:12]
 
     def calc_lines(self, state: State) -> list[Line]:
         """Its polygon, in Ground."""
         ends: list[End] = [(0, point) for point in self.calc_path_points(state)]
         return list(pairwise(ends))
+
+
+def _in_order(wraps: Sequence[PathWrap]) -> list[PathWrap]:
+    """The wraps that count, in the order of the path; no more between two points than there may be."""
+    taken = [checks.instance("a wrap of a Path", wrap, PathWrap, "a PathWrap of a surface") for wrap in wraps]
+    taken = sorted((wrap for wrap in taken if wrap.surface.active), key=lambda wrap: wrap.first or 0)
+    if len(taken) > MOST:
+        raise ModelError(f"a taut Path goes over {MOST} surfaces at most; got {len(taken)}. Make two paths of it")
+    return taken
 
 
 def _order(record: Any, f: int) -> list[int]:

@@ -168,13 +168,30 @@ class PathWrap:
     method : {"hybrid", "midpoint", "axial"}
         How the plane in which it bends over an ellipsoid is found.
     first, last : int, optional
-        Between which of the path's points, from 0; all of them unless given.
+        Between which of the path's points, from 0; all of them unless given. A taut path goes over it behind the first.
+    hint : (3,) array_like, optional
+        Past which point, in the surface's frame, a taut path goes over it. Unless given it is on the side of the quadrant; if
+        that is all, the path goes the short way.
     """
 
     surface: _Surface
     method: str = "hybrid"
     first: int | None = None
     last: int | None = None
+    hint: ArrayLike | None = None
+
+
+def hint_of(wrap: PathWrap, side: tuple[int, int]) -> tuple[int, list[float]]:
+    """Whether there is a hint for a taut path, and it."""
+    if wrap.hint is not None:
+        hint = checks.vector("hint of a PathWrap", wrap.hint).tolist()
+        if not any(hint):
+            raise ModelError("the hint of a PathWrap has to be away from the middle of the surface; got zero")
+        return 1, hint
+    axis, sign = side
+    sizes = wrap.surface.sizes()
+    far = sizes[axis] if wrap.surface.KIND == ELLIPSOID else max(sizes) if wrap.surface.KIND == TORUS else sizes[0]
+    return abs(sign), [sign * far if k == axis else 0.0 for k in range(3)]
 
 
 @dataclass(frozen=True)

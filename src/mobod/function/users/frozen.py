@@ -14,7 +14,7 @@ import builtins
 import dis
 import hashlib
 import inspect
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import BuiltinFunctionType, CellType, CodeType, FunctionType, ModuleType
 from typing import Any
@@ -54,6 +54,8 @@ class Frozen:
         What messages call it.
     of_floats : bool
         Whether it is called with floats, and arrays of these, alone, and may use NumPy.
+    stand_ins : mapping, optional
+        What takes the place of functions that know floats only, by their ``id``.
 
     Attributes
     ----------
@@ -71,7 +73,9 @@ class Frozen:
         If it uses functions that know floats only, such as `math.sin`.
     """
 
-    def __init__(self, function: Any, what: str, of_floats: bool = False) -> None:
+    def __init__(
+        self, function: Any, what: str, of_floats: bool = False, stand_ins: Mapping[int, Callable[..., Any]] | None = None
+    ) -> None:
         plain = getattr(function, "py_func", function)
         if not isinstance(plain, FunctionType) or inspect.iscoroutinefunction(plain) or inspect.isgeneratorfunction(plain):
             raise TypeError(
@@ -84,7 +88,7 @@ class Frozen:
         self._modules: dict[int, ModuleType] = {}
         self._kept_alive: list[Any] = []
         self._digest: Any = hashlib.blake2b(digest_size=16)
-        self._hashable, self._of_floats = True, of_floats
+        self._hashable, self._of_floats, self._stand_ins = True, of_floats, stand_ins or {}
         self.function = self._copy(plain)
 
     @property
@@ -104,7 +108,7 @@ class Frozen:
             self._note("again", self.parts.index(copy))
             return copy
         if not self._of_floats:
-            _refuse_functions_of_floats(function, self.what)
+            _refuse_functions_of_floats(function, self.what, self._stand_ins)
         code = function.__code__
         cells = tuple(CellType() for _ in function.__closure__ or ())
         # compiled code on disk names the module of each function in it: one that every process has
@@ -134,9 +138,9 @@ class Frozen:
 
     def _value(self, value: Any, code: CodeType) -> Any:
         """What a function finds under a name, frozen."""
-        value = getattr(value, "py_func", value)
+        value = self._stand_ins.get(id(value), getattr(value, "py_func", value))
         if isinstance(value, FunctionType):
-            if _is_ours(value):
+            if is_ours(value):
                 self._note("mobod", value.__module__, value.__qualname__)
                 return value
             return self._copy(value)
@@ -175,7 +179,8 @@ class Frozen:
     def _module(self, module: ModuleType, code: CodeType) -> ModuleType:
         """A module: a user's own is copied, so that what is found in it is frozen too."""
         self._note("module", module.__name__)
-        if module.__name__.partition(".")[0] in _AS_THEY_ARE:
+        as_it_is = module.__name__.partition(".")[0] in _AS_THEY_ARE
+        if as_it_is and not any(id(vars(module).get(name)) in self._stand_ins for name in names(code)):
             return module
         stand_in = self._modules.get(id(module))
         if stand_in is None:
@@ -203,7 +208,7 @@ def _place(function: FunctionType) -> str:
     return f"{function.__qualname__}, {Path(function.__code__.co_filename).name}:{function.__code__.co_firstlineno}"
 
 
-def _is_ours(function: FunctionType) -> bool:
+def is_ours(function: FunctionType) -> bool:
     """Whether a function is one of the package's kernels, which the folder's name on disk stands for."""
     return is_generic(function) or (function.__module__ or "").startswith("mobod.algebra.")
 
@@ -211,8 +216,10 @@ def _is_ours(function: FunctionType) -> bool:
 # ---------------------------------------------------------------------------------------------- functions of floats
 
 
-def _refuse_functions_of_floats(function: FunctionType, what: str) -> None:
+def _refuse_functions_of_floats(function: FunctionType, what: str, but: Mapping[int, Any]) -> None:
     for value in _values_used(function, function.__code__):
+        if id(value) in but:
+            continue
         module = (getattr(value, "__module__", None) or type(value).__module__ or "").partition(".")[0]
         is_ufunc = isinstance(value, np.ufunc)
         if is_ufunc or (module in FLOATS_ONLY and callable(value)):

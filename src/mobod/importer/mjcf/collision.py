@@ -60,9 +60,9 @@ def add_surfaces(source: Source, tree: Tree, model: Model, material: Any) -> Non
                 cliques[g].append(f"geoms {a} and {b}")
     for g in touching:
         shape, X = shapes[g]
-        friction = float(m.geom_friction[g, 0])
-        own = material or contact.Material(STIFFNESS, DISSIPATION, static_friction=friction, dynamic_friction=friction)
-        surface = contact.Surface(shape, own, cliques=cliques[g], name=source.geoms[g], draws=False)
+        velocity = m.geom_surfacevel[g, :3] if np.any(m.geom_surfacevel[g, :3]) else None
+        own = material or _material(m, g)
+        surface = contact.Surface(shape, own, cliques=cliques[g], name=source.geoms[g], velocity=velocity, draws=False)
         tree.bodies[bodies[g]].add_contact_surface(surface, X)
     model.contacts.set_adjacent_bodies_touch(True)
     for one, other in combinations(sorted({bodies[g] for g in touching}), 2):
@@ -70,18 +70,38 @@ def add_surfaces(source: Source, tree: Tree, model: Model, material: Any) -> Non
             model.contacts.exclude(tree.bodies[one], tree.bodies[other])
     source.depart(
         f"{plural(len(touching), 'geom')}: surfaces of contact, of a material that gives way"
-        f"{'' if material else f' (stiffness {STIFFNESS:g})'}; solref, solimp, margin, gap, condim, rolling friction left out"
+        f"{'' if material else f' (stiffness {STIFFNESS:g})'}; solref, solimp, margin, gap left out"
     )
     _report(source, touching, pairs)
     if left:
         source.lose(f"{plural(len(left), 'geom')} {listed(left)}: no surface of contact", _LEFT, len(left))
 
 
+def _material(m: Any, g: int) -> contact.Material:
+    """Of a geom: torsional and rolling friction where its condim has them."""
+    friction, spinning, rolling = (float(x) for x in m.geom_friction[g])
+    dimension = int(m.geom_condim[g])
+    return contact.Material(
+        STIFFNESS,
+        DISSIPATION,
+        static_friction=friction,
+        dynamic_friction=friction,
+        spinning_friction=spinning if dimension >= 4 else 0.0,
+        rolling_friction=rolling if dimension >= 6 else 0.0,
+    )
+
+
 def _report(source: Source, touching: list[int], pairs: set[frozenset[int]]) -> None:
     """What surfaces of the file have that those of materials have not."""
     m = source.m
-    for field, what in (("geom_surfacevel", "surface velocity"), ("geom_adhesion", "adhesion"), ("geom_priority", "priority")):
-        names = [source.geoms[g] for g in touching if np.any(getattr(m, field)[g])]
+    turning = m.geom_surfacevel[:, 3:]
+    for field, what in (
+        (turning, "rotation of the surface"),
+        (m.geom_adhesion, "adhesion"),
+        (m.geom_priority, "priority"),
+        (m.geom_condim == 1, "contact without friction"),
+    ):
+        names = [source.geoms[g] for g in touching if np.any(field[g])]
         if names:
             source.depart(f"{what} of {plural(len(names), 'geom')} {listed(names)}: left out")
     if pairs:

@@ -24,6 +24,7 @@ from ..xml_element import Element
 from .bodies import Drawings, read_mass, share
 from .constraints import add_constraint
 from .contact import ContactShapes
+from .controllers import add_controllers
 from .coordinates import Coordinate, add_locks_and_motions, free_name, name_coordinates, set_defaults
 from .coupler import DependentCoordinate
 from .document import Item
@@ -35,7 +36,8 @@ from .joints import JOINTS, Site, coordinates_of, idle_coordinates, kind_of
 from .muscles import PathWrap, keep_wraps
 
 if TYPE_CHECKING:
-    from ...force.transmission import Path
+    from ...force.transmission import FunctionBasedPath, Path
+    from .geodesics import Section
 
 #: What tells of the file and not of the mechanism, kept as it is.
 _ABOUT = ("credits", "publications", "length_units", "force_units", "notes")
@@ -58,8 +60,11 @@ class Builder:
         report: Report,
         gravity: npt.ArrayLike | None = None,
         muscles_act: bool = True,
+        sections: Sequence[Sequence[Section]] | None = None,
     ) -> None:
         self.muscles_act = muscles_act
+        #: Of taut paths, in the order of `paths`: see `geodesics`.
+        self.sections = sections
         self.document = document
         self.path = path
         self.strict = strict
@@ -71,7 +76,7 @@ class Builder:
         self.coordinates: list[Coordinate] = []
         self.couplers: list[DependentCoordinate] = []
         #: Of each element that has a path: the element, the path, if it has two points or more, and what it wraps.
-        self.paths: list[tuple[Element, Path | None, list[PathWrap]]] = []
+        self.paths: list[tuple[Element, Path | FunctionBasedPath | None, list[PathWrap]]] = []
         #: What paths bend over, by the wrap object.
         self.surfaces: dict[object, Any] = {}
         self.model = self._empty(gravity)
@@ -286,8 +291,11 @@ class Builder:
                     self.report.append(
                         child.note(f"<{tag}> is {' '.join(child.words)!r}, and numbers are taken as they are, as by OpenSim")
                     )
+        add_controllers(self)
         for tag, kind in _ASIDE.items():
             for item in self.document.objects(tag):
+                if item.is_read:
+                    continue
                 self.lose(
                     item,
                     f"{kind} {item.name!r} ({item.tag}) is left out: it drives or observes, and is no part of the mechanism",

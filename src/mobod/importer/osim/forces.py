@@ -21,7 +21,7 @@ from .muscles import add_muscle, make_path
 
 if TYPE_CHECKING:
     from ...force.base import Force
-    from ...force.transmission import Path
+    from ...force.transmission import FunctionBasedPath, Path
     from .build import Builder
 
 #: What all actuators have that no mechanism needs.
@@ -36,6 +36,8 @@ def add_force(build: Builder, item: Item) -> None:
     """Make what an element describes: forces of the model, or data and a line of the report."""
     item.is_read = True
     name = _free_name(build, build.components.name_of(item))
+    if item.tag.endswith(MUSCLES) or item.tag in ACTUATORS:
+        build.model.data.setdefault("actuators in order", []).append(name)
     if item.tag.endswith(MUSCLES) or item.tag in OTHER_MUSCLES:
         add_muscle(build, item, name)
         return
@@ -222,7 +224,7 @@ def _point_to_point_actuator(build: Builder, item: Item, name: str, disabled: bo
 # ---------------------------------------------------------------------------------------------- along paths
 
 
-def _path_of(build: Builder, item: Item, name: str) -> Path | None:
+def _path_of(build: Builder, item: Item, name: str) -> Path | FunctionBasedPath | None:
     """The path of an element; of one without two points the rest is data, and reported."""
     made = make_path(build, item)
     if made is None:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
 from ... import function
 from ...errors import ModelError
 from ...function import Function
+from ..xml_element import Element
 from .document import Item
 
 
@@ -93,23 +95,9 @@ def _expression(item: Item) -> Function:
 
 
 def _multivariate(item: Item) -> Function:
-    """Powers of the last argument rise first; only terms up to the order are there."""
     dimension, order = round(item.number("dimension", -1.0)), round(item.number("order", -1.0))
     coefficients = item.many("coefficients")
-    if not 1 <= dimension <= 6 or order < 0:
-        item.refuse(f"a polynomial of dimension {dimension} and order {order} is not known")
-    powers = [p for p in np.ndindex(*[order + 1] * dimension) if sum(p) <= order]
-    if len(powers) != len(coefficients):
-        item.refuse(
-            f"a polynomial of dimension {dimension} and order {order} has {len(powers)} coefficients, not {len(coefficients)}"
-        )
-    names = [f"x{k}" for k in range(dimension)]
-    terms = [
-        "*".join([repr(c), *(f"{name}^{p}" for name, p in zip(names, power, strict=True) if p)])
-        for c, power in zip(coefficients.tolist(), powers, strict=True)
-        if c != 0.0
-    ]
-    return function.Expression(" + ".join(terms).replace("+ -", "- ") or "0", names)
+    return function.MultivariatePolynomial(coefficients, dimension, order)
 
 
 def _multiplier(item: Item) -> Function:
@@ -145,4 +133,47 @@ FUNCTIONS: dict[str, Callable[[Item], Function]] = {
     "Sine": _sine,
     "MultiplierFunction": _multiplier,
     "ExpressionBasedFunction": _expression,
+}
+
+
+# ---------------------------------------------------------------------------------------------- and back
+
+
+def element_of(one: Function, name: str) -> Element:
+    """The element that describes a function, which `make_function` makes of it again.
+
+    Raises
+    ------
+    ModelError
+        If OpenSim's files have no such kind.
+    """
+    parts: Any = one.__reduce__()
+    kind, given = parts[:2]
+    tags = _TAGS.get(kind)
+    if tags is None:
+        raise ModelError(f"OpenSim's files have no function of the kind {kind.__name__}, of {name!r}")
+    tag, names = tags
+    values = dict(zip(names, given, strict=False))
+    if kind is function.GCVSpline:
+        values["half_order"] = (int(values["half_order"]) + 1) // 2
+    children = [Element(key, {}, 0, [], _text(value)) for key, value in values.items()]
+    return Element(tag, {"name": name}, 0, children)
+
+
+def _text(value: Any) -> str:
+    return " ".join(repr(x) for x in np.atleast_1d(value).tolist())
+
+
+#: Of each kind, its element, and what the properties are called that its constructor takes, in order.
+_TAGS: dict[Any, tuple[str, tuple[str, ...]]] = {
+    function.Constant: ("Constant", ("value",)),
+    function.PiecewiseLinear: ("PiecewiseLinearFunction", ("x", "y")),
+    function.PiecewiseConstant: ("PiecewiseConstantFunction", ("x", "y")),
+    function.SimmSpline: ("SimmSpline", ("x", "y")),
+    function.GCVSpline: ("GCVSpline", ("half_order", "x", "y", "error_variance")),
+    function.Step: ("StepFunction", ("start_value", "end_value", "transition_start_time", "transition_end_time")),
+    function.Sinusoid: ("Sine", ("amplitude", "omega", "phase")),
+    function.Polynomial: ("PolynomialFunction", ("coefficients",)),
+    function.Linear: ("LinearFunction", ("coefficients",)),
+    function.MultivariatePolynomial: ("MultivariatePolynomialFunction", ("coefficients", "dimension", "order")),
 }

@@ -17,6 +17,7 @@ from ..report import Report
 from ..xml_element import Element
 from .build import Builder
 from .document import Item, read_document
+from .geodesics import find_sections
 from .path_lengths import has_lengths, measure, scale_lengths
 from .scaling import scale_document
 from .upgrade import upgrade
@@ -41,6 +42,7 @@ def load_osim(
     mass: float | None = None,
     keep_masses: bool = False,
     muscles: Literal["act", "data"] = "act",
+    wrapping: Literal["opensim", "geodesic"] = "opensim",
 ) -> Model:
     """Build a multibody system from an OpenSim model file.
 
@@ -68,6 +70,9 @@ def load_osim(
         Whether scaled bodies keep their masses.
     muscles : {"act", "data"}
         Whether muscles act, as in OpenSim, or are data alone.
+    wrapping : {"opensim", "geodesic"}
+        How paths bend over wrap objects: by OpenSim's rules, whose lengths jump at times, or as taut lines, in geodesics; see
+        Notes.
 
     Returns
     -------
@@ -86,8 +91,14 @@ def load_osim(
     -----
     Muscles act: `Model.muscles` has them by name, at no excitation until a state says otherwise; `Model.equilibrate_muscles`
     finds the lengths of their fibers. What the file says of them is in ``model.data["muscles"]``, and the ranges of their
-    controls in ``model.data["control ranges"]``. Controllers and probes are left out. In `Model.default_state`, Ball and Free
-    joints have angles for coordinates, as OpenSim's have; coordinates that are locked, prescribed or coupled are so.
+    controls in ``model.data["control ranges"]``. Controllers that prescribe functions of time, and sets of controls, drive
+    them; `Model.set_controls` does so, too. Other controllers, and probes, are left out. In `Model.default_state`, Ball and
+    Free joints have angles for coordinates, as OpenSim's have; coordinates that are locked, prescribed or coupled are so.
+
+    Paths that are taut have an order of surfaces of their own: each wrap object belongs to the piece of the path that OpenSim
+    bends over it most often, among the default pose and a few others, and to one side: that of its quadrant, or on which
+    OpenSim's path first bent over it. Cylinders are endless, methods of ellipsoids do not matter. Lengths differ from
+    OpenSim's where its rules are no shortest ways, on ellipsoids and tori above all.
 
     Examples
     --------
@@ -115,12 +126,32 @@ def load_osim(
     document = Item(name, element)
     if muscles not in ("act", "data"):
         raise ValueError(f"muscles of load_osim is 'act' or 'data', not {muscles!r}")
-    builder = Builder(document, name, bool(strict), mesh_dirs, report, gravity, muscles == "act")
+    if wrapping not in ("opensim", "geodesic"):
+        raise ValueError(f"wrapping of load_osim is 'opensim' or 'geodesic', not {wrapping!r}")
+    sections = find_sections(_built(name, element)) if wrapping == "geodesic" else None
+    builder = Builder(document, name, bool(strict), mesh_dirs, report, gravity, muscles == "act", sections)
     model = builder.build()
     model.data["source"], model.data["document"] = name, element
     report.finish(name, bool(strict))
-    if external_loads is not None:
+    model.data["read with"] = {"gravity": gravity, "mesh_dirs": mesh_dirs, "external_loads": external_loads}
+    _add_loads(model)
+    return model
+
+
+def _add_loads(model: Model) -> None:
+    path = model.data["read with"]["external_loads"]
+    if path is not None:
         from .external import add_external_loads
 
-        model.data["external loads"] = [*model.data.get("external loads", []), *add_external_loads(model, external_loads)]
+        model.data["external loads"] = [*model.data.get("external loads", []), *add_external_loads(model, path)]
+
+
+def model_of_document(old: Model, document: Element) -> Model:
+    """A model of a document that was made from another model's, read with the same settings."""
+    given, name, report = old.data["read with"], old.data["source"], Report()
+    builder = Builder(Item(name, document), name, False, given["mesh_dirs"], report, given["gravity"])
+    model = builder.build()
+    model.data["source"], model.data["document"], model.data["read with"] = name, document, given
+    model.report[:0] = [line for line in old.report if line not in report]
+    _add_loads(model)
     return model

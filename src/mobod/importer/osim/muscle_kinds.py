@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 from ... import muscle
 from .document import Item
+from .functions import make_function
 
 if TYPE_CHECKING:
     from ...force.subsystem import GeneralForceSubsystem
-    from ...force.transmission import Path
+    from ...force.transmission import Transmission
     from .build import Builder
 
 #: Parameters of every kind, which have the same names here.
@@ -51,7 +52,7 @@ _CURVES = {
 #: OpenSim's default of the fiber's length in a default state, whatever is optimal.
 _FIBER = 0.1
 
-Maker = Callable[["Builder", Item, "GeneralForceSubsystem", "Path", dict[str, Any]], "muscle.Muscle"]
+Maker = Callable[["Builder", Item, "GeneralForceSubsystem", "Transmission", dict[str, Any]], "muscle.Muscle"]
 
 
 def _given(item: Item, names: dict[str, str] | tuple[str, ...]) -> dict[str, Any]:
@@ -78,7 +79,7 @@ def _curve(item: Item, kind: Any) -> Any:
     return kind(**_given(own, tuple(inspect.signature(kind).parameters)))
 
 
-def _millard(build: Builder, item: Item, forces: Any, path: Path, options: dict[str, Any]) -> muscle.Muscle:
+def _millard(build: Builder, item: Item, forces: Any, path: Transmission, options: dict[str, Any]) -> muscle.Muscle:
     own = _given(item, (*_SHARED, *_ACTIVATION, "fiber_damping", "default_activation"))
     curves = {name: _curve(item, kind) for name, kind in _CURVES.values()}
     fiber = item.number("default_fiber_length", _FIBER)
@@ -86,7 +87,7 @@ def _millard(build: Builder, item: Item, forces: Any, path: Path, options: dict[
     return muscle.Millard2012Equilibrium(forces, path, **own, **curves, **flags, default_fiber_length=fiber, **options)
 
 
-def _thelen(build: Builder, item: Item, forces: Any, path: Path, options: dict[str, Any]) -> muscle.Muscle:
+def _thelen(build: Builder, item: Item, forces: Any, path: Transmission, options: dict[str, Any]) -> muscle.Muscle:
     own = _given(item, {**{name: name for name in (*_SHARED, *_ACTIVATION, "default_activation")}, **_OF_THELEN})
     for name in ("ignore_tendon_compliance", "ignore_activation_dynamics"):
         if item.flag(name, False):
@@ -94,7 +95,7 @@ def _thelen(build: Builder, item: Item, forces: Any, path: Path, options: dict[s
     return muscle.Thelen2003(forces, path, **own, default_fiber_length=item.number("default_fiber_length", _FIBER), **options)
 
 
-def _degroote(build: Builder, item: Item, forces: Any, path: Path, options: dict[str, Any]) -> muscle.Muscle:
+def _degroote(build: Builder, item: Item, forces: Any, path: Transmission, options: dict[str, Any]) -> muscle.Muscle:
     own = _given(item, (*_SHARED, *_ACTIVATION[:2], *_OF_DEGROOTE, "default_activation"))
     flags = _flags(item, "ignore_tendon_compliance", "ignore_activation_dynamics", "ignore_passive_fiber_force")
     if item.text("tendon_compliance_dynamics_mode", "explicit") == "implicit" and not flags["ignore_tendon_compliance"]:
@@ -106,9 +107,46 @@ def _degroote(build: Builder, item: Item, forces: Any, path: Path, options: dict
     return muscle.DeGrooteFregly2016(forces, path, **own, **flags, **options)
 
 
+_SPLINES = {
+    "active_force_length_curve": "active_force_length",
+    "passive_force_length_curve": "passive_force_length",
+    "force_velocity_curve": "force_velocity",
+    "tendon_force_length_curve": "tendon_force_strain",
+}
+
+
+def _splines(item: Item, *tags: str) -> dict[str, Any]:
+    """Curves of the older kinds, which are functions."""
+    found = {}
+    for tag in tags:
+        one = item.one_object(tag)
+        if one is not None:
+            found[_SPLINES[tag]] = make_function(one)
+    return found
+
+
+def _rigid(build: Builder, item: Item, forces: Any, path: Transmission, options: dict[str, Any]) -> muscle.Muscle:
+    curves = _splines(item, "active_force_length_curve", "passive_force_length_curve", "force_velocity_curve")
+    _flags(item, "ignore_tendon_compliance", "ignore_activation_dynamics")
+    return muscle.RigidTendon(forces, path, **_given(item, _SHARED), **curves, **options)
+
+
+def _schutte(build: Builder, item: Item, forces: Any, path: Transmission, options: dict[str, Any]) -> muscle.Muscle:
+    names = {name: name for name in (*_SHARED, "time_scale", "damping", "default_activation", "default_fiber_length")}
+    own = _given(item, {**names, "activation1": "activation_rise", "activation2": "activation_fall"})
+    if own.get("max_contraction_velocity") == 0.0:  # which this kind does not use, and some files have
+        del own["max_contraction_velocity"]
+    curves = _splines(item, "active_force_length_curve", "passive_force_length_curve", "tendon_force_length_curve")
+    _flags(item, "ignore_tendon_compliance", "ignore_activation_dynamics")
+    return muscle.Schutte1993(forces, path, **own, **curves, **options)
+
+
 #: What each kind becomes.
 KINDS: dict[str, Maker] = {
     "Millard2012EquilibriumMuscle": _millard,
     "Thelen2003Muscle": _thelen,
     "DeGrooteFregly2016Muscle": _degroote,
+    "RigidTendonMuscle": _rigid,
+    "Schutte1993Muscle_Deprecated": _schutte,
+    "Schutte1993Muscle": _schutte,
 }

@@ -17,7 +17,7 @@ from .functions import make_function
 from .muscle_kinds import KINDS
 
 if TYPE_CHECKING:
-    from ...force.transmission import Path
+    from ...force.transmission import FunctionBasedPath, Path
     from ...function import Function
     from ...mobilizer.base import MobilizedBody
     from ...state.state import State
@@ -206,8 +206,37 @@ def _point(build: Builder, item: Item) -> PathPoint:
     return PathPoint(item.name, item.tag, body, station, coordinate, (low, high), places=build.model.coordinates)
 
 
-def make_path(build: Builder, item: Item) -> Path | None:
+def function_path(build: Builder, item: Item) -> FunctionBasedPath | None:
+    """The path of an element, where that is a function of coordinates."""
+    path = item.one_object("path")
+    if path is None or path.tag != "FunctionBasedPath":
+        return None
+    path.is_read = True
+    places = {one.name: (one.mobod, one.which) for one in build.coordinates if one.mobod is not None}
+    names = [way.rpartition("/")[2] for way in path.word_list("coordinate_paths")]
+    missing = [name for name in names if name not in places]
+    held = path.one_object("length_function")
+    if missing or held is None:
+        path.refuse(f"a FunctionBasedPath needs {f'a coordinate {missing[0]!r}' if missing else 'a length_function'}")
+    for tag in ("Appearance", "moment_arm_functions", "lengthening_speed_function"):
+        child = path.find(tag)
+        if child is not None:
+            child.read_all()
+            if child.element.children and tag != "Appearance":
+                build.lose(path, f"{tag} of {item.name!r} is left out: the derivatives of its length_function are taken")
+    try:
+        made = transmission.FunctionBasedPath(build.model.forces, make_function(held), [places[name] for name in names])
+    except (ModelError, ValueError) as error:
+        path.refuse(str(error))
+    build.paths.append((item.element, made, []))
+    return made
+
+
+def make_path(build: Builder, item: Item) -> Path | FunctionBasedPath | None:
     """The path of an element as the engine has it; None where it has fewer than two points."""
+    by_function = function_path(build, item)
+    if by_function is not None:
+        return by_function
     points, wraps = read_path(build, item)
     if len(points) < 2:
         return None
@@ -231,12 +260,19 @@ def as_path(build: Builder, points: list[PathPoint], wraps: list[PathWrap]) -> P
     surfaces = build.model.data.get("wrap objects", {})
     taken = []
     for wrap in wraps:
-        if wrap.wrap_object in surfaces:
+        if wrap.wrap_object in surfaces and build.sections is None:
             first, last = wrap.range[0] - 1, wrap.range[1] - 1 if wrap.range[1] >= 1 else len(points) - 1
             method = wrap.method if wrap.method in METHODS else "hybrid"
             ends = min(max(first, 0), len(points) - 1), min(last, len(points) - 1)
             taken.append(transmission.PathWrap(_surface(build, surfaces[wrap.wrap_object]), method, *ends))
-    return transmission.Path(build.model.forces, made, taken)
+    if build.sections is None:
+        return transmission.Path(build.model.forces, made, taken)
+    objects = [surfaces[wrap.wrap_object] for wrap in wraps if wrap.wrap_object in surfaces]
+    beside = sorted(zip(build.sections[len(build.paths) - 1], objects, strict=True), key=lambda one: one[0].rank)
+    for section, one in beside:
+        hint = section.hint if one.quadrant.strip().lower() in ("", "all", "unassigned") else None
+        taken.append(transmission.PathWrap(_surface(build, one), first=section.point, hint=hint))
+    return transmission.Path(build.model.forces, made, taken, wrapping="geodesic")
 
 
 def _surface(build: Builder, one: WrapObject) -> Any:
@@ -258,8 +294,12 @@ def draw_path(build: Builder, points: list[PathPoint], color: tuple[float, float
 def add_muscle(build: Builder, item: Item, name: str) -> None:
     """Make a muscle, or keep it as data where that was asked for or its kind is not known."""
     try:
-        points, wraps = read_path(build, item)
-        path = as_path(build, points, wraps) if len(points) > 1 else None
+        points: list[PathPoint] = []
+        wraps: list[PathWrap] = []
+        path: Path | FunctionBasedPath | None = function_path(build, item)
+        if path is None:
+            points, wraps = read_path(build, item)
+            path = as_path(build, points, wraps) if len(points) > 1 else None
     except (ModelError, ValueError) as error:  # a muscle never stops a load
         build.lose(
             item, f"muscle {name!r} ({item.tag}) is left out of model.muscles, its path cannot be read: {error}", _MUSCLES

@@ -49,11 +49,11 @@ def measure(build: Builder) -> list[float]:
     for path in paths:
         if path.user is None:
             TransmissionSpring(forces, path)
-    state = _assembled(build)
+    state = assembled(build)
     return [0.0 if path not in paths else path.calc_length(state) for _, path, _ in build.paths]
 
 
-def _assembled(build: Builder) -> State:
+def assembled(build: Builder) -> State:
     """The default pose, with constraints fulfilled as in OpenSim: coordinates as near to their default values as they allow."""
     from ...assembler import Assembler, QValue
 

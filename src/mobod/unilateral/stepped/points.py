@@ -11,6 +11,11 @@ as the chord of the law from no depth to that which the step would come to: it i
 
     C = 1 / (h K (h + c x*))     t = x / (h + c x*)
 
+Where surfaces resist rolling or spinning, rows beside those of a point have the angular velocity along the two tangents, or
+along the normal, times a length l, and impulses of at most rho gamma_n / l, or sigma gamma_n / l, see
+`force.contact.resistance`. gamma_n is that of the last step; where this one has found another, it is solved once more with
+that. What materials move along their surfaces is part of v.
+
 Of a rigid one C = 0, and t = part (x - slop) / h: a part of what is deeper than the slop, without which points would part, and
 meet again, at rest. What approaches faster than its capture speed has t = e times the speed at the least (Newton's law).
 """
@@ -28,14 +33,15 @@ from ...force.contact import broad_phase
 from ...force.contact.broad_phase import place_surfaces, searching
 from ...force.contact.element import overlap
 from ...force.contact.law import elastic_of, frictions, step5, velocity_at
-from ...force.contact.step_limit import half_thickness
+from ...force.contact.resistance import arms, drift, resists
+from ...force.contact.step_limit import NEVER, half_thickness
 from . import space as names
 
 #: Of a rigid point: the part of its depth that a step takes back, and the depth, by half the thickness of the smaller surface,
 #: that is left.
 RECOVERY, SLOP = 0.1, 1e-4
-#: Numbers of a rigid element, after the transition velocity.
-RESTITUTION, CAPTURE_SPEED = 1, 2
+#: Numbers of a rigid element, after those of all.
+RESTITUTION, CAPTURE_SPEED = 3, 4
 
 
 @generic
@@ -74,6 +80,11 @@ def _note(model: Any, integers: int, a: int, b: int, lane: int, k: Any) -> None:
                 _, _, _, s1 = elastic_of(model, one, two, row, x, 0)
                 p = vec3.add_scaled(p, x * (0.5 - s1), n)
             v = vec3.sub(velocity_at(model, body2, p, 0), velocity_at(model, body1, p, 0))
+            moved = (0.0, 0.0, 0.0)
+            resistant = resists(model, e)
+            if resistant:
+                moved = drift(model, one, two, n, 0)
+                v = vec3.add(v, moved)
             parting = vec3.dot(v, n)
             slip = vec3.add_scaled(v, -parting, n)
             speed = sqrt(vec3.dot(slip, slip))
@@ -100,9 +111,58 @@ def _note(model: Any, integers: int, a: int, b: int, lane: int, k: Any) -> None:
             pairs[i, names.FIRST], pairs[i, names.SECOND] = one, two
             pairs[i, names.TREE_1], pairs[i, names.TREE_2] = tree1, tree2
             pairs[i, names.ELEMENT] = place
+            pairs[i, names.KIND], pairs[i, names.OF] = names.CONTACT, i
+            points[i, names.LIMIT], points[i, names.LENGTH] = -1.0, 1.0
+            points[i, names.DRIFT], points[i, names.DRIFT + 1] = vec3.dot(t1, moved), vec3.dot(t2, moved)
             side = int(load_lane(rows, row, access.SIDE, 0))
             feature = int(load_lane(rows, row, access.FEATURE, 0))
             space.keys[i] = _key(one, two, 2 * feature + side)
+            if resistant:
+                rho, sigma = arms(model, one, two, 0)
+                length = min(half_thickness(model, one, 0), half_thickness(model, two, 0))
+                if length >= NEVER:
+                    length = 1.0
+                if rho > 0.0:
+                    _resist(space, i, names.ROLLING, rho, length)
+                if sigma > 0.0:
+                    _resist(space, i, names.SPINNING, sigma, length)
+
+
+@generic
+def _resist(space: Any, i: int, kind: int, arm: float, length: float) -> None:
+    """Add what resists rolling or spinning at point i, as far as there is room."""
+    counts, points, pairs = space.counts, space.points, space.pairs
+    k = counts[names.POINTS]
+    counts[names.POINTS] = k + 1
+    if k >= space.keys.shape[0]:
+        return
+    for j in range(names.WIDTH):
+        points[k, j] = points[i, j]
+    for j in range(names.PAIRS_WIDTH):
+        pairs[k, j] = pairs[i, j]
+    pairs[k, names.KIND], pairs[k, names.OF] = kind, i
+    if kind == names.SPINNING:  # along the normal, as if that were the first tangent
+        for j in range(3):
+            points[k, names.FRAME + j], points[k, names.FRAME + 3 + j] = (
+                points[i, names.FRAME + 3 + j],
+                points[i, names.FRAME + j],
+            )
+    for column in (names.FRICTION, names.COMPLIANCE, names.TARGET, names.LIMIT, names.DRIFT, names.DRIFT + 1):
+        points[k, column] = 0.0
+    points[k, names.ARM], points[k, names.LENGTH] = arm / length, length
+    space.keys[k] = (space.keys[i] ^ (kind << 40)) | 1
+
+
+@generic
+def renew_limits(space: Any) -> bool:
+    """What resists has its limit by the normal impulse of its point; whether one has changed by more than a thousandth."""
+    points, changed = space.points, False
+    for i in range(space.counts[names.POINTS]):
+        if space.pairs[i, names.KIND] != names.CONTACT:
+            limit = points[i, names.ARM] * max(0.0, points[space.pairs[i, names.OF], names.IMPULSE])
+            changed = changed or abs(limit - points[i, names.LIMIT]) > 1e-3 * limit
+            points[i, names.LIMIT] = limit
+    return changed
 
 
 @generic
@@ -185,6 +245,11 @@ def recall(space: Any, ratio: float) -> None:
                     points[i, names.SHIFT] = space.kept[k, 3]
                     break
                 s = (s + 1) & mask
+        if space.pairs[i, names.KIND] != names.CONTACT:  # a frame that has turned
+            points[i, names.IMPULSE] = 0.0
+            if space.pairs[i, names.KIND] == names.SPINNING:
+                points[i, names.IMPULSE + 2] = 0.0
+    renew_limits(space)
 
 
-__all__ = ["find_points", "recall", "remember"]
+__all__ = ["find_points", "recall", "remember", "renew_limits"]

@@ -13,6 +13,7 @@ from ...force.contact.element import ContactElement
 from ...force.contact.fields import Placed
 from ...force.contact.law import STRIBECK, TABLE, add_up, frictions, respond
 from ...force.contact.may_touch import placed_surfaces
+from ...force.contact.resistance import RATE
 from ...force.subsystem import GeneralForceSubsystem
 
 if TYPE_CHECKING:
@@ -59,7 +60,7 @@ class RigidSurfaces(GeneralForceSubsystem):
         transition_velocity: float,
     ) -> None:
         super().__init__(system)
-        numbers = [transition_velocity, restitution, capture_speed]
+        numbers = [transition_velocity, 0.0, RATE, restitution, capture_speed]
         self.element = ContactElement(self, without_force, numbers, self._surfaces, may_touch, name="rigid contact")
 
     def _surfaces(self) -> list[Placed]:

@@ -33,6 +33,7 @@ def _put_columns(model: Any, space: Any, i: int, b: int, stop: int, sign: float,
     """The columns of the speeds outboard of *stop*, up to a body's, from place *begin* on; the place after them."""
     points, J = space.points, space.coefficients
     end, c = begin, b
+    kind, length = space.pairs[i, names.KIND], points[i, names.LENGTH]
     while c != stop:
         if model.prescribed[c] == SOLVED:
             end += model.num_u[c]
@@ -53,7 +54,12 @@ def _put_columns(model: Any, space: Any, i: int, b: int, stop: int, sign: float,
                 w, v = load_spatial(model.H, k)
                 v = vec3.add(v, vec3.cross(w, r))
                 space.columns[at] = space.place_of_speed[k]
-                J[0, at], J[1, at], J[2, at] = vec3.dot(n, v), vec3.dot(t1, v), vec3.dot(t2, v)
+                if kind == names.CONTACT:
+                    J[0, at], J[1, at], J[2, at] = vec3.dot(n, v), vec3.dot(t1, v), vec3.dot(t2, v)
+                else:
+                    J[0, at], J[1, at], J[2, at] = 0.0, length * vec3.dot(t1, w), 0.0
+                    if kind == names.ROLLING:
+                        J[2, at] = length * vec3.dot(t2, w)
         b = model.parent[b]
     return end
 

@@ -21,6 +21,8 @@ is nearer to, and its matrix is not symmetric where points slide. The law is not
 convex problem goes on from the impulses that there were. Problems begin with the impulses of the last step, so that what
 rests takes no step at all. Impulses and speeds that are returned fulfil momentum to rounding.
 
+Rows that resist rolling or spinning have a disk of a given radius, LIMIT, in place of the cone, and no normal.
+
 Sources: Hueber, Stadler and Wohlmuth 2008, A primal-dual active set algorithm for three-dimensional contact problems with
 Coulomb friction (Newton's method on the law, and its slopes where impulses are outside of the cone); Castro, Permenter and
 Han 2022, An unconstrained convex formulation of compliant contact (the function, Newton's method); Rockafellar 1976 (the
@@ -78,8 +80,30 @@ def nearest(mu: float, n: float, a: float, b: float) -> Any:
 
 
 @generic
+def _respond_in_disk(points: Any, i: int, a: float, b: float, slopes: bool) -> Any:
+    """As `_respond`, of what resists rolling or spinning."""
+    r, limit, c, s = points[i, names.R], points[i, names.LIMIT], names.CENTER, names.SLOPE
+    y, z = points[i, c + 1] - a / r, points[i, c + 2] - b / r
+    size = (y * y + z * z) ** 0.5
+    part = 1.0
+    if size > limit:
+        part = limit / size
+    if slopes:
+        points[i, s] = points[i, s + 1] = points[i, s + 2] = 0.0
+        ta, tb = 0.0, 0.0
+        if part < 1.0:
+            ta, tb = y / size, z / size
+        points[i, s + 3] = part * (1.0 - ta * ta) / r
+        points[i, s + 4] = -part * ta * tb / r
+        points[i, s + 5] = part * (1.0 - tb * tb) / r
+    return 0.0, part * y, part * z
+
+
+@generic
 def _respond(points: Any, i: int, n: float, a: float, b: float, slopes: bool) -> Any:
     """The impulse of a point at v = (n, a, b); with *slopes* its derivative by -v is kept as well."""
+    if points[i, names.LIMIT] >= 0.0:
+        return _respond_in_disk(points, i, a, b, slopes)
     r, mu = points[i, names.R], points[i, names.FRICTION]
     q = r + points[i, names.COMPLIANCE]
     root, across = q**0.5, r**0.5
@@ -134,7 +158,7 @@ def _add_impulses(space: Any, x: Any, sign: float) -> None:
     """x becomes x + sign J^T gamma."""
     points, g = space.points, names.IMPULSE
     for i in range(space.counts[names.POINTS]):
-        if points[i, g] != 0.0:
+        if points[i, g] != 0.0 or points[i, names.LIMIT] > 0.0:
             add_impulse(space, i, sign * points[i, g], sign * points[i, g + 1], sign * points[i, g + 2], x)
 
 
@@ -152,6 +176,10 @@ def _fulfil_momentum(space: Any) -> None:
     for i in range(vectors.shape[1]):
         vectors[names.NEW, i] = vectors[names.FREE, i] + vectors[names.SCRATCH, i]
     _set_velocities(space, vectors[names.NEW], names.V)
+    points = space.points
+    for i in range(space.counts[names.POINTS]):
+        points[i, names.V + 1] += points[i, names.DRIFT]
+        points[i, names.V + 2] += points[i, names.DRIFT + 1]
 
 
 @generic
@@ -163,7 +191,12 @@ def residual_of(space: Any) -> float:
         n, a, b = points[i, names.V], points[i, names.V + 1], points[i, names.V + 2]
         gn, ga, gb = points[i, names.IMPULSE], points[i, names.IMPULSE + 1], points[i, names.IMPULSE + 2]
         w = n + mu * (a * a + b * b) ** 0.5 - points[i, names.TARGET] + points[i, names.COMPLIANCE] * gn
-        pn, pa, pb, _ = nearest(mu, gn - w / s, ga - a / s, gb - b / s)
+        if points[i, names.LIMIT] < 0.0:
+            pn, pa, pb, _ = nearest(mu, gn - w / s, ga - a / s, gb - b / s)
+        else:
+            ya, yb = ga - a / s, gb - b / s
+            part = points[i, names.LIMIT] / max(points[i, names.LIMIT], (ya * ya + yb * yb) ** 0.5, 1e-300)
+            pn, pa, pb = gn, part * ya, part * yb
         error = s * max(abs(pn - gn), abs(pa - ga), abs(pb - gb))
         if not error <= worst:  # NaN as well
             worst = error
@@ -443,13 +476,19 @@ def _linearize(points: Any, i: int, part: float) -> int:
     w = points[i, v] + C * gn - points[i, names.TARGET]
     for k in range(8):
         points[i, s + k] = 0.0
+    resistance = points[i, names.LIMIT] >= 0.0
+    if resistance:
+        w = 0.0
+        gn = points[i, names.LIMIT]
+        mu = 1.0
     if gn - w / scale <= 0.0:
-        points[i, d], points[i, d + 1], points[i, d + 2] = -gn, -ga, -gb
+        points[i, d], points[i, d + 1], points[i, d + 2] = -points[i, g], -ga, -gb
         return _PARTS
     q = C + r
-    points[i, s] = 1.0 / q
     change = -w / q
     points[i, d] = change
+    if not resistance:
+        points[i, s] = 1.0 / q
     bound = mu * max(0.0, gn)
     va, vb = points[i, v + 1], points[i, v + 2]
     ya, yb = ga - va / c, gb - vb / c
@@ -481,7 +520,8 @@ def _linearize(points: Any, i: int, part: float) -> int:
     points[i, s + 3] = (iaa * maa + iab * mab) / c
     points[i, s + 4] = (iaa * mab + iab * mbb) / c
     points[i, s + 5] = (iab * mab + ibb * mbb) / c
-    points[i, s + 6], points[i, s + 7] = (iaa * ta + iab * tb) * mu / q, (iab * ta + ibb * tb) * mu / q
+    if not resistance:
+        points[i, s + 6], points[i, s + 7] = (iaa * ta + iab * tb) * mu / q, (iab * ta + ibb * tb) * mu / q
     return _SLIDES
 
 
@@ -492,6 +532,8 @@ def _put_in_cones(space: Any) -> None:
     for i in range(space.counts[names.POINTS]):
         n = max(0.0, points[i, g])
         size, bound = (points[i, g + 1] ** 2 + points[i, g + 2] ** 2) ** 0.5, points[i, names.FRICTION] * n
+        if points[i, names.LIMIT] >= 0.0:
+            bound = points[i, names.LIMIT]
         points[i, g] = n
         if size > bound:
             points[i, g + 1] *= bound / size
@@ -652,11 +694,12 @@ def solve(space: Any) -> bool:
                 for c in range(space.pairs[i, names.BEGIN], space.pairs[i, names.END]):
                     total += abs(space.coefficients[j, c] * space.vectors[row, space.columns[c]])
                 largest = max(largest, total)
+            largest = max(largest, abs(space.points[i, names.DRIFT]), abs(space.points[i, names.DRIFT + 1]))
         if row == names.SPEED:
             fastest = largest
     enough = ENOUGH * largest
     for i in range(counts[names.POINTS]):
-        if space.points[i, names.COMPLIANCE] == 0.0 and fastest <= RESTING * largest:
+        if space.points[i, names.COMPLIANCE] == 0.0 and space.points[i, names.LIMIT] < 0.0 and fastest <= RESTING * largest:
             enough = ENOUGH_AT_REST * largest
             break
     counts[names.PROBLEMS] += 1

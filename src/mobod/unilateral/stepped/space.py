@@ -40,8 +40,11 @@ RESIDUAL, LARGEST, RELATIVE, LARGEST_RELATIVE = range(4)
 LAST_STEP = 4
 
 # columns of `pairs`: surfaces; trees of their bodies, -1 for Ground; where the coefficients of the first one begin, those of
-# the second, and one past these; the element's place among the stepped ones
-FIRST, SECOND, TREE_1, TREE_2, BEGIN, MIDDLE, END, ELEMENT = range(8)
+# the second, and one past these; the element's place among the stepped ones; what the row is; the contact that it is of
+FIRST, SECOND, TREE_1, TREE_2, BEGIN, MIDDLE, END, ELEMENT, KIND, OF = range(10)
+PAIRS_WIDTH = 10
+# kinds: a contact; resistance to rolling, and to spinning, of one
+CONTACT, ROLLING, SPINNING = range(3)
 # columns of `points`: the point (3) in Ground; the frame of rows: normal, two tangents
 POINT, FRAME = 0, 3
 # ... depth, friction, compliance along the normal, the speed aimed at, a = mu |v_t|, its derivative's part
@@ -54,7 +57,12 @@ SLOPE = 32
 SHIFT_BEFORE, FOUND_BEFORE = 40, 41
 # ... what it does in Newton's method on Coulomb's law
 DOES = 42
-WIDTH = 43
+# of resistance: the largest impulse, by the normal one, which contacts have below zero; it as a part of the normal impulse; the
+# length that makes an angular velocity a velocity
+LIMIT, ARM, LENGTH = 43, 44, 45
+# of contacts, the velocity of the second surface's material from the first one's beside that of the bodies, by the tangents
+DRIFT = 46
+WIDTH = 48
 
 # rows of `vectors`, in the order of trees: u + h udot without contact; u; M (v - that); the gradient, then Newton's step;
 # M times this; the diagonal of M; scratch; the speeds found; what joints add to the diagonal of M, and to momentum
@@ -204,8 +212,20 @@ def find_rows_along(above: Any, depth: Any, first_entry: Any, column: Any) -> No
     first_entry[above.shape[0]] = at
 
 
+@generic
+def clear(space: Space) -> None:
+    """As it was made: nothing is known of steps before."""
+    for i in range(space.counts.shape[0]):
+        space.counts[i] = 0
+    for i in range(space.measures.shape[0]):
+        space.measures[i] = 0.0
+    for k in range(space.inboard.shape[0]):
+        space.wanted[k] = space.found_above[k] = space.above[k] = space.inboard[k]
+    find_rows_along(space.above, space.depth, space.first_entry, space.column)
+
+
 def _of_points(n: int) -> tuple[Any, Any, Array]:
-    return np.zeros(n, np.int64), np.zeros((n, 8), np.int64), np.zeros((n, WIDTH))
+    return np.zeros(n, np.int64), np.zeros((n, PAIRS_WIDTH), np.int64), np.zeros((n, WIDTH))
 
 
 def _of_columns(n: int) -> tuple[Any, Array]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -32,7 +32,7 @@ STEPPED_POINT = np.dtype(
         *((name, np.int64) for name in ("surface1", "surface2", "body1", "body2")),
         *((name, np.float64, (3,)) for name in ("point", "normal")),
         ("depth", np.float64),
-        *((name, np.float64, (3,)) for name in ("slip", "force")),
+        *((name, np.float64, (3,)) for name in ("slip", "force", "moment")),
     ]
 )
 
@@ -51,6 +51,25 @@ def find_points_and_rows(block: Any, space: Space, h: float) -> int:
     return int(counts[names.COLUMNS] > space.columns.shape[0])
 
 
+class DenseRows(NamedTuple):
+    """The points that touch, for the dense solver.
+
+    J : (3n, nu) array
+    friction, compliance, target : (n,) arrays
+    drift : (n, 2) array, what J u lacks of the velocities along the tangents
+    names : list of str
+    resistances : list of (name, rows, largest impulse), what resists rolling and spinning
+    """
+
+    J: Array
+    friction: Array
+    compliance: Array
+    target: Array
+    drift: Array
+    names: list[str]
+    resistances: list[tuple[str, Array, float]]
+
+
 class Stepped:
     """The elements with surfaces that are stepped, of a system, and the arrays of a run."""
 
@@ -63,6 +82,8 @@ class Stepped:
                 self.elements.append(forces.element)
                 self._rigid.append(int(isinstance(forces, RigidSurfaces)))
         self.space: Space | None = None
+        #: Of the dense solver's last step: the normal impulses by the points' names, and the step's size.
+        self._normals: tuple[dict[str, float], float] = {}, 1.0
 
     def __bool__(self) -> bool:
         return any(one.surfaces for one in self.elements)
@@ -88,20 +109,25 @@ class Stepped:
         if not self:
             yield
             return
+        on = self.leave_out_forces(state)
+        try:
+            yield
+        finally:
+            state.own_fields["force_enabled"][on] = 1
+
+    def leave_out_forces(self, state: State) -> list[int]:
+        """The same from now on; the elements that are concerned."""
         if "force_enabled" not in state.own_fields:
             state.own_field("force_enabled")
         enabled = state.own_fields["force_enabled"]
         on = [one.element for one in self.elements if enabled[one.element]]
         enabled[on] = STEPPED
-        try:
-            yield
-        finally:
-            enabled[on] = 1
+        return on
 
     # ------------------------------------------------------------------------------------------ dense
 
-    def dense_rows(self, state: State, h: float) -> tuple[Array, Array, Array, Array, list[str]]:
-        """J ``(3n, nu)``, friction, compliance, target of points that touch, and their names; for the dense solver."""
+    def dense_rows(self, state: State, h: float) -> DenseRows:
+        """What touches, for the dense solver."""
         space = self.space
         assert space is not None
         while find_points_and_rows(state.block, space, h):
@@ -112,22 +138,53 @@ class Stepped:
         for i in range(n):
             begin, end = space.pairs[i, names.BEGIN], space.pairs[i, names.END]
             np.add.at(J[3 * i : 3 * i + 3].T, speed_at[space.columns[begin:end]], space.coefficients[:, begin:end].T)
-        points = space.points[:n]
-        labels = self._labels(n)
-        return J, points[:, names.FRICTION].copy(), points[:, names.COMPLIANCE].copy(), points[:, names.TARGET].copy(), labels
+        kinds, labels = space.pairs[:n, names.KIND], self._labels(n)
+        which = np.flatnonzero(kinds == names.CONTACT)
+        points, blocks = space.points[which], J.reshape(n, 3, state.tree.nu)
+        before, last = self._normals
+        resistances = []
+        for k in np.flatnonzero(kinds != names.CONTACT).tolist():
+            limit = space.points[k, names.ARM] * before.get(labels[space.pairs[k, names.OF]], 0.0) * h / last
+            resistances.append((labels[k], blocks[k, 1:] if kinds[k] == names.ROLLING else blocks[k, 1:2], float(limit)))
+        return DenseRows(
+            blocks[which].reshape(-1, state.tree.nu),
+            points[:, names.FRICTION].copy(),
+            points[:, names.COMPLIANCE].copy(),
+            points[:, names.TARGET].copy(),
+            points[:, names.DRIFT : names.DRIFT + 2].copy(),
+            [labels[k] for k in which],
+            resistances,
+        )
 
     @property
     def num_points(self) -> int:
         """How many points were found last."""
-        return 0 if self.space is None else int(self.space.counts[names.POINTS])
+        return 0 if self.space is None else int((self._kinds(int(self.space.counts[names.POINTS])) == names.CONTACT).sum())
 
-    def keep(self, impulses: Array, velocities: Array) -> None:
-        """Take the impulses and velocities ``(n, 3)`` of the points that the dense solver has found, as results."""
+    def _kinds(self, n: int) -> Any:
         assert self.space is not None
-        n = len(impulses)
-        self.space.points[:n, names.IMPULSE : names.IMPULSE + 3] = impulses
-        self.space.points[:n, names.V : names.V + 3] = velocities
+        return self.space.pairs[:n, names.KIND]
+
+    def keep(self, impulses: Array, velocities: Array, resisting: Array, h: float) -> None:
+        """Take the impulses and velocities ``(n, 3)`` of the points that the dense solver has found, as results.
+
+        *resisting* are the impulses of what resists rolling and spinning, one after the other.
+        """
+        assert self.space is not None
+        n = int(self.space.counts[names.POINTS])
+        kinds, own = self._kinds(n), self.space.points[:n, names.IMPULSE : names.IMPULSE + 3]
+        which = kinds == names.CONTACT
+        own[which] = impulses
+        self.space.points[np.flatnonzero(which), names.V : names.V + 3] = velocities
+        at = 0
+        for i in np.flatnonzero(~which):
+            size = 2 if kinds[i] == names.ROLLING else 1
+            own[i] = 0.0
+            own[i, 1 : 1 + size] = resisting[at : at + size]
+            at += size
         self.space.counts[names.KEPT] = n
+        labels = self._labels(n)
+        self._normals = {labels[i]: float(own[i, 0]) for i in np.flatnonzero(which)}, h
 
     # ------------------------------------------------------------------------------------------ results
 
@@ -137,21 +194,26 @@ class Stepped:
         return 0 if self.space is None else int(self.space.counts[names.UNCONVERGED])
 
     def impulses(self) -> dict[str, Array]:
-        """Of the last step ``(3,)``, by the names of the surfaces and the point: normal, then along two tangents."""
+        """Of the last step ``(3,)``, by the names of the surfaces and the point: normal, then along two tangents.
+
+        Those of rolling and spinning resistance are angular: nothing, and then along two tangents, or along the normal.
+        """
         space = self.space
         n = 0 if space is None else int(space.counts[names.KEPT])
         if space is None:
             return {}
-        own = space.points[:n, names.IMPULSE : names.IMPULSE + 3]
+        own = space.points[:n, names.IMPULSE : names.IMPULSE + 3] * space.points[:n, names.LENGTH, None]
         return {label: one.copy() for label, one in zip(self._labels(n), own, strict=True) if one.any()}
 
     def _labels(self, n: int) -> list[str]:
         found: list[str] = []
         numbers: dict[str, int] = {}
-        for one, other in self._named(n):
-            pair = f"{one} - {other}"
-            numbers[pair] = numbers.get(pair, -1) + 1
-            found.append(f"{pair}, point {numbers[pair]}")
+        what = {names.ROLLING: "rolling", names.SPINNING: "spinning"}
+        for i, (one, other) in enumerate(self._named(n)):
+            pair, kind = f"{one} - {other}", int(self._kinds(n)[i])
+            if kind == names.CONTACT:
+                numbers[pair] = numbers.get(pair, -1) + 1
+            found.append(f"{pair}, point {numbers[pair]}{'' if kind == names.CONTACT else f', {what[kind]}'}")
         return found
 
     def _named(self, n: int) -> list[tuple[str, str]]:
@@ -172,11 +234,17 @@ class Stepped:
     def points(self, h: float) -> Any:
         """What touched in the last step, as `STEPPED_POINT`, with impulses by its size as forces on the second body."""
         space = self.space
-        n = 0 if space is None else int(space.counts[names.KEPT])
+        total = 0 if space is None else int(space.counts[names.KEPT])
+        kept = np.flatnonzero(self._kinds(total) == names.CONTACT) if total else np.zeros(0, np.int64)
+        n = len(kept)
         rows = np.zeros(n, STEPPED_POINT)
         if space is None or n == 0:
             return rows
-        points, pairs = space.points[:n], space.pairs[:n]
+        points, pairs = space.points[kept], space.pairs[kept]
+        moment = np.zeros((total, 3))
+        for i in np.flatnonzero(self._kinds(total) != names.CONTACT):
+            own, axes = space.points[i, names.IMPULSE : names.IMPULSE + 3], space.points[i, names.FRAME : names.FRAME + 9]
+            moment[space.pairs[i, names.OF]] += space.points[i, names.LENGTH] * (own @ axes.reshape(3, 3)) / h
         frame = points[:, names.FRAME : names.FRAME + 9].reshape(n, 3, 3)
         impulse = np.einsum("ni,nij->nj", points[:, names.IMPULSE : names.IMPULSE + 3], frame)
         v = points[:, names.V : names.V + 3].copy()
@@ -194,6 +262,7 @@ class Stepped:
         sign = np.where(swap, -1.0, 1.0)[:, None]
         rows["point"], rows["depth"] = points[:, :3], points[:, names.DEPTH]
         rows["normal"], rows["slip"], rows["force"] = sign * frame[:, 0], sign * slip, sign * impulse / h
+        rows["moment"] = sign * moment[kept]
         return rows
 
 

@@ -24,6 +24,7 @@ from ....function import Function, _routine
 from ....state import parameters
 from ....value.checks import finite
 from ....value.stage import Stage
+from .driven import Driven, driven
 
 if TYPE_CHECKING:
     from ....compiling import Routine
@@ -225,8 +226,8 @@ class CoordinateFormula(OfCoordinate):
 
 @generic
 def add_effort(model: Any, integers: int, numbers: int) -> None:
-    """Numbers: f."""
-    push(model, integers, number(model, numbers))
+    """Integers: after the coordinate, the function of time. Numbers: f."""
+    push(model, integers, driven(model, integers + 2, numbers))
 
 
 def effort() -> tuple[Callable[..., Any], ...]:
@@ -240,7 +241,7 @@ def effort() -> tuple[Callable[..., Any], ...]:
     ).accessors()
 
 
-class CoordinateActuator(OfCoordinate):
+class CoordinateActuator(Driven, OfCoordinate):
     """Pushes one coordinate as a state says: OpenSim's CoordinateActuator.
 
     `optimal_force` is what a control of 1 stands for; `set_effort` takes the force itself.
@@ -248,6 +249,7 @@ class CoordinateActuator(OfCoordinate):
 
     routine: Routine | None = by_address(add_effort)
     optimal_force: float = 1.0
+    FLAG = 2
 
     def __init__(
         self,
@@ -260,6 +262,7 @@ class CoordinateActuator(OfCoordinate):
         name: str | None = None,
     ) -> None:
         super().__init__(forces, mobod, which, self.declared(name, effort=0.0), disabled_by_default, name)
+        self.default_integers.append(-1)
         self.optimal_force = optimal_force
 
     get_default_effort, set_default_effort, get_effort, set_effort = effort()

@@ -31,13 +31,14 @@ from ....function import Function, _routine
 from ....state import parameters
 from ....value.checks import finite
 from ....value.stage import Stage
+from .driven import Driven
 from .of_coordinate import effort
 
 if TYPE_CHECKING:
     from ....compiling import Routine
     from ....decoration.rubber_band_line import Line
     from ....force.subsystem import GeneralForceSubsystem
-    from ....force.transmission.path import Path
+    from ....force.transmission import FunctionBasedPath, Path
     from ....function._routine import Use
     from ....state.state import State
 
@@ -101,7 +102,7 @@ class AlongPath(Force):
     def _span(
         self,
         forces: GeneralForceSubsystem,
-        path: Path,
+        path: Path | FunctionBasedPath,
         own: Sequence[float],
         disabled: bool,
         name: str | None,
@@ -127,7 +128,7 @@ class AlongPath(Force):
         """The path's."""
         return self._path.calc_lines(state)
 
-    def get_path(self) -> Path:
+    def get_path(self) -> Path | FunctionBasedPath:
         """Along which it pulls."""
         return self._path
 
@@ -145,7 +146,7 @@ class PathSpring(AlongPath):
     def __init__(
         self,
         forces: GeneralForceSubsystem,
-        path: Path,
+        path: Path | FunctionBasedPath,
         resting_length: float,
         stiffness: float,
         dissipation: float,
@@ -173,7 +174,7 @@ class Ligament(AlongPath):
     def __init__(
         self,
         forces: GeneralForceSubsystem,
-        path: Path,
+        path: Path | FunctionBasedPath,
         resting_length: float,
         force: float,
         function: Function,
@@ -186,12 +187,15 @@ class Ligament(AlongPath):
 
 @generic
 def add_effort(model: Any, integers: int, numbers: int) -> None:
-    """Numbers: T."""
+    """Numbers: T, and 1 where a function of time is added."""
+    tension = number(model, numbers) + zero(load(model.time, 0, 0))
+    if number(model, numbers + 1) > 0.5:
+        tension = tension + _routine.value(model, own_function(model, integers), model.time, 0)
     length_of(model, integers)
-    pull(model, integers, number(model, numbers))
+    pull(model, integers, tension)
 
 
-class PathActuator(AlongPath):
+class PathActuator(Driven, AlongPath):
     """Pulls along a path as a state says: OpenSim's PathActuator."""
 
     routine: Routine | None = by_address(add_effort)
@@ -200,14 +204,32 @@ class PathActuator(AlongPath):
     def __init__(
         self,
         forces: GeneralForceSubsystem,
-        path: Path,
+        path: Path | FunctionBasedPath,
         optimal_force: float,
         *,
         disabled_by_default: bool = False,
         name: str | None = None,
     ) -> None:
-        self._span(forces, path, self.declared(name, effort=0.0), disabled_by_default, name)
+        self._span(forces, path, [*self.declared(name, effort=0.0), 0.0], disabled_by_default, name)
         self.optimal_force = optimal_force
+
+    @property
+    def reads_time(self) -> bool:
+        """Where a function of time drives it."""
+        return self._drive is not None
+
+    def set_effort_function(self, function: Function | None) -> None:
+        """See `Driven.set_effort_function`."""
+        super().set_effort_function(function)
+        self.used_functions = [*self._path.used_functions, *self.used_functions]
+
+    def pack_integers(self) -> list[int]:
+        """Its integers, which its path's functions come behind."""
+        return super(Driven, self).pack_integers()
+
+    def pack_numbers(self) -> list[float]:
+        """Its numbers, with 1 where a function drives it."""
+        return [self.default_numbers[0], float(self._drive is not None)]
 
     get_default_effort, set_default_effort, get_effort, set_effort = effort()
 
@@ -251,7 +273,7 @@ class ClutchedPathSpring(AlongPath):
     def __init__(
         self,
         forces: GeneralForceSubsystem,
-        path: Path,
+        path: Path | FunctionBasedPath,
         stiffness: float,
         dissipation: float,
         time_constant: float,
@@ -301,7 +323,7 @@ class McKibbenActuator(AlongPath):
     def __init__(
         self,
         forces: GeneralForceSubsystem,
-        path: Path,
+        path: Path | FunctionBasedPath,
         thread_length: float,
         turns: float,
         cord_length: float,
@@ -385,7 +407,7 @@ class BlankevoortLigament(AlongPath):
     def __init__(
         self,
         forces: GeneralForceSubsystem,
-        path: Path,
+        path: Path | FunctionBasedPath,
         slack_length: float,
         stiffness: float,
         transition_strain: float,
@@ -426,7 +448,7 @@ class PathFormula(AlongPath):
     def __init__(
         self,
         forces: GeneralForceSubsystem,
-        path: Path,
+        path: Path | FunctionBasedPath,
         resting_length: float,
         function: Function,
         *,

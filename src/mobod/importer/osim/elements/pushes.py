@@ -20,7 +20,7 @@ from ....algebra.arrays import Array, ArrayLike
 from ....algebra.memory import add_spatial, load3, load9
 from ....algebra.scalar import load
 from ....compiling import generic
-from ....force._pools import number, numbers3, numbers9
+from ....force._pools import numbers3, numbers9
 from ....force._routine import by_address
 from ....force.base import Force, body_index
 from ....function import Function, _routine
@@ -28,6 +28,7 @@ from ....state import parameters
 from ....value import Transform
 from ....value.checks import unit
 from ....value.stage import Stage
+from .driven import Driven, driven
 from .of_coordinate import effort
 
 if TYPE_CHECKING:
@@ -61,17 +62,18 @@ def direct(model: Any, b: int, e: Any, is_global: int) -> Any:
 @generic
 def add_at_point(model: Any, integers: int, numbers: int) -> None:
     """Integers: the body, and whether point and direction are in Ground. Numbers: f, the point, e."""
-    b, f = model.force_integers[integers], number(model, numbers)
+    b, f = model.force_integers[integers], driven(model, integers + 3, numbers)
     s = arm(model, b, numbers3(model, numbers + 1), model.force_integers[integers + 1])
     e = direct(model, b, numbers3(model, numbers + 4), model.force_integers[integers + 2])
     add_spatial(model.body_forces, b, vec3.cross(s, vec3.scale(f, e)), vec3.scale(f, e))
 
 
-class PointActuator(Force):
+class PointActuator(Driven):
     """Pushes at a point of a body, along a line: OpenSim's PointActuator."""
 
     routine: Routine | None = by_address(add_at_point)
     optimal_force: float = 1.0
+    FLAG = 3
 
     def __init__(
         self,
@@ -88,7 +90,7 @@ class PointActuator(Force):
     ) -> None:
         e = unit(f"the direction of {name!r}", direction)
         super().__init__(forces, disabled_by_default=disabled_by_default, name=name)
-        self.default_integers = [body_index(forces, "body", body), int(point_is_global), int(force_is_global)]
+        self.default_integers = [body_index(forces, "body", body), int(point_is_global), int(force_is_global), -1]
         self.default_numbers = [*self.declared(name, effort=0.0), *np.asarray(point, dtype=float).tolist(), *e.tolist()]
         self.optimal_force = optimal_force
 
@@ -101,18 +103,19 @@ class PointActuator(Force):
 @generic
 def add_torque(model: Any, integers: int, numbers: int) -> None:
     """Integers: the two bodies, and whether the axis is in Ground. Numbers: t, e."""
-    a, b, t = model.force_integers[integers], model.force_integers[integers + 1], number(model, numbers)
+    a, b, t = model.force_integers[integers], model.force_integers[integers + 1], driven(model, integers + 3, numbers)
     e = vec3.scale(t, direct(model, a, numbers3(model, numbers + 1), model.force_integers[integers + 2]))
     none = vec3.scale(0.0, e)
     add_spatial(model.body_forces, a, e, none)
     add_spatial(model.body_forces, b, vec3.neg(e), none)
 
 
-class TorqueActuator(Force):
+class TorqueActuator(Driven):
     """Turns one body against another about an axis: OpenSim's TorqueActuator."""
 
     routine: Routine | None = by_address(add_torque)
     optimal_force: float = 1.0
+    FLAG = 3
 
     def __init__(
         self,
@@ -129,7 +132,7 @@ class TorqueActuator(Force):
         e = unit(f"the axis of {name!r}", axis)
         super().__init__(forces, disabled_by_default=disabled_by_default, name=name)
         pair = body_index(forces, "body_a", body_a), body_index(forces, "body_b", body_b)
-        self.default_integers = [*pair, int(torque_is_global)]
+        self.default_integers = [*pair, int(torque_is_global), -1]
         self.default_numbers = [*self.declared(name, effort=0.0), *e.tolist()]
         self.optimal_force = optimal_force
 

@@ -1,0 +1,185 @@
+"""Muscle analysis: lengths, velocities, forces, powers and moment arms of muscles over the rows of a motion.
+
+Powers are those that the parts give off: of the fiber -F l', of the tendon -T l_T', of the whole -T l'; a moment is moment arm
+times tension. Quantities have the names of OpenSim's MuscleAnalysis.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..algebra.arrays import Array
+from ..importer.formats import as_model
+from ..motion_data import Table, write_sto
+from ..value.checks import suggest
+from .states import Given, Rows, acting_muscles, own_state
+
+if TYPE_CHECKING:
+    from ..importer.model import Model
+    from ..muscle import Muscle
+    from ..state.state import State
+
+#: What is found of each muscle, by OpenSim's names.
+QUANTITIES = (
+    "Length", "FiberLength", "TendonLength", "NormalizedFiberLength", "PennationAngle", "FiberVelocity", "NormFiberVelocity",
+    "PennationAngularVelocity", "TendonForce", "FiberForce", "ActiveFiberForce", "PassiveFiberForce",
+    "ActiveFiberForceAlongTendon", "PassiveFiberForceAlongTendon", "FiberActivePower", "FiberPassivePower", "TendonPower",
+    "MuscleActuatorPower",
+)  # fmt: skip
+
+
+class MuscleAnalysis:
+    """What muscles do over time.
+
+    Attributes
+    ----------
+    time : (nt,) array
+    tables : dict of str to Table
+        A column a muscle: ``"Length"``, ``"FiberLength"``, ``"TendonForce"``, ``"FiberActivePower"``, ...; and of each
+        coordinate ``"MomentArm_knee_angle_r"`` and ``"Moment_knee_angle_r"``.
+    notes : list of str
+        What was assumed.
+
+    Examples
+    --------
+    >>> from importlib.resources import files
+    >>> import mobod as mb, numpy as np
+    >>> leg = mb.load_osim(files("mobod") / "examples" / "leg6dof9musc.osim")
+    >>> bends = mb.Table(np.linspace(0, 1, 11), {"knee_angle_r": np.linspace(-1.0, -0.1, 11)})
+    >>> found = mb.analyze_muscles(leg, bends, coordinates=["knee_angle_r"], equilibrate=True)
+    >>> found["FiberLength"].labels[0], bool((found["MomentArm_knee_angle_r"]["rect_fem_r"] > 0.02).all())
+    ('bifemlh_r', True)
+    """
+
+    def __init__(self, time: Array, tables: dict[str, Table], notes: list[str]) -> None:
+        self.time, self.tables, self.notes = time, tables, notes
+
+    def __getitem__(self, name: str) -> Table:
+        if name not in self.tables:
+            raise KeyError(f"there is no quantity {name!r}; {suggest(name, [*self.tables])}")
+        return self.tables[name]
+
+    def __repr__(self) -> str:
+        return (
+            f"<MuscleAnalysis: {len(self.tables)} quantities of {len(self['Length'].labels)} muscles at {len(self.time)} times>"
+        )
+
+    def save(self, folder: str | os.PathLike[str], prefix: str = "mobod") -> list[Path]:
+        """Write a file a quantity, as OpenSim's tool names them: ``prefix_MuscleAnalysis_FiberLength.sto``; their paths."""
+        paths = []
+        for name, table in self.tables.items():
+            paths.append(Path(folder) / f"{prefix}_MuscleAnalysis_{name}.sto")
+            write_sto(paths[-1], table)
+        return paths
+
+
+def analyze_muscles(
+    model: Model | str | os.PathLike[str],
+    motion: Given,
+    *,
+    muscles: Iterable[str] | None = None,
+    coordinates: Sequence[str] | None = None,
+    equilibrate: bool = False,
+    start: float = -np.inf,
+    end: float = np.inf,
+    state: State | None = None,
+) -> MuscleAnalysis:
+    """Find lengths, velocities, forces, powers and moment arms of muscles over a motion.
+
+    Parameters
+    ----------
+    model : Model or path
+        With muscles that act.
+    motion : Trajectory, Table or path
+        Of a simulation; or columns over time, by the labels of OpenSim's files: coordinates, speeds (splines' where there are
+        none), and activations and fiber lengths, or tendon forces, of muscles.
+    muscles : iterable of str, optional
+        All unless given.
+    coordinates : sequence of str, optional
+        Of moment arms and moments; all unless given.
+    equilibrate : bool
+        Whether fibers get the lengths at which they balance their tendons at zero velocity, as where the motion has none.
+    start, end : float
+        Rows from and to these times.
+    state : State, optional
+        What else the model's state is: activations and excitations.
+
+    Returns
+    -------
+    MuscleAnalysis
+
+    Raises
+    ------
+    ModelError
+        If the model has no muscle that acts.
+    ValueError
+        If a muscle or coordinate is not there, or the motion has none of the model's coordinates.
+    ConvergenceError
+        If a fiber has no equilibrium.
+
+    Examples
+    --------
+    >>> from importlib.resources import files
+    >>> import mobod as mb, numpy as np
+    >>> leg = mb.load_osim(files("mobod") / "examples" / "leg6dof9musc.osim")
+    >>> still = mb.Table(np.linspace(0, 1, 11), {"knee_angle_r": np.full(11, -0.3)})
+    >>> found = mb.analyze_muscles(leg, still, muscles=["soleus_r"], coordinates=["ankle_angle_r"], equilibrate=True)
+    >>> len(found.tables)
+    20
+    """
+    model = as_model(model)
+    known = acting_muscles(model, None if muscles is None else list(muscles))
+    names = [*model.speeds] if coordinates is None else list(coordinates)
+    for name in names:
+        if name not in model.speeds:
+            raise ValueError(f"there is no coordinate {name!r}; {suggest(name, [*model.speeds])}")
+    rows = Rows(model, motion, own_state(model, state), equilibrate=equilibrate).within(start, end)
+    found = np.full((len(QUANTITIES), len(rows.time), len(known)), np.nan)
+    arms = np.zeros((len(names), len(rows.time), len(known)))
+    for i, now in enumerate(rows):
+        couplings = [_coupling(model, now, name) for name in names]
+        for j, one in enumerate(known.values()):
+            found[:, i, j] = _of_muscle(one, now)
+            own = one.calc_moment_arms(now)
+            arms[:, i, j] = [own @ coupled for coupled in couplings]
+    tables = {what: _table(rows.time, known, found[k], what) for k, what in enumerate(QUANTITIES)}
+    tension = found[QUANTITIES.index("TendonForce")]
+    for k, name in enumerate(names):
+        tables[f"MomentArm_{name}"] = _table(rows.time, known, arms[k], f"MomentArm_{name}")
+        tables[f"Moment_{name}"] = _table(rows.time, known, arms[k] * tension, f"Moment_{name}")
+    return MuscleAnalysis(rows.time, tables, rows.notes)
+
+
+def _coupling(model: Model, state: State, name: str) -> Array:
+    from ..force.transmission.base import coupling
+
+    return coupling(model.forces, state, model.speeds[name])
+
+
+def _table(time: Array, known: dict[str, Muscle], columns: Array, name: str) -> Table:
+    return Table(time, dict(zip(known, columns.T, strict=True)), name=name)
+
+
+def _of_muscle(one: Muscle, state: State) -> list[float]:
+    """Its quantities, in the order of `QUANTITIES`."""
+    c = one.find_contraction(state)
+    length, speed = one.get_length(state), one.get_lengthening_speed(state)
+    optimal, fastest = one.get_optimal_fiber_length(state), one.get_max_contraction_velocity(state)
+    angle = math.acos(min(c.cos_pennation, 1.0))
+    passive = c.elastic_force + c.damping_force
+    turning = -c.fiber_velocity / c.fiber_length * math.tan(angle) if angle > 0.0 else 0.0
+    return [
+        length, c.fiber_length, length - c.fiber_length * c.cos_pennation, c.fiber_length / optimal, angle, c.fiber_velocity,
+        c.fiber_velocity / (optimal * fastest), turning, c.tendon_force, c.active_force + passive, c.active_force, passive,
+        c.active_force * c.cos_pennation, passive * c.cos_pennation, -c.active_force * c.fiber_velocity,
+        -passive * c.fiber_velocity, -c.tendon_force * (speed - c.velocity_along_tendon), -c.tendon_force * speed,
+    ]  # fmt: skip
+
+
+__all__ = ["QUANTITIES", "MuscleAnalysis", "analyze_muscles"]

@@ -1,0 +1,128 @@
+"""States of a model over time: from a trajectory, or from tables and files of coordinates, speeds and variables of muscles."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..algebra.arrays import Array
+from ..errors import ModelError
+from ..motion_data import Table, read_sto
+from ..motion_data.labels import coordinate_of
+from ..muscle import Muscle
+from ..simulation.trajectory import Trajectory
+from ..value.stage import Stage
+from .motion import Motion, rows_of
+
+if TYPE_CHECKING:
+    from ..importer.model import Model
+    from ..state.state import State
+
+Given = Trajectory | Table | str | os.PathLike[str]
+
+
+class Rows:
+    """Time, coordinates, speeds and z of a model, a row each; *notes* say what was not in the source."""
+
+    def __init__(self, model: Model, given: Given, state: State, *, equilibrate: bool = False) -> None:
+        self.model, self.state, self.notes = model, state, list[str]()
+        self.equilibrate = equilibrate
+        if isinstance(given, Trajectory):
+            self.time, self.q, self.u, self.z = (np.array(x) for x in (given.time, given.q, given.u, given.z))
+            return
+        table = read_sto(given, model=model) if isinstance(given, (str, os.PathLike)) else given
+        if not isinstance(table, Table):
+            raise TypeError(
+                f"the motion is a Trajectory, a Table, or the path of a file of states or coordinates, not {given!r}"
+            )
+        self.time, self.q, self.notes = rows_of(model, state.copy(), table)
+        self.u = self._speeds(table)
+        self.z = np.tile(state.z, (len(self.time), 1))
+        self._variables(table)
+        self._couple()
+
+    def _couple(self) -> None:
+        """Put coupled coordinates where the others' values have them, as OpenSim does, whatever the table says."""
+        couplers = [one for one in self.model.matter.constraints if hasattr(one, "put")]
+        starts = [int(first) for first in self.state.tree.first_q]
+        for _ in couplers:  # one may depend on what another gives
+            for one in couplers:
+                for q, u in zip(self.q, self.u, strict=True):
+                    one.put(q, u, starts)
+
+    def _speeds(self, table: Table) -> Array:
+        """Those of the table, or, where it has none, of splines through the coordinates."""
+        found = {}
+        for label in table.labels:
+            name, quantity = coordinate_of(label, self.model.coordinates)
+            if quantity == "speed" and name in self.model.speeds:
+                found[name] = table[label]
+        if not found:
+            return Motion.of_rows(self.model, self.state.copy(), self.time, self.q).u
+        u = np.tile(self.state.u, (len(self.time), 1))
+        for name, column in found.items():
+            u[:, self.model.speeds[name]] = column
+        return u
+
+    def _variables(self, table: Table) -> None:
+        missing = set()
+        columns = {label.replace("/", ".").rpartition("forceset.")[2].lstrip("."): label for label in table.labels}
+        for name, one in self.model.muscles.items():
+            if not isinstance(one, Muscle):
+                continue
+            for k, variable in enumerate(one.state_variables):
+                label = columns.get(f"{name}.{variable}")
+                if label is None:
+                    missing.add(variable)
+                else:
+                    self.z[:, one.first_z + k] = table[label]
+        for variable in sorted(missing):
+            if variable == "activation" or not self.equilibrate:
+                self.notes.append(f"{variable} of some muscles is not in the table, and is that of the default state")
+
+    def within(self, start: float, end: float) -> Rows:
+        """Only the rows between two times."""
+        there = (self.time >= start - 1e-9) & (self.time <= end + 1e-9)
+        if not there.any():
+            raise ValueError(f"the motion has no time between {start:g} and {end:g}; it goes from {self.time[0]:g} on")
+        self.time, self.q, self.u, self.z = self.time[there], self.q[there], self.u[there], self.z[there]
+        return self
+
+    def __iter__(self) -> Iterator[State]:
+        """Each state at VELOCITY; one object, which is changed."""
+        system, state = self.model.system, self.state
+        muscles = [one for one in self.model.muscles.values() if isinstance(one, Muscle)]
+        for i, time in enumerate(self.time.tolist()):
+            state.time, state.q, state.u, state.z = time, self.q[i], self.u[i], self.z[i]
+            if self.equilibrate:
+                system.realize(state, Stage.POSITION)
+                for one in muscles:
+                    if not one.is_disabled(state):
+                        one.equilibrate(state)
+            system.realize(state, Stage.VELOCITY)
+            yield state
+
+
+def own_state(model: Model, state: Any) -> State:
+    """A state that may be changed."""
+    begin: State = model.default_state() if state is None else state.copy()
+    model.system.realize(begin, Stage.INSTANCE)
+    return begin
+
+
+def acting_muscles(model: Model, names: Any) -> dict[str, Muscle]:
+    """The muscles of some names, or all."""
+    from ..value.checks import suggest
+
+    known = {name: one for name, one in model.muscles.items() if isinstance(one, Muscle)}
+    if names is None:
+        if not known:
+            raise ModelError(f"{model.name!r} has no muscle that acts")
+        return known
+    for name in names:
+        if name not in known:
+            raise ValueError(f"there is no muscle {name!r}; {suggest(name, [*known])}")
+    return {name: known[name] for name in names}

@@ -1,0 +1,428 @@
+"""Analytic derivatives of both dynamics: by one sweep, with the contributions of elements and constraints.
+
+The sweep alone is for systems where gravity, forces on single mobilities and held ones are all that acts.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ..algebra.arrays import Array
+from ..algebra.record import LANES, aligned_zeros, layout
+from ..force._slopes import row_of
+from ..state import validity
+from ..state.fields import INSTANCE_FIELDS, SHORTCUTS
+from ..tree import matrix_sweep
+from ..tree.constraint_fields import order_of_rows
+from ..tree.prescribed_mobilities import FROM_MOTION
+from ..tree.realize import NOT_PLAIN
+from ..value.stage import Stage
+from . import columns, contacts, local, of_state
+from . import sweep as kernels
+from .plan import Enabled, make_plan
+from .products import own_blocks_of, runs_of
+from .results import ForwardDynamicsDerivatives
+from .solve import PACKED
+from .stiffness import NUMBERS_OF_STIFFNESS
+
+if TYPE_CHECKING:
+    from ..state.state import State
+    from ..tree.tree import Tree
+
+_zeros = np.zeros  # one lookup less
+_kernel = kernels.calc_accelerations_derivatives
+_ACCELERATION, _REALIZED = int(Stage.ACCELERATION), validity.WANTED[Stage.ACCELERATION]
+#: Fields of a state's own that decide whether gravity is all that acts.
+_DECIDING = ("force_enabled", "force_integers", "constraint_enabled", "prescribed", "mass")
+#: The most sweeps of a tree that are kept, by what the state has of its own of these.
+_KEPT = 64
+
+
+def sweep_for(system: Any, state: State) -> Sweep:
+    """The sweep for a state's tree, and for what is enabled in the state."""
+    return _kept_for(state, _key_of(state), lambda: _made(system, state.tree, state.field))
+
+
+def whole_for(system: Any, state: State) -> Whole:
+    """The same, also where the bare sweep is enough."""
+    found = sweep_for(system, state)
+    if not isinstance(found, Whole):
+        key = "whole", *_key_of(state)
+        found = _kept_for(state, key, lambda: _whole(system, state.tree, state.field))
+    return found
+
+
+def _key_of(state: State) -> tuple[Any, ...]:
+    """What the state has of its own of all that decides; of a mass it matters only whether there is one."""
+    own = state.own_fields
+    if not own:
+        return ()
+    return tuple((name, (own[name] > 0.0 if name == "mass" else own[name]).tobytes()) for name in _DECIDING if name in own)
+
+
+def _kept_for(state: State, key: tuple[Any, ...], make: Callable[[], Any]) -> Any:
+    kept = state.tree.sweeps
+    try:
+        return kept[key]
+    except KeyError:
+        if len(kept) >= _KEPT:
+            kept.clear()
+        found = kept[key] = make()
+        return found
+
+
+def _made(system: Any, tree: Tree, field: Any) -> Sweep:
+    """The bare sweep where that is enough."""
+    parts, bare = Parts(system, tree, field), None
+    if parts.are_bare or tree.nu == 0:
+        bare = Sweep(system, tree, parts.slopes)
+    return bare if bare is not None and not bare.bent.any() else _whole(system, tree, field, parts)
+
+
+def _whole(system: Any, tree: Tree, field: Any, parts: Parts | None = None) -> Whole:
+    parts = parts or Parts(system, tree, field)
+    differ = len(parts.rows) + len(parts.driven) > 0
+    return Whole(system, tree, parts, Parts(system, tree, field, False) if differ else parts)
+
+
+def _pulls_on_all(field: Any, tree: Tree) -> bool:
+    """Whether gravities pull on all bodies with mass."""
+    enabled, pulled = field("force_enabled"), field("force_integers")
+    heavy = np.flatnonzero(field("mass")[1:, 0] > 0.0) + 1
+    first = tree.fields["force_first_integer"]
+    return all(pulled[first[e] + heavy].all() for e in range(tree.counts["ng"]) if enabled[e])
+
+
+class Parts:
+    """What the rigid sweep has not, of the elements that are enabled.
+
+    Attributes
+    ----------
+    slopes : array
+        The elements of forces on single mobilities, see `force._slopes`.
+    plan : derivative.plan.Plan
+        What is differentiated where.
+    rows : array of int
+        The constraints' equations, by the kernels' rows; and of driven mobilities
+    driven : array of int
+        the numbers.
+    row_of : array of int
+        Of each equation its place among the rows, or -1.
+    """
+
+    def __init__(self, system: Any, tree: Tree, field: Any, constrained: bool = True) -> None:
+        enabled, fields, none = field("force_enabled"), tree.fields, np.zeros(0, np.int64)
+        forces = {force.element: force for force in system.all_forces()}
+        firsts = zip(fields["run_first"], fields["run_end"], strict=True)
+        runs = [[forces[e] for e in range(first, end) if enabled[e]] for first, end in firsts]
+        slopes = {force.element: row_of(force, tree) for run in runs for force in run}
+        simple = [force.element for run in runs if all(slopes[one.element] is not None for one in run) for force in run]
+        rows = [row for e in simple for row in slopes[e] or []]
+        self.slopes: npt.NDArray[np.int64] = np.array(rows, np.int64).reshape(-1, 5)
+        self.rows = order_of_rows(tree, field("constraint_enabled")) if constrained else none
+        self.row_of = np.full(max(tree.counts["num_rows"], 1), -1)
+        self.row_of[self.rows] = np.arange(len(self.rows))
+        constraints = system.get_matter_subsystem().constraints if len(self.rows) else []
+        moved = np.flatnonzero(field("prescribed") == FROM_MOTION) if constrained else none
+        self.driven = np.flatnonzero(np.repeat(field("prescribed") == FROM_MOTION, tree.num_u)) if constrained else none
+        self.plan = make_plan(
+            tree,
+            Enabled(
+                runs,
+                set(simple),
+                [one for one in constraints if field("constraint_enabled")[one.index]],
+                {b: routine.address(with_tangents=True) for b, routine in tree.motion_routines if b in moved},
+                _pulls_on_all(field, tree),
+                any(force.implementation is not None and enabled[e] for e, force in forces.items()),
+            ),
+        )
+        #: Whether the rigid sweep, with slopes, is all.
+        self.are_bare = not (self.plan.acts or len(self.driven))
+
+
+class Sweep:
+    """The kernel with its scratch, for the states of one tree, no hinge column of which depends on q."""
+
+    def __init__(self, system: Any, tree: Tree, slopes: npt.NDArray[np.int64]) -> None:
+        bodies = system.get_matter_subsystem().body_list
+        turned = tree.fields["reversed"]
+        bent = [
+            int(n > 0 and not (b.facts.constant_hinge and not r)) for b, n, r in zip(bodies, tree.num_u, turned, strict=True)
+        ]
+        #: 1 for bodies whose columns depend on their coordinates.
+        self.bent: npt.NDArray[np.int64] = np.array(bent, np.int64)
+        #: The elements of forces on single mobilities, see `force._slopes`.
+        self.slopes = slopes
+        #: Of each body the next one inboard that has mobilities, or the body itself.
+        self.carrier = np.zeros(tree.nb, np.int64)
+        for b in range(1, tree.nb):
+            self.carrier[b] = b if tree.num_u[b] else self.carrier[tree.fields["parent"][b]]
+        self._of_tree = self.bent, slopes
+        #: For derivatives of many states, see `forward_dynamics_derivatives`.
+        self.runs = runs_of(tree)
+        self.own_blocks = own_blocks_of(tree, slopes, self.runs)
+        self._no_bends = np.zeros((1, kernels.NUMBERS_OF_BENDS))
+        self._nu = nu = tree.nu
+        self._counts = tree.nb, nu
+        self._pool: list[tuple[Array, ...]] = []
+        self._no_z, self._no_forces = np.zeros((nu, 0)), np.zeros(0)  # without numbers that anybody could change
+
+    def _work(self) -> tuple[Array, ...]:
+        """Scratch of the kernel that is not in use, else new."""
+        try:
+            return self._pool.pop()
+        except IndexError:
+            return kernels.make_work(*self._counts)
+
+    def residual(self, state: State, u_dot: Array, A: Array) -> tuple[Array, Array]:
+        """Derivatives of inverse dynamics by q and u, at *u_dot* and the accelerations of the bodies."""
+        nu = self._nu
+        if nu == 0:
+            return np.zeros((0, 0)), np.zeros((0, 0))
+        work, out = self._work(), np.empty((2, nu, nu))
+        given = (
+            state.block,
+            A.reshape(-1, 6),
+            u_dot,
+            self._no_bends,
+            self.bent,
+            self.slopes,
+            self.carrier,
+            work[0][:0],
+            *work,
+            out,
+        )
+        kernels.calc_derivatives(*given)
+        self._pool.append(work)
+        return out[0], out[1]
+
+    def accelerations_at(self, system: Any, state: State, q: Any, u: Any, forces: Any = None) -> ForwardDynamicsDerivatives:
+        """`accelerations` at *q* and *u*, where the state is realized with *forces* beside the elements'.
+
+        It is written for its own time, which is a sixth of a small robot's: no name twice, no tuple taken apart.
+        """
+        if self._nu == 0:
+            system.realize(state, q=q, u=u, mobility_forces=forces)
+            return self.accelerations(system, state)
+        pool = self._pool
+        try:  # as `_work`
+            work = pool.pop()
+        except IndexError:
+            work = kernels.make_work(*self._counts)
+        found: Any = (_kernel.code or _kernel.load())(
+            state.block,
+            system.plain_routine,
+            0,
+            state.q_values,
+            state.u_values,
+            q,
+            u,
+            self._no_forces if forces is None else forces,
+            self._no_bends,
+            self._of_tree,
+            work,
+            state.scratch or matrix_sweep.make_scratch(state),
+            ForwardDynamicsDerivatives,
+            self._no_z,
+        )
+        pool.append(work)
+        if type(found) is int:
+            if found != NOT_PLAIN:
+                state.invalidate_q()
+                system.explain(state, found)
+            system.realize(state, q=q, u=u, mobility_forces=forces)
+            return self.accelerations(system, state)
+        state.valid = _REALIZED
+        state.stage_number = _ACCELERATION
+        return self._with_z(state, found) if len(state.z_values) else found
+
+    def accelerations(self, system: Any, state: State) -> ForwardDynamicsDerivatives:
+        """Derivatives of the state's u_dot by q, u, z, mobility forces and time, where it is realized unless it is."""
+        q, u = state.q_values, state.u_values
+        if self._nu == 0:
+            none = _zeros((0, 0))
+            return self._with_z(state, ForwardDynamicsDerivatives(none, none, self._no_z, none, _zeros(0)))
+        work = self._work()
+        found: Any = (_kernel.code or _kernel.load())(
+            state.block,
+            system.plain_routine,
+            state.valid,
+            q,
+            u,
+            q,
+            u,
+            self._no_forces,
+            self._no_bends,
+            self._of_tree,
+            work,
+            state.scratch or matrix_sweep.make_scratch(state),
+            ForwardDynamicsDerivatives,
+            self._no_z,
+        )
+        self._pool.append(work)
+        if type(found) is int:
+            system.explain(state, found)
+        state.valid |= _REALIZED
+        return self._with_z(state, found) if len(state.z_values) else found
+
+    def _with_z(self, state: State, found: ForwardDynamicsDerivatives) -> ForwardDynamicsDerivatives:
+        """The same with zeros by the state's z, of which u_dot does not depend here."""
+        return found._replace(z=_zeros((self._nu, len(state.z_values))))
+
+
+#: Where the block has what a state may have of its own; of short cuts a record of Duals takes none.
+_PLACES = np.array([layout.places[name] for name in INSTANCE_FIELDS if name not in SHORTCUTS])
+
+
+class Whole(Sweep):
+    """The same with elements, constraints and motions: their derivatives by a record of Duals."""
+
+    def __init__(self, system: Any, tree: Tree, parts: Parts, of_inverse: Parts) -> None:
+        super().__init__(system, tree, parts.slopes)
+        self._tree, self.parts = tree, parts
+        self.plan, self.plan_of_inverse = parts.plan.for_kernels(), of_inverse.plan.for_kernels()
+        carried = self.carrier, np.repeat(np.arange(tree.nb), tree.num_u), parts.row_of
+        self.of_parts = parts.slopes, self.bent, *carried
+        plan, other = parts.plan, of_inverse.plan
+        #: How many blocks of derivatives there are: of bodies, of what couples two, and a spare one.
+        self.num_blocks = tree.nb + len(plan.crossings) + 1
+        #: Records of Duals that have had other than the tree's parameters.
+        self._departed: set[int] = set()
+        addresses = (
+            columns.contribute.address(with_tangents=True) if max(plan.by_columns, plan.by_rest, other.by_columns) >= 0 else 0,
+            columns.sweep_kinematics.address(with_tangents=True) if self.bent.any() else 0,
+            contacts.contribute_pair.address(with_tangents=True) if len(plan.contacts) else 0,
+        )
+        self._addresses = np.array(addresses, np.int64)
+
+    def _work(self) -> tuple[Any, ...]:
+        try:
+            return self._pool.pop()
+        except IndexError:
+            return self._made_work()
+
+    def _made_work(self) -> tuple[Any, ...]:
+        """A record of Duals, and what kernels take beside a state, see `derivative.of_state`."""
+        tree, parts, nu = self._tree, self.parts, self._nu
+        duals: Any = tree.new_record(False, True)
+        for name in SHORTCUTS:  # zero is always right
+            duals.share(name, np.zeros_like(tree.fields[name]))
+        duals.share("run_routine", parts.plan.routines)
+        ends, m, num_rows = 2 * nu + tree.nz + 1, max(len(parts.rows), 1), max(tree.counts["num_rows"], 1)
+        wide = 3 * LANES * -(-nu // LANES) + tree.nz + 1 if len(parts.rows) or len(parts.driven) else 0
+        pack = aligned_zeros(max(nu, m), PACKED * LANES).reshape(-1, PACKED, LANES)
+        flat_inv, wide_inv = _both(matrix_sweep.scratch_rows(nu, tree.num_slots), nu)
+        flat_inv[matrix_sweep.PLACES] = np.arange(flat_inv.shape[1])
+        tables, crossings, used, touching, asked = self.plan
+        of_plan = duals.block, self._addresses, *tables, crossings, used, touching, np.array(asked, np.int64)
+        of_tree = *self.of_parts, parts.driven, duals
+        of_parts = (
+            *(np.zeros((tree.nq, 6)), np.zeros((nu if self.bent.any() else 1, kernels.NUMBERS_OF_BENDS))),
+            *(np.zeros((nu + tree.nq, 1)), np.zeros((tree.nb, 6)), np.zeros((nu, columns.NUMBERS_OF_COLUMN))),
+            *(np.zeros((self.num_blocks, local.NUMBERS_OF_BLOCK)), *_both(-(-nu // LANES), LANES * NUMBERS_OF_STIFFNESS)),
+        )
+        units, seeding, pushing, sums = self._scratch_of_one()
+        of_one = *units, *seeding, *pushing, sums, np.zeros((nu, tree.nz + 1))
+        solving = (
+            *(np.zeros((nu, nu)), np.zeros((nu if wide else 0, ends)), *_both(nu, wide), *_both(m, wide), _both(m, wide)[1]),
+            *(np.zeros((num_rows, nu)), np.zeros((m, nu)), np.zeros((nu, m)), np.zeros((m, m)), pack, flat_inv, wide_inv),
+        )
+        return *of_plan, *of_tree, *kernels.make_work(*self._counts), *of_parts, *of_one, *solving
+
+    def _scratch_of_one(self) -> tuple[Any, ...]:
+        """Directions of a body, seeds, wrenches and sums of one state's Duals."""
+        rows = columns.NUMBERS_OF_EIGHT
+        units = [aligned_zeros(rows, LANES) for _ in range(2)]
+        for fast, unit in enumerate(units):
+            unit[6 * fast : 6 * fast + 6, :6] = np.eye(6)
+        seeds, pushed = aligned_zeros(rows, LANES), aligned_zeros(1, 6 * LANES)
+        return (
+            tuple(unit.reshape(rows, 1, LANES) for unit in units),
+            (seeds, seeds.reshape(rows, 1, LANES)),
+            (pushed, pushed.reshape(1, 6, LANES)),
+            aligned_zeros(self._tree.nb, 6 * LANES).reshape(self._tree.nb, 6, LANES),
+        )
+
+    def _put(self, state: State, duals: Any) -> None:
+        """Let the record of Duals have the state's parameters, and what contacts remember."""
+        if state.own_fields or id(duals) in self._departed:
+            duals.block.reshape(-1)[_PLACES] = state.block[_PLACES]
+            self._departed.add(id(duals))
+        if self._tree.counts["bristle_rows"]:
+            duals.bristle_memory[:] = state.record.bristle_memory[: len(duals.bristle_memory.values)]
+
+    @contextlib.contextmanager
+    def work_of_lanes(self, state: State) -> Iterator[tuple[Any, tuple[Any, ...]]]:
+        """A record of Duals with a state's parameters, and what a kernel of many states takes for one after the other."""
+        work = self._work()
+        duals = work[_DUALS]
+        self._put(state, duals)
+        yield duals, ((duals.block, self._addresses), _of_one(work))
+        self._departed.add(id(duals))
+        self._pool.append(work)
+
+    def residual(self, state: State, u_dot: Array, A: Array) -> tuple[Array, Array]:
+        """Derivatives of inverse dynamics by q and u, at *u_dot* and the accelerations of the bodies."""
+        work, nu = self._work(), self._nu
+        by_q, by_u = np.empty((nu, nu)), np.empty((nu, nu))
+        self._put(state, work[_DUALS])
+        rigid, parts = work[of_state.RIGID : of_state.RIGID + 4], work[of_state.PARTS : of_state.OF_ONE]
+        of_state.calc_inverse_dynamics_derivatives(
+            *(state.block, work[0], self._addresses, self.plan_of_inverse, self.of_parts, rigid, parts, _of_one(work)),
+            *(u_dot, A.reshape(-1, 6), _NOTHING, by_q, by_u),
+        )
+        self._pool.append(work)
+        return by_q, by_u
+
+    def accelerations_at(self, system: Any, state: State, q: Any, u: Any, forces: Any = None) -> ForwardDynamicsDerivatives:
+        """`accelerations` at *q* and *u*, where the state is realized with *forces* beside the elements'."""
+        found = self._call(system, state, 0, q, u, self._no_forces if forces is None else forces)
+        if type(found) is int:
+            if found != NOT_PLAIN:
+                state.invalidate_q()
+                system.explain(state, found)
+            system.realize(state, q=q, u=u, mobility_forces=forces)
+            return self.accelerations(system, state)
+        state.valid = _REALIZED
+        state.stage_number = _ACCELERATION
+        return found
+
+    def accelerations(self, system: Any, state: State) -> ForwardDynamicsDerivatives:
+        """Derivatives of the state's u_dot by q, u, z, mobility forces and time, where it is realized unless it is."""
+        if validity.EVERYTHING & ~state.valid:
+            system.compute(state, _REALIZED)
+        return self._call(system, state, state.valid, state.q_values, state.u_values, self._no_forces)
+
+    def _call(self, system: Any, state: State, valid: int, q: Any, u: Any, forces: Any) -> Any:
+        """The kernel's result, or its status."""
+        work, num_z = self._work(), len(state.z_values)
+        self._put(state, work[_DUALS])
+        found: Any = (_whole_kernel.code or _whole_kernel.load())(
+            *(state.block, system.plain_routine, valid, state.q_values, state.u_values, q, u, forces, work),
+            *(ForwardDynamicsDerivatives, _zeros((self._nu, num_z)) if num_z else self._no_z),
+        )
+        self._pool.append(work)
+        return found
+
+
+_NOTHING = np.zeros((0, 0))
+_whole_kernel = of_state.calc_accelerations_derivatives
+#: Where a record of Duals is among what kernels take.
+_DUALS = of_state.TREE + 6
+
+
+def _of_one(work: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Scratch of one state's Duals."""
+    first, second, flat, seeds, pushed, wide, sums = work[of_state.OF_ONE : of_state.OF_ONE + 7]
+    return (first, second), (flat, seeds), (pushed, wide), sums
+
+
+def _both(rows: int, columns: int) -> tuple[Array, Array]:
+    """Scratch by two names: a column at a time, and eight."""
+    flat = aligned_zeros(rows, LANES * -(-columns // LANES))
+    return flat, flat.reshape(rows, -1, LANES)

@@ -1,0 +1,125 @@
+"""Derivatives by differences, for systems with parts that users have written in Python."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..algebra.arrays import Array
+from ..value.stage import Stage
+from .coordinates import displacements
+from .equations import solve
+
+if TYPE_CHECKING:
+    from ..state.state import State
+
+#: The step of central differences of fourth order: truncation and rounding are both near 1e-11 of derivatives of order one.
+STEP = 5e-4
+
+
+def note(system: Any) -> None:
+    """Warn the caller of a public method that its derivatives are differences."""
+    warnings.warn(
+        f"{system!r} has parts written in Python, so that its derivatives are differences, exact to about 1e-8; parts given as "
+        "compiled= functions are differentiated exactly",
+        UserWarning,
+        stacklevel=4,
+    )
+
+
+def along(f: Callable[[float], Array], h: float = STEP) -> Array:
+    """df/dh at 0."""
+    return (8.0 * (f(h) - f(-h)) - (f(2.0 * h) - f(-2.0 * h))) / (12.0 * h)
+
+
+def _columns(state: State, names: tuple[str, ...], value: Callable[[State], Array]) -> list[Array]:
+    """The derivatives of a value of a state by q in its tangent, u, z, and time."""
+    tree, N, found = state.tree, displacements(state), []
+    directions = {"q": N.T, "u": np.eye(tree.nu), "z": np.eye(len(state.z_view)), "time": np.ones((1, 1))}
+    for name in names:
+        columns = []
+        for direction in directions[name]:
+
+            def moved(h: float, name: str = name, direction: Array = direction) -> Array:
+                other = state.copy()
+                if name == "time":
+                    other.time = state.time + h
+                else:
+                    values = getattr(other, f"{name}_values").copy()
+                    values[: len(direction)] += h * direction
+                    setattr(other, name, values)
+                return value(other)
+
+            columns.append(along(moved))
+        found.append(np.array(columns).T.reshape(tree.nu, len(columns)))
+    return found
+
+
+def of_forces(system: Any, state: State, forces: Sequence[Any], names: tuple[str, ...]) -> list[Array]:
+    """Derivatives of the generalized forces of elements in Python, with J held; by what does not move them they are zero.
+
+    The elements alone are called, of states at VELOCITY.
+    """
+    tree, enabled, other = state.tree, state.field("force_enabled"), state.copy()
+    acting = [force for force in forces if enabled[force.element]]
+    by_positions = all(force.implementation.depends_only_on_positions() for force in acting)
+    pushed, on_particles = np.zeros(6 * tree.nb + tree.nu), np.zeros((tree.num_particles, 3))
+    of_bodies, of_mobilities = pushed[: 6 * tree.nb].reshape(-1, 2, 3), pushed[6 * tree.nb :]
+
+    def applied(name: str, values: Array) -> Array:
+        if name == "time":
+            other.time = float(values[0])
+        else:
+            setattr(other, name, values)
+        system.realize(other, Stage.VELOCITY)
+        pushed.fill(0.0)
+        for force in acting:
+            force.add_force(other, of_bodies, on_particles, of_mobilities)
+        return pushed.copy()
+
+    here = {"q": state.q_values, "u": state.u_values, "z": state.z_values, "time": np.array([state.time])}
+    J = system.get_matter_subsystem().calc_system_jacobian(state).reshape(-1, tree.nu)
+    found = []
+    for name in names:
+        start = here[name].copy()
+        directions = np.eye(len(start)) if name != "q" else _padded(displacements(state).T, len(start))
+        columns = np.zeros((len(directions), len(pushed)))
+        if not by_positions or name in ("q", "time"):
+            for column, d in zip(columns, directions, strict=True):
+                column[:] = along(lambda h, d=d, name=name, start=start: applied(name, start + h * d))  # type: ignore[misc]
+            applied(name, start)
+        found.append(J.T @ columns[:, : 6 * tree.nb].T + columns[:, 6 * tree.nb :].T)
+    return found
+
+
+def _padded(rows: Array, length: int) -> Array:
+    """Rows with zeros behind."""
+    return np.hstack([rows, np.zeros((len(rows), length - rows.shape[1]))])
+
+
+def of_inverse_dynamics(system: Any, state: State, u_dot: Array) -> list[Array]:
+    """Derivatives of what is missing for *u_dot*, by q and u."""
+    note(system)
+
+    def missing(other: State) -> Array:
+        system.realize(other, Stage.DYNAMICS)
+        return np.array(system.calc_inverse_dynamics(other, u_dot))
+
+    return _columns(state, ("q", "u"), missing)
+
+
+def of_forward_dynamics(system: Any, state: State, forces: Any = None) -> tuple[Array, Array, Array, Array, Array]:
+    """Derivatives of u_dot by q, u, z, mobility forces and time, with *forces* beside those of the elements."""
+    note(system)
+
+    def u_dot(other: State) -> Array:
+        system.realize(other, mobility_forces=forces)
+        return np.array(other.u_dot_view[: state.tree.nu])
+
+    by_q, by_u, by_z, by_time = _columns(state, ("q", "u", "z", "time"), u_dot)
+    nu = state.tree.nu
+    by_forces = solve(state, -np.eye(nu), np.zeros((state.tree.counts["num_rows"], nu)))[0]
+    return by_q, by_u, by_z, by_forces, by_time[:, 0]

@@ -1,0 +1,156 @@
+"""Derivatives of the equations of motion through all that acts, and the linear systems from which those of udot follow.
+
+    residual = M udot + inertial forces - applied forces + G^T lambda          aerr = G udot + offset
+
+at udot and lambda held: see `routines`, of which `jvp` is taken.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from ..algebra.arrays import Array
+from ..tree import constraint_operators
+from ..tree.prescribed_mobilities import FROM_MOTION
+from .coordinates import displacements
+from .jvp import Seed, calling, jvp
+from .routines import calc_errors, calc_residual
+
+if TYPE_CHECKING:
+    from ..state.state import State
+
+
+class OfEquations(NamedTuple):
+    """Derivatives of the equations of motion, a column a direction.
+
+    Attributes
+    ----------
+    residual : (nu, n) array
+    errors : (rows, n) array
+        Of the constraints' acceleration errors, by the kernels' rows.
+    known : (nu, n) array
+        Of the udot that compiled motions prescribe.
+    q_dot, z_dot : (nq, n), (nz, n) arrays
+        Of N u, and of the rates of the forces' z.
+    particle_forces : (3 np, n) array
+        Of the forces on the particles.
+    places : dict of str to slice
+        Of the columns of `variables`.
+    """
+
+    residual: Array
+    errors: Array
+    known: Array
+    q_dot: Array
+    z_dot: Array
+    particle_forces: Array
+    places: dict[str, slice]
+
+
+def variables(
+    state: State, of_particles: bool = False, turned: Array | None = None
+) -> tuple[dict[str, Array], dict[str, slice]]:
+    """Seeds of q, u, z and time, of the particles' locations and velocities if wanted, and of q by *turned*; their columns.
+
+    Needs positions.
+    """
+    tree = state.tree
+    sizes = {"q": tree.nu, "u": tree.nu, "z": tree.nz, "time": 1}
+    if of_particles:
+        sizes |= dict.fromkeys(("particle_location", "particle_velocity"), tree.counts["particle_size"])
+    sizes["turn"] = 0 if turned is None else turned.shape[1]
+    n, seeds, places = sum(sizes.values()), {}, {}
+    for name, end in zip(sizes, np.cumsum([*sizes.values()]).tolist(), strict=True):
+        places[name] = slice(end - sizes[name], end)
+        if name != "turn":
+            seeds[name] = np.zeros((tree.nq if name == "q" else sizes[name], n))
+            seeds[name][:, places[name]] = displacements(state) if name == "q" else np.eye(sizes[name])
+    if turned is not None:
+        seeds["q"][:, places["turn"]] = turned
+    return seeds, places
+
+
+def of_equations(
+    state: State,
+    seeds: Mapping[str, Array],
+    places: dict[str, slice] | None = None,
+    of_model: Sequence[Sequence[Seed]] = (),
+) -> OfEquations:
+    """Derivatives along directions of variables, or of the model, at the state's udot and multipliers. Needs ACCELERATION."""
+    tree = state.tree
+    at, asked = {"u_dot": state.u_dot_view[: tree.nu]}, int(tree.counts["nc"] > 0)
+    if asked:
+        at["multiplier"] = state.record.multiplier[:, 0]
+    num_rows = tree.counts["num_rows"]
+    rows = {"work_u": tree.nu, "known_u_dot": tree.nu, "row_work": num_rows, "q_dot": tree.nq, "z_dot": tree.nz}
+    rows |= {"particle_forces": tree.counts["particle_size"]}
+    found = jvp(state, seeds, calling(calc_residual, asked), rows, at=at, of_model=of_model)
+    return OfEquations(
+        found["work_u"],
+        asked * found["row_work"],
+        found["known_u_dot"],
+        found["q_dot"],
+        found["z_dot"],
+        found["particle_forces"],
+        places or {},
+    )
+
+
+def by_variables(state: State, of_particles: bool = False, turned: Array | None = None) -> OfEquations:
+    """Those by `variables`. Needs ACCELERATION."""
+    return of_equations(state, *variables(state, of_particles, turned))
+
+
+def of_errors(state: State, dq: Array | None = None, of_model: Sequence[Sequence[Seed]] = ()) -> tuple[Array, Array]:
+    """Derivatives of position and velocity errors along changes of q ``(nq, n)``, or of the model, by the kernels' rows.
+
+    Needs positions.
+    """
+    rows = state.tree.counts["num_rows"]
+    found = jvp(
+        state,
+        {} if dq is None else {"q": dq},
+        calling(calc_errors),
+        {"position_error": rows, "row_work": rows},
+        of_model=of_model,
+    )
+    return found["position_error"], found["row_work"]
+
+
+def solved(state: State, found: OfEquations) -> tuple[Array, Array]:
+    """Derivatives of udot, and of multipliers by the kernels' rows: by the columns of *found*, then by mobility forces."""
+    nu = state.tree.nu
+    errors = np.hstack([found.errors, np.zeros((len(found.errors), nu))])
+    known = np.hstack([found.known, np.zeros((nu, nu))])
+    return solve(state, np.hstack([found.residual, -np.eye(nu)]), errors, known)
+
+
+def solve(state: State, residual: Array, errors: Array, known: Array | None = None) -> tuple[Array, Array]:
+    """What derivatives udot and multipliers have, from those of residual and errors, and of prescribed udot.
+
+    M d(udot) + G^T d(lambda) = -d(residual), G d(udot) = -d(errors): a column a direction, errors and multipliers by the
+    kernels' rows. Needs ACCELERATION.
+    """
+    matter, tree = state.system.get_matter_subsystem(), state.tree
+    multipliers = np.zeros_like(errors)
+    M_inv = matter.calc_m_inv(state)
+    rates = -M_inv @ residual
+    if known is not None and known.any():
+        known = np.repeat(state.field("prescribed") == FROM_MOTION, tree.num_u)[:, None] * known
+        rates = known - M_inv @ (residual + matter.calc_m(state) @ known)
+    rows = matter.rows_in_use(state) if tree.counts["nc"] else np.zeros(0, np.int64)
+    if len(rows):
+        G = matter.explicit_g(state)
+        inverse = np.zeros((len(rows), len(rows)))  # (G M^-1 G^T)^+, by the factors that accelerations are found with
+        for k, r in enumerate(rows):
+            x = np.zeros(len(G))
+            x[r] = 1.0
+            constraint_operators.solve(state.block, x)
+            inverse[:, k] = x[rows]
+        G, errors = G[rows], errors[rows]
+        multipliers[rows] = inverse @ (G @ rates + errors)
+        rates -= M_inv @ (G.T @ multipliers[rows])
+    return rates, multipliers

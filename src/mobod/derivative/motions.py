@@ -1,0 +1,46 @@
+"""Derivatives of prescribed speeds by q: those of motions that their users write may depend on it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..algebra.arrays import Array
+from ..motion import Custom
+from ..motion._protocol import VELOCITY
+from ..value.stage import Stage
+from .coordinates import displacements
+from .differences import along
+
+if TYPE_CHECKING:
+    from ..state.state import State
+
+
+def of_prescribed_speeds(system: Any, state: State) -> Array:
+    """Derivatives of prescribed u by displacements ``(nu, nu)``, by differences of fourth order."""
+    tree = state.tree
+    found, by = np.zeros((tree.nu, tree.nu)), np.zeros(tree.nu, bool)
+    for body in system.get_matter_subsystem().body_list[1:]:
+        is_given = abs(int(state.field("prescribed_level")[body.index])) == VELOCITY
+        if is_given and isinstance(body.driver, Custom) and not state.field("lock_level")[body.index]:
+            # compiled functions take the mobilizer's own q, others what they want
+            by[slice(None) if body.driver.routine is None else body.u_slice(state)] = True
+    if not by.any():
+        return found
+    here, N = np.array(state.q_values), displacements(state)
+
+    def prescribed(change: Array) -> Array:
+        other = state.copy()
+        other.q = here + np.concatenate([change, np.zeros(len(here) - len(change))])
+        system.normalize_quaternions(other)
+        system.realize(other, Stage.TIME)
+        system.prescribe(other)
+        return np.array(other.u_values[: tree.nu])
+
+    for k in np.flatnonzero(by):
+        found[:, k] = along(lambda h, k=k: prescribed(h * N[:, k]))  # type: ignore[misc]
+    return found
+
+
+__all__ = ["of_prescribed_speeds"]

@@ -1,0 +1,150 @@
+"""Derivatives of u_dot by numbers of the model, from those of residual and constraint errors at its u_dot and multipliers.
+
+    d(udot) = -M^-1 d(residual)        residual = Y (m, m c, I) + rotor inertias udot - forces + G^T lambda
+
+With the regressor Y columns by inertial parameters cost little: by m, with c held, Y_m + Y_mc c, by c m Y_mc. All others are
+seeds of `jvp`. What users have written in Python takes differences of fourth order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from ..algebra.arrays import Array
+from ..force.gravity_compensation import GravityCompensation
+from ..force.thermostat import Thermostat
+from ..force.uniform_gravity import UniformGravity
+from ..value.stage import Stage
+from .differences import along, note
+from .equations import of_equations, solve
+from .settings import Setting
+
+if TYPE_CHECKING:
+    from ..state.state import State
+
+#: Forces that depend on the bodies' masses, beside `Gravity`, which the regressor has.
+_WEIGHING = (GravityCompensation, Thermostat, UniformGravity)
+
+
+class RatesByParameters(NamedTuple):
+    """Derivatives of q_dot, u_dot and z_dot, of the forces' z, and of forces on particles, by parameters, a column a number."""
+
+    q_dot: Array
+    u_dot: Array
+    z_dot: Array
+    particle_forces: Array
+
+
+def by_settings(system: Any, state: State, settings: list[Setting]) -> RatesByParameters:
+    """Derivatives by settings. Needs ACCELERATION."""
+    tree = state.tree
+    size = sum(setting.size for setting in settings)
+    residual, errors = np.zeros((tree.nu, size)), np.zeros((tree.counts["num_rows"], size))
+    known = np.zeros((tree.nu, size))
+    q_dot, z_dot = np.zeros((tree.nq, size)), np.zeros((tree.nz, size))
+    of_particles = np.zeros((tree.counts["particle_size"], size))
+    first, of_elements = 0, []
+    Y = None if _is_weighed(system, state) else _regressor(system, state, settings)
+    for setting in settings:
+        place = slice(first, first + setting.size)
+        first += setting.size
+        if setting.inertial is not None and Y is not None:
+            residual[:, place] = _by_inertia(state, setting.inertial, Y)
+        else:
+            of_elements.append((place, setting))
+    if of_elements and system.calls_python:
+        note(system)
+        equations = Equations(system, state)
+        for place, setting in of_elements:
+            for i in range(setting.size):
+                column = equations.along(setting, i, setting.step(state, i))
+                residual[:, place.start + i] = column[: tree.nu]
+                errors[equations.rows, place.start + i] = column[tree.nu : len(column) - tree.nz]
+                z_dot[:, place.start + i] = column[len(column) - tree.nz :]
+                if setting.is_of_motion:
+                    known[:, place.start + i] = equations.prescribed_along(setting, i, setting.step(state, i))
+    elif of_elements:
+        columns = np.concatenate([np.r_[place] for place, _ in of_elements])
+        found = of_equations(state, {}, of_model=[seed for _, setting in of_elements for seed in setting.seeds(state)])
+        residual[:, columns], errors[:, columns], known[:, columns] = found.residual, found.errors, found.known
+        q_dot[:, columns], z_dot[:, columns] = found.q_dot, found.z_dot
+        of_particles[:, columns] = found.particle_forces
+    return RatesByParameters(q_dot, solve(state, residual, errors, known)[0], z_dot, of_particles)
+
+
+def _is_weighed(system: Any, state: State) -> bool:
+    """Whether forces beside gravity may depend on the bodies' masses."""
+    enabled = state.field("force_enabled")
+    return bool(
+        system.calls_python or any(isinstance(force, _WEIGHING) and enabled[force.element] for force in system.all_forces())
+    )
+
+
+def _regressor(system: Any, state: State, settings: list[Setting]) -> Array | None:
+    """The regressor at the state's u_dot, where some setting is an inertial parameter."""
+    if all(setting.inertial is None for setting in settings):
+        return None
+    Y: Array = system.get_matter_subsystem().calc_inertial_parameter_regressor(state, state.u_dot_view[: state.tree.nu])
+    return Y
+
+
+def _by_inertia(state: State, inertial: tuple[int, str], Y: Array) -> Array:
+    """Derivatives of the residual by an inertial parameter of a body, or the rotor inertias of its mobilizer."""
+    b, name = inertial
+    if name == "rotor_inertia":
+        first, n = state.tree.first_u[b], state.tree.num_u[b]
+        found = np.zeros((state.tree.nu, n))
+        found[first : first + n] = np.diag(state.u_dot_view[first : first + n])
+        return found
+    own = Y[:, 10 * (b - 1) : 10 * b]
+    if name == "mass":
+        return own[:, :1] + own[:, 1:4] @ state.field("com")[b][:, None]
+    return own[:, 4:] if name == "inertia" else state.field("mass")[b, 0] * own[:, 1:4]
+
+
+class Equations:
+    """Residual, constraint errors and z_dot of states near one, at its u_dot and multipliers."""
+
+    def __init__(self, system: Any, state: State) -> None:
+        self._system, self._matter = system, system.get_matter_subsystem()
+        self._u_dot, self._multipliers = np.array(state.u_dot_view[: state.tree.nu]), state.multipliers
+        #: The kernels' rows that are in use.
+        self.rows = self._matter.rows_in_use(state)
+        self._other = state.copy()
+
+    def along(self, setting: Setting, i: int, step: float) -> Array:
+        """The derivative by number i of a setting ``(nu + rows + nz,)``."""
+        return self._along(setting, i, step, self._at)
+
+    def prescribed_along(self, setting: Setting, i: int, step: float) -> Array:
+        """That of u_dot ``(nu,)``, of which prescribed numbers count."""
+        return self._along(setting, i, step, self._u_dot_at)
+
+    def _along(self, setting: Setting, i: int, step: float, value: Callable[[State], Array]) -> Array:
+        moved = 0.0
+
+        def at(h: float) -> Array:
+            nonlocal moved
+            setting.shift(self._other, i, h - moved)  # one copy serves all: making it takes longer than realizing it
+            moved = h
+            return value(self._other)
+
+        found = along(at, step)
+        setting.shift(self._other, i, -moved)
+        return found
+
+    def _u_dot_at(self, other: State) -> Array:
+        self._system.realize(other, Stage.ACCELERATION)
+        return np.array(other.u_dot_view[: other.tree.nu])
+
+    def _at(self, other: State) -> Array:
+        self._system.realize(other, Stage.DYNAMICS)
+        residual: Array = self._system.calc_inverse_dynamics(other, self._u_dot)
+        errors = np.zeros(0)
+        if len(self.rows):
+            residual = residual + self._matter.multiply_by_g_transpose(other, self._multipliers)
+            errors = self._matter.calc_constraint_acceleration_errors(other, self._u_dot)
+        return np.concatenate([residual, errors, other.z_dot_view[: other.tree.nz]])

@@ -1,0 +1,197 @@
+"""Derivatives of the dynamics of many states with all that acts: every compiled kind of force, mobilizer and constraint.
+
+What elements, constraints and motions contribute is differentiated of one state after the other, see `derivative.residual`. All
+else is done of eight states at a time: realizing them, the rigid sweep, sums of blocks, M^-1, G, the factor of G M^-1 G^T, and
+products, see `derivative.solve`.
+"""
+
+import math
+from typing import Any
+
+from ..algebra.eights import put_rows
+from ..algebra.memory import store3
+from ..algebra.record import attach
+from ..algebra.scalar import load, store, store_lane, zero
+from ..compiling import compiled, generic
+from ..derivative import regressor, sweep
+from ..derivative.by_numbers import differentiate
+from ..derivative.columns import find_bends, find_displacements, find_wrenches
+from ..derivative.residual import add_parts, add_stiffness, clear, gravity
+from ..derivative.solve import add_block, constrain
+from ..derivative.sweep import FORCE
+from ..state.fields import Record
+from ..state.validity import ARTICULATED, EVERYTHING, FORCES, KINEMATICS
+from ..tree import explicit_mass_matrix, inverse_dynamics, inverse_mass_matrix
+from ..tree.realize import nothing_of
+from .batch import realize_eight
+from .batch_operators import take
+from .chunks import shared
+
+
+# fmt: off
+@generic
+def _find(
+    model: Record, first: int, of_one: Any, of_tree: Any, own: Any, own_of_each: Any, plan: Any, end: int, u_dot: Any, A: Any,
+    unit: Any, N: Any, bends: Any, F: Any, bodies: Any, speeds: Any, columns: Any, stiffness: Any, C: Any, D: Any, T: Any,
+    E: Any, K: Any,
+) -> None:
+    # fmt: on
+    """The residual's derivatives by columns up to *end* of eight states, errors', and those of udot that is driven.
+
+    *of_one* are what `derivative.residual.add_parts` has of Duals, and scratch of one state. *own* is what it has of a state's
+    own parameters, *own_of_each* the rows of all.
+    """
+    slopes, bent, carrier, body_of, row_of = of_tree
+    (block, addresses), scratch = of_one
+    duals = attach(block), addresses
+    n, g, o = model.nu, gravity(model, plan[4][0]), zero(load(model.time, 0, 0))
+    find_displacements(model, unit, unit[n:], N)
+    find_wrenches(model, g, plan[4][5] != 0, F, unit)
+    for lane in range(8 if bends.shape[0] > 0 else 0):
+        for i in range(own.shape[0]):
+            own[i] = own_of_each[first + lane, i]
+        find_bends(model, lane, (duals[0], addresses[1]), bent, N, scratch[1][1], bends)
+    sweep.sweep(
+        model, A, u_dot, g, bends, bent, slopes, carrier, F, bodies, speeds, columns, D[:n], D[n : 2 * n]
+    )
+    store3(bodies, 0, FORCE, g)
+    clear(C, o)
+    clear(T, o)
+    clear(E, o)
+    clear(K, o)
+    trees = carrier, body_of, (row_of, n, 2 * n)
+    for lane in range(8):
+        for i in range(own.shape[0]):
+            own[i] = own_of_each[first + lane, i]
+        add_parts(model, lane, duals, plan, u_dot, A, end, trees, N, bodies, speeds, scratch, C, D, T, E, K)
+    add_stiffness(model, plan, F, bodies, speeds, C, stiffness, stiffness, 0, D)
+
+
+# fmt: off
+@generic
+def _begin(model: Record, M_inv: Any, columns: int, sound: Any, driven: Any, work: Any, M: Any, D: Any) -> None:
+    # fmt: on
+    """Zeros, and M^-1 behind them, not finite where a state is not; and M, where motions drive."""
+    for i in range(model.nu):
+        for j in range(columns):
+            store(D, i, j, sound)
+        for j in range(model.nu):
+            store(D, i, columns + j, load(M_inv, i, j) + sound)
+    if driven.shape[0] > 0:
+        explicit_mass_matrix.calc_m(model, False, work, work, M)
+
+
+# fmt: off
+@compiled
+def calc_forward_dynamics_derivatives(
+    block: Any, address: int, share: Any, states: Any, of_one: Any, own: Any, own_of_each: Any, of_tree: Any, rows: Any,
+    driven: Any, plan: Any, unit: Any, N: Any, bends: Any, F: Any, bodies: Any, speeds: Any, of_columns: Any,
+    stiffness: Any, C: Any, rigid: Any, T: Any, E: Any, K: Any, M: Any, G: Any, rows_of_g: Any, P: Any, W: Any, L: Any,
+    pack: Any, work: Any, M_inv: Any, D: Any, out: Any,
+) -> None:
+    # fmt: on
+    """Derivatives of udot by q, u, z, time and forces on the mobilities, side by side; see `_find`."""
+    model = attach(block)
+    n, columns = model.nu, 2 * model.nu + T.shape[1]
+    for g in shared(share):
+        first = 8 * g
+        realize_eight(model, address, EVERYTHING, first, states)
+        sound = nothing_of(model.u_dot, n, zero(load(model.time, 0, 0)))
+        inverse_mass_matrix.calc_m_inv(model, address, ARTICULATED, work, work, M_inv)
+        _find(
+            model, first, of_one, of_tree, own, own_of_each, plan, columns, model.u_dot, model.A_GB, unit, N, bends, F, bodies,
+            speeds, of_columns, stiffness, C, rigid, T, E, K,
+        )
+        _begin(model, M_inv, columns, sound, driven, work, M, D)
+        add_block(M, M_inv, n, driven, K, rigid[:n], 0, n, D, pack)
+        add_block(M, M_inv, n, driven, K, rigid[n:], n, 2 * n, D, pack)
+        add_block(M, M_inv, n, driven, K, T, 2 * n, columns, D, pack)
+        if rows.shape[0] > 0:
+            constrain(model, of_tree[4], E, E, columns, columns + n, G, rows_of_g, P, W, L, D, pack)
+        put_rows(D, 0, n, out, first, 0)
+
+
+# fmt: off
+@compiled
+def calc_inverse_dynamics_derivatives(
+    block: Any, address: int, share: Any, states: Any, of_one: Any, own: Any, own_of_each: Any, of_tree: Any, plan: Any,
+    udot: Any, udot8: Any, A: Any, unit: Any, N: Any, bends: Any, F: Any, bodies: Any, speeds: Any, of_columns: Any,
+    stiffness: Any, C: Any, rigid: Any, work: Any, M: Any, D: Any, out: Any,
+) -> None:
+    # fmt: on
+    """Derivatives of what is missing for udot, by q and u, then M, side by side."""
+    model = attach(block)
+    n = model.nu
+    for g in shared(share):
+        first = 8 * g
+        realize_eight(model, address, KINEMATICS | FORCES, first, states)
+        take(udot, first, udot8)
+        inverse_dynamics.calc_body_acceleration_from_u_dot(model, udot8, A)
+        sound = nothing_of(model.u, n, nothing_of(model.q, model.nq, zero(load(model.time, 0, 0))))
+        _find(
+            model, first, of_one, of_tree, own, own_of_each, plan, 2 * n, udot8, A, unit, N, bends, F, bodies, speeds,
+            of_columns, stiffness, C, rigid, C[:0], C[:0], C[:0],
+        )
+        explicit_mass_matrix.calc_m(model, False, work, work, M)
+        for i in range(n):
+            for j in range(n):
+                store(D, i, j, load(rigid, i, j) + sound)
+                store(D, i, n + j, load(rigid, n + i, j) + sound)
+                store(D, i, 2 * n + j, load(M, i, j))
+        put_rows(D, 0, n, out, first, 0)
+
+
+# fmt: off
+@compiled
+def calc_parameter_derivatives(
+    block: Any, address: int, share: Any, states: Any, of_one: Any, own_of_each: Any, row_of: Any, rows: Any, driven: Any,
+    R: Any, E: Any, K: Any, M: Any, G: Any, rows_of_g: Any, P: Any, W: Any, L: Any, pack: Any, work: Any, M_inv: Any,
+    D: Any, out: Any,
+) -> None:
+    # fmt: on
+    """Derivatives of udot by numbers of the model.
+
+    *of_one* are a record of Duals with its numbers, where each state's own ones are, and seeds of one state or of each.
+    """
+    model = attach(block)
+    n, columns = model.nu, R.shape[1]
+    duals, addresses, numbers, own_places, seeds, rates = of_one
+    dual = attach(duals)
+    for g in shared(share):
+        first = 8 * g
+        realize_eight(model, address, EVERYTHING, first, states)
+        o = zero(load(model.time, 0, 0))
+        sound = nothing_of(model.u_dot, n, o)
+        inverse_mass_matrix.calc_m_inv(model, address, ARTICULATED, work, work, M_inv)
+        clear(E, o)
+        for lane in range(8):
+            s = min(first + lane, seeds.shape[0] - 1)
+            for i in range(own_places.shape[0]):
+                numbers[own_places[i]] = own_of_each[first + lane, i]
+            if not differentiate(
+                model, lane, dual, addresses, numbers, seeds[s], rates[s], rows.shape[0] > 0, row_of, R, E, K
+            ):
+                for j in range(columns):
+                    store_lane(R, 0, j, lane, math.nan)
+        _begin(model, M_inv, columns, sound, driven, work, M, D)
+        add_block(M, M_inv, n, driven, K, R, 0, columns, D, pack)
+        if rows.shape[0] > 0:
+            constrain(model, row_of, E, E, columns, columns + n, G, rows_of_g, P, W, L, D, pack)
+        put_rows(D, 0, n, out, first, 0)
+
+
+# fmt: off
+@compiled
+def calc_regressor(
+    block: Any, address: int, share: Any, states: Any, udot: Any, udot8: Any, A: Any, Y: Any, out: Any
+) -> None:
+    # fmt: on
+    """The regressor of inertial parameters."""
+    model = attach(block)
+    for g in shared(share):
+        realize_eight(model, address, KINEMATICS, 8 * g, states)
+        take(udot, 8 * g, udot8)
+        inverse_dynamics.calc_body_acceleration_from_u_dot(model, udot8, A)
+        clear(Y, zero(load(model.time, 0, 0)))
+        regressor.fill(model, A, Y)
+        put_rows(Y, 0, model.nu, out, 8 * g, 0)

@@ -1,0 +1,80 @@
+"""Files of tyres' properties (.tir): TNO's and ADAMS's text format of names and numbers."""
+
+from __future__ import annotations
+
+import math
+import os
+import re
+from pathlib import Path
+
+from ..errors import ModelError
+
+#: A line ``NAME = number``, with a comment behind $ or !.
+_LINE = re.compile(r"\s*([A-Za-z][A-Za-z0-9_]*)\s*=\s*([^$!]*)")
+#: What numbers of a file's units are in SI units.
+_LENGTHS = {"meter": 1.0, "mm": 1e-3, "cm": 1e-2, "km": 1e3, "inch": 0.0254, "foot": 0.3048}
+_FORCES = {"newton": 1.0, "kilo_newton": 1e3, "kn": 1e3, "pound_force": 4.4482216152605}
+#: More than the longest of such files has.
+_MOST = 1 << 22
+
+
+def read_tir(path: str | os.PathLike[str]) -> dict[str, float]:
+    """Read a file of a tyre's properties: its numbers by name, in SI units.
+
+    Raises
+    ------
+    OSError
+        If it cannot be read.
+    ModelError
+        If it is no such file, or has units that are not known, or says a number twice.
+    """
+    where = Path(path)
+    if where.stat().st_size > _MOST:
+        raise ModelError(f"{where}: {where.stat().st_size} bytes are no file of a tyre's properties")
+    found: dict[str, float] = {}
+    units: dict[str, str] = {}
+    for count, line in enumerate(where.read_text(encoding="utf-8", errors="replace").splitlines(), 1):
+        match = _LINE.match(line)
+        if match is None:
+            continue
+        name, text = match[1].upper(), match[2].strip()
+        if text.startswith(("'", '"')):
+            units[name] = text.strip("'\" ").lower()
+            continue
+        try:
+            value = float(text.replace("D", "E").replace("d", "e"))
+        except ValueError:
+            continue  # words
+        if not math.isfinite(value):
+            raise ModelError(f"{where}, line {count}: {name} is {text}, which is no finite number")
+        if name in found and found[name] != value:
+            raise ModelError(f"{where}, line {count}: {name} is there twice, as {found[name]:g} and {value:g}")
+        found[name] = value
+    if not found:
+        raise ModelError(f"{where} is no file of a tyre's properties: it has no lines NAME = number")
+    return _in_si(where, found, units)
+
+
+def _in_si(where: Path, found: dict[str, float], units: dict[str, str]) -> dict[str, float]:
+    length = _unit(where, "LENGTH", _LENGTHS, units.get("LENGTH", "meter"))
+    force = _unit(where, "FORCE", _FORCES, units.get("FORCE", "newton"))
+    powers = {
+        "UNLOADED_RADIUS": length,
+        "WIDTH": length,
+        "RIM_RADIUS": length,
+        "FNOMIN": force,
+        **dict.fromkeys(
+            ("VERTICAL_STIFFNESS", "VERTICAL_DAMPING", "LONGITUDINAL_STIFFNESS", "LATERAL_STIFFNESS"), force / length
+        ),
+        "LONGVL": length,
+    }
+    return {name: value * powers.get(name, 1.0) for name, value in found.items()}
+
+
+def _unit(where: Path, what: str, known: dict[str, float], given: str) -> float:
+    if given not in known:
+        raise ModelError(f"{where}: the unit of {what} is {given!r}; known are {', '.join(known)}")
+    return known[given]
+
+
+__all__ = ["read_tir"]

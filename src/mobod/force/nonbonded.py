@@ -1,0 +1,323 @@
+"""Nonbonded: Lennard-Jones and Coulomb forces between atoms that are fixed on bodies.
+
+    V = s [4 eps ((sigma/r)^12 - (sigma/r)^6)] + s' k q_a q_b / r      sigma = (sigma_a + sigma_b) / 2, eps = sqrt(eps_a eps_b)
+
+Within a cutoff c each is shifted so that energy and force are zero there: V(r) - V(c) - (r - c) V'(c). Atoms of one body, and
+pairs that are excluded, do not act on each other; s and s' are less than 1 for pairs that are scaled, those three bonds apart.
+Sources: Cornell and others 1995 (the law, s = 1/2, s' = 1/1.2); Allen and Tildesley 2017, 5.2 (shifted forces), 5.3.2 (cells).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ..algebra import mat33, vec3
+from ..algebra.memory import add_spatial, load3, load9
+from ..algebra.scalar import bare, load, load_lane, num_lanes, one, sqrt, store, where, zero
+from ..compiling import Routine, generic
+from ..errors import ModelError
+from ..value.checks import array, numbers, positive
+from ._neighbours import FOUND, PLACES, POINTS, find, lay_out, make_room
+from ._pools import number, numbers3
+from ._routine import ENERGY, FORCES
+from .base import Force, body_index, check_forces
+
+if TYPE_CHECKING:
+    from .subsystem import GeneralForceSubsystem
+
+# integers: atoms; whether there is a cutoff; then of each its body, and where its special pairs begin and end; then these,
+# atoms and kinds
+_ATOMS, _LIMITED, _FIRST, _EACH = 0, 1, 2, 3
+#: More than the square of any distance.
+_FARTHEST = 1e200
+#: Kinds of pairs that are special.
+EXCLUDED, SCALED = 0, 1
+# numbers: cutoff (zero for none), k, s and s'; then of each atom a station, half its sigma, the root of eps, and its charge
+_CUTOFF, _COULOMB, _OF_LJ, _OF_CHARGES, _OWN, _WIDTH = 0, 1, 2, 3, 4, 6
+
+
+@generic
+def _place(model: Any, i: int, x: int, a: int) -> Any:
+    """The body of atom a, its arm from that body's origin and its place, in Ground."""
+    b = model.force_integers[i + _FIRST + _EACH * a]
+    arm = mat33.mul_vec(load9(model.R_GB, b, 0), numbers3(model, x + _OWN + _WIDTH * a))
+    return b, arm, vec3.add(load3(model.p_GB, b, 0), arm)
+
+
+@generic
+def _laid_out(model: Any, i: int, x: int, cutoff: float, room: Any) -> bool:
+    """Put the atoms into cells; False where all pairs are to be looked at."""
+    n = model.force_integers[i + _ATOMS]
+    if n < POINTS or model.force_integers[i + _LIMITED] == 0:
+        return False
+    for lane in range(len(room[PLACES])):
+        for a in range(n):
+            b = model.force_integers[i + _FIRST + _EACH * a]
+            for k in range(3):
+                p = bare(load_lane(model.p_GB, b, k, lane))
+                for j in range(3):
+                    s = bare(load_lane(model.force_numbers, x + _OWN + _WIDTH * a + j, 0, lane))
+                    p += bare(load_lane(model.R_GB, b, 3 * k + j, lane)) * s
+                room[PLACES][lane, 3 * a + k] = p
+    return lay_out(room, n, cutoff)
+
+
+@generic
+def _reach(model: Any, x: int) -> float:
+    """The largest cutoff of the record's states."""
+    found = 0.0
+    for lane in range(num_lanes(load(model.time, 0, 0))):
+        found = max(found, bare(load_lane(model.force_numbers, x + _CUTOFF, 0, lane)))
+    return found
+
+
+@generic
+def _law(model: Any, i: int, x: int, a: int, b: int, scaled: bool, rr: Any) -> Any:
+    """Energy, and force over distance, of a pair whose distance squared is rr."""
+    at_a, at_b = x + _OWN + _WIDTH * a + 3, x + _OWN + _WIDTH * b + 3
+    sigma = number(model, at_a) + number(model, at_b)
+    eps = 4.0 * number(model, at_a + 1) * number(model, at_b + 1)
+    charge = number(model, x + _COULOMB) * number(model, at_a + 2) * number(model, at_b + 2)
+    if scaled:
+        eps, charge = eps * number(model, x + _OF_LJ), charge * number(model, x + _OF_CHARGES)
+    V, f, r = _pair(sigma, eps, charge, rr)
+    if model.force_integers[i + _LIMITED] == 1:
+        c = number(model, x + _CUTOFF)
+        V_c, f_c, _ = _pair(sigma, eps, charge, c * c)
+        slope = f_c * c  # the force at the cutoff
+        V, f = V + (r - c) * slope - V_c, f - slope / r
+    return V, f
+
+
+@generic
+def _pair(sigma: Any, eps: Any, charge: Any, rr: Any) -> Any:
+    over = 1.0 / rr
+    r = sqrt(rr)
+    six = sigma * sigma * over
+    six = six * six * six
+    electric = charge / r
+    return eps * (six * six - six) + electric, (eps * (12.0 * six * six - 6.0 * six) + electric) * over, r
+
+
+@generic
+def _kind_of(model: Any, i: int, at: int, end: int, b: int) -> Any:
+    """Where among an atom's special pairs, from *at* on, that with b is or would be, and whether it is there."""
+    first = i + _FIRST + _EACH * model.force_integers[i + _ATOMS]
+    while at < end and model.force_integers[first + 2 * at] < b:
+        at += 1
+    there = at < end and model.force_integers[first + 2 * at] == b
+    return at, there, there and model.force_integers[first + 2 * at + 1] == SCALED
+
+
+@generic
+def _near(model: Any, i: int, x: int, apart: Any) -> Any:
+    """Whether a pair acts, and its distance squared; else 1, a safe divisor."""
+    rr, most = vec3.dot(apart, apart), _FARTHEST * one(apart[0])
+    if model.force_integers[i + _LIMITED] == 1:
+        cutoff = number(model, x + _CUTOFF)
+        most = cutoff * cutoff
+    near = rr < most
+    return near, where(near, rr, one(rr))
+
+
+@generic
+def _add(model: Any, i: int, x: int, room: Any) -> None:
+    n = model.force_integers[i + _ATOMS]
+    reach = _reach(model, x)
+    in_cells = _laid_out(model, i, x, reach, room)
+    for a in range(n):
+        body, arm, p = _place(model, i, x, a)
+        o = zero(p[0])
+        f = o, o, o
+        at = model.force_integers[i + _FIRST + _EACH * a + 1]
+        end = model.force_integers[i + _FIRST + _EACH * a + 2]
+        for k in range(find(room, a, reach) if in_cells else a):
+            b = room[FOUND][k] if in_cells else k
+            at, special, scaled = _kind_of(model, i, at, end, b)
+            if model.force_integers[i + _FIRST + _EACH * b] != body and (scaled or not special):
+                other, arm_b, p_b = _place(model, i, x, b)
+                apart = vec3.sub(p, p_b)
+                near, rr = _near(model, i, x, apart)
+                _, push = _law(model, i, x, a, b, scaled, rr)
+                force = vec3.scale(where(near, push, zero(push)), apart)
+                f = vec3.add(f, force)
+                back = vec3.neg(force)
+                add_spatial(model.body_forces, other, vec3.cross(arm_b, back), back)
+        add_spatial(model.body_forces, body, vec3.cross(arm, f), f)
+
+
+@generic
+def _energy(model: Any, i: int, x: int, room: Any) -> Any:
+    n, total = model.force_integers[i + _ATOMS], zero(load(model.time, 0, 0))
+    reach = _reach(model, x)
+    in_cells = _laid_out(model, i, x, reach, room)
+    for a in range(n):
+        body, _, p = _place(model, i, x, a)
+        at = model.force_integers[i + _FIRST + _EACH * a + 1]
+        end = model.force_integers[i + _FIRST + _EACH * a + 2]
+        for k in range(find(room, a, reach) if in_cells else a):
+            b = room[FOUND][k] if in_cells else k
+            at, special, scaled = _kind_of(model, i, at, end, b)
+            if model.force_integers[i + _FIRST + _EACH * b] != body and (scaled or not special):
+                _, _, p_b = _place(model, i, x, b)
+                near, rr = _near(model, i, x, vec3.sub(p, p_b))
+                V, _ = _law(model, i, x, a, b, scaled, rr)
+                total = total + where(near, V, zero(V))
+    return total
+
+
+def _run(model: Any, first: int, end_and_what: int) -> int:
+    what = end_and_what & 3
+    for e in range(first, end_and_what >> 2):
+        if model.force_enabled[e] == 1:
+            i, x = model.force_first_integer[e], model.force_first_number[e]
+            room = make_room(model.force_integers[i + _ATOMS], num_lanes(load(model.time, 0, 0)))
+            if what == FORCES:
+                _add(model, i, x, room)
+            elif what == ENERGY:
+                store(model.work_e, e, 0, _energy(model, i, x, room))
+    return 0
+
+
+run = Routine(_run, makes_arrays=True)
+
+
+class Nonbonded(Force):
+    """Lennard-Jones and Coulomb forces between atoms fixed on bodies: one element, one compiled loop over pairs in cells.
+
+    Parameters
+    ----------
+    forces : GeneralForceSubsystem
+        What it joins.
+    bodies : sequence of MobilizedBody
+        The body of each of n atoms, by object, index or name.
+    stations : (n, 3) array_like
+        Where each is, in its body's frame; length.
+    sigma : (n,) array_like
+        Of Lennard and Jones, of each; the mean of two is a pair's. Length, zero where it has none.
+    epsilon : (n,) array_like
+        Depth, of each; the root of the product of two is a pair's. Energy.
+    charges : (n,) array_like
+        Of each.
+    coulomb : float
+        k of k q_a q_b / r: energy*length/charge^2; 138.935 in nm, kJ/mol and elementary charges, over the dielectric constant.
+    cutoff : float, optional
+        Distance beyond which pairs do not act on each other; energy and force go to zero there. None unless given.
+    excluded : iterable of pairs of int
+        Pairs of atoms that do not act on each other, such as those one and two bonds apart.
+    scaled : iterable of pairs of int
+        Pairs whose energy is multiplied by *scales*, such as those three bonds apart.
+    scales : pair of float
+        Of Lennard-Jones, and of Coulomb energies.
+    disabled_by_default : bool
+        Whether states start with it switched off.
+    name : str, optional
+        Unique among the forces.
+
+    Raises
+    ------
+    ModelError
+        If a number is not finite, or sigma, epsilon or the cutoff is below zero; if a pair is both excluded and scaled.
+    ValueError, IndexError, TypeError, TopologyError
+        If arrays have the wrong shape, or pairs or bodies are none.
+
+    Notes
+    -----
+    Atoms on one body never act on each other: their energy is constant. Of fewer than 48 atoms, and without a cutoff, all
+    pairs are looked at; others are put into cells as large as the cutoff, anew in each evaluation. Lanes and exact derivatives
+    are the same source. Pairs go by the law of Cornell and others 1995 (Amber).
+
+    Examples
+    --------
+    Two atoms of argon, in nm and kJ/mol, at the distance of least energy:
+
+    >>> import mobod as mb
+    >>> system = mb.MultibodySystem()
+    >>> matter = mb.SimbodyMatterSubsystem(system)
+    >>> forces = mb.GeneralForceSubsystem(system)
+    >>> atom = mb.body.Rigid(mb.MassProperties(39.9, (0, 0, 0), mb.Inertia(0, 0, 0)))
+    >>> a, b = (mb.mobilizer.Translation(matter.ground, atom) for _ in range(2))
+    >>> pair = mb.force.Nonbonded(forces, [a, b], [[0, 0, 0]] * 2, sigma=[0.34] * 2, epsilon=[0.997] * 2, charges=[0, 0])
+    >>> state = system.realize_topology()
+    >>> b.set_q(state, (0.34 * 2 ** (1 / 6), 0, 0))
+    >>> system.realize(state)
+    >>> round(pair.calc_potential_energy_contribution(state), 6)
+    -0.997
+    """
+
+    routine = run
+    reads_positions_only = True
+
+    def __init__(
+        self,
+        forces: GeneralForceSubsystem,
+        bodies: Iterable[Any],
+        stations: npt.ArrayLike,
+        *,
+        sigma: npt.ArrayLike,
+        epsilon: npt.ArrayLike,
+        charges: npt.ArrayLike,
+        coulomb: float = 138.935456,
+        cutoff: float | None = None,
+        excluded: Iterable[tuple[int, int]] = (),
+        scaled: Iterable[tuple[int, int]] = (),
+        scales: tuple[float, float] = (0.5, 1.0 / 1.2),
+        disabled_by_default: bool = False,
+        name: str | None = None,
+    ) -> None:
+        check_forces(forces)
+        listed = [body_index(forces, "a body of an atom", body) for body in bodies]
+        n = len(listed)
+        places = array("stations", stations, (n, 3))
+        size, depth, charge = (
+            array(what, values, (n,)) for what, values in (("sigma", sigma), ("epsilon", epsilon), ("charges", charges))
+        )
+        for what, values in (("sigma", size), ("epsilon", depth)):
+            if (values < 0.0).any():
+                a = int(np.argmin(values))
+                raise ModelError(f"{what} of atom {a} is below zero: {values[a]}")
+        reach = 0.0 if cutoff is None else positive("cutoff", cutoff)
+        special = _special(n, excluded, scaled)
+        super().__init__(forces, disabled_by_default=disabled_by_default, name=name)
+        factors = [*numbers("coulomb", coulomb).reshape(1), *array("scales", scales, (2,))]
+        own = np.column_stack([places, size / 2.0, np.sqrt(depth), charge])
+        integers, at = [n, int(cutoff is not None)], 0
+        for body, pairs in zip(listed, special, strict=True):
+            integers += [body, at, at + len(pairs)]
+            at += len(pairs)
+        self.default_integers = integers + [i for pairs in special for pair in sorted(pairs.items()) for i in pair]
+        self.default_numbers = [reach, *map(float, factors), *own.ravel().tolist()]
+        self._bodies = sorted(set(listed))
+
+    def reach(self) -> tuple[list[int], list[int]]:
+        return self._bodies, []
+
+    def get_num_atoms(self) -> int:
+        """How many atoms there are."""
+        return int(self.default_integers[0])
+
+    def get_cutoff(self) -> float:
+        """Distance beyond which pairs do not act on each other; infinite where there is none."""
+        return float(self.default_numbers[0]) or np.inf
+
+
+def _special(n: int, excluded: Iterable[tuple[int, int]], scaled: Iterable[tuple[int, int]]) -> list[dict[int, int]]:
+    """Of each atom the ones before it that it does not act on as usual."""
+    found: list[dict[int, int]] = [{} for _ in range(n)]
+    for kind, pairs in ((EXCLUDED, excluded), (SCALED, scaled)):
+        for pair in pairs:
+            a, b = (int(i) for i in pair)
+            if not (0 <= a < n and 0 <= b < n) or a == b:
+                raise IndexError(f"there are {n} atoms, counted from 0; ({a}, {b}) is no pair of them")
+            a, b = max(a, b), min(a, b)
+            if found[a].get(b, kind) != kind:
+                raise ModelError(f"the pair ({b}, {a}) is both excluded and scaled")
+            found[a][b] = kind
+    return found
+
+
+__all__ = ["Nonbonded"]

@@ -1,0 +1,158 @@
+"""Where a taut line from a to c first bends over a surface: exact for one sphere or cylinder, else near enough to go on from.
+
+In a plane through both ends the section of the surface is taken for a circle, whose tangents are known: of spheres and
+ellipsoids in coordinates in which they are unit spheres, of cylinders across the axis, of tori across the tube. The way round
+is the short one, or, with a hint, the one past it, which can be more than half a turn: in angles about the middle of the circle
+from a to the hint and on to c.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...algebra import vec3
+from ...algebra.scalar import acos, atan2, sincos, sqrt
+from ...compiling import generic
+from ._geodesic import bending, gradient, made_tangent, normal, projected
+from ._lines import norm, unit
+from ._rounds import CYLINDER, ELLIPSOID, SPHERE
+
+#: Points of a line at which a torus is looked for, and steps from the nearest.
+SAMPLES, STEPS = 24, 6
+#: Points of an arc, for its length.
+PIECES = 4
+
+
+@generic
+def flat(x: Any, y: Any) -> Any:
+    """The length of a vector in a plane."""
+    return sqrt(x * x + y * y)
+
+
+@generic
+def _turn(a: Any, b: Any) -> Any:
+    return atan2(a[0] * b[1] - a[1] * b[0], a[0] * b[0] + a[1] * b[1])
+
+
+@generic
+def _around(a: Any, c: Any, hint: Any, has_hint: bool, radius: Any) -> Any:
+    """Whether a line in a plane bends around a circle; the angles of the points of touch, signed as it turns; its sense."""
+    from_a, from_c = flat(a[0], a[1]), flat(c[0], c[1])
+    touches, first, last, sense = False, 0.0, 0.0, 1.0
+    if from_a > radius and from_c > radius:
+        whole = _turn(a, hint) + _turn(hint, c) if has_hint else _turn(a, c)
+        sense = -1.0 if whole < 0.0 else 1.0
+        start = atan2(a[1], a[0])
+        first = start + sense * acos(radius / from_a)
+        last = start + whole - sense * acos(radius / from_c)
+        touches = sense * (last - first) > 0.0
+    return touches, first, last, sense
+
+
+@generic
+def guess(kind: int, sizes: Any, a: Any, c: Any, hint: Any, has_hint: bool) -> Any:
+    """Whether the line touches; where first, in which direction, how far over the surface, where last."""
+    if kind == CYLINDER:
+        found = _over_cylinder(a, c, hint, has_hint, sizes[0])
+    elif kind == SPHERE or kind == ELLIPSOID:
+        radii = (sizes[0], sizes[0], sizes[0]) if kind == SPHERE else sizes
+        found = _over_round(a, c, hint, has_hint, radii, kind == SPHERE)
+    else:
+        found = _over_tube(kind, sizes, a, c, hint, has_hint)
+    return found
+
+
+@generic
+def _over_cylinder(a: Any, c: Any, hint: Any, has_hint: bool, radius: Any) -> Any:
+    touches, first, last, sense = _around(a, c, hint, has_hint, radius)
+    s, e = sincos(first), sincos(last)
+    p, q = (radius * s[1], radius * s[0]), (radius * e[1], radius * e[0])
+    before, over = flat(p[0] - a[0], p[1] - a[1]), sense * radius * (last - first)
+    slope = (c[2] - a[2]) / (before + over + flat(q[0] - c[0], q[1] - c[1]) + 1e-300)
+    z, size = a[2] + slope * before, sqrt(1.0 + slope * slope)
+    t = -sense * s[0] / size, sense * s[1] / size, slope / size
+    return touches, (p[0], p[1], z), t, over * size, (q[0], q[1], z + slope * over)
+
+
+@generic
+def _over_round(a: Any, c: Any, hint: Any, has_hint: bool, radii: Any, is_sphere: bool) -> Any:
+    """Over a unit sphere, scaled."""
+    o = 0.0, 0.0, 0.0
+    a = a[0] / radii[0], a[1] / radii[1], a[2] / radii[2]
+    c = c[0] / radii[0], c[1] / radii[1], c[2] / radii[2]
+    h = unit((hint[0] / radii[0], hint[1] / radii[1], hint[2] / radii[2]))
+    m = vec3.cross(a, c)
+    straight = vec3.dot(m, m) < 1e-12 * vec3.dot(a, a) * vec3.dot(c, c)
+    by_hint = has_hint and (straight or not is_sphere)
+    if by_hint:
+        m = vec3.cross(vec3.sub(h, a), vec3.sub(c, a))
+    elif straight:  # any way is as good
+        m = vec3.cross(a, (0.0, 0.0, 1.0) if abs(a[2]) < 0.5 * norm(a) else (1.0, 0.0, 0.0))
+    m = unit(m)
+    middle = vec3.scale(vec3.dot(m, h), m) if by_hint else o
+    radius = sqrt(max(1.0 - vec3.dot(middle, middle), 0.0))
+    x = unit(vec3.sub(a, middle))
+    y = vec3.cross(m, x)
+    to_a, to_c, to_h = vec3.sub(a, middle), vec3.sub(c, middle), vec3.sub(h, middle)
+    flat_a, flat_c = (vec3.dot(to_a, x), vec3.dot(to_a, y)), (vec3.dot(to_c, x), vec3.dot(to_c, y))
+    touches, first, last, sense = _around(flat_a, flat_c, (vec3.dot(to_h, x), vec3.dot(to_h, y)), by_hint, radius)
+    length, step = 0.0, (last - first) / PIECES
+    for k in range(PIECES):
+        s, e = sincos(first + (k + 0.5) * step)
+        d = vec3.add(vec3.scale(-s, x), vec3.scale(e, y))
+        length += radius * abs(step) * norm((radii[0] * d[0], radii[1] * d[1], radii[2] * d[2]))
+    s, e = sincos(first)
+    p = vec3.add(middle, vec3.scale(radius, vec3.add(vec3.scale(e, x), vec3.scale(s, y))))
+    d = vec3.scale(sense, vec3.add(vec3.scale(-s, x), vec3.scale(e, y)))
+    s, e = sincos(last)
+    q = vec3.add(middle, vec3.scale(radius, vec3.add(vec3.scale(e, x), vec3.scale(s, y))))
+    t = unit((radii[0] * d[0], radii[1] * d[1], radii[2] * d[2]))
+    p = radii[0] * p[0], radii[1] * p[1], radii[2] * p[2]
+    q = radii[0] * q[0], radii[1] * q[1], radii[2] * q[2]
+    return touches, p, t, length, q
+
+
+@generic
+def _over_tube(kind: int, sizes: Any, a: Any, c: Any, hint: Any, has_hint: bool) -> Any:
+    """Over a torus, as over a cylinder along its tube, at the hint or else where the line is deepest."""
+    deepest, value = _deepest(kind, sizes, a, c)
+    at = hint if has_hint else deepest
+    away = flat(at[0], at[1]) + 1e-300
+    e, s = at[0] / away, at[1] / away
+    p = e * a[0] + s * a[1] - sizes[1], a[2], e * a[1] - s * a[0]
+    q = e * c[0] + s * c[1] - sizes[1], c[2], e * c[1] - s * c[0]
+    h = e * hint[0] + s * hint[1] - sizes[1], hint[2], 0.0
+    bends, first, t, length, last = _over_cylinder(p, q, h, has_hint, sizes[0])
+    outside = gradient(kind, sizes, a)[0] > 0.0 and gradient(kind, sizes, c)[0] > 0.0
+    touches = outside and (value < 0.0 or (has_hint and bends))
+    x, y = first[0] + sizes[1], last[0] + sizes[1]
+    start = e * x - s * first[2], s * x + e * first[2], first[1]
+    end = e * y - s * last[2], s * y + e * last[2], last[1]
+    way = e * t[0] - s * t[2], s * t[0] + e * t[2], t[1]
+    if not bends:  # it cuts into the ring, beside the tube's cylinder
+        start, end, way, length = deepest, deepest, unit(vec3.sub(c, a)), 0.0
+    start = projected(kind, sizes, start)
+    return touches, start, made_tangent(way, normal(kind, sizes, start)[0]), length, projected(kind, sizes, end)
+
+
+@generic
+def _deepest(kind: int, sizes: Any, a: Any, c: Any) -> Any:
+    """The point of a line that is deepest in a surface, and the surface's function there."""
+    way = vec3.sub(c, a)
+    square = vec3.dot(way, way) + 1e-300
+    near, reach = -vec3.dot(a, way) / square, (sizes[0] + sizes[1]) / sqrt(square)
+    low, high = max(near - reach, 0.0), min(near + reach, 1.0)
+    best, where, step = 1e300, 0.0, (high - low) / SAMPLES
+    for k in range(SAMPLES + 1):
+        t = low + k * step
+        value = gradient(kind, sizes, vec3.add_scaled(a, t, way))[0]
+        if value < best:
+            best, where = value, t
+    for _ in range(STEPS):
+        x = vec3.add_scaled(a, where, way)
+        curved = bending(kind, sizes, x, way, way)
+        if curved > 0.0:
+            move = vec3.dot(gradient(kind, sizes, x)[1], way) / curved
+            where = min(max(where - min(max(move, -step), step), 0.0), 1.0)
+    x = vec3.add_scaled(a, where, way)
+    return x, gradient(kind, sizes, x)[0]

@@ -1,0 +1,243 @@
+"""The smooth course of a path over surfaces: between two points a taut line over those of its surfaces that lie between.
+
+Integers of a path are as `_stops` says, those of a surface as of `_rounds`: of these the kind, the body and the first point of
+its range count here, and, in place of the method, 1 where it has a hint; surfaces are in the order of the path. Of the numbers
+of a surface the hint is behind the sizes.
+In `function_value`, behind the stops, is what `_taut` has of the surfaces that a line goes over, `WIDE` numbers each.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...algebra import vec3
+from ...algebra.scalar import bare, load, load_lane, num_lanes, order_of_tangents, scratch, store_lane, zero
+from ...compiling import generic
+from ._geodesic import form_of, made_tangent, normal, projected
+from ._rounds import NOWHERE, _frame, _get3, _is_there, _link, _number, _put3
+from ._stops import (
+    ALONG,
+    HEAD,
+    LENGTH,
+    OF_POINT,
+    OF_SURFACE,
+    OVER,
+    PLACE,
+    PULL,
+    STOPS,
+    THERE,
+    WIDTH,
+    direction,
+    place_points,
+    row,
+)
+from ._taut import (
+    COLUMNS,
+    ENDS,
+    FRAME,
+    HINTED,
+    JACOBI,
+    KIND,
+    OF_ALL,
+    OF_ROWS,
+    OWN,
+    SIZES,
+    T0,
+    TOUCHED,
+    WIDE,
+    X0,
+    L,
+    back_substitute,
+    evaluate,
+    evaluate_f,
+    get,
+    moved,
+    put,
+    put_three,
+    solve,
+    three,
+    three_and_one,
+    touched,
+)
+
+
+@generic
+def first_of_taut(n: int, m: int) -> int:
+    """The place in `function_value` of the numbers of taut lines: in units of `WIDE`, so that `_taut` finds them."""
+    return (STOPS + WIDTH * (n + 2 * m)) // WIDE + 1
+
+
+@generic
+def tauten(model: Any, f: int) -> None:
+    """The stops of path f."""
+    place_points(model, f)
+    for lane in range(num_lanes(load(model.time, 0, 0))):
+        _tauten_lane(model, f, lane)
+
+
+@generic
+def _tauten_lane(model: Any, f: int, lane: int) -> None:
+    i = model.function_first_integer[f]
+    n, m = model.function_integers[i], model.function_integers[i + 1]
+    for k in range(n + 2 * m):
+        for c in range(3):
+            store_lane(model.function_value, row(k) + PULL + c, 0, lane, 0.0)
+            store_lane(model.function_value, row(k) + ALONG + c, 0, lane, 0.0)
+        if k >= n:
+            store_lane(model.function_value, WIDE * (first_of_taut(n, m) + (k - n) // 2) + TOUCHED, 0, lane, 0.0)
+            store_lane(model.function_value, row(k) + THERE, 0, lane, 0.0)
+            for c in range(3):
+                store_lane(model.function_value, row(k) + PLACE + c, 0, lane, 0.0)
+    own, matrix = scratch(OF_ALL, 1), scratch(OF_ROWS, COLUMNS)
+    total = zero(load_lane(model.time, 0, 0, lane))
+    last, worst = NOWHERE, 0.0
+    for k in range(n):
+        if _is_there(model, k, lane):
+            if last != NOWHERE:
+                count = _collect(model, f, own, last, k, lane)
+                a, c = _get3(model, row(last) + PLACE, lane), _get3(model, row(k) + PLACE, lane)
+                p, q = (bare(a[0]), bare(a[1]), bare(a[2])), (bare(c[0]), bare(c[1]), bare(c[2]))
+                worst = max(worst, solve(own, matrix, count, p, q, order_of_tangents(total) > 0))
+                total = total + _leave(model, f, own, matrix, count, last, k, lane)
+            last = k
+    if last != NOWHERE:
+        _link(model, last, NOWHERE, lane)
+    store_lane(model.function_value, LENGTH, 0, lane, total)
+    store_lane(model.function_value, WIDE * (first_of_taut(n, m) + m), 0, lane, worst)
+
+
+@generic
+def _collect(model: Any, f: int, own: Any, last: int, k: int, lane: int) -> int:
+    """The surfaces between two points of the path; how many."""
+    i = model.function_first_integer[f]
+    n, m = model.function_integers[i], model.function_integers[i + 1]
+    count = 0
+    for w in range(m):
+        j = i + HEAD + OF_POINT * n + OF_SURFACE * w
+        at = model.function_integers[j + 5]
+        if at >= last and at < k:
+            R, p = _frame(model, f, j, lane)
+            put(own, count, OWN, 1.0 * w)
+            put(own, count, KIND, 1.0 * model.function_integers[j])
+            put(own, count, TOUCHED, 0.0)
+            put(own, count, HINTED, 1.0 * model.function_integers[j + 4])
+            for c in range(9):
+                put(own, count, FRAME + c, bare(R[c]))
+            for c in range(3):
+                put(own, count, FRAME + 9 + c, bare(p[c]))
+            x = model.function_first_number[f] + model.function_integers[j + 9] + 12
+            for c in range(6):
+                put(own, count, SIZES + c, bare(_number(model, x + c, lane)))
+            count += 1
+    return count
+
+
+@generic
+def _leave(model: Any, f: int, own: Any, matrix: Any, count: int, last: int, k: int, lane: int) -> Any:
+    """Leave the stops of a line from one point to another; its length."""
+    i = model.function_first_integer[f]
+    n, m = model.function_integers[i], model.function_integers[i + 1]
+    rows, first = model.function_value, first_of_taut(n, m)
+    a, c = _get3(model, row(last) + PLACE, lane), _get3(model, row(k) + PLACE, lane)
+    o = zero(a[0])
+    for s in range(count):
+        w = int(get(own, s, OWN))
+        for at in range(WIDE):
+            store_lane(rows, WIDE * (first + w) + at, 0, lane, get(own, s, at))
+    if order_of_tangents(o) > 0 and count > 0:
+        _differentiate(model, f, own, matrix, count, a, c)
+    total, x, stop = o, a, last
+    for s in range(count):
+        if touched(own, s):
+            w = int(get(own, s, OWN))
+            at = WIDE * (first + w)
+            touch, leave = n + 2 * w, n + 2 * w + 1
+            first_point, last_point = _get3(model, at + ENDS, lane), _get3(model, at + ENDS + 12, lane)
+            over = load_lane(rows, at + L, 0, lane)
+            total = total + over + _join(model, stop, touch, x, first_point, lane)
+            _link(model, touch, leave, lane)
+            store_lane(rows, row(leave) + OVER, 0, lane, over)
+            for part in range(2):
+                store_lane(rows, row(touch + part) + THERE, 0, lane, 1.0)
+            _put3(model, row(touch) + PLACE, lane, first_point)
+            _put3(model, row(leave) + PLACE, lane, last_point)
+            x, stop = last_point, leave
+    return total + _join(model, stop, k, x, c, lane)
+
+
+@generic
+def _join(model: Any, stop: int, after: int, a: Any, b: Any, lane: int) -> Any:
+    """A straight line from a stop to another: how it pulls them; its length."""
+    length, e = direction(a, b)
+    for column in (PULL, ALONG):
+        _put3(model, row(stop) + column, lane, vec3.add(_get3(model, row(stop) + column, lane), e))
+        _put3(model, row(after) + column, lane, vec3.sub(_get3(model, row(after) + column, lane), e))
+    _link(model, stop, after, lane)
+    return length
+
+
+@generic
+def _differentiate(model: Any, f: int, own: Any, matrix: Any, count: int, a: Any, c: Any) -> None:
+    """The ends of all geodesics with their tangents: as many steps of Newton's method as there are orders.
+
+    Of the last, only what it does to first and last points is taken, which is linear.
+    """
+    i = model.function_first_integer[f]
+    n, m = model.function_integers[i], model.function_integers[i + 1]
+    rows, first = model.function_value, first_of_taut(n, m)
+    begin = first + int(get(own, 0, OWN))
+    end = first + int(get(own, count - 1, OWN)) + 1
+    for s in range(count):
+        j = i + HEAD + OF_POINT * n + OF_SURFACE * int(get(own, s, OWN))
+        R, p = _frame(model, f, j, 0)
+        x = model.function_first_number[f] + model.function_integers[j + 9] + 12
+        at = first + int(get(own, s, OWN))
+        put_three(rows, at, FRAME, (R[0], R[1], R[2]))
+        put_three(rows, at, FRAME + 3, (R[3], R[4], R[5]))
+        put_three(rows, at, FRAME + 6, (R[6], R[7], R[8]))
+        put_three(rows, at, FRAME + 9, p)
+        for k in range(3):
+            put(rows, at, SIZES + k, _number(model, x + k, 0) + zero(a[0]))
+    order = order_of_tangents(a[0])
+    for turn in range(order):
+        for s in range(begin, end):
+            if touched(rows, s):
+                kind, form = _kind(rows, s), form_of(_kind(rows, s), three(rows, s, SIZES))
+                put_three(rows, s, X0, projected(kind, form, three(rows, s, X0)))
+                n_of, _ = normal(kind, form, three(rows, s, X0))
+                put_three(rows, s, T0, made_tangent(three(rows, s, T0), n_of))
+                evaluate(rows, s)
+        for s in range(begin, end):
+            if touched(rows, s):
+                evaluate_f(rows, s, begin, end, a, c)
+        back_substitute(rows, matrix, begin, end)
+        for s in range(begin, end):
+            if touched(rows, s):
+                _change(rows, s, turn == order - 1)
+
+
+@generic
+def _kind(rows: Any, s: int) -> int:
+    return int(bare(get(rows, s, KIND)))
+
+
+@generic
+def _change(rows: Any, s: int, at_last: bool) -> None:
+    shift, beta, theta, sigma = three_and_one(rows, s)
+    if at_last:
+        y = get(rows, s, JACOBI) * beta + get(rows, s, JACOBI + 2) * theta
+        for last in range(2):
+            at = ENDS + 12 * last
+            along, aside = (shift, beta) if last == 0 else (sigma, y)
+            x = vec3.add_scaled(three(rows, s, at), along, three(rows, s, at + 3))
+            put_three(rows, s, at, vec3.add_scaled(x, aside, three(rows, s, at + 9)))
+        put(rows, s, L, get(rows, s, L) + sigma - shift)
+    else:
+        kind = _kind(rows, s)
+        x, t, length = moved(
+            *(kind, form_of(kind, three(rows, s, SIZES)), three(rows, s, X0), three(rows, s, T0), get(rows, s, L)),
+            *(shift, beta, theta, sigma),
+        )
+        put_three(rows, s, X0, x)
+        put_three(rows, s, T0, t)
+        put(rows, s, L, length)

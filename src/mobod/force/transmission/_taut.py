@@ -1,0 +1,479 @@
+"""A taut line from point to point over surfaces in a fixed order: geodesics on these, straight lines that touch them between.
+
+Of each surface that the line touches, x and t are the first point and direction, l the length over it. With e the directions of
+the straight lines before and behind, n the normals and b = t x n, both lines touch, and go on as the geodesic does, where
+
+    F = (e.n, e.b) at the first point, and at the last, of all surfaces, is zero.
+
+While the lines touch, e.n = 0, the length has the gradient (e.b - a e.b', -r e.b') by beta and theta, with e.b' at the last
+point; these are the rows that stand for e.b, and the length is least where its second variation is positive.
+
+F is solved by Newton's method for changes of each geodesic: s and sigma along it at its ends, beta across it, theta of its
+direction, whose effect at the last point is that of its Jacobi fields. What is next to it alone matters, so the matrix is
+block tridiagonal. A surface on which l becomes negative lifts off; one that a straight line goes through is touched. All
+begins anew in every state, so the result is a function of the coordinates alone. Source: Scholz and others 2016, see
+`_geodesic`; the elimination, the choice of surfaces and the beginning are our own.
+
+All is of one lane, in float64; tangents of Duals follow at the end, by steps of Newton's method with the same inverse.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...algebra import vec3
+from ...algebra.scalar import bare, load, load_lane, store, store_lane
+from ...compiling import generic
+from ._first_guess import guess
+from ._geodesic import TOLERANCE, bending, form_of, made_tangent, normal, projected, shoot
+from ._lines import norm
+
+#: Most surfaces between two points; of each, its numbers: its own number, its kind, 1 where it is touched, where its hint
+#: counts; length, first point and direction in its frame; the frame, three sizes, the hint; then in Ground at both ends x, t,
+#: n, b, then curvatures (along, mixed, across) at both, the Jacobi fields, F.
+MOST, WIDE, OF_ALL, OF_ROWS = 16, 67, 16 * 67, 4 * 16
+OWN, KIND, TOUCHED, HINTED, L, X0, T0, FRAME, SIZES, HINT, ENDS, CURVED, JACOBI, RESIDUAL = (
+    *(0, 1, 2, 3, 4, 5, 8, 11, 23, 26, 29, 53, 59, 63),
+)
+#: Of the matrix: four rows a surface, each with what the surface before adds, itself, the one behind.
+BEFORE, ITSELF, BEHIND, PIVOT, KEPT, COLUMNS = 0, 4, 8, 12, 13, 17
+#: How often surfaces are chosen; steps of Newton's method; its end, and when there
+#: was none; a longest step, in radians; how
+#: often it is made convex.
+CHOICES, STEPS, SMALL, STILL, UNSOLVED, LONGEST, STIFFENED = 12, 60, 1e-13, 1e-9, 1e-6, 0.6, 10
+
+
+@generic
+def get(own: Any, i: int, at: int) -> Any:
+    """A number of surface i."""
+    return load_lane(own, WIDE * i + at, 0, 0)
+
+
+@generic
+def put(own: Any, i: int, at: int, x: Any) -> None:
+    """Keep one."""
+    store_lane(own, WIDE * i + at, 0, 0, x)
+
+
+@generic
+def three(own: Any, i: int, at: int) -> Any:
+    """A vector of surface i."""
+    return get(own, i, at), get(own, i, at + 1), get(own, i, at + 2)
+
+
+@generic
+def put_three(own: Any, i: int, at: int, v: Any) -> None:
+    """Keep one."""
+    put(own, i, at, v[0])
+    put(own, i, at + 1, v[1])
+    put(own, i, at + 2, v[2])
+
+
+@generic
+def turned(own: Any, i: int, v: Any) -> Any:
+    """A direction of surface i, in Ground."""
+    a, b, c = three(own, i, FRAME), three(own, i, FRAME + 3), three(own, i, FRAME + 6)
+    return vec3.dot(a, v), vec3.dot(b, v), vec3.dot(c, v)
+
+
+@generic
+def into(own: Any, i: int, p: Any) -> Any:
+    """A point of Ground, in the frame of surface i."""
+    a, b, c = three(own, i, FRAME), three(own, i, FRAME + 3), three(own, i, FRAME + 6)
+    d = vec3.sub(p, three(own, i, FRAME + 9))
+    return vec3.add(vec3.add(vec3.scale(d[0], a), vec3.scale(d[1], b)), vec3.scale(d[2], c))
+
+
+@generic
+def touched(own: Any, i: int) -> bool:
+    """Whether surface i is touched."""
+    return bare(get(own, i, TOUCHED)) > 0.5
+
+
+@generic
+def neighbour(own: Any, i: int, first: int, end: int, step: int) -> int:
+    """The next surface that is touched, forth or back, of those from *first* to before *end*; -1 where there is none."""
+    k = i + step
+    while k >= first and k < end and not touched(own, k):
+        k += step
+    return k if k >= first and k < end else -1
+
+
+@generic
+def solve(own: Any, matrix: Any, count: int, a: Any, c: Any, exact: bool) -> Any:
+    """Find the line from a to c over *count* surfaces; the greatest number of F."""
+    worst = 0.0
+    lifted = True
+    for choice in range(CHOICES):
+        found = _touch(own, count, a, c, choice == 0)
+        if not (found or lifted):
+            break
+        worst = _newton(own, matrix, count, a, c, exact)
+        if worst > UNSOLVED:
+            break
+        lifted = False
+        for i in range(count):
+            if touched(own, i) and get(own, i, L) < 0.0:
+                put(own, i, TOUCHED, 0.0)
+                lifted = True
+            elif touched(own, i) and get(own, i, HINTED) > 0.5 and get(own, i, JACOBI + 2) <= 0.0:
+                put(own, i, TOUCHED, 0.0)  # past the hint is no shortest way
+                put(own, i, HINTED, 0.0)
+                lifted = True
+    return worst
+
+
+@generic
+def _touch(own: Any, count: int, a: Any, c: Any, begin: bool) -> bool:
+    """Touch what straight lines go through; at the beginning all surfaces, thrice, from one end to the other."""
+    changed = False
+    for sweep in range(3 if begin and count > 1 else 1):
+        for i in range(count):
+            if touched(own, i) and not begin:
+                continue
+            before, behind = neighbour(own, i, 0, count, -1), neighbour(own, i, 0, count, 1)
+            p, q = a, c
+            if before >= 0:
+                p = three(own, before, ENDS + 12)
+            if behind >= 0:
+                q = three(own, behind, ENDS)
+            elif begin and sweep == 0:
+                for k in range(count - 1, i, -1):  # where those behind will be, as far as is known
+                    if get(own, k, HINTED) > 0.5:
+                        q = vec3.add(three(own, k, FRAME + 9), turned(own, k, three(own, k, HINT)))
+            sizes, hint = three(own, i, SIZES), three(own, i, HINT)
+            kind, hinted = int(get(own, i, KIND)), get(own, i, HINTED) > 0.5
+            here, x, t, length, end = guess(kind, sizes, into(own, i, p), into(own, i, q), hint, hinted)
+            put(own, i, TOUCHED, 1.0 if here else 0.0)
+            if here:
+                changed = True
+                put(own, i, L, length)
+                put_three(own, i, X0, x)
+                put_three(own, i, T0, t)
+                place = three(own, i, FRAME + 9)
+                put_three(own, i, ENDS, vec3.add(place, turned(own, i, x)))
+                put_three(own, i, ENDS + 12, vec3.add(place, turned(own, i, end)))
+    return changed
+
+
+@generic
+def _newton(own: Any, matrix: Any, count: int, a: Any, c: Any, exact: bool) -> Any:
+    """Solve F = 0 for the surfaces that are touched; the greatest number of F. Where *exact*, leave the inverse at the end."""
+    worst, last, longest, least = 1e300, 1e300, LONGEST, 1e300
+    for _ in range(STEPS):
+        for i in range(count):
+            if touched(own, i):
+                evaluate(own, i, max(TOLERANCE, min(1e-4 * last * last, 1e-5)))
+        worst, merit = 0.0, 0.0
+        for i in range(count):
+            if touched(own, i):
+                one, other = assemble(own, matrix, i, count, a, c)
+                worst, merit = max(worst, one), merit + other
+        found = worst < SMALL or (worst < STILL and worst > 0.5 * last)
+        if found and not exact:
+            break
+        longest = 0.4 * longest if worst > last and merit > least else min(2.0 * longest, LONGEST)
+        last, least = worst, merit
+        for i in range(count):
+            if touched(own, i):
+                _eliminate(own, matrix, i, neighbour(own, i, 0, count, -1))
+        if found:
+            break
+        _step(own, matrix, count, longest)
+    return worst
+
+
+@generic
+def evaluate(own: Any, i: int, tolerance: float = TOLERANCE) -> None:
+    """The ends of a geodesic in Ground, how the surface is curved there, the Jacobi fields."""
+    kind = int(bare(get(own, i, KIND)))
+    form = form_of(kind, three(own, i, SIZES))
+    x, t = three(own, i, X0), three(own, i, T0)
+    end, way, jacobi = shoot(kind, form, x, t, get(own, i, L), tolerance)
+    for k in range(4):
+        put(own, i, JACOBI + k, jacobi[k])
+    place = three(own, i, FRAME + 9)
+    for last in range(2):
+        if last == 1:
+            x, t = end, way
+        n, size = normal(kind, form, x)
+        b = vec3.cross(t, n)
+        at = ENDS + 12 * last
+        put_three(own, i, at, vec3.add(place, turned(own, i, x)))
+        put_three(own, i, at + 3, turned(own, i, t))
+        put_three(own, i, at + 6, turned(own, i, n))
+        put_three(own, i, at + 9, turned(own, i, b))
+        put(own, i, CURVED + 3 * last, bending(kind, form, x, t, t) / size)
+        put(own, i, CURVED + 3 * last + 1, bending(kind, form, x, t, b) / size)
+        put(own, i, CURVED + 3 * last + 2, bending(kind, form, x, b, b) / size)
+
+
+@generic
+def around(own: Any, i: int, first: int, end: int, a: Any, c: Any) -> Any:
+    """The surfaces before and behind, -1 for none, and where the lines to this one come from and go to."""
+    before, behind = neighbour(own, i, first, end, -1), neighbour(own, i, first, end, 1)
+    p, q = a, c
+    if before >= 0:
+        p = three(own, before, ENDS + 12)
+    if behind >= 0:
+        q = three(own, behind, ENDS)
+    return before, behind, p, q
+
+
+@generic
+def line(x: Any, p: Any, q: Any, last: int) -> Any:
+    """Length and direction of the straight line to a first point, from p, or from a last one, to q."""
+    d = vec3.sub(x, p)
+    if last == 1:
+        d = vec3.sub(q, x)
+    length = norm(d) + 1e-300
+    return length, vec3.scale(1.0 / length, d)
+
+
+@generic
+def evaluate_f(own: Any, i: int, first: int, end: int, a: Any, c: Any) -> None:
+    """F of a surface."""
+    _, _, p, q = around(own, i, first, end, a, c)
+    for last in range(2):
+        at = ENDS + 12 * last
+        _, e = line(three(own, i, at), p, q, last)
+        put(own, i, RESIDUAL + 2 * last, vec3.dot(e, three(own, i, at + 6)))
+        put(own, i, RESIDUAL + 2 * last + 1, vec3.dot(e, three(own, i, at + 9)))
+
+
+@generic
+def assemble(own: Any, matrix: Any, i: int, count: int, a: Any, c: Any) -> Any:
+    """F of a surface and its rows of the matrix; the greatest of F, at least 1 where a line goes back; its share of a merit.
+
+    The merit is the length, and what it may lack while lines do not touch.
+    """
+    row = 4 * i
+    for k in range(4):
+        for m in range(12):
+            store(matrix, row + k, m, 0.0)
+    before, behind, p, q = around(own, i, 0, count, a, c)
+    worst, merit = 0.0, get(own, i, L)
+    for last in range(2):
+        at, k = ENDS + 12 * last, row + 2 * last
+        x, t, n, b = three(own, i, at), three(own, i, at + 3), three(own, i, at + 6), three(own, i, at + 9)
+        along, mixed, across = three(own, i, CURVED + 3 * last)
+        length, e = line(x, p, q, last)
+        on_n, on_b, on_t = vec3.dot(e, n), vec3.dot(e, b), vec3.dot(e, t)
+        way = 1.0 / length if last == 0 else -1.0 / length
+        by_n, by_b = vec3.scale(way, vec3.add_scaled(n, -on_n, e)), vec3.scale(way, vec3.add_scaled(b, -on_b, e))
+        put(own, i, RESIDUAL + 2 * last, on_n)
+        put(own, i, RESIDUAL + 2 * last + 1, on_b)
+        worst = max(worst, abs(on_n), abs(on_b), 0.0 if on_t > 0.0 else 1.0)
+        merit += on_n * on_n / (abs(along) + abs(across))
+        if last == 0 or behind < 0:
+            merit += length
+        # by a motion along the geodesic, by one across it, by its turning
+        slid = vec3.dot(by_n, t) + along * on_t + mixed * on_b, vec3.dot(by_b, t) - mixed * on_n
+        aside = vec3.dot(by_n, b) + mixed * on_t + across * on_b, vec3.dot(by_b, b) - across * on_n
+        y, y_dot, z, z_dot = 1.0, 0.0, 0.0, 1.0
+        if last == 1:
+            y, y_dot = get(own, i, JACOBI), get(own, i, JACOBI + 1)
+            z, z_dot = get(own, i, JACOBI + 2), get(own, i, JACOBI + 3)
+        place = ITSELF + 3 * last
+        store(matrix, k, place, slid[0])
+        store(matrix, k + 1, place, slid[1])
+        store(matrix, k, ITSELF + 1, aside[0] * y)
+        store(matrix, k, ITSELF + 2, aside[0] * z)
+        store(matrix, k + 1, ITSELF + 1, aside[1] * y - on_t * y_dot)
+        store(matrix, k + 1, ITSELF + 2, aside[1] * z - on_t * z_dot)
+        other = before if last == 0 else behind
+        if other >= 0:  # whose last, or first, point moves
+            at = ENDS + 12 * (1 - last)
+            t, b = three(own, other, at + 3), three(own, other, at + 9)
+            y, z = 1.0, 0.0
+            if last == 0:
+                y, z = get(own, other, JACOBI), get(own, other, JACOBI + 2)
+            first = BEFORE + 3 if last == 0 else BEHIND
+            begin = BEFORE if last == 0 else BEHIND
+            store(matrix, k, first, -vec3.dot(by_n, t))
+            store(matrix, k + 1, first, -vec3.dot(by_b, t))
+            store(matrix, k, begin + 1, -vec3.dot(by_n, b) * y)
+            store(matrix, k, begin + 2, -vec3.dot(by_n, b) * z)
+            store(matrix, k + 1, begin + 1, -vec3.dot(by_b, b) * y)
+            store(matrix, k + 1, begin + 2, -vec3.dot(by_b, b) * z)
+    a_field = get(own, i, JACOBI)
+    for m in range(12):
+        x = load(matrix, row + 3, m)
+        store(matrix, row + 1, m, load(matrix, row + 1, m) - a_field * x)
+        store(matrix, row + 3, m, -x)
+    return worst, merit
+
+
+@generic
+def _eliminate(own: Any, matrix: Any, i: int, before: int) -> None:
+    """Take the surface before out of the rows of surface i; its own block's inverse, and that times what is behind.
+
+    Places: the inverse in ITSELF; the product in BEHIND; BEFORE stays.
+    """
+    row = 4 * i
+    if before >= 0:
+        for k in range(4):
+            for m in range(4):
+                factor = load(matrix, row + k, BEFORE + m)
+                if factor != 0.0:
+                    for r in range(4):
+                        value = load(matrix, row + k, ITSELF + r) - factor * load(matrix, 4 * before + m, BEHIND + r)
+                        store(matrix, row + k, ITSELF + r, value)
+    _invert_convex(own, matrix, i)
+    for m in range(4):
+        u0, u1 = load(matrix, row, BEHIND + m), load(matrix, row + 1, BEHIND + m)
+        u2, u3 = load(matrix, row + 2, BEHIND + m), load(matrix, row + 3, BEHIND + m)
+        if u0 != 0.0 or u1 != 0.0 or u2 != 0.0 or u3 != 0.0:
+            for k in range(4):
+                store(matrix, row + k, BEHIND + m, dot4(matrix, row + k, u0, u1, u2, u3))
+
+
+@generic
+def _invert_convex(own: Any, matrix: Any, i: int) -> None:
+    """Invert the block of a surface, once the second variation of the length by beta and theta is positive, if need be made so.
+
+    The inverse for (beta, theta) by the rows of their gradient is that of the second variation with the normal errors at zero.
+    """
+    row, stiffness = 4 * i, 0.0
+    for k in range(4):
+        for m in range(4):
+            store(matrix, row + k, KEPT + m, load(matrix, row + k, ITSELF + m))
+    curved = 1e-300
+    for k in range(2):
+        along, _, across = three(own, i, CURVED + 3 * k)
+        curved = max(curved, abs(along), abs(across))
+    for _ in range(STIFFENED):
+        _invert(matrix, row)
+        one, other = load(matrix, row + 1, ITSELF + 1), load(matrix, row + 2, ITSELF + 3)
+        rest = load(matrix, row + 1, ITSELF + 3) * load(matrix, row + 2, ITSELF + 1)
+        if one > 0.0 and other > 0.0 and one * other > rest:
+            break
+        stiffness = max(4.0 * stiffness, 0.05 * curved)
+        for k in range(4):
+            for m in range(4):
+                store(matrix, row + k, ITSELF + m, load(matrix, row + k, KEPT + m))
+        x = load(matrix, row + 1, ITSELF + 1)
+        store(matrix, row + 1, ITSELF + 1, x + stiffness)
+        x = load(matrix, row + 3, ITSELF + 2)
+        store(matrix, row + 3, ITSELF + 2, x + stiffness * abs(get(own, i, JACOBI + 2)))
+
+
+@generic
+def dot4(matrix: Any, row: int, u0: Any, u1: Any, u2: Any, u3: Any) -> Any:
+    """A row of the inverse times four numbers."""
+    first = load(matrix, row, ITSELF) * u0 + load(matrix, row, ITSELF + 1) * u1
+    return first + load(matrix, row, ITSELF + 2) * u2 + load(matrix, row, ITSELF + 3) * u3
+
+
+@generic
+def _invert(matrix: Any, row: int) -> None:
+    """The inverse of the block of a surface in its place, by Gauss and Jordan, with the greatest pivots of columns."""
+    for k in range(4):
+        pivot, most = k, -1.0
+        for m in range(k, 4):
+            size = abs(load(matrix, row + m, ITSELF + k))
+            if size > most:
+                pivot, most = m, size
+        store(matrix, row + k, PIVOT, 1.0 * pivot)
+        for m in range(4):
+            x = load(matrix, row + k, ITSELF + m)
+            store(matrix, row + k, ITSELF + m, load(matrix, row + pivot, ITSELF + m))
+            store(matrix, row + pivot, ITSELF + m, x)
+        x = load(matrix, row + k, ITSELF + k)
+        scale = 1.0 / x if abs(x) > 1e-200 else 0.0
+        store(matrix, row + k, ITSELF + k, 1.0)
+        for m in range(4):
+            store(matrix, row + k, ITSELF + m, scale * load(matrix, row + k, ITSELF + m))
+        for r in range(4):
+            if r != k:
+                factor = load(matrix, row + r, ITSELF + k)
+                store(matrix, row + r, ITSELF + k, 0.0)
+                for m in range(4):
+                    value = load(matrix, row + r, ITSELF + m) - factor * load(matrix, row + k, ITSELF + m)
+                    store(matrix, row + r, ITSELF + m, value)
+    for back in range(4):  # columns go back to where the rows came from
+        k = 3 - back
+        pivot = int(load(matrix, row + k, PIVOT))
+        for m in range(4):
+            x = load(matrix, row + m, ITSELF + k)
+            store(matrix, row + m, ITSELF + k, load(matrix, row + m, ITSELF + pivot))
+            store(matrix, row + m, ITSELF + pivot, x)
+
+
+@generic
+def back_substitute(own: Any, matrix: Any, first: int, end: int) -> None:
+    """Turn F of all surfaces into the changes that undo it, in its place."""
+    for i in range(first, end):
+        if touched(own, i):
+            before = neighbour(own, i, first, end, -1)
+            u0, u1, u2, u3 = _less(own, matrix, i, first, before)
+            for k in range(4):
+                put(own, i, RESIDUAL + k, dot4(matrix, 4 * (i - first) + k, u0, u1, u2, u3))
+    for step in range(end - first):
+        i = end - 1 - step
+        if touched(own, i):
+            behind = neighbour(own, i, first, end, 1)
+            if behind >= 0:
+                for k in range(4):
+                    value = get(own, i, RESIDUAL + k)
+                    for m in range(4):
+                        value = value - load(matrix, 4 * (i - first) + k, BEHIND + m) * get(own, behind, RESIDUAL + m)
+                    put(own, i, RESIDUAL + k, value)
+
+
+@generic
+def _less(own: Any, matrix: Any, i: int, first: int, before: int) -> Any:
+    u0, u2, u3 = -get(own, i, RESIDUAL), -get(own, i, RESIDUAL + 2), get(own, i, RESIDUAL + 3)
+    u1 = get(own, i, JACOBI) * u3 - get(own, i, RESIDUAL + 1)
+    if before >= 0:
+        for m in range(4):
+            y = get(own, before, RESIDUAL + m)
+            u0 = u0 - load(matrix, 4 * (i - first), BEFORE + m) * y
+            u1 = u1 - load(matrix, 4 * (i - first) + 1, BEFORE + m) * y
+            u2 = u2 - load(matrix, 4 * (i - first) + 2, BEFORE + m) * y
+            u3 = u3 - load(matrix, 4 * (i - first) + 3, BEFORE + m) * y
+    return u0, u1, u2, u3
+
+
+@generic
+def _step(own: Any, matrix: Any, count: int, longest: float) -> None:
+    """Change all geodesics by a step of Newton's method, shortened where it is too long."""
+    back_substitute(own, matrix, 0, count)
+    part = 1.0
+    for i in range(count):
+        if touched(own, i):
+            curved = 0.0
+            for k in range(2):
+                along, _, across = three(own, i, CURVED + 3 * k)
+                curved = max(curved, abs(along), abs(across))
+            s, beta, theta, sigma = three_and_one(own, i)
+            turn = max(max(abs(s), abs(beta), abs(sigma)) * curved, abs(theta))
+            part = min(part, longest / (turn + 1e-300))
+    for i in range(count):
+        if touched(own, i):
+            s, beta, theta, sigma = three_and_one(own, i)
+            kind = int(bare(get(own, i, KIND)))
+            x, t, length = moved(
+                *(kind, form_of(kind, three(own, i, SIZES)), three(own, i, X0), three(own, i, T0), get(own, i, L)),
+                *(part * s, part * beta, part * theta, part * sigma),
+            )
+            put_three(own, i, X0, x)
+            put_three(own, i, T0, t)
+            put(own, i, L, length)
+
+
+@generic
+def three_and_one(own: Any, i: int) -> Any:
+    """The changes of a geodesic."""
+    s, beta, theta = three(own, i, RESIDUAL)
+    return s, beta, theta, get(own, i, RESIDUAL + 3)
+
+
+@generic
+def moved(kind: int, form: Any, x: Any, t: Any, length: Any, s: Any, beta: Any, theta: Any, sigma: Any) -> Any:
+    """A geodesic's first point, direction and length after a change."""
+    n, _ = normal(kind, form, x)
+    b = vec3.cross(t, n)
+    there = projected(kind, form, vec3.add_scaled(vec3.add_scaled(x, s, t), beta, b))
+    way = made_tangent(vec3.add_scaled(t, theta, b), normal(kind, form, there)[0])
+    return there, way, length + sigma - s

@@ -1,0 +1,405 @@
+"""Models changed as OpenSim's ModelOperators change them: muscles of another kind, rigid tendons, reserves, ...
+
+Each function takes a model from an OpenSim file and gives a new one; the old one stays as it was. `write_osim` writes it.
+"""
+
+from __future__ import annotations
+
+import copy
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+from ...errors import ModelError
+from ...function import Function
+from ...value import checks
+from ..formats import as_model
+from ..model import Model
+from ..xml_element import Element
+from .functions import element_of
+from .load import model_of_document
+
+Given = Model | str | os.PathLike[str]
+
+#: What muscles of all kinds have.
+_SHARED = (
+    "min_control", "max_control", "appliesForce", "max_isometric_force", "optimal_fiber_length", "tendon_slack_length",
+    "pennation_angle_at_optimal", "max_contraction_velocity",
+)  # fmt: skip
+_FLAGS = ("ignore_tendon_compliance", "ignore_activation_dynamics")
+_ACTIVATION = ("default_activation", "activation_time_constant", "deactivation_time_constant")
+#: Kinds whose activation is a state, and how they call strains under the largest isometric force: of fiber, of tendon.
+_STRAINS = {
+    "Millard2012EquilibriumMuscle": (
+        ("FiberForceLengthCurve", "strain_at_one_norm_force"),
+        ("TendonForceLengthCurve", "strain_at_one_norm_force"),
+    ),
+    "Thelen2003Muscle": (("FmaxMuscleStrain",), ("FmaxTendonStrain",)),
+    "DeGrooteFregly2016Muscle": (("passive_fiber_strain_at_one_norm_force",), ("tendon_strain_at_one_norm_force",)),
+}
+_DEFAULT_STRAINS = {
+    "Millard2012EquilibriumMuscle": (0.7, 0.049),
+    "Thelen2003Muscle": (0.6, 0.04),
+    "DeGrooteFregly2016Muscle": (0.6, 0.049),
+}
+_TIMES = {
+    "Millard2012EquilibriumMuscle": (0.010, 0.040),
+    "Thelen2003Muscle": (0.015, 0.050),
+    "DeGrooteFregly2016Muscle": (0.015, 0.060),
+}
+_DAMPING = {"Millard2012EquilibriumMuscle": 0.1, "Thelen2003Muscle": 0.0, "DeGrooteFregly2016Muscle": 0.0}
+#: The kinds that muscles can become, by their names here.
+_TAGS = {
+    "Millard2012Equilibrium": "Millard2012EquilibriumMuscle",
+    "Thelen2003": "Thelen2003Muscle",
+    "DeGrooteFregly2016": "DeGrooteFregly2016Muscle",
+    "RigidTendon": "RigidTendonMuscle",
+}
+
+
+def replace_muscles(model: Given, kind: Any) -> Model:
+    """Give all muscles another kind, with their paths, lengths, strengths, times and strains.
+
+    Parameters
+    ----------
+    model : Model or path
+        From an OpenSim file.
+    kind : class or str
+        One of `mobod.muscle`: ``DeGrooteFregly2016``, ``Millard2012Equilibrium``, ``Thelen2003`` or ``RigidTendon``.
+
+    Returns
+    -------
+    Model
+
+    Raises
+    ------
+    ModelError
+        If the model is not from an OpenSim file, the kind is none of these, or a muscle's kind has no such parameters.
+
+    Notes
+    -----
+    To ``DeGrooteFregly2016`` as OpenSim's ModOpReplaceMusclesWithDeGrooteFregly2016 does it: strains under the largest
+    isometric force, damping (0 from Thelen's) and times of activation are kept, other shapes of curves are not.
+
+    Examples
+    --------
+    >>> from importlib.resources import files
+    >>> import mobod as mb
+    >>> leg = mb.biomechanics.replace_muscles(files("mobod") / "examples" / "leg6dof9musc.osim", mb.muscle.DeGrooteFregly2016)
+    >>> leg.muscles["soleus_r"].state_variables
+    ('activation', 'normalized_tendon_force')
+    """
+    name = getattr(kind, "__name__", kind)
+    if name not in _TAGS:
+        raise ModelError(f"muscles can become {', '.join(_TAGS)}; {checks.suggest(str(name), [*_TAGS])}")
+    return _changed(model, lambda one: _become(one, _TAGS[name]))
+
+
+def ignore_tendon_compliance(model: Given) -> Model:
+    """Let no tendon stretch: a new model. Of the kinds that know it; others are named by a `ModelError`.
+
+    Examples
+    --------
+    >>> from importlib.resources import files
+    >>> import mobod as mb
+    >>> path = files("mobod") / "examples" / "leg6dof9musc.osim"
+    >>> leg = mb.biomechanics.replace_muscles(path, mb.muscle.Millard2012Equilibrium)
+    >>> mb.biomechanics.ignore_tendon_compliance(leg).muscles["soleus_r"].state_variables
+    ('activation',)
+    """
+    return _changed(model, lambda one: _flag(one, "ignore_tendon_compliance"))
+
+
+def ignore_activation_dynamics(model: Given) -> Model:
+    """Let activation be the excitation: a new model. Of the kinds that know it; others are named by a `ModelError`.
+
+    Examples
+    --------
+    >>> from importlib.resources import files
+    >>> import mobod as mb
+    >>> path = files("mobod") / "examples" / "leg6dof9musc.osim"
+    >>> leg = mb.biomechanics.replace_muscles(path, mb.muscle.Millard2012Equilibrium)
+    >>> mb.biomechanics.ignore_activation_dynamics(leg).muscles["soleus_r"].state_variables
+    ('fiber_length',)
+    """
+    return _changed(model, lambda one: _flag(one, "ignore_activation_dynamics"))
+
+
+def ignore_passive_fiber_forces(model: Given) -> Model:
+    """Take the passive forces of DeGrooteFregly2016 muscles away: a new model. Others are named by a `ModelError`.
+
+    Examples
+    --------
+    >>> from importlib.resources import files
+    >>> import mobod as mb
+    >>> leg = mb.biomechanics.replace_muscles(files("mobod") / "examples" / "leg6dof9musc.osim", mb.muscle.DeGrooteFregly2016)
+    >>> mb.biomechanics.ignore_passive_fiber_forces(leg).muscles["soleus_r"].passive_force_length(1.4)
+    0.0
+    """
+
+    def change(one: Element) -> None:
+        _only(one, "DeGrooteFregly2016Muscle", "ignore_passive_fiber_forces")
+        _put(one, "ignore_passive_fiber_force", "true")
+
+    return _changed(model, change)
+
+
+def scale_active_force_length(model: Given, factor: float) -> Model:
+    """Make the active force-length curves of DeGrooteFregly2016 muscles wider by a factor: a new model.
+
+    Raises
+    ------
+    ModelError
+        If a muscle is of another kind, or a width would be below 1.
+
+    Examples
+    --------
+    >>> from importlib.resources import files
+    >>> import mobod as mb
+    >>> leg = mb.biomechanics.replace_muscles(files("mobod") / "examples" / "leg6dof9musc.osim", mb.muscle.DeGrooteFregly2016)
+    >>> wide = mb.biomechanics.scale_active_force_length(leg, 1.5)
+    >>> bool(wide.muscles["soleus_r"].active_force_length(1.4) > leg.muscles["soleus_r"].active_force_length(1.4))
+    True
+    """
+    factor = checks.positive("factor", factor)
+
+    def change(one: Element) -> None:
+        _only(one, "DeGrooteFregly2016Muscle", "scale_active_force_length")
+        _put(one, "active_force_width_scale", repr(factor * _number(one, "active_force_width_scale", 1.0)))
+
+    return _changed(model, change)
+
+
+def scale_max_isometric_force(model: Given, factor: float) -> Model:
+    """Multiply the largest isometric forces of all muscles by a factor: a new model.
+
+    Examples
+    --------
+    >>> from importlib.resources import files
+    >>> import mobod as mb
+    >>> leg = mb.load_osim(files("mobod") / "examples" / "leg6dof9musc.osim")
+    >>> strong = mb.biomechanics.scale_max_isometric_force(leg, 2.0)
+    >>> of = [one.muscles["soleus_r"].get_default_max_isometric_force() for one in (leg, strong)]
+    >>> of[1] == 2.0 * of[0]
+    True
+    """
+    factor = checks.positive("factor", factor)
+
+    def change(one: Element) -> None:
+        _put(one, "max_isometric_force", repr(factor * _number(one, "max_isometric_force", 1000.0)))
+
+    return _changed(model, change)
+
+
+def replace_muscles_with_path_actuators(model: Given, names: Iterable[str] | None = None) -> Model:
+    """Put actuators that pull along their paths in the place of muscles, all or some by name: a new model.
+
+    Examples
+    --------
+    >>> from importlib.resources import files
+    >>> import mobod as mb
+    >>> path = files("mobod") / "examples" / "leg6dof9musc.osim"
+    >>> leg = mb.biomechanics.replace_muscles_with_path_actuators(path, ["soleus_r"])
+    >>> len(leg.muscles), list(leg.actuators)
+    (8, ['soleus_r'])
+    """
+    model = as_model(model)
+    wanted = [*model.muscles] if names is None else list(names)
+    for name in wanted:
+        if name not in model.muscles:
+            raise ModelError(f"there is no muscle {name!r}; {checks.suggest(name, [*model.muscles])}")
+
+    def change(one: Element) -> None:
+        if one.attributes.get("name", "").strip() in wanted:
+            kept = [child for child in one.children if child.tag in ("GeometryPath", "path", "appliesForce") or _is_path(child)]
+            one.tag, one.children = "PathActuator", [*kept, Element("optimal_force", {}, one.line, [], "1")]
+
+    return _changed(model, change)
+
+
+def remove_muscles(model: Given) -> Model:
+    """Take all muscles away: a new model.
+
+    Examples
+    --------
+    >>> from importlib.resources import files
+    >>> import mobod as mb
+    >>> len(mb.biomechanics.remove_muscles(files("mobod") / "examples" / "leg6dof9musc.osim").muscles)
+    0
+    """
+    return _changed(model, None)
+
+
+def add_reserves(model: Given, optimal_force: float = 1.0, bound: float | None = None) -> Model:
+    """Give each coordinate without an actuator of its own one, ``reserve_<coordinate>``, of an optimal force: a new model.
+
+    Parameters
+    ----------
+    model : Model or path
+        From an OpenSim file.
+    optimal_force : float
+        Force, or force*length.
+    bound : float, optional
+        Of the controls, both ways; none unless given.
+
+    Examples
+    --------
+    >>> from importlib.resources import files
+    >>> import mobod as mb
+    >>> leg = mb.biomechanics.add_reserves(files("mobod") / "examples" / "leg6dof9musc.osim", 10.0)
+    >>> leg.actuators["reserve_knee_angle_r"].optimal_force
+    10.0
+    """
+    model = as_model(model)
+    optimal = checks.positive("optimal_force", optimal_force)
+    limit = float("inf") if bound is None else checks.positive("bound", bound)
+    document = _document(model)
+    objects = _forces(document)
+    taken = {_text(one, "coordinate") for one in objects.children if one.tag == "CoordinateActuator"}
+    begin = model.default_state()
+    for name in model.speeds:
+        plain = name.rpartition("/")[2]
+        if plain in taken or _is_held(model, begin, name):
+            continue
+        values = {"coordinate": plain, "optimal_force": repr(optimal), "min_control": repr(-limit), "max_control": repr(limit)}
+        children = [Element(tag, {}, 0, [], text) for tag, text in values.items()]
+        objects.children.append(Element("CoordinateActuator", {"name": f"reserve_{plain}"}, 0, children))
+    return model_of_document(model, document)
+
+
+def replace_paths(model: Model, functions: Mapping[str, tuple[Function, Sequence[str]]]) -> Model:
+    """Give forces, by name, paths whose length is a function of coordinates: a new model."""
+    document = _document(model)
+    held = model.data.get("coordinates", {})
+    for one in _forces(document).children:
+        name = one.attributes.get("name", "").strip()
+        if name in functions:
+            function, coordinates = functions[name]
+            ways = " ".join(f"/jointset/{held[c].joint.rpartition('/')[2]}/{c.rpartition('/')[2]}" for c in coordinates)
+            length = Element("length_function", {}, one.line, [element_of(function, "length")])
+            path = [Element("coordinate_paths", {}, one.line, [], ways), length]
+            kept = [child for child in one.children if child.tag not in ("GeometryPath", "path") and not _is_path(child)]
+            one.children = [*kept, Element("FunctionBasedPath", {"name": "path"}, one.line, path)]
+    return model_of_document(model, document)
+
+
+# ---------------------------------------------------------------------------------------------- how
+
+
+def _changed(model: Given, change: Callable[[Element], None] | None) -> Model:
+    """A model of the document in which all muscles are changed, or taken away."""
+    model = as_model(model)
+    document = _document(model)
+    objects = _forces(document)
+    if change is None:
+        objects.children = [one for one in objects.children if not _is_muscle(one)]
+    else:
+        for one in objects.children:
+            if _is_muscle(one):
+                change(one)
+    return model_of_document(model, document)
+
+
+def _document(model: Model) -> Element:
+    found = model.data.get("document")
+    if not isinstance(found, Element):
+        raise ModelError(f"the model {model.name!r} is not from an OpenSim file, and its muscles cannot be changed so")
+    return copy.deepcopy(found)
+
+
+def _forces(document: Element) -> Element:
+    held = _child(document, "ForceSet", {"name": "forceset"})
+    return _child(held, "objects", {})
+
+
+def _child(parent: Element, tag: str, attributes: dict[str, str]) -> Element:
+    found = next((one for one in parent.children if one.tag == tag), None)
+    if found is None:
+        found = Element(tag, attributes, parent.line)
+        parent.children.append(found)
+    return found
+
+
+def _is_muscle(one: Element) -> bool:
+    return one.tag.endswith(("Muscle", "Muscle_Deprecated"))
+
+
+def _is_path(one: Element) -> bool:
+    return one.attributes.get("name") == "path"
+
+
+def _is_held(model: Model, state: Any, name: str) -> bool:
+    tree, place = state.tree, model.speeds[name]
+    b = next(b for b in range(1, tree.nb) if tree.first_u[b] <= place < tree.first_u[b] + tree.num_u[b])
+    return bool(state.field("prescribed")[b])
+
+
+def _text(one: Element, *tags: str) -> str:
+    found: Element | None = one
+    for tag in tags:
+        found = next((child for child in found.children if child.tag == tag), None) if found is not None else None
+    return "" if found is None else found.text.strip()
+
+
+def _number(one: Element, tag: str, otherwise: float) -> float:
+    text = _text(one, tag)
+    return float(text) if text else otherwise
+
+
+def _put(one: Element, tag: str, text: str) -> None:
+    _child(one, tag, {}).text = text
+
+
+def _flag(one: Element, tag: str) -> None:
+    if one.tag in ("RigidTendonMuscle",):
+        return
+    _only(one, ("Millard2012EquilibriumMuscle", "DeGrooteFregly2016Muscle"), tag)
+    _put(one, tag, "true")
+
+
+def _only(one: Element, tags: str | tuple[str, ...], what: str) -> None:
+    known = (tags,) if isinstance(tags, str) else tags
+    if one.tag not in known:
+        name = one.attributes.get("name", "")
+        raise ModelError(
+            f"{what} is for {' and '.join(known)}; {name!r} is a {one.tag}: replace_muscles(model, ...) gives it another kind"
+        )
+
+
+def _become(one: Element, tag: str) -> None:
+    """Make a muscle's element one of another kind."""
+    old = one.tag
+    if old == tag:
+        return
+    name = one.attributes.get("name", "")
+    kept = [child for child in one.children if child.tag in (*_SHARED, *_FLAGS, "GeometryPath", "path") or _is_path(child)]
+    if tag == "RigidTendonMuscle":
+        one.tag, one.children = tag, kept
+        return
+    if old not in _STRAINS:
+        raise ModelError(f"muscle {name!r} is a {old}, whose parameters {tag} does not have")
+    usual = dict(zip(_ACTIVATION, (0.05, *_TIMES[old]), strict=True))
+    values = {key: _text(one, key) or repr(value) for key, value in usual.items()}
+    strains = [_text(one, *path) or repr(d) for path, d in zip(_STRAINS[old], _DEFAULT_STRAINS[old], strict=True)]
+    damping = _text(one, "fiber_damping") or repr(_DAMPING[old])
+    made = [*kept, *(Element(key, {}, one.line, [], text) for key, text in values.items())]
+    if tag != "Thelen2003Muscle":
+        made.append(Element("fiber_damping", {}, one.line, [], damping))
+    for path, text in zip(_STRAINS[tag], strains, strict=True):
+        inner = Element(path[-1], {}, one.line, [], text)
+        made.append(inner if len(path) == 1 else Element(path[0], {"name": f"{name}_{path[0]}"}, one.line, [inner]))
+    one.tag, one.children = tag, made
+
+
+__all__ = [
+    "add_reserves",
+    "ignore_activation_dynamics",
+    "ignore_passive_fiber_forces",
+    "ignore_tendon_compliance",
+    "remove_muscles",
+    "replace_muscles",
+    "replace_muscles_with_path_actuators",
+    "replace_paths",
+    "scale_active_force_length",
+    "scale_max_isometric_force",
+]

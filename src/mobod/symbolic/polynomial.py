@@ -1,0 +1,217 @@
+"""Formulas of a tape in a normal form: polynomials in what is given and in functions of it, by which equal terms cancel.
+
+    sin(x)^2 = 1 - cos(x)^2    sqrt(x)^2 = x    and products of sums are multiplied out
+
+A term is a product of powers of *atoms*: inputs, sines, cosines, roots, and whatever else is no sum or product. A quotient by
+one term has negative powers; one by a sum is an atom of its own. Coefficients are fractions where numbers are: 0.1 is 1/10.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from fractions import Fraction
+from typing import Any
+
+from ..errors import FormulaError
+from .recording import COMPARISONS, Recorded
+
+Term = tuple[tuple[int, int], ...]
+#: More terms than anybody reads, which a sum is not to grow beyond.
+MOST_TERMS = 3_000
+_NAMES = {"sqrt", "exp", "log", "floor", "atan2", "power", "sin", "cos"}
+
+
+class Ring:
+    """Makes polynomials of nodes: a polynomial is a dict of terms to coefficients, zero an empty one."""
+
+    def __init__(self) -> None:
+        #: Of each atom, its operation and its operands: polynomials, as tuples, or names and numbers.
+        self.atoms: list[tuple[str, tuple[Any, ...]]] = []
+        self._known: dict[Any, int] = {}
+        self._made: dict[int, dict[Term, Any]] = {}
+        self._reductions: dict[Term, dict[Term, Any] | None] = {}
+
+    def of(self, node: Recorded) -> dict[Term, Any]:
+        """The polynomial of a node.
+
+        Raises
+        ------
+        FormulaError
+            If a formula has more terms than anybody reads.
+        """
+        for x in node.tape.reached([node]):
+            if x.place not in self._made:
+                self._made[x.place] = self._polynomial(x)
+        return self._made[node.place]
+
+    def _polynomial(self, node: Recorded) -> dict[Term, Any]:
+        operation, operands = node.operation, node.operands
+        if operation == "number":
+            return {(): _rational(operands[0])} if operands[0] else {}
+        if operation in ("input", "lookup"):
+            return self._atom(operation, *(x.place if isinstance(x, Recorded) else x for x in operands))
+        parts = [self._made[x.place] for x in operands]
+        if operation == "add":
+            return _sum(parts[0], parts[1], 1)
+        if operation == "sub":
+            return _sum(parts[0], parts[1], -1)
+        if operation == "neg":
+            return {term: -c for term, c in parts[0].items()}
+        if operation == "mul":
+            return self._product(parts[0], parts[1])
+        if operation == "div":
+            return self._product(parts[0], self._inverse(parts[1]))
+        return self._atom(operation, *(_key(part) for part in parts))
+
+    def _atom(self, operation: str, *operands: Any) -> dict[Term, Any]:
+        key = operation, operands
+        if key not in self._known:
+            self._known[key] = len(self.atoms)
+            self.atoms.append(key)
+        return {((self._known[key], 1),): Fraction(1)}
+
+    def _inverse(self, divisor: dict[Term, Any]) -> dict[Term, Any]:
+        if len(divisor) == 1:
+            ((term, c),) = divisor.items()
+            return {tuple((atom, -power) for atom, power in term): 1 / c}
+        if not divisor:
+            raise FormulaError("a formula divides by zero; look for massless bodies at the ends of branches")
+        return self._atom("inverse", _key(divisor))
+
+    def _product(self, a: dict[Term, Any], b: dict[Term, Any]) -> dict[Term, Any]:
+        if len(a) * len(b) > 30 * MOST_TERMS:
+            raise FormulaError(_TOO_LARGE)
+        raw: dict[Term, Any] = {}
+        for s, x in a.items():
+            for t, y in b.items():
+                _add(raw, _times(s, t), x * y)
+        found: dict[Term, Any] = {}
+        for term, c in raw.items():
+            reduced = self._reduced(term)
+            if reduced is None:
+                _add(found, term, c)
+            else:
+                for other, factor in reduced.items():
+                    _add(found, other, c * factor)
+        if len(found) > MOST_TERMS:
+            raise FormulaError(_TOO_LARGE)
+        return found
+
+    def _reduced(self, term: Term) -> dict[Term, Any] | None:
+        """A term with its squares of sines and roots replaced; None where it has none."""
+        if term not in self._reductions:
+            self._reductions[term] = self._with_squares_replaced(term)
+        return self._reductions[term]
+
+    def _with_squares_replaced(self, term: Term) -> dict[Term, Any] | None:
+        for place, (atom, power) in enumerate(term):
+            operation, operands = self.atoms[atom]
+            if power < 2 or operation not in ("sin", "sqrt"):
+                continue
+            left = term[:place] + (((atom, power - 2),) if power > 2 else ()) + term[place + 1 :]
+            square = dict(operands[0]) if operation == "sqrt" else self._one_less_cosine(operands[0])
+            return self._product({left: Fraction(1)}, square)
+        return None
+
+    def _one_less_cosine(self, angle: Any) -> dict[Term, Any]:
+        ((cosine, _),), _ = next(iter(self._atom("cos", angle).items()))
+        return {(): Fraction(1), ((cosine, 2),): Fraction(-1)}
+
+    # ------------------------------------------------------------------------------------------ as SymPy has it
+
+    def expression(self, polynomial: Mapping[Term, Any], inputs: Callable[[str, int], Any]) -> Any:
+        """A polynomial as a SymPy expression; ``inputs(name, index)`` gives those of inputs."""
+        import sympy
+
+        size = max((abs(c) for c in polynomial.values()), default=0)
+        terms = []
+        for term, c in polynomial.items():
+            if abs(c) > 1e-13 * size:
+                factors = [self._expression_of(atom, inputs) ** power for atom, power in term]
+                terms.append(sympy.Mul(number(c), *factors))
+        return sympy.Add(*terms)
+
+    def _expression_of(self, atom: int, inputs: Callable[[str, int], Any]) -> Any:
+        import sympy
+
+        operation, operands = self.atoms[atom]
+        if operation == "input":
+            return inputs(*operands)
+        if operation == "lookup":
+            raise FormulaError(
+                "a function of tables has no formula; take one of mobod.function without pieces, or mobod.export_c"
+            )
+        parts = [self.expression(dict(one), inputs) for one in operands]
+        if operation == "inverse":
+            return 1 / parts[0]
+        return applied(sympy, operation, parts)
+
+
+_TOO_LARGE = (
+    "the formulas have too many terms to be multiplied out; give simplify=False for formulas as they are computed, "
+    "or mobod.export_c for code"
+)
+
+
+def applied(sympy: Any, operation: str, parts: list[Any]) -> Any:
+    """An operation of a tape, of SymPy's expressions."""
+    if operation in _NAMES:
+        return parts[0] ** parts[1] if operation == "power" else getattr(sympy, operation)(*parts)
+    if operation == "select":
+        return sympy.Piecewise((parts[1], parts[0]), (parts[2], True))
+    if operation in COMPARISONS:
+        return getattr(sympy, operation.capitalize())(*parts)
+    return {"and": sympy.And, "or": sympy.Or, "not": sympy.Not}[operation](*parts)
+
+
+def number(c: Any) -> Any:
+    """A coefficient as SymPy's number."""
+    import sympy
+
+    return sympy.Rational(c.numerator, c.denominator) if isinstance(c, Fraction) else sympy.Float(c, 15)
+
+
+def rational(x: float) -> Any:
+    """A number as SymPy's: a fraction where it is one of small numbers."""
+    return number(_rational(x))
+
+
+def _rational(x: float) -> Any:
+    """A fraction of small numbers that a float is; other floats stay what they are."""
+    if not math.isfinite(x):
+        return x
+    near = Fraction(x).limit_denominator(1_000_000)
+    return near if abs(float(near) - x) <= 4e-16 * abs(x) else x
+
+
+def _key(polynomial: Mapping[Term, Any]) -> tuple[tuple[Term, Any], ...]:
+    return tuple(sorted(polynomial.items()))
+
+
+def _add(found: dict[Term, Any], term: Term, c: Any) -> None:
+    before = found.get(term, 0)
+    total = before + c
+    if total == 0 or (isinstance(total, float) and abs(total) <= 1e-14 * (abs(before) + abs(c))):
+        found.pop(term, None)
+    else:
+        found[term] = total
+
+
+def _sum(a: Mapping[Term, Any], b: Mapping[Term, Any], sign: int) -> dict[Term, Any]:
+    found = dict(a)
+    for term, c in b.items():
+        _add(found, term, sign * c)
+    if len(found) > MOST_TERMS:
+        raise FormulaError(_TOO_LARGE)
+    return found
+
+
+def _times(s: Term, t: Term) -> Term:
+    powers = dict(s)
+    for atom, power in t:
+        powers[atom] = powers.get(atom, 0) + power
+    return tuple(sorted((atom, power) for atom, power in powers.items() if power))
+
+
+__all__ = ["MOST_TERMS", "Ring", "applied", "number", "rational"]

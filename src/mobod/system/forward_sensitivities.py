@@ -1,0 +1,600 @@
+"""Variations of a motion: how small changes of y = (q, u, z, r, v, c), and of numbers of the model, go on.
+
+    delta y' = J delta y + B delta p          J = d(y')/dy, B = d(y')/dp, the rates being (N u, u_dot, z_dot, v, v_dot, 0)
+
+r and v are of the particles; c is what controllers hold from one sample to the next: efforts, memories, the past of sensors.
+Here q counts as it is stored, quaternions by their four numbers, so that a step is differentiated as it is taken.
+On the manifold of constraints, and of quaternions, changes are projected as states are:
+
+    q    dq += -N A P^T (P A P^T)^+ d(perr)        u    du += -W^-2 G^T (G W^-2 G^T)^+ d(verr)
+
+with A and W as in `tree.project`. Source: Hairer, Norsett and Wanner 1993, I.14; Eich 1993.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ..algebra.arrays import Array
+from ..control.custom import controllers_of
+from ..derivative import coordinates, differences, equations, laws, settings
+from ..derivative.measures import Differentiated
+from ..derivative.motions import of_prescribed_speeds
+from ..derivative.parameters import by_settings
+from ..errors import ModelError
+from ..measure.integrate import Integrate
+from ..measure.memory import Memory
+from ..motion._protocol import POSITION, VELOCITY
+from ..tree import sampling
+from ..value.checks import suggest
+from ..value.stage import Stage
+
+if TYPE_CHECKING:
+    from ..derivative.settings import Setting
+    from ..state.state import State
+
+#: The parts of a matrix's largest singular value below which equations count as redundant.
+_RANK = 1e-10
+
+
+class Directions:
+    """What a motion is differentiated by, a column each: initial values, and numbers of the model.
+
+    Parameters
+    ----------
+    system : MultibodySystem
+    state : State
+        Where the motion starts, at MODEL or above.
+    wanted : sequence
+        Each ``"q"``, ``"u"`` or ``"z"``: all initial displacements, speeds or auxiliary variables;
+        ``"particle_locations"`` or ``"particle_velocities"``; ``"body.q"`` or
+        ``"body.u"``: those of one mobilizer; or a parameter, as `settings.find` takes it.
+
+    Attributes
+    ----------
+    names : list of str
+    of_start : (nu + nu + nz + 6 np, n) array
+        Changes of the initial (displacements, u, z, r, v).
+    settings : list of Setting
+        They have the last columns but are in order.
+    of_settings : (n,) bool array
+        Which columns are numbers of settings.
+    scales : (n,) array
+        How large the quantities are, or 1 where they are zero.
+    """
+
+    def __init__(self, system: Any, state: State, wanted: Sequence[Any]) -> None:
+        self._state = state
+        nu, nz = state.tree.nu, len(state.z_view)
+        u_names = [
+            name for body in system.get_matter_subsystem().body_list for name in body.name_each(state.tree.num_u[body.index])
+        ]
+        places = {"q": slice(0, nu), "u": slice(nu, 2 * nu), "z": slice(2 * nu, 2 * nu + nz)}
+        first, size = 2 * nu + nz, state.tree.counts["particle_size"]
+        if size:
+            places |= {"particle_locations": slice(first, first + size)}
+            places |= {"particle_velocities": slice(first + size, first + 2 * size)}
+        whole, columns, scales = np.eye(first + 2 * size), [], []
+        self.names: list[str] = []
+        self.settings: list[Setting] = []
+        of_settings: list[bool] = []
+        if isinstance(wanted, str) or not isinstance(wanted, Sequence):
+            raise TypeError(f"give a list of what to differentiate by, such as ['q', 'spring.stiffness'], not {wanted!r}")
+        for one in wanted:
+            at = _initial(system, state, one, places)
+            if at is None:
+                setting = settings.find(system, one)
+                self.settings.append(setting)
+                self.names += setting.names
+                columns.append(np.zeros((len(whole), setting.size)))
+                scales += [abs(value) or 1.0 for value in setting.values(state)]
+                of_settings += [True] * setting.size
+                continue
+            columns.append(whole[:, at])
+            letter = {**dict.fromkeys(range(nu), "q"), **dict.fromkeys(range(nu, 2 * nu), "u")}
+            for i in range(at.start, at.stop):
+                if i < 2 * nu:
+                    self.names.append(f"{u_names[i % nu]}.{letter[i]}")
+                elif i < first:
+                    self.names.append(f"z[{i - 2 * nu}]")
+                else:
+                    p, axis = divmod(i - at.start, 3)
+                    self.names.append(f"{one}[{p}].{'xyz'[axis]}")
+            scales += [1.0] * (at.stop - at.start)
+            of_settings += [False] * (at.stop - at.start)
+        self.of_start = np.hstack(columns) if columns else np.zeros((len(whole), 0))
+        self.of_settings, self.scales = np.array(of_settings, bool), np.array(scales)
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    def scales_at(self, state: State) -> Array:
+        """How large the quantities are in another state."""
+        found = np.array(self.scales, np.float64)
+        sizes = [abs(value) or 1.0 for setting in self.settings for value in setting.values(state)]
+        found[self.of_settings] = sizes
+        return found
+
+    def moved(self, state: State, weights: Array, h: float) -> State:
+        """A copy of the state with each setting's number larger by h times its weight ``(n,)``."""
+        other, k = state.copy(), np.flatnonzero(self.of_settings)
+        at = 0
+        for setting in self.settings:
+            for i in range(setting.size):
+                if weights[k[at]]:
+                    other = setting.moved(other, i, h * float(weights[k[at]]))
+                at += 1
+        return other
+
+
+def _initial(system: Any, state: State, one: Any, places: dict[str, slice]) -> slice | None:
+    """The rows of (displacements, u, z) that a name of initial values stands for; None where it is none."""
+    if not isinstance(one, str):
+        return None
+    if one in places:
+        return places[one]
+    name, _, letter = one.rpartition(".")
+    if letter not in ("q", "u") or not name:
+        if "." not in one:
+            raise ValueError(
+                f"{one!r} is neither 'q', 'u' nor 'z', 'particle_locations' nor 'particle_velocities' where there are "
+                "particles, which stand for initial values, nor 'element.parameter'; "
+                f"{suggest(one, [body.name for body in system.get_matter_subsystem().body_list[1:]])}"
+            )
+        return None
+    body = system.get_matter_subsystem().find_body(name)
+    where, first = body.u_slice(state), places[letter].start
+    return slice(first + where.start, first + where.stop)
+
+
+class Variations:
+    """Differentiates the rates of a system's y, and what projects it.
+
+    Parameters
+    ----------
+    system : MultibodySystem
+    state : State
+        One of the run, at MODEL or above.
+    directions : Directions
+
+    Attributes
+    ----------
+    num_integrated, ny : int
+        How many numbers of y steps integrate, and how many there are with those that controllers hold.
+    num_changes : int
+        How many a change has that counts displacements by speeds, and by turns that no speed makes.
+
+    Raises
+    ------
+    ModelError
+        If the motion depends on what it does not follow: other subsystems' coordinates, bristles of friction, or measures
+        that remember and are integrated.
+    """
+
+    def __init__(self, system: Any, state: State, directions: Directions) -> None:
+        tree = state.tree
+        self.system, self.directions = system, directions
+        self.nq, self.nu, self.nz = tree.nq, tree.nu, len(state.z_view)
+        self.num_particle_numbers = int(tree.counts["particle_size"])
+        self.num_integrated = self.nq + self.nu + self.nz + 2 * self.num_particle_numbers
+        #: The controllers, and where in `control_memory` the numbers are that they hold: all but the counts.
+        self._controllers = [(c, force) for c, force in enumerate(controllers_of(system))]
+        self._held = _held_places(self._controllers, len(state.record.control_memory))
+        self.ny = self.num_integrated + len(self._held)
+        #: How many numbers a displacement has here: those of speeds, then `coordinates.turns` that no speed makes.
+        self.nv = self.nu + sum(
+            max(0, n - (b in tree.quaternions) - k) for b, (n, k) in enumerate(zip(tree.num_q, tree.num_u, strict=True))
+        )
+        self.num_changes = self.ny - self.nq + self.nv
+        self._measures: Differentiated | None = None
+        #: Controllers whose laws are differentiated by differences, which has been said.
+        self._noted: set[Any] = set()
+        if len(state.q_view) > tree.nq or len(state.u_view) > tree.nu:
+            raise ModelError(
+                f"{system.name!r} has subsystems with coordinates of their own, whose motion has no sensitivities; those of "
+                "mobilized bodies and particles have"
+            )
+        if tree.counts["bristle_rows"]:
+            raise ModelError(
+                f"bristles of friction in {system.name!r} remember each step, which sensitivities do not follow; take "
+                "friction='stribeck'"
+            )
+        for one in (one for subsystem in system.subsystems for one in subsystem.own_measures):
+            if isinstance(one, Integrate) and one.reads(Memory):
+                raise ModelError(
+                    f"{one!r} integrates what remembers its past at ends of steps, which sensitivities do not follow"
+                )
+
+    # ------------------------------------------------------------------------------------------ rates
+
+    def rates(self, state: State) -> tuple[Array, Array]:
+        """J ``(ny, ny)`` and B ``(ny, n)`` at a state at ACCELERATION."""
+        nq, nu, nz, system = self.nq, self.nu, self.nz, self.system
+        if self.num_particle_numbers:
+            return self._rates_with_particles(state)
+        J, B = np.zeros((self.ny, self.ny)), np.zeros((self.ny, len(self.directions)))
+        N, back = self.changes(state)
+        found = system.calc_forward_dynamics_derivatives(state)
+        self._put_efforts(state, J, found.mobility_forces)
+        turns = coordinates.rates_by_q(state)
+        if turns is not None:
+            J[:nq, :nq] = turns
+        J[:nq, nq : nq + nu] = N[:, :nu]
+        by_q = np.hstack([found.q, *self._by_turns(state)])
+        J[nq : nq + nu, :nq] = by_q @ back
+        J[nq : nq + nu, nq : nq + nu] = found.u
+        J[nq : nq + nu, nq + nu : nq + nu + found.z.shape[1]] = found.z
+        of_settings, of_z = self.directions.of_settings, None
+        if of_settings.any():
+            by_model = by_settings(system, state, self.directions.settings)
+            B[:nq, of_settings], B[nq : nq + nu, of_settings], of_z = by_model.q_dot, by_model.u_dot, by_model.z_dot
+        if nz:
+            by_change = np.hstack([by_q, J[nq : nq + nu, nq:]])
+            by = by_change, B[nq : nq + nu, of_settings]
+            Z, B[nq + nu : nq + nu + nz] = self._rates_of_z(state, of_z, by)
+            nv = self.nv
+            J[nq + nu : nq + nu + nz, : nq + nu + nz] = np.hstack([Z[:, :nv] @ back, Z[:, nv : nv + nu + nz]])
+            J[nq + nu : nq + nu + nz, self.num_integrated :] = Z[:, self.num_integrated - nq + nv :]
+        return J, B
+
+    def _by_turns(self, state: State) -> list[Array]:
+        """Derivatives of u_dot by turns that no speed makes, if there are any."""
+        if self.nv == self.nu:
+            return []
+        if self.system.calls_python:
+            every = np.eye(self.num_changes)[self.nu : self.nv]
+            columns = [self.along(state, one, None, _rates_of, Stage.ACCELERATION) for one in every]
+            return [np.array(columns).T[self.nq : self.nq + self.nu]]
+        found = self._of_equations(state)
+        return [equations.solved(state, found)[0][:, found.places["turn"]]]
+
+    def _of_equations(self, state: State, of_particles: bool = False) -> equations.OfEquations:
+        return equations.by_variables(state, of_particles, coordinates.turns(state) if self.nv > self.nu else None)
+
+    def _put_efforts(self, state: State, J: Array, by_forces: Array) -> None:
+        """Derivatives of u_dot by the efforts that controllers hold, from those by mobility forces ``(nu, nu)``."""
+        tree = state.tree
+        rows = slice(self.nq, self.nq + self.nu)
+        for _, force in self._controllers:
+            if force.is_disabled(state):
+                continue
+            for k in range(force.get_num_efforts()):
+                column = int(np.searchsorted(self._held, force.first_memory + sampling.EFFORTS + k))
+                b, which = force.pairs[2 * k : 2 * k + 2]
+                J[rows, self.num_integrated + column] = by_forces[:, tree.first_u[b] + which]
+
+    def _rates_with_particles(self, state: State) -> tuple[Array, Array]:
+        """The same of systems with particles, whose forces depend on bodies and on each other."""
+        nq, nu, nz, n = self.nq, self.nu, self.nz, self.num_particle_numbers
+        system, tree, of_settings = self.system, state.tree, self.directions.of_settings
+        J, B = np.zeros((self.ny, self.ny)), np.zeros((self.ny, len(self.directions)))
+        N, back = self.changes(state)
+        if system.calls_python or tree.has_measures:
+            rates = np.array(
+                [self.along(state, one, None, _rates_of, Stage.ACCELERATION) for one in np.eye(self.num_changes)]
+            ).T
+            J[: len(rates), :nq], J[: len(rates), nq:] = rates[:, : self.nv] @ back, rates[:, self.nv :]
+            for k in np.flatnonzero(of_settings):
+                weights = np.eye(len(self.directions))[k]
+                B[: len(rates), k] = self.along(state, np.zeros(self.num_changes), weights, _rates_of, Stage.ACCELERATION)
+        else:
+            found = self._of_equations(state, of_particles=True)
+            u_dot = equations.solved(state, found)[0]
+            per_mass = 1.0 / np.repeat(state.field("particle_mass")[:, 0], 3)[:, None]
+            names = "q", "turn", "u", "z", "particle_location", "particle_velocity"
+            columns = np.concatenate([np.r_[found.places[name]] for name in names]).astype(int)
+            rows = np.vstack([u_dot[:, columns], found.z_dot[:, columns], np.zeros((n, len(columns)))])
+            rows = np.vstack([rows, per_mass * found.particle_forces[:, columns]])
+            J[nq : self.num_integrated, :nq] = rows[:, : self.nv] @ back
+            J[nq : self.num_integrated, nq : self.num_integrated] = rows[:, self.nv :]
+            J[self.num_integrated - 2 * n : self.num_integrated - n, self.num_integrated - n : self.num_integrated] = np.eye(n)
+            self._put_efforts(state, J, u_dot[:, found.residual.shape[1] :])
+            if of_settings.any():
+                by_model = by_settings(system, state, self.directions.settings)
+                B[:nq, of_settings], B[nq : nq + nu, of_settings] = by_model.q_dot, by_model.u_dot
+                B[nq + nu : nq + nu + nz, of_settings] = by_model.z_dot
+                B[self.num_integrated - n : self.num_integrated, of_settings] = per_mass * by_model.particle_forces
+        turns = coordinates.rates_by_q(state)
+        J[:nq] = 0.0
+        if turns is not None:
+            J[:nq, :nq] = turns
+        J[:nq, nq : nq + nu] = N[:, :nu]
+        return J, B
+
+    def changes(self, state: State) -> tuple[Array, Array]:
+        """N and `coordinates.turns` ``(nq, nv)``, and what makes displacements of changes of q ``(nv, nq)``."""
+        N = coordinates.displacements(state)
+        if self.nv > self.nu:
+            N = np.hstack([N, coordinates.turns(state)])
+        if self.nq == self.nu and not coordinates.has_rates(state):
+            return N, N
+        back: Array = np.asarray(np.linalg.solve(N.T @ N, N.T), np.float64)
+        return N, back
+
+    def _rates_of_z(self, state: State, by_settings: Array | None, by: tuple[Array, Array]) -> tuple[Array, Array]:
+        """Derivatives of z_dot by (displacements, u, z), and by the directions' settings.
+
+        Those of forces' z are at hand, *by_settings* among them; parts in Python take differences.
+        """
+        nz, tree = self.nz, state.tree
+        every = np.eye(self.num_changes)
+        B = np.zeros((nz, len(self.directions)))
+        if nz == tree.nz and not self.system.calls_python and not tree.has_measures:
+            found = self._of_equations(state)
+            if by_settings is not None:
+                B[:, self.directions.of_settings] = by_settings
+            of_changes = [found.z_dot[:, found.places[name]] for name in ("q", "turn", "u", "z")]
+            return np.hstack([*of_changes, np.zeros((nz, len(self._held)))]), B
+        if not self.system.calls_python:
+            return self._rates_by_measures(state, by)
+        Z = np.array([self.along(state, column, None, _z_dot, Stage.ACCELERATION) for column in every]).T
+        for k in np.flatnonzero(self.directions.of_settings):
+            weights = np.zeros(len(self.directions))
+            weights[k] = 1.0
+            B[:, k] = self.along(state, 0.0 * every[0], weights, _z_dot, Stage.ACCELERATION)
+        return Z.reshape(nz, len(every)), B
+
+    def _rates_by_measures(self, state: State, by: tuple[Array, Array]) -> tuple[Array, Array]:
+        """The same of z that measures integrate; *by* is how u_dot changes with y, less q for displacements, and settings."""
+        if self._measures is None:
+            self._measures = Differentiated(self.system, state.tree, [])
+        nu, nv, (by_change, by_model) = self.nu, self.nv, by
+        every = np.eye(self.num_changes)
+        rest = nv + nu + self.nz
+        seeds = {"q": self.dq(state, every[:nv]), "u": every[nv : nv + nu], "z": every[nv + nu : rest]}
+        Z = self._measures.along(state, seeds, by_change).z_dot
+        B, of_settings = np.zeros((self.nz, len(self.directions))), self.directions.of_settings
+        if of_settings.any():
+            of_model = [seed for setting in self.directions.settings for seed in setting.seeds(state)]
+            B[:, of_settings] = self._measures.along(state, {}, by_model, of_model).z_dot
+        return Z, B
+
+    def along(
+        self,
+        state: State,
+        change: Array,
+        weights: Array | None,
+        value: Any,
+        stage: Stage,
+        *,
+        time: float = 0.0,
+        step: float = differences.STEP,
+    ) -> Array:
+        """The rate of a value of a state along a change ``(num_changes,)``, of settings by *weights*, and of time."""
+        here, held = np.array(state.y_values), np.array(state.record.control_memory[self._held, 0])
+        move = self.raw(state, change)
+        unit = 1.0 / max(1.0, float(np.abs(move).max(initial=0.0)))
+        moves_model = weights is not None and bool(weights.any())
+        if weights is not None and moves_model:
+            some = weights != 0.0
+            unit = min(unit, float(np.min(self.directions.scales[some] / np.abs(weights[some]))))
+
+        def at(h: float) -> Array:
+            h *= unit
+            other = self.directions.moved(state, weights, h) if weights is not None and moves_model else state.copy()
+            if time:
+                other.time = state.time + h * time
+            other.y = here + h * move[: self.num_integrated]
+            if len(held):
+                other.record.control_memory[self._held, 0] = held + h * move[self.num_integrated :]
+            self.system.normalize_quaternions(other)
+            self.system.realize(other, stage)
+            return np.array(value(other), np.float64)
+
+        return differences.along(at, step) / unit
+
+    def dq(self, state: State, displacements: Array) -> Array:
+        """Changes of q of displacements ``(nv,)`` or ``(nv, n)``; those of speeds alone will do."""
+        found: Array = self.changes(state)[0][:, : len(displacements)] @ displacements
+        return found
+
+    def tangent(self, state: State, S: Array) -> Array:
+        """(Displacements, u, z, and so on) of changes of y ``(ny, n)``."""
+        _, back = self.changes(state)
+        return np.vstack([back @ S[: self.nq], S[self.nq :]])
+
+    def raw(self, state: State, S: Array) -> Array:
+        """Changes of y of those of (displacements, u, z, and so on), those not given being zero."""
+        rest = np.zeros((self.num_changes - len(S), *S.shape[1:]))
+        return np.concatenate([self.dq(state, S[: self.nv]), S[self.nv :], rest])
+
+    def at_start(self, state: State) -> Array:
+        """Changes of y of the directions' initial values, at the state where the motion starts."""
+        of_start = self.directions.of_start
+        return self.raw(state, np.insert(of_start, [self.nu] * (self.nv - self.nu), 0.0, axis=0))
+
+    def with_held(self, of_y: Array) -> Array:
+        """Rates of y, of which those of what controllers hold are zero."""
+        return np.concatenate([of_y, np.zeros(len(self._held))])
+
+    def whole_y(self, state: State) -> Array:
+        """Y, with what controllers hold."""
+        return np.concatenate([state.y_values, state.record.control_memory[self._held, 0]])
+
+    # ------------------------------------------------------------------------------------------ samples
+
+    def through_sample(self, state: State, S: Array, weights: Array) -> Array:
+        """Changes of y after the controllers that are due have been sampled; see `derivative.laws`."""
+        due = [force for c, force in self._controllers if sampling.due_of(state.block, c) <= state.time]
+        if self.system.calls_python:
+            return self._differences_of_samples(state, S, weights, due)
+        change = self.raw(state, self.tangent(state, S))
+        of_q, of_u, of_z, _, held = np.split(
+            change, np.cumsum([self.nq, self.nu, self.nz, 2 * self.num_particle_numbers]), axis=0
+        )
+        before = np.zeros((len(state.record.control_memory), S.shape[1]))
+        before[self._held] = held
+        changes = {"q": of_q, "u": of_u, "z": of_z, "control_memory": before}
+        after, failed = laws.of_samples(state, due, changes)
+        of_settings = self.directions.of_settings
+        if weights[of_settings].any():
+            seeds = [seed for setting in self.directions.settings for seed in setting.seeds(state)]
+            nothing = {name: np.zeros((len(of), len(seeds))) for name, of in changes.items()}
+            by_settings, others = laws.of_samples(state, due, nothing, seeds)
+            failed |= others
+            after += by_settings @ weights[of_settings]
+        found = S.copy()
+        found[self.num_integrated :] = after[self._held]
+        if failed:
+            laws.note({force: why for force, why in failed.items() if force not in self._noted})
+            self._noted.update(failed)
+            ends = [force.first_memory for _, force in self._controllers] + [len(state.record.control_memory)]
+            by_differences = self._differences_of_samples(state, S, weights, list(failed))
+            for c, force in self._controllers:
+                if force in failed:
+                    rows = (self._held >= ends[c]) & (self._held < ends[c + 1])
+                    found[self.num_integrated :][rows] = by_differences[self.num_integrated :][rows]
+        return found
+
+    def _differences_of_samples(self, state: State, S: Array, weights: Array, due: list[Any]) -> Array:
+        """The same by differences of laws: what they are given, and what they remember, is moved a little."""
+
+        def held(other: State) -> Array:
+            for force in due:
+                force.sample(other)
+            return np.array(other.record.control_memory[self._held, 0])
+
+        found = S.copy()
+        for k, (change, weight) in enumerate(zip(self.tangent(state, S).T, weights.T, strict=True)):
+            if change.any() or weight.any():
+                found[self.num_integrated :, k] = self.along(state, change, weight, held, Stage.VELOCITY)
+        return found
+
+    # ------------------------------------------------------------------------------------------ manifolds
+
+    def project(self, state: State, S: Array, weights: Array) -> Array:
+        """Changes of y ``(ny, n)`` on the manifolds, those of the model's numbers being *weights* ``(directions, n)``.
+
+        The state is realized, on its manifolds.
+        """
+        S = S.copy()
+        q, tree = state.q_view, state.tree
+        for b in tree.quaternions:
+            at = slice(tree.first_q[b], tree.first_q[b] + 4)
+            S[at] -= np.outer(q[at], q[at] @ S[at])
+        prescribed = self.prescribed(state)
+        if prescribed is not None:
+            S = prescribed[0] @ S + prescribed[1] @ weights
+        if not state.is_constrained:
+            return S
+        matter, nq, nu = self.system.get_matter_subsystem(), self.nq, self.nu
+        mp, mv, _ = matter.num_equations(state)
+        w = np.array(state.u_weights[:nu])
+        level = np.repeat(np.abs(state.field("prescribed_level")), tree.num_u)
+        if mp:
+            P = matter.calc_p(state)
+            back = np.asarray(np.linalg.pinv(coordinates.displacements(state) * w), np.float64)
+            if self.nv > nu:  # a line's angles: what projection goes through is no least inverse
+                columns = [matter.multiply_by_n_inv(state, False, e)[:nu] for e in np.eye(len(state.q_view))[:nq]]
+                back = np.array(columns).T / w[:, None]
+            A = back @ back.T
+            A[level == POSITION] = A[:, level == POSITION] = 0.0
+            off = self._errors(state, S, weights, "q_err", mp)
+            S[:nq] -= self.dq(state, A @ P.T @ (_inverse(P @ A @ P.T) @ off))
+            if prescribed is not None:  # speeds may follow from q
+                S = prescribed[0] @ S + prescribed[1] @ weights
+        if mp + mv:
+            G = matter.calc_g(state)[: mp + mv]
+            W = np.where((level == POSITION) | (level == VELOCITY), 0.0, 1.0 / w**2)
+            off = self._errors(state, S, weights, "u_err", mp + mv)
+            S[nq : nq + nu] -= (W[:, None] * G.T) @ (_inverse(G @ (W[:, None] * G.T)) @ off)
+        return S
+
+    def _errors(self, state: State, S: Array, weights: Array, name: str, count: int) -> Array:
+        """Rates of constraint errors along the columns of S: of *count* equations, in the order of multipliers."""
+        if self.system.calls_python:
+            return self._differences_of_errors(state, S, weights, name, count)
+        matter, nu = self.system.get_matter_subsystem(), self.nu
+        rows = matter.rows_in_use(state)[:count]
+        changes = self.tangent(state, S)
+        nv, (N, _) = self.nv, self.changes(state)
+        if name == "q_err":
+            found = matter.calc_p(state)[:count] @ changes[:nu]
+            if nv > nu:
+                found = found + equations.of_errors(state, N[:, nu:])[0][rows] @ changes[nu:nv]
+        else:
+            found = equations.of_errors(state, N)[1][rows] @ changes[:nv]
+            found = found + matter.calc_g(state)[:count] @ changes[nv : nv + nu]
+        by_settings = weights[self.directions.of_settings]
+        if by_settings.any():
+            seeds = [seed for setting in self.directions.settings for seed in setting.seeds(state)]
+            of_errors = equations.of_errors(state, of_model=seeds)[name == "u_err"]
+            found = found + of_errors[rows] @ by_settings
+        return np.asarray(found, np.float64)
+
+    def _differences_of_errors(self, state: State, S: Array, weights: Array, name: str, count: int) -> Array:
+        """The same by differences, for systems with parts in Python."""
+        stage = Stage.POSITION if name == "q_err" else Stage.VELOCITY
+        changes = self.tangent(state, S)
+        if name == "q_err":
+            changes[self.nv :] = 0.0
+        rates = [
+            self.along(state, change, weight, lambda other: getattr(other, name)[:count], stage)
+            for change, weight in zip(changes.T, weights.T, strict=True)
+        ]
+        return np.array(rates).reshape(-1, count).T
+
+    def known(self, state: State) -> npt.NDArray[np.bool_]:
+        """Which numbers of y ``(ny,)`` locks and motions prescribe."""
+        found, tree = np.zeros(self.ny, bool), state.tree
+        for b in range(1, tree.nb):
+            level = abs(int(state.field("prescribed_level")[b]))
+            if level == POSITION:
+                found[tree.first_q[b] : tree.first_q[b] + tree.num_q[b]] = True
+            if level in (POSITION, VELOCITY):
+                first = self.nq + tree.first_u[b]
+                found[first : first + tree.num_u[b]] = True
+        return found
+
+    def prescribed(self, state: State) -> tuple[Array, Array] | None:
+        """What locks and motions make of changes S of y, and of the directions' numbers w: E S + F w gives (E, F).
+
+        Prescribed numbers are functions of time, of numbers of motions, and speeds of q. None where there are none.
+        """
+        known: npt.NDArray[np.bool_] = self.known(state)
+        n = len(self.directions)
+        if not known.any():
+            return None
+        by_q, by_settings, first = np.zeros((self.ny, self.nq)), np.zeros((self.ny, n)), 0
+        columns, still = np.flatnonzero(self.directions.of_settings), np.zeros(self.num_changes)
+        for setting in self.directions.settings:
+            for k in columns[first : first + setting.size]:
+                if setting.is_of_motion:
+                    by_settings[:, k] = self.along(state, still, np.eye(n)[k], self._prescribed, Stage.TIME)
+            first += setting.size
+        by_q[self.nq : self.nq + self.nu] = of_prescribed_speeds(self.system, state) @ self.changes(state)[1][: self.nu]
+        by_q[~known], by_settings[~known] = 0.0, 0.0
+        E = np.diag(np.where(known, 0.0, 1.0))
+        E[:, : self.nq] += np.where(known[: self.nq], 0.0, by_q)
+        return E, by_settings + by_q @ by_settings[: self.nq]
+
+    def _prescribed(self, state: State) -> Array:
+        self.system.prescribe(state)
+        return self.whole_y(state)
+
+
+def _z_dot(state: State) -> Array:
+    return np.array(state.z_dot_view)
+
+
+def _rates_of(state: State) -> Array:
+    return np.array(state.record.y_dot[:, 0])
+
+
+def _held_places(controllers: list[tuple[int, Any]], size: int) -> Array:
+    """Where in `control_memory`, of so many numbers, there is what controllers hold."""
+    ends = [*(force.first_memory for _, force in controllers[1:]), size]
+    runs = [np.arange(one.first_memory + sampling.EFFORTS, end) for (_, one), end in zip(controllers, ends, strict=False)]
+    found: Array = np.concatenate(runs) if runs else np.zeros(0, np.int64)
+    return found
+
+
+def _inverse(square: Array) -> Array:
+    return np.asarray(np.linalg.pinv(square, rcond=_RANK, hermitian=True), np.float64)
+
+
+__all__ = ["Directions", "Variations"]

@@ -1,0 +1,112 @@
+"""CamFollower: a follower's coordinate cannot be below the lift of a cam, a table by the cam's coordinate.
+
+gap = q_follower - f(q_cam), the position error of a `constraint.CoordinateCoupler`; f is a spline, periodic for a cam that
+turns.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from ..constraint import CoordinateCoupler
+from ..function import Table
+from ..value import checks
+from .base import UnilateralContact
+
+if TYPE_CHECKING:
+    from ..mobilizer.base import MobilizedBody
+
+
+class CamFollower(UnilateralContact):
+    """A cam that lifts a follower, and that the follower may leave and hit again.
+
+    A cam that is followed whatever happens, in a groove, is a `constraint.CoordinateCoupler` with a `function.Table`.
+
+    Parameters
+    ----------
+    cam : MobilizedBody
+        The body whose mobilizer has the cam's coordinate.
+    follower : MobilizedBody
+        The body whose mobilizer has the follower's; it is pushed upward.
+    positions : (n,) array_like
+        Of the cam, increasing, three or more; angle or length.
+    lifts : (n,) array_like
+        The follower's least coordinate there; of a periodic cam the last one is the first.
+    restitution : float
+        From 0 to 1.
+    which_q_of_cam, which_q_of_follower : int
+        Which of their coordinates, from 0.
+    periodic : bool
+        Whether the lifts repeat themselves, as of a cam that turns; beyond the ends they go on straight otherwise.
+    name : str, optional
+
+    Raises
+    ------
+    TypeError, ValueError, IndexError
+        If a body, an array or a coordinate is none.
+    ModelError
+        If positions do not increase, the lift of a periodic cam does not close, or the restitution is out of its range.
+
+    Notes
+    -----
+    The lift is a smooth spline, whose second derivative is continuous, so that the follower's acceleration is: give more
+    points where it bends more. It has no friction. `calc_gap` is how far it has lifted off, `calc_normal_force` the force on
+    the follower's coordinate. By events a gap that opens again within a step is not seen: give the integrator a
+    ``max_step_size`` of a small part of a turn.
+
+    Examples
+    --------
+    >>> import mobod as mb
+    >>> import numpy as np
+    >>> matter = mb.SimbodyMatterSubsystem(mb.MultibodySystem())
+    >>> part = mb.body.Rigid(mb.MassProperties(1.0, (0, 0, 0), mb.UnitInertia.sphere(0.1)))
+    >>> shaft, valve = mb.mobilizer.Pin(matter.ground, part), mb.mobilizer.Slider(matter.ground, part)
+    >>> angles = np.linspace(0.0, 2.0 * np.pi, 37)
+    >>> cam = mb.contact.CamFollower(shaft, valve, angles, 0.005 * (1.0 - np.cos(angles)))
+    >>> system = matter.get_system()
+    >>> state = system.realize_topology()
+    >>> state.q = (np.pi, 0.012)
+    >>> system.realize(state, mb.Stage.POSITION)
+    >>> round(float(cam.calc_gap(state)), 6)
+    0.002
+    """
+
+    normal: CoordinateCoupler
+
+    def __init__(
+        self,
+        cam: MobilizedBody,
+        follower: MobilizedBody,
+        positions: npt.ArrayLike,
+        lifts: npt.ArrayLike,
+        restitution: float = 0.0,
+        *,
+        which_q_of_cam: int = 0,
+        which_q_of_follower: int = 0,
+        periodic: bool = True,
+        name: str | None = None,
+    ) -> None:
+        checks.between("restitution", restitution, 0.0, 1.0)
+        x, lift = checks.numbers("positions", positions), checks.numbers("lifts", lifts)
+        if x.ndim != 1 or x.shape != lift.shape or len(x) < 3:
+            raise ValueError(f"positions and lifts are as many, three or more; they have the shapes {x.shape} and {lift.shape}")
+        turns = checks.flag("periodic", periodic)
+        # of the follower's coordinate a plane, of the cam's the spline: a table of both has no more to say
+        bounds = np.array([0.0, 1.0])
+        gap = Table((x, bounds), bounds[None, :] - lift[:, None], periodic=(turns, False))
+        matter = cam.get_matter_subsystem()
+        own = matter.name_of_contact(type(self).__name__, name)
+        which = [which_q_of_cam, which_q_of_follower]
+        held = CoordinateCoupler(matter, gap, [cam, follower], which, disabled_by_default=True, name=f"{own}: normal")
+        super().__init__(held, restitution=restitution, name=own)
+
+    def get_cam(self) -> MobilizedBody:
+        """The body that lifts."""
+        return self.normal.arguments[0][0]
+
+    def get_follower(self) -> MobilizedBody:
+        """The body that is lifted."""
+        return self.normal.arguments[1][0]

@@ -1,0 +1,34 @@
+"""What graphs beside a motion can show: coordinates, speeds, energy, and recorded quantities number by number."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..algebra.arrays import Array
+
+if TYPE_CHECKING:
+    from ..value.annotations import Trajectory
+
+
+def find_curves(trajectory: Trajectory) -> dict[str, Array]:
+    """Each curve by its name, a number a time; those with numbers that are not finite are left out.
+
+    Energy comes first, then coordinates, recorded quantities by the names that tables have for them, such as
+    ``reactions.crank.fx``, and speeds.
+    """
+    found = {"energy": np.asarray(trajectory.energy)}
+    found |= _columns(trajectory.coordinate_names, np.asarray(trajectory.q))
+    for name, values in trajectory.quantity_columns().items():
+        found.setdefault(name, values)
+    found |= _columns([f"speed of {name}" for name in trajectory.speed_names], np.asarray(trajectory.u))
+    return {name: values for name, values in found.items() if np.isfinite(values).all()}
+
+
+def _columns(names: Sequence[str], rows: Array) -> dict[str, Array]:
+    return {name: rows[:, i] for i, name in enumerate(names)}
+
+
+__all__ = ["find_curves"]

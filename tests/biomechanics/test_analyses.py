@@ -1,0 +1,198 @@
+"""Analyses of a motion with muscles: beside OpenSim's AnalyzeTool, by their own sums, as files, and with wrong input."""
+
+import shutil
+from importlib.resources import files
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+import mobod as mb
+from mobod.cli.main import main
+
+LEG = files("mobod") / "examples" / "leg6dof9musc.osim"
+
+
+@pytest.fixture(scope="module")
+def leg():
+    return mb.load_osim(LEG)
+
+
+@pytest.fixture(scope="module")
+def states(leg):
+    """Random states over time, with OpenSim's labels."""
+    rng, nt = np.random.default_rng(28), 5
+    state, paths = leg.default_state(), {}
+    for joint in ("ground_pelvis", "hip_r", "knee_r", "tib_pat_r", "ankle_r"):
+        paths |= {
+            name: joint
+            for name in leg.coordinates
+            if name.startswith({"ground_pelvis": "pelvis", "hip_r": "hip"}.get(joint, "-"))
+        }
+    paths |= {"knee_angle_r": "knee_r", "knee_angle_pat_r": "tib_pat_r", "ankle_angle_r": "ankle_r"}
+    columns = {}
+    for name, joint in paths.items():
+        columns[f"/jointset/{joint}/{name}/value"] = state.q[leg.coordinates[name]] + 0.2 * rng.normal(size=nt)
+        columns[f"/jointset/{joint}/{name}/speed"] = rng.normal(size=nt)
+    for name, one in leg.muscles.items():
+        columns[f"/forceset/{name}/activation"] = rng.uniform(0.05, 1.0, nt)
+        columns[f"/forceset/{name}/fiber_length"] = one.get_default_optimal_fiber_length() * rng.uniform(0.7, 1.2, nt)
+    return mb.Table(np.linspace(0.0, 0.4, nt), columns)
+
+
+SETUP = """<OpenSimDocument Version="40600"><AnalyzeTool name="leg"><model_file>{model}</model_file>
+<results_directory>{folder}</results_directory><initial_time>0</initial_time><final_time>0.4</final_time>
+<AnalysisSet><objects>
+ <MuscleAnalysis name="MuscleAnalysis"><muscle_list>soleus_r rect_fem_r</muscle_list>
+  <moment_arm_coordinate_list>knee_angle_r</moment_arm_coordinate_list></MuscleAnalysis>
+ <JointReaction name="JointReaction"><joint_names>knee_r ankle_r hip_r</joint_names>
+  <apply_on_bodies>child parent child</apply_on_bodies><express_in_frame>child ground tibia_r</express_in_frame></JointReaction>
+</objects></AnalysisSet><states_file>states.sto</states_file></AnalyzeTool></OpenSimDocument>"""
+
+
+def test_tables_are_those_of_opensims_tool(states, tmp_path):
+    """Of its setup file, by the command: the same files, labels and numbers, to the eight digits that it writes."""
+    opensim = pytest.importorskip("opensim")
+    shutil.copy(str(LEG), tmp_path / "leg.osim")
+    mb.write_sto(tmp_path / "states.sto", states)
+    for folder in ("theirs", "ours"):
+        (tmp_path / f"{folder}.xml").write_text(SETUP.format(model="leg.osim", folder=tmp_path / folder))
+    opensim.Logger.setLevelString("off")
+    assert opensim.AnalyzeTool(str(tmp_path / "theirs.xml")).run()
+    assert main(["analyze", str(tmp_path / "ours.xml"), "--quiet"]) == 0
+    compared = 0
+    for path in sorted((tmp_path / "ours").iterdir()):
+        ours, theirs = mb.read_sto(path), mb.read_sto(tmp_path / "theirs" / path.name)
+        assert set(ours.labels) <= set(theirs.labels), path.name
+        for label in ours.labels:
+            scale = np.abs(theirs[label]).max()
+            assert_allclose(ours[label], theirs[label], rtol=0.0, atol=3e-6 * scale + 3e-7, err_msg=f"{path.name} {label}")
+            compared += 1
+    assert compared == 2 * 20 + 27
+
+
+def test_powers_and_moments_add_up(leg, states):
+    """What fiber and tendon give off is what the muscle does; moments are arms times tensions."""
+    found = mb.analyze_muscles(leg, states)
+    for name in leg.muscles:
+        parts = [found[f"{what}Power"][name] for what in ("FiberActive", "FiberPassive", "Tendon")]
+        assert_allclose(
+            sum(parts), found["MuscleActuatorPower"][name], rtol=1e-9, atol=1e-9 * max(np.abs(p).max() for p in parts)
+        )
+        arm, moment = found["MomentArm_ankle_angle_r"][name], found["Moment_ankle_angle_r"][name]
+        assert_allclose(moment, arm * found["TendonForce"][name])
+    still = mb.analyze_muscles(leg, states, equilibrate=True, muscles=["soleus_r"], coordinates=[], start=0.1, end=0.3)
+    assert_allclose(still["FiberVelocity"]["soleus_r"], 0.0, atol=1e-8)
+    assert_allclose(still.time, [0.1, 0.2, 0.3])
+
+
+def test_induced_accelerations_are_what_is_missing_without_a_force(leg, states):
+    """Forces act one by one: without a muscle the accelerations are less by what it induces, constraints and all."""
+    found = mb.induced_accelerations(leg, states, end=0.0)
+    state = leg.default_state()
+    rows = mb.analyze_muscles(leg, states, muscles=["rect_fem_r"], coordinates=[], end=0.0)
+    from mobod.biomechanics.states import Rows
+
+    (now,) = Rows(leg, states, state).within(-1.0, 0.0)
+    leg.system.realize(now)
+    whole = now.u_dot.copy()
+    leg.muscles["rect_fem_r"].disable(now)
+    leg.system.realize(now)
+    without = now.u_dot.copy()
+    leg.muscles["rect_fem_r"].enable(now)
+    leg.gravity.disable(now)
+    leg.system.realize(now)
+    floating = now.u_dot.copy()
+    assert rows["TendonForce"]["rect_fem_r"][0] > 0.0
+    for name, k in leg.speeds.items():
+        table = found[name]
+        scale = np.abs(whole).max()
+        assert_allclose(table["total"][0], whole[k], atol=1e-9 * scale)
+        assert_allclose(table["rect_fem_r"][0], (whole - without)[k], atol=1e-9 * scale)
+        assert_allclose(table["gravity"][0], (whole - floating)[k], atol=1e-9 * scale)
+        assert_allclose(sum(table[label] for label in table.labels if label != "total"), table["total"], atol=1e-9 * scale)
+
+
+def test_given_forces_press_the_joints(leg, states):
+    """Forces of a file act in place of those of states: with those of the states the reactions are the same."""
+    forces = mb.analyze_muscles(leg, states, coordinates=[])["TendonForce"]
+    by_states = mb.joint_reactions(leg, states, joints=["knee_r"])
+    by_forces = mb.joint_reactions(leg, states, forces=forces, joints=["knee_r"])
+    for label in by_states.labels:
+        assert_allclose(by_forces[label], by_states[label], rtol=1e-8, atol=1e-6)
+    assert len(leg.muscles) == 9
+
+
+def test_what_is_not_there_is_named(leg, states, tmp_path, capsys):
+    with pytest.raises(ValueError, match="no muscle 'soleus'"):
+        mb.analyze_muscles(leg, states, muscles=["soleus"])
+    with pytest.raises(ValueError, match="no coordinate 'knee'"):
+        mb.analyze_muscles(leg, states, coordinates=["knee"])
+    with pytest.raises(ValueError, match="no coordinate 'knee'"):
+        mb.induced_accelerations(leg, states, coordinates=["knee"])
+    with pytest.raises(mb.ModelError, match="no joint 'knee' that moves"):
+        mb.joint_reactions(leg, states, joints=["knee"])
+    with pytest.raises(mb.ModelError, match="no frame 'tibia'"):
+        mb.joint_reactions(leg, states, joints=["knee_r"], frame="tibia")
+    with pytest.raises(mb.ModelError, match="forces has no column of a muscle"):
+        mb.joint_reactions(leg, states, forces=mb.Table([0.0, 1.0], {"x": [1.0, 2.0]}))
+    with pytest.raises(KeyError, match="no quantity 'Fiber'"):
+        mb.analyze_muscles(leg, states, coordinates=[])["Fiber"]
+    with pytest.raises(ValueError, match="the motion has no time between 3 and 4"):
+        mb.analyze_muscles(leg, states, start=3.0, end=4.0)
+    assert main(["analyze", str(LEG), "nowhere.sto"]) == 2
+    assert "--results FOLDER" in capsys.readouterr().err
+    broken = tmp_path / "setup.xml"
+    broken.write_text("<OpenSimDocument><AnalyzeTool><AnalysisSet><objects/></AnalysisSet></AnalyzeTool></OpenSimDocument>")
+    assert main(["analyze", str(broken)]) == 2
+    assert "StaticOptimization and MuscleAnalysis" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("method", ["umberger2010", "bhargava2004"])
+def test_metabolic_power_is_that_of_opensims_probe(leg, states, method, tmp_path):
+    """At random states, with random parts of slow fibers."""
+    opensim = pytest.importorskip("opensim")
+    opensim.Logger.setLevelString("off")
+    rng = np.random.default_rng(4)
+    theirs = opensim.Model(str(LEG))
+    name = {"umberger2010": "Umberger2010", "bhargava2004": "Bhargava2004"}[method]
+    probe = getattr(opensim, f"{name}MuscleMetabolicsProbe")()
+    probe.set_report_total_metabolics_only(False)
+    slow = {muscle: float(rng.uniform(0.2, 0.8)) for muscle in leg.muscles}
+    excitations = {muscle: float(rng.uniform(0.0, 1.0)) for muscle in leg.muscles}
+    for muscle, part in slow.items():
+        probe.addMuscle(muscle, part, *(() if method == "umberger2010" else (40.0, 133.0, 74.0, 111.0)))
+    theirs.addProbe(probe)
+    now = theirs.initSystem()
+    begin = leg.default_state()
+    for muscle, e in excitations.items():
+        leg.muscles[muscle].set_excitation(begin, e)
+    found = mb.biomechanics.metabolic_power(leg, states, method=method, slow_fibers=slow, state=begin)
+    controls = opensim.Vector(theirs.getNumControls(), 0.0)
+    for i in range(len(states)):
+        for label in states.labels:
+            theirs.setStateVariableValue(now, label, float(states[label][i]))
+        theirs.assemble(now)
+        theirs.realizeVelocity(now)
+        for muscle, e in excitations.items():
+            theirs.getMuscles().get(muscle).setControls(opensim.Vector(1, e), controls)
+        theirs.setControls(now, controls)
+        theirs.realizeDynamics(now)
+        own = opensim.Probe.safeDownCast(theirs.getProbeSet().get(0))
+        theirs.realizeReport(now)
+        values = own.getProbeOutputs(now)
+        expected = [values.get(k) for k in range(values.size())]
+        ours = [found[label][i] for label in ("total", "basal", *leg.muscles)]
+        assert_allclose(ours, expected, rtol=1e-6, atol=1e-4)
+
+
+def test_wrong_methods_and_parts_of_slow_fibers_are_refused(leg, states):
+    power = mb.biomechanics.metabolic_power
+    with pytest.raises(ValueError, match="method is one of 'umberger2010', 'bhargava2004', not 'hill'"):
+        power(leg, states, method="hill")
+    with pytest.raises(ValueError, match="slow_fibers has 'soleus'"):
+        power(leg, states, slow_fibers={"soleus": 0.4})
+    with pytest.raises(mb.ModelError, match="slow_fibers of 'bifemlh_r'"):
+        power(leg, states, slow_fibers=1.5)
+    with pytest.raises(mb.ModelError, match="mass of 'soleus_r'"):
+        power(leg, states, masses={"soleus_r": 0.0})

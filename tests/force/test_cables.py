@@ -1,0 +1,298 @@
+"""Taut cables: beside Simbody 3.7's CablePath, closed forms, polygons; in lanes, with tangents; wrong ones."""
+
+import gzip
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+import mobod as mb
+
+T = mb.force.transmission
+SCENES = json.loads(gzip.decompress((Path(__file__).parents[1] / "reference" / "cables.json.gz").read_bytes()))["scenes"]
+SHAPES = {
+    "sphere": mb.contact.Sphere(0.3),
+    "cylinder": mb.contact.Cylinder(0.25, np.inf),
+    "ellipsoid": mb.contact.Ellipsoid((0.35, 0.25, 0.3)),
+    "torus": mb.contact.Torus(0.4, 0.1),
+}
+
+
+class Scene:
+    """A cable from Ground to the last of some free bodies, over something on each of the others."""
+
+    def __init__(self, kinds, *, origin=(-1.0, 0.0, 0.0), end=(0.0, 0.0, 0.0), hint=None, frames=None, via=(0.0, 0.0, 0.0)):
+        self.kinds, self.system = kinds, mb.MultibodySystem()
+        self.matter = mb.SimbodyMatterSubsystem(self.system)
+        self.forces = mb.GeneralForceSubsystem(self.system)
+        body = mb.body.Rigid(mb.MassProperties(1.0, (0, 0, 0), mb.UnitInertia(1, 1, 1)))
+        self.bodies = [mb.mobilizer.Free(self.matter.ground, body) for _ in range(len(kinds) + 1)]
+        self.cable = mb.force.CableSpan(self.forces, (self.matter.ground, origin), (self.bodies[-1], end))
+        for k, kind in enumerate(kinds):
+            if kind == "via":
+                self.cable.add_via_point(self.bodies[k], via)
+            else:
+                X = mb.Transform() if frames is None else frames[k]
+                self.cable.add_obstacle(self.bodies[k], X, SHAPES[kind], hint)
+        self.spring = mb.force.CableSpring(self.forces, self.cable, stiffness=10.0, slack_length=0.5, dissipation=0.3)
+        self.state = self.system.realize_topology()
+
+    def place(self, poses, velocities=None):
+        for k, pose in enumerate(poses):
+            self.bodies[k].set_q_to_fit_transform(self.state, pose)
+            if velocities is not None:
+                self.bodies[k].set_u_to_fit_velocity(self.state, velocities[k])
+        self.system.realize(self.state, mb.Stage.VELOCITY)
+        return self.state
+
+    def place_at_random(self, rng, turn=1.0):
+        """In a row, so that all are mostly touched."""
+        n, poses = len(self.bodies), []
+        for k in range(n):
+            middle = np.array([1.2 * k, 0.0, 0.0]) + rng.normal(size=3) * (0.05, 0.08, 0.08)
+            poses.append(mb.Transform(mb.Rotation.from_body_fixed_xyz(turn * rng.normal(size=3)), middle))
+        return self.place(poses, rng.normal(size=(n, 2, 3)))
+
+
+def transform(X):
+    return mb.Transform(mb.Rotation(np.reshape(X["R"], (3, 3))), X["p"])
+
+
+#: The scenes in which Simbody 3.7's search ends at a solution; elsewhere it stalls, or its cable cannot lift off.
+SOLVED = {
+    *("sphere_1", "sphere_2", "cylinder_0", "cylinder_1", "cylinder_2", "ellipsoid_0", "ellipsoid_2", "sphere_sphere_1"),
+    *("sphere_sphere_2", "sphere_ellipsoid_0", "sphere_ellipsoid_1", "sphere_ellipsoid_2", "three_0"),
+}
+
+
+@pytest.mark.parametrize("given", SCENES, ids=[one["name"] for one in SCENES])
+def test_cables_are_simbodys(given):
+    """Simbody's lengths are 1e-8 to 3e-7 off, as those on its sphere show, where all else agrees to rounding."""
+    kinds = [one["kind"] for one in given["obstacles"]]
+    frames = [transform(one["X_BS"]) for one in given["obstacles"]]
+    scene = Scene(kinds, origin=given["origin"], end=given["termination"], frames=frames, via=given["via"])
+    state, cable = scene.place([transform(X) for X in given["poses"]], given["velocities"]), scene.cable
+    assert cable.calc_smoothness(state) < 1e-12
+    assert cable.calc_length(state) < given["length"] + 1e-7
+    if given["name"] in SOLVED:
+        assert_allclose(cable.calc_length(state), given["length"], rtol=0.0, atol=5e-7)
+        assert_allclose(cable.calc_length_dot(state), given["rate"], rtol=0.0, atol=1e-7)
+        assert_allclose(cable.calc_body_forces(state, 1.0), given["forces"], rtol=0.0, atol=1e-7)
+
+
+def test_a_cable_over_a_sphere_is_straight_and_a_great_circle():
+    """sqrt(a^2 - r^2) + sqrt(b^2 - r^2) + r (angle - acos(r / a) - acos(r / b)), to 1e-12; frames are of that plane."""
+    scene = Scene(["sphere"])
+    for y in (0.0, 0.1, -0.1):
+        state = scene.place([mb.Transform((0.2, -y, 0.05)), mb.Transform((1.1, 0.2, -0.1))])
+        a, b = np.array([-1.2, y, -0.05]), np.array([0.9, 0.2 + y, -0.15])
+        far, near, r = np.linalg.norm(a), np.linalg.norm(b), 0.3
+        angle = np.arccos(a @ b / (far * near)) - np.arccos(r / far) - np.arccos(r / near)
+        assert angle > 0.0
+        wanted = np.sqrt(far**2 - r**2) + np.sqrt(near**2 - r**2) + r * angle
+        assert_allclose(scene.cable.calc_length(state), wanted, rtol=0.0, atol=1e-12)
+        assert_allclose(scene.cable.calc_curve_segment_arc_length(state, 0), r * angle, rtol=0.0, atol=1e-12)
+        first = scene.cable.calc_curve_segment_initial_frenet_frame(state, 0)
+        last = scene.cable.calc_curve_segment_final_frenet_frame(state, 0)
+        across = np.cross(a, b) / np.linalg.norm(np.cross(a, b))
+        for X in (first, last):
+            assert_allclose(abs(np.asarray(X.R)[:, 2] @ across), 1.0, rtol=0.0, atol=1e-12)
+            assert_allclose(np.asarray(X.p) - (0.2, -y, 0.05), r * np.asarray(X.R)[:, 1], rtol=0.0, atol=1e-12)
+        points = scene.cable.calc_curve_segment_resampled_points(state, 0, 5)
+        assert_allclose(np.linalg.norm(points - (0.2, -y, 0.05), axis=1), r, rtol=0.0, atol=1e-12)
+        assert_allclose(np.linalg.norm(np.diff(points, axis=0), axis=1), 2 * r * np.sin(angle / 8), rtol=0.0, atol=1e-12)
+        assert len(scene.cable.calc_path_points(state)) > 10
+
+
+@pytest.mark.parametrize("hint", [None, (0.0, 1.0, 0.0), (0.0, -1.0, 0.0)])
+def test_a_cable_over_a_cylinder_is_a_helix(hint):
+    """Unrolled it is straight: to 1e-12, the short way, or past the hint and so more than half a turn."""
+    scene = Scene(["cylinder"], hint=hint)
+    state = scene.place([mb.Transform((0, -0.1, 0)), mb.Transform((0.9, 0.15, 0.7))])
+    a, b, r = np.array([-1.0, 0.1]), np.array([0.9, 0.25]), 0.25
+    whole = np.arctan2(a[0] * b[1] - a[1] * b[0], a @ b)
+    assert whole < 0.0
+    if hint is not None and hint[1] < 0.0:
+        whole += 2.0 * np.pi
+    far, near = np.linalg.norm(a), np.linalg.norm(b)
+    flat = r * (abs(whole) - np.arccos(r / far) - np.arccos(r / near)) + np.sqrt(far**2 - r**2) + np.sqrt(near**2 - r**2)
+    assert_allclose(scene.cable.calc_length(state), np.hypot(flat, 0.7), rtol=0.0, atol=1e-12)
+
+
+@pytest.mark.parametrize("kinds", [["ellipsoid"], ["torus"], ["sphere", "cylinder", "ellipsoid"]], ids="-".join)
+def test_cables_are_geodesics_and_rates_those_of_differences(kinds, rng):
+    scene, tried = Scene(kinds), 0
+    for _ in range(8):
+        state, cable = scene.place_at_random(rng), scene.cable
+        smooth = cable.calc_smoothness(state)
+        if not any(cable.is_in_contact_with_obstacle(state, k) for k in range(len(kinds))):
+            continue
+        if kinds == ["torus"] and smooth > 1e-9:  # hollow along the cable
+            continue
+        tried += 1
+        assert smooth < 1e-12
+        length, rate = cable.calc_length(state), cable.calc_length_dot(state)
+        q, q_dot, found, h = state.q.copy(), state.q_dot.copy(), [], 2e-5
+        assert_allclose(-cable.calc_moment_arms(state) @ state.u, rate, rtol=0.0, atol=1e-12)
+        points = cable.calc_path_points(state)
+        polygon = np.linalg.norm(np.diff(points, axis=0), axis=1).sum()
+        assert length - 2e-3 < polygon <= length + 1e-12
+        for k in range(len(kinds)):
+            if cable.is_in_contact_with_obstacle(state, k):
+                check_geodesic(scene, state, k)
+        for step in (-2.0, -1.0, 1.0, 2.0):
+            state.q = q + step * h * q_dot
+            scene.system.realize(state, mb.Stage.POSITION)
+            found.append(cable.calc_length(state))
+        assert_allclose((8.0 * (found[2] - found[1]) - (found[3] - found[0])) / (12.0 * h), rate, rtol=0.0, atol=1e-7)
+    assert tried > 1
+
+
+def check_geodesic(scene, state, k):
+    """Points of the segment lie on their surface, as far apart as they should; its accelerations are along the normal."""
+    cable, kind = scene.cable, scene.kinds[k]
+    points = cable.calc_curve_segment_resampled_points(state, k, 201)
+    length = cable.calc_curve_segment_arc_length(state, k)
+    assert_allclose(np.linalg.norm(np.diff(points, axis=0), axis=1).sum(), length, rtol=2e-4, atol=0.0)
+    X = scene.bodies[k].get_body_transform(state)
+    own = np.array([~X @ one for one in points])
+    if kind == "sphere":
+        off = np.linalg.norm(own, axis=1) - 0.3
+    elif kind == "cylinder":
+        off = np.hypot(own[:, 0], own[:, 1]) - 0.25
+    elif kind == "ellipsoid":
+        off = ((own / (0.35, 0.25, 0.3)) ** 2).sum(axis=1) - 1.0
+    else:
+        off = np.hypot(np.hypot(own[:, 0], own[:, 1]) - 0.4, own[:, 2]) - 0.1
+    assert np.abs(off).max() < 1e-9
+    bends = points[2:] - 2.0 * points[1:-1] + points[:-2]
+    frames = [cable.calc_curve_segment_initial_frenet_frame(state, k), cable.calc_curve_segment_final_frenet_frame(state, k)]
+    for bend, frame in zip((bends[0], bends[-1]), frames, strict=True):
+        R = np.asarray(frame.R)
+        assert abs(bend @ R[:, 2]) < 0.05 * abs(bend @ R[:, 1]) + 1e-12
+
+
+def test_no_polygon_nearby_is_shorter(rng):
+    """Minimized over the points of a polygon around an ellipsoid, from outside: within its own coarseness of the cable."""
+    scipy_optimize = pytest.importorskip("scipy.optimize")
+    scene, radii, count = Scene(["ellipsoid"]), np.array([0.35, 0.25, 0.3]), 24
+    for _ in range(3):
+        state = scene.place_at_random(rng)
+        X = scene.bodies[0].get_body_transform(state)
+        a, c = ~X @ np.array([-1.0, 0.0, 0.0]), ~X @ scene.bodies[1].get_body_origin_location(state)
+        start = np.array([~X @ one for one in scene.cable.calc_curve_segment_resampled_points(state, 0, count)])
+        start += rng.normal(scale=0.01, size=start.shape)
+
+        def length(x, a=a, c=c):
+            inner = x.reshape(-1, 3)
+            on = inner / np.linalg.norm(inner / radii, axis=1)[:, None]
+            return np.linalg.norm(np.diff(np.vstack([a, on, c]), axis=0), axis=1).sum()
+
+        found = scipy_optimize.minimize(length, start.ravel(), method="L-BFGS-B", options={"maxiter": 3000, "maxfun": 10**6})
+        # chords of a polygon cut into the ellipsoid: two at the ends by more than those between
+        assert -3e-3 < found.fun - scene.cable.calc_length(state) < 1e-4
+
+
+def test_it_lifts_off_and_touches_again_without_a_jump():
+    scene = Scene(["ellipsoid"])
+    cable, before, was, changes = scene.cable, None, None, 0
+    for y in np.linspace(-0.4, 0.4, 401):
+        state = scene.place([mb.Transform((0, y - 0.36, 0)), mb.Transform((1.0, 0.1, 0.2))])
+        here, length = cable.is_in_contact_with_obstacle(state, 0), cable.calc_length(state)
+        force = cable.calc_body_forces(state, 1.0)
+        if before is not None:
+            assert abs(length - before[0]) < 2.2e-3 and np.abs(force - before[1]).max() < 3e-2
+            changes += here != was
+        before, was = (length, force), here
+    assert changes == 1
+
+
+def test_the_same_state_gives_the_same_bits_whatever_came_before(rng):
+    scene = Scene(["sphere", "ellipsoid"])
+    first = scene.place_at_random(rng)
+    q, wanted = first.q.copy(), scene.cable.calc_length(first)
+    for _ in range(5):
+        scene.cable.calc_length(scene.place_at_random(rng))
+    scene.state.q = q
+    scene.system.realize(scene.state, mb.Stage.POSITION)
+    assert scene.cable.calc_length(scene.state) == wanted
+
+
+def test_lanes_and_tangents_of_cables_are_those_of_a_state(rng):
+    scene, n = Scene(["sphere", "cylinder", "ellipsoid"]), 3
+    system = scene.system
+    states = [scene.place_at_random(rng, turn=0.3).copy() for _ in range(n)]
+    ensemble = mb.Ensemble(system, n, state=states[0])
+    ensemble.q, ensemble.u = np.array([one.q for one in states]), np.array([one.u for one in states])
+    ensemble.realize()
+    for k, state in enumerate(states):
+        system.realize(state)
+        assert_allclose(ensemble.u_dot[k], state.u_dot, rtol=1e-11, atol=1e-11)
+    state, h = states[0], 1e-6
+    found = system.calc_forward_dynamics_derivatives(state)  # along directions of u
+    for own, which, rate in ((found.q @ state.u, "q", state.q_dot), (found.u @ state.u, "u", state.u)):
+        sides, start, step = [], np.array(getattr(state, which)), np.array(rate)
+        for sign in (1.0, -1.0):
+            moved = state.copy()
+            setattr(moved, which, start + sign * h * step)
+            system.realize(moved)
+            sides.append(moved.u_dot.copy())
+        difference = (sides[0] - sides[1]) / (2.0 * h)
+        assert_allclose(own, difference, rtol=0.0, atol=1e-7 * np.abs(difference).max() + 1e-7)
+
+
+def test_the_law_of_a_cable_spring(rng):
+    """T = k x max(0, 1 + c l') beyond the slack length, and its energy; nothing below."""
+    scene = Scene(["sphere"])
+    state = scene.place_at_random(rng)
+    x, rate = scene.cable.calc_length(state) - 0.5, scene.cable.calc_length_dot(state)
+    tension = scene.spring.calc_tension(state)
+    assert_allclose(tension, 10.0 * x * max(0.0, 1.0 + 0.3 * rate), rtol=1e-12)
+    assert_allclose(scene.spring.calc_potential_energy_contribution(state), 5.0 * x * x, rtol=1e-12)
+    assert_allclose(scene.cable.calc_cable_power(state, tension), -tension * rate, rtol=1e-12)
+    assert_allclose(scene.spring.calc_force_contribution(state)[0], scene.cable.calc_body_forces(state, tension), atol=1e-10)
+    state = scene.place([mb.Transform((0, 5, 0)), mb.Transform((-0.9, 0, 0))])
+    assert scene.spring.calc_tension(state) == 0.0
+    assert_allclose(scene.cable.calc_origin_tangent_direction(state), (1, 0, 0), atol=1e-15)
+    assert_allclose(scene.cable.calc_termination_tangent_direction(state), (1, 0, 0), atol=1e-15)
+
+
+def test_wrong_cables_are_refused():
+    scene = Scene(["via", "sphere"])
+    cable, body = scene.cable, scene.bodies[0]
+    assert (cable.get_num_obstacles(), cable.get_num_via_points()) == (1, 1)
+    with pytest.raises(mb.ModelError, match="before a force that acts along it"):
+        cable.add_obstacle(body, mb.Transform(), mb.contact.Sphere(1.0))
+    with pytest.raises(mb.ModelError, match="before a force that acts along it"):
+        cable.add_via_point(body, (0, 0, 0))
+    state = scene.place([mb.Transform((0, 1, 0)), mb.Transform((1, 5, 0)), mb.Transform((1, 0, 0))])
+    with pytest.raises(IndexError, match="there are 1 obstacles, numbers from 0; got 1"):
+        cable.calc_curve_segment_arc_length(state, 1)
+    with pytest.raises(IndexError, match="there are 1 via points"):
+        cable.calc_via_point_unit_force(state, 4)
+    with pytest.raises(mb.ModelError, match="does not touch obstacle 0 in this state"):
+        cable.calc_curve_segment_initial_frenet_frame(state, 0)
+    assert cable.calc_curve_segment_arc_length(state, 0) == 0.0
+    assert_allclose(cable.calc_via_point_unit_force(state, 0)[1], [0, -np.sqrt(2), 0], atol=1e-12)
+    new = mb.force.CableSpan(scene.forces, (scene.matter.ground, (0, 0, 0)), (body, (0, 0, 0)))
+    with pytest.raises(mb.ModelError, match="a Sphere, Ellipsoid, Torus or Cylinder; Brick has edges"):
+        new.add_obstacle(body, mb.Transform(), mb.contact.Brick((1, 1, 1)))
+    with pytest.raises(TypeError, match="is one of mobod"):
+        new.add_obstacle(body, mb.Transform(), "sphere")
+    with pytest.raises(mb.ModelError, match="away from the middle of the surface"):
+        new.add_obstacle(body, mb.Transform(), mb.contact.Sphere(1.0), (0, 0, 0))
+    with pytest.raises(TypeError, match="X_BS of an obstacle"):
+        new.add_obstacle(body, (0, 0, 0), mb.contact.Sphere(1.0))
+    assert new.get_num_obstacles() == 0
+    for _ in range(16):
+        new.add_obstacle(body, mb.Transform(), mb.contact.Sphere(1.0))
+    with pytest.raises(mb.ModelError, match="16 surfaces at most"):
+        new.add_obstacle(body, mb.Transform(), mb.contact.Sphere(1.0))
+    with pytest.raises(TypeError, match="is a body and a station"):
+        mb.force.CableSpan(scene.forces, body, (body, (0, 0, 0)))
+    with pytest.raises(mb.ModelError, match="opensim or geodesic, not 'straight'"):
+        T.Path(scene.forces, [(body, (0, 0, 0)), (body, (1, 0, 0))], wrapping="straight")
+    with pytest.raises(mb.ModelError, match="slack_length"):
+        mb.force.CableSpring(scene.forces, new, 1.0, -1.0)

@@ -1,0 +1,83 @@
+"""Parts of machines in closed form: a motor by its curve, a gear with backlash, a belt with pretension."""
+
+import numpy as np
+import pytest
+
+import mobod as mb
+
+
+def shafts(inertias):
+    """Bodies that turn about z."""
+    system = mb.MultibodySystem()
+    matter, forces = mb.SimbodyMatterSubsystem(system), mb.GeneralForceSubsystem(system)
+    return (
+        system,
+        forces,
+        [
+            mb.mobilizer.Pin(matter.ground, mb.body.Rigid(mb.MassProperties(1.0, (0, 0, 0), mb.UnitInertia(J, J, J))))
+            for J in inertias
+        ],
+    )
+
+
+def test_a_motor_runs_up_exponentially():
+    """T = T_0 (1 - w / w_0): J u' = r T_0 (1 - r u / w_0), to u = w_0 / r with the time constant J w_0 / (r^2 T_0)."""
+    T, w, r, J = 2.0, 100.0, 5.0, 0.5
+    system, forces, (shaft,) = shafts([J])
+    curve = mb.function.Table([0.0, w], [T, 0.0], interpolation="linear")
+    motor = mb.force.Motor(forces, shaft, 0, curve, ratio=r)
+    state = system.realize_topology()
+    tau = J * w / (r * r * T)
+    run = mb.simulate(system, state, 3.0 * tau, accuracy=1e-8)
+    np.testing.assert_allclose(run.u[:, 0], w / r * (1.0 - np.exp(-run.time / tau)), rtol=1e-5, atol=1e-6)
+    motor.set_throttle(state, -1.0)  # the same the other way
+    np.testing.assert_allclose(mb.simulate(system, state, tau, accuracy=1e-8).u[-1], [-w / r * (1.0 - np.exp(-1.0))], rtol=1e-5)
+
+
+def test_a_duty_cycle_switches_it():
+    system, forces, (shaft,) = shafts([1.0])
+    on = mb.function.PiecewiseConstant([0.0, 1.0, 2.0], [1.0, 0.0, 1.0])
+    mb.force.Motor(forces, shaft, 0, mb.function.Constant(3.0), duty_cycle=on)
+    run = mb.simulate(system, system.realize_topology(), 3.0, report_interval=0.5, accuracy=1e-6)
+    np.testing.assert_allclose(run.u[:, 0], [0.0, 1.5, 3.0, 3.0, 3.0, 4.5, 6.0], atol=0.02)
+
+
+def test_what_is_no_curve_is_refused():
+    _, forces, (shaft,) = shafts([1.0])
+    for wrong in (3.0, np.sin, mb.function.Linear([1.0, 2.0, 3.0])):
+        with pytest.raises(TypeError, match="curve"):
+            mb.force.Motor(forces, shaft, 0, wrong)
+    with pytest.raises(TypeError, match="duty_cycle"):
+        mb.force.Motor(forces, shaft, 0, mb.function.Constant(1.0), duty_cycle=lambda t: 1.0)
+
+
+def test_a_gear_turns_through_its_backlash_and_is_hit():
+    """Radii 1 and 2, play b along the mesh: the pinion turns freely by b at first, and then takes the wheel along.
+
+    After an impact without loss of energy the line speeds part with those of two masses J / r^2 that collide elastically.
+    """
+    b, J1, J2 = 0.02, 1.0, 8.0  # of the masses 1 and 2 along the mesh
+    system, forces, (pinion, wheel) = shafts([J1, J2])
+    mesh = mb.force.transmission.Coordinates(forces, [(pinion, 0, 1.0), (wheel, 0, 2.0)])
+    mb.force.TransmissionSpring(forces, mesh, stiffness=1e6, rest_range=(-0.5 * b, 0.5 * b))
+    state = system.realize_topology()
+    state.q, state.u = (-0.5 * b, 0.0), (1.0, 0.0)
+    run = mb.simulate(system, state, 0.03, report_interval=5e-4, accuracy=1e-8)
+    free = run.time < 0.99 * b
+    np.testing.assert_allclose(run.u[free], np.tile([1.0, 0.0], (free.sum(), 1)), atol=1e-9)
+    hit = run.u[run.time > b + 0.004]
+    np.testing.assert_allclose(hit[0], [-1.0 / 3.0, -1.0 / 3.0], atol=1e-5)  # (m1 - m2) / (m1 + m2); 2 m1 / (m1 + m2) = 2 u_2
+
+
+def test_a_belt_carries_what_its_pretension_lets_it():
+    """Two spans of stiffness k that only pull: the torque is r 2 k r dq up to the pretension P, then one span is slack."""
+    r, k, P = 0.1, 1e5, 200.0
+    system, forces, (first, second) = shafts([1.0, 1.0])
+    for side in (1.0, -1.0):
+        span = mb.force.transmission.Coordinates(forces, [(first, 0, side * r), (second, 0, -side * r)])
+        mb.force.TransmissionSpring(forces, span, stiffness=k, rest_range=(-np.inf, -P / k))
+    state = system.realize_topology()
+    for angle, torque in ((0.01, 2.0 * k * r * 0.01 * r), (0.05, (P + k * r * 0.05) * r)):
+        state.q = (angle, 0.0)
+        system.realize(state, mb.Stage.ACCELERATION)
+        np.testing.assert_allclose(state.u_dot, [-torque, torque], rtol=1e-9)

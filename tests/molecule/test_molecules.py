@@ -1,0 +1,341 @@
+"""Molecules on torsion angles: clusters, energies and forces beside OpenMM's, files, temperatures."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import mobod as mb
+from mobod.molecule import ForceField, Molecule, build_peptide, load_pdb
+from mobod.molecule.atoms import Atoms
+from mobod.molecule.force_field import OWN
+from mobod.molecule.molecule import BOLTZMANN, _dihedral
+
+SEED = 4
+REFERENCE = Path(__file__).with_name("openmm.json")
+
+
+def bent(molecule, seed=SEED, size=0.3):
+    """A state whose torsions are off by random angles, realized."""
+    print("seed", seed)
+    state = molecule.default_state()
+    q = state.q.copy()
+    q[7:] += size * np.random.default_rng(seed).normal(size=len(q) - 7)
+    state.q = q
+    molecule.system.realize(state)
+    return state
+
+
+def generalized(molecule, state):
+    """All forces along the coordinates."""
+    system, matter = molecule.system, molecule.matter
+    return matter.multiply_by_system_jacobian_transpose(
+        state, system.get_rigid_body_forces(state)
+    ) + system.get_mobility_forces(state)
+
+
+def along_torsions(molecule, state, forces):
+    """J^T of forces on the atoms (n, 3)."""
+    places = molecule.calc_places(state)
+    on_bodies = np.zeros((state.tree.nb, 2, 3))
+    for b, r, f in zip(molecule._bodies, places, forces, strict=True):
+        origin = molecule.matter.bodies[int(b)].get_body_origin_location(state)
+        on_bodies[b, 0] += np.cross(r - origin, f)
+        on_bodies[b, 1] += f
+    return molecule.matter.multiply_by_system_jacobian_transpose(state, on_bodies)
+
+
+def test_a_helix_has_the_angles_that_it_was_asked_for_and_hands_of_nature():
+    atoms = build_peptide("AGA", phi=[-57, -60, -70], psi=[-47, -40, 120]).atoms
+    at = {(r, name): p for r, name, p in zip(atoms.residues, atoms.names, atoms.places, strict=True)}
+    for r, phi, psi in ((1, -57, -47), (2, -60, -40), (3, -70, 120)):
+        four = [at[r - 1, "C"], at[r, "N"], at[r, "CA"], at[r, "C"], at[r + 1, "N"]]
+        assert abs(np.degrees(_dihedral(*four[:4])) - phi) < 1e-9 and abs(np.degrees(_dihedral(*four[1:])) - psi) < 1e-9
+    N, C, CB = (at[1, name] - at[1, "CA"] for name in ("N", "C", "CB"))
+    assert np.cross(N, C) @ CB > 0.0  # L
+    apart = np.linalg.norm(atoms.places[:, None] - atoms.places, axis=2) + np.eye(len(atoms))
+    assert apart.min() > 0.09
+
+
+def test_what_turns():
+    helix = build_peptide("AAG")
+    assert len(helix.torsions) == 6 and len(helix.clusters) == 7  # phi and psi of each; peptide bonds are rigid
+    assert set(helix.torsions) >= {"N-CA of ALA 1"} or "CA-N of ALA 1" in helix.torsions
+    more = build_peptide("AAG", settings={"hydrogens_turn": True})
+    assert len(more.torsions) == 6 + 2 + 2  # methyl groups of two side chains, and of the caps
+    state = more.default_state()
+    assert np.abs(more.calc_places(state) - more.atoms.places).max() < 1e-14 if more.system.realize(state) is None else True
+
+
+def test_energies_and_forces_are_those_that_openmm_gave():
+    """Kept numbers of OpenMM 8.6's reference platform, by the same force field file; energies but for a constant."""
+    kept = json.loads(REFERENCE.read_text())
+    molecule = build_peptide(kept["sequence"])
+    energies = []
+    for seed, forces in zip(kept["seeds"], kept["forces"], strict=True):
+        state = bent(molecule, seed)
+        energies.append(molecule.system.calc_potential_energy(state))
+        assert np.abs(generalized(molecule, state)[6:] - forces).max() < 1e-6 * np.abs(forces).max()
+    off = np.array(energies) - kept["energies"]
+    assert np.ptp(off) < 1e-6
+
+
+def test_energies_and_forces_are_openmms_where_it_is_installed():
+    openmm = pytest.importorskip("openmm")
+    from openmm import app, unit
+
+    molecule = build_peptide("AGAA")
+    atoms, topology = molecule.atoms, app.Topology()
+    chain, made = topology.addChain(), []
+    residues = [topology.addResidue(name, chain) for name in atoms.residue_names]
+    for name, r in zip(atoms.names, atoms.residues, strict=True):
+        made.append(topology.addAtom(name, app.Element.getBySymbol(name[0]), residues[r]))
+    for a, b in molecule.topology.bonds:
+        topology.addBond(made[a], made[b])
+    field = app.ForceField(str(OWN)).createSystem(topology, nonbondedMethod=app.NoCutoff)
+    context = openmm.Context(field, openmm.VerletIntegrator(0.001), openmm.Platform.getPlatformByName("Reference"))
+    energies = []
+    for seed in (1, 2, 3):
+        state = bent(molecule, seed)
+        context.setPositions(molecule.calc_places(state) * unit.nanometer)
+        found = context.getState(getEnergy=True, getForces=True)
+        energy = found.getPotentialEnergy().value_in_unit(unit.kilojoule_per_mole)
+        forces = np.array(found.getForces(asNumpy=True).value_in_unit(unit.kilojoule_per_mole / unit.nanometer))
+        energies.append(molecule.system.calc_potential_energy(state) - energy)
+        wanted = along_torsions(molecule, state, forces)
+        assert np.abs(generalized(molecule, state)[6:] - wanted[6:]).max() < 1e-7 * np.abs(wanted).max()
+    assert np.ptp(energies) < 1e-7
+
+
+def test_cells_give_the_sum_over_all_pairs_alone_and_in_lanes():
+    """The truth is the law in NumPy, of each pair within the cutoff."""
+    cutoff, molecule = 0.5, build_peptide("A" * 8, settings={"cutoff": 0.5})
+    nb, n = molecule.nonbonded, len(molecule.atoms)
+    own = np.array(nb.default_numbers[4:]).reshape(n, 6)
+    k, *scales = nb.default_numbers[1:4]
+    integers = np.array(nb.default_integers)
+    of_atoms, special = integers[2 : 2 + 3 * n].reshape(n, 3), integers[2 + 3 * n :].reshape(-1, 2)
+
+    def law(r, sigma, eps, charge):
+        x = (sigma / r) ** 6
+        return 4 * eps * (x * x - x) + charge / r, 4 * eps * (6 * x - 12 * x * x) / r - charge / r**2
+
+    def total(places):
+        energy = 0.0
+        for a in range(n):
+            kinds = dict(special[of_atoms[a, 1] : of_atoms[a, 2]].tolist())
+            for b in range(a):
+                r = np.linalg.norm(places[a] - places[b])
+                if of_atoms[a, 0] != of_atoms[b, 0] and kinds.get(b) != 0 and r < cutoff:
+                    lj, coulomb = scales if kinds.get(b) == 1 else (1.0, 1.0)
+                    pair = own[a, 3] + own[b, 3], own[a, 4] * own[b, 4] * lj, k * own[a, 5] * own[b, 5] * coulomb
+                    there, slope = law(cutoff, *pair)
+                    energy += law(r, *pair)[0] - there - (r - cutoff) * slope
+        return energy
+
+    states = [bent(molecule, seed, 0.1) for seed in range(9)]
+    for state in states[:2]:
+        found = nb.calc_potential_energy_contribution(state)
+        assert abs(found - total(molecule.calc_places(state))) < 1e-9 * abs(found)
+    many = mb.Ensemble(molecule.system, 9)
+    many.q = [state.q for state in states]
+    many.realize()
+    for state, u_dot in zip(states, many.u_dot, strict=True):
+        assert np.abs(u_dot - state.u_dot).max() < 1e-9 * np.abs(state.u_dot).max()
+
+
+def test_forces_are_the_energys_slopes_and_derivatives_theirs():
+    molecule = build_peptide("AA")
+    state, h = bent(molecule), 1e-5
+    f = generalized(molecule, state)
+    for j in range(4):
+        energies = []
+        for side in (-h, h):
+            other = state.copy()
+            q = other.q.copy()
+            q[7 + j] += side
+            other.q = q
+            molecule.system.realize(other)
+            energies.append(molecule.system.calc_potential_energy(other))
+        assert abs((energies[1] - energies[0]) / (2 * h) + f[6 + j]) < 1e-5 * np.abs(f).max()
+    exact = molecule.system.calc_forward_dynamics_derivatives(state).q[:, 6]
+    rates = []
+    for side in (-h, h):
+        other = state.copy()
+        q = other.q.copy()
+        q[7] += side
+        other.q = q
+        molecule.system.realize(other)
+        rates.append(other.u_dot.copy())
+    assert np.abs((rates[1] - rates[0]) / (2 * h) - exact).max() < 1e-6 * np.abs(exact).max()
+
+
+def test_verlet_keeps_the_energy_to_second_order():
+    molecule = build_peptide("AA")
+    state = molecule.default_state()
+    molecule.draw_speeds(state, 300.0, seed=SEED)
+    noise = []
+    for h in (0.002, 0.004):
+        integrator = mb.integrator.Verlet(molecule.system, fixed_step_size=h)
+        noise.append(mb.simulate(molecule.system, state, 0.4, integrator=integrator, report_interval=0.008).energy.std())
+    assert noise[0] < 0.05 and 3.0 < noise[1] / noise[0] < 5.0
+
+
+def test_speeds_are_of_their_temperature():
+    molecule = build_peptide("AA")
+    state, temperatures = molecule.default_state(), []
+    for seed in range(400):
+        molecule.draw_speeds(state, 310.0, seed=seed)
+        molecule.system.realize(state, mb.Stage.VELOCITY)
+        temperatures.append(molecule.calc_temperature(state))
+    # of nu squares: the standard deviation of the mean of 400 is T sqrt(2 / nu / 400)
+    assert abs(np.mean(temperatures) - 310.0) < 5.0 * 310.0 * np.sqrt(2.0 / len(state.u) / 400.0)
+    kT = 2.0 * molecule.system.calc_kinetic_energy(state) / len(state.u)
+    assert abs(kT - BOLTZMANN * temperatures[-1]) < 1e-12
+
+
+def test_a_file_is_read_back(tmp_path):
+    molecule = build_peptide("GA")
+    molecule.atoms.write_pdb(tmp_path / "peptide.pdb")
+    again = load_pdb(tmp_path / "peptide.pdb", OWN, cutoff=0.9, dielectric=4.0)
+    assert list(again.atoms.names) == molecule.atoms.names and again.topology.bonds == molecule.topology.bonds
+    assert np.abs(again.atoms.places - molecule.atoms.places).max() < 1e-4 and again.nonbonded.get_cutoff() == 0.9
+    molecule.atoms.write_pdb(tmp_path / "motion.pdb", np.array([molecule.atoms.places, molecule.atoms.places + 1.0]))
+    assert (tmp_path / "motion.pdb").read_text().count("MODEL") == 2
+    assert len(load_pdb(tmp_path / "motion.pdb").atoms) == len(molecule.atoms)  # the first model
+
+
+SULPHUR = """<ForceField><AtomTypes>
+<Type name="c" class="C" element="C" mass="12"/><Type name="s" class="S" element="S" mass="32"/>
+<Type name="h" class="H" element="H" mass="1"/></AtomTypes>
+<Residues><Residue name="MES"><Atom name="C" type="c" charge="0"/><Atom name="H1" type="h" charge="0.1"/>
+<Atom name="H2" type="h" charge="-0.1"/><Atom name="H3" type="h" charge="0"/><Atom name="SG" type="s" charge="0"/>
+<Bond from="0" to="1"/><Bond from="0" to="2"/><Bond from="0" to="3"/><Bond from="0" to="4"/><ExternalBond from="4"/></Residue>
+<Residue name="ION"><Atom name="C" type="c" charge="1"/></Residue>
+<Residue name="TWO"><Atom name="C" type="c" charge="1"/><Atom name="H1" type="h" charge="1"/><Bond from="0" to="1"/></Residue>
+<Residue name="RNG"><Atom name="C1" type="c" charge="0"/><Atom name="C2" type="c" charge="0"/>
+<Atom name="C3" type="c" charge="0"/>
+<Atom name="C4" type="c" charge="0"/><Atom name="C5" type="c" charge="0"/><Atom name="H1" type="h" charge="0"/>
+<Bond from="0" to="1"/><Bond from="1" to="2"/><Bond from="2" to="0"/><Bond from="2" to="3"/><Bond from="3" to="4"/>
+<Bond from="4" to="5"/></Residue>
+</Residues><NonbondedForce coulomb14scale="0.8" lj14scale="0.5"><UseAttributeFromResidue name="charge"/>
+<Atom class="C" sigma="0.3" epsilon="0.4"/><Atom class="S" sigma="0.3" epsilon="0.4"/>
+<Atom class="H" sigma="0.1" epsilon="0.1"/>
+</NonbondedForce></ForceField>"""
+
+
+def one_of(tmp_path, name, atoms, places, residues=None):
+    path = tmp_path / "field.xml"
+    path.write_text(SULPHUR)
+    residues = [0] * len(atoms) if residues is None else residues
+    count = max(residues) + 1
+    listed = Atoms(
+        atoms, residues, [name] * count, list(range(count)), np.array(places, float), [f"{name} {r}" for r in range(count)]
+    )
+    return Molecule(listed, ForceField(path))
+
+
+def test_bridges_rings_ions_and_pairs(tmp_path):
+    half = np.array([[0.1, 0.15, 0], [0.2, 0.15, 0], [0.07, 0.2, 0.09], [0.07, 0.2, -0.09], [0.0, 0.0, 0.0]])
+    other = half * [-1, -1, 1] + [0, -0.205, 0]
+    names = ["C", "H1", "H2", "H3", "SG"] * 2
+    pair = one_of(tmp_path, "MES", names, np.vstack([half, other]), [0] * 5 + [1] * 5)
+    assert pair.topology.bridges == [(4, 9)] and len(pair.clusters) == 2
+    state = pair.default_state()
+    temperatures = []
+    for seed in range(400):
+        pair.draw_speeds(state, 300.0, seed=seed)
+        temperatures.append(pair.calc_temperature(state))
+    assert np.abs(state.u_err).max() < 1e-9
+    left = len(state.u) - 3  # three rods; the standard deviation is as in the test of a peptide's speeds
+    assert abs(np.mean(temperatures) - 300.0) < 5.0 * 300.0 * np.sqrt(2.0 / left / 400.0)
+    end = mb.simulate(pair.system, state, 0.2).states[-1]
+    pair.system.realize(end, mb.Stage.POSITION)
+    places = pair.calc_places(end)
+    for a, b in ((4, 9), (0, 9), (4, 5)):
+        assert abs(np.linalg.norm(places[a] - places[b]) - np.linalg.norm(pair.atoms.places[a] - pair.atoms.places[b])) < 1e-4
+    ring = one_of(
+        tmp_path,
+        "RNG",
+        ["C1", "C2", "C3", "C4", "C5", "H1"],
+        [[0, 0, 0], [0.15, 0, 0], [0.07, 0.13, 0], [0.1, 0.2, 0.13], [0.2, 0.3, 0.13], [0.25, 0.3, 0.22]],
+    )
+    assert list(ring.torsions) == ["C3-C4 of RNG 0"]  # that to the end's hydrogen does not turn
+    ion = one_of(tmp_path, "ION", ["C"], [[0.1, 0.2, 0.3]])
+    assert isinstance(ion.clusters[0], mb.mobilizer.Translation)
+    two = one_of(tmp_path, "TWO", ["C", "H1"], [[0.1, 0.2, 0.3], [0.1, 0.3, 0.3]])
+    state = two.default_state()
+    two.draw_speeds(state, 300.0)
+    two.system.realize(state)
+    assert isinstance(two.clusters[0], mb.mobilizer.FreeLine)
+    assert np.abs(two.calc_places(state) - two.atoms.places).max() < 1e-15 and len(state.u) == 5
+
+
+def test_files_that_make_no_sense_are_refused(tmp_path):
+    molecule = build_peptide("A")
+    path = tmp_path / "bare.pdb"
+    molecule.atoms.write_pdb(path)
+    lines = path.read_text().splitlines()
+    path.write_text("\n".join(line for line in lines if " HA " not in line))
+    with pytest.raises(
+        mb.ModelError, match=r"ALA 2 of chain A does not have the atoms of ALA: it lacks HA\. Files of experiments"
+    ):
+        load_pdb(path)
+    path.write_text("\n".join(lines).replace("ALA", "XYZ"))
+    with pytest.raises(mb.ModelError, match="no residue 'XYZ'"):
+        load_pdb(path)
+    path.write_text("\n".join(lines)[:40] + "x" * 10 + "\n".join(lines)[50:])
+    with pytest.raises(mb.ModelError, match="line 1: no coordinates"):
+        load_pdb(path)
+    path.write_text("END\n")
+    with pytest.raises(mb.ModelError, match="has no atoms"):
+        load_pdb(path)
+    with pytest.raises(OSError):
+        load_pdb(tmp_path / "none.pdb")
+    field = tmp_path / "field.xml"
+    for text, says in (
+        ("<a", "no XML"),
+        ("<System/>", "no force field"),
+        ('<!DOCTYPE x [<!ENTITY a "b">]><ForceField/>', "document type"),
+        ('<ForceField><AtomTypes><Type name="a" mass="heavy"/></AtomTypes></ForceField>', "lacks|none"),
+    ):
+        field.write_text(text)
+        with pytest.raises(mb.ModelError, match=says):
+            ForceField(field)
+    for arguments in (("",), ("AXA",), ("AA", [1.0, 2.0, 3.0])):
+        with pytest.raises(mb.ModelError):
+            build_peptide(*arguments)
+
+
+def test_atoms_that_make_no_sense_are_refused():
+    system = mb.MultibodySystem()
+    matter = mb.SimbodyMatterSubsystem(system)
+    forces = mb.GeneralForceSubsystem(system)
+    part = mb.body.Rigid(mb.MassProperties(1.0, (0, 0, 0), mb.UnitInertia.sphere(0.1)))
+    body = mb.mobilizer.Free(matter.ground, part)
+    given = {"sigma": [0.3, 0.3], "epsilon": [1.0, 1.0], "charges": [0.0, 0.0]}
+    for change, error, says in (
+        ({"sigma": [0.3]}, ValueError, "sigma"),
+        ({"epsilon": [1.0, -1.0]}, mb.ModelError, "epsilon of atom 1"),
+        ({"cutoff": 0.0}, ValueError, "cutoff"),
+        ({"excluded": [(0, 2)]}, IndexError, "no pair"),
+        ({"excluded": [(0, 1)], "scaled": [(1, 0)]}, mb.ModelError, "both excluded and scaled"),
+    ):
+        with pytest.raises((error, mb.MobodError), match=says):
+            mb.force.Nonbonded(forces, [body, matter.ground], np.zeros((2, 3)), **{**given, **change})
+    assert forces.get_num_forces() == 0
+
+
+def test_what_is_no_molecule_no_sequence_and_no_state_is_refused():
+    peptide = build_peptide("A")
+    for call in (
+        lambda: mb.molecule.Molecule("protein.pdb"),
+        lambda: mb.molecule.Molecule(peptide.atoms, "amber.xml"),
+        lambda: build_peptide(3),
+        lambda: peptide.calc_places(None),
+        lambda: peptide.calc_temperature(None),
+        lambda: peptide.draw_speeds(None, 300.0),
+    ):
+        with pytest.raises(TypeError, match=r"atoms of a Molecule|field of a Molecule|a sequence is|state has to be a State"):
+            call()

@@ -1,0 +1,214 @@
+"""Equations in symbols are those of the kernels, of every kind of mobilizer, and those of textbooks."""
+
+import numpy as np
+import pytest
+
+import mobod as mb
+
+sympy = pytest.importorskip("sympy")
+
+QUARTERS = [mb.Rotation.about_axis(k * np.pi / 2, axis) for k in range(4) for axis in "xyz"]
+
+
+def tenths(rng, n=3):
+    return rng.integers(-9, 10, n) / 10.0
+
+
+def aligned(rng):
+    """A frame as people draw them: turned by quarters, at tenths."""
+    return mb.Transform(QUARTERS[rng.integers(12)], tenths(rng))
+
+
+def on_joints(make, kinds, frame):
+    """A chain of bodies on mobilizers of these kinds, with frames that ``frame()`` gives."""
+    rng, system = make.rng, mb.MultibodySystem()
+    matter, forces = mb.SimbodyMatterSubsystem(system), mb.GeneralForceSubsystem(system)
+    mb.force.Gravity(forces, matter, (0.0, -9.81, 0.0))
+    parent = matter.ground
+    for kind in kinds:
+        com = tenths(rng)
+        inertia = mb.Inertia(np.diag([2.0, 3.0, 4.0])).shift_from_centroid(com, 1.5)
+        body = mb.body.Rigid(mb.MassProperties(1.5, com, inertia))
+        parent = kind(parent, body, X_PF=frame(), X_BM=frame(), direction=make.direction(), **make.settings(kind))
+    state = system.realize_topology()
+    system.matter.set_use_euler_angles(state, True)
+    system.realize_model(state)
+    return system, state
+
+
+def at_random(system, state, rng):
+    state.u = rng.uniform(-1.0, 1.0, len(state.u))
+    for body in system.matter.bodies[1:]:
+        q = rng.uniform(0.3, 1.2, body.get_num_q(state))
+        if system.matter.is_using_quaternion(state, body):
+            q[:4] = rng.normal(size=4)
+            q[:4] /= np.linalg.norm(q[:4])
+        body.set_q_from_vector(state, q)
+    system.realize(state)
+
+
+def assert_close(found, expected, tolerance=1e-11):  # some hundred products of numbers of ten
+    np.testing.assert_allclose(found, expected, rtol=0, atol=tolerance * (1.0 + np.max(np.abs(expected), initial=0.0)))
+
+
+def test_frames_at_random_as_they_are_computed(make):
+    system, state = on_joints(make, [mb.mobilizer.Slider, mb.mobilizer.Pin], make.frame)
+    at_random(system, state, make.rng)
+    found = mb.equations(system, state=state, simplify=False)
+    M = found.evaluate(found.mass_matrix, state)
+    assert_close(M, system.matter.calc_m(state))
+    assert_close(found.evaluate(found.bias, state), -M @ state.u_dot, 1e-10)
+    assert_close(found.evaluate(found.q_dot, state), state.q_dot)
+
+
+@pytest.mark.parametrize("kind", mb.mobilizer.KINDS, ids=lambda kind: kind.__name__)
+def test_every_kind_of_mobilizer(kind, make):
+    system, state = on_joints(make, [kind], lambda: aligned(make.rng))
+    at_random(system, state, make.rng)
+    found, nu = mb.equations(system, state=state), len(state.u)
+    M = found.evaluate(found.mass_matrix, state).reshape(nu, nu)
+    assert_close(M, system.matter.calc_m(state))
+    if nu <= 3:  # others take a second or more
+        assert_close(found.evaluate(found.bias, state), -M @ state.u_dot, 1e-10)
+
+
+def cart_and_pole(**numbers):
+    """A pole of a point mass on a cart that a spring holds."""
+    system = mb.MultibodySystem()
+    matter, forces = mb.SimbodyMatterSubsystem(system), mb.GeneralForceSubsystem(system)
+    mb.force.Gravity(forces, matter, (0, -9.81, 0), name="gravity")
+    point = mb.MassProperties(1.0, (0, 0, 0), mb.Inertia(0, 0, 0))
+    cart = mb.mobilizer.Slider(matter.ground, mb.body.Rigid(point), name="cart")
+    bob = mb.mobilizer.Pin(cart, mb.body.Rigid(point), X_BM=mb.Transform((0, 0.5, 0)), name="bob")
+    mb.force.MobilityLinearSpring(forces, cart, 0, 20.0, 0.1, name="spring")
+    return system, system.realize_topology(), bob
+
+
+NAMES = {"cart.mass": "M", "bob.mass": "m", "bob.p_BM[1]": "l", "spring.stiffness": "k", "gravity.magnitude": "g"}
+
+
+def test_a_pole_on_a_cart_has_the_equations_of_lagrange():
+    system, _, bob = cart_and_pole()
+    found = mb.equations(system, parameters=NAMES, coordinates=["x", "a"], speeds=["v", "w"])
+    x, a, v, w = (*found.q, *found.u)
+    M, m, l, k, g = sympy.symbols("M m l k g", real=True)
+    T = (M * v**2 + m * ((v + l * sympy.cos(a) * w) ** 2 + (l * sympy.sin(a) * w) ** 2)) / 2
+    V = k * (x - sympy.Rational(1, 10)) ** 2 / 2 - m * g * l * sympy.cos(a)
+    momentum = [sympy.diff(T, speed) for speed in (v, w)]
+    mass = sympy.Matrix(2, 2, lambda i, j: sympy.diff(momentum[i], (v, w)[j]))
+    bias = [
+        sum(sympy.diff(p, q) * speed for q, speed in ((x, v), (a, w))) - sympy.diff(T - V, q)
+        for p, q in zip(momentum, (x, a), strict=True)
+    ]
+    assert sympy.simplify(found.mass_matrix - mass) == sympy.zeros(2, 2)
+    assert sympy.simplify(found.bias - sympy.Matrix(bias)) == sympy.zeros(2, 1)
+    assert sympy.simplify(found.kinetic_energy - T) == 0
+    assert sympy.simplify(found.potential_energy - V) == 0
+    assert sympy.simplify(found.mass_matrix * found.accelerations + found.bias - sympy.Matrix(found.f)) == sympy.zeros(2, 1)
+    where = found.station(bob, (0, "l", 0))
+    assert where.T.tolist() == [[x, 0, 0]]
+    assert sympy.simplify(
+        found.station_velocity(bob) - found.station(bob).jacobian(found.q) * sympy.Matrix(found.u)
+    ) == sympy.zeros(3, 1)
+    assert found.frame_jacobian(bob)[2, 1] == 1 and found.station_jacobian(bob) == found.frame_jacobian(bob)[3:, :]
+    assert {str(symbol): value for symbol, value in found.parameters.items()} == {"M": 1, "m": 1, "l": 0.5, "k": 20, "g": 9.81}
+    assert found.to_latex().count(r"\\") >= 2 and r"\theta" not in found.to_latex() and found._repr_latex_().startswith("$")
+
+
+def test_parameters_are_those_of_the_model(rng):
+    system, state, _ = cart_and_pole()
+    found = mb.equations(system, state=state, parameters=True)
+    names = sorted(map(str, found.parameters))
+    assert names == ["g", "k_spring", "m_bob", "m_cart", "rest_value_spring", "s_bob_y"]
+    assert_close(found.evaluate(found.accelerations, state), realized(system, state).u_dot)
+    mass, spring = rng.uniform(0.5, 2.0, 2)
+    system.matter.bodies["cart"].set_body_mass_properties(state, mb.MassProperties(mass, (0, 0, 0), mb.Inertia(0, 0, 0)))
+    next(one for one in system.all_forces() if one.name == "spring").set_stiffness(state, spring)
+    changed = found.evaluate(found.accelerations, state, {"m_cart": mass, "k_spring": spring}, f=[1.0, 0.3])
+    system.realize(state, mobility_forces=[1.0, 0.3])
+    assert_close(changed, state.u_dot)
+
+
+def realized(system, state):
+    system.realize(state)
+    return state
+
+
+def test_a_closed_loop_is_solved_for():
+    system, state = mb.examples.four_bar.build()
+    system.project(state)
+    state.u = [0.3] * len(state.u)
+    system.project(state)
+    system.realize(state)
+    found = mb.equations(system, state=state)
+    G, b = found.evaluate(found.constraint_matrix, state), found.evaluate(found.constraint_bias, state)
+    assert_close(G, system.matter.calc_g(state))
+    assert_close(G @ state.u_dot + b, 0.0 * b)
+    assert_close(found.evaluate(found.position_errors, state), state.q_err[: len(found.position_errors)])
+    f = np.array([1.0, -2.0, 0.5])
+    system.realize(state, mobility_forces=f)
+    assert len(G) > np.linalg.matrix_rank(G), "one of its equations is redundant"
+    assert_close(found.evaluate(found.accelerations, state, f=f), state.u_dot, 1e-9)
+    M, bias = found.evaluate(found.mass_matrix, state), found.evaluate(found.bias, state)
+    forces = M @ state.u_dot + G.T @ found.evaluate(found.multipliers, state, f=f) + bias
+    assert_close(forces, f, 1e-9)
+
+
+def test_a_locked_and_a_driven_joint_are_known():
+    system, state = mb.examples.double_pendulum.build()
+    upper, lower = system.matter.bodies[1:]
+    mb.motion.Sinusoid(upper, mb.Motion.Level.POSITION, 0.5, 2.0, 0.3)
+    state = system.realize_topology()
+    state.time = 0.4
+    system.realize(state, mb.Stage.TIME)
+    system.prescribe(state)
+    system.realize(state)
+    found = mb.equations(system, state=state)
+    assert found.accelerations[0].free_symbols == {found.t}
+    assert_close(found.evaluate(found.accelerations, state), state.u_dot)
+    lower.lock(state)
+    system.realize(state)
+    assert mb.equations(system, state=state).accelerations[1] == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "says"),
+    [
+        ({"parameters": ["bob.weight"]}, ValueError, "has no parameter 'weight'"),
+        ({"parameters": ["nobody.mass"]}, ValueError, "no element 'nobody'"),
+        ({"parameters": "bob.mass"}, TypeError, "has to be a list"),
+        ({"parameters": ["bob.com[3]"]}, ValueError, "has 3 numbers"),
+        ({"parameters": ["bob.mass", "bob.mass"]}, ValueError, "named twice"),
+        ({"parameters": {"bob.com": "l"}}, ValueError, "give as many expressions"),
+        ({"parameters": {"bob.mass": []}}, TypeError, "takes a number, a text or an expression"),
+        ({"parameters": ["bob.inertia", "bob.central_inertia"]}, ValueError, "name one of the two"),
+        ({"parameters": ["bob.inboard_frame"]}, mb.FormulaError, "bob.p_PF"),
+        ({"parameters": ["gravity.down_direction"]}, mb.FormulaError, "no linear parameter"),
+        ({"coordinates": ["x"]}, ValueError, "takes 2 different names"),
+        ({"speeds": "xy"}, TypeError, "list of names"),
+        ({"simplify": 1}, TypeError, "simplify"),
+    ],
+)
+def test_wrong_arguments_are_named(arguments, error, says):
+    system, _, _ = cart_and_pole()
+    with pytest.raises(error, match=says.replace("[", r"\[")):
+        mb.equations(system, **arguments)
+
+
+def test_what_has_no_formula_is_named():
+    with pytest.raises(mb.FormulaError, match="the force 'contact'"):
+        mb.equations(mb.examples.rattleback.build()[0])
+    system, state, _ = cart_and_pole()
+    found = mb.equations(system, parameters=NAMES)
+    with pytest.raises(ValueError, match="c have no value"):
+        found.evaluate(found.kinetic_energy * sympy.Symbol("c"), state)
+    with pytest.raises(ValueError, match="a point is made of"):
+        found.station("bob", (0, "h", 0))
+    mb.force.Custom(system.forces, Push())
+    with pytest.raises(mb.FormulaError, match="a force that Python computes"):
+        mb.equations(system)
+
+
+class Push(mb.force.CustomImplementation):
+    def calc_force(self, state, body_forces, particle_forces, mobility_forces):
+        mobility_forces[0] += 1.0

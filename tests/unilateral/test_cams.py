@@ -1,0 +1,81 @@
+"""A follower on a cam: the force on it, where it lifts off, how high it flies, and where it comes down, in closed form.
+
+Of a cam f = h (1 - cos(w t)) / 2 below a follower that weighs m g the force is m (g + h/2 w^2 cos(w t)), down to zero at
+cos(w t) = -2 g / (h w^2); from there it flies.
+"""
+
+import numpy as np
+import pytest
+from touching_models import G, empty
+
+import mobod as mb
+from mobod import ModelError
+
+H, M = 0.02, 0.5
+ANGLES = np.linspace(0.0, 2.0 * np.pi, 145)
+LIFTS = 0.5 * H * (1.0 - np.cos(ANGLES))
+
+
+def machine(rate, restitution=0.0, **settings):
+    """A cam that turns at a rate below a follower."""
+    system, matter = empty((0, 0, -G))
+    shaft = mb.mobilizer.Pin(matter.ground, mb.body.Rigid(mb.MassProperties(1.0, (0, 0, 0), mb.UnitInertia.sphere(0.1))))
+    up = mb.Transform(mb.Rotation.about_axis(-0.5 * np.pi, "y"))
+    part = mb.body.Rigid(mb.MassProperties(M, (0, 0, 0), mb.UnitInertia.sphere(0.01)))
+    valve = mb.mobilizer.Slider(matter.ground, part, X_PF=up, X_BM=up)
+    mb.motion.Steady(shaft, rate)
+    cam = mb.contact.CamFollower(shaft, valve, ANGLES, LIFTS, restitution, name="cam", **settings)
+    state = system.realize_topology()
+    state.u = (rate, 0.0)
+    return system, state, cam
+
+
+def test_it_follows_slowly_with_the_force_that_takes():
+    rate = 20.0  # the greatest deceleration is 4 m/s^2
+    system, state, cam = machine(rate)
+    run = mb.simulate(system, state, 1.0, accuracy=1e-8, report_interval=0.01, record={"force": cam.calc_normal_force})
+    expected = M * (G + 0.5 * H * rate**2 * np.cos(rate * run.time))
+    np.testing.assert_allclose(run.q[:, 1], 0.5 * H * (1.0 - np.cos(rate * run.time)), atol=1e-6)
+    np.testing.assert_allclose(run.quantities["force"][2:], expected[2:], rtol=2e-3)
+
+
+def flight(rate):
+    """When it lifts off, its height and speed there, and when it comes down."""
+    off = np.arccos(-2.0 * G / (H * rate**2)) / rate
+    height, speed = 0.5 * H * (1.0 - np.cos(rate * off)), 0.5 * H * rate * np.sin(rate * off)
+    t = np.linspace(off + 1e-4, off + 0.2, 200001)
+    gap = height + speed * (t - off) - 0.5 * G * (t - off) ** 2 - 0.5 * H * (1.0 - np.cos(rate * t))
+    return off, height, speed, t[np.argmax((gap < 0.0) & (t > off + 1e-3))]
+
+
+@pytest.mark.parametrize("how", ["events", "stepped"])
+def test_it_flies_as_high_as_its_speed_takes_it_and_comes_down(how):
+    rate = 50.0
+    off, height, speed, down = flight(rate)
+    system, state, cam = machine(rate)
+    if how == "events":
+        method = mb.integrator.RungeKuttaMerson(system, accuracy=1e-8)
+    else:
+        method = mb.integrator.TimeStepping(system, fixed_step_size=2e-5)
+    gap = {"gap": cam.calc_gap}
+    run = mb.simulate(system, state, down + 0.005, report_interval=1e-4, integrator=method, record=gap)
+    assert run.q[:, 1].max() == pytest.approx(height + speed**2 / (2.0 * G), rel=2e-3)
+    apart = run.time[run.quantities["gap"] > 2e-6]
+    assert apart[0] == pytest.approx(off, abs=2.5e-3)  # the gap opens as the third power of time
+    assert apart[-1] == pytest.approx(down, abs=5e-4)
+
+
+def test_what_is_no_cam_is_refused():
+    with pytest.raises(ModelError, match="first"):
+        mb.contact.CamFollower(*_bodies(), ANGLES, LIFTS + 0.001 * ANGLES)
+    for positions, lifts in ((ANGLES[:2], LIFTS[:2]), (ANGLES, LIFTS[:-1]), (ANGLES[::-1], LIFTS)):
+        with pytest.raises((ValueError, ModelError)):
+            mb.contact.CamFollower(*_bodies(), positions, lifts)
+    with pytest.raises(ModelError, match="restitution"):
+        mb.contact.CamFollower(*_bodies(), ANGLES, LIFTS, 2.0)
+
+
+def _bodies():
+    _, matter = empty((0, 0, -G))
+    part = mb.body.Rigid(mb.MassProperties(M, (0, 0, 0), mb.UnitInertia.sphere(0.01)))
+    return mb.mobilizer.Pin(matter.ground, part), mb.mobilizer.Slider(matter.ground, part)
