@@ -255,7 +255,9 @@ class LaneRuns:
         system, instance = state.system, state.copy()
         system.realize(instance, Stage.INSTANCE)
         found: list[tuple[Witness, TriggerInfo, float | None]] = [
-            (one.witness, one.get_trigger_info(), None) for one in system.event_handlers if is_watched(one)
+            (one.witness, one.get_trigger_info(), None)
+            for one in system.event_handlers
+            if isinstance(one, When) and is_watched(one)
         ]
         of_contacts = TriggerInfo(rising=False)
         window = of_contacts.calc_window(accuracy, system.get_default_time_scale())

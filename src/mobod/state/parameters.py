@@ -338,7 +338,9 @@ def vector(
     name: str, unit: str, doc: str, check: Callable[[str, Any], Any] = checks.vector, size: int = 3, **settings: Any
 ) -> Parameter[Array, npt.ArrayLike]:
     """A vector."""
-    made = Parameter(name, unit, _listed(check), f"{doc} ``({size},)``", (size,), size, np.array, ARRAYS, **settings)
+    made: Parameter[Array, npt.ArrayLike] = Parameter(
+        name, unit, _listed(check), f"{doc} ``({size},)``", (size,), size, np.array, ARRAYS, **settings
+    )
     made.is_plain = check is checks.vector and size == 3
     return made
 

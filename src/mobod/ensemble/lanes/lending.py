@@ -174,7 +174,9 @@ def watching(watched: Sequence[Watched]) -> Callback:
     """What kernels call for witnesses in lanes that only Python knows, by their numbers."""
 
     def compute(scalar: str, pointer: int, k: int, where: int) -> None:
-        lender_at(pointer).look(watched[k])
+        lender = lender_at(pointer)
+        assert lender is not None
+        lender.look(watched[k])
 
     def fail(scalar: str, pointer: int, k: int, where: int) -> None:
         values_at(pointer, "witness_values", 2 * LANES)[:] = [np.nan] * (2 * LANES)
