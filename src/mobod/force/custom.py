@@ -123,8 +123,9 @@ class Custom(OfFunctions):
     -----
     Compiled steps call a force in Python back: it costs its own time and a microsecond or two a call, and what it raises ends
     the run there. With a hook of a stage from INSTANCE on, or variables that a hook allocates, Python takes each step.
-    Ensembles take states one by one. Compiled functions are compiled when the system's topology is realized, once for each
-    scalar that is used, and nothing else is.
+    Runs of an `Ensemble` have all else in lanes, on one thread, and call it for one state after the other, with the same
+    object each time; where variables are allocated or remembered states run one by one. Compiled functions are compiled when
+    the system's topology is realized, once for each scalar that is used, and nothing else is.
 
     Examples
     --------
