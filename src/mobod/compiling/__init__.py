@@ -7,7 +7,16 @@ what a kernel is made of, which names its file in the `disk_cache`, whose folder
 """
 
 from .ahead import Job, compile_ahead, get_ready, routines_of_package
-from .callbacks import Callback, among_many, keep_refusal, note_raising, raise_kept, take_refusal
+from .callbacks import (
+    Callback,
+    among_many,
+    keep_refusal,
+    lend_lanes,
+    lender_at,
+    note_raising,
+    raise_kept,
+    take_refusal,
+)
 from .engine import seconds_spent
 from .kernels import Kernel, compiled, compiled_form_of, generic, is_generic, of_arrays
 from .routines import Routine, UsersRoutine, routine, why_not
@@ -29,6 +38,8 @@ __all__ = [
     "get_ready",
     "is_generic",
     "keep_refusal",
+    "lend_lanes",
+    "lender_at",
     "note_raising",
     "of_arrays",
     "raise_kept",

@@ -33,6 +33,15 @@ class _Kept(threading.local):
 
 _kept = _Kept()
 
+#: What lends the states in the lanes of a record, by the address of its block: see `mobod.ensemble.lanes.lending`.
+_lenders: weakref.WeakValueDictionary[int, Any] = weakref.WeakValueDictionary()
+lender_at = _lenders.get
+
+
+def lend_lanes(pointer: int, lender: Any) -> None:
+    """Let callbacks borrow the states in the lanes of the record whose block is at an address, as long as *lender* is there."""
+    _lenders[pointer] = lender
+
 
 class Callback:
     """What a tree keeps in place of a `Routine`, where Python computes.

@@ -266,7 +266,7 @@ class Simulating(Stepping):
                 if status != layout.FINISHED and isinstance(worker, Worker) and lanes.adaptive:
                     run.look_at_progress(worker)
 
-        self._helpers.share_all(Task(work, len(which), lanes.WIDTH), self._threads)
+        self._helpers.share_all(Task(work, len(which), lanes.WIDTH), 1 if lanes.calls_python else self._threads)
 
     def _state_runs(self, integrator: Integrator) -> StateRuns | None:
         """What threads need to run states one by one in compiled code; None where Python has a part in it."""
@@ -531,6 +531,8 @@ class _Run:
         alone |= np.isin(status, (NO_ROOM, NO_IMPULSES))  # which a run of one state makes, or finds by another solver
         alone[departed - first] = True
         known = (status == rk.REACHED) | (status == layout.NOT_CALLED)
+        if self.lanes.calls_python:  # which says there what it has raised
+            alone |= ~known
         stuck, others = np.flatnonzero(alone), np.flatnonzero(~known & ~alone)[:_EXPLAINED]
         again = np.concatenate([stuck, others]) + first
         if len(again):

@@ -56,6 +56,7 @@ class StateRuns:
 
     def __init__(self, state: State, own: dict[str, Array], of_each: Array, integrator: Integrator) -> None:
         self.adaptive = self.hands_over = True
+        self.calls_python = state.system.calls_python
         self.of_each = of_each
         if state.resources is not None and state.resources.weights:
             share_weights(state)

@@ -14,6 +14,7 @@ import numpy.typing as npt
 from ..algebra.arrays import Array
 from ..algebra.record import LANES
 from ..errors import MobodError, ModelError
+from ..event.triggered import Triggered
 from ..integrator import Integrator, RungeKuttaMerson
 from ..simulation.simulate import integrator_named
 from ..stepping import record as rk
@@ -122,13 +123,13 @@ class Stepping(Gradients):
             return
         if lanes.adaptive:  # unless a first step is given, the whole duration is tried
             lanes.settings[rk.STEP] = plan.integrator.initial_step_size or duration
-        departed = _NONE
+        departed, threads = _NONE, 1 if lanes.calls_python else self._threads
         if not self._departures:
-            self._helpers.share(task, self._threads)
+            self._helpers.share(task, threads)
         else:
             departed = np.array(sorted(self._departures), np.int64)
             with self._hidden(departed):
-                self._helpers.share(task, self._threads)
+                self._helpers.share(task, threads)
         status = plan.outcome[:last, layout.STATUS]
         self._failed[:last, 0] = status
         if np.count_nonzero(status):
@@ -189,7 +190,8 @@ class Stepping(Gradients):
         # making them takes a millisecond: those of the last run will do if that was of the same kind
         key = type(integrator), integrator.counts.tobytes(), integrator.fixed_step_size is None, holds
         kept: tuple[Any, ...] = getattr(self, "_kept_lanes", (None, None, None))
-        plain = watches and controller is None and terminator is None and not self._system.event_handlers
+        watched = bool(self._system.event_handlers) or any(isinstance(one, Triggered) for one in self._system.event_reporters)
+        plain = watches and controller is None and terminator is None and not watched
         if plain and kept[0] == key and kept[1] is self._own_places:
             lanes: LaneRuns = kept[2]
             lanes.take_settings(integrator)
@@ -288,7 +290,7 @@ class Stepping(Gradients):
         if lanes.adaptive:  # as of all states
             task.onward[: self._n, layout.NEXT_SIZE] = plan.integrator.initial_step_size or stops - self._time[: self._n, 0]
         plan.outcome[which] = 0
-        self._helpers.share_all(task, self._threads)
+        self._helpers.share_all(task, 1 if lanes.calls_python else self._threads)
         return plan.outcome[which, layout.STATUS]
 
     def _step_alone(self, plan: _StepPlan, which: npt.NDArray[np.int64], ends: Array, forces: Array) -> None:
@@ -383,7 +385,7 @@ class _StepPlan:
 
         So do all that have failed where the system calls Python, which says there what it has raised.
         """
-        if self.integrator.system.calls_python:
+        if self.lanes is not None and self.lanes.calls_python:
             return np.flatnonzero(status != rk.REACHED)
         left = status == layout.SUSPECT
         if self.lanes is not None and self.lanes.adaptive:

@@ -59,7 +59,7 @@ class VariationRuns(StateRuns):
     ) -> None:
         state = state_of(0)
         super().__init__(state, own, own_of_each(own), integrator)
-        self.adaptive = integrator.fixed_step_size is None
+        self.adaptive, self.calls_python = integrator.fixed_step_size is None, False
         self._tangents, of = tangents, tangents.variations
         # numbers that differ among states may change with directions otherwise, and have other sizes
         differ = bool(own) and bool(of.directions.settings)

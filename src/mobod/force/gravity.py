@@ -126,7 +126,7 @@ def _put_vector(numbers: Any, g: Any) -> None:
     size = math.hypot(*g)
     if size > 0.0:
         numbers[DOWN : DOWN + 3] = [x / size for x in g]
-    elif not np.any(numbers[DOWN : DOWN + 3]):
+    elif not any(numbers[DOWN : DOWN + 3]):
         numbers[DOWN : DOWN + 3] = [0.0, -1.0, 0.0]
     numbers[MAGNITUDE] = size
 
@@ -226,8 +226,8 @@ class Gravity(Force):
 
     @staticmethod
     def settle(whose: str, numbers: list[float]) -> None:
-        *down, size, height = numbers[DOWN:]
-        numbers[:4] = [*(size * x for x in down), size * height]
+        x, y, z, size, height = numbers[DOWN:]
+        numbers[:4] = [size * x, size * y, size * z, size * height]
 
     def get_default_body_is_excluded(self, mobod: Any) -> bool:
         """Whether a body is left out in a default state; Ground always is."""

@@ -14,7 +14,7 @@ from ..force.contact.of_system import find_contacts
 from ..force.contact.subsystem import CompliantContactSubsystem
 from ..value import Transform
 from ..value.stage import Stage
-from .named_models import start_again
+from .start_again import start_again
 
 if TYPE_CHECKING:
     from ..mobilizer.base import MobilizedBody

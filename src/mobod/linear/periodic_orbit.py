@@ -13,7 +13,7 @@ from ..control.custom import controllers_of
 from ..derivative import coordinates
 from ..errors import ConvergenceError, ModelError
 from ..integrator import RungeKuttaMerson
-from ..simulation.simulate import auxiliary_names, speed_names
+from ..simulation.names import auxiliary_names, speed_names
 from ..simulation.step_status import StepStatus
 from ..simulation.time_stepper import TimeStepper
 from ..simulation.variational import kept_attributes, put_back, variational

@@ -49,9 +49,9 @@ AT, NORM, SOUND, END, HALT, VALUE_BEFORE, VALUE, LOW, HIGH, AT_LOW, AT_HIGH, SID
     rk.CONTROL_SIZE, rk.CONTROL_SIZE + 15
 )
 CONTROL_ROWS = rk.CONTROL_SIZE + 15
-# rows of `marks`: lanes that begin, that end a step, that report
-FRESH, TAKEN, DUE = range(3)
-MARK_ROWS = 3
+# rows of `marks`: lanes that begin, that end a step, that report, and of whose state a part in Python has raised an error
+FRESH, TAKEN, DUE, RAISED = range(4)
+MARK_ROWS = 4
 # places in `plan` after those of `stepping.record`: the method, the address of what ends runs or 0, and where the plan of the
 # record of one state begins, in which controllers are sampled
 METHOD, TERMINATOR, SINGLE = range(rk.PLAN_SIZE, rk.PLAN_SIZE + 3)

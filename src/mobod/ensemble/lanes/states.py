@@ -63,7 +63,7 @@ def take(model: Any, lane: int, s: int, crew: Any, data: Any) -> None:
     lanes[STATE, lane] = s
     control[TIME, 0, lane] = control[PREVIOUS_TIME, 0, lane] = data.time[s, 0]
     control[STEP, 0, lane] = settings[STEP]
-    control[rk.LAST_STEP, 0, lane] = 0.0
+    control[rk.LAST_STEP, 0, lane] = control[rk.SIZE, 0, lane] = 0.0
     control[HALT, 0, lane] = _NEVER
     control[LAST_ERROR, 0, lane] = control[STRAIN, 0, lane] = 0.0
     control[WAIT, 0, lane] = _NEVER

@@ -26,7 +26,7 @@ from ...force.subsystem import GeneralForceSubsystem
 from ...function import Constant, Function, Linear
 from ...mobilizer import Direction
 from ...mobilizer.base import MobilizedBody
-from ...simulation.simulate import coordinate_names
+from ...simulation.names import coordinate_names
 from ...system.system import MultibodySystem
 from ...value import MassProperties, Transform
 from ..model import Model
