@@ -256,6 +256,47 @@ def test_a_force_in_python_is_called_alone(make, close, derivative):
         assert_inverse(state, make.rng, close, derivative)
 
 
+def test_a_force_in_python_is_differentiated_by_what_it_depends_on_alone(make, close, derivative):
+    """A wrench between two bodies, and a torque of a mobilizer's own q and u: as if it had not said so, with fewer calls."""
+    calls = []
+
+    class Told(mb.force.CustomImplementation):
+        said = None
+
+        def calc_force(self, state, body_forces, particle_forces, mobility_forces):
+            calls.append(1)
+            x = np.asarray(tip.find_station_location_in_ground(state, (0.1, 0.2, 0.0)))
+            v = np.asarray(root.find_station_velocity_in_ground(state, (0.0, 0.3, 0.0)))
+            body_forces[tip.index, 1] -= (1.0 + v @ v) * x + np.asarray(tip.get_body_velocity(state)[0])
+            body_forces[root.index, 0] += np.cross(x, v) * np.cos(state.time)
+            where = ball.u_slice(state)
+            mobility_forces[where] -= np.sum(ball.get_q(state) ** 2) * np.asarray(ball.get_u(state))
+
+        def depends_only_on(self):
+            return self.said
+
+    model = make.tree(6, [mb.mobilizer.Free, mb.mobilizer.Ball, mb.mobilizer.Universal])
+    root, tip = model.bodies[1], model.bodies[-1]
+    ball = next(body for body in model.bodies if type(body).__name__ == "Universal")
+    told = Told()
+    mb.force.Custom(model.forces, told)
+    model.made()
+    state, system = model.randomize(), model.system
+    u_dot = make.rng.normal(size=len(state.u))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        by_all = *system.calc_forward_dynamics_derivatives(state), *system.calc_inverse_dynamics_derivatives(state, u_dot)
+        told.said = (root, model.bodies), (ball,)
+        with pytest.raises(mb.ModelError, match="has to return two sequences"):
+            system.calc_forward_dynamics_derivatives(state)
+        told.said = (root, tip), (ball,)
+        calls.clear()
+        found = system.calc_forward_dynamics_derivatives(state)
+        assert len(calls) == 4 * (2 * 12 + 2 * 2 + 1)
+        for part, other in zip((*found, *system.calc_inverse_dynamics_derivatives(state, u_dot)), by_all, strict=True):
+            close(part, other, 1e-8)
+
+
 def test_elements_that_are_switched_off_and_on_again(make, close, derivative):
     """The derivatives of a state are those of what is enabled in it, whatever was asked for before."""
     model = make.tree(4, [mb.mobilizer.Pin, mb.mobilizer.Ball])

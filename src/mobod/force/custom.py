@@ -18,7 +18,10 @@ from ._in_python import in_python
 from ._of_functions import OfFunctions
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from ..state.state import State
+    from ..value.annotations import MobilizedBody
     from .subsystem import GeneralForceSubsystem
 
 
@@ -68,6 +71,21 @@ class CustomImplementation(StageHooks, Abstract):
         or a stage below.
         """
         return False
+
+    def depends_only_on(self) -> tuple[Sequence[MobilizedBody], Sequence[MobilizedBody]] | None:
+        """What the force depends on beside time and z: bodies, and mobilizers; None, unless overridden, for all there is.
+
+        Derivatives of the dynamics then move these alone: a body by 12 directions of its pose and velocity, a mobilizer by its
+        own q and u, for each of which the force is called four times; others are taken to change nothing. Otherwise all q
+        and u are moved, and the state is realized for each call.
+
+        Returns
+        -------
+        (bodies, mobilizers)
+            Bodies of whose poses and velocities in Ground the force is a function, and of points fixed to them, and bodies
+            of whose mobilizers' q and u it is; of its own system.
+        """
+        return None
 
 
 def overrides_hooks(implementation: CustomImplementation, lowest: Stage = Stage.INSTANCE) -> bool:
