@@ -84,8 +84,8 @@ class Plan:
 
     def for_kernels(self) -> Any:
         """What kernels take of it."""
-        asked = self.by_columns, self.by_rest, self.by_parts, int(self.damped), int(self.acts), int(self.constrained)
-        asked = *asked, self.thermostat
+        flags = int(self.damped), int(self.acts), int(self.constrained)
+        asked = self.by_columns, self.by_rest, self.by_parts, *flags, self.thermostat
         return (self.nodes, self.calls, self.pushed, self.ways), self.crossings, self.used, self.contacts, asked
 
 
