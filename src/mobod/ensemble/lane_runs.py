@@ -22,7 +22,7 @@ from ..measure.base import Measure
 from ..mobilizer import _rates
 from ..state.fields import PARAMETERS
 from ..state.trigger_info import TriggerInfo
-from ..state.validity import EVERYTHING, FORCES, NO_MOBILIZERS, UNCHECKED
+from ..state.validity import EVERYTHING, FORCES, KINEMATICS, NO_MOBILIZERS, UNCHECKED
 from ..stepping import loop
 from ..stepping import record as rk
 from ..system.projection import share_weights
@@ -223,7 +223,7 @@ class LaneRuns:
         plan[layout.TERMINATOR] = terminator.address(**in_lanes) if terminator is not None else 0
         if counts["num_controllers"]:
             single = plan[layout.SINGLE :]
-            single[rk.ROUTINE], single[rk.WANTED] = advance.address(), EVERYTHING
+            single[rk.ROUTINE], single[rk.WANTED] = advance.address(), KINEMATICS  # what laws are given is computed from these
             single[rk.PRESCRIBER] = prescribe.address() if state.has_known else 0
         if counts["num_contact_elements"] and integrator.fixed_step_size is None:
             plan[rk.LIMITER] = limit_step.address(**in_lanes)
