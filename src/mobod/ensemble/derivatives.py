@@ -322,14 +322,14 @@ class Derivatives(OfParts):
         return sweep_for(self._system, self._template)
 
     def _sweeps(self) -> bool:
-        """Whether eight states can be swept at a time."""
+        """True if eight states can be swept at a time."""
         if self._system.needs_states or self._departures or not self._template.tree.nu:
             return False
         sweep = self._sweep()
         return type(sweep) is Sweep and not sweep.bent.any()
 
     def _has_kernels(self) -> bool:
-        """Whether a kernel can differentiate all that acts, of states that differ in variables and parameters alone."""
+        """True if a kernel can differentiate all that acts, of states that differ in variables and parameters alone."""
         counts = self._template.tree.counts
         remembers = any(counts[name] for name in ("measure_memory_size", "bristle_rows"))
         return not (self._system.needs_states or self._departures or remembers) and self._template.tree.nu > 0

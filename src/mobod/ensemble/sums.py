@@ -1,4 +1,4 @@
-"""What a State has beside its operators, of many states: energies, mass center, momentum, reactions, forces."""
+"""Quantities of many states: energies, mass center, momentum, reactions, forces."""
 
 from __future__ import annotations
 
@@ -295,7 +295,7 @@ class Sums(Stations):
         return F, f
 
     def calc_force_contribution(self, *elements: Force) -> Array:
-        """What one force element, or several together, apply to all bodies ``(n, nb, 2, 3)``. Needs VELOCITY.
+        """Forces of one element, or of several together, on all bodies ``(n, nb, 2, 3)``. Needs VELOCITY.
 
         Torque and force at each body's origin, in Ground: of contact elements, what the ground pushes feet with.
 
