@@ -389,7 +389,7 @@ def two_types(q):
 )
 def test_a_law_that_cannot_be_compiled_is_told_by_its_line(law, first, words):
     system, _ = slider()
-    mb.control.Custom(system.forces, law, sample_time=T)
+    mb.control.Custom(system.forces, law, sample_time=T, compiled=True)
     with pytest.raises(mb.ModelError) as caught:
         system.realize_topology()
     assert str(caught.value).startswith(first), caught.value

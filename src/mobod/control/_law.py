@@ -143,6 +143,12 @@ def _text(names: tuple[str, ...], places: Mapping[str, Any], num_efforts: int) -
     )
 
 
+def reason(error: Exception) -> str:
+    """Why a law cannot be compiled, of what was raised, without the way out."""
+    why, found, _ = str(error).partition(_WAY_OUT)
+    return why.rpartition(". ")[0] if found else why
+
+
 def explained(frozen: Frozen, error: Exception) -> ModelError:
     """Why a law cannot be compiled: the user's own line first, what is wrong there, and how to write it."""
     culprit = find_culprit(frozen, _INSTEAD)

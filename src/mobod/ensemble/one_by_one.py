@@ -198,20 +198,36 @@ class KeptSteppers:
         self._kept = {}
 
     def step(
-        self, i: int, row: Row, make: Callable[[int], State], end: float, held: Array | None, done: tuple[bool, bool]
+        self,
+        i: int,
+        row: Row,
+        make: Callable[[int], State],
+        end: float,
+        held: Array | None,
+        done: tuple[bool, bool],
+        following: tuple[float, ...] | None = None,
     ) -> tuple[State, str | None]:
         """Step state *i* to *end* from the variables of *row*; the state there, and why it could not go on, if so.
 
         The stepper of the last call goes on, with q, u and z that have been assigned since; one whose time, or what is
         remembered, is another begins anew with the state that *make* makes, as does one whose run has ended or failed. *done*
-        says of one that begins whether the handlers, and the reporters, that are due there have been called.
+        says of one that begins whether the handlers, and the reporters, that are due there have been called, and *following*
+        of one that has begun in a lane the next step, what that depends on, when its present interval began and how far a step
+        may go after an event.
         """
         stepper, begun = self._kept.pop(i, (None, 0))
         try:
             if stepper is None or begun != row[6] or not _takes_up(stepper, row, held):
                 stepper = self._new(held)
+                if following is not None:
+                    stepper.integrator.initial_step_size = following[0] or None
                 stepper.initialize(make(i))
-                stepper.pass_over(*done)
+                if following is not None:
+                    _, *depends_on, began, reach = following
+                    stepper.integrator.control[[rk.LAST_ERROR, rk.STRAIN]] = depends_on
+                    stepper.begun_before(began, reach, *done)
+                else:
+                    stepper.pass_over(*done)
             stepper.step_exactly_to(end)
         except MobodError as error:
             return _state_of(stepper) or make(i), str(error)

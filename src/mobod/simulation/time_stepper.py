@@ -81,7 +81,7 @@ class TimeStepper(Sealed):
     INNER = frozenset(
         """
         began begun_before calls_subsystems contact_events goal has_events initialized is_dealt_with log may_be_saved
-        parts_at_start
+        parts_at_start reach
         pass_over step_exactly_to step_through
         """.split()
     )
@@ -455,6 +455,11 @@ class TimeStepper(Sealed):
         """Say when the present interval began, how far a step may go after an event, and the same as `pass_over`."""
         self.began, self._reach = began, reach
         self.pass_over(handled, reported)
+
+    @property
+    def reach(self) -> float:
+        """How far a step may go after an event."""
+        return self._reach
 
     @property
     def is_dealt_with(self) -> tuple[bool, bool]:
