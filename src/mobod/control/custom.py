@@ -204,12 +204,12 @@ class Custom(Force):
         self.default_numbers = [self.sample_time, *low, *high, *own, *self._packed().numbers]
 
     def get_num_efforts(self) -> int:
-        """How many mobilities it acts on."""
+        """Number of mobilities that it acts on."""
         return len(self.pairs) // 2
 
     @property
     def is_compiled(self) -> bool:
-        """Whether compiled steps call the law."""
+        """True if compiled steps call the law."""
         return self._compiled
 
     def refuse_quaternions(self, bodies: Iterable[int], what: str) -> None:
@@ -231,7 +231,7 @@ class Custom(Force):
         return state.record.control_memory[first : first + self.get_num_efforts(), 0].copy()
 
     def get_memory(self, state: State) -> Array:
-        """What its law has left in its memory ``(m,)`` in this state. Needs MODEL."""
+        """The memory of its law ``(m,)`` in this state. Needs MODEL."""
         self._check(state, "get_memory")
         first = self._first_of_memory()
         return state.record.control_memory[first : first + len(self._memory), 0].copy()
@@ -264,7 +264,7 @@ class Custom(Force):
         self._own(self.discrete_run(state, "set_parameters"))[:] = values
 
     def calc_efforts(self, state: State) -> Array:
-        """What its law gives at *state*, called by Python, cut to the limits; the state stays as it is. Needs VELOCITY.
+        """Efforts of its law at *state*, called by Python, cut to the limits; the state stays as it is. Needs VELOCITY.
 
         For looking at a law, and at the errors that it raises, step by step.
         """

@@ -33,7 +33,7 @@ _TINY = float(np.finfo(float).tiny)
 
 
 def arguments_of(state: State) -> tuple[float, tuple[float, ...], tuple[float, ...]]:
-    """What the functions are called with at a state."""
+    """Arguments of the functions at a state."""
     tree = state.tree
     return state.time, tuple(state.q_values[: tree.nq].tolist()), tuple(state.u_values[: tree.nu].tolist())
 

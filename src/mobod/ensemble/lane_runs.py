@@ -1,4 +1,4 @@
-"""What threads need to take states through their runs in lanes: the plan of a run, and the arrays of each worker."""
+"""Runs in lanes, prepared for threads: the plan of a run, and the arrays of each worker."""
 
 from __future__ import annotations
 
@@ -117,12 +117,12 @@ def why_one_by_one(state: State, integrator: Integrator, watches: bool = False, 
 
 
 def lends_states(state: State) -> bool:
-    """Whether parts in Python can be lent the states of lanes: what they may read is in y, and in what controllers keep."""
+    """True if parts in Python can be lent the states of lanes: what they may read is in y, and in what controllers keep."""
     return not state.system.is_interpreted and state.resources is None and not state.tree.remembers
 
 
 def is_watched(one: Any) -> bool:
-    """Whether lanes watch for the event of a handler."""
+    """True if lanes watch for the event of a handler."""
     return isinstance(one, When) and is_compiled(one) and one.witness.has_rate
 
 
@@ -295,11 +295,11 @@ class LaneRuns:
 
     @property
     def adaptive(self) -> bool:
-        """Whether steps are chosen by their errors."""
+        """True if steps are chosen by their errors."""
         return self.settings[rk.FIXED_STEP] == 0.0
 
     def make_workers(self, count: int, new_record: Callable[[], Record]) -> None:
-        """Let there be arrays for so many threads."""
+        """Allocate arrays for this many threads, unless they are there."""
         while len(self.workers) < count:
             self.workers.append(Worker(self, new_record()))
 

@@ -413,7 +413,7 @@ def _check_recorded(recording: Recording, record: Any) -> None:
 
 
 def _remembers(measure: Measure) -> bool:
-    """Whether a measure's value depends on what has been."""
+    """True if a measure's value depends on what has been."""
     itself = isinstance(measure, Memory) and measure.takes_part()
     return itself or any(_remembers(one) for one in measure.operands())
 
