@@ -153,7 +153,7 @@ def _table(rows: Sequence[Sequence[int]], columns: int) -> Table:
 
 
 class Enabled(NamedTuple):
-    """What acts in a state, of which a plan is made.
+    """The enabled elements of a state, from which a plan is made.
 
     Attributes
     ----------
@@ -294,6 +294,6 @@ def _ways_of(tree: Any) -> Table:
 
 
 def _is_of_package(part: Any) -> bool:
-    """Whether it reads of bodies their motion alone: of a user's own kind nobody knows."""
+    """True if it reads of bodies their motion alone: of a user's own kind nobody knows."""
     kind = next(kind for kind in type(part).__mro__ if kind.__module__.startswith("mobod."))
     return kind not in (Force, Constraint) and not getattr(part, "reads_mobilizers", False)

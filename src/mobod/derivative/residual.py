@@ -47,7 +47,7 @@ def add_parts(
     numbers: Any, scratch: Any, C: Any, D: Any, T: Any, E: Any, K: Any,
 ) -> None:
     # fmt: on
-    """What elements, constraints and motions add, of one state.
+    """Terms of elements, constraints and motions, of one state.
 
     *duals* are a record of Duals and the addresses of `columns.contribute`, `columns.sweep_kinematics` and
     `contacts.contribute_pair` for it; *plan* what `plan` says; *of_tree* of each body the next one

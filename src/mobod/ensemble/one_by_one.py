@@ -166,7 +166,7 @@ def _events_of(stepper: TimeStepper, columns: dict[str, Any]) -> tuple[Events, n
 
 
 def has_choices_of(shared: State, state: State) -> bool:
-    """Whether a state still has the modelling choices, and as many variables, as those of an ensemble share."""
+    """True if a state still has the modelling choices, and as many variables, as those of an ensemble share."""
     sizes = [(len(one.q_values), len(one.u_values), len(one.z_values)) for one in (shared, state)]
     return shared.use_euler_angles == state.use_euler_angles and sizes[0] == sizes[1]
 
@@ -258,7 +258,7 @@ def _state_of(stepper: TimeStepper | None) -> State | None:
 
 
 def _takes_up(stepper: TimeStepper, row: Row, held: Array | None) -> bool:
-    """Whether a stepper can go on from these variables, and with these forces, which it then does."""
+    """True if a stepper can go on from these variables, and with these forces, which it then does."""
     state, time, particles, memory = stepper.state, row[0], row[4], row[5]
     record = state.record
     kept = np.concatenate([record.particle_location, record.particle_velocity])[:, 0]

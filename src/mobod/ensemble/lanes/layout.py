@@ -1,4 +1,4 @@
-"""What the arrays of a run in lanes hold: names of their rows, columns and places.
+"""Contents of the arrays of a run in lanes: names of their rows, columns and places.
 
 Rows of *work* are those of `stepping.record`, of eight numbers a variable.
 """
@@ -62,7 +62,7 @@ RUNGE_KUTTA, SEMI_EXPLICIT_EULER, SEMI_EXPLICIT_EULER2, VERLET = range(4)
 
 
 class Crew(NamedTuple):
-    """What a thread takes states through their runs with, beside the record.
+    """A thread's arrays for runs, beside the record.
 
     Attributes
     ----------
