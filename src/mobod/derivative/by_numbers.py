@@ -16,7 +16,7 @@ def differentiate(
     row_of: Any, R: Any, E: Any, K: Any,
 ) -> bool:
     # fmt: on
-    """Whether a column each could be put into *R*, *E* and *K*, at the record's udot and multipliers.
+    """True if a column each could be put into *R*, *E* and *K*, at the record's udot and multipliers.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What states remember, eight at a time: of controllers, of measures, and where surfaces stick to each other.
+"""Memory of states, eight at a time: of controllers, of measures, and where surfaces stick to each other.
 
 A row of *memory* is a state's: what controllers hold and remember; what measures remember as of the last step's beginning, and
 what they will when the next begins; the points of friction that sticks, as of the last step's beginning; samples of the past,

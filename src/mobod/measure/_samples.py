@@ -34,7 +34,7 @@ COUNT, VALUES, RATES, MEMORY, RING, CAPACITY, NUMBERS, LINEAR, LOOKS, BEFORE = r
 
 @generic
 def _width(model: Any, i: int) -> int:
-    """How many numbers a sample has."""
+    """Number of values that a sample has."""
     n: int = model.measure_code[i + COUNT]
     return 1 + n if model.measure_code[i + RATES] < 0 else 1 + 2 * n
 
@@ -76,7 +76,7 @@ def _time(model: Any, i: int, lane: int, k: int, newest: int) -> float:
 
 @generic
 def _is_like(model: Any, i: int, lane: int, k: int, newest: int) -> bool:
-    """Whether sample *k* is what is there now, but for rounding."""
+    """True if sample *k* is what is there now, but for rounding."""
     alike = True
     for column in range(1, _width(model, i)):
         now = bare(_now(model, i, lane, column))
@@ -229,7 +229,7 @@ def _through(model: Any, i: int, lane: int, column: int, run: Any, where: Any, w
 
 @generic
 def _differ(model: Any, i: int, lane: int, k: int, where: Any, nearest: float) -> bool:
-    """Whether the sample before sample *k* is of a time that is earlier by more than *nearest*."""
+    """True if the sample before sample *k* is of a time that is earlier by more than *nearest*."""
     newest, present = where
     before, there = _number(model, i, lane, k - 1, 0, newest, present), _number(model, i, lane, k, 0, newest, present)
     differ: bool = bare(there) - bare(before) > nearest

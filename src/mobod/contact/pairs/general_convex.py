@@ -199,13 +199,13 @@ def _relative(Ra: Any, pa: Any, Rb: Any, pb: Any) -> Any:
 
 @generic
 def _is_curved(f: Any) -> bool:
-    """Whether a feature is smooth, or flat: no corner, edge or rim."""
+    """True if a feature is smooth, or flat: no corner, edge or rim."""
     return f[0] == FACE or f[3] > 0.0 or (f[0] == POINT and f[2][0] * f[2][1] * f[2][2] > 0.0)
 
 
 @generic
 def _is_round(core: Any, f: Any) -> bool:
-    """Whether a feature is of a sphere, a capsule or an ellipsoid, which lie on a face at one point or at both ends."""
+    """True if a feature is of a sphere, a capsule or an ellipsoid, which lie on a face at one point or at both ends."""
     return _is_curved(f) and (core[6] > 0.0 or core[0] == ELLIPSOID)
 
 

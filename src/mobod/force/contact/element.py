@@ -301,7 +301,7 @@ def check_pair(a: Placed, b: Placed) -> Routine:
 
 
 def has_resistance(one: Placed) -> bool:
-    """Whether a surface resists rolling or spinning, or has a velocity."""
+    """True if a surface resists rolling or spinning, or has a velocity."""
     material = one.surface.material
     return material.rolling_friction > 0.0 or material.spinning_friction > 0.0 or one.surface.velocity is not None
 

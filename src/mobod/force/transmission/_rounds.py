@@ -1,4 +1,4 @@
-"""How OpenSim takes a path over surfaces: one surface after the other, until the length settles.
+"""OpenSim's path over several surfaces: one surface after the other, until the length settles.
 
 Each surface is offered every segment within its range. It takes the first one that goes through it, else the one that becomes
 least longer; the two points of touch then join the path, for the surfaces after it. OpenSim 4.6 keeps the place in Ground at
