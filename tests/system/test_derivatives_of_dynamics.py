@@ -164,6 +164,20 @@ def test_constraints_of_coordinates_and_of_time(make, close, derivative):
     assert_forward(Tree().randomize(make), close, derivative)
 
 
+def test_constraints_of_which_one_names_many_mobilizers(make, close, derivative):
+    """They are all differentiated by columns, by q, u and time: ten, which is not eight, beside a rod, whose errors have u."""
+    model = make.tree(10, [mb.mobilizer.Pin], chain=True)
+    angles = mb.function.Linear([*make.rng.normal(size=9), 0.2])
+    mb.constraint.CoordinateCoupler(model.matter, angles, model.bodies[1:10], [0] * 9)
+    mb.constraint.PrescribedMotion(model.matter, mb.function.Sinusoid(0.4, 1.3, 0.2), model.bodies[10], 0)
+    mb.constraint.Rod(model.bodies[2], (0, 0.1, 0), model.bodies[9], (0.1, 0, 0.3), 0.7)
+    model.made()
+    state = model.randomize(Stage.MODEL)
+    state.time = 0.7
+    model.system.realize(state)
+    assert assert_forward(state, close, derivative).time.any()
+
+
 def test_redundant_constraints_along_the_motion(make, close, derivative):
     """A ball and socket given twice: the rate of u_dot along the motion is that of the derivatives."""
     system = mb.MultibodySystem()

@@ -1,4 +1,4 @@
-"""How kernels are compiled, and where the compiled code is kept: the lowest room, which knows nothing of mechanics.
+"""Compiling of kernels, and where the compiled code is kept: the lowest room, which knows nothing of mechanics.
 
 `kernels` has the decorators, `routines` what is called by address, and `callbacks` what Python computes in its place; `engine`
 is Numba as it is used here. `fingerprint` says

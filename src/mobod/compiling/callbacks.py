@@ -44,7 +44,7 @@ def lend_lanes(pointer: int, lender: Any) -> None:
 
 
 class Callback:
-    """What a tree keeps in place of a `Routine`, where Python computes.
+    """The stand-in of a `Routine` where Python computes.
 
     Parameters
     ----------
@@ -62,7 +62,7 @@ class Callback:
     def address(
         self, in_lanes: bool = False, with_tangents: bool = False, own_parameters: bool = False, twice: bool = False
     ) -> int:
-        """What kernels call for a record's scalar."""
+        """The address that kernels call for a record's scalar."""
         scalar = routines.scalar_of(in_lanes, with_tangents, own_parameters, twice)
         if scalar not in self._entries:
             compute, fail = self._compute, self._fail
@@ -92,7 +92,7 @@ class Callback:
         return self._entries[scalar][1]
 
     def is_compiled_for(self, *scalar: bool) -> bool:
-        """Whether there is nothing to compile: always."""
+        """True if there is nothing to compile: always."""
         return True
 
 

@@ -22,7 +22,7 @@ OPTIONS: Any = {"fastmath": {"contract"}, "error_model": "numpy", "_nrt": False}
 
 
 class Extension(NamedTuple):
-    """What a room above adds to Numba."""
+    """Additions to Numba by a room above."""
 
     #: The modules that define types and primitives: all that is compiled depends on them.
     modules: tuple[ModuleType, ...]
@@ -54,7 +54,7 @@ def extend(load: Callable[[], Extension]) -> None:
 
 @functools.cache
 def extensions() -> tuple[Extension, ...]:
-    """What has been added to Numba."""
+    """All additions to Numba."""
     return tuple(load() for load in _extensions)
 
 
@@ -168,7 +168,7 @@ _spent = [0.0]
 
 
 def seconds_spent() -> float:
-    """How long this process has compiled kernels, loaded their code, and waited for others that compile them."""
+    """Seconds for which this process has compiled kernels, loaded their code, and waited for others that compile them."""
     return _spent[0]
 
 
@@ -198,7 +198,7 @@ def compiling() -> Iterator[None]:
 
 
 def is_part_of_another() -> bool:
-    """Whether what this thread compiles now becomes part of a kernel that calls it."""
+    """True if what this thread compiles now becomes part of a kernel that calls it."""
     return _now.depth > 1
 
 

@@ -150,7 +150,7 @@ def _value(value: Any, user: Any, called: list[Any]) -> Any:
 
 
 def _is_numpys(function: Any) -> bool:
-    """Whether Numba has its own in place of what is written there, of which only the name counts.
+    """True if Numba has its own in place of what is written there, of which only the name counts.
 
     Beside a `load` of ours, `np.load` seems to be called too, and would read files of any kind.
     """

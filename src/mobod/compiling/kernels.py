@@ -49,7 +49,7 @@ def of_arrays(function: F) -> F:
 
 
 def is_generic(function: Callable[..., Any]) -> bool:
-    """Whether kernels can call *function*, of the package."""
+    """True if kernels can call *function*, of the package."""
     return function in _generic
 
 
@@ -98,7 +98,7 @@ class Kernel:
         self.dispatcher.compile(types)
 
     def is_compiled_for(self, types: tuple[Any, ...]) -> bool:
-        """Whether that has been done, or there is a file to load."""
+        """True if that has been done, or there is a file to load."""
         here = types in self.dispatcher.overloads and types not in self._parts
         return here or DiskCache(self.python).has(types)
 

@@ -83,7 +83,7 @@ def why_unpatched() -> str:
 
 @functools.cache
 def patches() -> tuple[Patch, ...]:
-    """What is replaced; nothing of a version that nobody has looked at."""
+    """The functions that are replaced; none of a version that nobody has looked at."""
     if why_unpatched():
         return ()
     _lock_llvm_quietly()
@@ -269,7 +269,7 @@ def _flags() -> Any:
 
 
 def _is_inlined() -> bool:
-    """Whether what is compiled now is a function of ours that becomes part of its callers' code: see `engine.numba`.
+    """True if what is compiled now is a function of ours that becomes part of its callers' code: see `engine.numba`.
 
     Users may ask Numba to inline functions, too, but not for a function that Python cannot call. What makes arrays is
     optimized by itself, as Numba does it.
@@ -279,7 +279,7 @@ def _is_inlined() -> bool:
 
 
 def _is_part(library: Any) -> bool:
-    """Whether what is compiled now, to a library of Numba's, becomes part of a kernel, and is called by nobody else.
+    """True if what is compiled now, to a library of Numba's, becomes part of a kernel, and is called by nobody else.
 
     While a kernel is compiled that another one calls, that is the kernel itself, and what Python cannot call: not a function
     that a user has given to Numba, which is compiled on this occasion and called from Python afterwards.
@@ -294,13 +294,13 @@ def _is_part(library: Any) -> bool:
 
 
 def _is_kernel(descriptor: Any) -> bool:
-    """Whether a function is a kernel itself, which nobody passes on as a callback."""
+    """True if a function is a kernel itself, which nobody passes on as a callback."""
     function = getattr(_ours.now, "py_func", None)
     return function is not None and (descriptor.modname, descriptor.qualname) == (function.__module__, function.__qualname__)
 
 
 def _remember_sizes() -> Iterator[Patch]:
-    """How many bytes a type takes, for which Numba has LLVM parse a module with a variable of the type."""
+    """Number of bytes that a type takes, for which Numba has LLVM parse a module with a variable of the type."""
     from numba.core.cpu import CPUContext
 
     context: Any = CPUContext

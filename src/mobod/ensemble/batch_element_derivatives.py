@@ -15,8 +15,8 @@ from ..algebra.scalar import load, store, store_lane, zero
 from ..compiling import compiled, generic
 from ..derivative import regressor, sweep
 from ..derivative.by_numbers import differentiate
-from ..derivative.columns import find_bends, find_displacements, find_wrenches
-from ..derivative.residual import add_parts, add_stiffness, clear, gravity
+from ..derivative.columns import find_bends, find_displacements
+from ..derivative.residual import add_parts, add_stiffness, clear, find_carried, gravity
 from ..derivative.solve import add_block, constrain
 from ..derivative.sweep import FORCE
 from ..state.fields import Record
@@ -46,7 +46,7 @@ def _find(
     duals = attach(block), addresses
     n, g, o = model.nu, gravity(model, plan[4][0]), zero(load(model.time, 0, 0))
     find_displacements(model, unit, unit[n:], N)
-    find_wrenches(model, g, plan[4][5] != 0, F, unit)
+    find_carried(model, plan, g, F, unit)
     for lane in range(8 if bends.shape[0] > 0 else 0):
         for i in range(own.shape[0]):
             own[i] = own_of_each[first + lane, i]
@@ -64,7 +64,7 @@ def _find(
         for i in range(own.shape[0]):
             own[i] = own_of_each[first + lane, i]
         add_parts(model, lane, duals, plan, u_dot, A, end, trees, N, bodies, speeds, scratch, C, D, T, E, K)
-    add_stiffness(model, plan, F, bodies, speeds, C, stiffness, stiffness, 0, D)
+    add_stiffness(model, plan, F, bodies, speeds, C, stiffness, stiffness, 0, D, T)
 
 
 @generic

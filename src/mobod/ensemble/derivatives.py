@@ -77,11 +77,9 @@ class Derivatives(OfParts):
 
         Examples
         --------
-        >>> import numpy as np
         >>> import mobod as mb
         >>> system, state = mb.examples.double_pendulum.build()
         >>> ensemble = mb.Ensemble(system, 10, state=state)
-        >>> ensemble.q = np.linspace(0.0, 1.0, 20).reshape(10, 2)
         >>> ensemble.realize()
         >>> ensemble.calc_forward_dynamics_derivatives().q.shape
         (10, 2, 2)
@@ -161,7 +159,6 @@ class Derivatives(OfParts):
         >>> import mobod as mb
         >>> system, state = mb.examples.double_pendulum.build()
         >>> ensemble = mb.Ensemble(system, 10, state=state)
-        >>> ensemble.q = np.linspace(0.0, 1.0, 20).reshape(10, 2)
         >>> ensemble.realize()
         >>> ensemble.calc_inverse_dynamics_derivatives(np.zeros(2)).q.shape
         (10, 2, 2)
@@ -213,11 +210,9 @@ class Derivatives(OfParts):
 
         Examples
         --------
-        >>> import numpy as np
         >>> import mobod as mb
         >>> system, state = mb.examples.double_pendulum.build()
         >>> ensemble = mb.Ensemble(system, 10, state=state)
-        >>> ensemble.q = np.linspace(0.0, 1.0, 20).reshape(10, 2)
         >>> ensemble.realize()
         >>> ensemble.calc_parameter_derivatives(["lower.mass"]).shape
         (10, 2, 1)
@@ -276,7 +271,6 @@ class Derivatives(OfParts):
         >>> import mobod as mb
         >>> system, state = mb.examples.double_pendulum.build()
         >>> ensemble = mb.Ensemble(system, 10, state=state)
-        >>> ensemble.q = np.linspace(0.0, 1.0, 20).reshape(10, 2)
         >>> ensemble.realize()
         >>> ensemble.calc_inertial_parameter_regressor(np.zeros(2)).shape
         (10, 2, 20)
@@ -301,11 +295,9 @@ class Derivatives(OfParts):
 
         Examples
         --------
-        >>> import numpy as np
         >>> import mobod as mb
         >>> system, state = mb.examples.double_pendulum.build()
         >>> ensemble = mb.Ensemble(system, 10, state=state)
-        >>> ensemble.q = np.linspace(0.0, 1.0, 20).reshape(10, 2)
         >>> ensemble.realize()
         >>> arm = system.matter.bodies["lower"]
         >>> ensemble.calc_station_jacobian_derivatives(arm, (0, 0, 0)).shape
@@ -330,14 +322,14 @@ class Derivatives(OfParts):
         return sweep_for(self._system, self._template)
 
     def _sweeps(self) -> bool:
-        """Whether eight states can be swept at a time."""
+        """True if eight states can be swept at a time."""
         if self._system.needs_states or self._departures or not self._template.tree.nu:
             return False
         sweep = self._sweep()
         return type(sweep) is Sweep and not sweep.bent.any()
 
     def _has_kernels(self) -> bool:
-        """Whether a kernel can differentiate all that acts, of states that differ in variables and parameters alone."""
+        """True if a kernel can differentiate all that acts, of states that differ in variables and parameters alone."""
         counts = self._template.tree.counts
         remembers = any(counts[name] for name in ("measure_memory_size", "bristle_rows"))
         return not (self._system.needs_states or self._departures or remembers) and self._template.tree.nu > 0

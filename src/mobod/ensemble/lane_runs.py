@@ -1,4 +1,4 @@
-"""What threads need to take states through their runs in lanes: the plan of a run, and the arrays of each worker."""
+"""Runs in lanes, prepared for threads: the plan of a run, and the arrays of each worker."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from ..measure.base import Measure
 from ..mobilizer import _rates
 from ..state.fields import PARAMETERS
 from ..state.trigger_info import TriggerInfo
-from ..state.validity import EVERYTHING, FORCES, NO_MOBILIZERS, UNCHECKED
+from ..state.validity import EVERYTHING, FORCES, KINEMATICS, NO_MOBILIZERS, UNCHECKED
 from ..stepping import loop
 from ..stepping import record as rk
 from ..system.projection import share_weights
@@ -117,12 +117,12 @@ def why_one_by_one(state: State, integrator: Integrator, watches: bool = False, 
 
 
 def lends_states(state: State) -> bool:
-    """Whether parts in Python can be lent the states of lanes: what they may read is in y, and in what controllers keep."""
+    """True if parts in Python can be lent the states of lanes: what they may read is in y, and in what controllers keep."""
     return not state.system.is_interpreted and state.resources is None and not state.tree.remembers
 
 
 def is_watched(one: Any) -> bool:
-    """Whether lanes watch for the event of a handler."""
+    """True if lanes watch for the event of a handler."""
     return isinstance(one, When) and is_compiled(one) and one.witness.has_rate
 
 
@@ -226,7 +226,7 @@ class LaneRuns:
         plan[layout.TERMINATOR] = terminator.address(**in_lanes) if terminator is not None else 0
         if counts["num_controllers"]:
             single = plan[layout.SINGLE :]
-            single[rk.ROUTINE], single[rk.WANTED] = advance.address(), EVERYTHING
+            single[rk.ROUTINE], single[rk.WANTED] = advance.address(), KINEMATICS  # what laws are given is computed from these
             single[rk.PRESCRIBER] = prescribe.address() if state.has_known else 0
         if counts["num_contact_elements"] and integrator.fixed_step_size is None:
             plan[rk.LIMITER] = limit_step.address(**in_lanes)
@@ -298,11 +298,11 @@ class LaneRuns:
 
     @property
     def adaptive(self) -> bool:
-        """Whether steps are chosen by their errors."""
+        """True if steps are chosen by their errors."""
         return self.settings[rk.FIXED_STEP] == 0.0
 
     def make_workers(self, count: int, new_record: Callable[[], Record]) -> None:
-        """Let there be arrays for so many threads."""
+        """Allocate arrays for this many threads, unless they are there."""
         while len(self.workers) < count:
             self.workers.append(Worker(self, new_record()))
 

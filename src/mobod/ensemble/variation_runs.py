@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 def are_compiled(state: State, integrator: Integrator, tangents: SensitivityRows) -> bool:
-    """Whether runs of states like *state* take place in compiled code from their beginnings to their ends."""
+    """True if runs of states like *state* take place in compiled code from their beginnings to their ends."""
     of_tables = type(integrator).kernel is loop.advance and type(integrator).try_step is Integrator.try_step
     begins = any(one.begins_with_a_measure(state) for one in acting_measures(state.system, Integrate))  # which moves z
     return of_tables and not begins and nothing_happens(state, integrator) and steps_are_compiled(tangents.variations, state)

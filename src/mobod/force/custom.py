@@ -65,7 +65,7 @@ class CustomImplementation(StageHooks, Abstract):
         return 0.0
 
     def depends_only_on_positions(self) -> bool:
-        """Whether the force depends on what is known at POSITION alone, not on u, z or velocities; False unless overridden.
+        """True if the force depends on what is known at POSITION alone, not on u, z or velocities; False unless overridden.
 
         It is then kept while q, the particles' locations and the time stay, and no variable is set that invalidates POSITION
         or a stage below.
@@ -73,7 +73,7 @@ class CustomImplementation(StageHooks, Abstract):
         return False
 
     def depends_only_on(self) -> tuple[Sequence[MobilizedBody], Sequence[MobilizedBody]] | None:
-        """What the force depends on beside time and z: bodies, and mobilizers; None, unless overridden, for all there is.
+        """Inputs of the force beside time and z: bodies, and mobilizers; None, unless overridden, for all there is.
 
         Derivatives of the dynamics then move these alone: a body by 12 directions of its pose and velocity, a mobilizer by its
         own q and u, for each of which the force is called four times; others are taken to change nothing. Otherwise all q
@@ -89,7 +89,7 @@ class CustomImplementation(StageHooks, Abstract):
 
 
 def overrides_hooks(implementation: CustomImplementation, lowest: Stage = Stage.INSTANCE) -> bool:
-    """Whether it has a hook of some stage from *lowest* on, of its class or its own."""
+    """True if it has a hook of some stage from *lowest* on, of its class or its own."""
     of_base, kind, own = vars(StageHooks), type(implementation), getattr(implementation, "__dict__", ())
     names = [name for stage, name in HOOKS.items() if stage >= lowest]
     return any(name in own or getattr(kind, name) is not of_base[name] for name in names)

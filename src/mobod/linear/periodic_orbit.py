@@ -241,7 +241,7 @@ def _flow(system: Any, state: State, period: float, accuracy: float) -> tuple[St
 
 
 def _has_events(system: Any, state: State) -> bool:
-    """Whether anything may happen on the way; samples of controllers count."""
+    """True if anything may happen on the way; samples of controllers count."""
     stepper = TimeStepper(system, RungeKuttaMerson(system))
     stepper.initialize(state)
     controllers = controllers_of(system)

@@ -173,7 +173,7 @@ def scan(data: Any, width: int, powers: Any, out: Any, left: Any, counts: Any) -
 
 
 def at_hand() -> bool:
-    """Whether `scan` was compiled or loaded before, so that short texts have not to wait for that."""
+    """True if `scan` was compiled or loaded before, so that short texts have not to wait for that."""
     return "dispatcher" in vars(scan)
 
 

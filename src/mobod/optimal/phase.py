@@ -144,7 +144,7 @@ class Phase:
 
     @property
     def is_free(self) -> bool:
-        """Whether its duration is sought."""
+        """True if its duration is sought."""
         return self.longest > self.shortest
 
     def _find_settings(self) -> None:

@@ -127,7 +127,7 @@ class Mechanism:
 
     @cached_property
     def face_closed(self) -> NDArray[np.bool_]:
-        """Whether the back of each face is never seen, (nf,)."""
+        """True if the back of each face is never seen, (nf,)."""
         return np.array([one.closed for one in self.surfaces], dtype=bool)[self._faces[2]]
 
     @classmethod

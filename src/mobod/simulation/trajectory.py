@@ -271,7 +271,7 @@ class Trajectory(Sealed):
 
     @property
     def steps_taken(self) -> int:
-        """How many steps the integrator took; 0 if that is not known."""
+        """Number of steps that the integrator took; 0 if that is not known."""
         return int(self.statistics.get("steps_taken", 0))
 
     @property

@@ -163,7 +163,7 @@ class Parameter(Generic[V, G]):
 
     @property
     def in_a_run(self) -> bool:
-        """Whether its numbers are written as they are checked, one after the other."""
+        """True if its numbers are written as they are checked, one after the other."""
         return not self.places and "put" not in self.__dict__
 
     def put(self, numbers: Any, checked: Any) -> None:

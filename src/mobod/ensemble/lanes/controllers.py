@@ -28,7 +28,7 @@ def load_single(model: Any, single: Any, lane: int, work: Any, control: Any, own
 
 @generic
 def keep_memory(model: Any, single: Any, lane: int) -> None:
-    """What controllers remember, back into the lane."""
+    """Memory of controllers, back into the lane."""
     for i in range(model.control_size):
         store_lane(model.control_memory, i, 0, lane, load(single.control_memory, i, 0))
 

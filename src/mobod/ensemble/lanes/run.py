@@ -193,7 +193,7 @@ def attempt_steps(model: Any, crew: Any, data: Any) -> None:
 
 @generic
 def is_over(crew: Any, data: Any, lane: int) -> bool:
-    """Whether a lane's run ends with the step that is tried, at whose end nobody wants the rates: no witness is there."""
+    """True if a lane's run ends with the step that is tried, at whose end nobody wants the rates: no witness is there."""
     plan, control = crew.run.plan, crew.run.control
     if crew.watched.shape[0] > 0:
         return False

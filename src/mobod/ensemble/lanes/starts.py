@@ -1,4 +1,4 @@
-"""How runs in lanes begin: projection, first rates, first step."""
+"""Start of runs in lanes: projection, first rates, first step."""
 
 from __future__ import annotations
 

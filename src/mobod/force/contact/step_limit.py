@@ -1,4 +1,4 @@
-"""How far a step may go before two surfaces that may touch could pass through each other.
+"""Limits of steps: how long one may be before two surfaces that may touch could pass through each other.
 
 Along any fixed axis on which two surfaces are a gap g apart, they approach by s(h) in a time h, and cannot touch while
 s(h) < g. A step may carry them deeper by a part of the smaller one, so that it ends where they are seen to touch, and error
@@ -58,7 +58,7 @@ def _reach(model: Any, s: int, lane: int) -> float:
 
 @generic
 def _is_endless(model: Any, s: int, lane: int) -> bool:
-    """Whether it is a half-space, or a cylinder without ends."""
+    """True if it is a half-space, or a cylinder without ends."""
     if model.surface_kind[s] == CYLINDER:
         return number_of(model, s, DIMENSIONS + 2, lane) != 0.0
     return model.surface_kind[s] == HALF_SPACE
@@ -129,7 +129,7 @@ def _seen_from(model: Any, a: int, b: int, lane: int) -> Any:
 
 @generic
 def _is_round(kind: int) -> bool:
-    """Whether a turn about z of its frame changes nothing of a shape."""
+    """True if a turn about z of its frame changes nothing of a shape."""
     return kind == CAPSULE or kind == CYLINDER or kind == TORUS
 
 

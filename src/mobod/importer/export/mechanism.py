@@ -81,7 +81,7 @@ class Coordinate:
 
     @property
     def acted_on(self) -> bool:
-        """Whether there is anything to say of it."""
+        """True if there is anything to say of it."""
         return bool(self.damping or self.friction or self.rotor or math.isfinite(self.low) or math.isfinite(self.high))
 
 

@@ -87,5 +87,5 @@ def scale_lengths(build: Building, before: Sequence[float]) -> None:
 
 
 def has_lengths(root: Element) -> bool:
-    """Whether there is anything in a document that scales with a path."""
+    """True if there is anything in a document that scales with a path."""
     return any(text_of(one, tag) for one in below(root) for tag in properties_of(one))
