@@ -76,8 +76,12 @@ def of_forces(system: Any, state: State, forces: Sequence[Any], names: tuple[str
     N, acting = displacements(state).T, [force for force in forces if enabled[force.element]]
     J = system.get_matter_subsystem().calc_system_jacobian(state).reshape(-1, tree.nu)
     units = {"q": N, "u": np.eye(tree.nu), "z": np.eye(len(state.z_values)), "time": np.ones((1, 1))}
-    found = {name: np.zeros((6 * tree.nb + tree.nu, tree.nu if name == "q" else len(units[name]))) for name in names}
+    found = {name: np.zeros((tree.nu, len(units[name]))) for name in names}
     of_velocities: list[Array] = []
+
+    def generalized(pushed: Array) -> Array:
+        return np.asarray(J.T @ pushed[: len(J)] + pushed[len(J) :])
+
     groups = [(inputs, [force]) for force in acting if (inputs := _inputs(system, force)) is not None]
     others = [force for force in acting if all(force not in group for _, group in groups)]
     for inputs, group in [*groups, *([(None, others)] if others else [])]:
@@ -88,21 +92,23 @@ def of_forces(system: Any, state: State, forces: Sequence[Any], names: tuple[str
             chosen = np.arange(len(units[name]))
             if inputs is not None and name in ("q", "u"):
                 chosen = np.concatenate([np.zeros(0, np.int64), *(_speeds(tree, b) for b in inputs[1])])
-            for k in chosen:
-                found[name][:, k] += moved.along(name, units[name][k], () if inputs is None else inputs[0])
+            held = () if inputs is None else inputs[0]
+            pushed = [moved.along(name, units[name][k], held) for k in chosen]
+            if pushed:
+                found[name][:, chosen] += generalized(np.array(pushed).T)
         if inputs is None or not {"q", "u"}.intersection(names):
             continue
         for b in inputs[0]:
             of_body = J[6 * b : 6 * b + 6]
             if of_body.any():
                 by_pose, by_velocity = moved.with_body(b)
-                found["q"] += by_pose @ of_body
+                found["q"] += generalized(by_pose) @ of_body
                 if not moved.by_positions:
                     of_velocities = of_velocities or [_velocities_by_q(state, N)]
+                    by_velocity = generalized(by_velocity)
                     found["q"] += by_velocity @ of_velocities[0][b]
                     found["u"] += by_velocity @ of_body
-    split = 6 * tree.nb
-    return [J.T @ found[name][:split] + found[name][split:] for name in names]
+    return [found[name] for name in names]
 
 
 def _inputs(system: Any, force: Any) -> tuple[list[int], list[int]] | None:
