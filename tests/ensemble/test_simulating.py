@@ -436,6 +436,7 @@ def test_controllers_that_are_not_compiled_say_why(controller, says, close):
     [
         (lambda t, q, u: t > 0.05, r"has to return a number, as q\[0\] - 1.0 is, not whether"),
         (lambda t, q, u: max(0.0, t - 0.05), "use mobod.algebra.where"),
+        (lambda t: t > 0.05, r"has to return a number, as q\[0\] - 1.0 is, not whether"),
     ],
 )
 def test_an_end_in_python_that_is_zero_before_is_found(terminate, says):

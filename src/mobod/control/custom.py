@@ -183,8 +183,7 @@ class Custom(Force):
         self._memory = _row("memory", memory)
         own = _row("parameters", parameters)
         low, high = _limits(limits, n)
-        #: Why Python calls the law, where the compiler was to find that out.
-        self.why_interpreted = ""
+        self._why_interpreted = ""
         unasked = compiled is None
         is_compiled = True if compiled is None else flag("compiled", compiled)
         if is_compiled:
@@ -193,7 +192,7 @@ class Custom(Force):
             except (TypeError, ModelError) as error:
                 if not unasked:
                     raise
-                self.why_interpreted, is_compiled = _law.reason(error), False
+                self._why_interpreted, is_compiled = _law.reason(error), False
         super().__init__(forces, disabled_by_default=disabled_by_default, name=name)
         self._compiled, self._unasked = is_compiled, unasked
         self._with_tangents: Differentiated | None = None
@@ -211,6 +210,11 @@ class Custom(Force):
     def is_compiled(self) -> bool:
         """True if compiled steps call the law."""
         return self._compiled
+
+    @property
+    def why_interpreted(self) -> str:
+        """Why Python calls the law that was to be compiled where that can be; empty where compiled steps call it."""
+        return self._why_interpreted
 
     def refuse_quaternions(self, bodies: Iterable[int], what: str) -> None:
         """Refuse mobilizers whose coordinates belong to no mobility."""
@@ -451,7 +455,7 @@ class Custom(Force):
             try:
                 made.address()
             except ModelError as error:
-                self.why_interpreted, self._compiled = _law.reason(error), False
+                self._why_interpreted, self._compiled = _law.reason(error), False
                 return None
         return made
 

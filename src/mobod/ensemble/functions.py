@@ -73,6 +73,7 @@ class RunFunction:
         self.routine: UsersRoutine | None = None
         try:
             if self._names is not None:
+                self._refuse_truth(self.call(state))
                 self.routine = _law.routine_in_lanes(function, self._names, nq, nu, name == "controller")
                 self.routine.address(in_lanes=True)
                 return
@@ -139,7 +140,11 @@ class RunFunction:
         self.check(value)
         if self._shape:
             users.check_tuples(f"{self.name} has to return {self._shape[0]} numbers", value, self._shape)
-        elif isinstance(value, (bool, np.bool_)):
+        else:
+            self._refuse_truth(value)
+
+    def _refuse_truth(self, value: Any) -> None:
+        if isinstance(value, (bool, np.bool_)):
             raise ModelError(f"{self.name} has to return a number, as q[0] - 1.0 is, not whether q[0] > 1.0")
 
     def _kernel(self, f: users.Frozen, nq: int, nu: int) -> Function:
