@@ -18,7 +18,7 @@ from .callbacks import (
     take_refusal,
 )
 from .engine import seconds_spent
-from .kernels import Kernel, compiled, compiled_form_of, generic, is_generic, of_arrays
+from .kernels import Kernel, apart, compiled, compiled_form_of, generic, is_generic, of_arrays
 from .routines import Routine, UsersRoutine, routine, why_not
 from .store import cache_folder, clear_cache
 
@@ -29,6 +29,7 @@ __all__ = [
     "Routine",
     "UsersRoutine",
     "among_many",
+    "apart",
     "cache_folder",
     "clear_cache",
     "compile_ahead",

@@ -31,6 +31,16 @@ def generic(function: F) -> F:
     return function
 
 
+def apart(function: F) -> F:
+    """Let kernels call *function*, as a function of its own within their code; from Python it remains what it is.
+
+    For what is large, called at several places of a kernel, and seldom: inlined at each, LLVM works through it at each.
+    """
+    _generic.add(function)
+    engine.make_jitable_apart(function)
+    return function
+
+
 def of_arrays(function: F) -> F:
     """Let users' functions of arrays call *function*, which may make some; from Python it remains what it is."""
     _generic.add(function)

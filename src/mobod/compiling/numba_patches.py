@@ -4,7 +4,7 @@ Numba looks at the same things again and again: which variables an instruction n
 live, after each pass that might change it; what a product of two numbers is, for each product, by asking thirty templates in
 turn; and it puts functions that a module only names through LLVM's passes, and those that are inlined into others into machine
 code. The answers are found faster here, or not asked for.
-What is compiled is not changed, so that nothing here is part of its `fingerprint`.
+What is compiled computes the same, so that nothing here is part of its `fingerprint`.
 
 All of it is done with versions of Numba whose functions have been read, and only between the beginning and the end of a
 compilation of ours, under Numba's lock: what others compile finds Numba as it is.
@@ -97,6 +97,7 @@ def patches() -> tuple[Patch, ...]:
         *_remember_sizes(),
         *_import_less(),
         *_make_code_once(),
+        *_keep_apart(),
     )
     assert len({(one.owner, one.name) for one in made}) == len(made)
     return made
@@ -268,12 +269,13 @@ def _flags() -> Any:
 
 
 def _is_inlined() -> bool:
-    """True if what is compiled now is a function of ours that becomes part of its callers: see `engine.numba`.
+    """True if what is compiled now is a function of ours that becomes part of its callers' code: see `engine.numba`.
 
-    Users may ask Numba to inline functions, too, but not for a function that Python cannot call.
+    Users may ask Numba to inline functions, too, but not for a function that Python cannot call. What makes arrays is
+    optimized by itself, as Numba does it.
     """
     flags = _flags()
-    return flags is not None and bool(flags.forceinline and flags.no_cpython_wrapper)
+    return flags is not None and bool(flags.no_cpython_wrapper and not flags.nrt)
 
 
 def _is_part(library: Any) -> bool:
@@ -355,8 +357,8 @@ def _make_code_once() -> Iterator[Patch]:
     optimize, finalize, executable = replaced._optimize_final_module, replaced._finalize_final_module, context.get_executable
 
     @functools.wraps(optimize)
-    def optimize_unless_inlined(library: Any) -> None:
-        if not _is_inlined():
+    def optimize_unless_part(library: Any) -> None:
+        if not _is_part(library):
             optimize(library)
 
     @functools.wraps(finalize)
@@ -377,9 +379,26 @@ def _make_code_once() -> Iterator[Patch]:
         name, doc = fndesc.qualname.split(".")[-1], "part of a kernel"
         return _dynfunc.make_function(fndesc.lookup_module(), name, doc, 0, env, (library,))
 
-    yield Patch(replaced, "_optimize_final_module", optimize_unless_inlined)
+    yield Patch(replaced, "_optimize_final_module", optimize_unless_part)
     yield Patch(replaced, "_finalize_final_module", finalize_unless_part)
     yield Patch(context, "get_executable", executable_unless_part)
+
+
+def _keep_apart() -> Iterator[Patch]:
+    """Functions that are to be functions of their own within kernels: LLVM inlines some ten thousand instructions otherwise."""
+    from numba.core.lowering import BaseLower
+
+    lower: Any = BaseLower
+    begin = lower.setup_function
+
+    @functools.wraps(begin)
+    def begin_apart(self: Any, *args: Any) -> None:
+        begin(self, *args)
+        if self.func_ir.func_id.func in engine.kept_apart:
+            self.function.attributes.discard("alwaysinline")  # of its caller, from which it has what it was not given itself
+            self.function.attributes.add("noinline")
+
+    yield Patch(lower, "setup_function", begin_apart)
 
 
 def _lock_llvm_quietly() -> None:

@@ -37,7 +37,7 @@ from ..algebra.scalar import (
     where,
     zero,
 )
-from ..compiling import generic, routine
+from ..compiling import apart, generic, routine
 from ..constraint import _protocol
 from ..force import _dispatch
 from ..force._routine import FORCES
@@ -335,7 +335,7 @@ def find_displacements(model: Record, unit: Any, q_dot: Any, N: Any) -> None:
                 store(N, i, j, load(q_dot, i, 0))
 
 
-@generic
+@apart
 def find_bends(model: Record, lane: int, duals: Any, bent: Any, N: Any, seeds: Any, bends: Any) -> None:
     """Derivatives by q of the hinge columns of bodies that are *bent*, see `sweep`: two sweeps by Duals.
 

@@ -7,7 +7,7 @@ state fills a register, and one of eight would take eight times as long. All els
 from typing import Any
 
 from ..algebra.scalar import load, store, zero
-from ..compiling import generic
+from ..compiling import apart, generic
 from ..state.fields import Record
 from . import columns, contacts, local, stiffness, sweep, thermostats
 from .columns import PULLED, REST, find_wrenches
@@ -41,7 +41,7 @@ def clear(rows: Any, o: Any) -> None:
 
 
 # fmt: off
-@generic
+@apart
 def add_parts(
     model: Record, lane: int, duals: Any, plan: Any, u_dot: Any, A: Any, end: int, of_tree: Any, N: Any, bodies: Any,
     numbers: Any, scratch: Any, C: Any, D: Any, T: Any, E: Any, K: Any,

@@ -155,7 +155,10 @@ def own_of_each(own: dict[str, Array]) -> Array:
     """States' own parameters, by field as ensembles have them: a row a state."""
     if not own:
         return np.zeros((0, 0))
-    return np.concatenate([np.moveaxis(a, -1, 1).reshape(len(a) * LANES, -1) for a in own.values()], axis=1)
+    # in C's order, whatever that of the parts is: kernels are compiled for one
+    return np.ascontiguousarray(
+        np.concatenate([np.moveaxis(a, -1, 1).reshape(len(a) * LANES, -1) for a in own.values()], axis=1)
+    )
 
 
 class LaneRuns:

@@ -243,7 +243,7 @@ class Simulating(Stepping):
     ) -> None:
         """Run states, *onward* if they are on their way; the first row of *results*, for reports, is state *first*'s."""
         times = run.times
-        ends = np.ascontiguousarray(np.broadcast_to(times[:, -1], (self._n,)))
+        ends = np.array(np.broadcast_to(times[:, -1], (self._n,)))  # never read-only, for which kernels would be compiled anew
         data = (
             *self._variables,
             np.zeros((0, 0)),

@@ -12,7 +12,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..algebra.scalar import bare, load_lane, store_lane
-from ..compiling import generic
+from ..compiling import apart, generic
 
 #: Two samples of one time that differ by no more than this part are one: rounding is no jump.
 ROUNDING = 1e-9
@@ -106,7 +106,7 @@ def _next_number(model: Any, i: int, lane: int, first: int, newest: int, time: f
     return end
 
 
-@generic
+@apart
 def keep_sample(model: Any, i: int, lane: int) -> None:
     """What is there now, of one state, becomes the newest sample; those that are needed no more go."""
     memory, capacity = model.measure_code[i + MEMORY], model.measure_code[i + CAPACITY]
@@ -138,7 +138,7 @@ def keep_sample(model: Any, i: int, lane: int) -> None:
         store_lane(model.measure_next, memory + SAMPLE + column, 0, lane, _now(model, i, lane, column))
 
 
-@generic
+@apart
 def find_value(model: Any, i: int, out: int, lane: int) -> None:
     """What was there a delay ago, of one state, as results."""
     memory, n = model.measure_code[i + MEMORY], model.measure_code[i + COUNT]

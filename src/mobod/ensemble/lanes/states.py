@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...algebra.scalar import load_lane
-from ...compiling import generic
+from ...compiling import apart, generic
 from ...stepping import record as rk
 from ...stepping.record import LAST_ERROR, MIN_STEP, PREVIOUS_TIME, REACHED, STEP, STRAIN, TIME, Y
 from ..batch_memory import put_memory, take_memory
@@ -57,7 +57,7 @@ def refill(queue: Any, chunks: Any, worker: int) -> None:
         queue[STOP] = queue[NEXT] - 1
 
 
-@generic
+@apart
 def take(model: Any, lane: int, s: int, crew: Any, data: Any) -> None:
     """Let a lane take state *s*; where it goes *onward*, with what was counted and how its steps went."""
     control, work, settings, lanes, onward = crew.run.control, crew.run.work, crew.run.settings, crew.lanes, data.onward
@@ -100,7 +100,7 @@ def take(model: Any, lane: int, s: int, crew: Any, data: Any) -> None:
     take_memory(model, lane, data.memory, s)
 
 
-@generic
+@apart
 def retire(model: Any, lane: int, status: int, inside: bool, crew: Any, data: Any) -> None:
     """The run of a lane's state has ended; the state is left there, and the lane is free.
 

@@ -20,7 +20,7 @@ from typing import Any
 from ...algebra import mat33, vec3
 from ...algebra.record import attach, call_routine
 from ...algebra.scalar import load, load_lane, num_lanes, sqrt, store, store_lane
-from ...compiling import compiled, generic, routine
+from ...compiling import apart, compiled, generic, routine
 from ...contact.access import BOX, DIMENSIONS, load3_lane, number_of, orientation, origin, store3_lane, three_of
 from ...contact.shape import CAPSULE, CYLINDER, HALF_SPACE, HEIGHT_FIELD, SPHERE, TORUS
 from . import broad_phase
@@ -267,6 +267,13 @@ def _sweep_boxes(model: Any, integers: int, h: float, lane: int) -> None:
         store3_lane(model.surface_frame, s, _HALF, lane, (x, y, z))
 
 
+@apart
+def _limit_one(model: Any, integers: int, lane: int) -> None:
+    """Shorten the step of one lane by an element's surfaces."""
+    _sweep_boxes(model, integers, load_lane(model.contact_sum, 0, STEP, lane), lane)
+    _search(model, integers, lane, 0)
+
+
 @routine
 def limit_step(model: Any, first: int, end: int) -> int:
     """Shorten the step proposed in ``contact_sum`` by all pairs of surfaces, of a state realized to ACCELERATION.
@@ -283,8 +290,7 @@ def limit_step(model: Any, first: int, end: int) -> int:
             place_surfaces(model, start, start + n)
             for lane in range(lanes):
                 if load_lane(model.contact_sum, 0, STEP, lane) > 0.0:
-                    _sweep_boxes(model, i, load_lane(model.contact_sum, 0, STEP, lane), lane)
-                    _search(model, i, lane, 0)
+                    _limit_one(model, i, lane)
     return 0
 
 

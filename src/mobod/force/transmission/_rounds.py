@@ -18,7 +18,7 @@ from typing import Any
 
 from ...algebra import mat33, vec3
 from ...algebra.scalar import bare, load, load_lane, num_lanes, store_lane, zero
-from ...compiling import generic
+from ...compiling import apart, generic
 from ._lines import norm
 from ._over_cylinder import INSIDE, MANDATORY, NONE, over_cylinder
 from ._over_ellipsoid import over_ellipsoid
@@ -57,7 +57,7 @@ def wind(model: Any, f: int) -> None:
         _wind_lane(model, f, lane)
 
 
-@generic
+@apart
 def _wind_lane(model: Any, f: int, lane: int) -> None:
     i = model.function_first_integer[f]
     n, m = model.function_integers[i], model.function_integers[i + 1]
