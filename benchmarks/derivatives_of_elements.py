@@ -59,10 +59,13 @@ def _custom(mb: Any, bare: Bare) -> None:
     mb.force.Custom(bare.forces, compiled=functions)
 
 
-def _in_python(mb: Any, bare: Bare) -> None:
+def _in_python(mb: Any, bare: Bare, said: Any = None) -> None:
     class Empty(mb.force.CustomImplementation):
         def calc_force(self, state, body_forces, particle_forces, mobility_forces):
             pass
+
+        def depends_only_on(self):
+            return said
 
     mb.force.Custom(bare.forces, Empty())
 
@@ -102,6 +105,7 @@ def additions(mb: Any) -> dict[str, Callable[[Bare], Any]]:
         "motion": lambda b: mb.motion.Sinusoid(b.tip, mb.Motion.Level.POSITION, 0.2, 3.0, 0.1),
         "law of PD": lambda b: mb.control.PD(b.forces, [(b.tip, 0)], kp=5.0, kd=0.5, sample_time=0.01),
         "force in Python": lambda b: _in_python(mb, b),
+        "force in Python of one body": lambda b: _in_python(mb, b, ((b.tip,), ())),
         EVERYTHING: lambda b: _everything(mb, b),
     }
 

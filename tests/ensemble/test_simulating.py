@@ -203,16 +203,16 @@ class Wind(mb.force.CustomImplementation):
         mobility_forces[0] += 0.3 * np.sin(state.time)
 
 
-def test_parts_in_python_are_simulated_state_by_state(close):
+def test_parts_in_python_are_lent_one_state_after_the_other():
     system, _ = mb.examples.double_pendulum.build()
     mb.force.Custom(system.force_subsystems[0], Wind())
     ensemble = mb.Ensemble(system, 3, state=system.realize_topology())
     ensemble.q = [[0.1, 0.2], [0.5, 0.1], [1.0, -1.0]]
     begun = ensemble.copy()
-    with pytest.warns(RuntimeWarning, match="in Python"):
-        motions = ensemble.simulate(0.2, report_interval=0.1)
+    motions = ensemble.simulate(0.2, report_interval=0.1)
+    assert motions.statistics["in_lanes"].all()
     one = alone(begun, 1, 0.2, report_interval=0.1, accuracy=1e-3)
-    assert np.array_equal(motions[1].q, one.q)
+    assert np.allclose(motions[1].q, one.q, rtol=0.0, atol=1e-14)
     assert motions.statistics["steps_taken"][1] == one.steps_taken
     ensemble.step(0.1, mobility_forces=[[0.1, 0.0]] * 3)
     assert np.allclose(ensemble.time, 0.3)
@@ -436,6 +436,7 @@ def test_controllers_that_are_not_compiled_say_why(controller, says, close):
     [
         (lambda t, q, u: t > 0.05, r"has to return a number, as q\[0\] - 1.0 is, not whether"),
         (lambda t, q, u: max(0.0, t - 0.05), "use mobod.algebra.where"),
+        (lambda t: t > 0.05, r"has to return a number, as q\[0\] - 1.0 is, not whether"),
     ],
 )
 def test_an_end_in_python_that_is_zero_before_is_found(terminate, says):
@@ -506,3 +507,28 @@ def test_bad_input_leaves_the_states(arguments, error, says):
     with pytest.raises(error, match=says):
         ensemble.simulate(**{"time": 1.0, **arguments})
     assert not ensemble.time.any()
+
+
+def test_a_law_in_numpys_manner_is_compiled_for_ensembles_as_for_controllers(recwarn):
+    system, state = mb.examples.double_pendulum.build()
+    gains = np.array([[30.0, 2.0], [1.0, 20.0]])
+
+    def law(q, u):
+        return -gains @ q - 3.0 * u
+
+    def of_tuples(t, q, u):
+        return -30.0 * q[0] - 2.0 * q[1] - 3.0 * u[0], -q[0] - 20.0 * q[1] - 3.0 * u[1]
+
+    ensemble = mb.Ensemble(system, 9, state=state)
+    ensemble.q = ensemble.q + np.linspace(0.0, 1.0, 9)[:, None]
+    ends = {"terminate": lambda q: 0.3 - q[0]}
+    motions = ensemble.copy().simulate(1.0, controller=law, accuracy=1e-6, **ends)
+    others = ensemble.copy().simulate(1.0, controller=of_tuples, accuracy=1e-6, terminate=lambda t, q, u: 0.3 - q[0])
+    assert np.abs(motions.end_time - others.end_time).max() < 1e-12 and 0 < len(motions.terminations)
+    assert np.allclose(motions.q, others.q, rtol=0.0, atol=1e-12, equal_nan=True)
+    assert motions.statistics["in_lanes"].all() and not recwarn.list
+    mb.control.Custom(system.forces, law, sample_time=0.01)  # the same function
+    assert np.isfinite(mb.simulate(system, system.realize_topology(), 0.05).q).all()
+    with pytest.raises(mb.ModelError, match="return 2 numbers"):
+        ensemble = mb.Ensemble(system, 2, state=system.realize_topology())
+        ensemble.simulate(0.1, controller=lambda q: q[:1])

@@ -29,12 +29,9 @@ def test_each_state_is_as_stepped_alone(method, make, close):
     model = make.tree(6, KINDS, rotors=True)
     kind, settings = METHODS[method]
     ensemble = many(model, 11, model.rng)
-    first = 0.05 if "accuracy" in settings else None
     alone = []
     for i in range(11):
-        integrator = getattr(mb.integrator, kind)(
-            model.system, final_time=ensemble.time[i] + DURATION, initial_step_size=first, **settings
-        )
+        integrator = getattr(mb.integrator, kind)(model.system, final_time=ensemble.time[i] + DURATION, **settings)
         stepper = mb.TimeStepper(model.system, integrator)
         stepper.initialize(ensemble.get_state(i))
         stepper.step_to(ensemble.time[i] + DURATION)
@@ -329,3 +326,31 @@ def test_accelerations_have_the_efforts_that_controllers_hold(close):
         system.realize(state)
         close(ensemble.u_dot[i], state.u_dot, 1e-12)
         close(ensemble.get_mobility_forces()[i], ensemble.get_each(lambda one: one.record.mobility_forces[:, 0])[i], 1e-12)
+
+
+@pytest.mark.parametrize("watched", [False, True])
+def test_steps_go_on_from_call_to_call_and_past_events_as_a_time_stepper_takes_them(watched):
+    system, _ = mb.examples.double_pendulum.build()
+    events = []
+
+    class Brakes(mb.event.When):
+        def handle_event(self, state, accuracy):
+            state.u = 0.5 * state.u
+            events.append(state.time)
+
+    if watched:
+        system.add_event_handler(Brakes(mb.event.Coordinate(system.matter.bodies["lower"], 0, 0.2)))
+    state = system.realize_topology()
+    state.q = 1.0, 0.5
+    ensemble = mb.Ensemble(system, 2, state=state)
+    durations = np.random.default_rng(3).uniform(0.002, 0.2, 15)
+    for again in range(2):  # after a reset they are those of a new run
+        for duration in durations:
+            ensemble.step(duration, accuracy=1e-4)
+        stepper = mb.TimeStepper(system, mb.integrator.RungeKuttaMerson(system, accuracy=1e-4))
+        stepper.initialize(state)
+        for duration in durations:
+            stepper.step_exactly_to(stepper.state.time + duration)
+        assert np.abs(ensemble.q - stepper.state.q).max() < 1e-13, again
+        ensemble.reset()
+    assert bool(events) == watched

@@ -9,6 +9,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 import mobod as mb
+from mobod.force.transmission import _over_cylinder
 
 T = mb.force.transmission
 SCENES = json.loads(gzip.decompress((Path(__file__).parents[1] / "reference" / "cables.json.gz").read_bytes()))["scenes"]
@@ -296,3 +297,15 @@ def test_wrong_cables_are_refused():
         T.Path(scene.forces, [(body, (0, 0, 0)), (body, (1, 0, 0))], wrapping="straight")
     with pytest.raises(mb.ModelError, match="slack_length"):
         mb.force.CableSpring(scene.forces, new, 1.0, -1.0)
+
+
+@pytest.mark.parametrize("pieces", [2, 7, 40])
+def test_a_spiral_keeps_its_pieces_while_as_many_are_needed(pieces):
+    """Between the squares of lengths at which it has one less and one more; a piece's turn and the rest's are the whole."""
+    turn = 0.7
+    step, s, c, s_rest, c_rest, least, most = _over_cylinder._stepped(turn, pieces)
+    for square, count in ((least, pieces), (most, pieces + 1)):
+        assert int(np.sqrt(square * (1.0 + 1e-12)) / _over_cylinder.PIECE) == count
+        assert int(np.sqrt(square * (1.0 - 1e-12)) / _over_cylinder.PIECE) == count - 1
+    assert_allclose([step, s, c], [1.0 / pieces, np.sin(turn / pieces), np.cos(turn / pieces)], rtol=1e-14)
+    assert_allclose([s * c_rest + c * s_rest, c * c_rest - s * s_rest], [np.sin(turn), np.cos(turn)], rtol=1e-14)

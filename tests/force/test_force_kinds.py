@@ -13,7 +13,7 @@ import pytest
 import mobod as mb
 from kinds.forces import FORCES, elements, tree
 from mobod import Stage
-from mobod.simulation.simulate import auxiliary_names
+from mobod.simulation.names import auxiliary_names
 from mobod.state import validity
 
 F = mb.force

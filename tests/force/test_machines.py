@@ -81,3 +81,49 @@ def test_a_belt_carries_what_its_pretension_lets_it():
         state.q = (angle, 0.0)
         system.realize(state, mb.Stage.ACCELERATION)
         np.testing.assert_allclose(state.u_dot, [-torque, torque], rtol=1e-9)
+
+
+def test_a_belt_slips_where_its_tensions_are_at_eulers_ratio():
+    """Below the limit two spans of stiffness k; beyond it T1 / T2 = exp(mu a), whatever the speeds, with T1 + T2 = 2 P."""
+    r, k, P, mu, angle = (0.1, 0.2), 1e5, 200.0, 0.35, 2.9
+    system, forces, (first, second) = shafts([0.5, 2.0])
+    belt = mb.force.Belt(forces, first, second, r, pretension=P, friction=mu, wrap_angle=angle, stiffness=k)
+    motor = mb.force.MobilityDiscreteForce(forces, first, 0)
+    state = system.realize_topology()
+    limit = belt.get_slip_force()
+    state.q = (1e-6, 0.0)
+    begun = mb.simulate(system, state, 1.0, accuracy=1e-8).states[-1]
+    assert abs(begun.u).max() < 1e-3
+    for share in (0.4, 3.0):
+        motor.set_mobility_force(state, share * limit * r[0])
+        run = mb.simulate(system, state, 2.0, accuracy=1e-7)
+        last = run.states[-1]
+        system.realize(last)
+        tight, slack = belt.calc_tensions(last)
+        np.testing.assert_allclose(tight + slack, 2.0 * P)
+        slip = r[0] * last.u[0] - r[1] * last.u[1]
+        if share < 1.0:
+            # both are geared, and the belt's stretch swings
+            together = share * limit * r[0] / (0.5 + 2.0 * (r[0] / r[1]) ** 2)
+            np.testing.assert_allclose(last.u[0], 2.0 * together, rtol=2e-2)
+            assert abs(slip) < 0.02 * r[0] * last.u[0]
+        else:
+            assert slip > 1.0
+            np.testing.assert_allclose(tight / slack, np.exp(mu * angle), rtol=1e-2)
+            np.testing.assert_allclose(last.u, 2.0 * limit * np.array([2.0 * r[0] / 0.5, r[1] / 2.0]), rtol=1e-2)
+
+
+def test_of_a_belt_what_is_wrong_is_named():
+    _, forces, (first, second) = shafts([1.0, 1.0])
+    good = {"radii": (0.1, 0.2), "pretension": 1.0, "friction": 0.3, "wrap_angle": 3.0, "stiffness": 1.0}
+    for name, value in (
+        ("radii", (0.1, 0.0)),
+        ("pretension", 0.0),
+        ("friction", -1.0),
+        ("wrap_angle", np.inf),
+        ("stiffness", 0),
+    ):
+        with pytest.raises(mb.ModelError, match=name):
+            mb.force.Belt(forces, first, second, **{**good, name: value})
+    with pytest.raises((TypeError, ValueError), match="radii"):
+        mb.force.Belt(forces, first, second, **{**good, "radii": 0.1})

@@ -107,6 +107,31 @@ def test_a_data_frame_has_a_row_a_contact(run):
     assert_allclose(-total, run.quantities["contact_wrenches"][total.index, 0, 1, 2], rtol=1e-12)
 
 
+def test_tables_have_the_loads_of_two_surfaces_by_their_names(run, tmp_path):
+    """Of a ball normal and friction make its momentum, with gravity; a file has what the table has."""
+    columns = run.quantity_columns()
+    loads = {name.removeprefix("contacts."): values for name, values in columns.items() if name.startswith("contacts.")}
+    floor, balls = "surface 0 of ground", [f"surface 0 of ball{i}" for i in range(2)]
+    pairs = [f"{floor}.{balls[0]}", f"{floor}.{balls[1]}", f"{balls[0]}.{balls[1]}"]
+    assert sorted(loads) == sorted(f"{pair}.{what}" for pair in pairs for what in ("normal", "friction"))
+    upward = run.quantities["contact_wrenches"][:, 1:, 1, 2].sum(axis=1)
+    assert_allclose(loads[f"{pairs[0]}.normal"] + loads[f"{pairs[1]}.normal"], upward, atol=1e-9)
+    rows = run.contacts[run.contacts["id"] == run.contacts["id"].max()]
+    size = np.hypot(loads[f"{pairs[2]}.normal"], loads[f"{pairs[2]}.friction"])
+    assert_allclose(size[rows["report"]], np.linalg.norm(rows["force"], axis=1), rtol=1e-12)
+    assert np.count_nonzero(size) == len(rows)
+    with pytest.warns(UserWarning, match="contacts_dataframe"):
+        run.save(tmp_path / "run.csv")
+    assert_allclose(
+        Trajectory.load(tmp_path / "run.csv").quantities[f"contacts.{pairs[0]}.normal"], loads[f"{pairs[0]}.normal"]
+    )
+    frame = run.contacts_dataframe()
+    assert {*frame.name1} | {*frame.name2} == {floor, *balls}
+    assert_allclose(np.hypot(frame.normal_force, frame.friction_force), np.linalg.norm(run.contacts["force"], axis=1))
+    run.save(tmp_path / "run.npz")
+    assert "contacts.surface0.surface1.normal" in Trajectory.load(tmp_path / "run.npz").quantity_columns()
+
+
 def test_a_recording_on_disk_is_what_memory_would_hold(run, tmp_path):
     system, _, state = drop()
     path = tmp_path / "run.h5"

@@ -114,6 +114,16 @@ def test_every_kind_of_force(make, close, derivative):
     assert_inverse(state, make.rng, close, away_from_corners)
 
 
+def test_gravity_that_leaves_out_a_body(make, close, derivative):
+    """It is a force as any other then, by columns, as it is no acceleration of Ground."""
+    model = make.tree(4, [mb.mobilizer.Free, mb.mobilizer.Pin, mb.mobilizer.Ball])
+    model.gravity.set_default_body_is_excluded(model.bodies[2], True)
+    model.made()
+    state = model.randomize()
+    assert_forward(state, close, derivative)
+    assert_inverse(state, make.rng, close, derivative)
+
+
 def test_forces_on_single_mobilities(make, close, derivative):
     """Springs, dampers, stops and motors, also on a quaternion's speeds: in the one sweep, without dual numbers."""
     model = make.tree(6, [mb.mobilizer.Pin, mb.mobilizer.Ball, mb.mobilizer.Planar])
@@ -162,6 +172,20 @@ def test_states_of_one_system_with_different_parameters(make, close, derivative)
 
 def test_constraints_of_coordinates_and_of_time(make, close, derivative):
     assert_forward(Tree().randomize(make), close, derivative)
+
+
+def test_constraints_of_which_one_names_many_mobilizers(make, close, derivative):
+    """They are all differentiated by columns, by q, u and time: ten, which is not eight, beside a rod, whose errors have u."""
+    model = make.tree(10, [mb.mobilizer.Pin], chain=True)
+    angles = mb.function.Linear([*make.rng.normal(size=9), 0.2])
+    mb.constraint.CoordinateCoupler(model.matter, angles, model.bodies[1:10], [0] * 9)
+    mb.constraint.PrescribedMotion(model.matter, mb.function.Sinusoid(0.4, 1.3, 0.2), model.bodies[10], 0)
+    mb.constraint.Rod(model.bodies[2], (0, 0.1, 0), model.bodies[9], (0.1, 0, 0.3), 0.7)
+    model.made()
+    state = model.randomize(Stage.MODEL)
+    state.time = 0.7
+    model.system.realize(state)
+    assert assert_forward(state, close, derivative).time.any()
 
 
 def test_redundant_constraints_along_the_motion(make, close, derivative):
@@ -254,6 +278,47 @@ def test_a_force_in_python_is_called_alone(make, close, derivative):
         assert 0 < len(calls) <= 4 * (2 * len(state.u) + len(state.z) + 1) + 4
         assert_forward(state, close, derivative)
         assert_inverse(state, make.rng, close, derivative)
+
+
+def test_a_force_in_python_is_differentiated_by_what_it_depends_on_alone(make, close, derivative):
+    """A wrench between two bodies, and a torque of a mobilizer's own q and u: as if it had not said so, with fewer calls."""
+    calls = []
+
+    class Told(mb.force.CustomImplementation):
+        said = None
+
+        def calc_force(self, state, body_forces, particle_forces, mobility_forces):
+            calls.append(1)
+            x = np.asarray(tip.find_station_location_in_ground(state, (0.1, 0.2, 0.0)))
+            v = np.asarray(root.find_station_velocity_in_ground(state, (0.0, 0.3, 0.0)))
+            body_forces[tip.index, 1] -= (1.0 + v @ v) * x + np.asarray(tip.get_body_velocity(state)[0])
+            body_forces[root.index, 0] += np.cross(x, v) * np.cos(state.time)
+            where = ball.u_slice(state)
+            mobility_forces[where] -= np.sum(ball.get_q(state) ** 2) * np.asarray(ball.get_u(state))
+
+        def depends_only_on(self):
+            return self.said
+
+    model = make.tree(6, [mb.mobilizer.Free, mb.mobilizer.Ball, mb.mobilizer.Universal])
+    root, tip = model.bodies[1], model.bodies[-1]
+    ball = next(body for body in model.bodies if type(body).__name__ == "Universal")
+    told = Told()
+    mb.force.Custom(model.forces, told)
+    model.made()
+    state, system = model.randomize(), model.system
+    u_dot = make.rng.normal(size=len(state.u))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        by_all = *system.calc_forward_dynamics_derivatives(state), *system.calc_inverse_dynamics_derivatives(state, u_dot)
+        told.said = (root, model.bodies), (ball,)
+        with pytest.raises(mb.ModelError, match="has to return two sequences"):
+            system.calc_forward_dynamics_derivatives(state)
+        told.said = (root, tip), (ball,)
+        calls.clear()
+        found = system.calc_forward_dynamics_derivatives(state)
+        assert len(calls) == 4 * (2 * 12 + 2 * 2 + 1)
+        for part, other in zip((*found, *system.calc_inverse_dynamics_derivatives(state, u_dot)), by_all, strict=True):
+            close(part, other, 1e-8)
 
 
 def test_elements_that_are_switched_off_and_on_again(make, close, derivative):

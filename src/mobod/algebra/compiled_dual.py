@@ -137,7 +137,7 @@ def split(builder: Any, x: Any) -> tuple[Any, Any]:
 
 
 def _is_vector(typ: Any) -> bool:
-    """Whether the tangents of a Dual are one vector."""
+    """True if the tangents of a Dual are one vector."""
     return isinstance(typ.component, types.Float)
 
 

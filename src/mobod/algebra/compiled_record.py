@@ -267,7 +267,7 @@ def _pointers(context: Any, builder: Any, typ: Any, field: Any, row: Any, column
 
 
 def _is_parameter(typ: Any) -> bool:
-    """Whether a field's numbers are float64 in this record: parameters that lanes share, without tangents."""
+    """True if a field's numbers are float64 in this record: parameters that lanes share, without tangents."""
     return isinstance(typ, Rows) and typ.what == "parameter"
 
 

@@ -205,7 +205,7 @@ class Dual:
         return _made(scalar.where(mask, a.value, b.value), tuple(scalar.where(mask, s, t) for s, t in tangents))
 
     def any_not_finite(self) -> bool:
-        """Whether the value is infinite or not a number; as in comparisons, the tangents have no say."""
+        """True if the value is infinite or not a number; as in comparisons, the tangents have no say."""
         return scalar.any_not_finite(self.value)
 
 
@@ -347,7 +347,7 @@ def _number(x: Any) -> Any:
 
 
 def _depth(x: Any) -> int:
-    """How many levels of Dual there are: 0 for a number or lanes."""
+    """Number of levels of Dual: 0 for a number or lanes."""
     return x.depth if isinstance(x, Dual) else 0
 
 

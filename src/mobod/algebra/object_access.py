@@ -118,12 +118,12 @@ def acquire_gil(released: int) -> None:
 
 
 def is_like(given: Any, plain: Any) -> bool:
-    """Whether *given* is a plain array of the length of *plain*, or this itself."""
+    """True if *given* is a plain array of the length of *plain*, or this itself."""
     return given is plain or is_row(given, plain, len(plain))
 
 
 def is_row(given: Any, plain: Any, length: int) -> bool:
-    """Whether *given* is a plain array of this length, as *plain* is one of any."""
+    """True if *given* is a plain array of this length, as *plain* is one of any."""
     return (
         type(given) is type(plain)
         and given.dtype is plain.dtype
@@ -153,7 +153,7 @@ def keep(given: Any) -> Any:
 
 
 def is_nothing(given: Any) -> bool:
-    """Whether there was no memory for it. If a kernel returns it then, Python raises MemoryError."""
+    """True if there was no memory for it. If a kernel returns it then, Python raises MemoryError."""
     return given is None
 
 

@@ -140,7 +140,7 @@ def _arrays_are_made() -> bool:
 
 
 def words_before_items() -> int:
-    """How many words a tuple has between its length and its objects: from Python 3.14 on its hash, or -1."""
+    """Number of words that a tuple has between its length and its objects: from Python 3.14 on its hash, or -1."""
     return (ITEMS - DATA - 8) // 8
 
 

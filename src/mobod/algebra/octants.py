@@ -18,7 +18,7 @@ import numpy as np
 
 
 def num_turns(x: Any) -> int:
-    """How many turns a loop over the eight corners has: 1 of a float64, else 8."""
+    """Number of turns that a loop over the eight corners has: 1 of a float64, else 8."""
     return 1 if isinstance(x, (float, int)) else 8
 
 

@@ -162,11 +162,11 @@ class DualRows:
         self.tangents[key] = 0.0
 
     def load(self, row: int, column: int) -> Dual:
-        """What `scalar.load` does."""
+        """`scalar.load` of a record's array."""
         return Dual(self.values[row, column], self.tangents[row, column].tolist())
 
     def store(self, row: int, column: int, value: Any) -> None:
-        """What `scalar.store` does."""
+        """`scalar.store` into a record's array."""
         if isinstance(value, Dual):
             self.values[row, column], self.tangents[row, column] = value.value, value.tangents
         else:

@@ -88,7 +88,7 @@ def bare(x: Any) -> Any:
 
 
 def num_lanes(x: Any) -> int:
-    """How many states the number *x* is of: eight of lanes, else one."""
+    """Number of states that the number *x* is of: eight of lanes, else one."""
     return len(x) if isinstance(x, np.ndarray) else 1
 
 
@@ -282,7 +282,7 @@ def integer_power(x: Any, n: int) -> Any:
 
 
 def any_not_finite(x: Any) -> bool:
-    """Whether *x*, or one of its lanes, or the value of a Dual, is infinite or not a number."""
+    """True if *x*, or one of its lanes, or the value of a Dual, is infinite or not a number."""
     if hasattr(x, "any_not_finite"):
         return bool(x.any_not_finite())
     return not bool(np.all(np.isfinite(x)))

@@ -270,7 +270,7 @@ class Following:
 
 
 def can_follow(problem: Problem) -> bool:
-    """Whether the loop finds what `_solve` does: markers are the only goal, and each coordinate has a speed of its own."""
+    """True if the loop finds what `_solve` does: markers are the only goal, and each coordinate has a speed of its own."""
     state, system, variables = problem.state, problem.system, problem.variables
     return bool(
         len(problem.spatial) == 1

@@ -120,7 +120,7 @@ class Observed(Condition):
             self.define_observation_order()
 
     def get_num_observations(self) -> int:
-        """How many observations a frame has, ignored ones included."""
+        """Number of observations that a frame has, ignored ones included."""
         self._ordered()
         return len(self._order)
 
@@ -138,11 +138,11 @@ class Observed(Condition):
         return self._order[self._observation_index(observation)]
 
     def has_observation(self, sensor: int | str) -> bool:
-        """Whether frames have an observation of a sensor, which may be missing in some."""
+        """True if frames have an observation of a sensor, which may be missing in some."""
         return self._observation_for(sensor) is not None
 
     def get_observation(self, observation: int) -> Any:
-        """What was observed last; NaN where it is missing."""
+        """The last observation; NaN where it is missing."""
         return self._observations[self._observation_index(observation)].copy()
 
     def get_all_observations(self) -> Array:

@@ -1,4 +1,4 @@
-"""What the solver minimizes: a goal, errors that have to vanish, and their derivatives by the displacements x."""
+"""The solver's problem: a goal to minimize, errors that have to vanish, and their derivatives by the displacements x."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ class Problem:
         return found[0] if len(found) == 1 else np.concatenate([np.zeros(0), *found])
 
     def norm(self, c: Array) -> float:
-        """How large errors are: the largest, or their root mean square."""
+        """Norm of errors: the largest, or their root mean square."""
         if not c.size:
             return 0.0
         value = float(np.sqrt(c @ c / c.size)) if self.rms else float(np.abs(c).max())

@@ -133,7 +133,7 @@ class Search:
         return now
 
     def _is_last(self, now: Values, x: Array, gain: float, multipliers: Array) -> bool:
-        """Whether the search has converged."""
+        """True if the search has converged."""
         if self.gradient_tolerance is None:
             return gain <= self.accuracy**2 * abs(now.f)
         slope = now.g if now.A is None else now.g + now.A.T @ multipliers

@@ -162,7 +162,7 @@ class Variables:
         return q
 
     def room(self, state: State) -> tuple[Array, Array] | None:
-        """How far x may go down and up; None where there are no ranges."""
+        """Lower and upper bounds of x; None where there are no ranges."""
         if self.lower is None or self.upper is None:
             return None
         now = np.zeros(self.n)

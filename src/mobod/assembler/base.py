@@ -100,7 +100,7 @@ class Assembler(Sealed):
     # ------------------------------------------------------------------------------------------ settings
 
     def set_error_tolerance(self, tolerance: float = 0.0) -> None:
-        """How large errors of requirements may be; zero for a tenth of the accuracy."""
+        """Set the largest error that requirements may keep; zero for a tenth of the accuracy."""
         self._tolerance = not_negative("the error tolerance", tolerance, ValueError)
 
     def get_error_tolerance_in_use(self) -> float:
@@ -108,7 +108,7 @@ class Assembler(Sealed):
         return self._tolerance or self.get_accuracy_in_use() / 10.0
 
     def set_accuracy(self, accuracy: float = 0.0) -> None:
-        """How closely goals are minimized, as a part of the remaining displacement; zero for 1e-3.
+        """Set how closely goals are minimized, as a part of the remaining displacement; zero for 1e-3.
 
         A search ends when a step promises to lower the goal by less than the square of it.
         """
@@ -127,7 +127,7 @@ class Assembler(Sealed):
         self._rms = flag("yes", yes)
 
     def is_using_rms_error_norm(self) -> bool:
-        """Whether the tolerance is one of the root mean square of all errors."""
+        """True if the tolerance is one of the root mean square of all errors."""
         return self._rms
 
     def set_force_numerical_gradient(self, yes: bool) -> None:
@@ -172,7 +172,7 @@ class Assembler(Sealed):
         return self.adopt(condition, weight)
 
     def get_num_conditions(self) -> int:
-        """How many conditions there are; number 0 is that of the system's constraints."""
+        """Number of conditions; number 0 is that of the system's constraints."""
         return len(self._conditions)
 
     def get_assembly_condition(self, condition: int) -> Condition:
@@ -288,7 +288,7 @@ class Assembler(Sealed):
         self._state = state.copy()
 
     def is_initialized(self) -> bool:
-        """Whether nothing has been changed since the last initialization."""
+        """True if nothing has been changed since the last initialization."""
         return self.problem is not None
 
     def uninitialize(self) -> None:
@@ -650,7 +650,7 @@ class Assembler(Sealed):
         return self.variables
 
     def get_num_free_qs(self) -> int:
-        """How many q may change: neither locked nor prescribed."""
+        """Number of q that may change: neither locked nor prescribed."""
         return len(self._variables_now().free_q)
 
     def _variables_now(self) -> Variables:
@@ -687,27 +687,27 @@ class Assembler(Sealed):
         return Counts() if self.problem is None else self.problem.counts
 
     def get_num_goal_evals(self) -> int:
-        """How often goals were computed since the initialization."""
+        """Number of times that goals were computed since the initialization."""
         return self._counts().goals
 
     def get_num_error_evals(self) -> int:
-        """How often errors were."""
+        """Number of times that errors were computed."""
         return self._counts().errors
 
     def get_num_goal_gradient_evals(self) -> int:
-        """How often gradients of goals were."""
+        """Number of times that gradients of goals were computed."""
         return self._counts().gradients
 
     def get_num_error_jacobian_evals(self) -> int:
-        """How often Jacobians of errors were."""
+        """Number of times that Jacobians of errors were computed."""
         return self._counts().jacobians
 
     def get_num_assembly_steps(self) -> int:
-        """How many calls of `assemble` and `track` have succeeded since the initialization."""
+        """Number of calls of `assemble` and `track` that have succeeded since the initialization."""
         return self._num_steps
 
     def get_num_initializations(self) -> int:
-        """How often the Assembler was initialized."""
+        """Number of times that the Assembler was initialized."""
         return self._num_initializations
 
     def reset_stats(self) -> None:

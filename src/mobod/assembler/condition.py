@@ -89,7 +89,7 @@ class Condition(Sealed):
         return None
 
     def get_num_errors(self, state: State) -> int:
-        """How many errors `calc_errors` gives."""
+        """Number of errors of `calc_errors`."""
         return int(np.size(self.calc_errors(state)))
 
     def calc_goal(self, state: State) -> float:
@@ -108,7 +108,7 @@ class Condition(Sealed):
         return getattr(self, "_condition_name", type(self).__name__)
 
     def is_in_assembler(self) -> bool:
-        """Whether an Assembler has adopted it."""
+        """True if an Assembler has adopted it."""
         return getattr(self, "assembler", None) is not None
 
     def get_assembler(self) -> Assembler:
@@ -131,7 +131,7 @@ class Condition(Sealed):
         return self.get_assembler().get_matter_subsystem()
 
     def get_num_free_qs(self) -> int:
-        """How many q the Assembler may change."""
+        """Number of q that the Assembler may change."""
         return self.get_assembler().get_num_free_qs()
 
     def get_q_index_of_free_q(self, free_q: int) -> int:
@@ -177,7 +177,7 @@ class Condition(Sealed):
         return 1.0 / max(1, self.get_num_errors(state))
 
     def report(self, state: State) -> list[tuple[str, float]]:
-        """What is left of its errors, by part."""
+        """Its remaining errors, by part."""
         errors = checked_errors(self, state)
         return [(self.get_name(), float(np.abs(errors).max()))] if errors.size else []
 

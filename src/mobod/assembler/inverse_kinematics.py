@@ -34,7 +34,7 @@ _GAIN, _FARTHEST, _STILL = 0.5, 0.6, 1e-5
 
 @dataclasses.dataclass(frozen=True)
 class Reached:
-    """What `InverseKinematics.solve` finds, of one seed or of n.
+    """Result of `InverseKinematics.solve`, of one seed or of n.
 
     Attributes
     ----------

@@ -118,7 +118,7 @@ class LocalEnergyMinimizer(Sealed):
 
 
 def _agrees(problem: Problem, energy: _Energy) -> bool:
-    """Whether the forces are the gradient of the energy, along one direction at random."""
+    """True if the forces are the gradient of the energy, along one direction at random."""
     variables, state = problem.variables, problem.state
     if not variables.n:
         return True

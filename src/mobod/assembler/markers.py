@@ -70,7 +70,7 @@ class Markers(Observed):
         return self._add_sensor(name, body, vector("the station of a marker", station), weight)
 
     def get_num_markers(self) -> int:
-        """How many markers there are."""
+        """Number of markers."""
         return len(self._names)
 
     def get_marker_name(self, marker: int) -> str:
@@ -112,7 +112,7 @@ class Markers(Observed):
         return self._sensor_for(observation)
 
     def has_marker(self, observation: int) -> bool:
-        """Whether an observation is of some marker."""
+        """True if an observation is of some marker."""
         return self._sensor_for(observation) is not None
 
     def move_one_observation(self, observation: int, location: npt.ArrayLike) -> None:
@@ -135,7 +135,7 @@ class Markers(Observed):
         return location
 
     def find_current_marker_error(self, marker: int | str) -> float:
-        """How far a marker is from its observation; zero where there is none."""
+        """Distance of a marker from its observation; zero where there is none."""
         return float(np.sqrt(self.find_current_marker_error_squared(marker)))
 
     def find_current_marker_error_squared(self, marker: int | str) -> float:
@@ -147,7 +147,7 @@ class Markers(Observed):
         return float(apart @ apart)
 
     def find_current_marker_errors(self) -> Array:
-        """How far each marker is from its observation ``(num_markers,)``; NaN where there is none."""
+        """Distance of each marker from its observation ``(num_markers,)``; NaN where there is none."""
         errors = np.full(len(self._names), np.nan)
         for i in range(len(self._names)):
             place = self._observation_for(i)

@@ -70,7 +70,7 @@ class OrientationSensors(Observed):
         return self._add_sensor(name, body, R, weight)
 
     def get_num_o_sensors(self) -> int:
-        """How many sensors there are."""
+        """Number of sensors."""
         return len(self._names)
 
     def get_o_sensor_name(self, o_sensor: int) -> str:
@@ -82,7 +82,7 @@ class OrientationSensors(Observed):
         return self._sensor_index(name)
 
     def get_o_sensor_weight(self, o_sensor: int | str) -> float:
-        """How much a sensor counts."""
+        """Weight of a sensor."""
         return self._weights[self._sensor_index(o_sensor)]
 
     def change_o_sensor_weight(self, o_sensor: int | str, weight: float) -> None:
@@ -112,7 +112,7 @@ class OrientationSensors(Observed):
         return self._sensor_for(observation)
 
     def has_o_sensor(self, observation: int) -> bool:
-        """Whether an observation is of some sensor."""
+        """True if an observation is of some sensor."""
         return self._sensor_for(observation) is not None
 
     def move_one_observation(self, observation: int, orientation: Any) -> None:

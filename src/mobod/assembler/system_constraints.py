@@ -74,7 +74,7 @@ class SystemConstraints(Condition):
         return errors
 
     def get_num_errors(self, state: State) -> int:
-        """How many position equations there are."""
+        """Number of position equations."""
         return len(self._rows)
 
     def calc_goal(self, state: State) -> float:

@@ -42,7 +42,7 @@ Loads = str | os.PathLike[str] | Table | Sequence[ExternalForce] | None
 
 
 class InverseDynamics:
-    """What a motion takes: generalized forces and joint reactions over time.
+    """Inverse dynamics of a motion: generalized forces and joint reactions over time.
 
     Attributes
     ----------
@@ -90,7 +90,7 @@ class InverseDynamics:
         return f"<InverseDynamics of {self._model.name!r}: {len(self.forces.labels)} forces at {len(self.time)} times>"
 
     def reaction(self, body: Any, *, frame: Any = "ground", on: str = "child", at: Any = "joint") -> Table:
-        """What a joint transmits: force and moment, over time.
+        """Reaction of a joint: force and moment, over time.
 
         Parameters
         ----------
@@ -382,7 +382,7 @@ def _own(body: Any, state: State, R: Array, V: Array, A: Array) -> Array:
 
 
 def _is_angle(model: Model, name: str) -> bool:
-    """Whether a speed is one of an angle: of a coordinate that is, or as its mobilizer's first speeds are."""
+    """True if a speed is one of an angle: of a coordinate that is, or as its mobilizer's first speeds are."""
     if name in model.coordinates:
         return name in model.angles
     return name.rstrip("]").rsplit("[", 1)[-1] in ("0", "1", "2")

@@ -288,7 +288,7 @@ class _Goals:
         self.seen = np.stack([table[name] for name in self.names], axis=1)
 
     def see_markers(self, weights: Mapping[str, float]) -> bool:
-        """Whether any marker draws the model at any time."""
+        """True if any marker draws the model at any time."""
         drawn = [k for k, name in enumerate(self.names) if weights.get(name, 1.0) > 0.0]
         return bool(np.isfinite(self.seen[:, drawn]).all(axis=2).any())
 

@@ -88,7 +88,7 @@ class PathPolynomial:
 
 
 class PathFit:
-    """What `fit_path_polynomials` found.
+    """Result of `fit_path_polynomials`.
 
     Attributes
     ----------

@@ -178,7 +178,7 @@ def join_gravity(arguments: list[str]) -> list[str]:
 
 
 def is_number(text: str) -> bool:
-    """Whether a text is a number, which may be infinite."""
+    """True if a text is a number, which may be infinite."""
     try:
         float(text)
     except ValueError:

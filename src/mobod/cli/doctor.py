@@ -182,7 +182,7 @@ def _test_files() -> str:
             raise OSError("a motion that was saved is another one when it is loaded")
         if not _version("matplotlib"):
             return "ok, no pictures without Matplotlib"
-        motion.plot(Path(folder) / "motion.png")
+        motion.plot(Path(folder) / "motion.png", snapshots=1)
         return f"ok, a picture of {(Path(folder) / 'motion.png').stat().st_size // 1000} kB"
 
 

@@ -122,7 +122,7 @@ _OF_INTEGRATORS: dict[str, Read] = {"final_time": _number(-math.inf, "a number")
 
 
 def is_run_file(model: str) -> bool:
-    """Whether a MODEL is a run file: its name ends in .toml, and is not that of a format of models."""
+    """True if a MODEL is a run file: its name ends in .toml, and is not that of a format of models."""
     return Path(model).suffix.lower() == ".toml" and format_of(model) is None
 
 
@@ -147,7 +147,7 @@ def with_run_file(options: argparse.Namespace) -> argparse.Namespace:
 
 
 def _is_said(option: str, value: Any) -> bool:
-    """Whether the command line has said something: ``--no-joint-limits`` has, a switch that was left alone has not."""
+    """True if the command line has said something: ``--no-joint-limits`` has, a switch that was left alone has not."""
     return not (value is None or value == [] or (value is False and option in SWITCHES))
 
 

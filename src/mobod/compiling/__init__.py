@@ -1,4 +1,4 @@
-"""How kernels are compiled, and where the compiled code is kept: the lowest room, which knows nothing of mechanics.
+"""Compiling of kernels, and where the compiled code is kept: the lowest room, which knows nothing of mechanics.
 
 `kernels` has the decorators, `routines` what is called by address, and `callbacks` what Python computes in its place; `engine`
 is Numba as it is used here. `fingerprint` says
@@ -7,9 +7,18 @@ what a kernel is made of, which names its file in the `disk_cache`, whose folder
 """
 
 from .ahead import Job, compile_ahead, get_ready, routines_of_package
-from .callbacks import Callback, among_many, keep_refusal, note_raising, raise_kept, take_refusal
+from .callbacks import (
+    Callback,
+    among_many,
+    keep_refusal,
+    lend_lanes,
+    lender_at,
+    note_raising,
+    raise_kept,
+    take_refusal,
+)
 from .engine import seconds_spent
-from .kernels import Kernel, compiled, compiled_form_of, generic, is_generic, of_arrays
+from .kernels import Kernel, apart, compiled, compiled_form_of, generic, is_generic, of_arrays
 from .routines import Routine, UsersRoutine, routine, why_not
 from .store import cache_folder, clear_cache
 
@@ -20,6 +29,7 @@ __all__ = [
     "Routine",
     "UsersRoutine",
     "among_many",
+    "apart",
     "cache_folder",
     "clear_cache",
     "compile_ahead",
@@ -29,6 +39,8 @@ __all__ = [
     "get_ready",
     "is_generic",
     "keep_refusal",
+    "lend_lanes",
+    "lender_at",
     "note_raising",
     "of_arrays",
     "raise_kept",

@@ -53,7 +53,7 @@ class Job(NamedTuple):
             self.what.address(*self.like)
 
     def is_there(self) -> bool:
-        """Whether nothing needs to be compiled, in this process or on the disk."""
+        """True if nothing needs to be compiled, in this process or on the disk."""
         if not isinstance(self.what, kernels.Kernel):
             return bool(self.what.is_compiled_for(*self.like))
         types = self._types()

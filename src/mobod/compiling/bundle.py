@@ -140,7 +140,7 @@ def describe() -> str:
 
 
 def _left_alone() -> bool:
-    """Whether the user has said so, or which processor code is to be made for."""
+    """True if the user has said so, or which processor code is to be made for."""
     from numba.core import config
 
     told = (getattr(config, name) for name in ("CPU_NAME", "CPU_FEATURES"))

@@ -33,9 +33,18 @@ class _Kept(threading.local):
 
 _kept = _Kept()
 
+#: What lends the states in the lanes of a record, by the address of its block: see `mobod.ensemble.lanes.lending`.
+_lenders: weakref.WeakValueDictionary[int, Any] = weakref.WeakValueDictionary()
+lender_at = _lenders.get
+
+
+def lend_lanes(pointer: int, lender: Any) -> None:
+    """Let callbacks borrow the states in the lanes of the record whose block is at an address, as long as *lender* is there."""
+    _lenders[pointer] = lender
+
 
 class Callback:
-    """What a tree keeps in place of a `Routine`, where Python computes.
+    """The stand-in of a `Routine` where Python computes.
 
     Parameters
     ----------
@@ -53,7 +62,7 @@ class Callback:
     def address(
         self, in_lanes: bool = False, with_tangents: bool = False, own_parameters: bool = False, twice: bool = False
     ) -> int:
-        """What kernels call for a record's scalar."""
+        """The address that kernels call for a record's scalar."""
         scalar = routines.scalar_of(in_lanes, with_tangents, own_parameters, twice)
         if scalar not in self._entries:
             compute, fail = self._compute, self._fail
@@ -83,7 +92,7 @@ class Callback:
         return self._entries[scalar][1]
 
     def is_compiled_for(self, *scalar: bool) -> bool:
-        """Whether there is nothing to compile: always."""
+        """True if there is nothing to compile: always."""
         return True
 
 

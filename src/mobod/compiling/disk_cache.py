@@ -83,7 +83,7 @@ class DiskCache:
         return None
 
     def has(self, signature: Any) -> bool:
-        """Whether there is a file for a signature."""
+        """True if there is a file for a signature."""
         from numba.core.registry import cpu_target
 
         codegen, key = cpu_target.target_context.codegen(), self._key(signature)

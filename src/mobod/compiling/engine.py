@@ -22,7 +22,7 @@ OPTIONS: Any = {"fastmath": {"contract"}, "error_model": "numpy", "_nrt": False}
 
 
 class Extension(NamedTuple):
-    """What a room above adds to Numba."""
+    """Additions to Numba by a room above."""
 
     #: The modules that define types and primitives: all that is compiled depends on them.
     modules: tuple[ModuleType, ...]
@@ -36,7 +36,10 @@ class Extension(NamedTuple):
 substitutes: dict[Callable[..., Any], Callable[..., Any]] = {}
 #: Every function that compiled code can call.
 jitables: set[Callable[..., Any]] = set()
+#: Those of them that are functions of their own within a kernel's code.
+kept_apart: set[Callable[..., Any]] = set()
 _pending: list[Callable[..., Any]] = []
+_pending_apart: list[Callable[..., Any]] = []
 _pending_with_arrays: list[Callable[..., Any]] = []
 _pending_substitutes: list[Callable[..., Any]] = []
 _extensions: list[Callable[[], Extension]] = []
@@ -51,7 +54,7 @@ def extend(load: Callable[[], Extension]) -> None:
 
 @functools.cache
 def extensions() -> tuple[Extension, ...]:
-    """What has been added to Numba."""
+    """All additions to Numba."""
     return tuple(load() for load in _extensions)
 
 
@@ -59,6 +62,13 @@ def make_jitable(function: Callable[..., Any]) -> None:
     """Let compiled code call *function*, inlined."""
     jitables.add(function)
     _pending.append(function)
+
+
+def make_jitable_apart(function: Callable[..., Any]) -> None:
+    """Let compiled code call *function*, which is not inlined."""
+    jitables.add(function)
+    kept_apart.add(function)
+    _pending_apart.append(function)
 
 
 def make_jitable_with_arrays(function: Callable[..., Any]) -> None:
@@ -89,7 +99,7 @@ def numba() -> Any:
                 _ = target.typing_context, target.target_context
                 _loaded.append(numba)
     numba = _loaded[0]
-    if _pending or _pending_substitutes or _pending_with_arrays:
+    if _pending or _pending_apart or _pending_substitutes or _pending_with_arrays:
         with lock():
             while _pending_substitutes:
                 interpreted = _pending_substitutes.pop()
@@ -99,6 +109,9 @@ def numba() -> Any:
                 # that Python cannot call it says that it is a part of its callers alone: see `numba_patches`
                 inlined = {"forceinline": True, "no_cfunc_wrapper": True, "no_cpython_wrapper": True}
                 numba.extending.register_jitable(**inlined, **OPTIONS)(_pending.pop())
+            while _pending_apart:
+                parts = {"no_cfunc_wrapper": True, "no_cpython_wrapper": True}
+                numba.extending.register_jitable(**parts, **OPTIONS)(_pending_apart.pop())
             while _pending_with_arrays:
                 options = {**OPTIONS, "_nrt": True}
                 numba.extending.register_jitable(no_cfunc_wrapper=True, **options)(_pending_with_arrays.pop())
@@ -155,7 +168,7 @@ _spent = [0.0]
 
 
 def seconds_spent() -> float:
-    """How long this process has compiled kernels, loaded their code, and waited for others that compile them."""
+    """Seconds for which this process has compiled kernels, loaded their code, and waited for others that compile them."""
     return _spent[0]
 
 
@@ -185,7 +198,7 @@ def compiling() -> Iterator[None]:
 
 
 def is_part_of_another() -> bool:
-    """Whether what this thread compiles now becomes part of a kernel that calls it."""
+    """True if what this thread compiles now becomes part of a kernel that calls it."""
     return _now.depth > 1
 
 

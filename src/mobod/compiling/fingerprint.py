@@ -13,6 +13,7 @@ import functools
 import hashlib
 from collections.abc import Callable, Iterator
 from importlib.machinery import EXTENSION_SUFFIXES
+from importlib.util import find_spec
 from types import BuiltinFunctionType, CodeType, FunctionType, ModuleType
 from typing import Any
 
@@ -75,19 +76,18 @@ def _versions() -> str:
     import numba
     from numba.core import config
 
-    from . import kernels, routines
-
     digest = hashlib.blake2b(digest_size=16)
     settings = {name: getattr(config, name, None) for name in _SETTINGS}
     digest.update(repr((EXTENSION_SUFFIXES[0], numba.__version__, llvmlite.__version__, settings)).encode())
-    for module in (engine, kernels, routines, *(module for one in engine.extensions() for module in one.modules)):
-        digest.update(_of_module(module))
+    own = [f"{__package__}.{name}" for name in ("engine", "kernels", "routines")]  # these import this one
+    for name in (*own, *(module.__name__ for one in engine.extensions() for module in one.modules)):
+        digest.update(_of_module(name))
     return digest.hexdigest()
 
 
-def _of_module(module: ModuleType) -> bytes:
+def _of_module(name: str) -> bytes:
     """A hash of a module's whole code."""
-    code = module.__spec__.loader.get_code(module.__name__)  # type: ignore[union-attr]
+    code = find_spec(name).loader.get_code(name)  # type: ignore[union-attr]
     return hashlib.blake2b(repr(code_facts(code)).encode(), digest_size=16).digest()
 
 
@@ -134,7 +134,7 @@ def _value(value: Any, user: Any, called: list[Any]) -> Any:
         ours = (plain.__module__ or "").partition(".")[0] == __name__.partition(".")[0]
         if plain is not value or plain in engine.jitables or plain in engine.substitutes.values() or not ours:
             called.append(plain)
-            return "function"
+            return "apart" if plain in engine.kept_apart else "function"
         return "primitive", plain.__module__, plain.__qualname__
     if isinstance(value, tuple):
         return type(value).__qualname__, [_value(one, user, called) for one in value]
@@ -150,7 +150,7 @@ def _value(value: Any, user: Any, called: list[Any]) -> Any:
 
 
 def _is_numpys(function: Any) -> bool:
-    """Whether Numba has its own in place of what is written there, of which only the name counts.
+    """True if Numba has its own in place of what is written there, of which only the name counts.
 
     Beside a `load` of ours, `np.load` seems to be called too, and would read files of any kind.
     """

@@ -31,6 +31,16 @@ def generic(function: F) -> F:
     return function
 
 
+def apart(function: F) -> F:
+    """Let kernels call *function*, as a function of its own within their code; from Python it remains what it is.
+
+    For what is large, called at several places of a kernel, and seldom: inlined at each, LLVM works through it at each.
+    """
+    _generic.add(function)
+    engine.make_jitable_apart(function)
+    return function
+
+
 def of_arrays(function: F) -> F:
     """Let users' functions of arrays call *function*, which may make some; from Python it remains what it is."""
     _generic.add(function)
@@ -39,7 +49,7 @@ def of_arrays(function: F) -> F:
 
 
 def is_generic(function: Callable[..., Any]) -> bool:
-    """Whether kernels can call *function*, of the package."""
+    """True if kernels can call *function*, of the package."""
     return function in _generic
 
 
@@ -88,7 +98,7 @@ class Kernel:
         self.dispatcher.compile(types)
 
     def is_compiled_for(self, types: tuple[Any, ...]) -> bool:
-        """Whether that has been done, or there is a file to load."""
+        """True if that has been done, or there is a file to load."""
         here = types in self.dispatcher.overloads and types not in self._parts
         return here or DiskCache(self.python).has(types)
 

@@ -4,7 +4,7 @@ Numba looks at the same things again and again: which variables an instruction n
 live, after each pass that might change it; what a product of two numbers is, for each product, by asking thirty templates in
 turn; and it puts functions that a module only names through LLVM's passes, and those that are inlined into others into machine
 code. The answers are found faster here, or not asked for.
-What is compiled is not changed, so that nothing here is part of its `fingerprint`.
+What is compiled computes the same, so that nothing here is part of its `fingerprint`.
 
 All of it is done with versions of Numba whose functions have been read, and only between the beginning and the end of a
 compilation of ours, under Numba's lock: what others compile finds Numba as it is.
@@ -83,7 +83,7 @@ def why_unpatched() -> str:
 
 @functools.cache
 def patches() -> tuple[Patch, ...]:
-    """What is replaced; nothing of a version that nobody has looked at."""
+    """The functions that are replaced; none of a version that nobody has looked at."""
     if why_unpatched():
         return ()
     _lock_llvm_quietly()
@@ -97,6 +97,7 @@ def patches() -> tuple[Patch, ...]:
         *_remember_sizes(),
         *_import_less(),
         *_make_code_once(),
+        *_keep_apart(),
     )
     assert len({(one.owner, one.name) for one in made}) == len(made)
     return made
@@ -268,16 +269,17 @@ def _flags() -> Any:
 
 
 def _is_inlined() -> bool:
-    """Whether what is compiled now is a function of ours that becomes part of its callers: see `engine.numba`.
+    """True if what is compiled now is a function of ours that becomes part of its callers' code: see `engine.numba`.
 
-    Users may ask Numba to inline functions, too, but not for a function that Python cannot call.
+    Users may ask Numba to inline functions, too, but not for a function that Python cannot call. What makes arrays is
+    optimized by itself, as Numba does it.
     """
     flags = _flags()
-    return flags is not None and bool(flags.forceinline and flags.no_cpython_wrapper)
+    return flags is not None and bool(flags.no_cpython_wrapper and not flags.nrt)
 
 
 def _is_part(library: Any) -> bool:
-    """Whether what is compiled now, to a library of Numba's, becomes part of a kernel, and is called by nobody else.
+    """True if what is compiled now, to a library of Numba's, becomes part of a kernel, and is called by nobody else.
 
     While a kernel is compiled that another one calls, that is the kernel itself, and what Python cannot call: not a function
     that a user has given to Numba, which is compiled on this occasion and called from Python afterwards.
@@ -292,13 +294,13 @@ def _is_part(library: Any) -> bool:
 
 
 def _is_kernel(descriptor: Any) -> bool:
-    """Whether a function is a kernel itself, which nobody passes on as a callback."""
+    """True if a function is a kernel itself, which nobody passes on as a callback."""
     function = getattr(_ours.now, "py_func", None)
     return function is not None and (descriptor.modname, descriptor.qualname) == (function.__module__, function.__qualname__)
 
 
 def _remember_sizes() -> Iterator[Patch]:
-    """How many bytes a type takes, for which Numba has LLVM parse a module with a variable of the type."""
+    """Number of bytes that a type takes, for which Numba has LLVM parse a module with a variable of the type."""
     from numba.core.cpu import CPUContext
 
     context: Any = CPUContext
@@ -355,8 +357,8 @@ def _make_code_once() -> Iterator[Patch]:
     optimize, finalize, executable = replaced._optimize_final_module, replaced._finalize_final_module, context.get_executable
 
     @functools.wraps(optimize)
-    def optimize_unless_inlined(library: Any) -> None:
-        if not _is_inlined():
+    def optimize_unless_part(library: Any) -> None:
+        if not _is_part(library):
             optimize(library)
 
     @functools.wraps(finalize)
@@ -377,9 +379,26 @@ def _make_code_once() -> Iterator[Patch]:
         name, doc = fndesc.qualname.split(".")[-1], "part of a kernel"
         return _dynfunc.make_function(fndesc.lookup_module(), name, doc, 0, env, (library,))
 
-    yield Patch(replaced, "_optimize_final_module", optimize_unless_inlined)
+    yield Patch(replaced, "_optimize_final_module", optimize_unless_part)
     yield Patch(replaced, "_finalize_final_module", finalize_unless_part)
     yield Patch(context, "get_executable", executable_unless_part)
+
+
+def _keep_apart() -> Iterator[Patch]:
+    """Functions that are to be functions of their own within kernels: LLVM inlines some ten thousand instructions otherwise."""
+    from numba.core.lowering import BaseLower
+
+    lower: Any = BaseLower
+    begin = lower.setup_function
+
+    @functools.wraps(begin)
+    def begin_apart(self: Any, *args: Any) -> None:
+        begin(self, *args)
+        if self.func_ir.func_id.func in engine.kept_apart:
+            self.function.attributes.discard("alwaysinline")  # of its caller, from which it has what it was not given itself
+            self.function.attributes.add("noinline")
+
+    yield Patch(lower, "setup_function", begin_apart)
 
 
 def _lock_llvm_quietly() -> None:

@@ -49,7 +49,7 @@ class Routine:
     def is_compiled_for(
         self, in_lanes: bool = False, with_tangents: bool = False, own_parameters: bool = False, twice: bool = False
     ) -> bool:
-        """Whether there is such an address, or a file to load the code from."""
+        """True if there is such an address, or a file to load the code from."""
         scalar = scalar_of(in_lanes, with_tangents, own_parameters, twice)
         return scalar in self._addresses or self._cache(self._entry(scalar), scalar).has(_signature())
 

@@ -61,12 +61,12 @@ def clear_cache() -> None:
 
 
 def has(name: str) -> bool:
-    """Whether something was written under a name."""
+    """True if something was written under a name."""
     return (cache_folder() / name).is_file()
 
 
 def has_any() -> bool:
-    """Whether anything is kept: false before a first run."""
+    """True if anything is kept: false before a first run."""
     return next(_own_files(cache_folder()), None) is not None
 
 
@@ -245,7 +245,7 @@ def _lock(descriptor: int) -> bool:
 
 
 def _is_ours(folder: Path) -> bool:
-    """Whether a folder is one that the package made: no link, and with its mark."""
+    """True if a folder is one that the package made: no link, and with its mark."""
     try:
         return stat.S_ISDIR(os.lstat(folder).st_mode) and (folder / TAG).read_bytes() == MARK
     except OSError:

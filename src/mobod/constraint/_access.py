@@ -1,4 +1,4 @@
-"""How a kind of constraint reads its bodies and parameters, and writes its errors and its rows of G."""
+"""Access of a kind of constraint: it reads its bodies and parameters, and writes its errors and its rows of G."""
 
 from __future__ import annotations
 

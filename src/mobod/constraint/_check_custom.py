@@ -28,7 +28,7 @@ TRIES = 30
 
 @dataclasses.dataclass(frozen=True)
 class ConstraintReport:
-    """What `check_custom` found.
+    """Result of `check_custom`.
 
     Attributes
     ----------
@@ -49,7 +49,7 @@ class ConstraintReport:
 
     @property
     def ok(self) -> bool:
-        """Whether nothing is wrong."""
+        """True if nothing is wrong."""
         return not self.findings
 
     def __str__(self) -> str:

@@ -61,7 +61,7 @@ class Contact(BetweenBodies):
         return [int(self._rolling), self.get_ancestor_mobilized_body().get_mobilized_body_index()]
 
     def is_enforcing_rolling(self) -> bool:
-        """Whether slip is forbidden."""
+        """True if slip is forbidden."""
         return self._rolling
 
     def get_position_error(self, state: State) -> float:

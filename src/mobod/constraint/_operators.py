@@ -46,11 +46,11 @@ class Operators(Sealed):
         return self.matter
 
     def is_in_subsystem(self) -> bool:
-        """Whether it is part of a matter subsystem; every constraint is, from its making on."""
+        """True if it is part of a matter subsystem; every constraint is, from its making on."""
         return True
 
     def is_in_same_subsystem(self, mobod: MobilizedBody) -> bool:
-        """Whether *mobod* is a body of the matter subsystem that it is part of."""
+        """True if *mobod* is a body of the matter subsystem that it is part of."""
         if not hasattr(mobod, "get_matter_subsystem"):
             raise TypeError(f"is_in_same_subsystem of {self!r} takes a mobilized body, not {mobod!r}")
         return mobod.get_matter_subsystem() is self.matter
@@ -58,7 +58,7 @@ class Operators(Sealed):
     # ------------------------------------------------------------------------------------------ coordinates and speeds
 
     def get_num_constrained_q(self, state: State, constrained_mobilizer: int | None = None) -> int:
-        """How many q the constrained mobilizers have, or one of them has. Needs MODEL.
+        """Number of q that the constrained mobilizers have, or one of them has. Needs MODEL.
 
         All q of a constrained mobilizer are counted, whether an equation has them or not, and those of a disabled constraint
         too.
@@ -67,7 +67,7 @@ class Operators(Sealed):
         return self._count(state.tree.num_q, constrained_mobilizer)
 
     def get_num_constrained_u(self, state: State, constrained_mobilizer: int | None = None) -> int:
-        """How many u the constrained mobilizers have, or one of them has; counted like the q. Needs MODEL."""
+        """Number of u that the constrained mobilizers have, or one of them has; counted like the q. Needs MODEL."""
         self.model(state, "get_num_constrained_u")
         return self._count(state.tree.num_u, constrained_mobilizer)
 

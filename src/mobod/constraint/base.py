@@ -148,7 +148,7 @@ class Constraint(Parametrized, Operators):
     # ------------------------------------------------------------------------------------------ what it ties
 
     def get_num_constrained_bodies(self) -> int:
-        """How many bodies it puts forces on."""
+        """Number of bodies that it puts forces on."""
         return len(self.constrained_bodies)
 
     def get_mobilized_body_from_constrained_body(self, constrained_body: int) -> MobilizedBody:
@@ -156,7 +156,7 @@ class Constraint(Parametrized, Operators):
         return self._one(self.constrained_bodies, constrained_body, "constrained bodies")
 
     def get_num_constrained_mobilizers(self) -> int:
-        """How many mobilizers it puts generalized forces on."""
+        """Number of mobilizers that it puts generalized forces on."""
         return len(self.constrained_mobilizers)
 
     def get_mobilized_body_from_constrained_mobilizer(self, constrained_mobilizer: int) -> MobilizedBody:
@@ -191,7 +191,7 @@ class Constraint(Parametrized, Operators):
         self.matter.invalidate_topology()
 
     def is_conditional(self) -> bool:
-        """Whether it is marked as one that is switched on and off; not so unless `set_is_conditional` says it."""
+        """True if it is marked as one that is switched on and off; not so unless `set_is_conditional` says it."""
         return self._conditional
 
     def set_disabled_by_default(self, should_be_disabled: bool) -> None:
@@ -200,7 +200,7 @@ class Constraint(Parametrized, Operators):
         self.matter.invalidate_topology()
 
     def is_disabled_by_default(self) -> bool:
-        """Whether states start with it switched off."""
+        """True if states start with it switched off."""
         return self.disabled_by_default
 
     def disable(self, state: State) -> None:
@@ -234,12 +234,12 @@ class Constraint(Parametrized, Operators):
             self.matter.note(state, self, "enabled" if enable else "disabled")
 
     def is_disabled(self, state: State) -> bool:
-        """Whether it is switched off in this state. Needs MODEL."""
+        """True if it is switched off in this state. Needs MODEL."""
         self.model(state, "is_disabled")
         return not state.field("constraint_enabled")[self.index]
 
     def get_num_constraint_equations_in_use(self, state: State) -> tuple[int, int, int]:
-        """How many equations of positions, of velocities, and of accelerations alone; all zero where it is disabled."""
+        """Numbers of equations of positions, of velocities, and of accelerations alone; all zero where it is disabled."""
         return (0, 0, 0) if self.is_disabled(state) else self.number_of_equations
 
     def get_index_of_multipliers_in_use(self, state: State) -> tuple[int, int, int]:
@@ -294,7 +294,7 @@ class Constraint(Parametrized, Operators):
     # ------------------------------------------------------------------------------------------ forces
 
     def calc_constraint_forces_from_multipliers(self, state: State, multipliers: npt.ArrayLike) -> tuple[Array, Array]:
-        """What its multipliers put on its own bodies and mobilizers. Needs VELOCITY.
+        """Forces of multipliers on its own bodies and mobilizers. Needs VELOCITY.
 
         Parameters
         ----------
@@ -484,11 +484,11 @@ class Constraint(Parametrized, Operators):
     # ------------------------------------------------------------------------------------------ for pictures
 
     def marks(self, state: State) -> list[Mark]:
-        """What is drawn of it on bodies, in their frames."""
+        """Its decorations on bodies, in their frames."""
         return []
 
     def lines(self, state: State) -> list[Line]:
-        """What is drawn of it between bodies: two bodies, each with a point of it, and a colour."""
+        """Its lines between bodies: two bodies, each with a point of it, and a colour."""
         return []
 
     # ------------------------------------------------------------------------------------------ for the tree
@@ -512,7 +512,7 @@ class Constraint(Parametrized, Operators):
         return self.number_of_equations
 
     def calc_decorations(self, state: State) -> list[Decoration]:
-        """What to draw in Ground, beside the bodies."""
+        """Decorations in Ground, beside the bodies."""
         return []
 
     def not_finite(self, state: State) -> str | None:

@@ -149,11 +149,11 @@ class CustomImplementation(StageHooks):
         return self.declared_matter
 
     def get_num_constrained_bodies(self) -> int:
-        """How many bodies it has in its equations."""
+        """Number of bodies that it has in its equations."""
         return len(self.declared_bodies)
 
     def get_num_constrained_mobilizers(self) -> int:
-        """How many mobilizers it has in its equations."""
+        """Number of mobilizers that it has in its equations."""
         return len(self.declared_mobilizers)
 
     def get_mobilized_body_from_constrained_body(self, constrained_body: int) -> MobilizedBody:
@@ -169,11 +169,11 @@ class CustomImplementation(StageHooks):
         return self.get_constraint().get_ancestor_mobilized_body()
 
     def get_num_constrained_q(self, state: State) -> int:
-        """How many coordinates the constrained mobilizers have, in the state's modelling choice. Needs MODEL."""
+        """Number of coordinates that the constrained mobilizers have, in the state's modelling choice. Needs MODEL."""
         return sum(body.get_num_q(state) for body in self.declared_mobilizers)
 
     def get_num_constrained_u(self, state: State) -> int:
-        """How many speeds they have. Needs MODEL."""
+        """Number of speeds that they have. Needs MODEL."""
         return sum(body.get_num_u(state) for body in self.declared_mobilizers)
 
     def invalidate_topology_cache(self) -> None:

@@ -51,7 +51,7 @@ class Cylinder(Shape):
 
     @property
     def is_unbounded(self) -> bool:
-        """Whether it is endless."""
+        """True if it is endless."""
         return self.half_length == math.inf
 
     def dimensions(self) -> list[float]:

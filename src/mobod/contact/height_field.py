@@ -47,7 +47,7 @@ class HeightField(Shape):
     "not-a-knot" at the borders): slopes and curvatures are continuous. It swings a little beyond the heights beside a step;
     to keep a step sharp, put points close together on both sides of it, or use a `TriangleMesh`.
 
-    Spheres, capsules, ellipsoids and the sides of cylinders touch it where the overlap is locally deepest, in a hollow in
+    Spheres, capsules, ellipsoids, tori and the sides of cylinders touch it where the overlap is locally deepest, in a hollow in
     several places, by Hertz's law with the surface's curvature there. Where the hollow is as narrow as the body, so that they
     fit, the relative curvature is taken to be a twentieth of the body's at least. Of bricks and hulls the corners touch it,
     of cylinders points of the rims, of meshes the faces: a peak between a brick's corners is not seen. What is farther below

@@ -133,7 +133,7 @@ def highest(model: Any, s: int, x: float, y: float, a: float, b: float) -> Any:
 
 @generic
 def is_over(model: Any, s: int, x: float, y: float) -> bool:
-    """Whether a point is over or under the grid."""
+    """True if a point is over or under the grid."""
     x0, x1, y0, y1 = limits(model, s)
     return x0 <= x <= x1 and y0 <= y <= y1
 

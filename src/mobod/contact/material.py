@@ -10,7 +10,7 @@ from ..value import checks
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Material:
-    """What contact needs to know of the stuff that a surface is made of; plain data.
+    """Material of a surface in contact; plain data.
 
     Parameters
     ----------

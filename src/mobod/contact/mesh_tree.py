@@ -132,7 +132,7 @@ def constant3(model: Any, i: int) -> Any:
 
 @generic
 def num_faces(model: Any, m: int) -> int:
-    """How many faces the mesh of surface m has."""
+    """Number of faces that the mesh of surface m has."""
     return model.contact_integers[model.surface_first_integer[m]]
 
 

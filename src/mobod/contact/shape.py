@@ -42,7 +42,7 @@ class Shape(Abstract):
 
     @property
     def is_unbounded(self) -> bool:
-        """Whether no box contains it: it is all of space on one side of a surface, or endless."""
+        """True if no box contains it: it is all of space on one side of a surface, or endless."""
         return False
 
     @abc.abstractmethod
@@ -67,7 +67,7 @@ class Shape(Abstract):
 
     @abc.abstractmethod
     def decorations(self) -> list[tuple[Any, Transform]]:
-        """What it looks like: decorations, each with its pose in S."""
+        """Its looks: decorations, each with its pose in S."""
 
 
 __all__ = ["Box", "Shape"]

@@ -122,7 +122,7 @@ class TriangleMesh(Shape):
 
     @property
     def num_faces(self) -> int:
-        """How many faces it has."""
+        """Number of faces that it has."""
         return len(self.faces)
 
     @property

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ..algebra.scalar import load, store
+from ..algebra.scalar import load, load_lane, num_lanes, store, store_lane
 from ..compiling import UsersRoutine
 from ..errors import ModelError
 from ..function.users import Frozen, find_culprit, line_in_message
@@ -84,25 +84,30 @@ def arguments_of(law: Any) -> tuple[str, ...]:
 def routine_of(law: Callable[..., Any], names: tuple[str, ...], places: Mapping[str, Any], num_efforts: int) -> UsersRoutine:
     """The routine of a law, which reads its arguments from the scratch at *places*: name to (first, shape)."""
     frozen = Frozen(law, "law", of_floats=True)
-    text = _text(names, places, num_efforts)
+    return _made_of(frozen, _text(names, places, num_efforts), "sample")
+
+
+def _made_of(frozen: Frozen, text: str, name: str) -> UsersRoutine:
+    """The routine whose function has a *name* in a *text*, which calls ``law``; made once."""
     fingerprint = None
     if frozen.fingerprint is not None:
         fingerprint = hashlib.blake2b(f"named law {text} {frozen.fingerprint}".encode(), digest_size=16).hexdigest()
         if fingerprint in _made:
             return _made[fingerprint]
-    namespace: dict[str, Any] = {"law": frozen.function, "np": np, "load": load, "store": store}
+    tools = {"load": load, "load_lane": load_lane, "num_lanes": num_lanes, "store": store, "store_lane": store_lane}
+    namespace: dict[str, Any] = {"law": frozen.function, "np": np, **tools}
     exec(compile(text, __file__, "exec"), namespace)
-    sample: Any = namespace["sample"]
-    sample.__module__ = __name__
+    function: Any = namespace[name]
+    function.__module__ = __name__
     if fingerprint is not None:
         # machine code that several processes have made meets in one: what is not inlined has to have a name of its own
-        for part in (sample, *frozen.parts):
+        for part in (function, *frozen.parts):
             part.__qualname__ = f"{part.__qualname__}_{fingerprint}"
 
     def explain(scalar: str, error: Exception) -> Exception:
         return explained(frozen, error)
 
-    made = UsersRoutine(sample, frozen.parts, fingerprint, explain, makes_arrays=True)
+    made = UsersRoutine(function, frozen.parts, fingerprint, explain, makes_arrays=True)
     if fingerprint is not None:
         _made[fingerprint] = made
     return made
@@ -141,6 +146,52 @@ def _text(names: tuple[str, ...], places: Mapping[str, Any], num_efforts: int) -
             "return 0\n",
         )
     )
+
+
+def routine_in_lanes(function: Callable[..., Any], names: tuple[str, ...], nq: int, nu: int, adds: bool) -> UsersRoutine:
+    """The routine of a function of arrays, called for one lane after the other, whatever a record's width.
+
+    Parameters
+    ----------
+    function : function
+        Of what *names* say: ``t``, ``q``, ``u``.
+    names : tuple of str
+    nq, nu : int
+        How many coordinates and speeds it is given.
+    adds : bool
+        Whether it gives forces ``(nu,)`` that are added to `mobility_forces`; otherwise a number, which `witness_values` gets.
+    """
+    frozen = Frozen(function, "controller" if adds else "terminate", of_floats=True)
+    give = {"t": "load_lane(model.time, 0, 0, lane)", "q": "q", "u": "u"}
+    call = f"law({', '.join(give[name] for name in names)})"
+    rows = "model.mobility_forces"
+    text = "\n".join(
+        (
+            "def run_function(model, i, k):",
+            "    for lane in range(num_lanes(load(model.time, 0, 0))):",
+            f"        q, u, found = np.empty({nq}), np.empty({nu}), np.full({nu if adds else 1}, np.nan)",
+            f"        for j in range({nq}):",
+            "            q[j] = load_lane(model.q, j, 0, lane)",
+            f"        for j in range({nu}):",
+            "            u[j] = load_lane(model.u, j, 0, lane)",
+            "        try:",
+            f"            found[:] = {call}",
+            "        except Exception:  # whose lane then has no rates",
+            "            found[0] = np.nan",
+            f"        for j in range({nu if adds else 0}):",
+            f"            store_lane({rows}, j, 0, lane, load_lane({rows}, j, 0, lane) + found[j])",
+            *([] if adds else ["        store_lane(model.witness_values, 0, 0, lane, found[0])"]),
+            "    return 0",
+            "",
+        )
+    )
+    return _made_of(frozen, text, "run_function")
+
+
+def reason(error: Exception) -> str:
+    """Why a law cannot be compiled, of what was raised, without the way out."""
+    why, found, _ = str(error).partition(_WAY_OUT)
+    return why.rpartition(". ")[0] if found else why
 
 
 def explained(frozen: Frozen, error: Exception) -> ModelError:

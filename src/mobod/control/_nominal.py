@@ -62,7 +62,7 @@ class NominalSystem:
         self.inputs, self.numbers, self.made = [], [], 0
 
     def has(self, body: Any) -> bool:
-        """Whether a body is one of the model's."""
+        """True if a body is one of the model's."""
         return any(body is one for one in self.bodies)
 
     def body_for(self, body: Any) -> Any:

@@ -32,7 +32,7 @@ from ._nominal import OF_MODEL, NominalSystem
 from .input import Input, Packing
 
 if TYPE_CHECKING:
-    from ..compiling import Routine
+    from ..compiling import Routine, UsersRoutine
     from ..force.subsystem import GeneralForceSubsystem
     from ..state.state import State
     from ..value.annotations import MultibodySystem
@@ -97,9 +97,10 @@ class Custom(Force):
         ``bias`` and ``gravity`` the law is given in place of the plant's, and ``which`` by its numbers. Its coordinates and
         speeds are those of the plant's mobilizers of the same names; the plant may have more. Inputs of frames on its bodies
         are its own, too. It is read when topology is realized.
-    compiled : bool
+    compiled : bool, optional
         Whether the law is compiled. Compiled steps call Python otherwise, and anything goes: a sample takes 5 us more, and what
-        the law takes.
+        the law takes. Unless given, it is where the compiler can take it; where not, ``statistics["interpreted"]`` of runs
+        says why. True makes that an error.
     disabled_by_default : bool
         Whether states start with it switched off.
     name : str, optional
@@ -110,8 +111,8 @@ class Custom(Force):
     TypeError
         If *law* is no plain function, or a mobility or an input none.
     ModelError
-        If the law names what there is not, or a number is wrong; when topology is realized, if it cannot be compiled, with
-        the line of its file first.
+        If the law names what there is not, or a number is wrong; when topology is realized, if it cannot be compiled but is
+        asked to be, with the line of its file first.
     ConvergenceError
         By a run, if the law raises an error, or gives efforts that are not finite or not as many as there are mobilities.
 
@@ -154,7 +155,7 @@ class Custom(Force):
         parameters: ArrayLike = (),
         limits: tuple[Any, Any] | None = None,
         model: MultibodySystem | None = None,
-        compiled: bool = True,
+        compiled: bool | None = None,
         disabled_by_default: bool = False,
         name: str | None = None,
     ) -> None:
@@ -182,10 +183,18 @@ class Custom(Force):
         self._memory = _row("memory", memory)
         own = _row("parameters", parameters)
         low, high = _limits(limits, n)
-        if compiled:
-            Frozen(law, "law", of_floats=True)
+        self._why_interpreted = ""
+        unasked = compiled is None
+        is_compiled = True if compiled is None else flag("compiled", compiled)
+        if is_compiled:
+            try:
+                Frozen(law, "law", of_floats=True)
+            except (TypeError, ModelError) as error:
+                if not unasked:
+                    raise
+                self._why_interpreted, is_compiled = _law.reason(error), False
         super().__init__(forces, disabled_by_default=disabled_by_default, name=name)
-        self._compiled = flag("compiled", compiled)
+        self._compiled, self._unasked = is_compiled, unasked
         self._with_tangents: Differentiated | None = None
         for one in self._inputs.values():
             one.adopt(self)
@@ -194,13 +203,18 @@ class Custom(Force):
         self.default_numbers = [self.sample_time, *low, *high, *own, *self._packed().numbers]
 
     def get_num_efforts(self) -> int:
-        """How many mobilities it acts on."""
+        """Number of mobilities that it acts on."""
         return len(self.pairs) // 2
 
     @property
     def is_compiled(self) -> bool:
-        """Whether compiled steps call the law."""
+        """True if compiled steps call the law."""
         return self._compiled
+
+    @property
+    def why_interpreted(self) -> str:
+        """Why Python calls the law that was to be compiled where that can be; empty where compiled steps call it."""
+        return self._why_interpreted
 
     def refuse_quaternions(self, bodies: Iterable[int], what: str) -> None:
         """Refuse mobilizers whose coordinates belong to no mobility."""
@@ -221,7 +235,7 @@ class Custom(Force):
         return state.record.control_memory[first : first + self.get_num_efforts(), 0].copy()
 
     def get_memory(self, state: State) -> Array:
-        """What its law has left in its memory ``(m,)`` in this state. Needs MODEL."""
+        """The memory of its law ``(m,)`` in this state. Needs MODEL."""
         self._check(state, "get_memory")
         first = self._first_of_memory()
         return state.record.control_memory[first : first + len(self._memory), 0].copy()
@@ -254,7 +268,7 @@ class Custom(Force):
         self._own(self.discrete_run(state, "set_parameters"))[:] = values
 
     def calc_efforts(self, state: State) -> Array:
-        """What its law gives at *state*, called by Python, cut to the limits; the state stays as it is. Needs VELOCITY.
+        """Efforts of its law at *state*, called by Python, cut to the limits; the state stays as it is. Needs VELOCITY.
 
         For looking at a law, and at the errors that it raises, step by step.
         """
@@ -428,13 +442,22 @@ class Custom(Force):
             if integers[j] == sampling.COORDINATES:
                 integers[j + 3] += len(head) + len(integers)
         self.default_integers = [*head, *integers, *packing.tables]
-        law: Routine | Callback
-        if self._compiled:
-            law = _law.routine_of(self.law, self._names, self._arguments, self.get_num_efforts())
-        else:
-            law = self._callback(self._arguments)
+        law = self._routine_of_law() or self._callback(self._arguments)
         memory = [0.0] * (sampling.EFFORTS + self.get_num_efforts()) + packing.memory
         return super().entry()._replace(law=law, memory=memory, work=packing.work, nominal=self._asked(packing))
+
+    def _routine_of_law(self) -> Routine | UsersRoutine | None:
+        """The law as it compiles; None where Python calls it."""
+        if not self._compiled:
+            return None
+        made = _law.routine_of(self.law, self._names, self._arguments, self.get_num_efforts())
+        if self._unasked:
+            try:
+                made.address()
+            except ModelError as error:
+                self._why_interpreted, self._compiled = _law.reason(error), False
+                return None
+        return made
 
     def _asked(self, packing: Packing) -> Nominal | None:
         """What it asks of its nominal system."""

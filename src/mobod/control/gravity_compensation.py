@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def law(gravity: Any, which: Any) -> Any:
-    """What the weight would do, turned round."""
+    """The efforts that hold the weight."""
     return -gravity[which]
 
 

@@ -91,7 +91,7 @@ class Input(Abstract):
 
     @property
     def is_of_model(self) -> bool:
-        """Whether the controller's nominal system is asked for it."""
+        """True if the controller's nominal system is asked for it."""
         return False
 
 

@@ -169,7 +169,7 @@ class PD(Custom):
 
 
 def count(forces: GeneralForceSubsystem, mobilities: Sequence[Any] | None) -> int:
-    """How many mobilities are listed, or there are."""
+    """Number of mobilities that are listed, or of all."""
     check_forces(forces)
     if mobilities is not None:
         return len(mobilities)
@@ -177,7 +177,7 @@ def count(forces: GeneralForceSubsystem, mobilities: Sequence[Any] | None) -> in
 
 
 def measured(input: Input, noise: float, delay: float, seed: int) -> Input:
-    """What a sensor gives of an input; itself where the sensor is perfect."""
+    """Reading of a sensor of an input; the input itself where the sensor is perfect."""
     sensor = Sensor(input, noise=noise, delay=delay, seed=seed)
     return sensor if sensor.noise or sensor.delay else input
 

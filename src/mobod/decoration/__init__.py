@@ -1,4 +1,4 @@
-"""What bodies look like: shapes with a placement, a color and a way to be drawn. `mb.decoration.Sphere` and others."""
+"""Looks of bodies: shapes with a placement, a color and a way to be drawn. `mb.decoration.Sphere` and others."""
 
 from ..value.attributes import explain_names
 from .geometry import (

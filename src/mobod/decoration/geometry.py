@@ -290,7 +290,7 @@ class Decoration(Sealed):
 
     @property
     def is_closed(self) -> bool:
-        """Whether the surface encloses a volume, so that the inside of its faces is never seen."""
+        """True if the surface encloses a volume, so that the inside of its faces is never seen."""
         return True
 
     def _calc_mesh(self, resolution: float) -> tuple[Array, Indices]:
@@ -643,7 +643,7 @@ class Mesh(Decoration):
 
     @property
     def is_closed(self) -> bool:
-        """Whether every edge has a face on either side."""
+        """True if every edge has a face on either side."""
         return _is_closed(triangulate(self.faces))
 
     def _calc_mesh(self, resolution: float) -> tuple[Array, Indices]:

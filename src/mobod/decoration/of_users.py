@@ -1,4 +1,4 @@
-"""What an implementation of a user's has drawn."""
+"""Decorations by a user's implementation."""
 
 from __future__ import annotations
 

@@ -47,7 +47,7 @@ class RubberBandLine:
 
     @property
     def moves(self) -> bool:
-        """Whether a point of it moves on its body, or comes and goes."""
+        """True if a point of it moves on its body, or comes and goes."""
         return any(callable(station) for _, station in self.points)
 
     def calc_lines(self, state: State) -> list[Line]:

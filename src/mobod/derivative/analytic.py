@@ -91,7 +91,7 @@ def _whole(system: Any, tree: Tree, field: Any, parts: Parts | None = None) -> W
 
 
 def _pulls_on_all(field: Any, tree: Tree) -> bool:
-    """Whether gravities pull on all bodies with mass."""
+    """True if gravities pull on all bodies with mass."""
     enabled, pulled = field("force_enabled"), field("force_integers")
     heavy = np.flatnonzero(field("mass")[1:, 0] > 0.0) + 1
     first = tree.fields["force_first_integer"]
@@ -99,7 +99,7 @@ def _pulls_on_all(field: Any, tree: Tree) -> bool:
 
 
 class Parts:
-    """What the rigid sweep has not, of the elements that are enabled.
+    """Terms beside the rigid sweep's, of the elements that are enabled.
 
     Attributes
     ----------

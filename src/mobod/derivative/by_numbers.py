@@ -4,19 +4,19 @@ from typing import Any
 
 from ..algebra.record import call_routine
 from ..algebra.scalar import load_tangent, store_lane
-from ..compiling import generic
+from ..compiling import apart
 from ..state.fields import Record
 from .columns import CONSTRAINED, fill
 
 
 # fmt: off
-@generic
+@apart
 def differentiate(
     model: Record, lane: int, dual: Record, addresses: Any, numbers: Any, seeds: Any, rates: Any, constrained: bool,
     row_of: Any, R: Any, E: Any, K: Any,
 ) -> bool:
     # fmt: on
-    """Whether a column each could be put into *R*, *E* and *K*, at the record's udot and multipliers.
+    """True if a column each could be put into *R*, *E* and *K*, at the record's udot and multipliers.
 
     Parameters
     ----------

@@ -37,7 +37,7 @@ from ..algebra.scalar import (
     where,
     zero,
 )
-from ..compiling import generic, routine
+from ..compiling import apart, generic, routine
 from ..constraint import _protocol
 from ..force import _dispatch
 from ..force._routine import FORCES
@@ -126,7 +126,7 @@ def fill(model: Record, lane: int, u_dot: Any, A: Any, asked: int, dual: Record)
 
 @generic
 def fill_body(model: Record, lane: int, b: int, A: Any, asked: int, dual: Record) -> None:
-    """How body b moves, in a record of Duals at one state."""
+    """Motion of body b, in a record of Duals at one state."""
     _constants(model.R_GB, lane, b, b + 1, 9, dual.R_GB)
     _constants(model.p_GB, lane, b, b + 1, 3, dual.p_GB)
     _constants(model.V_GB, lane, b, b + 1, 6, dual.V_GB)
@@ -198,7 +198,7 @@ def _carried(model: Record, b: int, carrier: Any, seeds: Any) -> Any:
 
 @generic
 def move(model: Record, lane: int, b: int, bodies: Any, asked: int, A: Any, keep: Any, seeds: Any, dual: Record) -> None:
-    """How body b moves along eight columns, if it *keeps* them; spatial vectors are about its base's origin, which is fixed."""
+    """Motion of body b along eight columns, if it *keeps* them; spatial vectors are about its base's origin, which is fixed."""
     r = load3_lane(bodies, b, 0, lane)
     turn, shift = vec3.scale(keep, load3(seeds, _MOVED, 0)), vec3.scale(keep, load3(seeds, _MOVED + 3, 0))
     moved = vec3.add(shift, vec3.cross(turn, r))
@@ -335,9 +335,9 @@ def find_displacements(model: Record, unit: Any, q_dot: Any, N: Any) -> None:
                 store(N, i, j, load(q_dot, i, 0))
 
 
-@generic
+@apart
 def find_bends(model: Record, lane: int, duals: Any, bent: Any, N: Any, seeds: Any, bends: Any) -> None:
-    """How hinge columns of bodies that are *bent* depend on q, see `sweep`: two sweeps by Duals.
+    """Derivatives by q of the hinge columns of bodies that are *bent*, see `sweep`: two sweeps by Duals.
 
     *duals* are a record of Duals and the address of `sweep_kinematics`. Each body's coordinates move along its own
     speeds, all bodies' first ones at once, and so on.

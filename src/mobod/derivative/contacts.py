@@ -4,7 +4,7 @@ from typing import Any
 
 from ..algebra.record import call_routine
 from ..algebra.scalar import load, one, store, zero
-from ..compiling import generic, routine
+from ..compiling import compiled, generic, routine
 from ..force._routine import FORCES
 from ..force.contact.bristle import clear_bristles
 from ..force.contact.broad_phase import LAW_KIND, LAW_ROUTINE, NUM_SURFACES, STICKING, place_surfaces, searching
@@ -45,10 +45,16 @@ def _common(model: Record, a: int, b: int) -> int:
 @generic
 def _visit(model: Record, integers: int, s1: int, s2: int, lane: int, k: Any) -> None:
     """Two surfaces that are near: if they touch, what their forces change by."""
-    e, asked, A, dual, address, units, bodies, columns, seeding, way, C, D = k
     _, count = overlap(model, integers, s1, s2, lane)
     if count == 0:
         return
+    _differentiate_pair(model, s1, s2, lane, k)
+
+
+@compiled
+def _differentiate_pair(model: Record, s1: int, s2: int, lane: int, k: Any) -> None:
+    """What the forces of two surfaces that touch change by. A search visits at several places, which is why it is a kernel."""
+    e, asked, A, dual, address, units, bodies, columns, seeding, way, C, D = k
     flat, wide = seeding
     o = zero(load(units[0], 0, 0))
     keep, spare, both = one(o), C.shape[0] - 1, (s1 << 24) | s2
@@ -65,10 +71,7 @@ def _visit(model: Record, integers: int, s1: int, s2: int, lane: int, k: Any) ->
         for n in range(NUMBERS_OF_BLOCK):
             store(C, spare, n, 0.0)
         for fast in range(2):
-            if fast == 0:
-                move(model, lane, b, bodies, asked, A, keep, units[0], dual)
-            else:
-                move(model, lane, b, bodies, asked, A, keep, units[1], dual)
+            move(model, lane, b, bodies, asked, A, keep, units[fast], dual)
             clear_body(b1, dual)
             clear_body(b2, dual)
             call_routine(address, dual, e, both)

@@ -1,4 +1,4 @@
-"""How coordinates change: N of mobilizers, turns of lines that no speed makes, and how displacements turn along a motion."""
+"""Rates of coordinates: N of mobilizers, turns of lines that no speed makes, and how displacements turn along a motion."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def has_rates(state: State) -> bool:
-    """Whether q_dot is not u, of some mobilizer."""
+    """True if q_dot is not u, of some mobilizer."""
     return bool((state.tree.fields["rates"] != _rates.SAME).any())
 
 

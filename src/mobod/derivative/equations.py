@@ -129,7 +129,7 @@ def solved(state: State, found: OfEquations) -> tuple[Array, Array]:
 
 
 def solve(state: State, residual: Array, errors: Array, known: Array | None = None) -> tuple[Array, Array]:
-    """What derivatives udot and multipliers have, from those of residual and errors, and of prescribed udot.
+    """Derivatives of udot and multipliers, from those of residual and errors, and of prescribed udot.
 
     M d(udot) + G^T d(lambda) = -d(residual), G d(udot) = -d(errors): a column a direction, errors and multipliers by the
     kernels' rows. Needs ACCELERATION.

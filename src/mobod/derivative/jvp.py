@@ -34,7 +34,7 @@ _RECORDS: weakref.WeakKeyDictionary[Tree, dict[Any, list[Any]]] = weakref.WeakKe
 
 
 class Seed(NamedTuple):
-    """How entries of a field change with one number of the model: ``rates`` at ``rows`` and ``columns``."""
+    """Rates of a field's entries by one number of the model: ``rates`` at ``rows`` and ``columns``."""
 
     field: str
     rows: npt.NDArray[np.int64]

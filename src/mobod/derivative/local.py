@@ -259,10 +259,8 @@ def differentiate(
                 moved = True
                 if nodes[node, KIND] == MOBILIZER:
                     _seed_coordinates(model, lane, b, fast, N, dual, o)
-                elif fast == 0:
-                    move(model, lane, b, bodies, asked, A, keep, units[0], dual)
                 else:
-                    move(model, lane, b, bodies, asked, A, keep, units[1], dual)
+                    move(model, lane, b, bodies, asked, A, keep, units[fast], dual)
                 _clear(model, pushed, nodes[node, FIRST_PUSHED], nodes[node, END_PUSHED], dual)
                 for at in range(begin, end):
                     _call(calls, at, dual)

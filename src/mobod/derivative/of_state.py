@@ -12,8 +12,8 @@ from ..state.validity import EVERYTHING, KEPT_FORCES
 from ..tree import explicit_mass_matrix, inverse_mass_matrix
 from ..tree.realize import DONE, NOT_PLAIN, advance_with, all_finite, takes_long
 from . import sweep
-from .columns import find_bends, find_displacements, find_wrenches
-from .residual import add_parts, add_stiffness, clear, gravity
+from .columns import find_bends, find_displacements
+from .residual import add_parts, add_stiffness, clear, find_carried, gravity
 from .solve import add_products, constrain
 from .sweep import FIRST_NUMBER, FORCE, NUMBERS_A_MOBILITY
 
@@ -47,7 +47,7 @@ def _find(
     find_displacements(model, unit, unit[n:], N)
     if addresses[1] != 0:
         find_bends(model, 0, (dual, addresses[1]), bent, N, of_one[1][1], bends)
-    find_wrenches(model, g, plan[4][5] != 0, F, unit)
+    find_carried(model, plan, g, F, unit)
     sweep.sweep_state(
         model, A, u_dot, g, bends, bent, slopes, carrier, F, bodies, flat, wide, D[:n], D[n:]
     )
@@ -58,7 +58,7 @@ def _find(
     start = 8 * wide.shape[0]
     trees = carrier, body_of, (row_of, start, 3 * start)
     add_parts(model, 0, duals, plan, u_dot, A, end, trees, N, bodies, numbers, of_one, C, D, T, E, K)
-    add_stiffness(model, plan, F, bodies, numbers, C, flat_stiffness, stiffness, 3, D)
+    add_stiffness(model, plan, F, bodies, numbers, C, flat_stiffness, stiffness, 3, D, T)
 
 
 @generic
@@ -78,7 +78,7 @@ def _plan_of(whole: Any) -> Any:
             objects.table(objects.item(whole, 6)),
             objects.integers(objects.item(whole, 7)),
             objects.integers(objects.item(whole, 8)),
-            (asked[0], asked[1], asked[2], asked[3], asked[4], asked[5]),
+            (asked[0], asked[1], asked[2], asked[3], asked[4], asked[5], asked[6]),
         ),
     )
 

@@ -76,7 +76,7 @@ def by_settings(system: Any, state: State, settings: list[Setting]) -> RatesByPa
 
 
 def _is_weighed(system: Any, state: State) -> bool:
-    """Whether forces beside gravity may depend on the bodies' masses."""
+    """True if forces beside gravity may depend on the bodies' masses."""
     enabled = state.field("force_enabled")
     return bool(
         system.calls_python or any(isinstance(force, _WEIGHING) and enabled[force.element] for force in system.all_forces())

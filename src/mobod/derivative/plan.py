@@ -1,7 +1,8 @@
 """What of a system is differentiated where: which elements are constant, local, or of the whole tree, as tables for kernels.
 
 A force, a constraint or a motion that names its bodies and mobilizers is differentiated by the motion of these alone, see
-`local`; contacts pair by pair, see `contacts`. What may depend on anything is differentiated by all columns, see `columns`.
+`local`; contacts pair by pair, see `contacts`; a thermostat in closed form, see `thermostats`. What may depend on anything is
+differentiated by all columns, see `columns`.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import numpy.typing as npt
 from ..constraint.base import Constraint
 from ..force.base import Force
 from ..force.contact.element import ContactElement
+from ..force.thermostat import Thermostat
 from ..mobilizer import _rates
 from .columns import CONSTRAINED, PULLED, SWEPT
 from .local import BODY, CONSTRAINT, FORCE, MOBILIZER, MOTION, contribute_constraint
@@ -60,6 +62,8 @@ class Plan:
         Whether there is anything beside gravity and forces on single mobilities.
     constrained : bool
         Whether there are equations.
+    thermostat : int
+        The element that is one, see `thermostats`; -1 for none.
     """
 
     nodes: Table
@@ -76,10 +80,12 @@ class Plan:
     damped: bool
     acts: bool
     constrained: bool
+    thermostat: int
 
     def for_kernels(self) -> Any:
         """What kernels take of it."""
-        asked = self.by_columns, self.by_rest, self.by_parts, int(self.damped), int(self.acts), int(self.constrained)
+        flags = int(self.damped), int(self.acts), int(self.constrained)
+        asked = self.by_columns, self.by_rest, self.by_parts, *flags, self.thermostat
         return (self.nodes, self.calls, self.pushed, self.ways), self.crossings, self.used, self.contacts, asked
 
 
@@ -147,7 +153,7 @@ def _table(rows: Sequence[Sequence[int]], columns: int) -> Table:
 
 
 class Enabled(NamedTuple):
-    """What acts in a state, of which a plan is made.
+    """The enabled elements of a state, from which a plan is made.
 
     Attributes
     ----------
@@ -189,6 +195,7 @@ class _Making:
         #: Mobilizers whose N is more than a function of their own coordinates in a record.
         self._difficult = set(np.flatnonzero((fields["rates"] == _rates.MATRIX) | (fields["turning"] == 2)).tolist())
         self._contacts: list[int] = []
+        self._thermostat = -1
         self._swept = self._has_rest = self._has_columns = self._damped = False
         self._acts = what.holds
         self._by_parts, self._by_columns, self._by_rest = 0, 0 if what.pulls_on_all else PULLED, 0
@@ -218,26 +225,34 @@ class _Making:
             damped=self._damped,
             acts=self._acts or by_columns >= 0,
             constrained=len(what.constraints) > 0,
+            thermostat=self._thermostat,
         )
 
     def _take_run(self, r: int, run: Sequence[Any]) -> None:
         """Elements of one kind: contacts, local ones, or by columns; by z and time apart."""
-        assert run[0].routine is not None
-        address, reaches = run[0].routine.address(with_tangents=True), [self._reach_of(force) for force in run]
+        if isinstance(run[0], Thermostat) and len(run) == 1 and self._thermostat < 0:
+            self._thermostat, self._damped = run[0].element, True
+            return
+        reaches, has_rest = [self._reach_of(force) for force in run], any(force.reads_z or force.reads_time for force in run)
         if isinstance(run[0], ContactElement):
             self._contacts += [force.element for force in run]
             self._damped = True
+            if not has_rest:
+                return
+        assert run[0].routine is not None
+        address = run[0].routine.address(with_tangents=True)
+        if isinstance(run[0], ContactElement):
+            reaches.clear()
         elif None in reaches:
             self._routines[r], self._has_columns = address, True
             self._swept = self._swept or bool(self._difficult) or not all(map(_is_of_package, run))
             return
-        for force, reach in zip(run, reaches, strict=True):
-            if reach is not None:
-                bodies, mobilizers = reach
-                fast = not force.reads_positions_only
-                self._graph.add((FORCE, address, force.element, force.element + 1), bodies, mobilizers, fast)
-                self._damped = self._damped or fast
-        if any(force.reads_z or force.reads_time for force in run):
+        for force, reach in zip(run, reaches, strict=False):
+            assert reach is not None
+            fast = not force.reads_positions_only
+            self._graph.add((FORCE, address, force.element, force.element + 1), *reach, fast)
+            self._damped = self._damped or fast
+        if has_rest:
             self._routines[r], self._has_rest = -address, True
 
     def _take_constraints(self) -> None:
@@ -279,6 +294,6 @@ def _ways_of(tree: Any) -> Table:
 
 
 def _is_of_package(part: Any) -> bool:
-    """Whether it reads of bodies their motion alone: of a user's own kind nobody knows."""
+    """True if it reads of bodies their motion alone: of a user's own kind nobody knows."""
     kind = next(kind for kind in type(part).__mro__ if kind.__module__.startswith("mobod."))
     return kind not in (Force, Constraint) and not getattr(part, "reads_mobilizers", False)

@@ -112,7 +112,7 @@ def _store_pair(table: Any, place: int, first: int, pair: Any) -> None:
 
 @generic
 def _is_as_one(model: Record, b: int) -> bool:
-    """Whether body b is a run that is taken as one: its parent may be welded to Ground."""
+    """True if body b is a run that is taken as one: its parent may be welded to Ground."""
     p = model.parent[b]
     while p > 0 and model.num_u[p] == 0:
         p = model.parent[p]

@@ -7,10 +7,10 @@ state fills a register, and one of eight would take eight times as long. All els
 from typing import Any
 
 from ..algebra.scalar import load, store, zero
-from ..compiling import generic
+from ..compiling import apart, generic
 from ..state.fields import Record
-from . import columns, contacts, local, stiffness, sweep
-from .columns import PULLED, REST
+from . import columns, contacts, local, stiffness, sweep, thermostats
+from .columns import PULLED, REST, find_wrenches
 
 
 @generic
@@ -24,6 +24,15 @@ def gravity(model: Record, by_columns: int) -> Any:
 
 
 @generic
+def find_carried(model: Record, plan: Any, g: Any, F: Any, f: Any) -> None:
+    """Wrenches that the rigid sweep carries along with bodies, see `columns.find_wrenches`."""
+    constrained, thermostat = plan[4][5], plan[4][6]
+    find_wrenches(model, g, constrained != 0, F, f)
+    if thermostat >= 0:
+        thermostats.add_wrenches(model, thermostat, 1.0, F)
+
+
+@generic
 def clear(rows: Any, o: Any) -> None:
     """Zeros in all numbers of scratch."""
     for i in range(rows.shape[0]):
@@ -32,13 +41,13 @@ def clear(rows: Any, o: Any) -> None:
 
 
 # fmt: off
-@generic
+@apart
 def add_parts(
     model: Record, lane: int, duals: Any, plan: Any, u_dot: Any, A: Any, end: int, of_tree: Any, N: Any, bodies: Any,
     numbers: Any, scratch: Any, C: Any, D: Any, T: Any, E: Any, K: Any,
 ) -> None:
     # fmt: on
-    """What elements, constraints and motions add, of one state.
+    """Terms of elements, constraints and motions, of one state.
 
     *duals* are a record of Duals and the addresses of `columns.contribute`, `columns.sweep_kinematics` and
     `contacts.contribute_pair` for it; *plan* what `plan` says; *of_tree* of each body the next one
@@ -47,7 +56,7 @@ def add_parts(
     units, seeds and wrenches by two names each, and sums of forces; *numbers* S, a, c by q, c by u of each mobility.
     """
     dual, addresses = duals
-    tables, _, used, elements, (by_columns, by_rest, by_parts, _, _, _) = plan
+    tables, _, used, elements, (by_columns, by_rest, by_parts, _, _, _, _) = plan
     carrier, body_of, row_of = of_tree
     units, seeding, pushing, sums = scratch
     nu = model.nu
@@ -84,15 +93,19 @@ def add_parts(
 # fmt: off
 @generic
 def add_stiffness(
-    model: Record, plan: Any, F: Any, bodies: Any, numbers: Any, C: Any, flat: Any, wide: Any, shift: int, D: Any
+    model: Record, plan: Any, F: Any, bodies: Any, numbers: Any, C: Any, flat: Any, wide: Any, shift: int, D: Any, T: Any
 ) -> None:
     # fmt: on
-    """What bodies' blocks, and forces that do not follow them, are to *D*."""
-    crossings, (_, _, _, damped, acts, _) = plan[1], plan[4]
+    """What bodies' blocks, and forces that do not follow them, are to *D*; what a thermostat is to *T*. *F* is used up."""
+    crossings, (_, _, _, damped, acts, _, thermostat) = plan[1], plan[4]
     if acts == 0:
         return
     fast = damped != 0
+    if thermostat >= 0:  # its momenta follow the bodies
+        thermostats.add_wrenches(model, thermostat, -1.0, F)
     stiffness.follow(model, F, bodies, C)
+    if thermostat >= 0:
+        thermostats.differentiate(model, thermostat, F, bodies, numbers, C, D, T)
     stiffness.begin(model, C, crossings)
     for k in range(crossings.shape[0]):
         a, b, c = crossings[k, 0], crossings[k, 1], crossings[k, 2]

@@ -1,4 +1,4 @@
-"""What derivatives of forward and inverse dynamics are returned as."""
+"""Results of derivatives of forward and inverse dynamics."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How the derivatives of u_dot change along one more direction, exactly, by Duals of Duals.
+"""Second derivatives of u_dot: those of the first along a direction, exactly, by Duals of Duals.
 
 u_dot and lambda are functions of x = (q, u, z, time, f), by K(x) (u_dot; lambda) + r(x) = 0. Their first derivatives X obey
 K X = -r' at u_dot and lambda held. Along a direction d of x, which takes (u_dot, lambda) along X d,

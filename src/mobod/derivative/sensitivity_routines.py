@@ -1,4 +1,4 @@
-"""How changes of udot, q and u follow from those of residual and errors: routines of steps that carry variations.
+"""Changes of udot, q and u from those of residual and errors: routines of steps that carry variations.
 
     M d(udot) + G^T d(lambda) = -d(residual)        G d(udot) = -d(aerr)
 

@@ -297,7 +297,7 @@ def numbers_of(model: Record, b: int, i: int, motion: Any, own: Any, bodies: Any
 
 @generic
 def no_bends(model: Record) -> Any:
-    """What columns that are constant in F add."""
+    """Terms of columns that are constant in F."""
     o = zero(load(model.time, 0, 0))
     nothing = (o, o, o), (o, o, o)
     return nothing, nothing, nothing
@@ -429,7 +429,7 @@ def own_rows(model: Record, b: int, bodies: Any, Dq: Any) -> None:
 
 @generic
 def bend_rows(model: Record, b: int, bends: Any, bodies: Any, Dq: Any) -> None:
-    """What columns that depend on q add to `own_rows`."""
+    """Terms of columns that depend on q, in `own_rows`."""
     first, n = model.first_u[b], model.num_u[b]
     Fn, Ff = load_spatial_at(bodies, b, FORCE)
     about_M = vec3.sub(Fn, vec3.cross(vec3.add(load3(bodies, b, 0), load3(model.p_BM_G, b, 0)), Ff))

@@ -15,8 +15,8 @@ from ..algebra.scalar import load, store, store_lane, zero
 from ..compiling import compiled, generic
 from ..derivative import regressor, sweep
 from ..derivative.by_numbers import differentiate
-from ..derivative.columns import find_bends, find_displacements, find_wrenches
-from ..derivative.residual import add_parts, add_stiffness, clear, gravity
+from ..derivative.columns import find_bends, find_displacements
+from ..derivative.residual import add_parts, add_stiffness, clear, find_carried, gravity
 from ..derivative.solve import add_block, constrain
 from ..derivative.sweep import FORCE
 from ..state.fields import Record
@@ -46,7 +46,7 @@ def _find(
     duals = attach(block), addresses
     n, g, o = model.nu, gravity(model, plan[4][0]), zero(load(model.time, 0, 0))
     find_displacements(model, unit, unit[n:], N)
-    find_wrenches(model, g, plan[4][5] != 0, F, unit)
+    find_carried(model, plan, g, F, unit)
     for lane in range(8 if bends.shape[0] > 0 else 0):
         for i in range(own.shape[0]):
             own[i] = own_of_each[first + lane, i]
@@ -64,80 +64,76 @@ def _find(
         for i in range(own.shape[0]):
             own[i] = own_of_each[first + lane, i]
         add_parts(model, lane, duals, plan, u_dot, A, end, trees, N, bodies, speeds, scratch, C, D, T, E, K)
-    add_stiffness(model, plan, F, bodies, speeds, C, stiffness, stiffness, 0, D)
+    add_stiffness(model, plan, F, bodies, speeds, C, stiffness, stiffness, 0, D, T)
 
 
-# fmt: off
 @generic
-def _begin(model: Record, M_inv: Any, columns: int, sound: Any, driven: Any, work: Any, M: Any, D: Any) -> None:
-    # fmt: on
-    """Zeros, and M^-1 behind them, not finite where a state is not; and M, where motions drive."""
+def _begin(model: Record, M_inv: Any, columns: int, sound: Any, D: Any) -> None:
+    """Zeros, and M^-1 behind them, not finite where a state is not."""
     for i in range(model.nu):
         for j in range(columns):
             store(D, i, j, sound)
         for j in range(model.nu):
             store(D, i, columns + j, load(M_inv, i, j) + sound)
-    if driven.shape[0] > 0:
-        explicit_mass_matrix.calc_m(model, False, work, work, M)
+
+
+@generic
+def _at_own(model: Record, udot: Any, A: Any) -> None:
+    """The states' own accelerations."""
+    for i in range(model.nu):
+        store(udot, i, 0, load(model.u_dot, i, 0))
+    for b in range(model.nb):
+        for i in range(6):
+            store(A, b, i, load(model.A_GB, b, i))
 
 
 # fmt: off
 @compiled
-def calc_forward_dynamics_derivatives(
+def calc_derivatives(
     block: Any, address: int, share: Any, states: Any, of_one: Any, own: Any, own_of_each: Any, of_tree: Any, rows: Any,
-    driven: Any, plan: Any, unit: Any, N: Any, bends: Any, F: Any, bodies: Any, speeds: Any, of_columns: Any,
-    stiffness: Any, C: Any, rigid: Any, T: Any, E: Any, K: Any, M: Any, G: Any, rows_of_g: Any, P: Any, W: Any, L: Any,
-    pack: Any, work: Any, M_inv: Any, D: Any, out: Any,
+    driven: Any, plan: Any, given: Any, udot: Any, A: Any, unit: Any, N: Any, bends: Any, F: Any, bodies: Any, speeds: Any,
+    of_columns: Any, stiffness: Any, C: Any, rigid: Any, T: Any, E: Any, K: Any, M: Any, G: Any, rows_of_g: Any, P: Any,
+    W: Any, L: Any, pack: Any, work: Any, M_inv: Any, D: Any, out: Any,
 ) -> None:
     # fmt: on
-    """Derivatives of udot by q, u, z, time and forces on the mobilities, side by side; see `_find`."""
-    model = attach(block)
+    """Derivatives of udot by q, u, z, time and forces on the mobilities, side by side; see `_find`.
+
+    Where there are udot *given*, those of what is missing for them by q and u, then M. It is one kernel because both find the
+    same, which takes most of the time to compile.
+    """
+    model, inverse = attach(block), given.shape[0] > 0
     n, columns = model.nu, 2 * model.nu + T.shape[1]
     for g in shared(share):
         first = 8 * g
-        realize_eight(model, address, EVERYTHING, first, states)
-        sound = nothing_of(model.u_dot, n, zero(load(model.time, 0, 0)))
-        inverse_mass_matrix.calc_m_inv(model, address, ARTICULATED, work, work, M_inv)
+        realize_eight(model, address, KINEMATICS | FORCES if inverse else EVERYTHING, first, states)
+        o = zero(load(model.time, 0, 0))
+        if inverse:
+            sound = nothing_of(model.u, n, nothing_of(model.q, model.nq, o))
+            take(given, first, udot)
+            inverse_dynamics.calc_body_acceleration_from_u_dot(model, udot, A)
+        else:
+            sound = nothing_of(model.u_dot, n, o)
+            _at_own(model, udot, A)
+            inverse_mass_matrix.calc_m_inv(model, address, ARTICULATED, work, work, M_inv)
         _find(
-            model, first, of_one, of_tree, own, own_of_each, plan, columns, model.u_dot, model.A_GB, unit, N, bends, F, bodies,
-            speeds, of_columns, stiffness, C, rigid, T, E, K,
+            model, first, of_one, of_tree, own, own_of_each, plan, columns, udot, A, unit, N, bends, F, bodies, speeds,
+            of_columns, stiffness, C, rigid, T, E, K,
         )
-        _begin(model, M_inv, columns, sound, driven, work, M, D)
-        add_block(M, M_inv, n, driven, K, rigid[:n], 0, n, D, pack)
-        add_block(M, M_inv, n, driven, K, rigid[n:], n, 2 * n, D, pack)
-        add_block(M, M_inv, n, driven, K, T, 2 * n, columns, D, pack)
-        if rows.shape[0] > 0:
-            constrain(model, of_tree[4], E, E, columns, columns + n, G, rows_of_g, P, W, L, D, pack)
-        put_rows(D, 0, n, out, first, 0)
-
-
-# fmt: off
-@compiled
-def calc_inverse_dynamics_derivatives(
-    block: Any, address: int, share: Any, states: Any, of_one: Any, own: Any, own_of_each: Any, of_tree: Any, plan: Any,
-    udot: Any, udot8: Any, A: Any, unit: Any, N: Any, bends: Any, F: Any, bodies: Any, speeds: Any, of_columns: Any,
-    stiffness: Any, C: Any, rigid: Any, work: Any, M: Any, D: Any, out: Any,
-) -> None:
-    # fmt: on
-    """Derivatives of what is missing for udot, by q and u, then M, side by side."""
-    model = attach(block)
-    n = model.nu
-    for g in shared(share):
-        first = 8 * g
-        realize_eight(model, address, KINEMATICS | FORCES, first, states)
-        take(udot, first, udot8)
-        inverse_dynamics.calc_body_acceleration_from_u_dot(model, udot8, A)
-        sound = nothing_of(model.u, n, nothing_of(model.q, model.nq, zero(load(model.time, 0, 0))))
-        _find(
-            model, first, of_one, of_tree, own, own_of_each, plan, 2 * n, udot8, A, unit, N, bends, F, bodies, speeds,
-            of_columns, stiffness, C, rigid, C[:0], C[:0], C[:0],
-        )
-        explicit_mass_matrix.calc_m(model, False, work, work, M)
-        for i in range(n):
-            for j in range(n):
-                store(D, i, j, load(rigid, i, j) + sound)
-                store(D, i, n + j, load(rigid, n + i, j) + sound)
-                store(D, i, 2 * n + j, load(M, i, j))
+        if inverse or driven.shape[0] > 0:
+            explicit_mass_matrix.calc_m(model, False, work, work, M)
+        if inverse:
+            for i in range(n):
+                for j in range(n):
+                    store(D, i, j, load(rigid, i, j) + sound)
+                    store(D, i, n + j, load(rigid, n + i, j) + sound)
+                    store(D, i, 2 * n + j, load(M, i, j))
+        else:
+            _begin(model, M_inv, columns, sound, D)
+            add_block(M, M_inv, n, driven, K, rigid[:n], 0, n, D, pack)
+            add_block(M, M_inv, n, driven, K, rigid[n:], n, 2 * n, D, pack)
+            add_block(M, M_inv, n, driven, K, T, 2 * n, columns, D, pack)
+            if rows.shape[0] > 0:
+                constrain(model, of_tree[4], E, E, columns, columns + n, G, rows_of_g, P, W, L, D, pack)
         put_rows(D, 0, n, out, first, 0)
 
 
@@ -173,7 +169,9 @@ def calc_parameter_derivatives(
             ):
                 for j in range(columns):
                     store_lane(R, 0, j, lane, math.nan)
-        _begin(model, M_inv, columns, sound, driven, work, M, D)
+        if driven.shape[0] > 0:
+            explicit_mass_matrix.calc_m(model, False, work, work, M)
+        _begin(model, M_inv, columns, sound, D)
         add_block(M, M_inv, n, driven, K, R, 0, columns, D, pack)
         if rows.shape[0] > 0:
             constrain(model, row_of, E, E, columns, columns + n, G, rows_of_g, P, W, L, D, pack)

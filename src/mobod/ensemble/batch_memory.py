@@ -1,4 +1,4 @@
-"""What states remember, eight at a time: of controllers, of measures, and where surfaces stick to each other.
+"""Memory of states, eight at a time: of controllers, of measures, and where surfaces stick to each other.
 
 A row of *memory* is a state's: what controllers hold and remember; what measures remember as of the last step's beginning, and
 what they will when the next begins; the points of friction that sticks, as of the last step's beginning; samples of the past,
@@ -13,7 +13,7 @@ from typing import Any
 
 from ..algebra.record import call_routine
 from ..algebra.scalar import gather, load, load_lane, store, store_lane, where
-from ..compiling import generic
+from ..compiling import apart, generic
 from ..tree import measures
 
 #: Of a point that sticks: columns of its row, and that of its number, which is zero after the last one.
@@ -50,7 +50,7 @@ def _sample_run(memory: Any, s: int, at: int, after: int) -> Any:
     return int(min(first, memory[s, after + _OLDEST])), int(max(end, memory[s, after + _END]))
 
 
-@generic
+@apart
 def _take_rings(model: Any, lane: int, memory: Any, s: int) -> None:
     """Let a lane, or a record of one state, have the samples of state *s*."""
     base = _first_of_rings(model)

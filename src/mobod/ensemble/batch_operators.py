@@ -109,7 +109,7 @@ def calc_residual_force(
 def calc_inverse_dynamics(
     block: Any, address: int, share: Any, states: Any, udot: Any, udot8: Any, missing8: Any, missing: Any
 ) -> None:
-    """What is missing for udot, with the forces of all elements."""
+    """Generalized forces missing for udot, with the forces of all elements."""
     model = attach(block)
     for g in shared(share):
         realize(model, address, POSITIONS | VELOCITIES | FORCES, 8 * g, states)

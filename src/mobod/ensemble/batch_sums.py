@@ -75,7 +75,7 @@ def _put(rows: Any, count: int, columns: int, first: int, at: int, out: Any) -> 
 def collect_contributions(
     block: Any, address: int, wanted: int, share: Any, elements: Any, runs: Any, states: Any, out: Any
 ) -> None:
-    """What listed force elements, of those runs, apply to bodies together, at their origins and in Ground; one row a state."""
+    """Forces of listed elements, of those runs, on bodies together, at their origins and in Ground; one row a state."""
     model = attach(block)
     for g in shared(share):
         first = 8 * g

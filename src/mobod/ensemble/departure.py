@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class Departure(NamedTuple):
-    """What a state has of its own: locks, parameters, what is enabled, modes of motions, discrete variables.
+    """Overrides of a single state: locks, parameters, what is enabled, modes of motions, discrete variables.
 
     Attributes
     ----------
@@ -107,6 +107,6 @@ def _weights(state: State, copied: bool = False) -> dict[str, Array]:
 
 
 def _alike(a: Mapping[str, Array], b: Mapping[str, Array]) -> bool:
-    """Whether weights are the same; those that nobody has set are ones."""
+    """True if weights are the same; those that nobody has set are ones."""
     one = np.float64(1.0)
     return all(bool(np.all(a.get(name, one) == b.get(name, one))) for name in a.keys() | b.keys())

@@ -77,11 +77,9 @@ class Derivatives(OfParts):
 
         Examples
         --------
-        >>> import numpy as np
         >>> import mobod as mb
         >>> system, state = mb.examples.double_pendulum.build()
         >>> ensemble = mb.Ensemble(system, 10, state=state)
-        >>> ensemble.q = np.linspace(0.0, 1.0, 20).reshape(10, 2)
         >>> ensemble.realize()
         >>> ensemble.calc_forward_dynamics_derivatives().q.shape
         (10, 2, 2)
@@ -161,7 +159,6 @@ class Derivatives(OfParts):
         >>> import mobod as mb
         >>> system, state = mb.examples.double_pendulum.build()
         >>> ensemble = mb.Ensemble(system, 10, state=state)
-        >>> ensemble.q = np.linspace(0.0, 1.0, 20).reshape(10, 2)
         >>> ensemble.realize()
         >>> ensemble.calc_inverse_dynamics_derivatives(np.zeros(2)).q.shape
         (10, 2, 2)
@@ -213,11 +210,9 @@ class Derivatives(OfParts):
 
         Examples
         --------
-        >>> import numpy as np
         >>> import mobod as mb
         >>> system, state = mb.examples.double_pendulum.build()
         >>> ensemble = mb.Ensemble(system, 10, state=state)
-        >>> ensemble.q = np.linspace(0.0, 1.0, 20).reshape(10, 2)
         >>> ensemble.realize()
         >>> ensemble.calc_parameter_derivatives(["lower.mass"]).shape
         (10, 2, 1)
@@ -276,7 +271,6 @@ class Derivatives(OfParts):
         >>> import mobod as mb
         >>> system, state = mb.examples.double_pendulum.build()
         >>> ensemble = mb.Ensemble(system, 10, state=state)
-        >>> ensemble.q = np.linspace(0.0, 1.0, 20).reshape(10, 2)
         >>> ensemble.realize()
         >>> ensemble.calc_inertial_parameter_regressor(np.zeros(2)).shape
         (10, 2, 20)
@@ -301,11 +295,9 @@ class Derivatives(OfParts):
 
         Examples
         --------
-        >>> import numpy as np
         >>> import mobod as mb
         >>> system, state = mb.examples.double_pendulum.build()
         >>> ensemble = mb.Ensemble(system, 10, state=state)
-        >>> ensemble.q = np.linspace(0.0, 1.0, 20).reshape(10, 2)
         >>> ensemble.realize()
         >>> arm = system.matter.bodies["lower"]
         >>> ensemble.calc_station_jacobian_derivatives(arm, (0, 0, 0)).shape
@@ -330,47 +322,24 @@ class Derivatives(OfParts):
         return sweep_for(self._system, self._template)
 
     def _sweeps(self) -> bool:
-        """Whether eight states can be swept at a time."""
+        """True if eight states can be swept at a time."""
         if self._system.needs_states or self._departures or not self._template.tree.nu:
             return False
         sweep = self._sweep()
         return type(sweep) is Sweep and not sweep.bent.any()
 
     def _has_kernels(self) -> bool:
-        """Whether a kernel can differentiate all that acts, of states that differ in variables and parameters alone."""
+        """True if a kernel can differentiate all that acts, of states that differ in variables and parameters alone."""
         counts = self._template.tree.counts
         remembers = any(counts[name] for name in ("measure_memory_size", "bristle_rows"))
         return not (self._system.needs_states or self._departures or remembers) and self._template.tree.nu > 0
 
     def _with_elements(self, asked: str, realized: bool, into: ForwardDynamicsDerivatives | None) -> ForwardDynamicsDerivatives:
-        """Derivatives of u_dot through all that acts; see `batch_element_derivatives`."""
-        template, tree, whole = self._template, self._template.tree, self._whole()
-        nu, nz, num_rows = tree.nu, tree.nz, max(tree.counts["num_rows"], 1)
-        parts, columns = whole.parts, 2 * nu + nz + 1
-        m, wide, all_driven = max(len(parts.rows), 1), columns + nu, nu if len(parts.driven) else 0
-        with self._of_one(whole) as of_one:
-
-            def kernel(block: Any, lanes_address: int, share: Any, states: Any, *others: Any) -> None:
-                given = block, lanes_address, share, states, *of_one[share[0]]
-                batch_element_derivatives.calc_forward_dynamics_derivatives(*given, own_of_each(self._own), *others)
-
-            found = self._operate(
-                asked,
-                Stage.ACCELERATION,
-                kernel,
-                {},
-                (nu, wide),
-                before=(whole.of_parts, parts.rows, parts.driven, whole.plan),
-                scratch=(
-                    *(*self._scratch_of_parts(whole), (nu, nz + 1), (m, wide), (all_driven, columns), (all_driven, nu)),
-                    *((num_rows, nu), (m, nu), (nu, m), (m, m), (m, wide), (max(nu, m), PACKED), self._column_scratch()),
-                    (nu, nu),
-                ),
-                alone=_never,
-                realized=realized,
-            )
-        by_q, by_u, by_z, by_time, by_forces = np.split(found, (nu, 2 * nu, 2 * nu + nz, columns), axis=2)
-        more = len(template.z_view) - nz  # what measures integrate, after the forces' own
+        """Derivatives of u_dot through all that acts."""
+        nu, nz = self._template.tree.nu, self._template.tree.nz
+        found = self._through_parts(asked, realized)
+        by_q, by_u, by_z, by_time, by_forces = np.split(found, (nu, 2 * nu, 2 * nu + nz, 2 * nu + nz + 1), axis=2)
+        more = len(self._template.z_view) - nz  # what measures integrate, after the forces' own
         if more:
             by_z = np.concatenate([by_z, np.zeros((self._n, nu, more))], axis=2)
         results = by_q, by_u, by_z, by_forces, by_time[..., 0]
@@ -380,29 +349,41 @@ class Derivatives(OfParts):
         self, asked: str, realized: bool, u_dot: Array, into: InverseDynamicsDerivatives | None
     ) -> InverseDynamicsDerivatives:
         """Derivatives of inverse dynamics through all that acts."""
-        nu, whole = self._template.tree.nu, self._whole()
+        parts = np.split(self._through_parts(asked, realized, u_dot), 3, axis=2)
+        return InverseDynamicsDerivatives(*parts) if into is None else put(parts, into)
+
+    def _through_parts(self, asked: str, realized: bool, u_dot: Array | None = None) -> Array:
+        """What `batch_element_derivatives.calc_derivatives` finds: of inverse dynamics at *u_dot*, else of forward dynamics."""
+        tree, whole, inverse = self._template.tree, self._whole(), u_dot is not None
+        nu, nz, num_rows, none = tree.nu, tree.nz, max(tree.counts["num_rows"], 1), np.zeros(0, np.int64)
+        given = np.zeros((self._groups * LANES if inverse else 0, nu))
+        if u_dot is not None:
+            given[: self._n] = u_dot
+        rows, driven = (none, none) if inverse else (whole.parts.rows, whole.parts.driven)
+        of_rest, m, moved = 0 if inverse else nz + 1, max(len(rows), 1), nu if len(driven) else 0
+        wide = 3 * nu + of_rest
         with self._of_one(whole) as of_one:
 
             def kernel(block: Any, lanes_address: int, share: Any, states: Any, *others: Any) -> None:
                 given = block, lanes_address, share, states, *of_one[share[0]]
-                batch_element_derivatives.calc_inverse_dynamics_derivatives(*given, own_of_each(self._own), *others)
+                batch_element_derivatives.calc_derivatives(*given, own_of_each(self._own), *others)
 
-            found = self._operate(
+            return self._operate(
                 asked,
-                Stage.VELOCITY,
+                Stage.VELOCITY if inverse else Stage.ACCELERATION,
                 kernel,
-                {"udot": u_dot},
-                (nu, 3 * nu),
-                before=(whole.of_parts, whole.plan_of_inverse),
+                {},
+                (nu, wide),
+                before=(whole.of_parts, rows, driven, whole.plan_of_inverse if inverse else whole.plan, given),
                 scratch=(
-                    *((self._template.tree.nb, 6), *self._scratch_of_parts(whole)),
-                    *(self._column_scratch(), (nu, nu)),
+                    *((nu, 1), (tree.nb, 6), *self._scratch_of_parts(whole)),
+                    *((nu, of_rest), (0 if inverse else m, wide), (moved, wide - nu), (nu if inverse else moved, nu)),
+                    *((num_rows, nu), (m, nu), (nu, m), (m, m), (m, wide), (max(nu, m), PACKED), self._column_scratch()),
+                    (nu, nu),
                 ),
                 alone=_never,
                 realized=realized,
             )
-        parts = np.split(found, 3, axis=2)
-        return InverseDynamicsDerivatives(*parts) if into is None else put(parts, into)
 
     def _whole(self) -> Whole:
         return whole_for(self._system, self._template)

@@ -41,7 +41,7 @@ class Termination(NamedTuple):
 
 
 def counted(outcome: npt.NDArray[Any]) -> dict[str, Any]:
-    """What was counted of each state, by name, from rows of `outcome`, see `lanes.layout`."""
+    """Counts of each state, by name, from rows of `outcome`, see `lanes.layout`."""
     failures = "error_test_failures", "realization_failures", "projection_failures", "convergence_test_failures"
     names = ("steps_taken", "steps_attempted", "evaluations", *failures)
     # recordings of earlier versions lack the last
@@ -174,7 +174,7 @@ class EnsembleTrajectory(Sealed):
 
     @property
     def events(self) -> Events:
-        """What happened in all runs, a row each with its ``state``; those of the first state first."""
+        """Events of all runs, a row each with its ``state``; those of the first state first."""
         return joined({i: events for i, (events, _) in self.events_of.items()})
 
     def __len__(self) -> int:

@@ -32,7 +32,7 @@ class Failure(NamedTuple):
 
 
 class Reasons:
-    """What is known of the failures of a call that went through time: little work until someone asks.
+    """Reasons of the failures of a call that went through time: little work until someone asks.
 
     Parameters
     ----------

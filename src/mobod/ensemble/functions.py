@@ -1,11 +1,13 @@
 """Users' functions of a run of many states: a controller, what is observed, what ends a run.
 
-All are called as ``f(t, q, u)``, q and u being tuples of all coordinates and speeds of the mobilizers. Those that compile run
-in lanes; others are called by Python, state by state.
+All are called as ``f(t, q, u)``, q and u being tuples of all coordinates and speeds of the mobilizers; a controller, and what
+ends a run, may be in NumPy's manner, too, as laws of `mobod.control` are: of those of t, q, u that they name, q and u being
+arrays. What compiles runs in lanes, the latter for one lane after the other; others are called by Python, state by state.
 """
 
 from __future__ import annotations
 
+import inspect
 import warnings
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
@@ -13,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..algebra.arrays import Array
+from ..control import _law
 from ..errors import ModelError
 from ..event import TriggeredHandler
 from ..function import users
@@ -30,7 +33,7 @@ _TINY = float(np.finfo(float).tiny)
 
 
 def arguments_of(state: State) -> tuple[float, tuple[float, ...], tuple[float, ...]]:
-    """What the functions are called with at a state."""
+    """Arguments of the functions at a state."""
     tree = state.tree
     return state.time, tuple(state.q_values[: tree.nq].tolist()), tuple(state.u_values[: tree.nu].tolist())
 
@@ -65,25 +68,58 @@ class RunFunction:
         self.name, self.python = name, function
         nq, nu = state.tree.nq, state.tree.nu
         self._shape: tuple[int, ...] = (nu,) if name == "controller" else ()
-        self.check(self.call(state))
+        #: What it names of t, q and u, where it is written in NumPy's manner.
+        self._names = self._find_manner(state)
         self.routine: UsersRoutine | None = None
         try:
+            if self._names is not None:
+                self._refuse_truth(self.call(state))
+                self.routine = _law.routine_in_lanes(function, self._names, nq, nu, name == "controller")
+                self.routine.address(in_lanes=True)
+                return
             frozen = users.freeze(function, name, ARGUMENTS)
             users.try_out(frozen, _places(state), f"There are {nq} q and {nu} u", lambda value, _: self._check_compiled(value))
             made = users.routine_of(f"ensemble.{name}", {name: frozen}, (nq, nu), lambda: self._kernel(frozen, nq, nu))
             made.address(in_lanes=True)
             self.routine = made
         except (TypeError, ModelError) as error:
+            self.routine = None
             warnings.warn(
                 f"{name} cannot be compiled and is called by Python, state by state, which is some hundred times slower than "
-                f"in lanes: {error}",
+                f"in lanes: {_law.reason(error)}",
                 RuntimeWarning,
                 stacklevel=6,
             )
 
+    def _find_manner(self, state: State) -> tuple[str, ...] | None:
+        """What it names where it takes arrays, since tuples will not do or it names less; None where it takes tuples."""
+        names = _names_of(self.python)
+        self._names = None if names == ARGUMENTS else names
+        try:
+            self.check(self.call(state))
+        except Exception:
+            if names != ARGUMENTS:
+                raise
+            self._names = names
+            if not self._works(state):  # then what tuples lead to is what is wrong
+                raise
+        return self._names
+
+    def _works(self, state: State) -> bool:
+        """Whether it can be called so, and returns what it has to."""
+        try:
+            self.check(self.call(state))
+        except Exception:
+            return False
+        return True
+
     def call(self, state: State) -> Any:
         """Its value at a state."""
-        return self.python(*arguments_of(state))
+        if self._names is None:
+            return self.python(*arguments_of(state))
+        tree = state.tree
+        given = {"t": state.time, "q": np.array(state.q_values[: tree.nq]), "u": np.array(state.u_values[: tree.nu])}
+        return self.python(*(given[name] for name in self._names))
 
     def force(self, state: State) -> Array:
         """The mobility forces of a controller."""
@@ -104,7 +140,11 @@ class RunFunction:
         self.check(value)
         if self._shape:
             users.check_tuples(f"{self.name} has to return {self._shape[0]} numbers", value, self._shape)
-        elif isinstance(value, (bool, np.bool_)):
+        else:
+            self._refuse_truth(value)
+
+    def _refuse_truth(self, value: Any) -> None:
+        if isinstance(value, (bool, np.bool_)):
             raise ModelError(f"{self.name} has to return a number, as q[0] - 1.0 is, not whether q[0] > 1.0")
 
     def _kernel(self, f: users.Frozen, nq: int, nu: int) -> Function:
@@ -122,6 +162,15 @@ class RunFunction:
             return 0
 
         return run_function
+
+
+def _names_of(function: Function) -> tuple[str, ...] | None:
+    """The names of a function's arguments, where these are some of t, q and u."""
+    try:
+        names = tuple(inspect.signature(function).parameters)
+    except (TypeError, ValueError):
+        return None
+    return names if names and set(names) <= set(ARGUMENTS) else None
 
 
 class EndWhere(TriggeredHandler):

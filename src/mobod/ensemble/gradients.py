@@ -108,7 +108,7 @@ class Gradients(LinearModels):
         return [([J[k] for J in by_y], [B[k] for B in by_settings], nothing) for k in range(len(steps))]
 
     def _are_in_lanes(self, of: Any, state: State) -> bool:
-        """Whether y is q and u alone, q_dot is u, and nothing is prescribed."""
+        """True if y is q and u alone, q_dot is u, and nothing is prescribed."""
         plain = not (has_rates(state) or state.has_known or of.ny > of.nq + of.nu)
         return plain and not self._system.calls_python and self._has_kernels()
 

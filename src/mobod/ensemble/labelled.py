@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from ..simulation.simulate import coordinate_names, speed_names
+from ..simulation.names import coordinate_names, speed_names
 
 if TYPE_CHECKING:
     from ..system.system import MultibodySystem

@@ -1,4 +1,4 @@
-"""What threads need to take states through their runs in lanes: the plan of a run, and the arrays of each worker."""
+"""Runs in lanes, prepared for threads: the plan of a run, and the arrays of each worker."""
 
 from __future__ import annotations
 
@@ -11,8 +11,9 @@ import numpy.typing as npt
 from ..algebra.arrays import Array
 from ..algebra.record import LANES, aligned_zeros
 from ..compiling import among_many
-from ..event._watch import is_compiled
+from ..event._watch import Watched, is_compiled, of_triggered
 from ..event.scheduled import Scheduled
+from ..event.triggered import Triggered
 from ..event.when import When
 from ..force.contact.step_limit import limit_step
 from ..integrator import BDF, Integrator, SemiExplicitEuler, SemiExplicitEuler2, Verlet
@@ -21,7 +22,7 @@ from ..measure.base import Measure
 from ..mobilizer import _rates
 from ..state.fields import PARAMETERS
 from ..state.trigger_info import TriggerInfo
-from ..state.validity import EVERYTHING, FORCES, NO_MOBILIZERS, UNCHECKED
+from ..state.validity import EVERYTHING, FORCES, KINEMATICS, NO_MOBILIZERS, UNCHECKED
 from ..stepping import loop
 from ..stepping import record as rk
 from ..system.projection import share_weights
@@ -32,7 +33,7 @@ from ..tree.tree import in_each_lane
 from ..unilateral.contact_events import needs_python
 from ..unilateral.open_gap import OpenGap
 from ..value.stage import Stage
-from .lanes import layout
+from .lanes import layout, lending
 from .lanes import witnesses as watching
 from .lanes.run import run
 
@@ -81,7 +82,8 @@ def why_one_by_one(state: State, integrator: Integrator, watches: bool = False, 
     """
     system = state.system
     settings = integrator
-    if system.calls_with_states:
+    lends = lends_states(state)
+    if system.calls_with_states and not lends:
         parts = system.parts_in_python
         return Reason(f"parts of this system are in Python ({_named(parts) or 'measures'})", _COMPILE)
     if type(settings).kernel not in METHODS or type(settings).try_step is not Integrator.try_step:
@@ -89,7 +91,15 @@ def why_one_by_one(state: State, integrator: Integrator, watches: bool = False, 
     owners = *system.event_handlers, *system.event_reporters
     hands_over = type(settings).kernel is not Verlet.kernel or settings.fixed_step_size is not None
     hands_over = hands_over and settings.final_time is None  # whose row is after the events of that time
-    found = [one for one in owners if not (is_watched(one) or (isinstance(one, Scheduled) and (hands_over or not watches)))]
+    found = [
+        one
+        for one in owners
+        if not (
+            is_watched(one)
+            or (lends and isinstance(one, Triggered))
+            or (isinstance(one, Scheduled) and (hands_over or not watches))
+        )
+    ]
     if found:
         return Reason(f"events of this system are found by Python ({_named(found)})", _WATCH)
     if system.has_time_advanced_events():
@@ -106,8 +116,13 @@ def why_one_by_one(state: State, integrator: Integrator, watches: bool = False, 
     return None if plain else Reason("this integrator's settings are for one state of this system at a time")
 
 
+def lends_states(state: State) -> bool:
+    """True if parts in Python can be lent the states of lanes: what they may read is in y, and in what controllers keep."""
+    return not state.system.is_interpreted and state.resources is None and not state.tree.remembers
+
+
 def is_watched(one: Any) -> bool:
-    """Whether lanes watch for the event of a handler."""
+    """True if lanes watch for the event of a handler."""
     return isinstance(one, When) and is_compiled(one) and one.witness.has_rate
 
 
@@ -140,7 +155,10 @@ def own_of_each(own: dict[str, Array]) -> Array:
     """States' own parameters, by field as ensembles have them: a row a state."""
     if not own:
         return np.zeros((0, 0))
-    return np.concatenate([np.moveaxis(a, -1, 1).reshape(len(a) * LANES, -1) for a in own.values()], axis=1)
+    # in C's order, whatever that of the parts is: kernels are compiled for one
+    return np.ascontiguousarray(
+        np.concatenate([np.moveaxis(a, -1, 1).reshape(len(a) * LANES, -1) for a in own.values()], axis=1)
+    )
 
 
 class LaneRuns:
@@ -181,9 +199,14 @@ class LaneRuns:
             share_weights(state)
         self.workers: list[Worker] = []
         self.watched, self.pools = self._witnesses(state, integrator.accuracy, in_lanes)
+        system = state.system
+        #: Whether workers lend the states in their lanes to Python, and whether Python is called at all.
+        self.lends = system.calls_with_states or bool(self._in_python)
+        self.calls_python = system.calls_python or self.lends
+        self.holds = holds or controller is not None
         #: Whether records have to be of the whole tree; those of the reduced one will do where bodies are asked for nothing.
         self.whole = bool(self.own or len(self.watched) or counts["measure_code_size"] or counts["num_contact_elements"])
-        self.whole = self.whole or counts["num_controllers"] > 0
+        self.whole = self.whole or self.lends or counts["num_controllers"] > 0
         #: A state of its own for each thread, in which controllers are sampled.
         self.single = state
         plan, self.settings = np.zeros(layout.PLAN_SIZE, np.int64), np.zeros(rk.CONTROL_SIZE)
@@ -203,7 +226,7 @@ class LaneRuns:
         plan[layout.TERMINATOR] = terminator.address(**in_lanes) if terminator is not None else 0
         if counts["num_controllers"]:
             single = plan[layout.SINGLE :]
-            single[rk.ROUTINE], single[rk.WANTED] = advance.address(), EVERYTHING
+            single[rk.ROUTINE], single[rk.WANTED] = advance.address(), KINEMATICS  # what laws are given is computed from these
             single[rk.PRESCRIBER] = prescribe.address() if state.has_known else 0
         if counts["num_contact_elements"] and integrator.fixed_step_size is None:
             plan[rk.LIMITER] = limit_step.address(**in_lanes)
@@ -225,8 +248,9 @@ class LaneRuns:
         #: Where what each measure remembers begins, and its size.
         self.remembered = remembered_of(state)
 
-    @staticmethod
-    def _witnesses(state: State, accuracy: float, in_lanes: dict[str, bool]) -> tuple[npt.NDArray[np.int64], tuple[Any, Any]]:
+    def _witnesses(
+        self, state: State, accuracy: float, in_lanes: dict[str, bool]
+    ) -> tuple[npt.NDArray[np.int64], tuple[Any, Any]]:
         """The system's witnesses as `lanes.witnesses.look` takes them, and their integers and numbers."""
         rows: list[list[int]] = []
         integers: list[int] = []
@@ -234,7 +258,9 @@ class LaneRuns:
         system, instance = state.system, state.copy()
         system.realize(instance, Stage.INSTANCE)
         found: list[tuple[Witness, TriggerInfo, float | None]] = [
-            (one.witness, one.get_trigger_info(), None) for one in system.event_handlers if isinstance(one, When)
+            (one.witness, one.get_trigger_info(), None)
+            for one in system.event_handlers
+            if isinstance(one, When) and is_watched(one)
         ]
         of_contacts = TriggerInfo(rising=False)
         window = of_contacts.calc_window(accuracy, system.get_default_time_scale())
@@ -247,6 +273,12 @@ class LaneRuns:
             numbers += own_numbers
             rows.append([*row, -1 if near is None else len(numbers)])
             numbers += [] if near is None else [near]
+        triggered = [one for one in (*system.event_handlers, *system.event_reporters) if isinstance(one, Triggered)]
+        #: Those that only Python knows, and what kernels call for them.
+        self._in_python: list[Watched] = [of_triggered(one) for one in triggered if not is_watched(one)]
+        self._callback = lending.watching(self._in_python)
+        for k, one in enumerate(self._in_python):
+            rows.append([self._callback.address(**in_lanes), k, 0, one.info.rising, one.info.falling, 0, -1])
         return np.array(rows, np.int64).reshape(-1, watching.COLUMNS), (
             np.array(integers, np.int64),
             np.array(numbers, np.float64).reshape(-1, 1),
@@ -266,11 +298,11 @@ class LaneRuns:
 
     @property
     def adaptive(self) -> bool:
-        """Whether steps are chosen by their errors."""
+        """True if steps are chosen by their errors."""
         return self.settings[rk.FIXED_STEP] == 0.0
 
     def make_workers(self, count: int, new_record: Callable[[], Record]) -> None:
-        """Let there be arrays for so many threads."""
+        """Allocate arrays for this many threads, unless they are there."""
         while len(self.workers) < count:
             self.workers.append(Worker(self, new_record()))
 
@@ -300,16 +332,20 @@ class Worker:
         self.seen = aligned_zeros(4 * len(plan.watched), 1, LANES)
         self.kept = aligned_zeros(record.measure_memory_size, 1, LANES)
         self.single, self.own_of_single = plan.single.copy(), np.zeros(len(self.own))
-        if plan.single.tree.counts["num_controllers"]:
+        self.lender: lending.Lender | None = None
+        if plan.single.tree.counts["num_controllers"] or plan.lends:
             self._prepare_single(plan)
+        if plan.calls_python:
+            own = self.own, self.own_of_single
+            self.lender = lending.Lender(record, self.single, own, self.control, self.lanes, self.marks, plan.holds)
         self._run: Any = None
-        self._calls_python = plan.single.system.calls_python
+        self._calls_python = plan.calls_python
         run = rk.Run(plan.plan, plan.settings, self.control, self.work, plan.table, plan.weights, self.held)
         room = self.lanes, self.marks, self.queue, self.own, self.own_of_single
         self._crew = layout.Crew(run, *room, plan.watched, self.seen, plan.remembered, self.kept)
 
     def _prepare_single(self, plan: LaneRuns) -> None:
-        """Let the state in which controllers are sampled have room for a lane's own parameters."""
+        """Let the state in which controllers are sampled, and which Python is lent, have room for a lane's own parameters."""
         single, at = self.single, 0
         single.system.realize(single, Stage.INSTANCE)
         for name, array in plan.own.items():

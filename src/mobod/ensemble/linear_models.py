@@ -52,11 +52,9 @@ class LinearModels(Derivatives):
 
         Examples
         --------
-        >>> import numpy as np
         >>> import mobod as mb
         >>> system, state = mb.examples.double_pendulum.build()
         >>> ensemble = mb.Ensemble(system, 10, state=state)
-        >>> ensemble.q = np.linspace(0.0, 1.0, 20).reshape(10, 2)
         >>> ensemble.realize()
         >>> model = ensemble.linearize()
         >>> model.A.shape, model[3].B.shape

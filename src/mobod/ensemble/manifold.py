@@ -64,7 +64,7 @@ class OnManifold(Results):
 
     @property
     def _has_subsystems(self) -> bool:
-        """Whether subsystems of users' own may have errors beside those of constraints."""
+        """True if subsystems of users' own may have errors beside those of constraints."""
         return self._system.is_interpreted and self._template.resources is not None
 
     def _errors_of_subsystems(self, name: str) -> Array:

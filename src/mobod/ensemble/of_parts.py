@@ -1,4 +1,4 @@
-"""What parts of a system tell of many states: measures, contacts, diagnoses, and whatever a State is asked for, one by one."""
+"""Values of a system's parts in many states: measures, contacts, diagnoses, and whatever a State is asked for, one by one."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class OfParts(Sums):
     __slots__ = ()
 
     def get_each(self, getter: Callable[[State], Any]) -> Any:
-        """What a function gives of every state, one by one: measures, contacts, diagnoses, anything that a State has.
+        """Values of a function in every state, one by one: measures, contacts, diagnoses, anything that a State has.
 
         Parameters
         ----------
@@ -116,7 +116,7 @@ class OfParts(Sums):
         return found if isinstance(found, np.ndarray) else np.full((self._n, *measure.shape), np.nan)
 
     def get_contacts(self, contacts: CompliantContactSubsystem) -> npt.NDArray[Any]:
-        """What touches in all states, a row each two surfaces; needs VELOCITY.
+        """Contacts of all states, a row each two surfaces; needs VELOCITY.
 
         Parameters
         ----------
@@ -198,7 +198,7 @@ def _check_part(asked: str, name: str, part: Any, method: str) -> None:
 
 
 def _is_number(value: Any) -> bool:
-    """Whether it is a number or an array of numbers, without fields."""
+    """True if it is a number or an array of numbers, without fields."""
     return isinstance(value, (bool, int, float, complex, np.number, np.bool_)) or (
         isinstance(value, np.ndarray) and value.dtype.kind in "biufc"
     )

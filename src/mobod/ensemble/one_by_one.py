@@ -166,7 +166,7 @@ def _events_of(stepper: TimeStepper, columns: dict[str, Any]) -> tuple[Events, n
 
 
 def has_choices_of(shared: State, state: State) -> bool:
-    """Whether a state still has the modelling choices, and as many variables, as those of an ensemble share."""
+    """True if a state still has the modelling choices, and as many variables, as those of an ensemble share."""
     sizes = [(len(one.q_values), len(one.u_values), len(one.z_values)) for one in (shared, state)]
     return shared.use_euler_angles == state.use_euler_angles and sizes[0] == sizes[1]
 
@@ -198,20 +198,36 @@ class KeptSteppers:
         self._kept = {}
 
     def step(
-        self, i: int, row: Row, make: Callable[[int], State], end: float, held: Array | None, done: tuple[bool, bool]
+        self,
+        i: int,
+        row: Row,
+        make: Callable[[int], State],
+        end: float,
+        held: Array | None,
+        done: tuple[bool, bool],
+        following: tuple[float, ...] | None = None,
     ) -> tuple[State, str | None]:
         """Step state *i* to *end* from the variables of *row*; the state there, and why it could not go on, if so.
 
         The stepper of the last call goes on, with q, u and z that have been assigned since; one whose time, or what is
         remembered, is another begins anew with the state that *make* makes, as does one whose run has ended or failed. *done*
-        says of one that begins whether the handlers, and the reporters, that are due there have been called.
+        says of one that begins whether the handlers, and the reporters, that are due there have been called, and *following*
+        of one that has begun in a lane the next step, what that depends on, when its present interval began and how far a step
+        may go after an event.
         """
         stepper, begun = self._kept.pop(i, (None, 0))
         try:
             if stepper is None or begun != row[6] or not _takes_up(stepper, row, held):
                 stepper = self._new(held)
+                if following is not None:
+                    stepper.integrator.initial_step_size = following[0] or None
                 stepper.initialize(make(i))
-                stepper.pass_over(*done)
+                if following is not None:
+                    _, *depends_on, began, reach = following
+                    stepper.integrator.control[[rk.LAST_ERROR, rk.STRAIN]] = depends_on
+                    stepper.begun_before(began, reach, *done)
+                else:
+                    stepper.pass_over(*done)
             stepper.step_exactly_to(end)
         except MobodError as error:
             return _state_of(stepper) or make(i), str(error)
@@ -242,7 +258,7 @@ def _state_of(stepper: TimeStepper | None) -> State | None:
 
 
 def _takes_up(stepper: TimeStepper, row: Row, held: Array | None) -> bool:
-    """Whether a stepper can go on from these variables, and with these forces, which it then does."""
+    """True if a stepper can go on from these variables, and with these forces, which it then does."""
     state, time, particles, memory = stepper.state, row[0], row[4], row[5]
     record = state.record
     kept = np.concatenate([record.particle_location, record.particle_velocity])[:, 0]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from itertools import accumulate
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -29,10 +29,53 @@ if TYPE_CHECKING:
 _MOST_KEPT = 2**23
 
 
+class Operator(NamedTuple):
+    """An operator without tasks: the stage that it needs, its kernel, and the shapes of its arguments and of its result.
+
+    The system's or the matter's method of the same name finds it for one state.
+    """
+
+    stage: Stage
+    kernel: Any
+    given: tuple[tuple[str, ...], ...]
+    result: tuple[str, ...]
+    has_columns: bool = False
+
+
+OPERATORS = {
+    "calc_m": Operator(Stage.POSITION, batch_operators.calc_m, (), ("nu", "nu"), has_columns=True),
+    "calc_m_inv": Operator(Stage.POSITION, batch_operators.calc_m_inv, (), ("nu", "nu"), has_columns=True),
+    "multiply_by_m": Operator(Stage.POSITION, batch_operators.multiply_by_m, (("nu",),), ("nu",)),
+    "multiply_by_m_inv": Operator(Stage.POSITION, batch_operators.multiply_by_m_inv, (("nu",),), ("nu",)),
+    "calc_residual_force_ignoring_constraints": Operator(
+        Stage.VELOCITY, batch_operators.calc_residual_force, (("nu",), ("nb", "2", "3"), ("nu",)), ("nu",)
+    ),
+    "calc_inverse_dynamics": Operator(Stage.VELOCITY, batch_operators.calc_inverse_dynamics, (("nu",),), ("nu",)),
+}
+
+
 class Operators(OnManifold):
     """The part of `Ensemble` that has the operators."""
 
     __slots__ = ()
+
+    def _by_table(self, asked: str, **given: npt.ArrayLike | None) -> Array:
+        """An operator of `OPERATORS`, of its arguments by name."""
+        stage, kernel, shapes, result, has_columns = OPERATORS[asked]
+        tree, matter = self._template.tree, self._system.matter
+        sizes = {"nu": tree.nu, "nb": tree.nb, "2": 2, "3": 3}
+        rows = {
+            name: self._rows(name, value, tuple(sizes[one] for one in shape))
+            for (name, value), shape in zip(given.items(), shapes, strict=True)
+        }
+        scratch = (self._column_scratch(),) if has_columns else ()
+        method = getattr(matter, asked, None) or getattr(self._system, asked)
+        out = tuple(sizes[one] for one in result)
+        return self._operate(asked, stage, kernel, rows, out, scratch=scratch, alone=lambda state, own: method(state, *own))
+
+    def _column_scratch(self) -> tuple[int, int]:
+        tree = self._template.tree
+        return matrix_sweep.scratch_rows(tree.nu, tree.num_slots), max(tree.nu, 1)
 
     def _operate(
         self,
@@ -179,54 +222,28 @@ class Operators(OnManifold):
 
         Examples
         --------
-        >>> import numpy as np
         >>> import mobod as mb
         >>> system, state = mb.examples.double_pendulum.build()
         >>> ensemble = mb.Ensemble(system, 10, state=state)
-        >>> ensemble.q = np.linspace(0.0, 1.0, 20).reshape(10, 2)
         >>> ensemble.realize()
         >>> ensemble.calc_m().shape
         (10, 2, 2)
         """
-        nu, matter = self._template.tree.nu, self._system.matter
-        return self._operate(
-            "calc_m",
-            Stage.POSITION,
-            batch_operators.calc_m,
-            {},
-            (nu, nu),
-            scratch=(self._column_scratch(),),
-            alone=lambda state, _: matter.calc_m(state),
-        )
+        return self._by_table("calc_m")
 
     def calc_m_inv(self) -> Array:
         """The inverse of the mass matrix of every state ``(n, nu, nu)``. Needs POSITION. See `calc_m`.
 
         Examples
         --------
-        >>> import numpy as np
         >>> import mobod as mb
         >>> system, state = mb.examples.double_pendulum.build()
         >>> ensemble = mb.Ensemble(system, 10, state=state)
-        >>> ensemble.q = np.linspace(0.0, 1.0, 20).reshape(10, 2)
         >>> ensemble.realize()
         >>> ensemble.calc_m_inv().shape
         (10, 2, 2)
         """
-        nu, matter = self._template.tree.nu, self._system.matter
-        return self._operate(
-            "calc_m_inv",
-            Stage.POSITION,
-            batch_operators.calc_m_inv,
-            {},
-            (nu, nu),
-            scratch=(self._column_scratch(),),
-            alone=lambda state, _: matter.calc_m_inv(state),
-        )
-
-    def _column_scratch(self) -> tuple[int, int]:
-        tree = self._template.tree
-        return matrix_sweep.scratch_rows(tree.nu, tree.num_slots), max(tree.nu, 1)
+        return self._by_table("calc_m_inv")
 
     def multiply_by_m(self, a: npt.ArrayLike) -> Array:
         """M a of every state ``(n, nu)``. Needs POSITION. See `calc_m`.
@@ -247,20 +264,11 @@ class Operators(OnManifold):
         >>> import mobod as mb
         >>> system, state = mb.examples.double_pendulum.build()
         >>> ensemble = mb.Ensemble(system, 10, state=state)
-        >>> ensemble.q = np.linspace(0.0, 1.0, 20).reshape(10, 2)
         >>> ensemble.realize()
         >>> ensemble.multiply_by_m(np.ones(2)).shape
         (10, 2)
         """
-        nu, matter = self._template.tree.nu, self._system.matter
-        return self._operate(
-            "multiply_by_m",
-            Stage.POSITION,
-            batch_operators.multiply_by_m,
-            {"a": self._rows("a", a, (nu,))},
-            (nu,),
-            alone=lambda state, given: matter.multiply_by_m(state, *given),
-        )
+        return self._by_table("multiply_by_m", a=a)
 
     def multiply_by_m_inv(self, v: npt.ArrayLike) -> Array:
         """M^-1 v of every state ``(n, nu)``, v ``(n, nu)`` or ``(nu,)`` for all. Needs POSITION. See `calc_m`.
@@ -271,20 +279,11 @@ class Operators(OnManifold):
         >>> import mobod as mb
         >>> system, state = mb.examples.double_pendulum.build()
         >>> ensemble = mb.Ensemble(system, 10, state=state)
-        >>> ensemble.q = np.linspace(0.0, 1.0, 20).reshape(10, 2)
         >>> ensemble.realize()
         >>> ensemble.multiply_by_m_inv(np.ones(2)).shape
         (10, 2)
         """
-        nu, matter = self._template.tree.nu, self._system.matter
-        return self._operate(
-            "multiply_by_m_inv",
-            Stage.POSITION,
-            batch_operators.multiply_by_m_inv,
-            {"v": self._rows("v", v, (nu,))},
-            (nu,),
-            alone=lambda state, given: matter.multiply_by_m_inv(state, *given),
-        )
+        return self._by_table("multiply_by_m_inv", v=v)
 
     def calc_residual_force_ignoring_constraints(
         self,
@@ -321,24 +320,15 @@ class Operators(OnManifold):
         >>> import mobod as mb
         >>> system, state = mb.examples.double_pendulum.build()
         >>> ensemble = mb.Ensemble(system, 10, state=state)
-        >>> ensemble.q = np.linspace(0.0, 1.0, 20).reshape(10, 2)
         >>> ensemble.realize()
         >>> ensemble.calc_residual_force_ignoring_constraints(known_udot=np.zeros(2)).shape
         (10, 2)
         """
-        nu, nb, matter = self._template.tree.nu, self._template.tree.nb, self._system.matter
-        given = {
-            "f": self._rows("applied_mobility_forces", applied_mobility_forces, (nu,)),
-            "F": self._rows("applied_body_forces", applied_body_forces, (nb, 2, 3)),
-            "udot": self._rows("known_udot", known_udot, (nu,)),
-        }
-        return self._operate(
+        return self._by_table(
             "calc_residual_force_ignoring_constraints",
-            Stage.VELOCITY,
-            batch_operators.calc_residual_force,
-            given,
-            (nu,),
-            alone=lambda state, given: matter.calc_residual_force_ignoring_constraints(state, *given),
+            applied_mobility_forces=applied_mobility_forces,
+            applied_body_forces=applied_body_forces,
+            known_udot=known_udot,
         )
 
     def calc_inverse_dynamics(self, u_dot: npt.ArrayLike) -> Array:
@@ -363,20 +353,11 @@ class Operators(OnManifold):
         >>> import mobod as mb
         >>> system, state = mb.examples.double_pendulum.build()
         >>> ensemble = mb.Ensemble(system, 10, state=state)
-        >>> ensemble.q = np.linspace(0.0, 1.0, 20).reshape(10, 2)
         >>> ensemble.realize()
         >>> ensemble.calc_inverse_dynamics(np.zeros(2)).shape
         (10, 2)
         """
-        nu = self._template.tree.nu
-        return self._operate(
-            "calc_inverse_dynamics",
-            Stage.VELOCITY,
-            batch_operators.calc_inverse_dynamics,
-            {"udot": self._rows("u_dot", u_dot, (nu,))},
-            (nu,),
-            alone=lambda state, given: self._system.calc_inverse_dynamics(state, *given),
-        )
+        return self._by_table("calc_inverse_dynamics", u_dot=u_dot)
 
     def multiply_by_station_jacobian(self, on_body_b: Any, station_p_in_b: npt.ArrayLike, u: npt.ArrayLike) -> Array:
         """Velocities of stations that speeds *u* would give, of every state ``(n, nt, 3)``. Needs POSITION.
@@ -395,11 +376,9 @@ class Operators(OnManifold):
 
         Examples
         --------
-        >>> import numpy as np
         >>> import mobod as mb
         >>> system, state = mb.examples.double_pendulum.build()
         >>> ensemble = mb.Ensemble(system, 10, state=state)
-        >>> ensemble.q = np.linspace(0.0, 1.0, 20).reshape(10, 2)
         >>> ensemble.realize()
         >>> arm = system.matter.bodies["lower"]
         >>> ensemble.multiply_by_station_jacobian(arm, (0, 0, 0), ensemble.u).shape
@@ -412,11 +391,9 @@ class Operators(OnManifold):
 
         Examples
         --------
-        >>> import numpy as np
         >>> import mobod as mb
         >>> system, state = mb.examples.double_pendulum.build()
         >>> ensemble = mb.Ensemble(system, 10, state=state)
-        >>> ensemble.q = np.linspace(0.0, 1.0, 20).reshape(10, 2)
         >>> ensemble.realize()
         >>> arm = system.matter.bodies["lower"]
         >>> ensemble.multiply_by_frame_jacobian(arm, (0, 0, 0), ensemble.u).shape
@@ -443,11 +420,9 @@ class Operators(OnManifold):
 
         Examples
         --------
-        >>> import numpy as np
         >>> import mobod as mb
         >>> system, state = mb.examples.double_pendulum.build()
         >>> ensemble = mb.Ensemble(system, 10, state=state)
-        >>> ensemble.q = np.linspace(0.0, 1.0, 20).reshape(10, 2)
         >>> ensemble.realize()
         >>> arm = system.matter.bodies["lower"]
         >>> ensemble.calc_station_jacobian(arm, (0, 0, 0)).shape
@@ -460,11 +435,9 @@ class Operators(OnManifold):
 
         Examples
         --------
-        >>> import numpy as np
         >>> import mobod as mb
         >>> system, state = mb.examples.double_pendulum.build()
         >>> ensemble = mb.Ensemble(system, 10, state=state)
-        >>> ensemble.q = np.linspace(0.0, 1.0, 20).reshape(10, 2)
         >>> ensemble.realize()
         >>> arm = system.matter.bodies["lower"]
         >>> ensemble.calc_frame_jacobian(arm, (0, 0, 0)).shape
@@ -492,11 +465,9 @@ class Operators(OnManifold):
 
         Examples
         --------
-        >>> import numpy as np
         >>> import mobod as mb
         >>> system, state = mb.examples.double_pendulum.build()
         >>> ensemble = mb.Ensemble(system, 10, state=state)
-        >>> ensemble.q = np.linspace(0.0, 1.0, 20).reshape(10, 2)
         >>> ensemble.realize()
         >>> arm = system.matter.bodies["lower"]
         >>> ensemble.calc_bias_for_station_jacobian(arm, (0, 0, 0)).shape
@@ -509,11 +480,9 @@ class Operators(OnManifold):
 
         Examples
         --------
-        >>> import numpy as np
         >>> import mobod as mb
         >>> system, state = mb.examples.double_pendulum.build()
         >>> ensemble = mb.Ensemble(system, 10, state=state)
-        >>> ensemble.q = np.linspace(0.0, 1.0, 20).reshape(10, 2)
         >>> ensemble.realize()
         >>> arm = system.matter.bodies["lower"]
         >>> ensemble.calc_bias_for_frame_jacobian(arm, (0, 0, 0)).shape

@@ -142,7 +142,7 @@ class OwnValues(Resetting):
         self._changed(Stage(given.invalidates - 1))
 
     def _take_shortcuts(self, shortcuts: dict[str, npt.NDArray[Any]]) -> None:
-        """Let sweeps leave out what may be left out for all states."""
+        """Choose the short forms of sweeps that hold for all states."""
         template = self._template
         for name, flags in shortcuts.items():
             if not np.array_equal(flags, template.field(name)):
@@ -326,7 +326,7 @@ class OwnValues(Resetting):
 
 
 def _changes(state: State) -> dict[tuple[int, int], int]:
-    """How often each of the subsystems' discrete variables has been changed."""
+    """Number of times that each of the subsystems' discrete variables has been changed."""
     if state.resources is None:
         return {}
     parts = state.resources.parts.items()

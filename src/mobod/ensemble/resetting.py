@@ -80,6 +80,9 @@ class Resetting(States):
         for i in chosen.tolist() if self._departures else ():
             self._departures.pop(i, None)
         self._begun[chosen] += 1
+        plan = getattr(self, "_step_plan", None)
+        if plan is not None:
+            plan.begin_anew(chosen)
         self._failed[chosen] = 0.0
         if self._schedule is not None:
             self._schedule.set_stale(chosen)

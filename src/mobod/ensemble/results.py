@@ -1,4 +1,4 @@
-"""What has been computed of many states: rates, accelerations, poses and velocities of bodies."""
+"""Results of realizing many states: rates, accelerations, poses and velocities of bodies."""
 
 from __future__ import annotations
 

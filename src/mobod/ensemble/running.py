@@ -110,11 +110,9 @@ class Running(OwnValues):
 
         Examples
         --------
-        >>> import numpy as np
         >>> import mobod as mb
         >>> system, state = mb.examples.double_pendulum.build()
         >>> ensemble = mb.Ensemble(system, 10, state=state)
-        >>> ensemble.q = np.linspace(0.0, 1.0, 20).reshape(10, 2)
         >>> ensemble.realize()
         >>> ensemble.stage.name, ensemble.u_dot.shape
         ('ACCELERATION', (10, 2))

@@ -29,7 +29,7 @@ Lend = Callable[[int], "State"]
 
 
 class Handled(NamedTuple):
-    """What handlers have done: the one that ends the run, if any, whether anything has changed, and their account, if kept."""
+    """Outcome of handlers: the one that ends the run, if any, whether anything has changed, and their account, if kept."""
 
     ends: Any
     changed: bool
@@ -75,7 +75,7 @@ class Schedule:
 
     @staticmethod
     def of(system: MultibodySystem) -> bool:
-        """Whether anything of the system is scheduled."""
+        """True if anything of the system is scheduled."""
         return any(isinstance(one, Scheduled) for one in (*system.event_handlers, *system.event_reporters))
 
     def set_stale(self, which: Any = slice(None)) -> None:
@@ -109,7 +109,7 @@ class Schedule:
         self.quiet = float((np.minimum(self.handlers, self.reporters) - times).min(initial=np.inf))
 
     def is_quiet(self, duration: float) -> bool:
-        """Whether nothing is due, or comes due, until all states have gone on by a *duration*, which they then have."""
+        """True if nothing is due, or comes due, until all states have gone on by a *duration*, which they then have."""
         if self.quiet > 1.000001 * duration:
             self.quiet -= 1.000001 * duration
             return True

@@ -46,7 +46,7 @@ class ScheduledRun:
         self._ensemble, self._run, self._lanes, self._schedule = ensemble, run, lanes, schedule
         n = len(ensemble)
         self._onward = np.zeros((n, layout.ONWARD_SIZE))
-        self._onward[:, layout.NEXT_SIZE] = lanes.settings[rk.STEP]
+        self._onward[:, layout.LEFT_AT] = np.nan
         #: When the present interval of each began, and how far its steps may go after the next event: see `TimeStepper`.
         self._began, self._reach = ensemble._time[:n, 0].copy(), np.zeros(n)
         self._changed: set[int] = set()
@@ -70,8 +70,7 @@ class ScheduledRun:
                 self._onward[:, layout.STOP_AT] = np.minimum(schedule.handlers, schedule.reporters)
                 ensemble._run_compiled(run, self._lanes, results, first, going, self._onward)
                 status = outcome[going, layout.STATUS]
-                waits, done = status == layout.WAITS, (status == layout.WAITS) | (status == rk.REACHED)
-                self._onward[going[waits], _NEXT] = run.reached[going[waits], _REACHED]
+                done = (status == layout.WAITS) | (status == rk.REACHED)
                 out[going[~done]] = True
                 self._hand_over(going[~done & (status != layout.TERMINATED) & (status != layout.SUSPECT)])
                 handled = ensemble._do_what_is_due(schedule, ends, out, reasons, True)

@@ -1,4 +1,4 @@
-"""Sensitivities of the motions of an ensemble: what they are by, and arrays for them, a row a state and a report."""
+"""Sensitivities of the motions of an ensemble: the parameters they are by, and arrays for them, a row a state and a report."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class SensitivityRows:
         self.arrays: dict[str, Array] = {}
 
     def begin(self, n: int, nt: int) -> None:
-        """Let there be arrays for *n* states and *nt* reports."""
+        """Allocate arrays for *n* states and *nt* reports."""
         self.rows = np.full((n, nt, *self.rows.shape[2:]), np.nan)
         v, of_q, of_u, of_z, *of_particles = np.split(self.rows, np.cumsum(self._sizes)[:-1], axis=2)
         shape = n, nt, self._sizes[-1] // 3, 3, self._n
@@ -71,7 +71,7 @@ class SensitivityRows:
 
 
 def read_sensitivities(names: Sequence[str] | None, columns: dict[str, Any]) -> Sensitivities | None:
-    """What a recording has of them; None where *names* are."""
+    """Sensitivities of a recording; None where *names* are."""
     if names is None:
         return None
     return Sensitivities(list(names), **{name: columns[PREFIX + name] for name in ARRAYS})

@@ -109,12 +109,15 @@ class Simulating(Stepping):
         controller : callable, optional
             ``controller(t, q, u)``, q and u being tuples, returns a tuple of nu generalized forces, which act beside those of
             the elements wherever accelerations are evaluated. Written as compiled forces are, with ``+ - * /``, ``where`` and
-            what is in `mobod.algebra`, it runs in lanes; anything else is called by Python, state by state, with a note.
+            what is in `mobod.algebra`, it runs in lanes. Or it is a law in NumPy's manner, as `mobod.control.Custom` takes it:
+            of those of t, q, u that it names, with arrays q and u, it returns an array, and is called compiled for one lane
+            after the other. What cannot be compiled is called by Python, state by state, with a note.
         observe : callable, optional
             ``observe(t, q, u)`` returns a number, or a tuple of them, of each row: found in ``observations (n, nt, m)``. It
             is called with all rows at once where it can be.
         terminate : callable, optional
             ``terminate(t, q, u)`` returns a number; a state's run ends where this becomes positive: see ``terminations``.
+            It may be in NumPy's manner, too.
         record : mapping or sequence, optional
             Quantities by name, as of `mobod.simulate`: found in ``quantities``. They are computed by Python from the rows,
             some 20 us each; ``"contacts"``, of which there is any number, and measures that remember are not among them.
@@ -240,7 +243,7 @@ class Simulating(Stepping):
     ) -> None:
         """Run states, *onward* if they are on their way; the first row of *results*, for reports, is state *first*'s."""
         times = run.times
-        ends = np.ascontiguousarray(np.broadcast_to(times[:, -1], (self._n,)))
+        ends = np.array(np.broadcast_to(times[:, -1], (self._n,)))  # never read-only, for which kernels would be compiled anew
         data = (
             *self._variables,
             np.zeros((0, 0)),
@@ -266,7 +269,7 @@ class Simulating(Stepping):
                 if status != layout.FINISHED and isinstance(worker, Worker) and lanes.adaptive:
                     run.look_at_progress(worker)
 
-        self._helpers.share_all(Task(work, len(which), lanes.WIDTH), self._threads)
+        self._helpers.share_all(Task(work, len(which), lanes.WIDTH), 1 if lanes.calls_python else self._threads)
 
     def _state_runs(self, integrator: Integrator) -> StateRuns | None:
         """What threads need to run states one by one in compiled code; None where Python has a part in it."""
@@ -410,7 +413,7 @@ def _check_recorded(recording: Recording, record: Any) -> None:
 
 
 def _remembers(measure: Measure) -> bool:
-    """Whether a measure's value depends on what has been."""
+    """True if a measure's value depends on what has been."""
     itself = isinstance(measure, Memory) and measure.takes_part()
     return itself or any(_remembers(one) for one in measure.operands())
 
@@ -531,6 +534,8 @@ class _Run:
         alone |= np.isin(status, (NO_ROOM, NO_IMPULSES))  # which a run of one state makes, or finds by another solver
         alone[departed - first] = True
         known = (status == rk.REACHED) | (status == layout.NOT_CALLED)
+        if self.lanes.calls_python:  # which says there what it has raised
+            alone |= ~known
         stuck, others = np.flatnonzero(alone), np.flatnonzero(~known & ~alone)[:_EXPLAINED]
         again = np.concatenate([stuck, others]) + first
         if len(again):

@@ -22,12 +22,12 @@ if TYPE_CHECKING:
 
 
 def are_compiled(state: State, integrator: Integrator) -> bool:
-    """Whether runs of states like *state* take place in compiled code from their beginnings to their ends."""
+    """True if runs of states like *state* take place in compiled code from their beginnings to their ends."""
     return type(integrator).kernel in runs.RUNS and integrator.can_run_compiled(state) and nothing_happens(state, integrator)
 
 
 def nothing_happens(state: State, integrator: Integrator) -> bool:
-    """Whether there are neither events nor anything else at which Python takes part."""
+    """True if there are neither events nor anything else at which Python takes part."""
     system = state.system
     return bool(
         not system.is_interpreted
@@ -56,6 +56,7 @@ class StateRuns:
 
     def __init__(self, state: State, own: dict[str, Array], of_each: Array, integrator: Integrator) -> None:
         self.adaptive = self.hands_over = True
+        self.calls_python = state.system.calls_python
         self.of_each = of_each
         if state.resources is not None and state.resources.weights:
             share_weights(state)
@@ -68,7 +69,7 @@ class StateRuns:
         return (np.zeros((0, 0, 0, 0)),)
 
     def make_workers(self, count: int) -> None:
-        """Let there be arrays for so many threads."""
+        """Allocate arrays for this many threads, unless they are there."""
         while len(self.workers) < count:
             self.workers.append(self.make_worker())
 

@@ -149,7 +149,7 @@ class States(Sealed):
 
     @property
     def stage(self) -> Stage:
-        """How far the states have been realized."""
+        """Stage to which the states have been realized."""
         return Stage(self._stage)
 
     def _assign(self, name: str, target: Array, value: npt.ArrayLike, stage: Stage) -> None:

@@ -36,11 +36,9 @@ class Stations(Operators):
 
         Examples
         --------
-        >>> import numpy as np
         >>> import mobod as mb
         >>> system, state = mb.examples.double_pendulum.build()
         >>> ensemble = mb.Ensemble(system, 10, state=state)
-        >>> ensemble.q = np.linspace(0.0, 1.0, 20).reshape(10, 2)
         >>> ensemble.realize()
         >>> ensemble.find_station_location_in_ground("lower", (0, -1, 0)).shape
         (10, 3)

@@ -14,6 +14,7 @@ import numpy.typing as npt
 from ..algebra.arrays import Array
 from ..algebra.record import LANES
 from ..errors import MobodError, ModelError
+from ..event.triggered import Triggered
 from ..integrator import Integrator, RungeKuttaMerson
 from ..simulation.simulate import integrator_named
 from ..stepping import record as rk
@@ -29,6 +30,7 @@ from .states import memory_of, remember
 from .work_sharing import Task, by_chunks
 
 if TYPE_CHECKING:
+    from ..simulation.time_stepper import TimeStepper
     from ..state.state import State
     from ..system.system import MultibodySystem
 
@@ -79,9 +81,10 @@ class Stepping(Gradients):
         Notes
         -----
         A state that cannot go on stays where its last good step ended, is marked in `failed`, and is tried again by the next
-        call. The others are not affected. Each state's result has the same bits whatever the others are. Where states are
-        stepped one by one, each has a `TimeStepper` that goes on with the next call (31 kB a state and more); in a copy of the
-        ensemble, after `set_each`, and where times are assigned, they begin anew.
+        call. The others are not affected. Each state's result has the same bits whatever the others are. Steps go on from call
+        to call, as those of a `TimeStepper` do, with the size that the error of the last one permits; in a copy of the
+        ensemble, after `reset`, and where times are assigned, they begin anew. Where states are stepped one by one, each has a
+        `TimeStepper` (31 kB a state and more), and they begin anew after `set_each`, too.
 
         Handlers and reporters of scheduled events are called for each state at its time, and states are in lanes in between;
         they are asked for their next times where a state begins, and after each of their events. A state for which a
@@ -120,15 +123,13 @@ class Stepping(Gradients):
         if schedule is not None and not schedule.is_quiet(duration):
             self._step_by_schedule(plan, schedule, forces)
             return
-        if lanes.adaptive:  # unless a first step is given, the whole duration is tried
-            lanes.settings[rk.STEP] = plan.integrator.initial_step_size or duration
-        departed = _NONE
+        departed, threads = _NONE, 1 if lanes.calls_python else self._threads
         if not self._departures:
-            self._helpers.share(task, self._threads)
+            self._helpers.share(task, threads)
         else:
             departed = np.array(sorted(self._departures), np.int64)
             with self._hidden(departed):
-                self._helpers.share(task, self._threads)
+                self._helpers.share(task, threads)
         status = plan.outcome[:last, layout.STATUS]
         self._failed[:last, 0] = status
         if np.count_nonzero(status):
@@ -189,7 +190,8 @@ class Stepping(Gradients):
         # making them takes a millisecond: those of the last run will do if that was of the same kind
         key = type(integrator), integrator.counts.tobytes(), integrator.fixed_step_size is None, holds
         kept: tuple[Any, ...] = getattr(self, "_kept_lanes", (None, None, None))
-        plain = watches and controller is None and terminator is None and not self._system.event_handlers
+        watched = bool(self._system.event_handlers) or any(isinstance(one, Triggered) for one in self._system.event_reporters)
+        plain = watches and controller is None and terminator is None and not watched
         if plain and kept[0] == key and kept[1] is self._own_places:
             lanes: LaneRuns = kept[2]
             lanes.take_settings(integrator)
@@ -221,7 +223,9 @@ class Stepping(Gradients):
         reasons = self._reasons = Reasons(np.zeros(self._n, np.int64), forces if len(forces) else np.zeros((self._n, 0)))
         self._failed[: self._n, 0] = 0.0
         while True:
-            self._do_what_is_due(schedule, ends, out, reasons)
+            for i, done in self._do_what_is_due(schedule, ends, out, reasons).items():
+                if done.changed:
+                    plan.go_on_after_event(i, float(times[i]))
             apart = np.array([i for i in sorted(self._departures) if not out[i] and times[i] < ends[i]], np.int64)
             self._step_alone(plan, apart, ends, forces)
             out[apart] = True
@@ -284,11 +288,8 @@ class Stepping(Gradients):
         task.ends[: self._n] = stops
         if len(forces):
             task.forces[...] = forces
-        task.onward[:, layout.STOP_AT] = np.inf
-        if lanes.adaptive:  # as of all states
-            task.onward[: self._n, layout.NEXT_SIZE] = plan.integrator.initial_step_size or stops - self._time[: self._n, 0]
         plan.outcome[which] = 0
-        self._helpers.share_all(task, self._threads)
+        self._helpers.share_all(task, 1 if lanes.calls_python else self._threads)
         return plan.outcome[which, layout.STATUS]
 
     def _step_alone(self, plan: _StepPlan, which: npt.NDArray[np.int64], ends: Array, forces: Array) -> None:
@@ -303,13 +304,17 @@ class Stepping(Gradients):
                 time = float(self._time[i, 0])
                 row = time, *(part[i] for part in self._variables[1:]), self._begun[i]
                 done = (False, False) if schedule is None else (schedule.handlers[i] > time, schedule.reporters[i] > time)
-                state, why = kept.step(i, row, self._state, float(ends[i]), forces[i] if len(forces) else None, done)
+                following = plan.following(i)
+                held = forces[i] if len(forces) else None
+                state, why = kept.step(i, row, self._state, float(ends[i]), held, done, following)
                 self._put_back(i, state)
                 self._failed[i] = why is not None
                 if why is not None:
                     reasons.of_states[i] = why
                 if plan.lanes is not None and i not in self._departures:
                     stepper = kept.pop(i)  # the next call has it in a lane
+                    if stepper is not None and plan.lanes.adaptive:
+                        plan.follow(i, stepper)
                     if schedule is not None and stepper is not None:
                         handled, reported = stepper.is_dealt_with
                         schedule.ask_of(i, stepper.state, not handled, not reported)
@@ -352,6 +357,9 @@ class Stepping(Gradients):
         self.particles[i] = np.concatenate([record.particle_location, record.particle_velocity])[:, 0]
 
 
+#: What a state goes on with: its next step, and what that depends on; and where an integrator has these.
+_NEXT = slice(layout.NEXT_SIZE, layout.REACH + 1)
+_FOLLOWING = [rk.STEP, rk.LAST_ERROR, rk.STRAIN]
 _NO_FORCES = np.zeros((0, 0))
 _NONE = np.zeros(0, np.int64)
 #: No times of reports, and no rows for them.
@@ -377,13 +385,42 @@ class _StepPlan:
         self.kept: KeptSteppers | None = None
         self.stamp: tuple[Any, ...] = ()
         self.outcome, self.reached = np.zeros((padded, layout.OUTCOMES), np.int64), np.zeros((padded, layout.REACHED_SIZE))
+        #: How each state goes on where the last call has left it.
+        goes_on = lanes is not None and (lanes.adaptive or any(events))
+        self.onward = np.zeros((padded if goes_on else 0, layout.ONWARD_SIZE))
+        self.onward[:, layout.STOP_AT], self.onward[:, layout.LEFT_AT] = np.inf, np.nan
+
+    def begin_anew(self, which: npt.NDArray[np.int64]) -> None:
+        """Let states choose their steps as where a run begins."""
+        if len(self.onward):
+            self.onward[which, layout.LEFT_AT] = np.nan
+
+    def following(self, i: int) -> tuple[float, ...] | None:
+        """With what state *i* goes on alone that has begun in a lane; None where it begins."""
+        if self.lanes is None or not self.lanes.adaptive:
+            return None
+        return tuple(self.onward[i, _NEXT].tolist())
+
+    def go_on_after_event(self, i: int, time: float) -> None:
+        """Handlers have changed state *i* at *time*: steps go on as those of a `TimeStepper` do."""
+        if self.lanes is not None and self.lanes.adaptive:
+            size, _, _, began, reach = self.onward[i, _NEXT].tolist()
+            reach = max(time - began, 0.5 * reach)
+            if reach > 0.0:
+                size = max(self.lanes.settings[rk.MIN_STEP], min(size, reach))
+            self.onward[i, _NEXT] = size, 0.0, 0.0, time, reach
+
+    def follow(self, i: int, stepper: TimeStepper) -> None:
+        """Let state *i* go on in a lane where a stepper has come to."""
+        self.onward[i, layout.LEFT_AT] = stepper.state.time
+        self.onward[i, _NEXT] = *stepper.integrator.control[_FOLLOWING].tolist(), stepper.began, stepper.reach
 
     def left_lanes(self, status: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
         """The states that are to go on alone: an event may come, or accelerations jump, which steps of one state can pass.
 
         So do all that have failed where the system calls Python, which says there what it has raised.
         """
-        if self.integrator.system.calls_python:
+        if self.lanes is not None and self.lanes.calls_python:
             return np.flatnonzero(status != rk.REACHED)
         left = status == layout.SUSPECT
         if self.lanes is not None and self.lanes.adaptive:
@@ -409,8 +446,8 @@ class _Stepping(Task):
 
     Attributes
     ----------
-    ends, forces, onward : array
-        Until when the next call goes, a number a state, and the forces that are held meanwhile; of some states how they go on.
+    ends, forces : array
+        Until when the next call goes, a number a state, and the forces that are held meanwhile.
     """
 
     def __init__(
@@ -424,8 +461,7 @@ class _Stepping(Task):
     ) -> None:
         self.ends, self.forces = np.zeros(len(plan.outcome)), np.zeros(forces.shape)
         data = (*variables, self.forces, lanes.of_each, self.ends, *_NO_REPORTS, plan.outcome, plan.reached)
-        self.onward = np.zeros((len(plan.outcome) if len(which) else 0, layout.ONWARD_SIZE))
-        data += which, self.onward
+        data += which, plan.onward if len(which) or lanes.adaptive else plan.onward[:0]
 
         def work(number: int, chunks: Any, calls: Any) -> None:
             one = lanes.workers[number]

@@ -1,4 +1,4 @@
-"""What a State has beside its operators, of many states: energies, mass center, momentum, reactions, forces."""
+"""Quantities of many states: energies, mass center, momentum, reactions, forces."""
 
 from __future__ import annotations
 
@@ -64,11 +64,9 @@ class Sums(Stations):
 
         Examples
         --------
-        >>> import numpy as np
         >>> import mobod as mb
         >>> system, state = mb.examples.double_pendulum.build()
         >>> ensemble = mb.Ensemble(system, 10, state=state)
-        >>> ensemble.q = np.linspace(0.0, 1.0, 20).reshape(10, 2)
         >>> ensemble.realize()
         >>> ensemble.calc_kinetic_energy().shape
         (10,)
@@ -80,11 +78,9 @@ class Sums(Stations):
 
         Examples
         --------
-        >>> import numpy as np
         >>> import mobod as mb
         >>> system, state = mb.examples.double_pendulum.build()
         >>> ensemble = mb.Ensemble(system, 10, state=state)
-        >>> ensemble.q = np.linspace(0.0, 1.0, 20).reshape(10, 2)
         >>> ensemble.realize()
         >>> ensemble.calc_potential_energy().shape
         (10,)
@@ -98,11 +94,9 @@ class Sums(Stations):
 
         Examples
         --------
-        >>> import numpy as np
         >>> import mobod as mb
         >>> system, state = mb.examples.double_pendulum.build()
         >>> ensemble = mb.Ensemble(system, 10, state=state)
-        >>> ensemble.q = np.linspace(0.0, 1.0, 20).reshape(10, 2)
         >>> ensemble.realize()
         >>> ensemble.calc_energy().shape
         (10,)
@@ -115,11 +109,9 @@ class Sums(Stations):
 
         Examples
         --------
-        >>> import numpy as np
         >>> import mobod as mb
         >>> system, state = mb.examples.double_pendulum.build()
         >>> ensemble = mb.Ensemble(system, 10, state=state)
-        >>> ensemble.q = np.linspace(0.0, 1.0, 20).reshape(10, 2)
         >>> ensemble.realize()
         >>> ensemble.calc_power_dissipation().shape
         (10,)
@@ -161,11 +153,9 @@ class Sums(Stations):
 
         Examples
         --------
-        >>> import numpy as np
         >>> import mobod as mb
         >>> system, state = mb.examples.double_pendulum.build()
         >>> ensemble = mb.Ensemble(system, 10, state=state)
-        >>> ensemble.q = np.linspace(0.0, 1.0, 20).reshape(10, 2)
         >>> ensemble.realize()
         >>> ensemble.calc_system_mass_center_location_in_ground().shape
         (10, 3)
@@ -177,11 +167,9 @@ class Sums(Stations):
 
         Examples
         --------
-        >>> import numpy as np
         >>> import mobod as mb
         >>> system, state = mb.examples.double_pendulum.build()
         >>> ensemble = mb.Ensemble(system, 10, state=state)
-        >>> ensemble.q = np.linspace(0.0, 1.0, 20).reshape(10, 2)
         >>> ensemble.realize()
         >>> ensemble.calc_system_central_inertia_in_ground().shape
         (10, 3, 3)
@@ -196,11 +184,9 @@ class Sums(Stations):
 
         Examples
         --------
-        >>> import numpy as np
         >>> import mobod as mb
         >>> system, state = mb.examples.double_pendulum.build()
         >>> ensemble = mb.Ensemble(system, 10, state=state)
-        >>> ensemble.q = np.linspace(0.0, 1.0, 20).reshape(10, 2)
         >>> ensemble.realize()
         >>> ensemble.calc_system_momentum_about_ground_origin().shape
         (10, 2, 3)
@@ -214,11 +200,9 @@ class Sums(Stations):
 
         Examples
         --------
-        >>> import numpy as np
         >>> import mobod as mb
         >>> system, state = mb.examples.double_pendulum.build()
         >>> ensemble = mb.Ensemble(system, 10, state=state)
-        >>> ensemble.q = np.linspace(0.0, 1.0, 20).reshape(10, 2)
         >>> ensemble.realize()
         >>> ensemble.calc_system_central_momentum().shape
         (10, 2, 3)
@@ -233,11 +217,9 @@ class Sums(Stations):
 
         Examples
         --------
-        >>> import numpy as np
         >>> import mobod as mb
         >>> system, state = mb.examples.double_pendulum.build()
         >>> ensemble = mb.Ensemble(system, 10, state=state)
-        >>> ensemble.q = np.linspace(0.0, 1.0, 20).reshape(10, 2)
         >>> ensemble.realize()
         >>> ensemble.calc_system_mass_center_velocity_in_ground().shape
         (10, 3)
@@ -250,11 +232,9 @@ class Sums(Stations):
 
         Examples
         --------
-        >>> import numpy as np
         >>> import mobod as mb
         >>> system, state = mb.examples.double_pendulum.build()
         >>> ensemble = mb.Ensemble(system, 10, state=state)
-        >>> ensemble.q = np.linspace(0.0, 1.0, 20).reshape(10, 2)
         >>> ensemble.realize()
         >>> ensemble.calc_system_mass_center_acceleration_in_ground().shape
         (10, 3)
@@ -277,11 +257,9 @@ class Sums(Stations):
 
         Examples
         --------
-        >>> import numpy as np
         >>> import mobod as mb
         >>> system, state = mb.examples.double_pendulum.build()
         >>> ensemble = mb.Ensemble(system, 10, state=state)
-        >>> ensemble.q = np.linspace(0.0, 1.0, 20).reshape(10, 2)
         >>> ensemble.realize()
         >>> ensemble.calc_mobilizer_reaction_forces().shape
         (10, 3, 2, 3)
@@ -317,7 +295,7 @@ class Sums(Stations):
         return F, f
 
     def calc_force_contribution(self, *elements: Force) -> Array:
-        """What one force element, or several together, apply to all bodies ``(n, nb, 2, 3)``. Needs VELOCITY.
+        """Forces of one element, or of several together, on all bodies ``(n, nb, 2, 3)``. Needs VELOCITY.
 
         Torque and force at each body's origin, in Ground: of contact elements, what the ground pushes feet with.
 

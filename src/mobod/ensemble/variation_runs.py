@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 def are_compiled(state: State, integrator: Integrator, tangents: SensitivityRows) -> bool:
-    """Whether runs of states like *state* take place in compiled code from their beginnings to their ends."""
+    """True if runs of states like *state* take place in compiled code from their beginnings to their ends."""
     of_tables = type(integrator).kernel is loop.advance and type(integrator).try_step is Integrator.try_step
     begins = any(one.begins_with_a_measure(state) for one in acting_measures(state.system, Integrate))  # which moves z
     return of_tables and not begins and nothing_happens(state, integrator) and steps_are_compiled(tangents.variations, state)
@@ -59,7 +59,7 @@ class VariationRuns(StateRuns):
     ) -> None:
         state = state_of(0)
         super().__init__(state, own, own_of_each(own), integrator)
-        self.adaptive = integrator.fixed_step_size is None
+        self.adaptive, self.calls_python = integrator.fixed_step_size is None, False
         self._tangents, of = tangents, tangents.variations
         # numbers that differ among states may change with directions otherwise, and have other sizes
         differ = bool(own) and bool(of.directions.settings)

@@ -111,7 +111,7 @@ class Paces:
 
     @property
     def is_trial(self) -> bool:
-        """Whether the slower way is to be measured again."""
+        """True if the slower way is to be measured again."""
         return self.count % (SOON if self.count < 4 * SOON else AGAIN) < TRIALS
 
 
@@ -210,7 +210,7 @@ class Helpers:
             raise
 
     def _pays(self, paces: Paces, items: int) -> bool:
-        """Whether calling helpers pays, by the timings so far."""
+        """True if calling helpers pays, by the timings so far."""
         if paces.alone * items < WORTH:  # or nothing is known yet
             return False
         return paces.choose()

@@ -55,14 +55,14 @@ class Agenda:
 
     @property
     def is_empty(self) -> bool:
-        """Whether there are no handlers, reporters or hooks but triggers of subsystems."""
+        """True if there are no handlers, reporters or hooks but triggers of subsystems."""
         return not (
             self._handlers or self._reporters or self._triggered or self._with_events or self._with_reports or self._handling
         )
 
     @property
     def has_hooks(self) -> bool:
-        """Whether subsystems take part."""
+        """True if subsystems take part."""
         return bool(self._with_events or self._with_reports or self._handling or self._reporting)
 
     def periodic(self) -> list[Any]:
@@ -194,7 +194,7 @@ class Agenda:
 
 
 def _is_periodic(one: Scheduled) -> bool:
-    """Whether its events come at multiples of an interval, and its class has not changed that."""
+    """True if its events come at multiples of an interval, and its class has not changed that."""
     return type(one).get_next_event_time is Periodic.get_next_event_time
 
 

@@ -187,12 +187,12 @@ class Watch:
         return None if self._has_differences else [rate(state) for rate in self._rates if rate is not None]
 
     def can_enter_loop(self, time: float) -> bool:
-        """Whether all witnesses are known at a time, at which steps begin, and the loop can look at them from there."""
+        """True if all witnesses are known at a time, at which steps begin, and the loop can look at them from there."""
         return self._compiled is not None and self.time == time
 
     @property
     def moves(self) -> bool:
-        """Whether the loop leaves the record near the end of its last step, for differences, and not there."""
+        """True if the loop leaves the record near the end of its last step, for differences, and not there."""
         return self._has_differences
 
     def enter_loop(self, one_by_one: bool) -> int:
@@ -384,12 +384,12 @@ class Watch:
 
 
 def is_crossing(before: float, after: float, info: TriggerInfo) -> bool:
-    """Whether a change of sign is an event; one that starts from zero is not."""
+    """True if a change of sign is an event; one that starts from zero is not."""
     return (before > 0.0 >= after and info.falling) or (before < 0.0 <= after and info.rising)
 
 
 def is_compiled(owner: Any) -> bool:
-    """Whether a handler's witness is just what kernels look at, and no user's class derived from it."""
+    """True if a handler's witness is just what kernels look at, and no user's class derived from it."""
     if not isinstance(owner, When) or type(owner).get_value is not When.get_value:
         return False
     kind = type(owner.get_witness())

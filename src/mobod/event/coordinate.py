@@ -73,7 +73,7 @@ class Coordinate(Witness):
         return [self._place(state)], [self._sign, self._value]
 
     def calc_value(self, state: State) -> float:
-        """How far the coordinate is on its side of the value."""
+        """Distance of the coordinate from the value, positive on its side."""
         return self._sign * (state.q_values.item(self._place(state)) - self._value)
 
     def calc_rate(self, state: State) -> float:

@@ -174,7 +174,7 @@ class ImpactWhen(When):
         state.u = u
 
     def rests(self, state: State, gap: float, window: float, arrived: Array) -> bool:
-        """Whether the flight that begins is too short or too low to be resolved; it came with the speeds *arrived*."""
+        """True if the flight that begins is too short or too low to be resolved; it came with the speeds *arrived*."""
         speed, pull = max(0.0, self.witness.calc_rate(state)), -self.witness.calc_acceleration(state)
         if pull <= 0.0:
             return False

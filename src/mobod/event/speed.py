@@ -67,7 +67,7 @@ class Speed(Witness):
         return [self._place(state)], [self._value]
 
     def calc_value(self, state: State) -> float:
-        """How far the speed is above the value."""
+        """Excess of the speed over the value."""
         return state.u_values.item(self._place(state)) - self._value
 
     def calc_rate(self, state: State) -> float:

@@ -10,7 +10,7 @@ from ..value.attributes import NamedMembers
 
 
 class TerminationReason(enum.Enum, metaclass=NamedMembers):
-    """What ended a simulation.
+    """Reason for which a simulation ended.
 
     Examples
     --------

@@ -74,7 +74,7 @@ class Triggered(Sealed, Abstract):
         self.info = TriggerInfo(rising=rising, falling=falling, window=window, absolute_window=absolute_window)
 
     def get_required_stage(self) -> Stage:
-        """How far the state is realized, at least, when `get_value` is called."""
+        """Stage to which a state has to be realized for `get_value`."""
         return self._required_stage
 
     def get_trigger_info(self) -> TriggerInfo:

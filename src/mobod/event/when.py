@@ -38,7 +38,7 @@ class When(TriggeredHandler):
         super().__init__(self.witness.required_stage, **settings)
 
     def get_witness(self) -> Witness:
-        """What it watches."""
+        """Its witness."""
         return self.witness
 
     def get_value(self, state: State) -> float:

@@ -6,6 +6,7 @@ from ._custom_compiled import CompiledFunctions
 from .actuator import Actuator
 from .actuators import Actuators
 from .base import Force
+from .belt import Belt
 from .box_drag import BoxDrag
 from .brush_tyre import BrushTyre
 from .cable_spring import CableSpring
@@ -79,6 +80,7 @@ KINDS: tuple[type[Force], ...] = (
     TransmissionSpring,
     CableSpring,
     GravityCompensation,
+    Belt,
     BoxDrag,
     BrushTyre,
     MagicFormulaTyre,
@@ -90,6 +92,7 @@ __all__ = [
     "KINDS",
     "Actuator",
     "Actuators",
+    "Belt",
     "BoxDrag",
     "BrushTyre",
     "CableSpan",

@@ -1,4 +1,4 @@
-"""What the drags of a fluid on a body share: the fluid, a frame on the body, and its velocity against the fluid."""
+"""Drag of a fluid on a body: the fluid, a frame on the body, and its velocity against the fluid."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def routine_of(wrench: Any) -> Routine:
 
 
 class Drag(Force):
-    """What both models share: the fluid, and a frame on a body."""
+    """Base of both models of drag: the fluid, and a frame on a body."""
 
     def connect(
         self,

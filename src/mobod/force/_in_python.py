@@ -1,7 +1,7 @@
 """Forces that Python computes, called by kernels as `_routine` says of a kind's routine: all of a system in one call.
 
-They are given the state whose record the kernel works on, which is at VELOCITY for them, and is put back as it was. Only
-records of single states have one: ensembles take the states of such systems one by one.
+They are given the state whose record the kernel works on, which is at VELOCITY for them, and is put back as it was. A record of
+lanes has none: in runs each lane's is lent, see `mobod.ensemble.lanes.lending`; else ensembles take such states one by one.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from ..algebra.record import values_at
-from ..compiling import Callback
+from ..compiling import Callback, lender_at
 from ..errors import ModelError, StageError
 from ..state.stage_hooks import refuse_change
 from ..state.storage import state_at
@@ -25,6 +25,7 @@ _UNTOUCHED = unchanged_bit(Stage.DYNAMICS)
 #: All bits of that kind: others say which results there are, of which only kinematics are those of the moment.
 _VERSIONS = unchanged(Stage.POSITION)
 _WITH_TANGENTS = "duals", "seeded", "twice"
+_IN_LANES = "lanes", "varied"
 #: Blocks of states that forces are being computed of.
 _at_work: set[int] = set()
 
@@ -36,10 +37,13 @@ def _compute(scalar: str, pointer: int, first: int, end_and_what: int) -> None:
     """
     if scalar in _WITH_TANGENTS:
         return
+    what = end_and_what & 3
+    if scalar in _IN_LANES and what == FORCES:
+        _add_in_lanes(pointer, first, end_and_what >> 2)
+        return
     state = state_at(pointer) if scalar == "state" else None
     if state is None:
         raise ModelError("forces in Python are computed for single states, not in lanes")
-    what = end_and_what & 3
     if what == FORCES:
         if pointer in _at_work:
             raise StageError(
@@ -51,7 +55,7 @@ def _compute(scalar: str, pointer: int, first: int, end_and_what: int) -> None:
     state.stage_number, state.valid = VELOCITY, valid & _VERSIONS | KINEMATICS | _UNTOUCHED
     try:
         if what == FORCES:
-            _add(state, first, end_and_what >> 2)
+            _add(state, _enabled(state, first, end_and_what >> 2))
         else:
             _write_scalars(state, pointer, (first, end_and_what >> 2), what)
     except BaseException:
@@ -64,16 +68,38 @@ def _compute(scalar: str, pointer: int, first: int, end_and_what: int) -> None:
             _at_work.discard(pointer)
 
 
-def _add(state: State, first: int, end: int) -> None:
-    applied, enabled = state.forces or state.make_forces(), state.field("force_enabled")
-    forces = state.system.forces_in_python
+def _enabled(state: State, first: int, end: int) -> list[Any]:
+    """The forces of a run that are enabled."""
+    forces, enabled = state.system.forces_in_python, state.field("force_enabled")
     start = forces[0].element
-    for e in range(first, end):
-        if enabled[e]:
-            force = forces[e - start]
-            force.add_force(state, *applied)
-            if state.stage_number < VELOCITY or not state.valid & _UNTOUCHED:
-                refuse_change(state, Stage.DYNAMICS, force)
+    return [forces[e - start] for e in range(first, end) if enabled[e]]
+
+
+def _add(state: State, forces: list[Any]) -> None:
+    applied = state.forces or state.make_forces()
+    for force in forces:
+        force.add_force(state, *applied)
+        if state.stage_number < VELOCITY or not state.valid & _UNTOUCHED:
+            refuse_change(state, Stage.DYNAMICS, force)
+
+
+def _add_in_lanes(pointer: int, first: int, end: int) -> None:
+    lender = lender_at(pointer)
+    if lender is None:
+        raise ModelError("forces in Python are computed for single states, not in lanes")
+    _at_work.add(lender.address)
+    try:
+        forces = _enabled(lender.single, first, end)
+        for lane in lender.busy():
+            state = lender.lend(lane)
+            try:
+                _add(state, forces)
+            except Exception as error:  # of one state, which ends alone
+                lender.raised(lane, error)
+                (state.forces or state.make_forces())[2][:] = math.nan
+            lender.add_forces(lane)
+    finally:
+        _at_work.discard(lender.address)
 
 
 def _write_scalars(state: State, pointer: int, run: tuple[int, int], what: int) -> None:
@@ -90,6 +116,9 @@ def _write_scalars(state: State, pointer: int, run: tuple[int, int], what: int) 
 
 def _fail(scalar: str, pointer: int, first: int, end_and_what: int) -> None:
     """What is not a number, in place of results: of one body and one mobility, from which it spreads to all."""
+    lender = lender_at(pointer) if scalar in _IN_LANES else None
+    if lender is not None:
+        lender.fail()
     state = state_at(pointer) if scalar == "state" else None
     if state is None:
         return

@@ -1,4 +1,4 @@
-"""What the record has of a force element, and the order of the elements."""
+"""Force elements in the record, and their order."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class Entry(NamedTuple):
-    """What a force element keeps in the record, in a default state."""
+    """Entry of a force element in the record, in a default state."""
 
     kind: int
     enabled: bool

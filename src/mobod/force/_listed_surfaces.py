@@ -1,4 +1,4 @@
-"""What contact forces of a list of surfaces share: `HuntCrossley` and `ElasticFoundation`."""
+"""Contact forces of a list of surfaces: `HuntCrossley` and `ElasticFoundation`."""
 
 from __future__ import annotations
 

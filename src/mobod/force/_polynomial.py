@@ -1,4 +1,4 @@
-"""What springs and dampers of three coefficients share: k(x) = k0 + k1 x + k2 x^2, of MuJoCo 4's `stiffness` and `damping`."""
+"""Springs and dampers of three coefficients: k(x) = k0 + k1 x + k2 x^2, of MuJoCo 4's `stiffness` and `damping`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How force elements read their numbers: rows of the field `force_numbers`, from the element's first on."""
+"""Numbers of force elements: rows of the field `force_numbers`, from the element's first on."""
 
 from typing import Any
 

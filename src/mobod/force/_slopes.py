@@ -1,4 +1,4 @@
-"""How forces on single mobilities change with their own q and u: of the kinds that most robots have.
+"""Slopes of forces on single mobilities by their own q and u: of the kinds that most robots have.
 
 For `tree`'s derivatives: Dual numbers differentiate every kind; these are so many, and so simple, that models with no others
 are swept without Duals. And for time stepping, which is implicit in them.

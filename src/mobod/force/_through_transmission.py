@@ -1,4 +1,4 @@
-"""What forces of a control through a transmission have in common: the transmission, and an activation that is a z or none."""
+"""Forces of a control through a transmission: the transmission, and an activation that is a z or none."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class ThroughTransmission(Force):
 
     @property
     def reads_z(self) -> bool:  # type: ignore[override]
-        """Whether it has an activation of its own."""
+        """True if it has an activation of its own."""
         return self._activates
 
     @property
@@ -64,7 +64,7 @@ class ThroughTransmission(Force):
         return self._transmission.calc_lines(state)
 
     def get_transmission(self) -> Transmission:
-        """What it acts through."""
+        """Its transmission."""
         return self._transmission
 
     def get_activation(self, state: State) -> float | None:

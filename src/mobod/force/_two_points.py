@@ -1,4 +1,4 @@
-"""What the forces between two points share: where the points are, and a force along the line between them.
+"""Forces between two points: where the points are, and a force along the line between them.
 
 r = p_G2 - p_G1   x = |r|   d = r / x   a force f d on point 1 and -f d on point 2: f > 0 pulls them together
 

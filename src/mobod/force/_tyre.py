@@ -1,4 +1,4 @@
-"""What tyres share: where a wheel touches the road, how it slips there, and how its contact patch follows.
+"""Tyres: where a wheel touches the road, how it slips there, and how its contact patch follows.
 
 The road is a plane, or a height h(x, y), in its own frame, whose z is up; it stands. Of the wheel's center C and spin axis a
 (a unit vector, to the left), with the road's tangent plane below C, of normal n:
@@ -193,7 +193,7 @@ def adding(law: Callable[..., Any]) -> Callable[..., None]:
 
 
 class Tyre(Force):
-    """What users see of every kind of tyre."""
+    """Base of every kind of tyre."""
 
     INNER = frozenset({"num_z"})
     num_z = 2
@@ -255,7 +255,7 @@ class Tyre(Force):
         return self._wheel
 
     def get_deflections(self, state: State) -> npt.NDArray[np.float64]:
-        """How far its contact patch is deflected, ``(2,)``: ahead, and to the left. Needs MODEL."""
+        """Deflections of its contact patch ``(2,)``: ahead, and to the left. Needs MODEL."""
         state.check_owner(self.get_force_subsystem().get_system(), "get_deflections")
         return np.array(state.z_values[self.first_z : self.first_z + 2])
 

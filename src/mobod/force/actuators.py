@@ -99,7 +99,7 @@ class Actuators(Force):
         return {"efforts": (0, len(self.default_numbers))}
 
     def get_num_actuators(self) -> int:
-        """How many mobilities are listed."""
+        """Number of mobilities that are listed."""
         return len(self.default_numbers)
 
     def get_efforts(self, state: State) -> Array:

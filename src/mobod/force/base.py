@@ -111,7 +111,7 @@ class Force(Parametrized):
 
     @property
     def reads_time(self) -> bool:
-        """Whether its forces may be functions of time."""
+        """True if its forces may be functions of time."""
         return len(self.used_functions) > 0
 
     @property
@@ -135,7 +135,7 @@ class Force(Parametrized):
         self._forces.invalidate_topology()
 
     def is_disabled_by_default(self) -> bool:
-        """Whether states start with it switched off."""
+        """True if states start with it switched off."""
         return self.disabled_by_default
 
     def disable(self, state: State) -> None:
@@ -152,7 +152,7 @@ class Force(Parametrized):
             state.own_field("force_enabled")[self.element] = value
 
     def is_disabled(self, state: State) -> bool:
-        """Whether it is switched off in this state."""
+        """True if it is switched off in this state."""
         self._check(state, "is_disabled")
         return not state.field("force_enabled")[self.element]
 
@@ -164,7 +164,7 @@ class Force(Parametrized):
     # ------------------------------------------------------------------------------------------ contributions
 
     def calc_force_contribution(self, state: State) -> tuple[Array, Array, Array]:
-        """What this element alone applies, all zero where it is disabled. Needs VELOCITY.
+        """Forces of this element alone, all zero where it is disabled. Needs VELOCITY.
 
         Returns
         -------
@@ -268,7 +268,7 @@ class Force(Parametrized):
     # ------------------------------------------------------------------------------------------ for pictures
 
     def calc_lines(self, state: State) -> list[Line]:
-        """What is drawn of it at a state at POSITION: straight lines between stations of bodies."""
+        """Its lines at a state at POSITION: straight lines between stations of bodies."""
         return []
 
     def calc_push(self, state: State) -> tuple[Array, Array] | None:

@@ -18,7 +18,10 @@ from ._in_python import in_python
 from ._of_functions import OfFunctions
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from ..state.state import State
+    from ..value.annotations import MobilizedBody
     from .subsystem import GeneralForceSubsystem
 
 
@@ -62,16 +65,31 @@ class CustomImplementation(StageHooks, Abstract):
         return 0.0
 
     def depends_only_on_positions(self) -> bool:
-        """Whether the force depends on what is known at POSITION alone, not on u, z or velocities; False unless overridden.
+        """True if the force depends on what is known at POSITION alone, not on u, z or velocities; False unless overridden.
 
         It is then kept while q, the particles' locations and the time stay, and no variable is set that invalidates POSITION
         or a stage below.
         """
         return False
 
+    def depends_only_on(self) -> tuple[Sequence[MobilizedBody], Sequence[MobilizedBody]] | None:
+        """Inputs of the force beside time and z: bodies, and mobilizers; None, unless overridden, for all there is.
+
+        Derivatives of the dynamics then move these alone: a body by 12 directions of its pose and velocity, a mobilizer by its
+        own q and u, for each of which the force is called four times; others are taken to change nothing. Otherwise all q
+        and u are moved, and the state is realized for each call.
+
+        Returns
+        -------
+        (bodies, mobilizers)
+            Bodies of whose poses and velocities in Ground the force is a function, and of points fixed to them, and bodies
+            of whose mobilizers' q and u it is; of its own system.
+        """
+        return None
+
 
 def overrides_hooks(implementation: CustomImplementation, lowest: Stage = Stage.INSTANCE) -> bool:
-    """Whether it has a hook of some stage from *lowest* on, of its class or its own."""
+    """True if it has a hook of some stage from *lowest* on, of its class or its own."""
     of_base, kind, own = vars(StageHooks), type(implementation), getattr(implementation, "__dict__", ())
     names = [name for stage, name in HOOKS.items() if stage >= lowest]
     return any(name in own or getattr(kind, name) is not of_base[name] for name in names)
@@ -105,8 +123,9 @@ class Custom(OfFunctions):
     -----
     Compiled steps call a force in Python back: it costs its own time and a microsecond or two a call, and what it raises ends
     the run there. With a hook of a stage from INSTANCE on, or variables that a hook allocates, Python takes each step.
-    Ensembles take states one by one. Compiled functions are compiled when the system's topology is realized, once for each
-    scalar that is used, and nothing else is.
+    Runs of an `Ensemble` have all else in lanes, on one thread, and call it for one state after the other, with the same
+    object each time; where variables are allocated or remembered states run one by one. Compiled functions are compiled when
+    the system's topology is realized, once for each scalar that is used, and nothing else is.
 
     Examples
     --------

@@ -170,7 +170,7 @@ def energy(model: Any, integers: int, numbers: int, z: int) -> Any:
 
 @generic
 def power(model: Any, integers: int, numbers: int, z: int) -> Any:
-    """What viscosity, sliding and the anchor that is let go turn into heat."""
+    """Power that viscosity, sliding and the anchor that is let go turn into heat."""
     _, _, _, _, p, v = motion(model, integers, numbers)
     f_n, f_e = normal_force(model, numbers, p[2], v[2])
     a, f_1, _, _, e, s, _ = friction(model, numbers, z, f_n, v[0], v[1])
@@ -362,7 +362,7 @@ class ExponentialSpring(Force):
     # ------------------------------------------------------------------------------------------ anchor and sliding
 
     def get_sliding(self, state: State) -> float:
-        """How far the point slides, from 0, it sticks, to 1; needs MODEL."""
+        """Sliding of the point, from 0, it sticks, to 1; needs MODEL."""
         return float(np.clip(self._own_z(state, "get_sliding")[2], 0.0, 1.0))
 
     def set_sliding(self, state: State, sliding: float) -> None:
@@ -414,12 +414,12 @@ class ExponentialSpring(Force):
         return self.get_mu(state) * self._normal(state, "get_friction_force_limit")[0]
 
     def get_friction_force_elastic_part(self, state: State, in_ground: bool = True) -> Array:
-        """What the spring to the anchor gives, ``(3,)``. Needs VELOCITY."""
+        """Elastic part of the friction force, of the spring to the anchor ``(3,)``. Needs VELOCITY."""
         _, _, f_2, _, _, s, _ = self._friction(state, "get_friction_force_elastic_part")
         return self._turned(state, ((1.0 - s) * f_2[0], (1.0 - s) * f_2[1], 0.0), in_ground)
 
     def get_friction_force_damping_part(self, state: State, in_ground: bool = True) -> Array:
-        """What viscosity gives, ``(3,)``. Needs VELOCITY."""
+        """Viscous part of the friction force ``(3,)``. Needs VELOCITY."""
         _, f_1, _, f_3, _, s, _ = self._friction(state, "get_friction_force_damping_part")
         return self._turned(state, (*blend(s, f_1, (0.0, 0.0), f_3), 0.0), in_ground)
 

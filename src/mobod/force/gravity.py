@@ -73,7 +73,7 @@ def add_to(model: Any, integers: int, numbers: int, F: Any) -> None:
 
 @compiled
 def calc_body_forces(block: Any, e: int, F: Any) -> None:
-    """What element *e* applies to each body, in rows that are zero at first."""
+    """Forces of element *e* on each body, in rows that are zero at first."""
     model = attach(block)
     if model.force_enabled[e] == 1:
         add_to(model, model.force_first_integer[e], model.force_first_number[e], F)
@@ -126,7 +126,7 @@ def _put_vector(numbers: Any, g: Any) -> None:
     size = math.hypot(*g)
     if size > 0.0:
         numbers[DOWN : DOWN + 3] = [x / size for x in g]
-    elif not np.any(numbers[DOWN : DOWN + 3]):
+    elif not any(numbers[DOWN : DOWN + 3]):
         numbers[DOWN : DOWN + 3] = [0.0, -1.0, 0.0]
     numbers[MAGNITUDE] = size
 
@@ -226,11 +226,11 @@ class Gravity(Force):
 
     @staticmethod
     def settle(whose: str, numbers: list[float]) -> None:
-        *down, size, height = numbers[DOWN:]
-        numbers[:4] = [*(size * x for x in down), size * height]
+        x, y, z, size, height = numbers[DOWN:]
+        numbers[:4] = [size * x, size * y, size * z, size * height]
 
     def get_default_body_is_excluded(self, mobod: Any) -> bool:
-        """Whether a body is left out in a default state; Ground always is."""
+        """True if a body is left out in a default state; Ground always is."""
         b = self._matter.find_body(mobod).index
         return b == 0 or b in self._excluded
 
@@ -242,7 +242,7 @@ class Gravity(Force):
         return self
 
     def get_body_is_excluded(self, state: State, mobod: Any) -> bool:
-        """Whether a body is left out in this state."""
+        """True if a body is left out in this state."""
         self._check(state, "get_body_is_excluded")
         return not self.pool_run(state, "force_integers", False)[self._matter.find_body(mobod).index]
 
@@ -254,7 +254,7 @@ class Gravity(Force):
             self.pool_run(state, "force_integers", True)[b] = not is_excluded
 
     def get_body_forces(self, state: State) -> Array:
-        """What it applies to each body ``(nb, 2, 3)``, at the bodies' origins, in Ground. Needs POSITION."""
+        """Its forces on each body ``(nb, 2, 3)``, at the bodies' origins, in Ground. Needs POSITION."""
         self._check(state, "get_body_forces")
         if state.stage_number < POSITION:
             state.refuse("get_body_forces", Stage.POSITION)
@@ -264,16 +264,16 @@ class Gravity(Force):
         return F
 
     def get_body_force(self, state: State, mobod: Any) -> Array:
-        """What it applies to one body ``(2, 3)``. Needs VELOCITY."""
+        """Its force on one body ``(2, 3)``. Needs VELOCITY."""
         F: Array = self.get_body_forces(state)[self._matter.find_body(mobod).index]
         return F
 
     def get_particle_forces(self, state: State) -> Array:
-        """What it applies to each particle ``(np, 3)``, in Ground. Needs VELOCITY."""
+        """Its forces on each particle ``(np, 3)``, in Ground. Needs VELOCITY."""
         return self.calc_force_contribution(state)[1]
 
     def get_particle_force(self, state: State, p: int) -> Array:
-        """What it applies to particle *p* ``(3,)``, in Ground. Needs VELOCITY."""
+        """Its force on particle *p* ``(3,)``, in Ground. Needs VELOCITY."""
         f: Array = self.get_particle_forces(state)[self._matter.particle(p)]
         return f
 

@@ -273,7 +273,7 @@ class MobilityDryFriction(OnMobility):
         return bristle if self.num_z else stribeck
 
     def get_bristle_deflection(self, state: State) -> float:
-        """How far the bristle is bent in this state, in the coordinate's unit; zero of Stribeck's law. Needs MODEL."""
+        """Deflection of the bristle in this state, in the coordinate's unit; zero of Stribeck's law. Needs MODEL."""
         deflection = self.get_deflection(state)
         return deflection * float(state.z[self.first_z]) if self.num_z else 0.0
 

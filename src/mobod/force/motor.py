@@ -131,7 +131,7 @@ class Motor(OnMobility):
 
     @property
     def reads_time(self) -> bool:
-        """Whether it has a duty cycle."""
+        """True if it has a duty cycle."""
         return len(self.used_functions) > 1
 
     @property

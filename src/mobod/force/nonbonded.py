@@ -297,7 +297,7 @@ class Nonbonded(Force):
         return self._bodies, []
 
     def get_num_atoms(self) -> int:
-        """How many atoms there are."""
+        """Number of atoms."""
         return int(self.default_integers[0])
 
     def get_cutoff(self) -> float:

@@ -45,7 +45,7 @@ class GeneralForceSubsystem(Subsystem):
         return self.get_system()
 
     def get_num_forces(self) -> int:
-        """How many force elements there are."""
+        """Number of force elements."""
         return len(self.elements)
 
     def get_force(self, index: int) -> Force:
@@ -55,7 +55,7 @@ class GeneralForceSubsystem(Subsystem):
         return self.elements[index]
 
     def is_force_disabled(self, state: State, index: int) -> bool:
-        """Whether force number *index* is switched off in this state. Needs MODEL."""
+        """True if force number *index* is switched off in this state. Needs MODEL."""
         return self.get_force(index).is_disabled(state)
 
     def set_force_is_disabled(self, state: State, index: int, should_be_disabled: bool) -> None:
@@ -66,7 +66,7 @@ class GeneralForceSubsystem(Subsystem):
     # ------------------------------------------------------------------------------------------ totals
 
     def get_rigid_body_forces(self, state: State) -> Array:
-        """What its forces apply to the bodies ``(nb, 2, 3)``, in Ground, at the bodies' origins. Needs DYNAMICS.
+        """Sum of its forces on the bodies ``(nb, 2, 3)``, in Ground, at the bodies' origins. Needs DYNAMICS.
 
         All of them, discrete ones and actuators as they were set last too; `calc_force_contribution` of an element gives its
         alone.
@@ -74,7 +74,7 @@ class GeneralForceSubsystem(Subsystem):
         return self._total(state, "get_rigid_body_forces", 0)
 
     def get_particle_forces(self, state: State) -> Array:
-        """What its forces apply to the particles ``(np, 3)``, in Ground. Needs DYNAMICS."""
+        """Sum of its forces on the particles ``(np, 3)``, in Ground. Needs DYNAMICS."""
         return self._total(state, "get_particle_forces", 1)
 
     def get_mobility_forces(self, state: State) -> Array:

@@ -56,7 +56,7 @@ def momentum(model: Any, b: int) -> Any:
 
 @generic
 def particle_size(model: Any, integers: int) -> int:
-    """How many numbers the velocities have of the particles that take part."""
+    """Number of values that the velocities have of the particles that take part."""
     return model.force_integers[integers + PARTICLES] * model.particle_size
 
 
@@ -141,7 +141,7 @@ def add(model: Any, integers: int, numbers: int, z: int) -> None:
 
 @generic
 def power(model: Any, integers: int, numbers: int, z: int) -> Any:
-    """What goes to the bath: 2 KE c_0."""
+    """Power that goes to the bath: 2 KE c_0."""
     return load(model.z, z, 0) * twice_kinetic_energy(model, integers)
 
 
@@ -261,7 +261,7 @@ class Thermostat(Force):
     ).accessors()
 
     def get_default_num_chains(self) -> int:
-        """How many thermostats the chain has in a default state."""
+        """Number of thermostats that the chain has in a default state."""
         return self.default_integers[IN_USE]
 
     def set_default_num_chains(self, num_chains: int) -> Self:
@@ -272,7 +272,7 @@ class Thermostat(Force):
         return self
 
     def get_num_chains(self, state: State) -> int:
-        """How many thermostats the chain has in this state. Needs MODEL."""
+        """Number of thermostats that the chain has in this state. Needs MODEL."""
         self._check(state, "get_num_chains")
         return int(self.pool_run(state, "force_integers", False)[IN_USE])
 
@@ -286,7 +286,7 @@ class Thermostat(Force):
         self.pool_run(state, "force_integers", True)[IN_USE] = chains
 
     def get_default_num_excluded_dofs(self) -> int:
-        """How many mobilities do not count for the temperature in a default state."""
+        """Number of mobilities that do not count for the temperature in a default state."""
         return self.default_integers[EXCLUDED]
 
     def set_default_num_excluded_dofs(self, num_excluded_dofs: int) -> Self:
@@ -296,7 +296,7 @@ class Thermostat(Force):
         return self
 
     def get_num_excluded_dofs(self, state: State) -> int:
-        """How many mobilities do not count for the temperature in this state. Needs MODEL."""
+        """Number of mobilities that do not count for the temperature in this state. Needs MODEL."""
         self._check(state, "get_num_excluded_dofs")
         return int(self.pool_run(state, "force_integers", False)[EXCLUDED])
 
@@ -308,7 +308,7 @@ class Thermostat(Force):
         self.pool_run(state, "force_integers", True)[EXCLUDED] = excluded
 
     def get_num_thermal_dofs(self, state: State) -> int:
-        """How many degrees of freedom the temperature is of, one at least. Needs MODEL.
+        """Number of degrees of freedom that the temperature is of, one at least. Needs MODEL.
 
         The mobilities that neither a lock nor a motion prescribes, and three a particle, less the equations of enabled
         constraints, less the excluded ones. Redundant equations count as the others do: disable those that repeat others.

@@ -209,7 +209,7 @@ class TransmissionSpring(Force):
         return self._transmission.reach()
 
     def get_transmission(self) -> Transmission:
-        """What it acts through."""
+        """Its transmission."""
         return self._transmission
 
     def calc_length(self, state: State) -> float:

@@ -10,7 +10,7 @@ import math
 from typing import Any
 
 from ..algebra.record import LANES, values_at
-from ..compiling import Callback, keep_refusal
+from ..compiling import Callback, keep_refusal, lender_at
 from ..errors import ModelError
 from .base import Function, FunctionKind
 
@@ -103,7 +103,11 @@ class _Fields:
             try:
                 value, slope, bend = _jet(number, x[part], v[part] if v is not None else None)
             except Exception as error:  # of one state, which ends alone
-                keep_refusal(error)
+                lender = lender_at(self._pointer)
+                if lender is None:
+                    keep_refusal(error)
+                else:
+                    lender.raised(lane, error)
                 value, slope, bend = math.nan, [math.nan] * n, [math.nan] * n
             values[lane] = value
             for k in range(n):

@@ -1,4 +1,4 @@
-"""How kernels call functions: by the function's number in the tree, for all kinds and users.
+"""Calls of functions from kernels: by the function's number in the tree, for all kinds and users.
 
 A part of a system that uses functions lists them in ``functions``, each with the places of its arguments, and finds the number
 of the first in ``first_function`` once a tree is made; it hands the numbers to its kernels among its integers. What a function
@@ -240,7 +240,7 @@ def jet(model: Any, f: int, x: Any) -> Any:
 
 
 def is_compiled(function: Function) -> bool:
-    """Whether kernels evaluate it without Python: it is of a compiled kind, not of a derived class that computes otherwise."""
+    """True if kernels evaluate it without Python: it is of a compiled kind, not of a derived class that computes otherwise."""
     if not isinstance(function, FunctionKind) or not (function.is_affine or function.routine is not None):
         return False
     return holds_for(type(function), "pack")

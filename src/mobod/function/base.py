@@ -123,7 +123,7 @@ class FunctionKind(Function):
         raise NotImplementedError(f"{type(self).__name__} is not known to compiled code")
 
     def can_be_compiled(self) -> bool:
-        """Whether the compiler takes what the kind's routine is made of: the package's own it does."""
+        """True if the compiler takes what the kind's routine is made of: the package's own it does."""
         return True
 
     # ------------------------------------------------------------------------------------------ for users

@@ -130,7 +130,7 @@ class Custom(FunctionKind):
         return found
 
     def can_be_compiled(self) -> bool:
-        """Whether the compiler takes what `routine` is made of; it is left to Python if not."""
+        """True if the compiler takes what `routine` is made of; it is left to Python if not."""
         routine = self.routine
         try:
             if routine is not None:

@@ -51,7 +51,7 @@ def _check(library: Any, status: int, what: str, more: str = "") -> None:
 
 
 def is_available() -> bool:
-    """Whether there is a driver and a GPU."""
+    """True if there is a driver and a GPU."""
     count = ctypes.c_int()
     try:
         return _driver().cuDeviceGetCount(ctypes.byref(count)) == 0 and count.value > 0

@@ -133,7 +133,7 @@ class Task:
 
     @property
     def repeats(self) -> int:
-        """How often `act` is called in a step."""
+        """Number of times that `act` is called in a step."""
         return round(self.interval / (self.control_interval or self.interval))
 
     def delays(self, name: str) -> tuple[int, int]:

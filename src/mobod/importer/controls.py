@@ -182,7 +182,7 @@ def set_controls(model: Model, controls: Any) -> None:
     kept = model.data.setdefault("controls", {})
     kept.update(made.functions)
     if isinstance(model.data.get("document"), Element):
-        from .osim.controllers import keep_in_document
+        from .osim.keep_controls import keep_in_document
 
         model.report += keep_in_document(model.data["document"], kept)
 

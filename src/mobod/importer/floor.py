@@ -14,7 +14,7 @@ from ..force.contact.of_system import find_contacts
 from ..force.contact.subsystem import CompliantContactSubsystem
 from ..value import Transform
 from ..value.stage import Stage
-from .named_models import start_again
+from .start_again import start_again
 
 if TYPE_CHECKING:
     from ..mobilizer.base import MobilizedBody
@@ -89,13 +89,13 @@ def add_floor(
 
 
 def _is_floor(surface: contact.Surface, X_BS: Transform, up: Array) -> bool:
-    """Whether a surface fixed to Ground is a half-space, more level than steep."""
+    """True if a surface fixed to Ground is a half-space, more level than steep."""
     shape = surface.geometry
     return isinstance(shape, contact.HalfSpace) and float(up @ (X_BS.R @ np.asarray(shape.normal))) > 0.7
 
 
 def _is_part_of_ground(body: MobilizedBody | None) -> bool:
-    """Whether a body is Ground or welded to it."""
+    """True if a body is Ground or welded to it."""
     while body is not None and not body.is_ground():
         if body.facts.num_u:
             return False

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ..errors import CommandError
 from ..value.checks import suggest
+from .start_again import start_again
 
 if TYPE_CHECKING:
     from ..state.state import State
@@ -274,7 +275,7 @@ def _put_inside(model: Model, loaded: Loaded) -> None:
 
 
 def _load_python(path: Path, gravity: Gravity | None) -> Loaded:
-    from ..simulation.simulate import coordinate_names, speed_names
+    from ..simulation.names import coordinate_names, speed_names
     from ..state.state import State
     from ..system.system import MultibodySystem
 
@@ -353,14 +354,3 @@ def _set_gravity(system: MultibodySystem, state: State, gravity: Gravity) -> Sta
     euler = matter.get_use_euler_angles(state)
     GravityForce(GeneralForceSubsystem(system), matter, gravity)
     return start_again(system, state, euler)
-
-
-def start_again(system: MultibodySystem, state: State, euler: bool) -> State:
-    """A state of a system that has changed, with the time, q, u and z of one of it as it was."""
-    matter, new = system.get_matter_subsystem(), system.realize_topology()
-    if euler != matter.get_use_euler_angles(new):
-        matter.set_use_euler_angles(new, euler)
-        system.realize_model(new)
-    new.time = state.time
-    new.q, new.u, new.z = state.q, state.u, state.z
-    return new

@@ -189,7 +189,7 @@ def add_differences(memory: Any, work: Any, order: int) -> None:
 
 @compiled
 def differs(memory: Any, work: Any) -> bool:
-    """Whether rates in the row MOVED are others than those at the last step's end."""
+    """True if rates in the row MOVED are others than those at the last step's end."""
     for i in range(memory.shape[1]):
         if memory[MOVED, i] != work[RATE, i]:
             return True
@@ -405,7 +405,7 @@ def interpolate_run(model: Any, run: Any, at: float) -> None:
 
 @generic
 def limit(model: Any, run: Any) -> None:
-    """How long surfaces permit the next step to be, however long is planned."""
+    """The longest next step that surfaces permit, however long is planned."""
     run.control[PERMITTED_STEP] = permitted_step(model, run.plan[LIMITER], limits.DEEPER, limits.LONGEST)
 
 

@@ -121,7 +121,7 @@ def attempt(model: Any, run: Any, time: float, h: float) -> float:
 
 @generic
 def _is_fast(model: Any, space: Any, h: float) -> bool:
-    """Whether a surface moves so far in a step that it may pass another one unnoticed."""
+    """True if a surface moves so far in a step that it may pass another one unnoticed."""
     for k in range(space.elements.shape[0]):
         i = model.force_first_integer[space.elements[k, 0]]
         start = model.force_integers[i + broad_phase.FIRST_SURFACE]

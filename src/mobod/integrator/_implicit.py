@@ -55,7 +55,7 @@ def find_rates(block: Any, counts: Any, time: float, y: Any, out: Any) -> int:
 
 @compiled
 def is_speed(block: Any, j: int) -> bool:
-    """Whether positions do not depend on variable *j*."""
+    """True if positions do not depend on variable *j*."""
     model = attach(block)
     first = model.ny - 2 * model.particle_size
     return j >= model.nq and (j < first or j >= first + model.particle_size)

@@ -40,7 +40,7 @@ _BY_FAR = 3.0
 
 
 class Progress:
-    """How a run gets on.
+    """Progress of a run.
 
     Attributes
     ----------

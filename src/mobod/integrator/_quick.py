@@ -159,7 +159,7 @@ class Quick:
 
 
 def is_possible(integrator: Any, simple: bool) -> bool:
-    """Whether nothing but its kernel has a part in its steps; *simple* says so of its class."""
+    """True if nothing but its kernel has a part in its steps; *simple* says so of its class."""
     state = integrator.get_state()
     return bool(
         simple
@@ -173,5 +173,5 @@ def is_possible(integrator: Any, simple: bool) -> bool:
 
 
 def remembers(state: State) -> bool:
-    """Whether measures or contacts keep something from step to step."""
+    """True if measures or contacts keep something from step to step."""
     return bool(state.tree.counts["measure_memory_size"] or state.tree.counts["bristle_rows"])

@@ -201,7 +201,7 @@ class Integrator(Sealed):
 
     @property
     def constraint_tolerance(self) -> float:
-        """How far from their manifold constraints may be; a tenth of the accuracy unless given."""
+        """Largest distance of constraints from their manifold; a tenth of the accuracy unless given."""
         return 0.1 * self.accuracy if self._tolerance is None else self._tolerance
 
     def __repr__(self) -> str:
@@ -267,7 +267,7 @@ class Integrator(Sealed):
         self._apply()
 
     def is_infinity_norm_in_use(self) -> bool:
-        """Whether a step's error is the largest of its variables' errors."""
+        """True if a step's error is the largest of its variables' errors."""
         return self._infinity_norm
 
     def set_project_every_step(self, every: bool) -> None:
@@ -463,7 +463,7 @@ class Integrator(Sealed):
 
     @property
     def _runs_compiled(self) -> bool:
-        """Whether kernels take the steps: Python has no part in the system, and computes no forces beside its own."""
+        """True if kernels take the steps: Python has no part in the system, and computes no forces beside its own."""
         return not (self.system.is_interpreted or callable(self.held))
 
     def _holding(self, held: Any) -> int:
@@ -526,7 +526,7 @@ class Integrator(Sealed):
         return following
 
     def _is_simple(self) -> bool:
-        """Whether its kernel takes the steps, and all that it needs of the last one is in `work` and `control`."""
+        """True if its kernel takes the steps, and all that it needs of the last one is in `work` and `control`."""
         return type(self).try_step is Integrator.try_step
 
     def find_quick(self) -> Quick | None:
@@ -536,7 +536,7 @@ class Integrator(Sealed):
         return self.quick
 
     def can_run_compiled(self, state: State) -> bool:
-        """Whether runs of states like this one, without events, need no Python, in a loop of the method's own for one state."""
+        """True if runs of states like this one, without events, need no Python, in a loop of the method's own for one state."""
         return False
 
     def begin_compiled(self, state: State) -> None:
@@ -645,7 +645,7 @@ class Integrator(Sealed):
         return float(self.control[rk.PREVIOUS_TIME])
 
     def _passes_jump(self) -> bool:
-        """Whether steps became too small at a jump of the accelerations, which a step may then pass with a warning.
+        """True if steps became too small at a jump of the accelerations, which a step may then pass with a warning.
 
         Not where that is of no use: where the motion comes back to the jump at once, as it does along one.
         """
@@ -724,12 +724,12 @@ class Integrator(Sealed):
 
     @property
     def can_watch(self) -> bool:
-        """Whether its loop over steps looks at compiled witnesses, as `stepping.witnesses` says."""
+        """True if its loop over steps looks at compiled witnesses, as `stepping.witnesses` says."""
         return self._is_simple() and self.held is None  # whose forces are where witnesses have their numbers
 
     @property
     def calls_witnesses(self) -> bool:
-        """Whether it calls back those that only Python knows, too: from kernels."""
+        """True if it calls back those that only Python knows, too: from kernels."""
         return self.can_watch and self._runs_compiled
 
     def share_witnesses(self, integers: npt.NDArray[np.int64], numbers: Array) -> None:
@@ -852,11 +852,11 @@ class Integrator(Sealed):
         return self.get_state().time
 
     def is_state_interpolated(self) -> bool:
-        """Whether that state lies within the last step, and not at its end, `get_advanced_time`."""
+        """True if that state lies within the last step, and not at its end, `get_advanced_time`."""
         return self.get_state().time < self.get_advanced_time()
 
     def is_simulation_over(self) -> bool:
-        """Whether the simulation has ended, at the final time or because a handler has asked for it."""
+        """True if the simulation has ended, at the final time or because a handler has asked for it."""
         return self.termination is not None
 
     def get_termination_reason(self) -> TerminationReason:
@@ -948,7 +948,7 @@ class Integrator(Sealed):
         return self.accuracy
 
     def get_constraint_tolerance_in_use(self) -> float:
-        """How far from their manifold constraints may be."""
+        """Largest distance of constraints from their manifold."""
         return self.constraint_tolerance
 
     def get_method_name(self) -> str:
@@ -964,7 +964,7 @@ class Integrator(Sealed):
         return self.order
 
     def method_has_error_control(self) -> bool:
-        """Whether the method estimates its errors, and so can choose its steps."""
+        """True if the method estimates its errors, and so can choose its steps."""
         return self.has_error_control
 
 

@@ -392,5 +392,5 @@ _finish = loop.finish_at
 
 
 def _is_retry(h: float, next_h: float, ratio: float) -> bool:
-    """Whether the next attempt has the size that follows a failure to converge, rather than a large error."""
+    """True if the next attempt has the size that follows a failure to converge, rather than a large error."""
     return abs(next_h / h - ratio) < 1e-6

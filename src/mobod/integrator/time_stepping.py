@@ -150,7 +150,7 @@ class TimeStepping(Integrator):
         return 0.0 if space is None else float(space.measures[names.LARGEST_RELATIVE])
 
     def get_num_unconverged(self) -> int:
-        """How many problems of surfaces have kept a residual of more than a millionth of the largest velocity."""
+        """Number of problems of surfaces that have kept a residual of more than a millionth of the largest velocity."""
         return int(self._stepped.unconverged)
 
     def get_largest_residual(self) -> float:
@@ -158,11 +158,11 @@ class TimeStepping(Integrator):
         return self._residual
 
     def get_num_problems(self) -> int:
-        """How many problems were solved in the run."""
+        """Number of problems that were solved in the run."""
         return self._problems
 
     def get_num_newton_steps(self) -> int:
-        """How many steps of Newton's method these took; also in `get_num_iterations`."""
+        """Number of steps of Newton's method that these took; also in `get_num_iterations`."""
         return int(self._problem_counts[1])
 
     # ------------------------------------------------------------------------------------------ stepping
@@ -206,7 +206,7 @@ class TimeStepping(Integrator):
             return super()._call(kernel, *args)
 
     def _steps_in_kernels(self, state: State) -> bool:
-        """Whether there are surfaces that are stepped, and nothing that Python has a part in, or that is no surface."""
+        """True if there are surfaces that are stepped, and nothing that Python has a part in, or that is no surface."""
         matter = self.system.get_matter_subsystem()
         others = matter.unilateral_contacts or matter.state_limited_frictions or self.sources
         return bool(self._stepped) and not (others or self.system.is_interpreted or state.is_constrained)

@@ -66,7 +66,7 @@ def _put(into: OfMeasures, columns: list[int], of: OfMeasures) -> None:
 
 
 def _is_compiled(system: Any, state: State, measure: Measure) -> bool:
-    """Whether kernels can compute a measure."""
+    """True if kernels can compute a measure."""
     try:
         Differentiated(system, state.tree, [measure])
     except NotCompiled:

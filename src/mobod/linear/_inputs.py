@@ -10,7 +10,7 @@ import numpy as np
 from ..algebra.arrays import Array
 from ..derivative.settings import Setting, find
 from ..mobilizer.base import MobilizedBody
-from ..simulation.simulate import speed_names
+from ..simulation.names import speed_names
 from ..state.state import State
 from ..value import checks
 from ..value.stage import Stage

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..algebra.arrays import Array
 from ..errors import ConvergenceError, ModelError
-from ..simulation.simulate import auxiliary_names, speed_names
+from ..simulation.names import auxiliary_names, speed_names
 from ..state.state import State
 from ..system.arguments import check_state
 from ..value import checks

@@ -13,8 +13,8 @@ from ..derivative.differences import along
 from ..derivative.parameters import by_settings
 from ..errors import ModelError
 from ..measure.base import Measure
+from ..simulation.names import auxiliary_names, speed_names
 from ..simulation.quantities import NAMED
-from ..simulation.simulate import auxiliary_names, speed_names
 from ..state.state import State
 from ..system.arguments import check_state
 from ..system.forward_sensitivities import Directions, Variations

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 
 from ..algebra.arrays import Array
 from ..errors import ModelError
-from ..simulation.simulate import auxiliary_names, speed_names
+from ..simulation.names import auxiliary_names, speed_names
 from ..state.state import State
 from ..system.arguments import check_state
 from ..value import checks

@@ -13,7 +13,7 @@ from ..control.custom import controllers_of
 from ..derivative import coordinates
 from ..errors import ConvergenceError, ModelError
 from ..integrator import RungeKuttaMerson
-from ..simulation.simulate import auxiliary_names, speed_names
+from ..simulation.names import auxiliary_names, speed_names
 from ..simulation.step_status import StepStatus
 from ..simulation.time_stepper import TimeStepper
 from ..simulation.variational import kept_attributes, put_back, variational
@@ -241,7 +241,7 @@ def _flow(system: Any, state: State, period: float, accuracy: float) -> tuple[St
 
 
 def _has_events(system: Any, state: State) -> bool:
-    """Whether anything may happen on the way; samples of controllers count."""
+    """True if anything may happen on the way; samples of controllers count."""
     stepper = TimeStepper(system, RungeKuttaMerson(system))
     stepper.initialize(state)
     controllers = controllers_of(system)

@@ -79,7 +79,7 @@ class Regulator:
         return f"<Regulator: {n} states, {m} inputs, {how}, slowest eigenvalue {self.eigenvalues[0]:.3g}>"
 
     def calc_deviation(self, state: State) -> Array:
-        """How far a state is from the one that is held ``(n,)``: displacements, u, z. Needs MODEL."""
+        """Deviation of a state from the one that is held ``(n,)``: displacements, u, z. Needs MODEL."""
         self._check(state)
         return self._deviation(state.q_view[: len(self._q)], state.u_view[: len(self._u)], state.z_view)
 

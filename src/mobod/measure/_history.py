@@ -59,7 +59,7 @@ class History:
         )
 
     def _is_like(self, i: int, value: Array, rate: Array | None) -> bool:
-        """Whether a sample equals number *i* but for rounding."""
+        """True if a sample equals number *i* but for rounding."""
         if not np.allclose(self.values[i], value, rtol=ROUNDING, atol=ROUNDING):
             return False
         return rate is None or self.rates is None or np.allclose(self.rates[i], rate, rtol=ROUNDING, atol=ROUNDING)

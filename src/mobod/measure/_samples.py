@@ -12,7 +12,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..algebra.scalar import bare, load_lane, store_lane
-from ..compiling import generic
+from ..compiling import apart, generic
 
 #: Two samples of one time that differ by no more than this part are one: rounding is no jump.
 ROUNDING = 1e-9
@@ -34,7 +34,7 @@ COUNT, VALUES, RATES, MEMORY, RING, CAPACITY, NUMBERS, LINEAR, LOOKS, BEFORE = r
 
 @generic
 def _width(model: Any, i: int) -> int:
-    """How many numbers a sample has."""
+    """Number of values that a sample has."""
     n: int = model.measure_code[i + COUNT]
     return 1 + n if model.measure_code[i + RATES] < 0 else 1 + 2 * n
 
@@ -76,7 +76,7 @@ def _time(model: Any, i: int, lane: int, k: int, newest: int) -> float:
 
 @generic
 def _is_like(model: Any, i: int, lane: int, k: int, newest: int) -> bool:
-    """Whether sample *k* is what is there now, but for rounding."""
+    """True if sample *k* is what is there now, but for rounding."""
     alike = True
     for column in range(1, _width(model, i)):
         now = bare(_now(model, i, lane, column))
@@ -106,7 +106,7 @@ def _next_number(model: Any, i: int, lane: int, first: int, newest: int, time: f
     return end
 
 
-@generic
+@apart
 def keep_sample(model: Any, i: int, lane: int) -> None:
     """What is there now, of one state, becomes the newest sample; those that are needed no more go."""
     memory, capacity = model.measure_code[i + MEMORY], model.measure_code[i + CAPACITY]
@@ -138,7 +138,7 @@ def keep_sample(model: Any, i: int, lane: int) -> None:
         store_lane(model.measure_next, memory + SAMPLE + column, 0, lane, _now(model, i, lane, column))
 
 
-@generic
+@apart
 def find_value(model: Any, i: int, out: int, lane: int) -> None:
     """What was there a delay ago, of one state, as results."""
     memory, n = model.measure_code[i + MEMORY], model.measure_code[i + COUNT]
@@ -229,7 +229,7 @@ def _through(model: Any, i: int, lane: int, column: int, run: Any, where: Any, w
 
 @generic
 def _differ(model: Any, i: int, lane: int, k: int, where: Any, nearest: float) -> bool:
-    """Whether the sample before sample *k* is of a time that is earlier by more than *nearest*."""
+    """True if the sample before sample *k* is of a time that is earlier by more than *nearest*."""
     newest, present = where
     before, there = _number(model, i, lane, k - 1, 0, newest, present), _number(model, i, lane, k, 0, newest, present)
     differ: bool = bare(there) - bare(before) > nearest

@@ -165,7 +165,7 @@ class Measure(Sealed):
         return self._calc(state, deriv_order)
 
     def get_num_time_derivatives(self) -> int:
-        """How many time derivatives it has; 2147483647 stands for all."""
+        """Number of time derivatives that it has; 2147483647 stands for all."""
         return self.count_derivatives(frozenset())
 
     def get_depends_on_stage(self, deriv_order: int = 0) -> Stage:
@@ -195,11 +195,11 @@ class Measure(Sealed):
     # ------------------------------------------------------------------------------------------ where it belongs
 
     def is_same_measure(self, other: Measure) -> bool:
-        """Whether *other* is this very measure."""
+        """True if *other* is this very measure."""
         return checks.instance("other of is_same_measure", other, Measure, "mobod.measure.Time(...)") is self
 
     def is_in_subsystem(self) -> bool:
-        """Whether it is part of a subsystem."""
+        """True if it is part of a subsystem."""
         return self.subsystem is not None
 
     def get_subsystem(self) -> Subsystem:
@@ -209,7 +209,7 @@ class Measure(Sealed):
         return self.subsystem
 
     def is_same_subsystem(self, other: Subsystem) -> bool:
-        """Whether it is part of *other*; `TopologyError` where it is part of none."""
+        """True if it is part of *other*; `TopologyError` where it is part of none."""
         return self.get_subsystem() is checks.instance("other of is_same_subsystem", other, Subsystem, "system.matter")
 
     def get_subsystem_measure_index(self) -> int:
@@ -282,7 +282,7 @@ class Measure(Sealed):
         raise NotImplementedError
 
     def count_derivatives(self, seen: frozenset[int]) -> int:
-        """How many derivatives there are; *seen* are the measures that ask, where they depend on each other in a circle."""
+        """Number of derivatives; *seen* are the measures that ask, where they depend on each other in a circle."""
         return 0
 
     def depends_on(self, deriv_order: int) -> Stage:
@@ -308,30 +308,30 @@ class Measure(Sealed):
         raise NotCompiled
 
     def num_z(self) -> int:
-        """How many z it has, whose rates `write_step` finds."""
+        """Number of z that it has, whose rates `write_step` finds."""
         return 0
 
     def memory_size(self) -> int:
-        """How many numbers compiled steps keep of it, the first of which says whether there is anything; none where it is 0."""
+        """Number of values that compiled steps keep of it, the first of which says whether there is anything; zero for none."""
         return 0
 
     def ring_shape(self) -> tuple[int, int]:
-        """How many samples compiled steps keep of it in a ring, and of how many numbers each is."""
+        """Number of samples that compiled steps keep of it in a ring, and of values in each."""
         return 0, 0
 
     def takes_part(self) -> bool:
-        """Whether it computes or remembers something as a run goes on, so that `update` and `remember` have to be called."""
+        """True if it computes or remembers something as a run goes on, so that `update` and `remember` have to be called."""
         return False
 
     def allocates_by_hook(self) -> bool:
-        """Whether a user's hook may allocate something when topology is realized: Python then realizes the system."""
+        """True if a user's hook may allocate something when topology is realized: Python then realizes the system."""
         return False
 
     def allocate(self, state: State) -> None:
         """Allocate what it keeps in *state*, which is at EMPTY."""
 
     def has_begun(self, state: State) -> bool:
-        """Whether the state remembers something of a run, or there is nothing to remember."""
+        """True if the state remembers something of a run, or there is nothing to remember."""
         return True
 
     def begin(self, state: State) -> None:

@@ -49,7 +49,7 @@ class CustomImplementation(Abstract):
         """
 
     def get_num_time_derivatives(self) -> int:
-        """How many derivatives there are; none unless overridden."""
+        """Number of derivatives; none unless overridden."""
         return 0
 
     def get_num_cache_entries(self) -> int:

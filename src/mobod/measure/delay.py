@@ -129,7 +129,7 @@ class Delay(Memory):
         self._accept(lambda: setattr(self, "source", kept))
 
     def get_delay(self) -> float:
-        """How long ago; time."""
+        """The delay; time."""
         return self._delay
 
     def set_delay(self, delay: float) -> None:
@@ -142,7 +142,7 @@ class Delay(Memory):
         return self._max_samples
 
     def get_use_linear_interpolation_only(self) -> bool:
-        """Whether samples are joined by straight lines."""
+        """True if samples are joined by straight lines."""
         return self._linear
 
     def set_use_linear_interpolation_only(self, linear_only: bool) -> None:
@@ -151,7 +151,7 @@ class Delay(Memory):
         self.invalidate_topology()
 
     def get_can_use_current_value(self) -> bool:
-        """Whether the present value of the source may be used."""
+        """True if the present value of the source may be used."""
         return self._can_use_current
 
     def set_can_use_current_value(self, can_use_current_value: bool) -> None:
@@ -296,7 +296,7 @@ class Delay(Memory):
 
 
 def _waits_for(one: Measure, delay: Delay, seen: frozenset[int] = frozenset()) -> bool:
-    """Whether a measure's value is computed from a delay's, through delays too, which have their own in a run only."""
+    """True if a measure's value is computed from a delay's, through delays too, which have their own in a run only."""
     if id(one) in seen:
         return False
     seen = seen | {id(one)}

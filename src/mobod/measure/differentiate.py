@@ -127,11 +127,11 @@ class Differentiate(Memory):
         self.invalidate_topology()
 
     def get_force_use_approximation(self) -> bool:
-        """Whether the derivative is estimated even where the operand has one."""
+        """True if the derivative is estimated even where the operand has one."""
         return self._force_approximation
 
     def is_using_approximation(self) -> bool:
-        """Whether the derivative is estimated."""
+        """True if the derivative is estimated."""
         return self._force_approximation or self.operand.get_num_time_derivatives() == 0
 
     # ------------------------------------------------------------------------------------------ for the base class

@@ -131,7 +131,7 @@ class Integrate(Measure):
         return self._initial
 
     def begins_with_a_measure(self, state: State) -> bool:
-        """Whether a run from this state lets the integral begin with the initial condition measure's value there."""
+        """True if a run from this state lets the integral begin with the initial condition measure's value there."""
         return self._initial is not None and not self.has_begun(state)
 
     def set_initial_condition_measure(self, initial_condition: Measure) -> None:
@@ -218,7 +218,7 @@ class Integrate(Measure):
             program.integrate(self, source)
 
     def reads(self, kind: type[Measure]) -> bool:
-        """Whether a measure of a kind is among those that its rate is computed from."""
+        """True if a measure of a kind is among those that its rate is computed from."""
         derivative = self.derivative
         return derivative is not None and any(isinstance(one, kind) for one in (derivative, *walk(derivative)))
 

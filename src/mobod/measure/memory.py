@@ -67,7 +67,7 @@ class Memory(Measure):
         raise NotImplementedError
 
     def memory_size(self) -> int:
-        """How many numbers compiled steps keep of it, the first of which says whether there is anything."""
+        """Number of values that compiled steps keep of it, the first of which says whether there is anything."""
         raise NotCompiled
 
     def _check_needs(self) -> None:

@@ -113,7 +113,7 @@ class Result(Measure):
         self._invalidate(state)
 
     def is_valid(self, state: State) -> bool:
-        """Whether `get_value` would give a value: nothing has changed since it was set."""
+        """True if `get_value` would give a value: nothing has changed since it was set."""
         self._entry(state, "is_valid")
         assert state.resources is not None
         if self._presumed and state.stage_number >= self._first:
@@ -145,7 +145,7 @@ class Result(Measure):
         self.invalidate_topology()
 
     def get_is_presumed_valid_at_depends_on_stage(self) -> bool:
-        """Whether the value counts as valid wherever its stage is realized."""
+        """True if the value counts as valid wherever its stage is realized."""
         return self._presumed
 
     # ------------------------------------------------------------------------------------------ for the base class

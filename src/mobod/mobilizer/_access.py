@@ -168,7 +168,7 @@ def ask_velocities(row: int) -> int:
 
 @generic
 def asks_positions(what: int) -> bool:
-    """Whether a routine is asked for positions."""
+    """True if a routine is asked for positions."""
     return what % 2 == 0
 
 

@@ -42,7 +42,7 @@ _OF_METHODS = {
 
 @dataclasses.dataclass(frozen=True)
 class CustomReport:
-    """What `check_custom` found.
+    """Result of `check_custom`.
 
     Attributes
     ----------
@@ -77,7 +77,7 @@ class CustomReport:
 
     @property
     def ok(self) -> bool:
-        """Whether nothing is wrong."""
+        """True if nothing is wrong."""
         return not self.findings
 
     def __str__(self) -> str:

@@ -1,4 +1,4 @@
-"""How q_dot follows from u: the matrix N of a mobilizer, its inverse, its rate, and their transposes.
+"""q_dot from u: the matrix N of a mobilizer, its inverse, its rate, and their transposes.
 
 For most kinds q_dot = u, or the first coordinates are an orientation with an angular velocity as its speeds and q_dot = u for
 the others. The rest keep their matrices in the record. The field `rates` says which; a mobilizer's direction does not matter.

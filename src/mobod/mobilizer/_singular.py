@@ -1,4 +1,4 @@
-"""How near a mobilizer is to where its equations fail, in words: for the integrators and for the errors of `System`."""
+"""Nearness of a mobilizer to where its equations fail, in words: for the integrators and for the errors of `System`."""
 
 from __future__ import annotations
 

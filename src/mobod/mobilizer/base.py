@@ -214,15 +214,15 @@ class MobilizedBody(Loads):
         return self.matter
 
     def is_in_subsystem(self) -> bool:
-        """Whether the body is part of a matter subsystem; every mobilized body is, from its making on."""
+        """True if the body is part of a matter subsystem; every mobilized body is, from its making on."""
         return True
 
     def is_in_same_subsystem(self, mobod: MobilizedBody) -> bool:
-        """Whether *mobod* is part of the same matter subsystem; one named by its index, or its name, is."""
+        """True if *mobod* is part of the same matter subsystem; one named by its index, or its name, is."""
         return self._meant(mobod).matter is self.matter
 
     def is_same_mobilized_body(self, mobod: MobilizedBody) -> bool:
-        """Whether *mobod* is this very body, and not one like it; it may be named by its index, or its name."""
+        """True if *mobod* is this very body, and not one like it; it may be named by its index, or its name."""
         return self._meant(mobod) is self
 
     def _meant(self, mobod: Any) -> MobilizedBody:
@@ -230,11 +230,11 @@ class MobilizedBody(Loads):
         return mobod if isinstance(mobod, MobilizedBody) else self.matter.find_body(mobod)
 
     def is_ground(self) -> bool:
-        """Whether this is Ground, which is body 0 of its matter."""
+        """True if this is Ground, which is body 0 of its matter."""
         return self.index == 0
 
     def get_level_in_multibody_tree(self) -> int:
-        """How many mobilizers there are between the body and Ground; Ground is at level 0."""
+        """Number of mobilizers between the body and Ground; Ground is at level 0."""
         return self.depth
 
     def clone_for_new_parent(self, parent: MobilizedBody) -> MobilizedBody:
@@ -419,7 +419,7 @@ class MobilizedBody(Loads):
         return decorations[i][1]
 
     def get_num_outboard_decorations(self) -> int:
-        """How many decorations there are on the frame M."""
+        """Number of decorations on the frame M."""
         return len(self.outboard_decorations)
 
     def get_outboard_decoration(self, i: int) -> Any:
@@ -431,7 +431,7 @@ class MobilizedBody(Loads):
         return self._decoration(self.outboard_decorations, i, "outboard")
 
     def get_num_inboard_decorations(self) -> int:
-        """How many decorations there are on the frame F."""
+        """Number of decorations on the frame F."""
         return len(self.inboard_decorations)
 
     def get_inboard_decoration(self, i: int) -> Any:

@@ -23,11 +23,11 @@ class Coordinates(Locking):
     _always_arrays: bool = False
 
     def get_num_q(self, state: State) -> int:
-        """How many coordinates it has in this state; angles in place of a quaternion make one less. Needs MODEL."""
+        """Number of coordinates that it has in this state; angles in place of a quaternion make one less. Needs MODEL."""
         return state.tree_of(self, "get_num_q").num_q[self.index]
 
     def get_num_u(self, state: State) -> int:
-        """How many speeds it has: its mobilities. Needs MODEL."""
+        """Number of speeds that it has: its mobilities. Needs MODEL."""
         return state.tree_of(self, "get_num_u").num_u[self.index]
 
     def get_first_q_index(self, state: State) -> int:

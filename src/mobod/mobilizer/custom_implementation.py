@@ -166,7 +166,7 @@ class CustomImplementation(StageHooks, Abstract):
         return V
 
     def get_use_euler_angles(self, state: State) -> bool:
-        """Whether angles are in quaternions' place in this state; matters only with `n_angles` of 4."""
+        """True if angles are in quaternions' place in this state; matters only with `n_angles` of 4."""
         return self.declared_matter.get_use_euler_angles(state)
 
     def get_parameters(self, state: State) -> Array:

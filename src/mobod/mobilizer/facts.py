@@ -92,5 +92,5 @@ class Facts:
 
     @property
     def has_quaternion(self) -> bool:
-        """Whether the first four coordinates are a quaternion unless angles are chosen."""
+        """True if the first four coordinates are a quaternion unless angles are chosen."""
         return self.transform_euler is not None

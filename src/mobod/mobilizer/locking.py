@@ -158,7 +158,7 @@ class Locking(Parametrized):
         state.settle_motion(self)
 
     def is_locked(self, state: State) -> bool:
-        """Whether it is locked in this state. Needs MODEL."""
+        """True if it is locked in this state. Needs MODEL."""
         return self._lock_level(state, "is_locked") is not Level.NO_LEVEL
 
     def get_lock_level(self, state: State) -> Level:
@@ -198,7 +198,7 @@ class Locking(Parametrized):
         return self
 
     def is_locked_by_default(self) -> bool:
-        """Whether new states start with it locked."""
+        """True if new states start with it locked."""
         return self.default_lock_level is not Level.NO_LEVEL
 
     def get_lock_by_default_level(self) -> Level:
@@ -217,7 +217,7 @@ class Locking(Parametrized):
     # ------------------------------------------------------------------------------------------ motions
 
     def has_motion(self) -> bool:
-        """Whether a `Motion` was made for it, enabled or not."""
+        """True if a `Motion` was made for it, enabled or not."""
         return self.driver is not None
 
     def get_motion(self) -> Motion:
@@ -280,7 +280,7 @@ class Locking(Parametrized):
         return self.matter.find_motion_forces(state)[part].copy()
 
     def _is_free(self, state: State, asked: str) -> bool:
-        """Whether its motion is free: its multipliers are zero then, and the sweep that finds all is skipped."""
+        """True if its motion is free: its multipliers are zero then, and the sweep that finds all is skipped."""
         if state.stage_number < ACCELERATION:
             state.refuse(asked, Stage.ACCELERATION)
         return bool(state.record.prescribed[self.index] == 0)

@@ -179,7 +179,7 @@ class SphericalCoords(MobilizedBody):
         return self
 
     def is_azimuth_negated(self) -> bool:
-        """Whether the azimuth is minus q0, plus the offset."""
+        """True if the azimuth is minus q0, plus the offset."""
         return self._azimuth_negated
 
     def set_negate_azimuth(self, should_negate: bool) -> SphericalCoords:
@@ -189,7 +189,7 @@ class SphericalCoords(MobilizedBody):
         return self
 
     def is_zenith_negated(self) -> bool:
-        """Whether the zenith is minus q1, plus the offset."""
+        """True if the zenith is minus q1, plus the offset."""
         return self._zenith_negated
 
     def set_negate_zenith(self, should_negate: bool) -> SphericalCoords:
@@ -199,7 +199,7 @@ class SphericalCoords(MobilizedBody):
         return self
 
     def is_radial_negated(self) -> bool:
-        """Whether M moves against its radial axis as q2 grows."""
+        """True if M moves against its radial axis as q2 grows."""
         return self._radial_negated
 
     def set_negate_radial(self, should_negate: bool) -> SphericalCoords:

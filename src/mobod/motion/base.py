@@ -134,7 +134,7 @@ class Motion(Sealed):
 
     @property
     def is_steady(self) -> bool:
-        """Whether udot is always zero."""
+        """True if udot is always zero."""
         return False
 
     def pack_numbers(self) -> Sequence[float]:
@@ -153,7 +153,7 @@ class Motion(Sealed):
         self.mobod.instance_changed()
 
     def is_disabled_by_default(self) -> bool:
-        """Whether states start with it switched off."""
+        """True if states start with it switched off."""
         return self.disabled_by_default
 
     def disable(self, state: State) -> None:
@@ -192,7 +192,7 @@ class Motion(Sealed):
             state.settle_motion(self.mobod)
 
     def is_disabled(self, state: State) -> bool:
-        """Whether it is switched off in this state. Needs MODEL."""
+        """True if it is switched off in this state. Needs MODEL."""
         self._check(state, "is_disabled")
         return not state.field("motion_enabled")[self.mobod.index]
 

@@ -39,6 +39,69 @@ def _quotient(m: int, p: float) -> Any:
     return q + more, q + (more - doubt) == q + (more + doubt)
 
 
+@generic
+def _number(data: Any, i: int, powers: Any) -> Any:
+    """Where a number that begins at i ends, its value, and whether that is certain; -1 where there is none."""
+    c = int(data[i])
+    negative = c == MINUS
+    if c == MINUS or c == PLUS:
+        i += 1
+        c = int(data[i])
+    m = exponent = 0
+    first = i
+    while ZERO <= c <= NINE:
+        m = 10 * m + (c - ZERO)
+        i += 1
+        c = int(data[i])
+    digits = i - first
+    if c == POINT:
+        i += 1
+        c = int(data[i])
+        after = i
+        while ZERO <= c <= NINE:
+            m = 10 * m + (c - ZERO)
+            i += 1
+            c = int(data[i])
+        exponent = after - i
+        digits += i - after
+    if digits == 0:
+        return -1, 0.0, False
+    if digits > DIGITS:  # zeros in front do not count; of more m holds nothing
+        while digits > DIGITS and (int(data[first]) == ZERO or int(data[first]) == POINT):
+            digits -= int(data[first]) == ZERO
+            first += 1
+    if c == UPPER_E or c == LOWER_E:
+        i += 1
+        c = int(data[i])
+        down = c == MINUS
+        if c == MINUS or c == PLUS:
+            i += 1
+            c = int(data[i])
+        if not ZERO <= c <= NINE:
+            return -1, 0.0, False
+        e = 0
+        while ZERO <= c <= NINE:
+            if e < 10000:
+                e = 10 * e + (c - ZERO)
+            i += 1
+            c = int(data[i])
+        exponent += -e if down else e
+    value, certain = 0.0, True
+    if digits > DIGITS or (m != 0 and (exponent < -22 or exponent > 22)):
+        certain = False
+    elif m == 0:
+        value = 0.0
+    elif exponent == 0:
+        value = float(m)
+    elif m <= EXACT:
+        value = float(m) / powers[-exponent] if exponent < 0 else float(m) * powers[exponent]
+    elif exponent < 0:
+        value, certain = _quotient(m, powers[-exponent])
+    else:
+        certain = False
+    return i, -value if negative else value, certain
+
+
 @compiled
 def scan(data: Any, width: int, powers: Any, out: Any, left: Any, counts: Any) -> None:
     """Rows of *width* numbers from text.
@@ -69,65 +132,12 @@ def scan(data: Any, width: int, powers: Any, out: Any, left: Any, counts: Any) -
         if row >= len(out):
             return
         while True:
-            start, negative = i, c == MINUS
-            if c == MINUS or c == PLUS:
-                i += 1
-                c = int(data[i])
-            m = exponent = 0
-            first = i
-            while ZERO <= c <= NINE:
-                m = 10 * m + (c - ZERO)
-                i += 1
-                c = int(data[i])
-            digits = i - first
-            if c == POINT:
-                i += 1
-                c = int(data[i])
-                after = i
-                while ZERO <= c <= NINE:
-                    m = 10 * m + (c - ZERO)
-                    i += 1
-                    c = int(data[i])
-                exponent = after - i
-                digits += i - after
-            if digits == 0:
+            start = i
+            i, value, certain = _number(data, i, powers)
+            if i < 0 or column >= width:
                 return
-            if digits > DIGITS:  # zeros in front do not count; of more m holds nothing
-                while digits > DIGITS and (int(data[first]) == ZERO or int(data[first]) == POINT):
-                    digits -= int(data[first]) == ZERO
-                    first += 1
-            if c == UPPER_E or c == LOWER_E:
-                i += 1
-                c = int(data[i])
-                down = c == MINUS
-                if c == MINUS or c == PLUS:
-                    i += 1
-                    c = int(data[i])
-                if not ZERO <= c <= NINE:
-                    return
-                e = 0
-                while ZERO <= c <= NINE:
-                    if e < 10000:
-                        e = 10 * e + (c - ZERO)
-                    i += 1
-                    c = int(data[i])
-                exponent += -e if down else e
-            if column >= width:
-                return
-            value, certain = 0.0, True
-            if digits > DIGITS or (m != 0 and (exponent < -22 or exponent > 22)):
-                certain = False
-            elif m == 0:
-                value = 0.0
-            elif exponent == 0:
-                value = float(m)
-            elif m <= EXACT:
-                value = float(m) / powers[-exponent] if exponent < 0 else float(m) * powers[exponent]
-            elif exponent < 0:
-                value, certain = _quotient(m, powers[-exponent])
-            else:
-                certain = False
-            out[row, column] = -value if negative else value
+            c = int(data[i])
+            out[row, column] = value
             if not certain:
                 if num_left >= len(left):
                     return
@@ -163,7 +173,7 @@ def scan(data: Any, width: int, powers: Any, out: Any, left: Any, counts: Any) -
 
 
 def at_hand() -> bool:
-    """Whether `scan` was compiled or loaded before, so that short texts have not to wait for that."""
+    """True if `scan` was compiled or loaded before, so that short texts have not to wait for that."""
     return "dispatcher" in vars(scan)
 
 

@@ -64,7 +64,7 @@ def coordinates_of(model: Any) -> tuple[Collection[str] | None, Collection[str]]
 
 
 def is_angle(label: str, angles: Collection[str] | None, coordinates: Collection[str] = ()) -> bool:
-    """Whether a column holds angles, or their speeds: by the model's coordinates, else by what its label looks like."""
+    """True if a column holds angles, or their speeds: by the model's coordinates, else by what its label looks like."""
     if angles is None:
         return not _NO_ANGLE.search(label.removesuffix("/value").removesuffix("/speed"))
     name, _ = coordinate_of(label, coordinates)

@@ -154,7 +154,7 @@ def _header(path: Path, text: str) -> tuple[dict[str, str], int, int]:
 
 
 def in_degrees(path: Path, text: str, above: str, header: dict[str, str], report: list[str]) -> bool:
-    """Whether angles are in degrees: the header says so, or else what kind of file it is; *above* is the header's text.
+    """True if angles are in degrees: the header says so, or else what kind of file it is; *above* is the header's text.
 
     A file with a version that does not say it is in radians. What is taken without such a word, or against what the header
     says besides, is in the *report*.

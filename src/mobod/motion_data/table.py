@@ -100,7 +100,7 @@ class Table(Sealed):
     # ------------------------------------------------------------------------------------------ as a mapping
 
     def __len__(self) -> int:
-        """How many times there are."""
+        """Number of times."""
         return len(self.time)
 
     def __iter__(self) -> Iterator[str]:

@@ -257,7 +257,7 @@ class Muscle(Force):
 
     @property
     def reads_z(self) -> bool:  # type: ignore[override]
-        """Whether it has variables."""
+        """True if it has variables."""
         return self.num_z > 0
 
     def _initial_z(self) -> list[float]:

@@ -20,7 +20,7 @@ _CALM = {"print_level": 0, "sb": "yes"}
 
 
 def is_there() -> bool:
-    """Whether CasADi can be imported."""
+    """True if CasADi can be imported."""
     try:
         import casadi  # noqa: F401
     except ImportError:

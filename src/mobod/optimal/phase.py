@@ -12,7 +12,7 @@ from ..algebra.arrays import Array
 from ..derivative.settings import find
 from ..errors import ModelError
 from ..linear._inputs import listed, mobility_of
-from ..simulation.simulate import auxiliary_names, coordinate_names, speed_names
+from ..simulation.names import auxiliary_names, coordinate_names, speed_names
 from ..state.state import State
 from ..system.arguments import check_state
 from ..value import checks
@@ -144,7 +144,7 @@ class Phase:
 
     @property
     def is_free(self) -> bool:
-        """Whether its duration is sought."""
+        """True if its duration is sought."""
         return self.longest > self.shortest
 
     def _find_settings(self) -> None:

@@ -74,7 +74,7 @@ class RegionOfAttraction:
         )
 
     def contains(self, state: State) -> bool:
-        """Whether a state's cost to go is below the level. Needs MODEL."""
+        """True if a state's cost to go is below the level. Needs MODEL."""
         return bool(self._regulator.calc_cost_to_go(state) < self.level)
 
     def plot(self, x: str | None = None, y: str | None = None) -> Any:

@@ -8,7 +8,7 @@ import numpy as np
 
 
 def is_angle(mobod: Any, state: Any, k: int) -> bool:
-    """Whether coordinate *k* of a mobilized body turns it: where its speed's column of the hinge matrix does."""
+    """True if coordinate *k* of a mobilized body turns it: where its speed's column of the hinge matrix does."""
     nu = mobod.get_num_u(state)
     if mobod.get_num_q(state) != nu:
         k -= 1  # after a quaternion, which has one more than its angular velocity

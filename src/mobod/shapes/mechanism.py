@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -62,10 +63,6 @@ class Mechanism:
     texts : list of Label
     planes : list of Plane
         Planes without end, each fixed to a body; they take no room.
-    face_color : (nf, 4) array
-        Red, green, blue, opacity of each face of all surfaces together.
-    face_closed : (nf,) array of bool
-        Whether the back of the face is never seen.
     segment_color : (ns, 4) array
         Red, green, blue, opacity.
     segment_width : (ns,) array
@@ -95,19 +92,6 @@ class Mechanism:
         self._masses = np.array([link.mass for link in links])
         self._mass_centers = np.array([link.com for link in links])
 
-        parts = [(part.points, calc_corner_normals(part.vertices, part.triangles)) for part in self.surfaces]
-        longest, many = LONGEST * self.size, sum(len(points) for points, _ in parts)
-        for number, (points, normals) in enumerate(parts):
-            if many <= MOST_FACES:
-                parts[number] = _divide(points, normals, longest)
-                many += len(parts[number][0]) - len(points)
-        counts = [len(points) for points, _ in parts]
-        self._faces = _join([points for points, _ in parts], (0, 3, 3))
-        self._normals = _join([normals for _, normals in parts], (0, 3, 3))
-        self._face_body = np.repeat(np.array([f.body for f in self.surfaces], dtype=np.intp), counts)
-        self.face_color = np.repeat(_join([[(*f.color, f.opacity)] for f in self.surfaces], (0, 4)), counts, axis=0)
-        self.face_closed = np.repeat(np.array([f.closed for f in self.surfaces], dtype=bool), counts)
-
         self._segments = _join([[s.points] for s in self.segments], (0, 2, 3))
         self._segment_body = np.array([s.bodies for s in self.segments], dtype=np.intp).reshape(-1, 2)
         self.segment_color = _join([[(*s.color, s.opacity)] for s in self.segments], (0, 4))
@@ -115,6 +99,36 @@ class Mechanism:
 
         self._box_body, self._box_corners = self._calc_boxes(len(links))
         self.tip = self._find_tip(links, pose)
+
+    @cached_property
+    def _faces(self) -> tuple[Array, Array, NDArray[np.intp]]:
+        """All triangles, cut until shading at corners looks smooth, the normals there (nf, 3, 3), their surfaces' numbers.
+
+        Pages, which shade each pixel, ask for none of it.
+        """
+        parts = [(part.points, calc_corner_normals(part.vertices, part.triangles)) for part in self.surfaces]
+        longest, many = LONGEST * self.size, sum(len(points) for points, _ in parts)
+        for number, (points, normals) in enumerate(parts):
+            if many <= MOST_FACES:
+                parts[number] = _divide(points, normals, longest)
+                many += len(parts[number][0]) - len(points)
+        counts = [len(points) for points, _ in parts]
+        joined = [_join([part[k] for part in parts], (0, 3, 3)) for k in (0, 1)]
+        return joined[0], joined[1], np.repeat(np.arange(len(parts)), counts)
+
+    @cached_property
+    def _face_body(self) -> NDArray[np.intp]:
+        return np.array([one.body for one in self.surfaces], dtype=np.intp)[self._faces[2]]
+
+    @cached_property
+    def face_color(self) -> Array:
+        """Red, green, blue, opacity of each face of all surfaces together, (nf, 4)."""
+        return _join([[(*one.color, one.opacity)] for one in self.surfaces], (0, 4))[self._faces[2]]
+
+    @cached_property
+    def face_closed(self) -> NDArray[np.bool_]:
+        """True if the back of each face is never seen, (nf,)."""
+        return np.array([one.closed for one in self.surfaces], dtype=bool)[self._faces[2]]
 
     @classmethod
     def of(cls, system: MultibodySystem, state: State, detail: float = 1.0) -> Mechanism:
@@ -128,11 +142,11 @@ class Mechanism:
     def place_faces(self, X_GB: Array) -> Array:
         """Find all triangles in Ground, (nf, 3, 3), at poses (nb, 4, 4) of the bodies."""
         X = X_GB[self._face_body]
-        return np.asarray(self._faces @ X[:, :3, :3].transpose(0, 2, 1) + X[:, None, :3, 3])
+        return np.asarray(self._faces[0] @ X[:, :3, :3].transpose(0, 2, 1) + X[:, None, :3, 3])
 
     def turn_normals(self, X_GB: Array) -> Array:
         """Find the normals by which faces are lit at their corners, in Ground, (nf, 3, 3)."""
-        return np.asarray(self._normals @ X_GB[self._face_body, :3, :3].transpose(0, 2, 1))
+        return np.asarray(self._faces[1] @ X_GB[self._face_body, :3, :3].transpose(0, 2, 1))
 
     def place_segments(self, X_GB: Array) -> Array:
         """Find all lines in Ground, (ns, 2, 3), at poses (nb, 4, 4) of the bodies."""
@@ -168,12 +182,16 @@ class Mechanism:
     def _calc_boxes(self, count: int) -> tuple[NDArray[np.intp], Array]:
         """Find which bodies have a shape, and the corners (n, 8, 3) of the boxes around these shapes."""
         stations = np.array([station for _, station, *_ in self.texts]).reshape(-1, 3)
-        points = np.concatenate([self._faces.reshape(-1, 3), self._segments.reshape(-1, 3), stations])
+        points = np.concatenate([self._segments.reshape(-1, 3), stations])
         labelled = np.array([body for body, *_ in self.texts], dtype=np.intp)
-        bodies = np.concatenate([np.repeat(self._face_body, 3), self._segment_body.ravel(), labelled])
+        bodies = np.concatenate([self._segment_body.ravel(), labelled])
         low, high = np.full((count, 3), np.inf), np.full((count, 3), -np.inf)
         np.minimum.at(low, bodies, points)
         np.maximum.at(high, bodies, points)
+        for part in self.surfaces:
+            used = part.vertices[part.triangles.ravel()]
+            low[part.body] = np.minimum(low[part.body], used.min(axis=0, initial=np.inf))
+            high[part.body] = np.maximum(high[part.body], used.max(axis=0, initial=-np.inf))
         drawn = np.flatnonzero(np.isfinite(low[:, 0]))
         return drawn, np.where(CORNERS, high[drawn, None], low[drawn, None])
 
@@ -189,13 +207,14 @@ class Mechanism:
             return None
         (last,) = outer
         joint = X_GB[last, :3, :3] @ links[last].X_BM[:3, 3] + X_GB[last, :3, 3]
-        points, bodies = self._faces.reshape(-1, 3), np.repeat(self._face_body, 3)
-        mine = np.flatnonzero(np.array(root)[bodies] == last)
-        if len(mine) == 0:
+        mine = [part for part in self.surfaces if root[part.body] == last and len(part.triangles)]
+        if not mine:
             return last, links[last].com
-        X = X_GB[bodies[mine]]
-        distance = np.linalg.norm(np.einsum("nij,nj->ni", X[:, :3, :3], points[mine]) + X[:, :3, 3] - joint, axis=1)
-        farthest = mine[np.argmax(distance)]
+        points = np.concatenate([part.points.reshape(-1, 3) for part in mine])
+        bodies = np.repeat([part.body for part in mine], [3 * len(part.triangles) for part in mine])
+        X = X_GB[bodies]
+        distance = np.linalg.norm(np.einsum("nij,nj->ni", X[:, :3, :3], points) + X[:, :3, 3] - joint, axis=1)
+        farthest = np.argmax(distance)
         body = int(bodies[farthest])
         center = X_GB[body, :3, :3] @ links[body].com + X_GB[body, :3, 3]
         if np.linalg.norm(center - joint) > 0.6 * distance.max():

@@ -167,7 +167,7 @@ class _Source:
 
 
 def _moves(force: Force) -> bool:
-    """Whether the ends of its lines move on their bodies: of paths that bend around surfaces."""
+    """True if the ends of its lines move on their bodies: of paths that bend around surfaces."""
     if isinstance(force, Actuator | TransmissionSpring):
         return isinstance(force.get_transmission(), Path | WrappedPath)
     return isinstance(getattr(force, "get_path", object)(), Path | WrappedPath)

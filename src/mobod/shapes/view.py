@@ -42,7 +42,7 @@ class View:
 
     @property
     def has_numbers_left(self) -> bool:
-        """Whether Matplotlib draws the upright axis, and its numbers, at the left edge of the box."""
+        """True if Matplotlib draws the upright axis, and its numbers, at the left edge of the box."""
         return self.azimuth % 180.0 < 90.0
 
     def calc_extent(self) -> tuple[float, float]:

@@ -67,7 +67,7 @@ class UnannouncedJumps:
             self._tell(state, began, int(jumps[np.argmax(change[jumps])]), before, after)
 
     def _tell(self, state: State, time: float, i: int, before: Array, after: Array) -> None:
-        from .simulate import auxiliary_names, speed_names  # which imports this
+        from .names import auxiliary_names, speed_names
 
         of, system = self._of, self._of.system
         names = [f"{name}.u" for name in speed_names(system, state)[: of.nu]] + auxiliary_names(system, state)

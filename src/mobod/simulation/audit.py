@@ -216,7 +216,7 @@ def _resultant(system: MultibodySystem, state: State) -> tuple[Array, Array]:
 
 
 def _is_free(system: MultibodySystem, state: State) -> tuple[bool, bool]:
-    """Whether Ground passes on neither torque, nor force, through the mobilizers on it, constraints and motions."""
+    """True if Ground passes on neither torque, nor force, through the mobilizers on it, constraints and motions."""
     matter = system.get_matter_subsystem()
     base = [body for body in matter.bodies[1:] if body.parent is matter.ground]
     system.realize(state, Stage.DYNAMICS)
@@ -233,7 +233,7 @@ def _is_free(system: MultibodySystem, state: State) -> tuple[bool, bool]:
 
 
 def _touches_ground(constraint: Constraint) -> bool:
-    """Whether a constraint may exert a force on Ground; forces between other bodies have no resultant.
+    """True if a constraint may exert a force on Ground; forces between other bodies have no resultant.
 
     True for users' own constraints, which may act in Ground without naming it.
     """

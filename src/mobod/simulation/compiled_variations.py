@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def are_compiled(variations: Variations, state: State) -> bool:
-    """Whether steps with variations from *state* on can be compiled; else Python runs the same loop, by J and B."""
+    """True if steps with variations from *state* on can be compiled; else Python runs the same loop, by J and B."""
     tree = state.tree
     return not (
         variations.system.calls_python

@@ -10,7 +10,7 @@ from numpy.lib import recfunctions
 
 from ..algebra.arrays import Array
 from ..errors import ModelError
-from ..force.contact.of_system import contacts_of
+from ..force.contact.of_system import contacts_of, find_contacts
 
 if TYPE_CHECKING:
     from ..state.state import State
@@ -55,6 +55,35 @@ def structured(rows: Array, reports: npt.NDArray[np.int64], times: Array) -> npt
     for name in CONTACT.names or ():
         table[name] = plain[name]
     return table
+
+
+def surface_names(system: MultibodySystem | None, count: int) -> list[str]:
+    """The names of a system's surfaces, as tables say them; of no system numbers, for *count* of them."""
+    contacts = None if system is None else find_contacts(system)
+    if contacts is None:
+        return [f"surface{i}" for i in range(count)]
+    names = [one.name for one in contacts.surfaces]
+    return [name if names.count(name) == 1 else f"{name}[{i}]" for i, name in enumerate(names)]
+
+
+def loads(table: npt.NDArray[Any]) -> tuple[Array, Array]:
+    """The normal force of each row, and the size of its friction force."""
+    along = (table["force"] * table["normal"]).sum(axis=1)
+    return along, np.linalg.norm(table["force"] - along[:, None] * table["normal"], axis=1)
+
+
+def loads_by_pair(table: npt.NDArray[Any], count: int, system: MultibodySystem | None) -> dict[str, Array]:
+    """Of each two surfaces that touched, normal and friction force over *count* times: ``contacts.floor.ball.normal``."""
+    pairs, which = np.unique(np.stack([table["surface1"], table["surface2"]], axis=1), axis=0, return_inverse=True)
+    names = surface_names(system, int(pairs.max(initial=-1)) + 1)
+    columns: dict[str, Array] = {}
+    for k, (one, other) in enumerate(pairs):
+        rows = which.ravel() == k
+        for what, values in zip(("normal", "friction"), loads(table[rows]), strict=True):
+            column = np.zeros(count)
+            np.add.at(column, table["report"][rows], values)
+            columns[f"contacts.{names[one]}.{names[other]}.{what}"] = column
+    return columns
 
 
 def flattened(table: npt.NDArray[Any]) -> dict[str, npt.NDArray[Any]]:

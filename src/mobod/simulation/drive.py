@@ -15,8 +15,8 @@ from ..motion.base import Motion
 from ..system.system import MultibodySystem
 from ..value import checks
 from ..value.stage import Stage
+from .names import coordinate_names, speed_names
 from .quantities import NAMED
-from .simulate import coordinate_names, speed_names
 from .trajectory import Trajectory
 
 if TYPE_CHECKING:

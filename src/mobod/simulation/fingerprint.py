@@ -72,7 +72,7 @@ def users_fingerprint(system: MultibodySystem) -> list[tuple[str, dict[str, str]
 
 
 def _is_users(value: Any) -> bool:
-    """Whether a part's attribute is a user's function, some that were given to be compiled, or of a user's class."""
+    """True if a part's attribute is a user's function, some that were given to be compiled, or of a user's class."""
     if isinstance(value, FunctionType) or type(value).__name__ == "CompiledFunctions":
         return True
     return hasattr(value, "__dict__") and not isinstance(value, type | ModuleType) and not _is_packages(type(value))
@@ -198,13 +198,13 @@ class _Look:
 
 
 def _is_packages(value: Any) -> bool:
-    """Whether a function or class is of an installed package, and so known by its name."""
+    """True if a function or class is of an installed package, and so known by its name."""
     module = str(getattr(value, "__module__", "") or "").partition(".")[0]
     return module in ("builtins", "mobod", "numpy", "scipy", "numba", "abc", "functools", "math", "typing", "dataclasses")
 
 
 def _says_something(name: str, member: Any) -> bool:
-    """Whether a class's member is of its author's making."""
+    """True if a class's member is of its author's making."""
     return name not in ("__dict__", "__weakref__", "__doc__", "__module__", "__firstlineno__", "__static_attributes__") and (
         not name.startswith("_abc_") and name not in ("__abstractmethods__", "__annotations__", "__slots__", "__parameters__")
     )

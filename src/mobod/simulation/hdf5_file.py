@@ -217,7 +217,7 @@ class FileRows:
 
     @property
     def is_in_place(self) -> bool:
-        """Whether the file is still where it was made."""
+        """True if the file is still where it was made."""
         try:
             return self._image is None or os.path.samestat(os.fstat(self._image.handle), os.stat(self.path))
         except OSError:

@@ -119,11 +119,11 @@ class Recording:
 
     @property
     def is_something(self) -> bool:
-        """Whether anything is recorded beside time, q, u and z."""
+        """True if anything is recorded beside time, q, u and z."""
         return bool(self.quantities or self.tables or self.bodies)
 
     def needs_live_state(self, state: State) -> bool:
-        """Whether quantities may depend on data of the run itself: discrete variables, which remember."""
+        """True if quantities may depend on data of the run itself: discrete variables, which remember."""
         resources = state.resources
         looks = bool(self.quantities or self.tables)
         if looks and state.tree.counts["num_controllers"]:

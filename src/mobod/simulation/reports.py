@@ -95,7 +95,7 @@ class Reports:
         self.next_time = float(self._times[self.made]) if self.made < len(self._times) else np.inf
 
     def is_pause_due(self) -> bool:
-        """Whether it is time for a pause: after a tenth of a second or so, and sooner at first."""
+        """True if it is time for a pause: after a tenth of a second or so, and sooner at first."""
         return self._pause is not None and (self._steps >= self._limit or _clock.perf_counter() - self._paused > CALL)
 
     def pause(self) -> None:

@@ -59,7 +59,7 @@ class Keeper:
     last: float = field(default_factory=_clock.perf_counter)
 
     def look(self) -> bool:
-        """Whether it is time for one."""
+        """True if it is time for one."""
         return _clock.perf_counter() - self.last >= self.interval
 
     def keep(self) -> None:
@@ -69,12 +69,12 @@ class Keeper:
 
 
 def _counts(settings: Settings) -> dict[tuple[int, int], int]:
-    """How often each variable has been changed."""
+    """Number of times that each variable has been changed."""
     return {place: count for place, (count, _) in settings.items()}
 
 
 def steps_by_report(stepper: TimeStepper, recording: Recording) -> bool:
-    """Whether a run has to go through `TimeStepper.step_to` from report to report.
+    """True if a run has to go through `TimeStepper.step_to` from report to report.
 
     Everything that can happen only there, and not inside the integrator's loop over steps, has to be tested here.
     """
@@ -90,7 +90,7 @@ _REPEATABLE = (StopWhen, LockWhen, ImpactWhen)
 
 
 def can_be_repeated(stepper: TimeStepper) -> bool:
-    """Whether a run does the same once more, and nothing that users' handlers, reporters and subsystems would notice."""
+    """True if a run does the same once more, and nothing that users' handlers, reporters and subsystems would notice."""
     system = stepper.system
     if system.event_reporters or any(type(one) not in _REPEATABLE for one in system.event_handlers):
         return False
@@ -225,7 +225,7 @@ class Run:
 
     @property
     def is_whole(self) -> bool:
-        """Whether all rows that have been reported are handed on."""
+        """True if all rows that have been reported are handed on."""
         return self.by_report or self._made() <= len(self.rows) - self._first
 
     def _made(self) -> int:

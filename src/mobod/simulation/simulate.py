@@ -6,6 +6,7 @@ import os
 import time as _clock
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,7 @@ from ..system.forward_sensitivities import Directions
 from ..system.interpreted import interpreted_lines
 from ..system.system import MultibodySystem
 from ..value.attributes import named_arguments
+from ..value.callers import callers_level
 from ..value.checks import check_extension, number
 from ..value.files import as_path, check_writable
 from ..value.progress import make_bar
@@ -32,6 +34,7 @@ from .energy_accounts import Ledger
 from .error_estimate import ErrorEstimate, ErrorRows
 from .fingerprint import start_fingerprint
 from .hdf5_file import EXTENSIONS, DiskArray, FileRows, import_h5py, read_recording
+from .names import auxiliary_names, coordinate_names, speed_names
 from .quantities import Recording
 from .run import Keeper, Run, can_be_repeated, integrator_settings, run_again, steps_by_report
 from .table import Rows
@@ -45,42 +48,6 @@ ACCURACY = 1e-4
 
 #: How many times there have to be between two reports that numbers can tell apart.
 _FEWEST_TIMES = 100.0
-
-
-def coordinate_names(system: MultibodySystem, state: State) -> list[str]:
-    """A name for each q of *state*: the file's, else that of the joint or body, ``name[i]`` where it has several.
-
-    Those of other subsystems come last, with the subsystem's name.
-    """
-    return _names(system, state, "q", _of_bodies(system, state.tree.num_q))
-
-
-def speed_names(system: MultibodySystem, state: State) -> list[str]:
-    """A name for each u of *state*, as `coordinate_names`."""
-    return _names(system, state, "u", _of_bodies(system, state.tree.num_u))
-
-
-def _of_bodies(system: MultibodySystem, numbers: list[int]) -> list[tuple[str, int]]:
-    bodies = system.get_matter_subsystem().bodies
-    return [(name, 1) for body, n in zip(bodies, numbers, strict=True) for name in body.name_each(n)]
-
-
-def auxiliary_names(system: MultibodySystem, state: State) -> list[str]:
-    """A name for each z of *state*: the force's or the subsystem's that has it; ``name[i]`` where it has several."""
-    of_forces = [(force.name, force.num_z) for force in system.all_forces()]
-    return _names(system, state, "z", of_forces)
-
-
-def _names(system: MultibodySystem, state: State, variable: str, owners: list[tuple[str, int]]) -> list[str]:
-    """The names of *owners*, bodies or forces, that many times each, and then of the subsystems that have allocated more."""
-    for index, (_, n) in state.variable_places()[variable].items():
-        n -= state.tree.owners[variable].get(index, 0)
-        if n:
-            name, taken = system.get_subsystem(index).get_name(), {other for other, _ in owners}
-            while name in taken:  # subsystems may share a name; columns of a table may not
-                name += "_"
-            owners.append((name, n))
-    return [name if n == 1 else f"{name}[{i}]" for name, n in owners for i in range(n)]
 
 
 @named_arguments
@@ -194,44 +161,11 @@ def simulate(
     >>> trajectory.quantities["kinetic_energy"].shape
     (201,)
     """
-    if not isinstance(system, MultibodySystem):
-        raise TypeError(f"simulate takes a MultibodySystem, then a State and how long; the first is {system!r}")
-    time = number("time", time)
-    if not 0.0 < time < np.inf:
-        raise ValueError(f"time has to be positive and finite, got {time}")
-    interval = time / 200.0 if report_interval is None else number("report_interval", report_interval)
-    if not interval > 0.0:
-        raise ValueError(f"report_interval has to be positive, got {report_interval}")
-    if not number("checkpoint_interval", checkpoint_interval) >= 0.0:
-        raise ValueError(f"checkpoint_interval has to be zero or positive, got {checkpoint_interval}")
-    if audit not in ("reports", "steps"):
-        raise ValueError(f"audit is 'reports' or 'steps', not {audit!r}")
-    asked = isinstance(estimate_error, (bool, np.bool_))
-    tolerance = (0.01 if estimate_error else 0.0) if asked else number("estimate_error", estimate_error)
-    if not 0.0 <= tolerance < np.inf:
-        raise ValueError(f"estimate_error is True, or how far two runs may be apart, not {estimate_error!r}")
-    if not isinstance(resume, (bool, np.bool_)) and resume != "anyway":
-        raise TypeError(f"resume is True, False or 'anyway', not {resume!r}; the file to go on from is checkpoint=")
-    if progress is not None and not isinstance(progress, (bool, np.bool_)) and not callable(progress):
-        raise TypeError(f"progress is True, False or a callable of the time reached and the end, not {progress!r}")
+    time, interval = _check_times(system, time, report_interval, checkpoint_interval)
+    tolerance = _check_choices(audit, estimate_error, resume, progress, checkpoint)
     check_view(view)
-    if resume and checkpoint is None:
-        raise ValueError("resume needs checkpoint=, the file to go on from")
     record_to, checkpoint = _files(record_to, checkpoint)
-    if integrator is None:
-        integrator = RungeKuttaMerson
-    if isinstance(integrator, str):
-        integrator = integrator_named(integrator)
-    if isinstance(integrator, type) and issubclass(integrator, Integrator):
-        integrator = integrator(system, accuracy=ACCURACY if accuracy is None else number("accuracy", accuracy))
-    elif not isinstance(integrator, Integrator):
-        raise TypeError(f"integrator is one such as mobod.integrator.BDF(system), its class or its name, not {integrator!r}")
-    elif accuracy is not None and accuracy != integrator.accuracy:
-        kind = type(integrator).__name__
-        raise ValueError(
-            f"accuracy={accuracy!r} beside an integrator that has its own, {integrator.accuracy:g}: give the one to the other, "
-            f"{kind}(system, accuracy={accuracy!r}), or give the class, integrator={kind}"
-        )
+    integrator = _make_integrator(system, integrator, accuracy)
     if not isinstance(state, State):
         # an Ensemble, which is above this module
         is_many = callable(getattr(state, "get_state", None))
@@ -243,7 +177,6 @@ def simulate(
     in_memory = 0 if record_to is not None else len(state.y_values) + 2
     times = report_times(state.time, float(time), interval, integrator.final_time, in_memory)
     recording = Recording(system, state, record, record_bodies)
-    about = {**describe(system, state), "body_names": recording.body_names}
     stepper = TimeStepper(system, integrator)
     stepper.may_be_saved = checkpoint is not None
     of_quantities = {} if checkpoint is None else recording.fingerprint()
@@ -260,6 +193,7 @@ def simulate(
             raise CheckpointError(f"{checkpoint} is of a run without audit='steps'; go on without, or start anew")
         ledger.attach(system, stepper.state)
     bar = _bar(float(times[0]), float(times[-1])) if progress is True else None
+    about = {**describe(system, state), "body_names": recording.body_names}
     rows = _make_rows(record_to, kept, len(times), about)
     run = Run(stepper, times, recording, rows, ledger, progress if callable(progress) else None)
     run.watch = make_watch(system, state, view)
@@ -267,90 +201,15 @@ def simulate(
         run.changes = kept["changes"]
     if bar is not None:
         run.show = bar.show
-    before = 0.0 if kept is None else float(kept["wall_time"])
-    clock = _clock.perf_counter() - seconds_spent()
-
-    def worked() -> float:
-        """Seconds of simulating, of the runs before this one too; compiling does not count."""
-        return before + _clock.perf_counter() - seconds_spent() - clock
-
-    def save() -> None:
-        assert checkpoint is not None
-        save_checkpoint(
-            checkpoint,
-            stepper,
-            {
-                "start": start_fingerprint(state),
-                "quantities": of_quantities,
-                "rows": rows.columns() if isinstance(rows, Rows) else None,
-                "num_rows": len(rows),
-                "shapes": recording.shapes,
-                "bodies": recording.body_names,
-                "ledger": ledger,
-                "changes": run.changes,
-                "wall_time": worked(),
-            },
-        )
-
+    outcome = _Outcome(system, state, run, about, 0.0 if kept is None else float(kept["wall_time"]))
     if checkpoint is not None:
-        run.keeper = Keeper(save, checkpoint_interval)
-
-    def finished(error: BaseException | None = None) -> Trajectory:
-        statistics = _statistics(run) | {"wall_time": worked()}
-        if not len(rows):
-            rows.append(run.empty_block())
-        # an error may have ended the run after events since its last row
-        events = {"event_labels": list(stepper.log.labels), "late_events": stepper.log.take()[0].tolist()}
-        if isinstance(rows, FileRows):
-            try:
-                rows.close({**about, "statistics": plain(statistics), **events})
-            except OSError as second:
-                if error is None:
-                    second.trajectory = made(statistics, events)  # type: ignore[attr-defined]
-                    raise
-                if str(second) != str(error):
-                    error.add_note(f"then, {second}")
-            if not rows.is_in_place:
-                warnings.warn(
-                    f"{record_to} was moved, removed or replaced while it was recorded to; its rows are in this trajectory as "
-                    "long as that is there: save it",
-                    RuntimeWarning,
-                    stacklevel=3,
-                )
-        return made(statistics, events)
-
-    def made(statistics: dict[str, Any], events: dict[str, Any]) -> Trajectory:
-        trajectory = Trajectory.from_arrays(
-            {name: array if isinstance(array, DiskArray) else array.view(Owned) for name, array in rows.columns().items()},
-            {**about, "statistics": statistics, **events},
-            system=system,
-            state=state,
-        )
-        trajectory.ledger, trajectory.changes = ledger, run.changes
-        return trajectory
-
+        run.keeper = Keeper(partial(outcome.save, checkpoint, of_quantities), checkpoint_interval)
     try:
-        if kept is None and not (run.by_report or stepper.has_events):
-            # compiles or loads what stepping needs: the wall time is that of simulating
-            integrator.advance(times[:1], np.empty((1, len(state.y_values))), np.empty(1), 0)
-            integrator.counts[rk.REPORT] = 0
-        clock = _clock.perf_counter() - seconds_spent()
-        run.go()
-        run.save()
-    except BaseException as error:
-        if isinstance(error, KeyboardInterrupt) and run.is_whole:
-            try:
-                run.save()
-            except Exception as second:
-                error.add_note(f"no checkpoint could be written: {second}")
-        error.trajectory = finished(error)  # type: ignore[attr-defined]
-        if isinstance(error, MobodError | OSError):
-            error.add_note("the motion up to there is in this exception's attribute trajectory")
-        raise
+        outcome.go(ready=kept is not None)
     finally:
         if bar is not None:
             bar.close()
-    trajectory = finished()
+    trajectory = outcome.finish()
     if carried is not None:
         trajectory.sensitivities = carried.at(trajectory.time)
     elif ledger is None and can_be_repeated(stepper):
@@ -365,6 +224,156 @@ def simulate(
             )
             raise
     return trajectory
+
+
+class _Outcome:
+    """The trajectory of a run and its checkpoints, whether it comes to its end or not.
+
+    Parameters
+    ----------
+    system : MultibodySystem
+    state : State
+        Where the run started.
+    run : Run
+    about : dict
+        What its trajectory says of itself.
+    before : float
+        Seconds of simulating, of runs that this one goes on from.
+    """
+
+    def __init__(self, system: MultibodySystem, state: State, run: Run, about: dict[str, Any], before: float) -> None:
+        self._system, self._state, self._run, self._about, self._before = system, state, run, about, before
+        self._clock = _clock.perf_counter() - seconds_spent()
+
+    def go(self, ready: bool) -> None:
+        """Run to the end; what stops it before has the motion up to there as its `trajectory`."""
+        run, integrator = self._run, self._run.integrator
+        try:
+            if not (ready or run.by_report or run.stepper.has_events):
+                # compiles or loads what stepping needs: the wall time is that of simulating
+                integrator.advance(run.times[:1], np.empty((1, len(self._state.y_values))), np.empty(1), 0)
+                integrator.counts[rk.REPORT] = 0
+            self._clock = _clock.perf_counter() - seconds_spent()
+            run.go()
+            run.save()
+        except BaseException as error:
+            if isinstance(error, KeyboardInterrupt) and run.is_whole:
+                try:
+                    run.save()
+                except Exception as second:
+                    error.add_note(f"no checkpoint could be written: {second}")
+            error.trajectory = self.finish(error)  # type: ignore[attr-defined]
+            if isinstance(error, MobodError | OSError):
+                error.add_note("the motion up to there is in this exception's attribute trajectory")
+            raise
+
+    def save(self, checkpoint: Path, of_quantities: dict[str, Any]) -> None:
+        """Write a checkpoint."""
+        run = self._run
+        about = {
+            "start": start_fingerprint(self._state),
+            "quantities": of_quantities,
+            "rows": run.rows.columns() if isinstance(run.rows, Rows) else None,
+            "num_rows": len(run.rows),
+            "shapes": run.recording.shapes,
+            "bodies": run.recording.body_names,
+            "ledger": run.ledger,
+            "changes": run.changes,
+            "wall_time": self._worked(),
+        }
+        save_checkpoint(checkpoint, run.stepper, about)
+
+    def finish(self, error: BaseException | None = None) -> Trajectory:
+        """Close the rows' file, if there is one; *error* is what ended the run."""
+        rows, stepper = self._run.rows, self._run.stepper
+        statistics = _statistics(self._run) | {"wall_time": self._worked()}
+        if not len(rows):
+            rows.append(self._run.empty_block())
+        # an error may have ended the run after events since its last row
+        events = {"event_labels": list(stepper.log.labels), "late_events": stepper.log.take()[0].tolist()}
+        if isinstance(rows, FileRows):
+            try:
+                rows.close({**self._about, "statistics": plain(statistics), **events})
+            except OSError as second:
+                if error is None:
+                    second.trajectory = self._make(statistics, events)  # type: ignore[attr-defined]
+                    raise
+                if str(second) != str(error):
+                    error.add_note(f"then, {second}")
+            if not rows.is_in_place:
+                warnings.warn(
+                    f"{rows.path} was moved, removed or replaced while it was recorded to; its rows are in this trajectory as "
+                    "long as that is there: save it",
+                    RuntimeWarning,
+                    stacklevel=callers_level(),
+                )
+        return self._make(statistics, events)
+
+    def _worked(self) -> float:
+        """Seconds of simulating, of the runs before this one too; compiling does not count."""
+        return self._before + _clock.perf_counter() - seconds_spent() - self._clock
+
+    def _make(self, statistics: dict[str, Any], events: dict[str, Any]) -> Trajectory:
+        run = self._run
+        trajectory = Trajectory.from_arrays(
+            {name: one if isinstance(one, DiskArray) else one.view(Owned) for name, one in run.rows.columns().items()},
+            {**self._about, "statistics": statistics, **events},
+            system=self._system,
+            state=self._state,
+        )
+        trajectory.ledger, trajectory.changes = run.ledger, run.changes
+        return trajectory
+
+
+def _check_times(system: Any, time: Any, report_interval: Any, checkpoint_interval: Any) -> tuple[float, float]:
+    """How long, and the time between reports."""
+    if not isinstance(system, MultibodySystem):
+        raise TypeError(f"simulate takes a MultibodySystem, then a State and how long; the first is {system!r}")
+    time = number("time", time)
+    if not 0.0 < time < np.inf:
+        raise ValueError(f"time has to be positive and finite, got {time}")
+    interval = time / 200.0 if report_interval is None else number("report_interval", report_interval)
+    if not interval > 0.0:
+        raise ValueError(f"report_interval has to be positive, got {report_interval}")
+    if not number("checkpoint_interval", checkpoint_interval) >= 0.0:
+        raise ValueError(f"checkpoint_interval has to be zero or positive, got {checkpoint_interval}")
+    return time, interval
+
+
+def _check_choices(audit: Any, estimate_error: Any, resume: Any, progress: Any, checkpoint: Any) -> float:
+    """The distance between two runs above which a user is warned; zero if their errors are not asked for."""
+    if audit not in ("reports", "steps"):
+        raise ValueError(f"audit is 'reports' or 'steps', not {audit!r}")
+    asked = isinstance(estimate_error, (bool, np.bool_))
+    tolerance = (0.01 if estimate_error else 0.0) if asked else number("estimate_error", estimate_error)
+    if not 0.0 <= tolerance < np.inf:
+        raise ValueError(f"estimate_error is True, or how far two runs may be apart, not {estimate_error!r}")
+    if not isinstance(resume, (bool, np.bool_)) and resume != "anyway":
+        raise TypeError(f"resume is True, False or 'anyway', not {resume!r}; the file to go on from is checkpoint=")
+    if progress is not None and not isinstance(progress, (bool, np.bool_)) and not callable(progress):
+        raise TypeError(f"progress is True, False or a callable of the time reached and the end, not {progress!r}")
+    if resume and checkpoint is None:
+        raise ValueError("resume needs checkpoint=, the file to go on from")
+    return tolerance
+
+
+def _make_integrator(system: MultibodySystem, integrator: Any, accuracy: float | None) -> Integrator:
+    """The integrator that is meant by an instance, a class, a name or None."""
+    if integrator is None:
+        integrator = RungeKuttaMerson
+    if isinstance(integrator, str):
+        integrator = integrator_named(integrator)
+    if isinstance(integrator, type) and issubclass(integrator, Integrator):
+        return integrator(system, accuracy=ACCURACY if accuracy is None else number("accuracy", accuracy))
+    if not isinstance(integrator, Integrator):
+        raise TypeError(f"integrator is one such as mobod.integrator.BDF(system), its class or its name, not {integrator!r}")
+    if accuracy is not None and accuracy != integrator.accuracy:
+        kind = type(integrator).__name__
+        raise ValueError(
+            f"accuracy={accuracy!r} beside an integrator that has its own, {integrator.accuracy:g}: give the one to the other, "
+            f"{kind}(system, accuracy={accuracy!r}), or give the class, integrator={kind}"
+        )
+    return integrator
 
 
 def _with_sensitivities(

@@ -32,7 +32,7 @@ def part_of(block: Mapping[str, Any], start: int, stop: int) -> dict[str, Any]:
 
 
 def num_rows(counts: Any) -> int:
-    """How many rows a table has at the times of these counts."""
+    """Number of rows that a table has at the times of these counts."""
     return int(np.sum(counts))
 
 

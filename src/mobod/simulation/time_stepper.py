@@ -81,7 +81,7 @@ class TimeStepper(Sealed):
     INNER = frozenset(
         """
         began begun_before calls_subsystems contact_events goal has_events initialized is_dealt_with log may_be_saved
-        parts_at_start
+        parts_at_start reach
         pass_over step_exactly_to step_through
         """.split()
     )
@@ -170,7 +170,7 @@ class TimeStepper(Sealed):
         self._integrator.quick = None
 
     def get_report_all_significant_states(self) -> bool:
-        """Whether `step_to` also returns at scheduled reports, before and after events, and at the step limit."""
+        """True if `step_to` also returns at scheduled reports, before and after events, and at the step limit."""
         return self._reports_all
 
     def initialize(self, state: State) -> None:
@@ -258,7 +258,7 @@ class TimeStepper(Sealed):
 
     @property
     def has_events(self) -> bool:
-        """Whether anything may happen on the way."""
+        """True if anything may happen on the way."""
         return self._watch is not None or not self._agenda.is_empty or self.system.has_time_advanced_events()
 
     @property
@@ -282,7 +282,7 @@ class TimeStepper(Sealed):
 
     @property
     def calls_subsystems(self) -> bool:
-        """Whether subsystems have hooks of events."""
+        """True if subsystems have hooks of events."""
         return self.system.has_time_advanced_events() or self._agenda.has_hooks
 
     @property
@@ -457,8 +457,13 @@ class TimeStepper(Sealed):
         self.pass_over(handled, reported)
 
     @property
+    def reach(self) -> float:
+        """How far a step may go after an event."""
+        return self._reach
+
+    @property
     def is_dealt_with(self) -> tuple[bool, bool]:
-        """Whether what is due at the state's time has been handled, and reported."""
+        """True if what is due at the state's time has been handled, and reported."""
         return self._handled_at == self._now, self._reported_at == self._now
 
     def _go_on(self, status: int, end: float) -> StepStatus:
@@ -480,7 +485,7 @@ class TimeStepper(Sealed):
         return self._step_slowly(end - self._now, end)
 
     def _is_clear(self, quick: Quick, end: float) -> bool:
-        """Whether nothing that is to be asked is due up to *end*; then witnesses are watched anew if the state was changed."""
+        """True if nothing that is to be asked is due up to *end*; then witnesses are watched anew if the state was changed."""
         state = quick.state
         for ask in quick.handlers:
             if not ask(state, self._handled_at != self._now) > end:

@@ -271,7 +271,7 @@ class Trajectory(Sealed):
 
     @property
     def steps_taken(self) -> int:
-        """How many steps the integrator took; 0 if that is not known."""
+        """Number of steps that the integrator took; 0 if that is not known."""
         return int(self.statistics.get("steps_taken", 0))
 
     @property
@@ -405,6 +405,8 @@ class Trajectory(Sealed):
     def contacts_dataframe(self) -> pd.DataFrame:
         """Make a table of `contacts`: a row a contact, three columns for each vector, such as ``force.x``.
 
+        ``name1`` and ``name2`` are the surfaces' names, ``normal_force`` and ``friction_force`` the sizes of both parts.
+
         Raises
         ------
         KeyError
@@ -413,7 +415,13 @@ class Trajectory(Sealed):
             If pandas is not installed.
         """
         pandas = _import("pandas", "contacts_dataframe")
-        frame: pd.DataFrame = pandas.DataFrame(contact_table.flattened(self.contacts))
+        table = self.contacts
+        columns: dict[str, Any] = contact_table.flattened(table)
+        count = int(table["surface2"].max(initial=-1)) + 1
+        names = np.array(contact_table.surface_names(self.system, count), dtype=object)
+        columns["name1"], columns["name2"] = names[table["surface1"]], names[table["surface2"]]
+        columns["normal_force"], columns["friction_force"] = contact_table.loads(table)
+        frame: pd.DataFrame = pandas.DataFrame(columns)
         return frame
 
     def _contacts_between(self, start: int, stop: int) -> npt.NDArray[Any]:
@@ -684,6 +692,9 @@ class Trajectory(Sealed):
     def quantity_columns(self) -> dict[str, Array]:
         """The recorded quantities number by number, by the names that tables and graphs have: ``reactions.crank.fx``.
 
+        Of recorded contacts the normal and the friction force of each two surfaces that touched, 0 where they did not:
+        ``contacts.floor.ball.normal``, ``contacts.floor.ball.friction``.
+
         Returns
         -------
         dict of str to (n,) array
@@ -703,6 +714,8 @@ class Trajectory(Sealed):
         columns: dict[str, Array] = {}
         for name, array in self.quantities.items():
             columns.update(_flattened(name, np.asarray(array), labels(name, array.shape[1:], rows_of)))
+        if self._contacts is not None:
+            columns.update(contact_table.loads_by_pair(self.contacts, len(self), self.system))
         return columns
 
     def _columns(self) -> dict[str, Array]:

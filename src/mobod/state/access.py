@@ -119,7 +119,7 @@ class StateAccess(SlotAccess):
         return self.upd_cache_entry(state, self.get_discrete_var_update_index(state, dx), v)
 
     def is_discrete_var_update_value_realized(self, state: State, dx: int) -> bool:
-        """Whether a variable's next value is up to date."""
+        """True if a variable's next value is up to date."""
         return self.is_cache_value_realized(state, self.get_discrete_var_update_index(state, dx))
 
     def mark_discrete_var_update_value_realized(self, state: State, dx: int) -> None:
@@ -158,7 +158,7 @@ class StateAccess(SlotAccess):
         return entry.value
 
     def is_cache_value_realized(self, state: State, cx: int) -> bool:
-        """Whether the value of a cache entry is up to date, so that `get_cache_entry` gives it."""
+        """True if the value of a cache entry is up to date, so that `get_cache_entry` gives it."""
         one_of(self, state, "is_cache_value_realized", "cache entry", cx)
         assert state.resources is not None
         return state.resources.is_realized(state, index_in(self, state, "is_cache_value_realized"), int(cx))

@@ -52,7 +52,7 @@ class SlotAccess(VariableAccess):
         return self.__slot_place(state, "get_multipliers_start", "multipliers")[0]
 
     def get_n_multipliers(self, state: State) -> int:
-        """How many multipliers it has: one a udot error. Needs INSTANCE."""
+        """Number of multipliers that it has: one a udot error. Needs INSTANCE."""
         return self.__slot_place(state, "get_n_multipliers", "multipliers")[1]
 
     def get_event_trigger_start_by_stage(self, state: State, stage: Stage) -> int:

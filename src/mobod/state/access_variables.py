@@ -30,7 +30,7 @@ class VariableAccess(Allocation):
         return self.__place(state, "get_q_start", "q")[0]
 
     def get_n_q(self, state: State) -> int:
-        """How many coordinates of the state this subsystem has. Needs MODEL."""
+        """Number of coordinates of the state that this subsystem has. Needs MODEL."""
         return self.__place(state, "get_n_q", "q")[1]
 
     def get_u_start(self, state: State) -> int:
@@ -38,7 +38,7 @@ class VariableAccess(Allocation):
         return self.__place(state, "get_u_start", "u")[0]
 
     def get_n_u(self, state: State) -> int:
-        """How many speeds of the state this subsystem has. Needs MODEL."""
+        """Number of speeds of the state that this subsystem has. Needs MODEL."""
         return self.__place(state, "get_n_u", "u")[1]
 
     def get_z_start(self, state: State) -> int:

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from ..algebra import object_access
 from ..algebra.arrays import Array
 from ..value import Rotation, Transform, checks, frames
 from ..value.attributes import Sealed
@@ -29,6 +30,7 @@ from ..value.stage import Stage
 if TYPE_CHECKING:
     from .state import State
 
+_put = object_access.put
 _FLOAT64 = np.dtype(np.float64)
 V = TypeVar("V")
 G = TypeVar("G")
@@ -144,6 +146,8 @@ class Parameter(Generic[V, G]):
         self.argument = name if argument is None else argument
         self.given_as = self.argument if given_as is None else given_as
         self.first, self.places = first, places
+        #: Whether any three finite numbers will do.
+        self.is_plain = False
         if put is not None:
             self.__dict__["put"] = put
         said = (accepts or check.__doc__ or "").partition("\n")[0].rstrip(".")
@@ -159,7 +163,7 @@ class Parameter(Generic[V, G]):
 
     @property
     def in_a_run(self) -> bool:
-        """Whether its numbers are written as they are checked, one after the other."""
+        """True if its numbers are written as they are checked, one after the other."""
         return not self.places and "put" not in self.__dict__
 
     def put(self, numbers: Any, checked: Any) -> None:
@@ -220,10 +224,11 @@ class Parameter(Generic[V, G]):
             except (TypeError, ValueError):
                 found = refuse(self, value)
             if self.settle is not None:
-                numbers = self.number_run(state, asked_set).tolist()
+                field, at, n = self.number_place(state, asked_set)
+                numbers = state.field(field)[at : at + n, 0].tolist()
                 put(numbers, found)
                 self.settle(repr(self.name), numbers)
-                self.number_run(state, asked_set, True)[:] = numbers
+                state.own_field(field)[at : at + n, 0] = numbers
             elif size == 1 and in_a_run:  # without a view, which takes longer than the rest
                 field, at, _ = self.number_place(state, asked_set)
                 state.own_field(field)[at + parameter.first, 0] = found
@@ -234,6 +239,14 @@ class Parameter(Generic[V, G]):
             else:
                 put(self.number_run(state, asked_set, True), found)
 
+        def set_vector(self: Any, state: State, value: Any) -> None:
+            field, at, _ = self.number_place(state, asked_set)
+            own = state.own_fields.get(field)  # what needs no look is not looked at
+            if own is not None and self.settle is None and (_put.code or _put.load())(value, own, at + parameter.first, 3):
+                state.invalidate_instance()
+            else:
+                set_(self, state, value)
+
         def set_discrete(self: Any, state: State, value: Any) -> None:
             try:
                 found = check(argument, value)
@@ -241,6 +254,8 @@ class Parameter(Generic[V, G]):
                 found = refuse(self, value)
             put(self.discrete_run(state, asked_set), found)
 
+        of_instance = set_vector if self.is_plain and in_a_run else set_
+        set_in_states = of_instance if self.invalidates == Stage.INSTANCE else set_discrete
         what, unit = f"{self.doc[:1].upper()}{self.doc[1:]}", f"; {self.unit}" if self.unit else ""
         returned, taken = self._types
         says = taken.replace("npt.ArrayLike", f"{self.shape} array_like").replace(" | ", " or ")
@@ -258,7 +273,7 @@ class Parameter(Generic[V, G]):
             ),
             named(get, asked_get, "", {"state": "State", "return": returned}, f"{what}{unit}. In this state; needs MODEL."),
             named(
-                set_ if self.invalidates == Stage.INSTANCE else set_discrete,
+                set_in_states,
                 asked_set,
                 argument,
                 {"state": "State", argument: taken, "return": "None"},
@@ -323,7 +338,11 @@ def vector(
     name: str, unit: str, doc: str, check: Callable[[str, Any], Any] = checks.vector, size: int = 3, **settings: Any
 ) -> Parameter[Array, npt.ArrayLike]:
     """A vector."""
-    return Parameter(name, unit, _listed(check), f"{doc} ``({size},)``", (size,), size, np.array, ARRAYS, **settings)
+    made: Parameter[Array, npt.ArrayLike] = Parameter(
+        name, unit, _listed(check), f"{doc} ``({size},)``", (size,), size, np.array, ARRAYS, **settings
+    )
+    made.is_plain = check is checks.vector and size == 3
+    return made
 
 
 def direction(name: str, doc: str, **settings: Any) -> Parameter[Array, npt.ArrayLike]:

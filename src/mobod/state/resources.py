@@ -325,7 +325,7 @@ class Resources:
         return tuple(key)
 
     def is_realized(self, state: State, subsystem: int, index: int) -> bool:
-        """Whether an entry's value is up to date."""
+        """True if an entry's value is up to date."""
         entry = self.part(subsystem).entries[index]
         reached = max(state.stage_number, self.stage_of(state, subsystem))
         return reached >= entry.depends_on and entry.mark is not None and entry.mark == (self._key(state, entry), True)

@@ -122,7 +122,7 @@ class State(OwnParameters):
         return np.concatenate([own, self._quaternion_errors()]) if name == "q_err" else own
 
     def num_matter_errors(self, name: str) -> int:
-        """How many errors of this name the constraints and quaternions have."""
+        """Number of errors of this name that the constraints and quaternions have."""
         quaternions = len(self.tree.quaternions) if name == "q_err" else 0
         if self.tree.counts["nc"] == 0:
             return quaternions
@@ -207,7 +207,7 @@ class State(OwnParameters):
         )
 
     def revert(self, kept: tuple[Any, ...]) -> None:
-        """Be as when *kept* was taken by `snapshot`; once."""
+        """Restore what `snapshot` has kept; each snapshot can be used once."""
         (tree, record, buffer, own), (self.discrete, self.force_cache, self.resources), numbers, struck = kept
         for name in self.own_fields.keys() - own.keys():
             record.share(name, tree.fields[name])
@@ -225,7 +225,7 @@ class State(OwnParameters):
         self.valid |= _UNCHANGED
 
     def is_unchanged(self) -> bool:
-        """Whether nothing has been assigned since `mark_unchanged`; realizing changes nothing."""
+        """True if nothing has been assigned since `mark_unchanged`; realizing changes nothing."""
         return bool(self.valid & _UNCHANGED)
 
     def __copy__(self) -> State:

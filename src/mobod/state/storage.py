@@ -126,17 +126,17 @@ class Storage(HidesInner):
 
     @property
     def is_constrained(self) -> bool:
-        """Whether some constraint is enabled."""
+        """True if some constraint is enabled."""
         return bool(np.any(self.field("constraint_enabled")))
 
     @property
     def has_locks(self) -> bool:
-        """Whether some mobilizer may be locked; False costs no look at each of them."""
+        """True if some mobilizer may be locked; False costs no look at each of them."""
         return "lock_level" in self.own_fields or self.tree.has_default_locks
 
     @property
     def has_known(self) -> bool:
-        """Whether some motion is known beforehand."""
+        """True if some motion is known beforehand."""
         return bool(np.any(self.field("prescribed")))
 
 

@@ -120,11 +120,11 @@ class Subsystem(StateAccess):
         return __version__
 
     def is_in_system(self) -> bool:
-        """Whether it is part of a system, by its constructor or by `MultibodySystem.adopt_subsystem`."""
+        """True if it is part of a system, by its constructor or by `MultibodySystem.adopt_subsystem`."""
         return self.system is not None
 
     def is_in_same_system(self, other_subsystem: Subsystem) -> bool:
-        """Whether both are part of one system; False where one is in none."""
+        """True if both are part of one system; False where one is in none."""
         other = checks.instance("other_subsystem of is_in_same_system", other_subsystem, Subsystem, "system.matter")
         return self.system is not None and other.system is self.system
 
@@ -144,11 +144,11 @@ class Subsystem(StateAccess):
         return self.subsystem_index
 
     def is_same_subsystem(self, other_subsystem: Subsystem) -> bool:
-        """Whether *other_subsystem* is this very one."""
+        """True if *other_subsystem* is this very one."""
         return checks.instance("other_subsystem of is_same_subsystem", other_subsystem, Subsystem, "system.matter") is self
 
     def subsystem_topology_has_been_realized(self) -> bool:
-        """Whether the system's topology is realized and nothing has changed since."""
+        """True if the system's topology is realized and nothing has changed since."""
         return self.system is not None and self.system.system_topology_has_been_realized()
 
     def invalidate_subsystem_topology_cache(self) -> None:
@@ -187,7 +187,7 @@ class Subsystem(StateAccess):
         return measure.index
 
     def get_num_measures(self) -> int:
-        """How many measures it has."""
+        """Number of measures that it has."""
         return len(self.own_measures)
 
     def get_measure(self, index: int) -> Measure:

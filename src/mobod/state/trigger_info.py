@@ -65,7 +65,7 @@ class TriggerInfo:
         self._event_id = integer("event_id", event_id)
 
     def should_trigger_on_rising_sign_transition(self) -> bool:
-        """Whether a change from negative to positive, or to zero, is an event."""
+        """True if a change from negative to positive, or to zero, is an event."""
         return self.rising
 
     def set_trigger_on_rising_sign_transition(self, should_trigger: bool) -> None:
@@ -73,7 +73,7 @@ class TriggerInfo:
         self.rising = flag("should_trigger", should_trigger)
 
     def should_trigger_on_falling_sign_transition(self) -> bool:
-        """Whether a change from positive to negative, or to zero, is an event."""
+        """True if a change from positive to negative, or to zero, is an event."""
         return self.falling
 
     def set_trigger_on_falling_sign_transition(self, should_trigger: bool) -> None:

@@ -1,6 +1,6 @@
 """The sizes of steps: of the next attempt, after one that is taken, and after one in vain; of one state at a time.
 
-    error of order p   the next step is h min(5, 0.8 (accuracy / error)^(1 / p)), after an attempt in vain at least h / 10
+    error of order p   the next step is h min(5, 0.8 (accuracy / error)^(1 / p)), after a failed attempt at least h / 10
 
 Source: Hairer, Norsett and Wanner 1993, II.4.
 """
@@ -41,7 +41,7 @@ from .record import (
 
 #: When steps have shrunk to this part of their size, the cause is looked for.
 COLLAPSE_RATIO = 1e-3
-#: What an attempt in vain adds to the strain, of which a step takes away 1; and from which on steps are taken to be bounded
+#: The stiffness counter: a failed attempt adds this much, a step takes away 1; and from which on steps are taken to be bounded
 #: by stability: one attempt of three fails then, for a hundred attempts; in a bounce, one of five.
 STRAIN_OF_FAILURE, MOST_STRAIN = 8.0, 200.0
 
@@ -124,7 +124,7 @@ def refuse(run: Any, lane: int, error: float, failure: int) -> int:
 
 @generic
 def why_none(failure: int) -> int:
-    """What an attempt in vain says that could not be shorter."""
+    """Status of a failed attempt that could not be shorter."""
     if failure == REALIZATION_FAILURES:
         return NOT_FINITE
     return NOT_PROJECTED if failure == PROJECTION_FAILURES else STEP_TOO_SMALL

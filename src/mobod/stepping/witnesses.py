@@ -91,7 +91,7 @@ def look_at_end(block: Any, work: Any, control: Any, counts: Any) -> bool:
 
 @compiled
 def suspects(block: Any, n: int, h: float) -> bool:
-    """Whether one of n witnesses, as they were seen at both ends of a step of size h, may have changed sign within it.
+    """True if one of n witnesses, as they were seen at both ends of a step of size h, may have changed sign within it.
 
     Always, where n is below zero: there are witnesses that only Python knows.
     """
@@ -109,7 +109,7 @@ def suspects(block: Any, n: int, h: float) -> bool:
 
 @generic
 def may_cross(before: tuple[float, float], end: tuple[float, float], h: float, rising: int, falling: int) -> bool:
-    """Whether a witness of these values and rates at both ends of a step of size h may have changed sign as it counts."""
+    """True if a witness of these values and rates at both ends of a step of size h may have changed sign as it counts."""
     (g0, r0), (g1, r1) = before, end
     if not (abs(g1) < 1e300 and abs(r1) < 1e300):
         return True

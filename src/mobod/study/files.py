@@ -62,7 +62,7 @@ class Folder:
         return f"states-{begin:09d}-{end:09d}.npz"
 
     def has(self, begin: int, end: int) -> bool:
-        """Whether these states are done."""
+        """True if these states are done."""
         return (self.path / self.name_of(begin, end)).exists()
 
     def save(self, begin: int, end: int, arrays: Mapping[str, npt.NDArray[Any]]) -> None:

@@ -52,12 +52,12 @@ class Study(Mapping[str, npt.NDArray[Any]]):
         return (name.removeprefix(SHARED) for name in self._names)
 
     def __len__(self) -> int:
-        """How many results there are of each state; `num_states` says how many states."""
+        """Number of results of each state; `num_states` says how many states."""
         return len(self._names)
 
     @property
     def num_states(self) -> int:
-        """How many states there are."""
+        """Number of states."""
         return self._n
 
     def __repr__(self) -> str:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..algebra.arrays import Array
-from ..simulation.simulate import auxiliary_names, coordinate_names, speed_names
+from ..simulation.names import auxiliary_names, coordinate_names, speed_names
 from ..system.arguments import check_state, check_system
 from ..tree import prescribe, prescribed_mobilities
 from ..value import checks

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from .._version import __version__
-from ..simulation.simulate import coordinate_names, speed_names
+from ..simulation.names import coordinate_names, speed_names
 from ..system.arguments import check_state, check_system
 from ..value import checks
 from ..value.files import as_path, check_writable, written

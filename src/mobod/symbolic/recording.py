@@ -92,7 +92,7 @@ class Recorded:
 
     @property
     def is_number(self) -> bool:
-        """Whether its value is known."""
+        """True if its value is known."""
         return self.operation == "number"
 
     @property

@@ -91,5 +91,5 @@ class HasEvents(HasParts):
         self._has_time_advanced_events = flag("has_time_advanced_events", has_time_advanced_events)
 
     def has_time_advanced_events(self) -> bool:
-        """Whether subsystems' `handle_events` are called after each step."""
+        """True if subsystems' `handle_events` are called after each step."""
         return self._has_time_advanced_events

@@ -30,5 +30,7 @@ def interpreted_lines(system: MultibodySystem) -> list[str]:
             if isinstance(core, Custom):
                 why, remedy = f" ({core.why_interpreted})", "; function.Expression would compile"
             lines.append(f"interpreted: {type(part).__name__} {part.name!r} uses function.{type(core).__name__}{why}{remedy}")
-    lines += [f"interpreted: {part!r} is computed by Python" for part in system.parts_in_python]
+    for part in system.parts_in_python:
+        why = getattr(part, "why_interpreted", "")
+        lines.append(f"interpreted: {part!r} is computed by Python{f' ({why})' if why else ''}")
     return list(dict.fromkeys(lines))

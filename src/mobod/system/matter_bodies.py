@@ -132,11 +132,11 @@ class HasBodies(ParticleSubsystem):
         return self.get_mobilized_body(index)
 
     def get_num_bodies(self) -> int:
-        """How many bodies there are, Ground included."""
+        """Number of bodies, Ground included."""
         return len(self.body_list)
 
     def get_num_mobilities(self) -> int:
-        """How many mobilities there are: nu. Needs a realized topology."""
+        """Number of mobilities: nu. Needs a realized topology."""
         return self._realized_system("get_num_mobilities").tree_for(False).nu
 
     def get_total_q_alloc(self) -> int:
@@ -154,7 +154,7 @@ class HasBodies(ParticleSubsystem):
         self._show_default_geometry = flag("show", show)
 
     def get_show_default_geometry(self) -> bool:
-        """Whether pictures show joints and sticks for bodies without decorations of their own."""
+        """True if pictures show joints and sticks for bodies without decorations of their own."""
         return self._show_default_geometry
 
     def add_rubber_band_line(

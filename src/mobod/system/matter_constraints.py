@@ -62,7 +62,7 @@ class Constrained(TreeDynamics):
         return self.get_constraint(index)
 
     def get_num_constraints(self) -> int:
-        """How many constraints there are, disabled ones included."""
+        """Number of constraints, disabled ones included."""
         return len(self.constraints)
 
     def set_constraint_is_disabled(
@@ -76,7 +76,7 @@ class Constrained(TreeDynamics):
             found.enable(state, impulse=impulse)
 
     def is_constraint_disabled(self, state: State, constraint: Any) -> bool:
-        """Whether a constraint is switched off in this state. Needs MODEL."""
+        """True if a constraint is switched off in this state. Needs MODEL."""
         return self.constraint_of(constraint).is_disabled(state)
 
     def enable_constraint(self, state: State, constraint: Constraint, enabled: bool) -> None:
@@ -106,7 +106,7 @@ class Constrained(TreeDynamics):
         return places
 
     def num_equations(self, state: State) -> tuple[int, int, int]:
-        """How many equations of positions, velocities and accelerations the enabled constraints have."""
+        """Numbers of equations of positions, velocities and accelerations the enabled constraints have."""
         on = state.field("constraint_enabled") == 1
         p, v, a = (int(state.tree.fields[name][on].sum()) for name in ("num_p", "num_v", "num_a"))
         return p, v, a

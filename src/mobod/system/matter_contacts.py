@@ -38,7 +38,7 @@ class HasContacts(Reactions):
         return len(self.state_limited_frictions) - 1, own
 
     def get_num_unilateral_contacts(self) -> int:
-        """How many unilateral contacts there are, open ones included."""
+        """Number of unilateral contacts, open ones included."""
         return len(self.unilateral_contacts)
 
     def get_unilateral_contact(self, index: int) -> UnilateralContact:
@@ -52,7 +52,7 @@ class HasContacts(Reactions):
         return self.get_unilateral_contact(index)
 
     def get_num_state_limited_frictions(self) -> int:
-        """How many elements of friction with a known normal force there are."""
+        """Number of elements of friction with a known normal force."""
         return len(self.state_limited_frictions)
 
     def get_state_limited_friction(self, index: int) -> StateLimitedFriction:

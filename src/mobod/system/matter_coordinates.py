@@ -36,7 +36,7 @@ class Coordinates(Realized):
             state.invalidate_model()
 
     def get_use_euler_angles(self, state: State) -> bool:
-        """Whether orientations are angles in this state."""
+        """True if orientations are angles in this state."""
         state.check_owner(self.system, "get_use_euler_angles")
         return state.pending_euler_angles
 
@@ -45,7 +45,7 @@ class Coordinates(Realized):
         return len(state.tree_of(self._ground, "get_num_quaternions_in_use").quaternions)
 
     def is_using_quaternion(self, state: State, mobod: Any) -> bool:
-        """Whether the body's mobilizer has a quaternion among its q. Needs MODEL."""
+        """True if the body's mobilizer has a quaternion among its q. Needs MODEL."""
         return self.find_body(mobod).index in state.tree_of(self._ground, "is_using_quaternion").quaternions
 
     def get_quaternion_pool_index(self, state: State, mobod: Any) -> int:

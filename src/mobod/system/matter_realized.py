@@ -186,21 +186,21 @@ class Realized(HasBodies):
         return state.valid & bits == bits
 
     def is_position_kinematics_realized(self, state: State) -> bool:
-        """Whether poses and hinge columns are valid, whatever the stage."""
+        """True if poses and hinge columns are valid, whatever the stage."""
         return self._has(state, "is_position_kinematics_realized", validity.POSITIONS)
 
     def is_velocity_kinematics_realized(self, state: State) -> bool:
-        """Whether velocities are valid, whatever the stage."""
+        """True if velocities are valid, whatever the stage."""
         return self._has(state, "is_velocity_kinematics_realized", validity.VELOCITIES)
 
     def is_composite_body_inertias_realized(self, state: State) -> bool:
-        """Whether composite inertias are valid; they are computed on demand only."""
+        """True if composite inertias are valid; they are computed on demand only."""
         return self._has(state, "is_composite_body_inertias_realized", validity.COMPOSITE)
 
     def is_articulated_body_inertias_realized(self, state: State) -> bool:
-        """Whether articulated inertias are valid, whatever the stage."""
+        """True if articulated inertias are valid, whatever the stage."""
         return self._has(state, "is_articulated_body_inertias_realized", validity.ARTICULATED)
 
     def is_articulated_body_velocity_realized(self, state: State) -> bool:
-        """Whether the velocity terms of articulated bodies are valid."""
+        """True if the velocity terms of articulated bodies are valid."""
         return self._has(state, "is_articulated_body_velocity_realized", validity.ARTICULATED | validity.VELOCITIES)

@@ -82,7 +82,7 @@ class HasParts(Sealed):
         return self.force_subsystems[0]
 
     def get_num_subsystems(self) -> int:
-        """How many subsystems there are."""
+        """Number of subsystems."""
         return len(self.subsystems)
 
     def get_subsystem(self, index: int) -> Subsystem:
@@ -106,5 +106,5 @@ class HasParts(Sealed):
         self.compiles_measures = False
 
     def system_topology_has_been_realized(self) -> bool:
-        """Whether `realize_topology` was called and nothing topological has changed since."""
+        """True if `realize_topology` was called and nothing topological has changed since."""
         return self._topology_realized

@@ -301,15 +301,15 @@ class HasTopology(HasEvents):
 
     @property
     def needs_states(self) -> bool:
-        """Whether parts are in Python, or measures take part in steps: what some users of states by the thousand do without."""
+        """True if parts are in Python, or measures take part in steps: what some users of states by the thousand do without."""
         return self.calls_python or self.compiles_measures
 
     @property
     def calls_with_states(self) -> bool:
-        """Whether Python is given states while they are realized: ensembles then take them one by one."""
+        """True if Python is given states while they are realized: ensembles then take them one by one."""
         return self.is_interpreted or bool(self.forces_in_python)
 
     @property
     def calls_python(self) -> bool:
-        """Whether Python takes part in realizing states, if only as a callback of kernels: these then have no tangents."""
+        """True if Python takes part in realizing states, if only as a callback of kernels: these then have no tangents."""
         return self.is_interpreted or self._has_callbacks or bool(self.forces_in_python)

@@ -180,7 +180,7 @@ def begin_projection(block: Any, tolerance: float, least: int) -> None:
 
 @compiled
 def has_taken_steps(block: Any) -> bool:
-    """Whether the last projection of a state took a step."""
+    """True if the last projection of a state took a step."""
     model = attach(block)
     return load(model.projection, ITERATIONS, 0) > 0.0
 
@@ -209,7 +209,7 @@ def _realize(model: Any, what: int, address: int) -> None:
 
 @generic
 def any_positive(x: Any) -> bool:
-    """Whether *x* or one of its lanes is positive, or not a number."""
+    """True if *x* or one of its lanes is positive, or not a number."""
     return any_not_finite(where(x <= 0.0, zero(x), 1e308 + zero(x)) * 1e308)
 
 

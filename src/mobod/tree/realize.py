@@ -35,7 +35,7 @@ _QUICK = 64
 
 @generic
 def takes_long(model: Record) -> bool:
-    """Whether other threads of Python are to run meanwhile: what a user's force or a contact takes nobody knows."""
+    """True if other threads of Python are to run meanwhile: what a user's force or a contact takes nobody knows."""
     return model.nb > _QUICK or model.nc > 0 or model.all_runs[0] != 0 or model.measures[0] != 0
 
 
@@ -201,7 +201,7 @@ def advance_with(model: Record, address: int, valid: int, wanted: int, forces: A
 
 @generic
 def all_finite(forces: Any, n: int) -> bool:
-    """Whether forces that a caller has given can be used."""
+    """True if forces that a caller has given can be used."""
     return not any_not_finite(nothing_of(forces, n, 0.0))
 
 

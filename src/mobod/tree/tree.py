@@ -138,7 +138,7 @@ class Tree:
         self.quaternions = [b for b, body in enumerate(bodies) if body.facts.has_quaternion and not self.use_euler_angles]
 
     def _has_angles(self, body: MobilizedBody) -> bool:
-        """Whether a body has Euler angles where it could have a quaternion."""
+        """True if a body has Euler angles where it could have a quaternion."""
         return self.use_euler_angles and body.facts.has_quaternion
 
     def _fields_of_mobilizers(self, bodies: Sequence[MobilizedBody]) -> _Fields:

@@ -174,11 +174,11 @@ class UnilateralContact(Sealed):
         return True
 
     def is_enabled(self, state: State) -> bool:
-        """Whether it is closed in this state. Needs MODEL."""
+        """True if it is closed in this state. Needs MODEL."""
         return self._which_enabled(state) is not None
 
     def is_sliding(self, state: State) -> bool:
-        """Whether it is closed and slips, so that friction is that of slip. Needs MODEL."""
+        """True if it is closed and slips, so that friction is that of slip. Needs MODEL."""
         return self.get_sliding_direction(state) is not None
 
     def get_sliding_direction(self, state: State) -> Array | None:
@@ -246,11 +246,11 @@ class UnilateralContact(Sealed):
         return self._sign * self.get_aerr(state)
 
     def is_proximal(self, state: State, tolerance: float) -> bool:
-        """Whether the gap is at most *tolerance*, so that it counts as closed. Needs POSITION."""
+        """True if the gap is at most *tolerance*, so that it counts as closed. Needs POSITION."""
         return self.calc_gap(state) <= tolerance and self.is_within(state)
 
     def is_within(self, state: State) -> bool:
-        """Whether what touches is within the extent of the bodies: always, unless a kind says otherwise."""
+        """True if what touches is within the extent of the bodies: always, unless a kind says otherwise."""
         return True
 
     # ------------------------------------------------------------------------------------------ forces
@@ -301,7 +301,7 @@ class UnilateralContact(Sealed):
     # ------------------------------------------------------------------------------------------ friction
 
     def has_friction(self, state: State | None = None) -> bool:
-        """Whether there is friction."""
+        """True if there is friction."""
         return self.rolling is not None
 
     def get_static_friction(self) -> float:

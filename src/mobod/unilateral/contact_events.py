@@ -128,7 +128,7 @@ class ContactEvents(EventHandler):
         return np.flatnonzero(np.isfinite(everything.gaps) & (closed | (everything.gaps <= room)))
 
     def has_work(self, state: State) -> bool:
-        """Whether anything touches in a state at VELOCITY, so that it is to be found out what it does."""
+        """True if anything touches in a state at VELOCITY, so that it is to be found out what it does."""
         contacts = self._system.get_matter_subsystem().unilateral_contacts
         return any(one.is_enabled(state) for one in contacts) or len(self._touching(state, np.zeros(len(contacts), bool))) > 0
 
@@ -266,7 +266,7 @@ def _mode(contact: UnilateralContact, state: State) -> str:
 
 
 def needs_python(system: MultibodySystem) -> bool:
-    """Whether contacts may slide, whose friction Python computes."""
+    """True if contacts may slide, whose friction Python computes."""
     return any(one.has_friction() for one in system.get_matter_subsystem().unilateral_contacts)
 
 

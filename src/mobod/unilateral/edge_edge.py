@@ -89,7 +89,7 @@ class EdgeEdge(BetweenBodies):
         return self.normal.find_contact_frame_in_g(state)
 
     def is_within(self, state: State) -> bool:
-        """Whether the closest points of the two lines are on the edges."""
+        """True if the closest points of the two lines are on the edges."""
         line = self.normal
         assert isinstance(line, LineOnLineContact)
         point = self.find_contact_frame_in_g(state).p

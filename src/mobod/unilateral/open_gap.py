@@ -50,7 +50,7 @@ class OpenGap(Witness):
 
     @property
     def is_compiled(self) -> bool:
-        """Whether kernels can look at it: of edges Python has to find out whether they pass beside each other."""
+        """True if kernels can look at it: of edges Python has to find out whether they pass beside each other."""
         return not self._contact.may_be_beside
 
     def pack(self, state: State) -> tuple[list[int], list[float]]:

@@ -86,7 +86,7 @@ class StateLimitedFriction(Sealed):
         return True
 
     def is_enabled(self, state: State) -> bool:
-        """Whether slip is forbidden in this state. Needs MODEL."""
+        """True if slip is forbidden in this state. Needs MODEL."""
         return not self.stick.is_disabled(state)
 
     def get_normal_force_magnitude(self, state: State) -> float:

@@ -96,7 +96,7 @@ _set = object.__setattr__
 
 
 def is_of_package(kind: type) -> bool:
-    """Whether it is a class of the package, and no user's: the examples are written as a user would."""
+    """True if it is a class of the package, and no user's: the examples are written as a user would."""
     names = kind.__module__.split(".")
     return names[0] == _PACKAGE and names[1:2] != ["examples"]
 

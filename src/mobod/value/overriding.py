@@ -4,7 +4,7 @@ from __future__ import annotations
 
 
 def holds_for(kind: type, name: str) -> bool:
-    """Whether attribute *name*, of a compiled form, says of *kind* itself what it computes.
+    """True if attribute *name*, of a compiled form, says of *kind* itself what it computes.
 
     It does of the class that defines it, and of one derived from that which adds no more than a constructor: any other method
     may be one that Python computes by.

@@ -30,7 +30,7 @@ def make_bar(total: float | None, unit: str, what: str = "") -> Any:
 
 
 def is_watched() -> bool:
-    """Whether what is written to standard error can be written over: on a terminal, or in a notebook."""
+    """True if what is written to standard error can be written over: on a terminal, or in a notebook."""
     return sys.stderr.isatty() or "ipykernel" in sys.modules
 
 

@@ -161,7 +161,7 @@ def of_ten(numbers: Array) -> MassProperties:
 
 
 def are_bodies(values: Array) -> bool:
-    """Whether each row of ten numbers is a body's, by the rules of `MassProperties`; a doubtful one is not."""
+    """True if each row of ten numbers is a body's, by the rules of `MassProperties`; a doubtful one is not."""
     m, (cx, cy, cz), (xx, yy, zz, xy, xz, yz) = values[:, 0], values[:, 1:4].T, values[:, 4:].T
     with np.errstate(all="ignore"):
         mx, my, mz = m * cx, m * cy, m * cz

@@ -35,7 +35,7 @@ class Page:
 
     @property
     def is_closed(self) -> bool:
-        """Whether it has been closed."""
+        """True if it has been closed."""
         return self._closed.is_set()
 
     def wait(self) -> None:

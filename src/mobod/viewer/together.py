@@ -109,7 +109,7 @@ def _add_rest(about: dict[str, Any], other: dict[str, Any], start: int, color: A
 
 
 def _is_alike(one: Replay, other: Replay) -> bool:
-    """Whether two have the same shapes."""
+    """True if two have the same shapes."""
     return all(np.array_equal(one.arrays[name], other.arrays[name]) for name in ("vertices", "normals", "triangles"))
 
 

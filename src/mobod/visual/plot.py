@@ -182,7 +182,7 @@ def _units(units: Sequence[str] | None) -> dict[str, str]:
 
 
 def _find_lengths(trajectory: Trajectory) -> list[bool]:
-    """Whether each coordinate is a length; others are angles, or numbers of quaternions. None is, where no system is known."""
+    """True if each coordinate is a length; others are angles, or numbers of quaternions. None is, where no system is known."""
     system = trajectory.system
     if system is None:
         return [False] * len(trajectory.coordinate_names)

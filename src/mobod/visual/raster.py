@@ -101,10 +101,11 @@ def _planes(corners: Array, values: Array) -> NDArray[np.float32]:
 
 
 def _color(paint: NDArray[np.float32], rows: Places, where: Places, width: int) -> NDArray[np.float32]:
-    y, x = np.divmod(where, width)
+    half = np.float32(0.5)
+    y, x = (place.astype(np.float32) + half for place in np.divmod(where, width))
     own = paint[rows]
-    found = own[:, 0] * (x + 0.5)[:, None] + own[:, 1] * (y + 0.5)[:, None] + own[:, 2]
-    return np.clip(found, 0.0, 1.0).astype(np.float32)
+    found = own[:, 0] * x[:, None] + own[:, 1] * y[:, None] + own[:, 2]
+    return np.clip(found, 0.0, 1.0, out=found)
 
 
 def _cover(

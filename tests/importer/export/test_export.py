@@ -49,7 +49,7 @@ def make_system(seed: int, with_more: bool = True) -> mb.MultibodySystem:
 
 
 def names_of(system: mb.MultibodySystem) -> list[str]:
-    from mobod.simulation.simulate import coordinate_names
+    from mobod.simulation.names import coordinate_names
 
     return coordinate_names(system, system.realize_topology())
 

@@ -19,7 +19,7 @@ _PARALLEL = 1e-12
 
 @generic
 def are_bricks(A: Any, B: Any) -> bool:
-    """Whether two cores of kind BRICK have a volume each, and no margin."""
+    """True if two cores of kind BRICK have a volume each, and no margin."""
     return A[6] + B[6] == 0.0 and A[3] * A[4] * A[5] > 0.0 and B[3] * B[4] * B[5] > 0.0
 
 

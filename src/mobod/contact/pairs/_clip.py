@@ -13,9 +13,18 @@ with A the polygon's area and A_0 that of the smaller face: a corner that splits
 with no force, and a brick lies on a brick as it lies on a plane. The stiffness of a flat punch grows with the root of its area,
 too (Johnson 1985, Contact Mechanics, section 3.8).
 
-A segment that is cut at the parts s and t of its length bears at both cuts, each as stiff as an end is alone: the force jumps
-by two where the cuts meet at the face's edge. Shares 1 - s and t would end that jump; but then a force would depend on where
-it slides along the segment without one that pushes it back, and a capsule that lies across an edge trembled without end.
+A segment bears at both ends, or where it is cut. With U_1 and U_2 the energies of spheres, or corners, as deep as these, and l
+the part of its length that is left, the energy is
+
+    E = (U_1^p + U_2^p)^(1/p),   2^(1/p) = 1 + S(l),   S(x) = x^2 (3 - 2 x)
+
+so that a whole segment bears as two, one of which nothing is left as one, where both cuts meet, and where one end is not deep
+the other bears as if it were alone. Forces are the gradient of E by depths, and by l, which pushes what is deep off the face:
+
+    f_i = (U_i / E)^(p-1) dU_i/dx_i,   dE/dl o / |o . (e2 - e1)| at the cuts
+
+with o the edge's outward normal in the face, e1 and e2 the ends: the normal of a cut leans by that much. Without it a capsule
+that lies across an edge would gain energy as it slides to and fro, and tremble without end.
 """
 
 from __future__ import annotations
@@ -23,7 +32,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...algebra import mat33, vec3
-from ...algebra.scalar import bare, load_lane, sincos, sqrt, store_lane
+from ...algebra.scalar import bare, exp, load_lane, log, sincos, sqrt, store_lane
 from ...compiling import generic
 from ..access import CORNER, FEATURE, FORCE, HERTZ, load3_lane, put_point, store3_lane
 from ..shape import BRICK, CONVEX_HULL, CYLINDER
@@ -36,6 +45,12 @@ _FLUSH = 1e-6
 _ENDS = 16
 #: A cylinder whose end is steeper against a face than this bears on its side.
 _STEEP = 0.9
+#: The most by which a force leans to the side, of that of an end: a segment along the edge gets over it at once.
+_MOST_LEAN = 0.1
+#: The least part of a segment that is told from none, by S.
+_LEAST_LEFT = 1e-3
+#: The share of a cut that bears nothing.
+_NO_SHARE = 1e-9
 #: What a crossing with each further edge adds to the number of a corner, and one of the second shape's faces to all.
 _SIDE, _SECOND = 2.0**28, 2.0**45
 
@@ -149,7 +164,10 @@ def length(v: Any) -> Any:
 
 @generic
 def clip_segment(model: Any, core: Any, which: int, lane: int) -> Any:
-    """Cut the segment between the first two corners likewise."""
+    """Cut the segment between the first two corners as well: how many points are left, and which part of its length.
+
+    Then, for either end, by what a way of the segment takes from that part.
+    """
     rows, flat = model.contact_point, (1.0, 0.0)
     sides = num_corners(model, core, which)
     start = corner(model, core, which, 0, flat)
@@ -157,29 +175,65 @@ def clip_segment(model: Any, core: Any, which: int, lane: int) -> Any:
     third = corner(model, core, which, 2, flat)
     m = vec3.cross(vec3.sub(second, start), vec3.sub(third, start))
     x, y = load3_lane(rows, 0, FORCE, lane), load3_lane(rows, 1, FORCE, lane)
-    low, high = 0.0 * x[0], 0.0 * x[0] + 1.0
+    o = 0.0 * x[0]
+    low, high = o, o + 1.0
+    off_low, off_high = (o, o, o), (o, o, o)
+    along = vec3.sub(y, x)
     a = corner(model, core, which, sides - 1, flat)
     for side in range(sides):
         b = corner(model, core, which, side, flat)
         out = vec3.cross(vec3.sub(b, a), m)
         dx, dy = vec3.dot(out, vec3.sub(x, a)), vec3.dot(out, vec3.sub(y, a))
         if dx > 0.0 and dy > 0.0:
-            return FORCE, 0
+            return 0, o, off_low, off_high
         if dx > 0.0:
             t = dx / (dx - dy)
             if t > low:
-                low = t
+                low, off_low = t, vec3.scale(1.0 / (dx - dy), out)
         elif dy > 0.0:
             t = dx / (dx - dy)
             if t < high:
-                high = t
+                high, off_high = t, vec3.scale(1.0 / (dy - dx), out)
         a = b
     if low > high:
-        return FORCE, 0
-    along = vec3.sub(y, x)
+        return 0, o, off_low, off_high
     store3_lane(rows, 0, FORCE, lane, vec3.add_scaled(x, low, along))
     store3_lane(rows, 1, FORCE, lane, vec3.add_scaled(x, high, along))
-    return FORCE, 2
+    return 2, high - low, off_low, off_high
+
+
+@generic
+def ends_shares(a: Any, b: Any, left: Any, power: float) -> Any:
+    """Of a segment whose ends are a and b deep: the shares of both, and of each dE/dl over the force of an end alone.
+
+    *power* is that of the depth in the energy.
+    """
+    o = 0.0 * (a + b)
+    if a <= 0.0 or b <= 0.0:
+        return o + 1.0, o + 1.0, o, o
+    s = left * left * (3.0 - 2.0 * left)
+    if s < _LEAST_LEFT:
+        s = o + _LEAST_LEFT
+    more = log(1.0 + s)
+    p = 0.6931471805599453 / more
+    deep, ratio = (a, b / a) if a >= b else (b, a / b)
+    x = power * log(ratio)  # of the energies, its logarithm
+    y = exp(p * x)
+    total = log(1.0 + y)
+    first = exp((1.0 / p - 1.0) * total)
+    second = first * exp((p - 1.0) * x)
+    slope = (total / p - y * x / (1.0 + y)) / ((1.0 + s) * more) * 6.0 * left * (1.0 - left)
+    rise = exp(total / p) * slope * deep / power
+    other = rise * exp(-x) * ratio
+    if a >= b:
+        return first, second, rise, other
+    return second, first, other, rise
+
+
+@generic
+def lean(m: Any, part: Any, off: Any) -> Any:
+    """The vector of a cut's force, over the force of an end alone: its share along m, and to the side at most a tenth."""
+    return vec3.add_scaled(vec3.scale(part, m), 1.0 / sqrt(1.0 + vec3.dot(off, off) / _MOST_LEAN**2), off)
 
 
 @generic
@@ -200,13 +254,15 @@ def bearing(
     along = downhill(d)
     # of a polygon, twice what a corner's edges count for
     share = 0.0 * along[0]
+    left, off_first, off_second = share, d, d
     segment = (kind == CYLINDER and abs(bare(d[2])) < _STEEP) or (kind == BRICK and x * y == 0.0 and z > 0.0)
     if segment:
         for i in range(2):
             v = (x * along[0], x * along[1], along[0] * 0.0 + (z if i == 0 else -z))
             store3_lane(rows, i, FORCE, lane, vec3.add(q, mat33.mul_vec(Q, v)))
             store_lane(rows, i, FORCE + 3, lane, 4.0 * i)
-        here, n = clip_segment(model, core, which, lane)
+        here = FORCE
+        n, left, off_first, off_second = clip_segment(model, core, which, lane)
     elif kind == CONVEX_HULL or kind == CYLINDER or (kind == BRICK and x * y * z > 0.0):
         its = face_feature(model, other, bare3(d), near)[4]
         n = num_corners(model, other, its)
@@ -228,6 +284,11 @@ def bearing(
         return 0
     level = vec3.dot(m, face[1])
     normal = vec3.scale(sign, mat33.mul_vec(R, m))
+    if segment:
+        x1, x2 = load3_lane(rows, 0, FORCE, lane), load3_lane(rows, 1, FORCE, lane)
+        if n == 0:
+            return 0
+        return _bear_segment(model, pair, R, p, m, sign, r, level, (x1, x2), left, (off_first, off_second))
     count, edge = 0, share
     if n > 0:
         edge = length(vec3.sub(load3_lane(rows, 0, here, lane), load3_lane(rows, n - 1, here, lane)))
@@ -239,11 +300,34 @@ def bearing(
         if depth > 0.0:
             name = load_lane(rows, i, here + 3, lane)
             point = vec3.add(p, mat33.mul_vec(R, vec3.add_scaled(v, 0.5 * depth - r, m)))
-            if r > 0.0:
-                k = 1.0 / r
-                put_point(model, pair, count, point, normal, depth, HERTZ, k, k, 0)
-            else:
-                put_point(model, pair, count, point, normal, depth, CORNER, 0.0, share * (before + edge), 0)
+            put_point(model, pair, count, point, normal, depth, CORNER, 0.0, share * (before + edge), 0)
             store_lane(rows, count, FEATURE, lane, name + (0.0 if sign > 0.0 else _SECOND))
+            count += 1
+    return count
+
+
+@generic
+def _bear_segment(
+    model: Any, pair: int, R: Any, p: Any, m: Any, sign: float, r: float, level: Any, ends: Any, left: Any, off: Any
+) -> int:
+    """Rows of a segment's two ends, or cuts: spheres of radius *r* by HERTZ, corners where that is 0."""
+    a, b = level - vec3.dot(m, ends[0]) + r, level - vec3.dot(m, ends[1]) + r
+    part_a, part_b, rise_a, rise_b = ends_shares(a, b, left, 2.5 if r > 0.0 else 2.0)
+    count = 0
+    for i in range(2):
+        v, depth, part, way, rise = ends[0], a, part_a, off[0], rise_a
+        if i == 1:
+            v, depth, part, way, rise = ends[1], b, part_b, off[1], rise_b
+        if depth > 0.0 and part > _NO_SHARE:
+            g = lean(m, part, vec3.scale(rise, way))
+            part = sqrt(vec3.dot(g, g))
+            n = vec3.scale(sign / part, mat33.mul_vec(R, g))
+            point = vec3.add(p, mat33.mul_vec(R, vec3.add_scaled(v, 0.5 * depth - r, m)))
+            feature = 4 * i + (0 if sign > 0.0 else 8)
+            if r > 0.0:
+                k = 1.0 / (r * part * part)
+                put_point(model, pair, count, point, n, depth, HERTZ, k, k, feature)
+            else:
+                put_point(model, pair, count, point, n, depth, CORNER, 0.0, part, feature)
             count += 1
     return count

@@ -157,7 +157,7 @@ def support(model: Any, core: Any, d: Any, v: int) -> Any:
 
 @generic
 def is_smooth(core: Any) -> bool:
-    """Whether a core is no polyhedron."""
+    """True if a core is no polyhedron."""
     return core[0] == CYLINDER or core[0] == ELLIPSOID
 
 

@@ -1,4 +1,4 @@
-"""How two surfaces that touch are curved against each other: what Hertz's law needs.
+"""Relative curvature of two surfaces that touch, for Hertz's law.
 
 A surface's shape operator S at a point, a symmetric 3 x 3 matrix whose null vector is the normal n, has its principal
 curvatures as the other two eigenvalues, above zero where it is convex. What matters of two surfaces are the greater and the

@@ -58,7 +58,7 @@ def start_near(k: int, x: float, y: float, away_x: float, away_y: float) -> Any:
 
 @generic
 def is_new(model: Any, pair: int, first: int, end: int, x: float, y: float, z: float, near: float) -> bool:
-    """Whether none of the rows from first to end is at a point of the field, within a length *near*."""
+    """True if none of the rows from first to end is at a point of the field, within a length *near*."""
     f, lane = second_surface(pair), lane_of(pair)
     at = bare3(vec3.add(origin(model, f, lane), mat33.mul_vec(orientation(model, f, lane), (x, y, z))))
     for row in range(first, end):
@@ -142,7 +142,7 @@ def side(model: Any, pair: int, count: int, c: Any, axis: Any, radius: Any, half
 
 @generic
 def below(model: Any, f: int, c: Any) -> Any:
-    """How deep a point is below the surface of field f, 0 or less if it is not, and the normal where the surface is nearest."""
+    """Depth of a point below the surface of field f, 0 or less if it is not, and the normal where the surface is nearest."""
     x = bare3(c)
     o = 0.0 * c[0]
     if not is_over(model, f, x[0], x[1]) or x[2] > highest(model, f, x[0], x[1], 0.0, 0.0)[0]:

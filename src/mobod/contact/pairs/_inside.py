@@ -1,4 +1,4 @@
-"""How deep a point is inside a convex shape or a torus, and the shape's outward normal where its surface is nearest.
+"""Depth of a point inside a convex shape or a torus, and the shape's outward normal where its surface is nearest.
 
 Each kind's function, ``nearest(model, s, lane, x)``, takes a point in the frame of surface s and gives ``(depth, n)``, n in
 that frame too; depth is the distance to the surface inside, and 0 or less outside, where n means nothing. Where several

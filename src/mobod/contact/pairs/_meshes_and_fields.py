@@ -19,6 +19,7 @@ from .corners_height_field import brick_height_field, convex_hull_height_field
 from .cylinder_height_field import cylinder_height_field
 from .ellipsoid_height_field import ellipsoid_height_field
 from .sphere_height_field import sphere_height_field
+from .torus_height_field import torus_height_field
 from .triangle_mesh_height_field import triangle_mesh_height_field
 from .triangle_mesh_triangle_mesh import triangle_mesh_triangle_mesh
 
@@ -37,6 +38,7 @@ OF_MESHES_AND_FIELDS: dict[tuple[int, int], Routine] = {
     (CYLINDER, HEIGHT_FIELD): cylinder_height_field,
     (BRICK, HEIGHT_FIELD): brick_height_field,
     (ELLIPSOID, HEIGHT_FIELD): ellipsoid_height_field,
+    (TORUS, HEIGHT_FIELD): torus_height_field,
     (CONVEX_HULL, HEIGHT_FIELD): convex_hull_height_field,
     (TRIANGLE_MESH, HEIGHT_FIELD): triangle_mesh_height_field,
 }

@@ -1,4 +1,4 @@
-"""How far a point is from the surface of a shape: what spheres, and the balls of a torus' tube, need.
+"""Distance of a point from the surface of a shape: what spheres, and the balls of a torus' tube, need.
 
 Each function takes a point x in the shape's frame and gives ``(distance, n, S)``: the distance from the surface, below zero
 inside; the unit normal n there, outward; and the shape operator of the surface, six numbers, see `_curvature`: of an edge or a

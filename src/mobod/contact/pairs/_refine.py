@@ -17,6 +17,7 @@ from typing import Any
 from ...algebra import mat33, vec3
 from ...algebra.scalar import bare, sqrt
 from ...compiling import generic
+from ..shape import ELLIPSOID
 from ._core import _TINY, EDGE, FACE, POINT, bare3, bare9, edge_feature, face_feature, is_smooth, point_feature
 from ._search import difference
 
@@ -107,6 +108,8 @@ def refine(model: Any, A: Any, B: Any, R: Any, p: Any, n: Any, i: int, j: int, s
     """The n of least overlap near a first one, in A's frame: what decides it, both features, n and the overlap of the cores."""
     one, o = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0), (0.0, 0.0, 0.0)
     smooth = is_smooth(A) or is_smooth(B)
+    # what is round bears alike on a face and on its edge; of others a face has a manifold, and an edge one point
+    round_one = A[6] + B[6] > 0.0 or A[0] == ELLIPSOID or B[0] == ELLIPSOID
     near, rounds = 1e-4, 1
     if smooth:
         near, rounds = 0.1, 3
@@ -150,7 +153,8 @@ def refine(model: Any, A: Any, B: Any, R: Any, p: Any, n: Any, i: int, j: int, s
                 wanted = least
                 if what != NOTHING:
                     wanted = least - 1e-9 * size
-                if (what == FACE_A or what == FACE_B) and c == EDGES and vec3.dot(trial, best) > _SAME and least > 0.0:
+                is_edge = c == EDGES or (c > EDGES and not round_one)
+                if (what == FACE_A or what == FACE_B) and is_edge and vec3.dot(trial, best) > _SAME and least > 0.0:
                     wanted = _FACE_FIRST * least
                 if c < 0:
                     i, j = k, h

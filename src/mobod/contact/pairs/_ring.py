@@ -39,8 +39,18 @@ def _around(ring: Any, R: Any, p: Any, t: Any) -> Any:
     return at, mat33.mul_vec(R, (-ring * s, ring * c, 0.0 * s))
 
 
-def torus_with(near: Callable[..., Any], name: str, torus_first: bool) -> Routine:
-    """The routine of a torus and a shape by ``near(model, s, x, lane)``, as in `_nearest`."""
+@generic
+def _never(model: Any, s: int, x: Any, reach: float) -> bool:
+    return False
+
+
+def torus_with(
+    near: Callable[..., Any], name: str, torus_first: bool, is_far: Callable[[Any, int, Any, float], bool] = _never
+) -> Routine:
+    """The routine of a torus and a shape by ``near(model, s, x, lane)``, as in `_nearest`.
+
+    ``is_far(model, s, x, reach)`` says cheaply that the shape is farther than *reach* from x, where it can.
+    """
 
     @generic
     def look(model: Any, s: int, lane: int, ring: float, R: Any, p: Any, t: Any) -> Any:
@@ -48,6 +58,15 @@ def torus_with(near: Callable[..., Any], name: str, torus_first: bool) -> Routin
         at, rate = _around(ring, R, p, t)
         distance, n, _ = near(model, s, at, lane)
         return distance, vec3.dot(n, rate), n
+
+    @generic
+    def sample(model: Any, s: int, lane: int, ring: float, tube: float, R: Any, p: Any, t: float) -> Any:
+        """As `look`, of values; far away where the tube touches nothing within a step of t."""
+        at, _ = _around(ring, R, p, t)
+        if is_far(model, s, at, tube + _STEP * ring):
+            return 1e30, 0.0
+        f, g, _ = look(model, s, lane, ring, R, p, t)
+        return f, g
 
     def run(model: Any, pair: int, unused: int) -> int:
         first, second, lane = pair >> 28, (pair >> 4) & 0xFFFFFF, lane_of(pair)
@@ -60,10 +79,10 @@ def torus_with(near: Callable[..., Any], name: str, torus_first: bool) -> Routin
         found = scratch(_MOST, 1)
         num, low, where_low = 0, 1e300, 0.0
         t0 = -_STEP
-        f0, g0, _ = look(model, s, lane, ring, A, q, t0)
+        f0, g0 = sample(model, s, lane, ring, tube, A, q, t0)
         for i in range(SAMPLES):
             t1 = i * _STEP
-            f1, g1, _ = look(model, s, lane, ring, A, q, t1)
+            f1, g1 = sample(model, s, lane, ring, tube, A, q, t1)
             if f1 < low:
                 low, where_low = f1, t1
             if g0 < -1e-9 * ring and g1 >= 0.0 and min(f0, f1) < tube + 0.5 * _STEP * ring and num < _MOST - 4:

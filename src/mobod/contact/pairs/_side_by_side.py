@@ -2,6 +2,9 @@
 
 The way across from the first axis to the second, at t along the first, is w(t) = w_0 + t delta; depth = r1 + r2 - |w|. Where
 the axes cross at an angle, the middle much deeper than the ends, the one point of the crossing is for others to find.
+
+Each end is a corner, of a capsule the sphere of its end by HERTZ; both together bear as the ends of a segment do on a face, see
+`_clip`, l being what they share over the length of the shorter one, whose gradient pushes along the axes.
 """
 
 from __future__ import annotations
@@ -11,7 +14,8 @@ from typing import Any
 from ...algebra import vec3
 from ...algebra.scalar import bare, sqrt
 from ...compiling import generic
-from ..access import CORNER, put_point
+from ..access import CORNER, HERTZ, put_point
+from ._clip import ends_shares, lean
 
 #: Axes with a cosine above this are side by side: beyond it the other's section would not be a circle to 5e-5.
 _PARALLEL = 0.99995
@@ -26,7 +30,8 @@ def side_by_side(model: Any, pair: int, A: Any, B: Any, Ra: Any, pa: Any, Rb: An
         return -1
     along = vec3.dot(u, d)
     delta = vec3.sub(vec3.scale(1.0 / c, v), u)
-    start, half = vec3.add_scaled(vec3.sub(d, vec3.scale(along, u)), -along, delta), B[5] * abs(bare(c))
+    start = vec3.add_scaled(vec3.sub(d, vec3.scale(along, u)), -along, delta)
+    half = B[5] * (c if bare(c) > 0.0 else -c)
     low, high = along - half, along + half
     if low < -A[5]:
         low = 0.0 * along - A[5]
@@ -43,6 +48,13 @@ def side_by_side(model: Any, pair: int, A: Any, B: Any, Ra: Any, pa: Any, Rb: An
     # from the side only where that is the shortest way out
     if deepest <= 0.0 or deepest >= bare(high - low) or deepest >= min(first, B[3]):
         return -1
+    shorter = half if bare(half) < A[5] else 0.0 * half + A[5]
+    common = 0.5 * (high - low) / shorter
+    if bare(common) > 1.0:
+        common = 0.0 * common + 1.0
+    away, round_one = 1.0 if bare(along) > 0.0 else -1.0, A[6] > 0.0
+    x = reach - _length(start, delta, low), reach - _length(start, delta, high)
+    part_a, part_b, rise_a, rise_b = ends_shares(x[0], x[1], common, 2.5 if round_one else 2.0)
     count = 0
     for end in range(2):
         t = low if end == 0 else high
@@ -52,9 +64,23 @@ def side_by_side(model: Any, pair: int, A: Any, B: Any, Ra: Any, pa: Any, Rb: An
         if depth > 0.0:
             n = vec3.scale(1.0 / distance, w)
             point = vec3.add_scaled(vec3.add_scaled(pa, t, u), first - 0.5 * depth, n)
-            put_point(model, pair, count, point, n, depth, CORNER, 0.0, 0.0, end)
+            # a way apart takes as much from the part that is shared, at one of the ends
+            g = lean(n, part_a if end == 0 else part_b, vec3.scale((rise_a if end == 0 else rise_b) * 0.25 * away / shorter, u))
+            its = sqrt(vec3.dot(g, g))
+            leaning = vec3.scale(1.0 / its, g)
+            if round_one:
+                k = 1.0 / (its * its)
+                put_point(model, pair, count, point, leaning, depth, HERTZ, k * (1.0 / A[6] + 1.0 / B[3]), k / A[6], end)
+            else:
+                put_point(model, pair, count, point, leaning, depth, CORNER, 0.0, its, end)
             count += 1
     return count
+
+
+@generic
+def _length(start: Any, delta: Any, t: Any) -> Any:
+    w = vec3.add_scaled(start, t, delta)
+    return sqrt(vec3.dot(w, w))
 
 
 @generic

@@ -57,7 +57,7 @@ def box_in(R: Any, p: Any, center: Any, half: Any) -> Any:
 
 @generic
 def apart(c: Any, h: Any, its_c: Any, its_h: Any) -> bool:
-    """Whether two boxes along the same axes do not overlap."""
+    """True if two boxes along the same axes do not overlap."""
     if abs(c[0] - its_c[0]) > h[0] + its_h[0] or abs(c[1] - its_c[1]) > h[1] + its_h[1]:
         return True
     return abs(c[2] - its_c[2]) > h[2] + its_h[2]
@@ -110,7 +110,7 @@ def _with_mesh(nearest: Callable[..., Any], box: Callable[..., Any]) -> Routine:
 
 @generic
 def _above(model: Any, m: int, center: Any, half: Any, size: int, count: int, k: Any) -> bool:
-    """Whether a box is above the plane whose normal and distance from the origin are k[0] and k[1]."""
+    """True if a box is above the plane whose normal and distance from the origin are k[0] and k[1]."""
     n = k[0]
     reach = abs(n[0]) * half[0] + abs(n[1]) * half[1] + abs(n[2]) * half[2]
     return vec3.dot(n, center) - reach >= k[1]

@@ -14,10 +14,12 @@ from __future__ import annotations
 from typing import Any
 
 from ...algebra import mat33, sym33, vec3, where
+from ...algebra.scalar import bare, load_lane
 from ...compiling import generic, routine
 from ..access import (
     BOX,
     CORNER,
+    DEPTH,
     HERTZ,
     first_surface,
     lane_of,
@@ -31,10 +33,14 @@ from ..shape import BRICK, CYLINDER, ELLIPSOID
 from . import _curvature
 from ._axes import are_bricks, least_axis
 from ._clip import bearing
-from ._core import EDGE, FACE, POINT, bare3, bare9, core_of, frame_of, size_of
+from ._core import EDGE, FACE, POINT, bare3, bare9, core_of, face_feature, frame_of, size_of
 from ._refine import EDGE_A, EDGE_B, EDGES, FACE_A, FACE_B, NOTHING, farthest, newton, refine, unit
 from ._search import APART, search
 from ._side_by_side import side_by_side
+
+#: Where a capsule lies across the edge of a face it bears on that, as long as their normals have a cosine above the first, and
+#: what is over the face is nearly as deep as the edge: its cut there is the edge's contact.
+_FLAT, _STILL_FACE = 0.99, 0.995
 
 
 @routine
@@ -65,19 +71,22 @@ def general_convex(model: Any, pair: int, unused: int) -> int:
     what, f, g, n, overlap = refine(model, A, B, R, p, n, i, j, size)
     if overlap + margin <= 0.0:
         return 0
-    return points(model, pair, A, B, Ra, pa, Rb, pb, what, f, g, mat33.mul_vec(R0, n))
+    return points(model, pair, A, B, Ra, pa, Rb, pb, what, f, g, mat33.mul_vec(R0, n), overlap + margin)
 
 
 @generic
-def points(model: Any, pair: int, A: Any, B: Any, Ra: Any, pa: Any, Rb: Any, pb: Any, what: int, f: Any, g: Any, n: Any) -> int:
+def points(
+    model: Any, pair: int, A: Any, B: Any, Ra: Any, pa: Any, Rb: Any, pb: Any, what: int, f: Any, g: Any, n: Any, overlap: float
+) -> int:
     """Rows of the contact, from the features f and g that decide n, which is in Ground; here all have tangents."""
     lane, zero = lane_of(pair), 0.0 * pa[0]
-    if what == FACE_A or what == FACE_B:
-        first = what == FACE_A
+    below, face = _face_below(model, A, B, Ra, Rb, what, f, g, n)
+    if below != NOTHING:
+        first = below == FACE_A
         Q, q = _relative(Ra if first else Rb, pa if first else pb, Rb if first else Ra, pb if first else pa)
-        face, R, p, near = f if first else g, Ra if first else Rb, pa if first else pb, g[4] if first else f[4]
+        R, p, near = Ra if first else Rb, pa if first else pb, g[4] if first else f[4]
         count = bearing(model, pair, lane, face, R, p, A if first else B, B if first else A, Q, q, 1.0 if first else -1.0, near)
-        if count > 0:
+        if count > 0 and (below == what or _deepest(model, count, lane) > _STILL_FACE * overlap):
             return count
     n = (n[0] + zero, n[1] + zero, n[2] + zero)
     if what == FACE_A:
@@ -128,6 +137,36 @@ def points(model: Any, pair: int, A: Any, B: Any, Ra: Any, pa: Any, Rb: Any, pb:
 
 
 @generic
+def _face_below(model: Any, A: Any, B: Any, Ra: Any, Rb: Any, what: int, f: Any, g: Any, n: Any) -> Any:
+    """FACE_A or FACE_B, and the face, if one decides, or a capsule lies nearly flat on it, across its edge, which decides."""
+    found, face = NOTHING, f
+    if what == FACE_A:
+        found = what
+    elif what == FACE_B:
+        found, face = what, g
+    elif what != NOTHING and A[6] * A[5] > 0.0 and B[6] == 0.0:
+        d = vec3.neg(mat33.transpose_mul_vec(bare9(Rb), n))
+        face = face_feature(model, B, d, g[4] % 4096)
+        if face[0] == FACE and vec3.dot(face[2], d) > _FLAT:
+            found = FACE_B
+    elif what != NOTHING and B[6] * B[5] > 0.0 and A[6] == 0.0:
+        d = mat33.transpose_mul_vec(bare9(Ra), n)
+        face = face_feature(model, A, d, f[4] % 4096)
+        if face[0] == FACE and vec3.dot(face[2], d) > _FLAT:
+            found = FACE_A
+    return found, face
+
+
+@generic
+def _deepest(model: Any, count: int, lane: int) -> float:
+    """Of the first rows, the greatest depth."""
+    deepest = 0.0
+    for row in range(count):
+        deepest = max(deepest, bare(load_lane(model.contact_point, row, DEPTH, lane)))
+    return deepest
+
+
+@generic
 def _within(model: Any, s: int, core: Any, n: Any, point: Any, lane: int) -> Any:
     """The point of a surface's box, of a capsule's side or end, that is nearest to a point: as a rule that point."""
     R, p = orientation(model, s, lane), origin(model, s, lane)
@@ -160,13 +199,13 @@ def _relative(Ra: Any, pa: Any, Rb: Any, pb: Any) -> Any:
 
 @generic
 def _is_curved(f: Any) -> bool:
-    """Whether a feature is smooth, or flat: no corner, edge or rim."""
+    """True if a feature is smooth, or flat: no corner, edge or rim."""
     return f[0] == FACE or f[3] > 0.0 or (f[0] == POINT and f[2][0] * f[2][1] * f[2][2] > 0.0)
 
 
 @generic
 def _is_round(core: Any, f: Any) -> bool:
-    """Whether a feature is of a sphere, a capsule or an ellipsoid, which lie on a face at one point or at both ends."""
+    """True if a feature is of a sphere, a capsule or an ellipsoid, which lie on a face at one point or at both ends."""
     return _is_curved(f) and (core[6] > 0.0 or core[0] == ELLIPSOID)
 
 

@@ -14,7 +14,7 @@ from .convex_triangle_mesh import box_in, put_face
 
 @generic
 def _above(model: Any, m: int, center: Any, half: Any, size: int, count: int, k: Any) -> bool:
-    """Whether a box is above all of the surface under it."""
+    """True if a box is above all of the surface under it."""
     pair, R, p = k[:3]
     c, h = box_in(R, p, center, half)
     return c[2] - h[2] > highest(model, second_surface(pair), c[0], c[1], h[0], h[1])[0]

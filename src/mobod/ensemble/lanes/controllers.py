@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...algebra.scalar import load, load_lane, store, store_lane
-from ...compiling import generic
+from ...compiling import apart, generic
 from ...stepping import record as rk
 from ...stepping.evaluate import evaluate
 from ...stepping.record import TIME, Y
@@ -28,12 +28,12 @@ def load_single(model: Any, single: Any, lane: int, work: Any, control: Any, own
 
 @generic
 def keep_memory(model: Any, single: Any, lane: int) -> None:
-    """What controllers remember, back into the lane."""
+    """Memory of controllers, back into the lane."""
     for i in range(model.control_size):
         store_lane(model.control_memory, i, 0, lane, load(single.control_memory, i, 0))
 
 
-@generic
+@apart
 def sample(model: Any, single: Any, run: Any, lanes: Any, marks: Any, own: Any, own_of_single: Any) -> bool:
     """Sample the controllers that are due at lanes' times, one lane after the other; whether some were.
 

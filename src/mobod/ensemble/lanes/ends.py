@@ -6,7 +6,7 @@ from typing import Any
 
 from ...algebra.record import call_routine
 from ...algebra.scalar import load, store
-from ...compiling import generic
+from ...compiling import apart, generic
 from ...stepping.evaluate import prescribe
 from ...stepping.interpolation import interpolate
 from ...stepping.record import PREVIOUS_TIME, TIME
@@ -23,7 +23,7 @@ def terminator(model: Any, plan: Any, control: Any, row: int) -> None:
     store(control, row, 0, load(model.witness_values, 0, 0))
 
 
-@generic
+@apart
 def find_halts(model: Any, run: Any, marks: Any) -> None:
     """Find where what terminates runs has become positive within the last steps: the secant with Illinois' weights."""
     plan, work, control = run.plan, run.work, run.control

@@ -1,4 +1,4 @@
-"""What the arrays of a run in lanes hold: names of their rows, columns and places.
+"""Contents of the arrays of a run in lanes: names of their rows, columns and places.
 
 Rows of *work* are those of `stepping.record`, of eight numbers a variable.
 """
@@ -37,10 +37,11 @@ FINISHED, UNFINISHED = range(2)
 # else that depends on
 REACHED_TIME, LAST_SIZE, LAST_PART, LAST_STRAIN = range(4)
 REACHED_SIZE = 4
-# columns of `onward`, of states that go on: where no step goes beyond, and the run waits; the next step's size, 0 where that is
-# still to be chosen, and what else it depends on
-STOP_AT, NEXT_SIZE, NEXT_PART, NEXT_STRAIN = range(4)
-ONWARD_SIZE = 4
+# columns of `onward`, of states that go on: where no step goes beyond, and the run waits; the time at which all else holds, at
+# others a run begins; the next step's size, 0 where that is still to be chosen, and what else it depends on; when the present
+# interval without events began, and how far a step may go after the next, which is for runs alone
+STOP_AT, LEFT_AT, NEXT_SIZE, NEXT_PART, NEXT_STRAIN, BEGAN, REACH = range(7)
+ONWARD_SIZE = 7
 # rows of `control` after those of `stepping.record`: the time of a report, the attempt's error, NaN where it failed, when the
 # run ends, when what terminates it becomes positive, the value of that at the step's beginning and last, the bracket of the
 # time at which it is zero with the values there, weighted, and which side was moved last; when the next controller is to be
@@ -49,9 +50,9 @@ AT, NORM, SOUND, END, HALT, VALUE_BEFORE, VALUE, LOW, HIGH, AT_LOW, AT_HIGH, SID
     rk.CONTROL_SIZE, rk.CONTROL_SIZE + 15
 )
 CONTROL_ROWS = rk.CONTROL_SIZE + 15
-# rows of `marks`: lanes that begin, that end a step, that report
-FRESH, TAKEN, DUE = range(3)
-MARK_ROWS = 3
+# rows of `marks`: lanes that begin, that end a step, that report, and of whose state a part in Python has raised an error
+FRESH, TAKEN, DUE, RAISED = range(4)
+MARK_ROWS = 4
 # places in `plan` after those of `stepping.record`: the method, the address of what ends runs or 0, and where the plan of the
 # record of one state begins, in which controllers are sampled
 METHOD, TERMINATOR, SINGLE = range(rk.PLAN_SIZE, rk.PLAN_SIZE + 3)
@@ -61,7 +62,7 @@ RUNGE_KUTTA, SEMI_EXPLICIT_EULER, SEMI_EXPLICIT_EULER2, VERLET = range(4)
 
 
 class Crew(NamedTuple):
-    """What a thread takes states through their runs with, beside the record.
+    """A thread's arrays for runs, beside the record.
 
     Attributes
     ----------
@@ -104,7 +105,7 @@ class Data(NamedTuple):
     which
         The states that are run, all of them where it is empty.
     onward
-        Where there is such, states go on as that says, and wait where it says, too.
+        Where there is such, states go on as that says, and wait where it says, too; how they went is left there.
     """
 
     time: Any

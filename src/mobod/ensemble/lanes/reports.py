@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...algebra.scalar import load, load_lane, store, where
-from ...compiling import generic
+from ...compiling import apart, generic
 from ...stepping.evaluate import prescribe, project_lanes
 from ...stepping.interpolation import interpolate
 from ...stepping.record import PREVIOUS_TIME, PROJECT_REPORTS, TIME, TOLERANCE
@@ -29,7 +29,7 @@ def find_due(control: Any, lanes: Any, marks: Any, times: Any) -> bool:
     return found
 
 
-@generic
+@apart
 def report(model: Any, run: Any, lanes: Any, marks: Any, first: int, results: Any) -> None:
     """A report of each lane that is marked, into its row of the results."""
     plan, control = run.plan, run.control

@@ -26,7 +26,7 @@ from ..chunks import NONE, begin_work, finish, leave_work, next_call
 from . import layout as at
 from .controllers import keep_memory, load_single, sample
 from .ends import find_halts, terminator
-from .layout import DUE, END, FRESH, HALT, METHOD, NORM, SOUND, STATE, TAKEN, TERMINATED, TERMINATOR, VALUE, WAIT, WAITS
+from .layout import DUE, END, FRESH, HALT, METHOD, NORM, RAISED, SOUND, STATE, TAKEN, TERMINATED, TERMINATOR, VALUE, WAIT, WAITS
 from .reports import find_due, report
 from .starts import begin
 from .states import refill, retire, take
@@ -67,6 +67,7 @@ def fill(model: Any, crew: Any, data: Any, chunks: Any, worker: int) -> Any:
             take(model, lane, s, crew, data)
             queue[at.NEXT] += 1
             marks[FRESH, 0, lane] = 1.0
+            marks[RAISED, 0, lane] = 0.0
             any_fresh = True
         any_busy = any_busy or lanes[STATE, lane] >= 0
     return any_fresh, any_busy
@@ -192,8 +193,10 @@ def attempt_steps(model: Any, crew: Any, data: Any) -> None:
 
 @generic
 def is_over(crew: Any, data: Any, lane: int) -> bool:
-    """Whether a lane's run ends with the step that is tried, at whose end nobody wants the rates."""
+    """True if a lane's run ends with the step that is tried, at whose end nobody wants the rates: no witness is there."""
     plan, control = crew.run.plan, crew.run.control
+    if crew.watched.shape[0] > 0:
+        return False
     over = control[TIME, 0, lane] + 1.001 * control[rk.SIZE, 0, lane] >= control[END, 0, lane]
     return over and data.times.shape[1] == 0 and plan[rk.PRESCRIBER] == 0 and plan[rk.LIMITER] == 0
 
@@ -279,6 +282,8 @@ def settle(model: Any, crew: Any, data: Any) -> None:
             else:
                 accept(run, lane, control[NORM, 0, lane], controlled)
                 lanes[at.STEPS, lane] += 1
+        elif marks[RAISED, 0, lane] > 0.0:  # shorter steps would meet the same
+            retire(model, lane, rk.NOT_FINITE, False, crew, data)
         else:
             failure = lanes[at.FAILURE, lane]
             lanes[failure + at.OF_COUNTS, lane] += 1

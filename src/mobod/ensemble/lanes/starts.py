@@ -1,11 +1,11 @@
-"""How runs in lanes begin: projection, first rates, first step."""
+"""Start of runs in lanes: projection, first rates, first step."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from ...algebra.scalar import load, load_lane, num_lanes, store, where, zero
-from ...compiling import generic
+from ...compiling import apart
 from ...stepping.beginning import choose_first_step
 from ...stepping.evaluate import evaluate, prescribe, project_lanes
 from ...stepping.limits import limit_steps
@@ -16,7 +16,7 @@ from .layout import FRESH, SOUND
 from .witnesses import look
 
 
-@generic
+@apart
 def begin(model: Any, run: Any, marks: Any, watched: Any, seen: Any, remembered: Any, kept: Any) -> None:
     """The rates where fresh lanes begin, and their first step."""
     plan, settings, work, control, held = run.plan, run.settings, run.work, run.control, run.held

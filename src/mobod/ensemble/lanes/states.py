@@ -5,14 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 from ...algebra.scalar import load_lane
-from ...compiling import generic
+from ...compiling import apart, generic
 from ...stepping import record as rk
-from ...stepping.record import LAST_ERROR, MIN_STEP, PREVIOUS_TIME, STEP, STRAIN, TIME, Y
+from ...stepping.record import LAST_ERROR, MIN_STEP, PREVIOUS_TIME, REACHED, STEP, STRAIN, TIME, Y
 from ..batch_memory import put_memory, take_memory
 from ..chunks import ITEMS, end_of
 from ..chunks import take as next_chunk
 from .layout import (
     AT,
+    BEGAN,
     END,
     ENDED,
     FIRST_ROW,
@@ -21,11 +22,13 @@ from .layout import (
     LAST_PART,
     LAST_SIZE,
     LAST_STRAIN,
+    LEFT_AT,
     NEXT,
     NEXT_PART,
     NEXT_SIZE,
     NEXT_STRAIN,
     OUTCOMES,
+    REACH,
     REACHED_TIME,
     REPORT,
     ROWS,
@@ -42,7 +45,7 @@ from .layout import (
 #: The resolution of time, as a part of the run's end time.
 _RESOLUTION = 2.0**-52
 #: A kernel that named NumPy here would not be cached: its fingerprint would meet `numpy.max`, which cannot be hashed.
-_NEVER = float("inf")
+_NEVER, _NOT_A_NUMBER = float("inf"), float("nan")
 
 
 @generic
@@ -54,7 +57,7 @@ def refill(queue: Any, chunks: Any, worker: int) -> None:
         queue[STOP] = queue[NEXT] - 1
 
 
-@generic
+@apart
 def take(model: Any, lane: int, s: int, crew: Any, data: Any) -> None:
     """Let a lane take state *s*; where it goes *onward*, with what was counted and how its steps went."""
     control, work, settings, lanes, onward = crew.run.control, crew.run.work, crew.run.settings, crew.lanes, data.onward
@@ -63,13 +66,17 @@ def take(model: Any, lane: int, s: int, crew: Any, data: Any) -> None:
     lanes[STATE, lane] = s
     control[TIME, 0, lane] = control[PREVIOUS_TIME, 0, lane] = data.time[s, 0]
     control[STEP, 0, lane] = settings[STEP]
-    control[rk.LAST_STEP, 0, lane] = 0.0
+    control[rk.LAST_STEP, 0, lane] = control[rk.SIZE, 0, lane] = 0.0
     control[HALT, 0, lane] = _NEVER
     control[LAST_ERROR, 0, lane] = control[STRAIN, 0, lane] = 0.0
     control[WAIT, 0, lane] = _NEVER
     if onward.shape[0] > 0:
-        control[WAIT, 0, lane], control[STEP, 0, lane] = onward[s, STOP_AT], onward[s, NEXT_SIZE]
-        control[LAST_ERROR, 0, lane], control[STRAIN, 0, lane] = onward[s, NEXT_PART], onward[s, NEXT_STRAIN]
+        control[WAIT, 0, lane] = onward[s, STOP_AT]
+        if onward[s, LEFT_AT] == data.time[s, 0]:
+            control[STEP, 0, lane] = onward[s, NEXT_SIZE]
+            control[LAST_ERROR, 0, lane], control[STRAIN, 0, lane] = onward[s, NEXT_PART], onward[s, NEXT_STRAIN]
+        else:
+            onward[s, BEGAN], onward[s, REACH] = data.time[s, 0], 0.0
         for k in range(OUTCOMES - ROWS):
             lanes[REPORT + k, lane] = data.outcome[s, ROWS + k]
     control[END, 0, lane] = data.end[s]
@@ -93,7 +100,7 @@ def take(model: Any, lane: int, s: int, crew: Any, data: Any) -> None:
     take_memory(model, lane, data.memory, s)
 
 
-@generic
+@apart
 def retire(model: Any, lane: int, status: int, inside: bool, crew: Any, data: Any) -> None:
     """The run of a lane's state has ended; the state is left there, and the lane is free.
 
@@ -110,6 +117,10 @@ def retire(model: Any, lane: int, status: int, inside: bool, crew: Any, data: An
     reached[s, LAST_SIZE] = control[STEP if goes_on else rk.LAST_STEP, 0, lane]
     if goes_on:
         reached[s, LAST_PART], reached[s, LAST_STRAIN] = control[LAST_ERROR, 0, lane], control[STRAIN, 0, lane]
+    if data.onward.shape[0] > 0:
+        data.onward[s, LEFT_AT] = at if goes_on or status == REACHED else _NOT_A_NUMBER
+        data.onward[s, NEXT_SIZE] = control[STEP, 0, lane]
+        data.onward[s, NEXT_PART], data.onward[s, NEXT_STRAIN] = control[LAST_ERROR, 0, lane], control[STRAIN, 0, lane]
     n, m = model.nq, model.nq + model.nu
     for i in range(model.ny):
         y = work[rk.Y_PREVIOUS if status == SUSPECT else Y, i, lane]

@@ -32,7 +32,7 @@ def look(model: Any, watched: Any, seen: Any, mark: Any) -> None:
 
 @generic
 def is_suspect(lane: int, watched: Any, seen: Any, h: float) -> bool:
-    """Whether a witness may have changed sign in a lane's last step."""
+    """True if a witness may have changed sign in a lane's last step."""
     suspect = False
     for w in range(watched.shape[0]):
         before, end = (seen[4 * w, 0, lane], seen[4 * w + 2, 0, lane]), (seen[4 * w + 1, 0, lane], seen[4 * w + 3, 0, lane])
@@ -43,7 +43,7 @@ def is_suspect(lane: int, watched: Any, seen: Any, h: float) -> bool:
 
 @generic
 def is_near(model: Any, lane: int, watched: Any, seen: Any, work: Any) -> bool:
-    """Whether one of the witnesses for which that counts is near zero in a lane that begins."""
+    """True if one of the witnesses for which that counts is near zero in a lane that begins."""
     near, size = False, 1.0
     if watched.shape[0] == 0:
         return near

@@ -32,13 +32,13 @@ _INFINITE = float("inf")
 
 
 def is_at_once(low: int, high: int) -> bool:
-    """Whether a plane's pair of kinds, the lower first, is done here."""
+    """True if a plane's pair of kinds, the lower first, is done here."""
     return low == HALF_SPACE and high in (SPHERE, CAPSULE, BRICK)
 
 
 @generic
 def some_touch(x: Any) -> bool:
-    """Whether a depth is above zero, or no number, in any state."""
+    """True if a depth is above zero, or no number, in any state."""
     return any_not_finite(where(x <= 0.0, 0.0 * x, x + _INFINITE))
 
 

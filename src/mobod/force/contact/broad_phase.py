@@ -113,7 +113,7 @@ def _plane(model: Any, s: int, lane: int) -> Any:
 
 @generic
 def _reaches(model: Any, s: int, n: Any, p: Any, lane: int) -> bool:
-    """Whether the box of surface *s* reaches behind a plane."""
+    """True if the box of surface *s* reaches behind a plane."""
     c, h = load3_lane(model.surface_frame, s, _CENTER, lane), load3_lane(model.surface_frame, s, _HALF, lane)
     reach = _size(n[0]) * h[0] + _size(n[1]) * h[1] + _size(n[2]) * h[2]
     return vec3.dot(n, vec3.sub(c, p)) < reach

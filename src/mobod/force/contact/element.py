@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from ...algebra.record import attach, call_routine
 from ...algebra.scalar import load, load_lane, num_lanes, store, store_lane
-from ...compiling import Routine, compiled, generic, routine
+from ...compiling import Routine, apart, compiled, generic, routine
 from ...contact.access import first_surface, make_pair, second_surface
 from ...contact.pairs import PAIRS
 from ...contact.shape import SPHERE
@@ -79,6 +79,12 @@ def overlap(model: Any, integers: int, a: int, b: int, lane: int) -> Any:
 _search = searching(_visit, leaves_simple=True)
 
 
+@apart
+def _search_one(model: Any, integers: int, lane: int, k: int) -> None:
+    """Visit the pairs of one lane that may touch."""
+    _search(model, integers, lane, k)
+
+
 @routine
 def contacts(model: Any, first: int, end_and_what: int) -> int:
     """As `_routine` asks of a run of elements: forces, energies or powers of each, state by state where there are eight."""
@@ -100,7 +106,7 @@ def contacts(model: Any, first: int, end_and_what: int) -> int:
                     for lane in range(lanes):
                         if what == _routine.FORCES and law == broad_phase.STICKING:
                             clear_bristles(model, lane)
-                        _search(model, i, lane, (e << 4) | what)
+                        _search_one(model, i, lane, (e << 4) | what)
                 if what == _routine.FORCES and model.force_integers[i + broad_phase.TRACKED] == 1:
                     store(model.z_dot, model.force_first_z[e], 0, load(model.contact_sum, 0, DISSIPATED))
     return 0
@@ -301,7 +307,7 @@ def check_pair(a: Placed, b: Placed) -> Routine:
 
 
 def has_resistance(one: Placed) -> bool:
-    """Whether a surface resists rolling or spinning, or has a velocity."""
+    """True if a surface resists rolling or spinning, or has a velocity."""
     material = one.surface.material
     return material.rolling_friction > 0.0 or material.spinning_friction > 0.0 or one.surface.velocity is not None
 

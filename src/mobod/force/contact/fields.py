@@ -30,7 +30,7 @@ class Placed(NamedTuple):
 
 
 class Fields(NamedTuple):
-    """What an element with surfaces adds to the record."""
+    """Fields of an element with surfaces in the record."""
 
     surfaces: Sequence[Placed]
     #: The lists and the table.

@@ -1,4 +1,4 @@
-"""What a force plate measures: the wrench of all contacts of a body, and the center of pressure.
+"""Force plates: the wrench of all contacts of a body, and the center of pressure.
 
 With F the force on the body and m the moment about a point o of the plane whose unit normal is n,
 

@@ -1,4 +1,4 @@
-"""What resists rolling and spinning, and surfaces whose material moves along them.
+"""Resistance to rolling and spinning, and surfaces whose material moves along them.
 
 With f the normal force at a point, n its normal from the first surface to the second, w the angular velocity of the second body
 from the first one, w_n = (w . n) n and w_t = w - w_n, the moment on the second body is
@@ -33,7 +33,7 @@ RATE = 0.1
 
 @generic
 def resists(model: Any, element: int) -> bool:
-    """Whether surfaces of an element have any of this."""
+    """True if surfaces of an element have any of this."""
     return bool(model.force_integers[model.force_first_integer[element] + RESISTS] == 1)
 
 
@@ -99,7 +99,7 @@ def drift_at_once(model: Any, a: int, b: int, n: Any) -> Any:
 
 @generic
 def carried(model: Any, s: int, lane: int) -> Any:
-    """How far the material of a surface has moved along it since time 0, in the frame of its body."""
+    """Path of a surface's material along it since time 0, in the frame of its body."""
     x, y, z = three_of(model, s, 0, lane), three_of(model, s, 3, lane), three_of(model, s, 6, lane)
     c, t = three_of(model, s, VELOCITY, lane), load_lane(model.time, 0, 0, lane)
     return vec3.scale(t, (vec3.dot(x, c), vec3.dot(y, c), vec3.dot(z, c)))

@@ -1,4 +1,4 @@
-"""How far a step may go before two surfaces that may touch could pass through each other.
+"""Limits of steps: how long one may be before two surfaces that may touch could pass through each other.
 
 Along any fixed axis on which two surfaces are a gap g apart, they approach by s(h) in a time h, and cannot touch while
 s(h) < g. A step may carry them deeper by a part of the smaller one, so that it ends where they are seen to touch, and error
@@ -20,7 +20,7 @@ from typing import Any
 from ...algebra import mat33, vec3
 from ...algebra.record import attach, call_routine
 from ...algebra.scalar import load, load_lane, num_lanes, sqrt, store, store_lane
-from ...compiling import compiled, generic, routine
+from ...compiling import apart, compiled, generic, routine
 from ...contact.access import BOX, DIMENSIONS, load3_lane, number_of, orientation, origin, store3_lane, three_of
 from ...contact.shape import CAPSULE, CYLINDER, HALF_SPACE, HEIGHT_FIELD, SPHERE, TORUS
 from . import broad_phase
@@ -58,7 +58,7 @@ def _reach(model: Any, s: int, lane: int) -> float:
 
 @generic
 def _is_endless(model: Any, s: int, lane: int) -> bool:
-    """Whether it is a half-space, or a cylinder without ends."""
+    """True if it is a half-space, or a cylinder without ends."""
     if model.surface_kind[s] == CYLINDER:
         return number_of(model, s, DIMENSIONS + 2, lane) != 0.0
     return model.surface_kind[s] == HALF_SPACE
@@ -129,7 +129,7 @@ def _seen_from(model: Any, a: int, b: int, lane: int) -> Any:
 
 @generic
 def _is_round(kind: int) -> bool:
-    """Whether a turn about z of its frame changes nothing of a shape."""
+    """True if a turn about z of its frame changes nothing of a shape."""
     return kind == CAPSULE or kind == CYLINDER or kind == TORUS
 
 
@@ -267,6 +267,13 @@ def _sweep_boxes(model: Any, integers: int, h: float, lane: int) -> None:
         store3_lane(model.surface_frame, s, _HALF, lane, (x, y, z))
 
 
+@apart
+def _limit_one(model: Any, integers: int, lane: int) -> None:
+    """Shorten the step of one lane by an element's surfaces."""
+    _sweep_boxes(model, integers, load_lane(model.contact_sum, 0, STEP, lane), lane)
+    _search(model, integers, lane, 0)
+
+
 @routine
 def limit_step(model: Any, first: int, end: int) -> int:
     """Shorten the step proposed in ``contact_sum`` by all pairs of surfaces, of a state realized to ACCELERATION.
@@ -283,8 +290,7 @@ def limit_step(model: Any, first: int, end: int) -> int:
             place_surfaces(model, start, start + n)
             for lane in range(lanes):
                 if load_lane(model.contact_sum, 0, STEP, lane) > 0.0:
-                    _sweep_boxes(model, i, load_lane(model.contact_sum, 0, STEP, lane), lane)
-                    _search(model, i, lane, 0)
+                    _limit_one(model, i, lane)
     return 0
 
 

@@ -211,11 +211,11 @@ class CompliantContactSubsystem(GeneralForceSubsystem, ForcePlate):
     # ------------------------------------------------------------------------------------------ results
 
     def get_num_contacts(self, state: State) -> int:
-        """How many pairs of surfaces touch. Needs POSITION."""
+        """Number of pairs of surfaces that touch. Needs POSITION."""
         return len(self._tables(state, "get_num_contacts", Stage.POSITION)[0])
 
     def get_contacts(self, state: State) -> npt.NDArray[Any]:
-        """What touches, a row each two surfaces, in Ground. Needs VELOCITY.
+        """Contacts, a row each two surfaces, in Ground. Needs VELOCITY.
 
         Returns
         -------
@@ -360,7 +360,7 @@ class CompliantContactSubsystem(GeneralForceSubsystem, ForcePlate):
         self.invalidate_topology()
 
     def get_track_dissipated_energy(self) -> bool:
-        """Whether they do."""
+        """True if they do."""
         return self.element.tracks_energy
 
     def get_dissipated_energy(self, state: State) -> float:

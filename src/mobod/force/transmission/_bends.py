@@ -48,11 +48,18 @@ def geodesic(kind: int, sizes: Array, first: Array, way: Array, over: float, cou
 
 
 def _helix(first: Array, last: Array, over: float, radius: float, part: Array) -> Array:
+    """Round the axis from one point to the other, by the way whose length is *over*.
+
+    As OpenSim leaves them, the ends of a bend that is on the wrong side of half a torus are not on it: between them the
+    distance from the axis goes over evenly.
+    """
     rise = last[2] - first[2]
-    angle = math.sqrt(max(over * over - rise * rise, 0.0)) / radius
-    sense = 1.0 if first[0] * last[1] - first[1] * last[0] >= 0.0 else -1.0
-    turns = part * (sense * angle if angle <= math.pi else -sense * angle)
-    c, s = np.cos(turns), np.sin(turns)
+    least = math.atan2(first[0] * last[1] - first[1] * last[0], first[0] * last[0] + first[1] * last[1])
+    ways = (least, least - math.copysign(2.0 * math.pi, least))
+    turns = part * min(ways, key=lambda angle: abs(math.hypot(radius * angle, rise) - over))
+    ends = [float(np.hypot(end[0], end[1])) for end in (first, last)]
+    scale = 1.0 + part * (ends[1] / max(ends[0], 1e-300) - 1.0)
+    c, s = scale * np.cos(turns), scale * np.sin(turns)
     return np.hstack([c * first[0] - s * first[1], s * first[0] + c * first[1], first[2] + part * rise])
 
 
@@ -67,13 +74,22 @@ def _section(before: Array, first: Array, last: Array, behind: Array, over: floa
     found = []
     for angle in (float(plane[3]), float(plane[3]) - 2.0 * math.pi):
         ways = np.cos(part * angle) * x + np.sin(part * angle) * y
-        f, g = ways / radii, center / radii
-        aa, bb, cc = (f * f).sum(axis=1), f @ g, float(g @ g) - 1.0
-        out = (-bb + np.sqrt(np.maximum(bb * bb - aa * cc, 0.0))) / aa
-        points = center + out[:, None] * ways
+        out = _outward(center, ways, radii)
+        # as on a torus, OpenSim's ends need not be on the surface
+        sizes = [float(np.linalg.norm(end - center)) for end in (first, last)]
+        rays = np.array([first - center, last - center]) / np.array(sizes)[:, None]
+        off = sizes / _outward(center, rays, radii)
+        points = center + (out[:, None] * (off[0] + part * (off[1] - off[0]))) * ways
         length = float(np.linalg.norm(np.diff(np.vstack([first, points, last]), axis=0), axis=1).sum())
         found.append((abs(length - over), points))
     return np.asarray(min(found, key=lambda one: one[0])[1])
+
+
+def _outward(center: Array, ways: Array, radii: Array) -> Array:
+    """How far the surface of an ellipsoid is from a center in it, in the directions *ways*."""
+    f, g = ways / radii, center / radii
+    aa, bb, cc = (f * f).sum(axis=1), f @ g, float(g @ g) - 1.0
+    return np.asarray((-bb + np.sqrt(np.maximum(bb * bb - aa * cc, 0.0))) / aa)
 
 
 __all__ = ["bend"]

@@ -71,7 +71,7 @@ class Course(FunctionKind):
         self._keep(integers=integers, numbers=numbers)
 
     def get_argument_size(self) -> int:
-        """How much scratch it takes."""
+        """Size of its scratch."""
         return STOPS + WIDTH * (self._integers[0] + 2 * self._integers[1])
 
     def get_max_derivative_order(self) -> int:
@@ -112,7 +112,7 @@ class TautCourse(WrappingCourse):
     routine = routine_of_kind(_course, tauten)
 
     def get_argument_size(self) -> int:
-        """How much scratch it takes."""
+        """Size of its scratch."""
         n, m = self._integers[:2]
         return WIDE * (first_of_taut(n, m) + m) + 1
 
@@ -132,7 +132,7 @@ class FunctionCourse(Course):
     routine = routine_of_kind(_course, evaluate)
 
     def get_argument_size(self) -> int:
-        """How much scratch it takes."""
+        """Size of its scratch."""
         return STOPS + self._integers[3]
 
     def pack(self) -> tuple[Sequence[int], Sequence[float]]:

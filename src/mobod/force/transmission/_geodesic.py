@@ -39,7 +39,7 @@ def form_of(kind: int, sizes: Any) -> Any:
 
 @generic
 def gradient(kind: int, form: Any, x: Any) -> Any:
-    """What is zero on the surface and grows outward, and its gradient there."""
+    """A function that is zero on the surface and grows outward, and its gradient there."""
     o = zero(x[0])
     if kind == SPHERE:
         found = 0.5 * (vec3.dot(x, x) - form[0] * form[0]), (x[0] + o, x[1] + o, x[2] + o)

@@ -12,7 +12,7 @@ from typing import Any
 
 from ...algebra import vec3
 from ...algebra.scalar import bare, load, load_lane, num_lanes, order_of_tangents, scratch, store_lane, zero
-from ...compiling import generic
+from ...compiling import apart, generic
 from ._geodesic import form_of, made_tangent, normal, projected
 from ._rounds import NOWHERE, _frame, _get3, _is_there, _link, _number, _put3
 from ._stops import (
@@ -75,7 +75,7 @@ def tauten(model: Any, f: int) -> None:
         _tauten_lane(model, f, lane)
 
 
-@generic
+@apart
 def _tauten_lane(model: Any, f: int, lane: int) -> None:
     i = model.function_first_integer[f]
     n, m = model.function_integers[i], model.function_integers[i + 1]

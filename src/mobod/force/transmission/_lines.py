@@ -43,7 +43,7 @@ def angle_between(v: Any, w: Any) -> Any:
 
 @generic
 def on_side(x: Any, sign: int) -> bool:
-    """Whether a coordinate is on the side that counts; zero is on the positive one."""
+    """True if a coordinate is on the side that counts; zero is on the positive one."""
     return (x >= 0.0) == (sign > 0)
 
 

@@ -1,4 +1,4 @@
-"""How OpenSim wraps a segment of a path over a cylinder about z: by rules of its own, which decide whether, where, which way.
+"""OpenSim's wrapping of a path's segment over a cylinder about z: by rules of its own, which decide whether, where, which way.
 
 The answer of each surface is what became of the segment, where the path touches first and last in the frame of the surface, and
 the length between. A side is an axis and a sign, such as +x, that alone counts; sign 0 for all. Source of the rules: OpenSim
@@ -71,7 +71,7 @@ def _touched(a: Any, b: Any, radius: Any, length: Any, axis: int, sign: int, alo
 
 @generic
 def _takes_second(a0: Any, a1: Any, b0: Any, b1: Any, axis: int, sign: int) -> bool:
-    """Whether the path touches at a's second candidate and b's first, not at a's first and b's second."""
+    """True if the path touches at a's second candidate and b's first, not at a's first and b's second."""
     of_a0, of_a1 = on_side(at(a0, axis), sign), on_side(at(a1, axis), sign)
     of_b0, of_b1 = on_side(at(b0, axis), sign), on_side(at(b1, axis), sign)
     if of_a0 != of_a1:

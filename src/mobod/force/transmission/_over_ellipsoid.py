@@ -1,4 +1,4 @@
-"""How OpenSim wraps a segment of a path over an ellipsoid: along the section of a plane, not along a geodesic.
+"""OpenSim's wrapping of a path's segment over an ellipsoid: along the section of a plane, not along a geodesic.
 
 The plane goes through both ends and a point c of the surface near the segment. By the method "axial" c is nearest to where the
 segment crosses the plane of the axes that it is most square to; by "midpoint" to its middle; by "hybrid" it is where the mean

@@ -1,4 +1,4 @@
-"""How OpenSim wraps a segment of a path over a sphere about the origin; answers as of `_over_cylinder`.
+"""OpenSim's wrapping of a path's segment over a sphere about the origin; answers as of `_over_cylinder`.
 
 The length is negative where the path goes the long way round, as there. Source of the rules: OpenSim 4.6, WrapSphere.
 """

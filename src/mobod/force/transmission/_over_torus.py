@@ -1,4 +1,4 @@
-"""How OpenSim wraps a segment of a path over a torus about z: as over a cylinder at the place of its circle that is nearest.
+"""OpenSim's wrapping of a path's segment over a torus about z: as over a cylinder at the place of its circle that is nearest.
 
 The cylinder lies along the circle there, is of the torus' inner radius, and is wrapped on the side of the torus' middle. The
 place is in the direction of the point of the segment's line that is nearest to a circle of twice the radius: OpenSim's gradient

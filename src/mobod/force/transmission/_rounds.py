@@ -1,4 +1,4 @@
-"""How OpenSim takes a path over surfaces: one surface after the other, until the length settles.
+"""OpenSim's path over several surfaces: one surface after the other, until the length settles.
 
 Each surface is offered every segment within its range. It takes the first one that goes through it, else the one that becomes
 least longer; the two points of touch then join the path, for the surfaces after it. OpenSim 4.6 keeps the place in Ground at
@@ -18,7 +18,7 @@ from typing import Any
 
 from ...algebra import mat33, vec3
 from ...algebra.scalar import bare, load, load_lane, num_lanes, store_lane, zero
-from ...compiling import generic
+from ...compiling import apart, generic
 from ._lines import norm
 from ._over_cylinder import INSIDE, MANDATORY, NONE, over_cylinder
 from ._over_ellipsoid import over_ellipsoid
@@ -57,7 +57,7 @@ def wind(model: Any, f: int) -> None:
         _wind_lane(model, f, lane)
 
 
-@generic
+@apart
 def _wind_lane(model: Any, f: int, lane: int) -> None:
     i = model.function_first_integer[f]
     n, m = model.function_integers[i], model.function_integers[i + 1]

@@ -86,7 +86,7 @@ def into(own: Any, i: int, p: Any) -> Any:
 
 @generic
 def touched(own: Any, i: int) -> bool:
-    """Whether surface i is touched."""
+    """True if surface i is touched."""
     return bare(get(own, i, TOUCHED)) > 0.5
 
 

@@ -1,4 +1,4 @@
-"""How a path bends around a circle, in its plane: tangent points and the arc between them.
+"""A path around a circle, in its plane: tangent points and the arc between them.
 
 Outside: the shortest line that turns about the origin by the angle from one end to the other, which with a side is the sum of
 those to the side and from it, so that it can be more than half a turn. Of that angle the tangents from both ends take

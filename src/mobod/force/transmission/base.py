@@ -40,7 +40,7 @@ Functions = tuple[Callable[..., Any], Callable[..., Any], Callable[..., Any]]
 
 
 class Transmission(Sealed):
-    """What a force of one length acts through. Base class of every kind in `mobod.force.transmission`.
+    """Transmission of a force that depends on one length. Base class of every kind in `mobod.force.transmission`.
 
     Parameters
     ----------
@@ -85,7 +85,7 @@ class Transmission(Sealed):
         return self._evaluate(state, "calc_speed", Stage.VELOCITY, 1)
 
     def calc_lines(self, state: State) -> list[Line]:
-        """What is drawn of it at a state at POSITION: straight lines between stations of bodies, where it is a path."""
+        """Its lines at a state at POSITION: straight lines between stations of bodies, where it is a path."""
         return []
 
     def calc_moment_arms(self, state: State) -> Array:

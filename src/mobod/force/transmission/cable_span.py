@@ -126,11 +126,11 @@ class CableSpan(Path):
         return len(found) - 3
 
     def get_num_obstacles(self) -> int:
-        """How many obstacles."""
+        """Number of obstacles."""
         return len(self._obstacles)
 
     def get_num_via_points(self) -> int:
-        """How many via points."""
+        """Number of via points."""
         return len(self._points) - 2
 
     def calc_length_dot(self, state: State) -> float:
@@ -148,7 +148,7 @@ class CableSpan(Path):
         return float(state.record.function_value[WIDE * (first_of_taut(n, m) + m), 0]) if m else 0.0
 
     def is_in_contact_with_obstacle(self, state: State, obstacle: int) -> bool:
-        """Whether it touches an obstacle. Needs POSITION."""
+        """True if it touches an obstacle. Needs POSITION."""
         return bool(self._stop(state, obstacle)[THERE] > 0.5)
 
     def calc_curve_segment_arc_length(self, state: State, obstacle: int) -> float:

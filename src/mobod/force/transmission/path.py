@@ -71,7 +71,7 @@ def length(model: Any, i: int, x: int) -> Any:
 
 @generic
 def number_of_stops(model: Any, f: int) -> int:
-    """How many stops there can be."""
+    """Largest number of stops."""
     i = model.function_first_integer[f]
     return model.function_integers[i] + 2 * model.function_integers[i + 1]
 
@@ -92,7 +92,7 @@ def coordinate_of(model: Any, f: int, k: int) -> Any:
 
 @generic
 def moves(model: Any, f: int, stop: int) -> bool:
-    """Whether a stop is a moving point."""
+    """True if a stop is a moving point."""
     i = model.function_first_integer[f]
     return stop < model.function_integers[i] and model.function_integers[i + HEAD + OF_POINT * stop + 1] == MOVING
 

@@ -159,7 +159,7 @@ class WrapTorus(_Surface):
 
 @dataclass(frozen=True)
 class PathWrap:
-    """How a `Path` takes a surface.
+    """A surface on a `Path`, and the way past it.
 
     Parameters
     ----------

@@ -51,7 +51,7 @@ def find_culprit(frozen: Frozen, ways: Mapping[str, str]) -> str | None:
 
 
 def _grows(node: ast.Assign | ast.AugAssign) -> bool:
-    """Whether a name is assigned itself and more, as a tuple."""
+    """True if a name is assigned itself and more, as a tuple."""
     if isinstance(node, ast.AugAssign):
         return isinstance(node.op, ast.Add) and isinstance(node.value, ast.Tuple)
     names = {target.id for target in node.targets if isinstance(target, ast.Name)}

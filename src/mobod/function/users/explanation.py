@@ -55,7 +55,7 @@ _TYPES = ((r"Dual\([^()]*(\([^()]*\))?[^()]*\)", "a dual number"), (r"Lanes8", "
 
 
 def _is_generator_expression(constant: object) -> bool:
-    """Whether a constant of a function is the code of an expression such as ``(-x for x in u)``."""
+    """True if a constant of a function is the code of an expression such as ``(-x for x in u)``."""
     return isinstance(constant, CodeType) and constant.co_name == "<genexpr>"
 
 

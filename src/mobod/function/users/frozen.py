@@ -209,7 +209,7 @@ def _place(function: FunctionType) -> str:
 
 
 def is_ours(function: FunctionType) -> bool:
-    """Whether a function is one of the package's kernels, which the folder's name on disk stands for."""
+    """True if a function is one of the package's kernels, which the folder's name on disk stands for."""
     return is_generic(function) or (function.__module__ or "").startswith("mobod.algebra.")
 
 

@@ -26,7 +26,7 @@ from ...force.subsystem import GeneralForceSubsystem
 from ...function import Constant, Function, Linear
 from ...mobilizer import Direction
 from ...mobilizer.base import MobilizedBody
-from ...simulation.simulate import coordinate_names
+from ...simulation.names import coordinate_names
 from ...system.system import MultibodySystem
 from ...value import MassProperties, Transform
 from ..model import Model
@@ -81,7 +81,7 @@ class Coordinate:
 
     @property
     def acted_on(self) -> bool:
-        """Whether there is anything to say of it."""
+        """True if there is anything to say of it."""
         return bool(self.damping or self.friction or self.rotor or math.isfinite(self.low) or math.isfinite(self.high))
 
 

@@ -220,7 +220,7 @@ class _Writer:
         return f'{more} damping="{values[0]!r}"'
 
     def equal_rotors(self, part: Part, n: int) -> bool:
-        """Whether all speeds of a joint have one rotor inertia."""
+        """True if all speeds of a joint have one rotor inertia."""
         rotors = np.broadcast_to(np.atleast_1d(np.asarray(part.mobod.get_default_rotor_inertia(), float)), (n,))
         return bool(rotors[0] and np.ptp(rotors) == 0.0)
 

@@ -73,7 +73,7 @@ def add_forces(model: Model, mechanism: Mechanism, coordinates: Sequence[Coordin
 
 
 def _joints(coordinates: Iterable[Coordinate], names: Collection[str] | None = None) -> str:
-    """How many joints these are of."""
+    """Number of joints that these are of."""
     count = len({one.joint.name for one in coordinates if names is None or one.name in names})
     return plural(count, "joint", "joints")
 

@@ -93,7 +93,7 @@ class Axis:
 
     @property
     def is_limited(self) -> bool:
-        """Whether it has a limit to either side."""
+        """True if it has a limit to either side."""
         return math.isfinite(self.lower) or math.isfinite(self.upper)
 
 

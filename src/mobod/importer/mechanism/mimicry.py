@@ -60,7 +60,7 @@ def _free_name(model: Model, own: Coordinate) -> str:
 
 
 def _is_held(mechanism: Mechanism, mimic: Mimic) -> bool:
-    """Whether the other joint is there and cannot move, or was welded."""
+    """True if the other joint is there and cannot move, or was welded."""
     other = mechanism.joints.get(mimic.joint)
     return other is not None and (other.kind == "fixed" or mimic.axis < len(other.axes)) and other.kind != "planar"
 

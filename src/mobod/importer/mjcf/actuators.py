@@ -129,7 +129,7 @@ class Actuators:
             )
 
     def _count(self, target: int, on_joint: bool) -> int:
-        """How many actuators a joint or a tendon has of its own."""
+        """Number of actuators that a joint or a tendon has of its own."""
         m, trn = self.source.m, self.source.mujoco.mjtTrn
         kinds = (trn.mjTRN_JOINT, trn.mjTRN_JOINTINPARENT) if on_joint else (trn.mjTRN_TENDON,)
         chosen = [int(kind) for kind in kinds]
@@ -176,7 +176,7 @@ class Actuators:
         return None
 
     def through(self, a: int) -> transmission.Transmission:
-        """What it acts through."""
+        """Its transmission."""
         m, trn, forces = self.source.m, self.source.mujoco.mjtTrn, self.model.forces
         kind, (one, other), gear = int(m.actuator_trntype[a]), m.actuator_trnid[a].tolist(), self.out("gear", a)
         if kind == trn.mjTRN_TENDON:

@@ -97,7 +97,7 @@ def _compile(source: Source, strict: bool) -> Any:
 
 
 def _mended(source: Source, text: str) -> bool:
-    """Whether what stopped the compiler could be replaced."""
+    """True if what stopped the compiler could be replaced."""
     if "A + B >= C" in text and not source.spec.compiler.balanceinertia:
         source.spec.compiler.balanceinertia = True
         return True
@@ -167,7 +167,7 @@ def _is_missing(source: Source, asset: Any, text: str, folder: str) -> bool:
 
 
 def _is_missing_file(source: Source, file: str, text: str, folder: str) -> bool:
-    """Whether the compiler's message names a file, or there is none of its name in the folder that it should be in."""
+    """True if the compiler's message names a file, or there is none of its name in the folder that it should be in."""
     base = Path(source.spec.modelfiledir or Path(source.path).parent)
     named = re.search(r"[Ee]rror opening file '([^']*)'", text)
     if named and (named[1] == file or named[1].endswith(("/" + file, "\\" + file))):

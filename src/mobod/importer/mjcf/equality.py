@@ -78,7 +78,7 @@ class _Maker:
         return f"its kind, {str(kinds(kind)).rpartition('_')[2].lower()}, has no counterpart"
 
     def is_rigid(self, e: int) -> bool:
-        """Whether both bodies are parts of one that no joint divides."""
+        """True if both bodies are parts of one that no joint divides."""
         m = self.source.m
         ends = [int(m.eq_obj1id[e]), int(m.eq_obj2id[e])]
         if m.eq_objtype[e] == self.source.mujoco.mjtObj.mjOBJ_SITE:

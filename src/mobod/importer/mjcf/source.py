@@ -121,7 +121,7 @@ class Source:
         return self._names(self.m.name_keyadr, "key")
 
     def disabled(self, flag: str) -> bool:
-        """Whether the file disables a feature, such as GRAVITY."""
+        """True if the file disables a feature, such as GRAVITY."""
         return bool(self.m.opt.disableflags & getattr(self.mujoco.mjtDisableBit, f"mjDSBL_{flag}"))
 
     def inherited(self, what: str, of: str, number: int) -> Any:

@@ -12,12 +12,12 @@ import numpy as np
 
 from ... import force
 from ...force import transmission
+from ...force._transmission_friction import TransmissionFriction
 from .bodies import Tree
 from .geoms import geom_frame
 from .limits import stiffness_of
 from .sites import Placed
 from .source import Source, listed, plural
-from .tendon_friction import TendonFriction
 
 if TYPE_CHECKING:
     from ..model import Model
@@ -108,12 +108,14 @@ class Tendons:
             if m.tendon_frictionloss[t] > 0.0 and not source.disabled("FRICTIONLOSS"):
                 if friction:
                     loss = float(m.tendon_frictionloss[t])
-                    model.frictions[name] = TendonFriction(model.forces, self.by_name[name], loss, name=f"{name} friction")
+                    model.frictions[name] = TransmissionFriction(
+                        model.forces, self.by_name[name], loss, name=f"{name} friction"
+                    )
                 else:
                     left.setdefault("frictionloss", []).append(name)
             if armature:
                 left.setdefault("armature", []).append(name)
-        rubbing = sum(isinstance(one, TendonFriction) for one in model.frictions.values())
+        rubbing = sum(isinstance(one, TransmissionFriction) for one in model.frictions.values())
         if rubbing:
             many = plural(rubbing, "tendon")
             source.depart(f"frictionloss of {many}: dry friction that sticks by bristles, where MuJoCo has constraints")

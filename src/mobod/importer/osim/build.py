@@ -2,42 +2,29 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
-from ... import body, constraint, force
+from ... import body, constraint
 from ...errors import ModelError
-from ...force.subsystem import GeneralForceSubsystem
 from ...mobilizer.base import MobilizedBody
-from ...system.matter import SimbodyMatterSubsystem
-from ...system.system import MultibodySystem
 from ...value import Transform
-from ...value.checks import suggest
 from ..model import Model
-from ..report import Report
-from ..xml_element import Element
 from .bodies import Drawings, read_mass, share
+from .building import Building
 from .constraints import add_constraint
-from .contact import ContactShapes
+from .contact import read_shapes
 from .controllers import add_controllers
 from .coordinates import Coordinate, add_locks_and_motions, free_name, name_coordinates, set_defaults
 from .coupler import DependentCoordinate
 from .document import Item
 from .external import add_external_loads
 from .forces import add_force
-from .frames import FRAMES, Components
+from .frames import FRAMES
 from .graph import Link, Tree
 from .joints import JOINTS, Site, coordinates_of, idle_coordinates, kind_of
-from .muscles import PathWrap, keep_wraps
-
-if TYPE_CHECKING:
-    from ...force.transmission import FunctionBasedPath, Path
-    from .geodesics import Section
+from .muscles import keep_wraps
 
 #: What tells of the file and not of the mechanism, kept as it is.
 _ABOUT = ("credits", "publications", "length_units", "force_units", "notes")
@@ -48,65 +35,8 @@ _UNITS = {
 _ASIDE = {"ControllerSet": "controller", "ProbeSet": "probe"}
 
 
-class Builder:
-    """Makes a model, step by step; `model` and `report` grow on the way."""
-
-    def __init__(
-        self,
-        document: Item,
-        path: str,
-        strict: bool,
-        mesh_dirs: Sequence[str | os.PathLike[str]],
-        report: Report,
-        gravity: npt.ArrayLike | None = None,
-        muscles_act: bool = True,
-        sections: Sequence[Sequence[Section]] | None = None,
-    ) -> None:
-        self.muscles_act = muscles_act
-        #: Of taut paths, in the order of `paths`: see `geodesics`.
-        self.sections = sections
-        self.document = document
-        self.path = path
-        self.strict = strict
-        self.mesh_dirs = mesh_dirs
-        self.report = report
-        self.components = Components(document)
-        self.shapes = ContactShapes(self)
-        self.mobods: dict[int, MobilizedBody] = {}
-        self.coordinates: list[Coordinate] = []
-        self.couplers: list[DependentCoordinate] = []
-        #: Of each element that has a path: the element, the path, if it has two points or more, and what it wraps.
-        self.paths: list[tuple[Element, Path | FunctionBasedPath | None, list[PathWrap]]] = []
-        #: What paths bend over, by the wrap object.
-        self.surfaces: dict[object, Any] = {}
-        self.model = self._empty(gravity)
-
-    def _empty(self, asked: npt.ArrayLike | None) -> Model:
-        system = MultibodySystem()
-        matter = SimbodyMatterSubsystem(system)
-        forces = GeneralForceSubsystem(system)
-        gravity = self.document.finite("gravity", (0.0, -9.80665, 0.0))
-        return Model(
-            name=self.document.name,
-            system=system,
-            matter=matter,
-            forces=forces,
-            gravity=force.Gravity(forces, matter, gravity if asked is None else asked),
-            bodies={},
-            coordinates={},
-            speeds={},
-            report=self.report,
-        )
-
-    def lose(self, item: Item, sentence: str, what: str = "", option: str = "") -> None:
-        """Report something of the mechanism that is left out, and counts as read; *what* it is, if it moves anything."""
-        item.read_all()
-        if what:
-            self.report.lose(item.note(sentence), what, option=option)
-        else:
-            self.report.depart(item.note(sentence))
-
-    # ------------------------------------------------------------------------------------------ the steps
+class Builder(Building):
+    """Makes a model, step by step."""
 
     def build(self) -> Model:
         """Make it all."""
@@ -120,7 +50,7 @@ class Builder:
         self._keep_frames()
         Drawings(self.components, self.path, self.mesh_dirs, self.report).draw(self.mobods)
         keep_wraps(self)
-        self.shapes.read()
+        read_shapes(self)
         for item in self._members("ForceSet", _force_like):
             add_force(self, item)
         self._keep_the_rest()
@@ -237,27 +167,6 @@ class Builder:
         name = free_name(self.model, f"{link.item.name}_Loop")
         one, other = self.mobods[id(link.parent.item)], self.mobods[id(link.child.item)]
         self.model.constraints[name] = constraint.Weld(one, X_P, other, X_C, name=name)
-
-    # ------------------------------------------------------------------------------------------ for the parts
-
-    def frame(self, item: Item, socket: str, *, prefix: str = "socket_") -> tuple[MobilizedBody, Transform]:
-        """Find the mobilized body that a socket's frame is fixed to, and where in it."""
-        base, X = self.components.frame(item, socket, prefix=prefix)
-        return self.mobods[id(base)], X
-
-    def mobod_named(self, item: Item, name: str) -> MobilizedBody:
-        """Find the mobilized body of a frame that a property names."""
-        return self.place_named(item, name)[0]
-
-    def place_named(self, item: Item, name: str) -> tuple[MobilizedBody, Transform]:
-        """Find the mobilized body of a frame that a property names, and where in it."""
-        found = self.components.look_up(item, name, FRAMES)
-        if found is None:
-            item.refuse(
-                f"{item.tag} {item.name!r} names the body {name!r}, and there is none; {suggest(name, list(self.model.bodies))}"
-            )
-        base, X = self.components.place(found)
-        return self.mobods[id(base)], X
 
     # ------------------------------------------------------------------------------------------ what is kept
 

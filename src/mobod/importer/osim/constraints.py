@@ -19,10 +19,10 @@ from .functions import make_function, scaled
 
 if TYPE_CHECKING:
     from ...mobilizer.base import MobilizedBody
-    from .build import Builder
+    from .building import Building
 
 
-def add_constraint(build: Builder, item: Item) -> None:
+def add_constraint(build: Building, item: Item) -> None:
     """Make what an element describes."""
     maker = CONSTRAINTS.get(item.tag)
     item.is_read = True
@@ -45,18 +45,18 @@ def add_constraint(build: Builder, item: Item) -> None:
         ) from None
 
 
-def _two(build: Builder, item: Item, first: str, second: str) -> tuple[tuple[MobilizedBody, Transform], ...]:
+def _two(build: Building, item: Item, first: str, second: str) -> tuple[tuple[MobilizedBody, Transform], ...]:
     return build.frame(item, first), build.frame(item, second)
 
 
-def _point(build: Builder, item: Item, name: str, disabled: bool) -> list[Constraint]:
+def _point(build: Building, item: Item, name: str, disabled: bool) -> list[Constraint]:
     (body1, X1), (body2, X2) = _two(build, item, "body_1", "body_2")
     stations = [item.finite(f"location_body_{k}", (0.0, 0.0, 0.0)) for k in "12"]
     tell_of_offsets(build, item, X1, X2)
     return [constraint.Ball(body1, stations[0], body2, stations[1], disabled_by_default=disabled, name=name)]
 
 
-def tell_of_offsets(build: Builder, item: Item, *frames: Transform) -> None:
+def tell_of_offsets(build: Building, item: Item, *frames: Transform) -> None:
     """OpenSim takes the points as stations of the bodies, whatever frames on these are named."""
     if any(np.any(np.asarray(X) != np.eye(4)) for X in frames):
         build.report.append(
@@ -67,12 +67,12 @@ def tell_of_offsets(build: Builder, item: Item, *frames: Transform) -> None:
         )
 
 
-def _weld(build: Builder, item: Item, name: str, disabled: bool) -> list[Constraint]:
+def _weld(build: Building, item: Item, name: str, disabled: bool) -> list[Constraint]:
     (body1, X1), (body2, X2) = _two(build, item, "frame1", "frame2")
     return [constraint.Weld(body1, X1, body2, X2, disabled_by_default=disabled, name=name)]
 
 
-def _on_line(build: Builder, item: Item, name: str, disabled: bool) -> list[Constraint]:
+def _on_line(build: Building, item: Item, name: str, disabled: bool) -> list[Constraint]:
     (line, X1), (follower, X2) = _two(build, item, "line_body", "follower_body")
     tell_of_offsets(build, item, X1, X2)
     direction = item.finite("line_direction_vec", (0.0, 0.0, 0.0))
@@ -80,7 +80,7 @@ def _on_line(build: Builder, item: Item, name: str, disabled: bool) -> list[Cons
     return [constraint.PointOnLine(line, direction, point, follower, station, disabled_by_default=disabled, name=name)]
 
 
-def _distance(build: Builder, item: Item, name: str, disabled: bool) -> list[Constraint]:
+def _distance(build: Building, item: Item, name: str, disabled: bool) -> list[Constraint]:
     (body1, X1), (body2, X2) = _two(build, item, "body_1", "body_2")
     tell_of_offsets(build, item, X1, X2)
     station1, station2 = (item.finite(f"location_body_{k}", (0.0, 0.0, 0.0)) for k in "12")
@@ -88,7 +88,7 @@ def _distance(build: Builder, item: Item, name: str, disabled: bool) -> list[Con
     return [constraint.Rod(body1, station1, body2, station2, length, disabled_by_default=disabled, name=name)]
 
 
-def _coupler(build: Builder, item: Item, name: str, disabled: bool) -> list[Constraint]:
+def _coupler(build: Building, item: Item, name: str, disabled: bool) -> list[Constraint]:
     held = item.one_object("coupled_coordinates_function")
     if held is None:
         item.refuse(f"CoordinateCouplerConstraint {item.name!r} has no coupled_coordinates_function")
@@ -108,7 +108,7 @@ def _coupler(build: Builder, item: Item, name: str, disabled: bool) -> list[Cons
     return [made]
 
 
-def coordinate_place(build: Builder, item: Item, name: str) -> tuple[MobilizedBody, int]:
+def coordinate_place(build: Building, item: Item, name: str) -> tuple[MobilizedBody, int]:
     """Find a coordinate by its name or path."""
     last = name.rpartition("/")[2]
     for one in build.coordinates:
@@ -118,7 +118,7 @@ def coordinate_place(build: Builder, item: Item, name: str) -> tuple[MobilizedBo
     item.refuse(f"{item.tag} {item.name!r} names the coordinate {name!r}, and there is none; {suggest(last, known)}")
 
 
-def _rolling(build: Builder, item: Item, name: str, disabled: bool) -> list[Constraint]:
+def _rolling(build: Building, item: Item, name: str, disabled: bool) -> list[Constraint]:
     """A point in a plane, no turn about its normal, and no slip in two directions, all of them switched off at first."""
     (rolling, _), (surface, _) = _two(build, item, "rolling_body", "surface_body")
     normal, height = item.finite("surface_normal", (0.0, 1.0, 0.0)), item.number("surface_height", 0.0)
@@ -143,7 +143,7 @@ def _rolling(build: Builder, item: Item, name: str, disabled: bool) -> list[Cons
 
 
 #: What each kind of constraint becomes.
-CONSTRAINTS: dict[str, Callable[[Builder, Item, str, bool], list[Constraint]]] = {
+CONSTRAINTS: dict[str, Callable[[Building, Item, str, bool], list[Constraint]]] = {
     "PointConstraint": _point,
     "WeldConstraint": _weld,
     "PointOnLineConstraint": _on_line,

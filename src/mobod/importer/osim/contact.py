@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -12,11 +12,12 @@ from ... import contact, force
 from ...errors import ModelError
 from ...value import Rotation, Transform
 from ...value.checks import suggest
+from .building import Shape
 from .document import Item
 
 if TYPE_CHECKING:
     from ...mobilizer.base import MobilizedBody
-    from .build import Builder
+    from .building import Building
 
 KINDS = ("ContactSphere", "ContactHalfSpace", "ContactMesh", "ContactEllipsoid", "ContactCylinder", "ContactTorus")
 #: What those are that touch nothing: see `Report.lose`.
@@ -25,69 +26,53 @@ _SHAPES = "contact shapes, which touch nothing"
 _OUTWARD = Transform(Rotation.about_axis(-0.5 * math.pi, (0.0, 1.0, 0.0)))
 
 
-class Shape(NamedTuple):
-    """A shape on a body."""
-
-    item: Item
-    body: MobilizedBody
-    X_BS: Transform
-    geometry: contact.Shape | None
-
-
-class ContactShapes:
-    """The shapes that contact forces name."""
-
-    def __init__(self, build: Builder) -> None:
-        self.build = build
-        self.shapes: dict[str, Shape] = {}
-
-    def read(self) -> None:
-        """Read them all; one that cannot be used is reported."""
-        for item in self.build.components.all(*KINDS):
-            item.is_read = True
-            body, X_BF = self.build.frame(item, "frame")
-            R = Rotation.from_body_fixed_xyz(item.finite("orientation", (0.0, 0.0, 0.0)))
-            X = X_BF @ Transform(R, item.finite("location", (0.0, 0.0, 0.0)))
-            try:
-                geometry = self._geometry(item)
-            except (OSError, ValueError, ModelError, ImportError) as error:
-                self.build.lose(item, f"{item.tag} {item.name!r} touches nothing: {error}", _SHAPES)
-                geometry = None
-            self.shapes[self.build.components.name_of(item)] = Shape(item, body, X, geometry)
-        for item in self.build.document.objects("ContactGeometrySet"):
-            if not item.is_read:
-                self.build.lose(
-                    item, f"a contact shape of a kind that is not known, {item.tag}; known are {', '.join(KINDS)}", _SHAPES
-                )
-
-    def _geometry(self, item: Item) -> contact.Shape | None:
-        match item.tag:
-            case "ContactSphere":
-                return contact.Sphere(item.number("radius", math.nan))
-            case "ContactHalfSpace":
-                return contact.HalfSpace((-1.0, 0.0, 0.0))
-            case "ContactEllipsoid":
-                return contact.Ellipsoid(item.vector("radii", (math.nan,) * 3))
-            case "ContactTorus":
-                return contact.Torus(item.number("toroidal_radius", math.nan), item.number("tube_radius", math.nan))
-            case "ContactCylinder":
-                return contact.Cylinder(item.number("radius", math.nan), math.inf)
-            case _:
-                return contact.TriangleMesh.from_file(Path(self.build.path).parent / item.text("filename"))
-
-    def find(self, owner: Item, named: str) -> Shape:
-        """Find a shape by its name or path."""
-        last = named.rpartition("/")[2]
-        shape = self.shapes.get(last)
-        if shape is None:
-            owner.refuse(
-                f"{owner.tag} {owner.name!r} names the contact shape {named!r}, and there is none; "
-                f"{suggest(last, list(self.shapes))}"
-            )
-        return shape
+def read_shapes(build: Building) -> None:
+    """Read the shapes that contact forces name; one that cannot be used is reported."""
+    for item in build.components.all(*KINDS):
+        item.is_read = True
+        body, X_BF = build.frame(item, "frame")
+        R = Rotation.from_body_fixed_xyz(item.finite("orientation", (0.0, 0.0, 0.0)))
+        X = X_BF @ Transform(R, item.finite("location", (0.0, 0.0, 0.0)))
+        try:
+            geometry = _read_geometry(build, item)
+        except (OSError, ValueError, ModelError, ImportError) as error:
+            build.lose(item, f"{item.tag} {item.name!r} touches nothing: {error}", _SHAPES)
+            geometry = None
+        build.shapes[build.components.name_of(item)] = Shape(item, body, X, geometry)
+    for item in build.document.objects("ContactGeometrySet"):
+        if not item.is_read:
+            build.lose(item, f"a contact shape of a kind that is not known, {item.tag}; known are {', '.join(KINDS)}", _SHAPES)
 
 
-def material_of(build: Builder, item: Item) -> contact.Material:
+def _read_geometry(build: Building, item: Item) -> contact.Shape | None:
+    match item.tag:
+        case "ContactSphere":
+            return contact.Sphere(item.number("radius", math.nan))
+        case "ContactHalfSpace":
+            return contact.HalfSpace((-1.0, 0.0, 0.0))
+        case "ContactEllipsoid":
+            return contact.Ellipsoid(item.vector("radii", (math.nan,) * 3))
+        case "ContactTorus":
+            return contact.Torus(item.number("toroidal_radius", math.nan), item.number("tube_radius", math.nan))
+        case "ContactCylinder":
+            return contact.Cylinder(item.number("radius", math.nan), math.inf)
+        case _:
+            return contact.TriangleMesh.from_file(Path(build.path).parent / item.text("filename"))
+
+
+def find_shape(build: Building, owner: Item, named: str) -> Shape:
+    """Find a shape by its name or path."""
+    last = named.rpartition("/")[2]
+    shape = build.shapes.get(last)
+    if shape is None:
+        owner.refuse(
+            f"{owner.tag} {owner.name!r} names the contact shape {named!r}, and there is none; "
+            f"{suggest(last, list(build.shapes))}"
+        )
+    return shape
+
+
+def material_of(build: Building, item: Item) -> contact.Material:
     """Read a material; friction that grows with sliding is taken as it is."""
     names = ("stiffness", "dissipation", "static_friction", "dynamic_friction", "viscous_friction")
     values = {name: item.number(name, 0.0) for name in names}
@@ -101,7 +86,7 @@ def material_of(build: Builder, item: Item) -> contact.Material:
     return made
 
 
-def listed_surfaces(build: Builder, item: Item, name: str, disabled: bool) -> list[force.base.Force]:
+def listed_surfaces(build: Building, item: Item, name: str, disabled: bool) -> list[force.base.Force]:
     """HuntCrossleyForce and ElasticFoundationForce: a material for each group of shapes; all these touch each other."""
     is_mesh = item.tag == "ElasticFoundationForce"
     placed: list[tuple[MobilizedBody, contact.Surface, Transform]] = []
@@ -113,7 +98,7 @@ def listed_surfaces(build: Builder, item: Item, name: str, disabled: bool) -> li
     pairs: list[tuple[Shape, contact.Material | None]] = []
     for parameters in [] if inner is None else inner.children:
         parameters.is_read = True
-        shapes = [build.shapes.find(item, one) for one in parameters.word_list("geometry")]
+        shapes = [find_shape(build, item, one) for one in parameters.word_list("geometry")]
         has_mesh = any(isinstance(one.geometry, contact.TriangleMesh) for one in shapes)
         if is_mesh and not has_mesh:
             parameters.read_all()
@@ -142,9 +127,9 @@ def listed_surfaces(build: Builder, item: Item, name: str, disabled: bool) -> li
     return [kind(build.model.forces, placed, speed, disabled_by_default=disabled, name=name)]
 
 
-def smooth_sphere(build: Builder, item: Item, name: str, disabled: bool) -> list[force.base.Force]:
+def smooth_sphere(build: Building, item: Item, name: str, disabled: bool) -> list[force.base.Force]:
     """SmoothSphereHalfSpaceForce."""
-    sphere, space = (build.shapes.find(item, item.text(f"socket_{socket}")) for socket in ("sphere", "half_space"))
+    sphere, space = (find_shape(build, item, item.text(f"socket_{socket}")) for socket in ("sphere", "half_space"))
     for tag in ("force_visualization_radius", "force_visualization_scale_factor"):
         item.find(tag)
     if not isinstance(sphere.geometry, contact.Sphere):

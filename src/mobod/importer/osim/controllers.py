@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,16 +13,16 @@ from ...function import Function
 from ...motion_data import read_sto
 from ..controls import Controls, plain_name, read_controls
 from ..external_loads import beside
-from ..xml_element import Element
 from .document import Item
 from .elements.driven import drive
-from .functions import element_of, make_function
+from .functions import make_function
+from .keep_controls import DRIVING
 
 if TYPE_CHECKING:
-    from .build import Builder
+    from .building import Building
 
 
-def add_controllers(build: Builder) -> None:
+def add_controllers(build: Building) -> None:
     """Let the model's PrescribedControllers and ControlSetControllers drive what they name; others are left to be reported."""
     for item in _members(build):
         if item.tag not in _READERS:
@@ -65,12 +64,12 @@ def add_controllers(build: Builder) -> None:
                 build.report.depart(item.note(f"{item.tag} {item.name!r} does not drive {name!r}: {why}"))
 
 
-def _members(build: Builder) -> list[Item]:
+def _members(build: Building) -> list[Item]:
     loose = [item for item in build.document.objects("components") if item.tag in _READERS]
     return loose + build.document.objects("ControllerSet")
 
 
-def _names(build: Builder, item: Item) -> list[str]:
+def _names(build: Building, item: Item) -> list[str]:
     """Names of the actuators that a controller lists, in order; all of the model's for ALL."""
     words = item.word_list("socket_actuators")
     if any(word.upper() == "ALL" for word in words):
@@ -78,7 +77,7 @@ def _names(build: Builder, item: Item) -> list[str]:
     return [plain_name(word) for word in words]
 
 
-def _prescribed(build: Builder, item: Item) -> Controls:
+def _prescribed(build: Building, item: Item) -> Controls:
     found = Controls()
     held = item.find("ControlFunctions") or next((one for one in item.children if one.name == "ControlFunctions"), None)
     items: list[Item] = []
@@ -112,7 +111,7 @@ def _of_time(one: Function) -> Function:
     return one
 
 
-def _of_set(build: Builder, item: Item) -> Controls:
+def _of_set(build: Building, item: Item) -> Controls:
     file = item.text("controls_file")
     if not file or file.lower() == "unassigned":
         build.report.append(item.note(f"{item.tag} {item.name!r} names no file of controls, and drives nothing"))
@@ -120,35 +119,4 @@ def _of_set(build: Builder, item: Item) -> Controls:
     return read_controls(beside(Path(build.path), file))
 
 
-_READERS: dict[str, Any] = {"PrescribedController": _prescribed, "ControlSetController": _of_set}
-
-
-def keep_in_document(document: Element, functions: Mapping[str, Function]) -> list[str]:
-    """Write functions of controls into a document, as its one PrescribedController; what cannot be, a sentence each."""
-    held = _child(document, "ControllerSet", "controllerset")
-    objects = _child(held, "objects", "")
-    objects.children = [one for one in objects.children if one.tag not in _READERS]
-    made, names, left = [], [], []
-    for name, one in functions.items():
-        try:
-            made.append(element_of(one, name))
-            names.append(name)
-        except ModelError as error:
-            left.append(str(error))
-    if made:
-        controller = Element("PrescribedController", {"name": "controls"}, 0)
-        controller.children = [
-            Element("enabled", {}, 0, [], "true"),
-            Element("socket_actuators", {}, 0, [], " ".join(f"/forceset/{name}" for name in names)),
-            Element("FunctionSet", {"name": "ControlFunctions"}, 0, [Element("objects", {}, 0, made)]),
-        ]
-        objects.children.append(controller)
-    return left
-
-
-def _child(parent: Element, tag: str, name: str) -> Element:
-    found = next((one for one in parent.children if one.tag == tag), None)
-    if found is None:
-        found = Element(tag, {"name": name} if name else {}, parent.line)
-        parent.children.append(found)
-    return found
+_READERS: dict[str, Any] = dict(zip(DRIVING, (_prescribed, _of_set), strict=True))

@@ -102,7 +102,7 @@ class Item:
         return held[0] if held else None
 
     def has(self, tag: str) -> bool:
-        """Whether there is a child with this tag."""
+        """True if there is a child with this tag."""
         return any(child.tag == tag for child in self.children)
 
     def text(self, tag: str, default: str = "") -> str:
@@ -183,7 +183,7 @@ class Item:
                 yield child
 
     def says_something(self) -> bool:
-        """Whether there is any text in it."""
+        """True if there is any text in it."""
         if self.element.text.strip():
             return True
         return bool(self.element.attributes) if not self.children else any(c.says_something() for c in self.children)

@@ -22,17 +22,17 @@ from .muscles import add_muscle, make_path
 if TYPE_CHECKING:
     from ...force.base import Force
     from ...force.transmission import FunctionBasedPath, Path
-    from .build import Builder
+    from .building import Building
 
 #: Controls from which on there is no bound, as old files write it.
 _UNBOUNDED = 1e300
 #: OpenSim's ligament: force over length, both normalized.
 _LIGAMENT_X = (-5.0, 0.998, 0.999, 1.0, 1.1, 1.2, 1.3, 1.4, 1.5, 1.6, 1.601, 1.602, 5.0)
 _LIGAMENT_Y = (0.0, 0.0, 0.0, 0.0, 0.035, 0.12, 0.26, 0.55, 1.17, 2.0, 2.0, 2.0, 2.0)
-Maker = Callable[["Builder", Item, str, bool], "list[Force]"]
+Maker = Callable[["Building", Item, str, bool], "list[Force]"]
 
 
-def add_force(build: Builder, item: Item) -> None:
+def add_force(build: Building, item: Item) -> None:
     """Make what an element describes: forces of the model, or data and a line of the report."""
     item.is_read = True
     name = _free_name(build, build.components.name_of(item))
@@ -74,7 +74,7 @@ def _options(disabled: bool, name: str) -> dict[str, Any]:
     return {"disabled_by_default": disabled, "name": name}
 
 
-def _free_name(build: Builder, name: str) -> str:
+def _free_name(build: Building, name: str) -> str:
     taken = {one.name for one in build.model.forces.elements}
     number, free = 0, name
     while free in taken or free in build.model.muscles:
@@ -86,7 +86,7 @@ def _free_name(build: Builder, name: str) -> str:
 # ---------------------------------------------------------------------------------------------- of coordinates
 
 
-def _limit(build: Builder, item: Item, name: str, disabled: bool) -> list[Force]:
+def _limit(build: Building, item: Item, name: str, disabled: bool) -> list[Force]:
     """Stiffness and limits of an angle are given by degrees."""
     mobod, which = coordinate_place(build, item, item.text("coordinate"))
     one = next(c for c in build.coordinates if c.mobod is mobod and c.which == which)
@@ -101,19 +101,19 @@ def _limit(build: Builder, item: Item, name: str, disabled: bool) -> list[Force]
     return [make(build.model.forces, mobod, which, upper, lower, damping, transition, disabled_by_default=disabled, name=name)]
 
 
-def _spring(build: Builder, item: Item, name: str, disabled: bool) -> list[Force]:
+def _spring(build: Building, item: Item, name: str, disabled: bool) -> list[Force]:
     mobod, which = coordinate_place(build, item, item.text("coordinate"))
     values = [item.number(tag, 0.0) for tag in ("stiffness", "rest_length", "viscosity")]
     return [of_coordinate.CoordinateSpring(build.model.forces, mobod, which, *values, disabled_by_default=disabled, name=name)]
 
 
-def _coordinate_formula(build: Builder, item: Item, name: str, disabled: bool) -> list[Force]:
+def _coordinate_formula(build: Building, item: Item, name: str, disabled: bool) -> list[Force]:
     mobod, which = coordinate_place(build, item, item.text("coordinate"))
     formula = function.Expression(item.text("expression", "0.0"), ["q", "qdot"])
     return [of_coordinate.CoordinateFormula(build.model.forces, mobod, which, formula, disabled_by_default=disabled, name=name)]
 
 
-def _coordinate_actuator(build: Builder, item: Item, name: str, disabled: bool) -> list[Force]:
+def _coordinate_actuator(build: Building, item: Item, name: str, disabled: bool) -> list[Force]:
     mobod, which = coordinate_place(build, item, item.text("coordinate"))
     optimal = item.number("optimal_force", 1.0)
     return [
@@ -121,7 +121,7 @@ def _coordinate_actuator(build: Builder, item: Item, name: str, disabled: bool) 
     ]
 
 
-def _activated(build: Builder, item: Item, name: str, disabled: bool) -> list[Force]:
+def _activated(build: Building, item: Item, name: str, disabled: bool) -> list[Force]:
     """A coordinate's actuator whose activation follows its control: a_dot = (control - a) / time constant."""
     forces, (mobod, which) = build.model.forces, coordinate_place(build, item, item.text("coordinate"))
     made = force.Actuator(
@@ -140,7 +140,7 @@ def _activated(build: Builder, item: Item, name: str, disabled: bool) -> list[Fo
 # ---------------------------------------------------------------------------------------------- bushings
 
 
-def _bushing(build: Builder, item: Item, name: str, disabled: bool) -> list[Force]:
+def _bushing(build: Building, item: Item, name: str, disabled: bool) -> list[Force]:
     (body1, X1), (body2, X2) = build.frame(item, "frame1"), build.frame(item, "frame2")
     o = (0.0, 0.0, 0.0)
     stiffness = np.concatenate([item.finite("rotational_stiffness", o), item.finite("translational_stiffness", o)])
@@ -152,7 +152,7 @@ def _bushing(build: Builder, item: Item, name: str, disabled: bool) -> list[Forc
     ]
 
 
-def _formula_bushing(build: Builder, item: Item, name: str, disabled: bool) -> list[Force]:
+def _formula_bushing(build: Building, item: Item, name: str, disabled: bool) -> list[Force]:
     (body1, X1), (body2, X2) = build.frame(item, "frame1"), build.frame(item, "frame2")
     o = (0.0, 0.0, 0.0)
     tags = ("Mx", "My", "Mz", "Fx", "Fy", "Fz")
@@ -164,7 +164,7 @@ def _formula_bushing(build: Builder, item: Item, name: str, disabled: bool) -> l
     return [make(build.model.forces, body1, X1, body2, X2, functions, damping, disabled_by_default=disabled, name=name)]
 
 
-def _function_bushing(build: Builder, item: Item, name: str, disabled: bool) -> list[Force]:
+def _function_bushing(build: Building, item: Item, name: str, disabled: bool) -> list[Force]:
     (body1, X1), (body2, X2) = build.frame(item, "frame1"), build.frame(item, "frame2")
     o = (0.0, 0.0, 0.0)
     tags = [f"m_{axis}_theta_{axis}_function" for axis in "xyz"] + [f"f_{axis}_delta_{axis}_function" for axis in "xyz"]
@@ -180,7 +180,7 @@ def _function_bushing(build: Builder, item: Item, name: str, disabled: bool) -> 
 # ---------------------------------------------------------------------------------------------- between points
 
 
-def _two_points(build: Builder, item: Item, *sockets: str) -> list[Any]:
+def _two_points(build: Building, item: Item, *sockets: str) -> list[Any]:
     """Two bodies and stations; OpenSim takes these as stations of the bodies, whatever frames are named."""
     found: list[Any] = []
     for socket, tag in zip(sockets, ("point1", "point2"), strict=True):
@@ -190,13 +190,13 @@ def _two_points(build: Builder, item: Item, *sockets: str) -> list[Any]:
     return found
 
 
-def _point_spring(build: Builder, item: Item, name: str, disabled: bool) -> list[Force]:
+def _point_spring(build: Building, item: Item, name: str, disabled: bool) -> list[Force]:
     b1, s1, b2, s2 = _two_points(build, item, "body1", "body2")
     stiffness, rest = item.number("stiffness", 1.0), item.number("rest_length", 0.0)
     return [force.TwoPointLinearSpring(build.model.forces, b1, s1, b2, s2, stiffness, rest, **_options(disabled, name))]
 
 
-def _ends_named(build: Builder, item: Item, bodies: tuple[str, str], points: tuple[str, str]) -> list[Any]:
+def _ends_named(build: Building, item: Item, bodies: tuple[str, str], points: tuple[str, str]) -> list[Any]:
     found: list[Any] = []
     for tag, point in zip(bodies, points, strict=True):
         body, X = build.place_named(item, item.text(tag))
@@ -204,13 +204,13 @@ def _ends_named(build: Builder, item: Item, bodies: tuple[str, str], points: tup
     return found
 
 
-def _point_formula(build: Builder, item: Item, name: str, disabled: bool) -> list[Force]:
+def _point_formula(build: Building, item: Item, name: str, disabled: bool) -> list[Force]:
     b1, s1, b2, s2 = _ends_named(build, item, ("body1", "body2"), ("point1", "point2"))
     formula = function.Expression(item.text("expression", "0.0"), ["d", "ddot"])
     return [pulls.PointToPointFormula(build.model.forces, b1, s1, b2, s2, formula, **_options(disabled, name))]
 
 
-def _point_to_point_actuator(build: Builder, item: Item, name: str, disabled: bool) -> list[Force]:
+def _point_to_point_actuator(build: Building, item: Item, name: str, disabled: bool) -> list[Force]:
     if item.flag("points_are_global", False):
         build.lose(
             item,
@@ -226,7 +226,7 @@ def _point_to_point_actuator(build: Builder, item: Item, name: str, disabled: bo
 # ---------------------------------------------------------------------------------------------- along paths
 
 
-def _path_of(build: Builder, item: Item, name: str) -> Path | FunctionBasedPath | None:
+def _path_of(build: Building, item: Item, name: str) -> Path | FunctionBasedPath | None:
     """The path of an element; of one without two points the rest is data, and reported."""
     made = make_path(build, item)
     if made is None:
@@ -239,7 +239,7 @@ def _path_of(build: Builder, item: Item, name: str) -> Path | FunctionBasedPath 
     return made
 
 
-def _path_spring(build: Builder, item: Item, name: str, disabled: bool) -> list[Force]:
+def _path_spring(build: Building, item: Item, name: str, disabled: bool) -> list[Force]:
     path = _path_of(build, item, name)
     values = [item.number(tag, math.nan) for tag in ("resting_length", "stiffness", "dissipation")]
     if path is None:
@@ -251,7 +251,7 @@ def _path_spring(build: Builder, item: Item, name: str, disabled: bool) -> list[
     return [paths.PathSpring(build.model.forces, path, *values, disabled_by_default=disabled, name=name)]
 
 
-def _ligament(build: Builder, item: Item, name: str, disabled: bool) -> list[Force]:
+def _ligament(build: Building, item: Item, name: str, disabled: bool) -> list[Force]:
     path = _path_of(build, item, name)
     rest, strength = item.number("resting_length", 0.0), item.number("pcsa_force", 0.0)
     held = item.one_object("force_length_curve")
@@ -263,7 +263,7 @@ def _ligament(build: Builder, item: Item, name: str, disabled: bool) -> list[For
     return [paths.Ligament(build.model.forces, path, rest, strength, curve, disabled_by_default=disabled, name=name)]
 
 
-def _blankevoort(build: Builder, item: Item, name: str, disabled: bool) -> list[Force]:
+def _blankevoort(build: Building, item: Item, name: str, disabled: bool) -> list[Force]:
     path = _path_of(build, item, name)
     tags = {"slack_length": 0.0, "linear_stiffness": 1.0, "transition_strain": 0.06, "damping_coefficient": 0.003}
     values = {tag: item.number(tag, usual) for tag, usual in tags.items()}
@@ -275,7 +275,7 @@ def _blankevoort(build: Builder, item: Item, name: str, disabled: bool) -> list[
     return [make(build.model.forces, path, *values.values(), disabled_by_default=disabled, name=name)]
 
 
-def _path_formula(build: Builder, item: Item, name: str, disabled: bool) -> list[Force]:
+def _path_formula(build: Building, item: Item, name: str, disabled: bool) -> list[Force]:
     path = _path_of(build, item, name)
     rest, clamped = item.number("resting_length", 0.0), item.flag("clamp_stretch", True)
     formula = function.Expression(item.text("expression", "0.0"), ["s", "ldot"])
@@ -285,7 +285,7 @@ def _path_formula(build: Builder, item: Item, name: str, disabled: bool) -> list
     return [make(build.model.forces, path, rest, formula, clamped=clamped, disabled_by_default=disabled, name=name)]
 
 
-def _path_actuator(build: Builder, item: Item, name: str, disabled: bool) -> list[Force]:
+def _path_actuator(build: Building, item: Item, name: str, disabled: bool) -> list[Force]:
     path = _path_of(build, item, name)
     if path is None:
         return []
@@ -293,7 +293,7 @@ def _path_actuator(build: Builder, item: Item, name: str, disabled: bool) -> lis
     return [paths.PathActuator(build.model.forces, path, optimal, disabled_by_default=disabled, name=name)]
 
 
-def _clutched(build: Builder, item: Item, name: str, disabled: bool) -> list[Force]:
+def _clutched(build: Building, item: Item, name: str, disabled: bool) -> list[Force]:
     path = _path_of(build, item, name)
     tags = {"stiffness": math.nan, "dissipation": math.nan, "relaxation_time_constant": 0.001, "initial_stretch": 0.0}
     values = {tag: item.number(tag, usual) for tag, usual in tags.items()}
@@ -305,7 +305,7 @@ def _clutched(build: Builder, item: Item, name: str, disabled: bool) -> list[For
     return [make(build.model.forces, path, *values.values(), **_options(disabled, name))]
 
 
-def _mckibben(build: Builder, item: Item, name: str, disabled: bool) -> list[Force]:
+def _mckibben(build: Building, item: Item, name: str, disabled: bool) -> list[Force]:
     path = _path_of(build, item, name)
     tags = {"thread_length": 200.0, "number_of_turns": 1.5, "cord_length": 0.0}
     values = {tag: item.number(tag, usual) for tag, usual in tags.items()}
@@ -319,7 +319,7 @@ def _mckibben(build: Builder, item: Item, name: str, disabled: bool) -> list[For
 # ---------------------------------------------------------------------------------------------- on bodies
 
 
-def _foot_ground(build: Builder, item: Item, name: str, disabled: bool) -> list[Force]:
+def _foot_ground(build: Building, item: Item, name: str, disabled: bool) -> list[Force]:
     """The station is a component of its own."""
     base, where = build.components.station(build.components.find(item, "station", ("Station", "Marker")))
     tags = {
@@ -337,7 +337,7 @@ def _foot_ground(build: Builder, item: Item, name: str, disabled: bool) -> list[
     return [foot_ground.FootGround(build.model.forces, body, where, *values.values(), **_options(disabled, name))]
 
 
-def _external(build: Builder, item: Item, name: str, disabled: bool) -> list[Force]:
+def _external(build: Building, item: Item, name: str, disabled: bool) -> list[Force]:
     item.read_all()
     build.model.data[name] = item.as_data()
     build.lose(
@@ -350,7 +350,7 @@ def _external(build: Builder, item: Item, name: str, disabled: bool) -> list[For
     return []
 
 
-def _exponential_contact(build: Builder, item: Item, name: str, disabled: bool) -> list[Force]:
+def _exponential_contact(build: Building, item: Item, name: str, disabled: bool) -> list[Force]:
     """The point is a station that the element holds; the plane is given by body-fixed angles and a place."""
     station = item.one_object("station")
     if station is None:
@@ -386,7 +386,7 @@ def _exponential_contact(build: Builder, item: Item, name: str, disabled: bool) 
     ]
 
 
-def _point_actuator(build: Builder, item: Item, name: str, disabled: bool) -> list[Force]:
+def _point_actuator(build: Building, item: Item, name: str, disabled: bool) -> list[Force]:
     body, X = build.place_named(item, item.text("body"))
     is_global = item.flag("point_is_global", False)
     point, direction = item.finite("point", (0.0, 0.0, 0.0)), item.finite("direction", (1.0, 0.0, 0.0))
@@ -406,7 +406,7 @@ def _point_actuator(build: Builder, item: Item, name: str, disabled: bool) -> li
     ]
 
 
-def _torque_actuator(build: Builder, item: Item, name: str, disabled: bool) -> list[Force]:
+def _torque_actuator(build: Building, item: Item, name: str, disabled: bool) -> list[Force]:
     body_a, X = build.place_named(item, item.text("bodyA"))
     body_b = build.mobod_named(item, item.text("bodyB"))
     is_global, axis = item.flag("torque_is_global", True), item.finite("axis", (0.0, 0.0, 1.0))
@@ -425,7 +425,7 @@ def _torque_actuator(build: Builder, item: Item, name: str, disabled: bool) -> l
     ]
 
 
-def _body_actuator(build: Builder, item: Item, name: str, disabled: bool) -> list[Force]:
+def _body_actuator(build: Building, item: Item, name: str, disabled: bool) -> list[Force]:
     body, _ = build.frame(item, "body")
     return [
         pushes.BodyActuator(
@@ -440,7 +440,7 @@ def _body_actuator(build: Builder, item: Item, name: str, disabled: bool) -> lis
     ]
 
 
-def _prescribed(build: Builder, item: Item, name: str, disabled: bool) -> list[Force]:
+def _prescribed(build: Building, item: Item, name: str, disabled: bool) -> list[Force]:
     own = build.frame(item, "frame")
     ground = build.model.matter.ground, Transform()
     point_in = ground if item.flag("pointIsGlobal", False) else own

@@ -8,7 +8,7 @@ the default pose. Where it has no quadrant, the place at which OpenSim's path fi
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -16,24 +16,17 @@ from ...algebra.arrays import Array
 from ...force import TransmissionSpring
 from ...force.transmission import Path
 from ...value.stage import Stage
+from .building import Section
 from .path_lengths import assembled
 
 if TYPE_CHECKING:
-    from .build import Builder
+    from .building import Building
 
 #: Poses at random beside the default one.
 _POSES = 6
 
 
-class Section(NamedTuple):
-    """Where a taut path goes over a wrap object: behind which point, past what, and how far along the path."""
-
-    point: int
-    hint: Array | None
-    rank: float
-
-
-def find_sections(build: Builder) -> list[list[Section]]:
+def find_sections(build: Building) -> list[list[Section]]:
     """Of each of the builder's paths the sections of its surfaces, none where there are none."""
     wrapped = [path if isinstance(path, Path) and path.surfaces else None for _, path, _ in build.paths]
     for path in wrapped:

@@ -13,7 +13,7 @@ from .functions import make_function
 if TYPE_CHECKING:
     from ...force.subsystem import GeneralForceSubsystem
     from ...force.transmission import Transmission
-    from .build import Builder
+    from .building import Building
 
 #: Parameters of every kind, which have the same names here.
 _SHARED = (
@@ -52,7 +52,7 @@ _CURVES = {
 #: OpenSim's default of the fiber's length in a default state, whatever is optimal.
 _FIBER = 0.1
 
-Maker = Callable[["Builder", Item, "GeneralForceSubsystem", "Transmission", dict[str, Any]], "muscle.Muscle"]
+Maker = Callable[["Building", Item, "GeneralForceSubsystem", "Transmission", dict[str, Any]], "muscle.Muscle"]
 
 
 def _given(item: Item, names: dict[str, str] | tuple[str, ...]) -> dict[str, Any]:
@@ -79,7 +79,7 @@ def _curve(item: Item, kind: Any) -> Any:
     return kind(**_given(own, tuple(inspect.signature(kind).parameters)))
 
 
-def _millard(build: Builder, item: Item, forces: Any, path: Transmission, options: dict[str, Any]) -> muscle.Muscle:
+def _millard(build: Building, item: Item, forces: Any, path: Transmission, options: dict[str, Any]) -> muscle.Muscle:
     own = _given(item, (*_SHARED, *_ACTIVATION, "fiber_damping", "default_activation"))
     curves = {name: _curve(item, kind) for name, kind in _CURVES.values()}
     fiber = item.number("default_fiber_length", _FIBER)
@@ -87,7 +87,7 @@ def _millard(build: Builder, item: Item, forces: Any, path: Transmission, option
     return muscle.Millard2012Equilibrium(forces, path, **own, **curves, **flags, default_fiber_length=fiber, **options)
 
 
-def _thelen(build: Builder, item: Item, forces: Any, path: Transmission, options: dict[str, Any]) -> muscle.Muscle:
+def _thelen(build: Building, item: Item, forces: Any, path: Transmission, options: dict[str, Any]) -> muscle.Muscle:
     own = _given(item, {**{name: name for name in (*_SHARED, *_ACTIVATION, "default_activation")}, **_OF_THELEN})
     for name in ("ignore_tendon_compliance", "ignore_activation_dynamics"):
         if item.flag(name, False):
@@ -95,7 +95,7 @@ def _thelen(build: Builder, item: Item, forces: Any, path: Transmission, options
     return muscle.Thelen2003(forces, path, **own, default_fiber_length=item.number("default_fiber_length", _FIBER), **options)
 
 
-def _degroote(build: Builder, item: Item, forces: Any, path: Transmission, options: dict[str, Any]) -> muscle.Muscle:
+def _degroote(build: Building, item: Item, forces: Any, path: Transmission, options: dict[str, Any]) -> muscle.Muscle:
     own = _given(item, (*_SHARED, *_ACTIVATION[:2], *_OF_DEGROOTE, "default_activation"))
     flags = _flags(item, "ignore_tendon_compliance", "ignore_activation_dynamics", "ignore_passive_fiber_force")
     if item.text("tendon_compliance_dynamics_mode", "explicit") == "implicit" and not flags["ignore_tendon_compliance"]:
@@ -125,13 +125,13 @@ def _splines(item: Item, *tags: str) -> dict[str, Any]:
     return found
 
 
-def _rigid(build: Builder, item: Item, forces: Any, path: Transmission, options: dict[str, Any]) -> muscle.Muscle:
+def _rigid(build: Building, item: Item, forces: Any, path: Transmission, options: dict[str, Any]) -> muscle.Muscle:
     curves = _splines(item, "active_force_length_curve", "passive_force_length_curve", "force_velocity_curve")
     _flags(item, "ignore_tendon_compliance", "ignore_activation_dynamics")
     return muscle.RigidTendon(forces, path, **_given(item, _SHARED), **curves, **options)
 
 
-def _schutte(build: Builder, item: Item, forces: Any, path: Transmission, options: dict[str, Any]) -> muscle.Muscle:
+def _schutte(build: Building, item: Item, forces: Any, path: Transmission, options: dict[str, Any]) -> muscle.Muscle:
     names = {name: name for name in (*_SHARED, "time_scale", "damping", "default_activation", "default_fiber_length")}
     own = _given(item, {**names, "activation1": "activation_rise", "activation2": "activation_fall"})
     if own.get("max_contraction_velocity") == 0.0:  # which this kind does not use, and some files have

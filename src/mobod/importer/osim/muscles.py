@@ -12,6 +12,7 @@ from ...errors import ModelError
 from ...force import transmission
 from ...force.transmission.surfaces import METHODS
 from ...value import Rotation, Transform
+from .building import PathWrap
 from .document import Item
 from .functions import make_function
 from .muscle_kinds import KINDS
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from ...function import Function
     from ...mobilizer.base import MobilizedBody
     from ...state.state import State
-    from .build import Builder
+    from .building import Building
 
 
 #: What is added to a range of a conditional point, as by OpenSim.
@@ -117,15 +118,6 @@ class WrapObject:
 
 
 @dataclass(eq=False)
-class PathWrap:
-    """How a path takes a wrap object: which, by what method, between which of its points (from 1; -1 for any)."""
-
-    wrap_object: str
-    method: str
-    range: tuple[int, int]
-
-
-@dataclass(eq=False)
 class Muscle:
     """What a file says of a muscle.
 
@@ -146,7 +138,7 @@ class Muscle:
     parameters: dict[str, Any]
 
 
-def keep_wraps(build: Builder) -> None:
+def keep_wraps(build: Building) -> None:
     """Read the wrap objects of all frames into the model's data."""
     found: dict[str, WrapObject] = {}
     for frame in build.components.all("Ground", "Body", "PhysicalOffsetFrame", "StationDefinedFrame"):
@@ -168,7 +160,7 @@ def keep_wraps(build: Builder) -> None:
         build.model.data["wrap objects"] = found
 
 
-def read_path(build: Builder, item: Item) -> tuple[list[PathPoint], list[PathWrap]]:
+def read_path(build: Building, item: Item) -> tuple[list[PathPoint], list[PathWrap]]:
     """Read the path of a muscle, spring or ligament."""
     path = item.one_object("path") or item.find("GeometryPath")
     if path is None:
@@ -188,7 +180,7 @@ def read_path(build: Builder, item: Item) -> tuple[list[PathPoint], list[PathWra
     return points, wraps
 
 
-def _point(build: Builder, item: Item) -> PathPoint:
+def _point(build: Building, item: Item) -> PathPoint:
     item.is_read = True
     body, X_BF = build.frame(item, "parent_frame")
     if item.tag == "MovingPathPoint":
@@ -206,7 +198,7 @@ def _point(build: Builder, item: Item) -> PathPoint:
     return PathPoint(item.name, item.tag, body, station, coordinate, (low, high), places=build.model.coordinates)
 
 
-def function_path(build: Builder, item: Item) -> FunctionBasedPath | None:
+def function_path(build: Building, item: Item) -> FunctionBasedPath | None:
     """The path of an element, where that is a function of coordinates."""
     path = item.one_object("path")
     if path is None or path.tag != "FunctionBasedPath":
@@ -232,7 +224,7 @@ def function_path(build: Builder, item: Item) -> FunctionBasedPath | None:
     return made
 
 
-def make_path(build: Builder, item: Item) -> Path | FunctionBasedPath | None:
+def make_path(build: Building, item: Item) -> Path | FunctionBasedPath | None:
     """The path of an element as the engine has it; None where it has fewer than two points."""
     by_function = function_path(build, item)
     if by_function is not None:
@@ -245,7 +237,7 @@ def make_path(build: Builder, item: Item) -> Path | FunctionBasedPath | None:
     return path
 
 
-def as_path(build: Builder, points: list[PathPoint], wraps: list[PathWrap]) -> Path:
+def as_path(build: Building, points: list[PathPoint], wraps: list[PathWrap]) -> Path:
     """A path that was read, as the engine has it."""
     places = {one.name: (one.mobod, one.which) for one in build.coordinates if one.mobod is not None}
     made: list[Any] = []
@@ -275,7 +267,7 @@ def as_path(build: Builder, points: list[PathPoint], wraps: list[PathWrap]) -> P
     return transmission.Path(build.model.forces, made, taken, wrapping="geodesic")
 
 
-def _surface(build: Builder, one: WrapObject) -> Any:
+def _surface(build: Building, one: WrapObject) -> Any:
     """What a path bends over: one object a wrap object, however many paths it has."""
     if one not in build.surfaces:
         kind, usual = _SURFACES[one.kind]
@@ -284,14 +276,14 @@ def _surface(build: Builder, one: WrapObject) -> Any:
     return build.surfaces[one]
 
 
-def draw_path(build: Builder, points: list[PathPoint], color: tuple[float, float, float], name: str) -> None:
+def draw_path(build: Building, points: list[PathPoint], color: tuple[float, float, float], name: str) -> None:
     """Let pictures show a path, straight from point to point."""
     if len(points) > 1:
         ends = [(one.body, one.station if one.kind == "PathPoint" else one.calc_station) for one in points]
         build.model.matter.add_rubber_band_line(ends, color=color, name=name)
 
 
-def add_muscle(build: Builder, item: Item, name: str) -> None:
+def add_muscle(build: Building, item: Item, name: str) -> None:
     """Make a muscle, or keep it as data where that was asked for or its kind is not known."""
     try:
         points: list[PathPoint] = []

@@ -20,7 +20,7 @@ from .scaling import below, text_of
 
 if TYPE_CHECKING:
     from ...state.state import State
-    from .build import Builder
+    from .building import Building
 
 #: Which properties of which elements are lengths along their paths; any other muscle has the first two.
 FIBERS = ("optimal_fiber_length", "tendon_slack_length")
@@ -40,7 +40,7 @@ def properties_of(element: Element) -> tuple[str, ...]:
     return LENGTHS.get(element.tag, FIBERS if element.tag.endswith(("Muscle", "Muscle_Deprecated")) else ())
 
 
-def measure(build: Builder) -> list[float]:
+def measure(build: Building) -> list[float]:
     """The length of each of the builder's paths in the default pose; zero of those that scale nothing."""
     forces, paths = (
         build.model.forces,
@@ -53,7 +53,7 @@ def measure(build: Builder) -> list[float]:
     return [0.0 if path not in paths else path.calc_length(state) for _, path, _ in build.paths]
 
 
-def assembled(build: Builder) -> State:
+def assembled(build: Building) -> State:
     """The default pose, with constraints fulfilled as in OpenSim: coordinates as near to their default values as they allow."""
     from ...assembler import Assembler, QValue
 
@@ -75,7 +75,7 @@ def assembled(build: Builder) -> State:
     return state
 
 
-def scale_lengths(build: Builder, before: Sequence[float]) -> None:
+def scale_lengths(build: Building, before: Sequence[float]) -> None:
     """Multiply the lengths in the document by those of paths now over those before."""
     for (element, _, _), length, then in zip(build.paths, measure(build), before, strict=True):
         if not (length > 0.0 and then > 0.0):
@@ -87,5 +87,5 @@ def scale_lengths(build: Builder, before: Sequence[float]) -> None:
 
 
 def has_lengths(root: Element) -> bool:
-    """Whether there is anything in a document that scales with a path."""
+    """True if there is anything in a document that scales with a path."""
     return any(text_of(one, tag) for one in below(root) for tag in properties_of(one))

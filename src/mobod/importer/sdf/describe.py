@@ -183,7 +183,7 @@ def link_of(body: Body) -> Link:
 
 
 def is_static(body: Body) -> bool:
-    """Whether a link is a part of the world: it is in a static model, at whatever depth."""
+    """True if a link is a part of the world: it is in a static model, at whatever depth."""
     scope: Scope | None = body.scope
     while scope is not None:
         if scope.static:

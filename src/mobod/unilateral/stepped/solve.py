@@ -275,15 +275,8 @@ def _leave_depth(space: Any) -> None:
 @generic
 def _assemble(space: Any, both: bool) -> None:
     """M + J^T S J, S the slopes of all points; where *both* are needed, as they are not symmetric, with what is mirrored."""
-    x, y, mass, points, pairs, first_entry = (
-        space.values,
-        space.mirrored,
-        space.mass,
-        space.points,
-        space.pairs,
-        space.first_entry,
-    )
-    blocks = first_entry[space.inboard.shape[0]]
+    x, y, mass = space.values, space.mirrored, space.mass
+    blocks = space.first_entry[space.inboard.shape[0]]
     for i in range(blocks):
         x[i] = mass[i]
     for i in range(blocks, space.counts[names.VALUES]):
@@ -293,81 +286,88 @@ def _assemble(space: Any, both: bool) -> None:
             y[i] = mass[i]
         for i in range(blocks, space.counts[names.VALUES]):
             y[i] = 0.0
-    columns, depth, J, s = space.columns, space.depth, space.coefficients, names.SLOPE
     for i in range(space.counts[names.POINTS]):
-        nn, na, nb = points[i, s], points[i, s + 1], points[i, s + 2]
-        aa, ab, bb = points[i, s + 3], points[i, s + 4], points[i, s + 5]
-        if nn == 0.0 and aa == 0.0 and bb == 0.0:
-            continue
-        an, bn = na, nb
+        _add_point(space, i, both)
+
+
+@generic
+def _add_point(space: Any, i: int, both: bool) -> None:
+    """The part of one point: into the blocks of its tree or trees, and into that between two."""
+    x, y, points, pairs, first_entry = space.values, space.mirrored, space.points, space.pairs, space.first_entry
+    columns, depth, J, s = space.columns, space.depth, space.coefficients, names.SLOPE
+    nn, na, nb = points[i, s], points[i, s + 1], points[i, s + 2]
+    aa, ab, bb = points[i, s + 3], points[i, s + 4], points[i, s + 5]
+    if nn == 0.0 and aa == 0.0 and bb == 0.0:
+        return
+    an, bn = na, nb
+    if both:
+        an, bn = points[i, s + 6], points[i, s + 7]
+    t1, t2 = pairs[i, names.TREE_1], pairs[i, names.TREE_2]
+    begin, middle, end = pairs[i, names.BEGIN], pairs[i, names.MIDDLE], pairs[i, names.END]
+    on_two_branches = t1 == t2 and begin < middle and middle < end
+    if t1 == t2:
+        middle = begin
+    block, by_first = 0, True
+    if begin < middle and middle < end:
+        one, two = space.node_of_tree[t1], space.node_of_tree[t2]
+        by_first = one < two
+        if by_first:
+            block = sparse.place_of(space, two, one)
+        else:
+            block = sparse.place_of(space, one, two)
+    for c in range(begin, end):
+        # column c by S, from the left and from the right
+        left = (
+            nn * J[0, c] + an * J[1, c] + bn * J[2, c],
+            na * J[0, c] + aa * J[1, c] + ab * J[2, c],
+            nb * J[0, c] + ab * J[1, c] + bb * J[2, c],
+        )
+        right = left
         if both:
-            an, bn = points[i, s + 6], points[i, s + 7]
-        t1, t2 = pairs[i, names.TREE_1], pairs[i, names.TREE_2]
-        begin, middle, end = pairs[i, names.BEGIN], pairs[i, names.MIDDLE], pairs[i, names.END]
-        on_two_branches = t1 == t2 and begin < middle and middle < end
-        if t1 == t2:
-            middle = begin
-        block, by_first = 0, True
-        if begin < middle and middle < end:
-            one, two = space.node_of_tree[t1], space.node_of_tree[t2]
-            by_first = one < two
-            if by_first:
-                block = sparse.place_of(space, two, one)
-            else:
-                block = sparse.place_of(space, one, two)
-        for c in range(begin, end):
-            # column c by S, from the left and from the right
-            left = (
-                nn * J[0, c] + an * J[1, c] + bn * J[2, c],
-                na * J[0, c] + aa * J[1, c] + ab * J[2, c],
-                nb * J[0, c] + ab * J[1, c] + bb * J[2, c],
+            right = (
+                nn * J[0, c] + na * J[1, c] + nb * J[2, c],
+                an * J[0, c] + aa * J[1, c] + ab * J[2, c],
+                bn * J[0, c] + ab * J[1, c] + bb * J[2, c],
             )
-            right = left
+        start = middle
+        if c < middle:
+            start = begin
+        row = first_entry[columns[c]]
+        if depth[columns[c]] == c - start and not on_two_branches:  # all that is above it
+            _add_row(J, x, row, left, start, c + 1)
             if both:
-                right = (
-                    nn * J[0, c] + na * J[1, c] + nb * J[2, c],
-                    an * J[0, c] + aa * J[1, c] + ab * J[2, c],
-                    bn * J[0, c] + ab * J[1, c] + bb * J[2, c],
-                )
-            start = middle
-            if c < middle:
-                start = begin
-            row = first_entry[columns[c]]
-            if depth[columns[c]] == c - start and not on_two_branches:  # all that is above it
-                _add_row(J, x, row, left, start, c + 1)
-                if both:
-                    _add_row(J, y, row, right, start, c)
-            else:
-                for d in range(start, c + 1):
-                    place, above = row + depth[columns[d]], columns[d] <= columns[c]
-                    if not above:
-                        place = first_entry[columns[d]] + depth[columns[c]]
-                    by_left, by_right = _times(J, left, d), _times(J, right, d)
-                    if above:
-                        x[place] += by_left
-                    else:
-                        x[place] += by_right
-                    if both and above:
-                        y[place] += by_right
-                    elif both:
-                        y[place] += by_left
-            if c >= middle and middle > begin:
-                own = columns[c] - space.first_speed[t2]
-                base = space.first_speed[t1]
-                if by_first:
-                    rows = space.first_speed[t2 + 1] - space.first_speed[t2]
-                    for d in range(begin, middle):
-                        place = block + (columns[d] - base) * rows + own
-                        x[place] += _times(J, right, d)
-                        if both:
-                            y[place] += _times(J, left, d)
+                _add_row(J, y, row, right, start, c)
+        else:
+            for d in range(start, c + 1):
+                place, above = row + depth[columns[d]], columns[d] <= columns[c]
+                if not above:
+                    place = first_entry[columns[d]] + depth[columns[c]]
+                by_left, by_right = _times(J, left, d), _times(J, right, d)
+                if above:
+                    x[place] += by_left
                 else:
-                    rows = space.first_speed[t1 + 1] - base
-                    for d in range(begin, middle):
-                        place = block + own * rows + columns[d] - base
-                        x[place] += _times(J, left, d)
-                        if both:
-                            y[place] += _times(J, right, d)
+                    x[place] += by_right
+                if both and above:
+                    y[place] += by_right
+                elif both:
+                    y[place] += by_left
+        if c >= middle and middle > begin:
+            own = columns[c] - space.first_speed[t2]
+            base = space.first_speed[t1]
+            if by_first:
+                rows = space.first_speed[t2 + 1] - space.first_speed[t2]
+                for d in range(begin, middle):
+                    place = block + (columns[d] - base) * rows + own
+                    x[place] += _times(J, right, d)
+                    if both:
+                        y[place] += _times(J, left, d)
+            else:
+                rows = space.first_speed[t1 + 1] - base
+                for d in range(begin, middle):
+                    place = block + own * rows + columns[d] - base
+                    x[place] += _times(J, left, d)
+                    if both:
+                        y[place] += _times(J, right, d)
 
 
 @generic

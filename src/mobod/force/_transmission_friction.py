@@ -1,21 +1,21 @@
-"""Dry friction of tendons: the law of `force.MobilityDryFriction`, of a transmission's speed in place of a mobility's."""
+"""Dry friction along a transmission, of tendons and belts: the law of `MobilityDryFriction`, of a transmission's speed."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ...algebra.scalar import load, store
-from ...compiling import Routine, generic
-from ...force import mobility_dry_friction as law
-from ...force._pools import number
-from ...force._routine import by_address
-from ...force.base import Force
-from ...force.transmission.base import Functions, Transmission, check_transmission
+from ..algebra.scalar import load, store
+from ..compiling import Routine, generic
+from . import mobility_dry_friction as law
+from ._pools import number
+from ._routine import by_address
+from .base import Force
+from .transmission.base import Functions, Transmission, check_transmission
 
 if TYPE_CHECKING:
-    from ...decoration.rubber_band_line import Line
-    from ...force.subsystem import GeneralForceSubsystem
-    from ...state.state import State
+    from ..decoration.rubber_band_line import Line
+    from ..state.state import State
+    from .subsystem import GeneralForceSubsystem
 
 #: After the law's numbers the transmission's, of which its ratio is the first.
 RATIO = law.TRANSITION + 1
@@ -50,7 +50,7 @@ def _make(functions: Functions) -> tuple[Any, Any, Any]:
 _routines: dict[Functions, Routine] = {}
 
 
-class TendonFriction(Force):
+class TransmissionFriction(Force):
     """Friction along a transmission: it holds up to a force, and slides at it. Its bristle is a z.
 
     Parameters
@@ -61,7 +61,7 @@ class TendonFriction(Force):
     friction_force : float
         Above zero.
     deflection, transition_velocity : float
-        As `force.MobilityDryFriction` has them, of the transmission's length and speed.
+        As `MobilityDryFriction` has them, of the transmission's length and speed.
     name : str, optional
     """
 
@@ -76,10 +76,11 @@ class TendonFriction(Force):
         *,
         deflection: float = 1e-3,
         transition_velocity: float = 0.05,
+        disabled_by_default: bool = False,
         name: str | None = None,
     ) -> None:
         through = check_transmission(forces, transmission)
-        super().__init__(forces, disabled_by_default=False, name=name)
+        super().__init__(forces, disabled_by_default=disabled_by_default, name=name)
         self._transmission = through
         through.serve(self)
         numbers = [float(friction_force), 1.0, 0.0, float(deflection), float(transition_velocity)]
@@ -96,3 +97,6 @@ class TendonFriction(Force):
     def calc_lines(self, state: State) -> list[Line]:
         """The transmission's, where it is a path."""
         return self._transmission.calc_lines(state)
+
+    def reach(self) -> tuple[list[int], list[int]] | None:
+        return self._transmission.reach()

@@ -1,0 +1,193 @@
+"""Lending: parts in Python are given the states that are in lanes, one after the other, as a `State` each.
+
+The state is the worker's own: the time, y and memory of a lane are put into its record, and its positions and velocities are
+computed there. What it is given depends on its lane alone, so that each state's bits do, too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ...algebra.arrays import Array
+from ...algebra.record import LANES, attach, call_routine, values_at
+from ...algebra.scalar import load, load_lane, store, store_lane
+from ...compiling import Callback, compiled, keep_refusal, lend_lanes, lender_at
+from ...errors import ModelError
+from ...event.witness import one_number
+from ...state.validity import KINEMATICS, unchanged_bit
+from ...stepping import record as rk
+from ...tree.realize import advance
+from ...value.stage import VELOCITY, Stage
+from . import layout
+
+if TYPE_CHECKING:
+    from ...event._watch import Watched
+    from ...state.fields import Record
+    from ...state.state import State
+
+#: The step of differences for the rates of witnesses, as a part of the step; and where no step has been taken yet, in time.
+_DIFFERENCE, _FIRST_DIFFERENCE = 1e-4, 1e-7
+
+
+@compiled
+def take_lane(block: Any, single_block: Any, own: Any, own_of_single: Any, lane: int, address: int, back: float) -> int:
+    """Let a record of one state be where a lane is, or shortly before along its rates, with kinematics and without forces."""
+    model, single = attach(block), attach(single_block)
+    for i in range(own.shape[0]):
+        own_of_single[i] = own[i, lane]
+    store(single.time, 0, 0, load_lane(model.time, 0, 0, lane) - back)
+    for i in range(model.ny):
+        y = load_lane(model.y, i, 0, lane)
+        if back > 0.0:
+            y = y - back * load_lane(model.y_dot, i, 0, lane)
+        store(single.y, i, 0, y)
+    for i in range(model.control_size):
+        store(single.control_memory, i, 0, load_lane(model.control_memory, i, 0, lane))
+    for b in range(single.nb):
+        for k in range(6):
+            store(single.body_forces, b, k, 0.0)
+    for i in range(single.nu):
+        store(single.mobility_forces, i, 0, 0.0)
+    for i in range(single.particle_size):
+        store(single.particle_forces, i, 0, 0.0)
+    return call_routine(address, single, 0, KINEMATICS)
+
+
+@compiled
+def add_forces(block: Any, single_block: Any, lane: int) -> int:
+    """Add the forces of a record of one state to those of a lane."""
+    model, single = attach(block), attach(single_block)
+    for b in range(single.nb):
+        for k in range(6):
+            store_lane(model.body_forces, b, k, lane, load_lane(model.body_forces, b, k, lane) + load(single.body_forces, b, k))
+    for i in range(single.nu):
+        f = load(single.mobility_forces, i, 0)
+        store_lane(model.mobility_forces, i, 0, lane, load_lane(model.mobility_forces, i, 0, lane) + f)
+    for i in range(single.particle_size):
+        f = load(single.particle_forces, i, 0)
+        store_lane(model.particle_forces, i, 0, lane, load_lane(model.particle_forces, i, 0, lane) + f)
+    return 0
+
+
+class Lender:
+    """What a worker lends the states in its lanes by.
+
+    Parameters
+    ----------
+    record : Record
+        Of lanes.
+    single : State
+        That is lent; realized to INSTANCE.
+    own, own_of_single : array
+        The lanes' own parameters, and where the single state has its.
+    control, lanes, marks : array
+        As `layout` says.
+    held : bool
+        Whether forces act that are not the elements': what depends on accelerations is then not known to the state lent.
+    """
+
+    def __init__(
+        self,
+        record: Record,
+        single: State,
+        own: tuple[Array, Array],
+        control: Array,
+        lanes: npt.NDArray[np.int64],
+        marks: Array,
+        held: bool,
+    ) -> None:
+        self._record, self.single, self._own, self._held = record, single, own, held
+        #: Of the single state's block.
+        self.address = single.block.ctypes.data
+        self._control, self._lanes, self._marks = control, lanes, marks
+        self._routine, self._varies = advance.address(), len(own[1]) > 0
+        self._blocks = record.block, single.block
+        self._take: Callable[..., Any] | None = None
+        self._add: Callable[..., Any] | None = None
+        lend_lanes(record.block.ctypes.data, self)
+
+    def busy(self) -> list[int]:
+        """The lanes that have states."""
+        return [lane for lane, i in enumerate(self._lanes[layout.STATE].tolist()) if i >= 0]
+
+    def lend(self, lane: int, back: float = 0.0) -> State:
+        """The state of a lane, at VELOCITY; its forces are zero."""
+        state, take = self.single, self._take
+        if take is None:
+            take = self._take = take_lane.code_for(*self._blocks, *self._own, 0, self._routine, 0.0)
+        take(*self._blocks, *self._own, lane, self._routine, back)
+        state.stage_number, state.valid = VELOCITY, _AT_VELOCITY
+        if self._varies:
+            state.force_cache.clear()
+        return state
+
+    def add_forces(self, lane: int) -> None:
+        """Let a lane have the forces that its state has been given."""
+        if self._add is None:
+            self._add = add_forces.code_for(*self._blocks, 0)
+        self._add(*self._blocks, lane)
+
+    def raised(self, lane: int, error: Exception) -> None:
+        """A part in Python has raised an error: where that does not say that there is no result here, the run goes on alone."""
+        keep_refusal(error)
+        if not isinstance(error, ModelError):
+            self._marks[layout.RAISED, 0, lane] = 1.0
+
+    def fail(self) -> None:
+        """Let all lanes have forces that are no numbers: Python has been interrupted."""
+        self._record.mobility_forces[:] = np.nan
+
+    def look(self, one: Watched) -> None:
+        """Write a witness's value and rate, of lanes that begin or end a step; NaN where the run has to go on alone."""
+        sizes = self._control[rk.SIZE, 0].tolist()
+        lanes = self.busy()
+        begin = [lane for lane in lanes if sizes[lane] == 0.0]
+        found = values_at(self._record.block.ctypes.data, "witness_values", 2 * LANES)
+        for lane in begin or [lane for lane in lanes if self._marks[layout.TAKEN, 0, lane] > 0.0]:
+            value = rate = np.nan
+            try:
+                if not (self._held and one.stage > Stage.VELOCITY):
+                    value, rate = self._value_and_rate(one, lane, _DIFFERENCE * sizes[lane] or _FIRST_DIFFERENCE)
+            except Exception:  # the run alone asks again, and tells
+                value = np.nan
+            found[lane], found[LANES + lane] = value, rate
+
+    def _value_and_rate(self, one: Watched, lane: int, back: float) -> tuple[float, float]:
+        state = self._realized(one, lane, 0.0)
+        value = _float(one, state)
+        if one.rate is not None:
+            return value, one.rate(state)
+        return value, (value - _float(one, self._realized(one, lane, back))) / back
+
+    def _realized(self, one: Watched, lane: int, back: float) -> State:
+        state = self.lend(lane, back)
+        if one.stage > Stage.VELOCITY:
+            state.system.realize(state, one.stage)
+        return state
+
+
+def watching(watched: Sequence[Watched]) -> Callback:
+    """What kernels call for witnesses in lanes that only Python knows, by their numbers."""
+
+    def compute(scalar: str, pointer: int, k: int, where: int) -> None:
+        lender = lender_at(pointer)
+        assert lender is not None
+        lender.look(watched[k])
+
+    def fail(scalar: str, pointer: int, k: int, where: int) -> None:
+        values_at(pointer, "witness_values", 2 * LANES)[:] = [np.nan] * (2 * LANES)
+
+    return Callback(compute, fail)
+
+
+def _float(one: Watched, state: State) -> float:
+    value = one.value(state)
+    return value if type(value) is float else one_number(repr(one.name), value)
+
+
+_AT_VELOCITY = KINEMATICS | unchanged_bit(Stage.DYNAMICS)
+__all__ = ["Lender", "watching"]

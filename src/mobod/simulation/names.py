@@ -1,0 +1,45 @@
+"""Names of a state's numbers: of each q, u and z."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ..state.state import State
+    from ..system.system import MultibodySystem
+
+
+def coordinate_names(system: MultibodySystem, state: State) -> list[str]:
+    """A name for each q of *state*: the file's, else that of the joint or body, ``name[i]`` where it has several.
+
+    Those of other subsystems come last, with the subsystem's name.
+    """
+    return _names(system, state, "q", _of_bodies(system, state.tree.num_q))
+
+
+def speed_names(system: MultibodySystem, state: State) -> list[str]:
+    """A name for each u of *state*, as `coordinate_names`."""
+    return _names(system, state, "u", _of_bodies(system, state.tree.num_u))
+
+
+def _of_bodies(system: MultibodySystem, numbers: list[int]) -> list[tuple[str, int]]:
+    bodies = system.get_matter_subsystem().bodies
+    return [(name, 1) for body, n in zip(bodies, numbers, strict=True) for name in body.name_each(n)]
+
+
+def auxiliary_names(system: MultibodySystem, state: State) -> list[str]:
+    """A name for each z of *state*: the force's or the subsystem's that has it; ``name[i]`` where it has several."""
+    of_forces = [(force.name, force.num_z) for force in system.all_forces()]
+    return _names(system, state, "z", of_forces)
+
+
+def _names(system: MultibodySystem, state: State, variable: str, owners: list[tuple[str, int]]) -> list[str]:
+    """The names of *owners*, bodies or forces, that many times each, and then of the subsystems that have allocated more."""
+    for index, (_, n) in state.variable_places()[variable].items():
+        n -= state.tree.owners[variable].get(index, 0)
+        if n:
+            name, taken = system.get_subsystem(index).get_name(), {other for other, _ in owners}
+            while name in taken:  # subsystems may share a name; columns of a table may not
+                name += "_"
+            owners.append((name, n))
+    return [name if n == 1 else f"{name}[{i}]" for name, n in owners for i in range(n)]
