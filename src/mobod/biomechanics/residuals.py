@@ -54,7 +54,18 @@ class ResidualReduction(Followed):
     masses : dict of str to float
         Of each body, with its share of that.
     before, after, average : dict of str to float
-        Means of the residuals: of the motion as it was given, with the moved mass center, and of what was found.
+        Means over time of the residuals: of the motion as it was given, with the moved mass center, and of what was found.
+
+    Examples
+    --------
+    >>> from importlib.resources import files
+    >>> import mobod as mb, numpy as np
+    >>> leg = mb.load_osim(files("mobod") / "examples" / "leg6dof9musc.osim")
+    >>> motors = mb.biomechanics.add_reserves(mb.biomechanics.remove_muscles(leg), 100.0)
+    >>> still = mb.Table(np.linspace(0, 0.02, 11), {"knee_angle_r": np.full(11, -0.3)})
+    >>> found = mb.reduce_residuals(motors, still, window=0.01, exact=True)
+    >>> isinstance(found, mb.biomechanics.ResidualReduction), found.shift.tolist()
+    (True, [0.0, 0.0, 0.0])
     """
 
     adjusted: Model
