@@ -112,10 +112,8 @@ def test_progress_is_told_where_it_is_wanted(capsys, monkeypatch):
 def test_a_model_is_compiled_ahead(tmp_path):
     """`mobod warmup`, after which the first simulation compiles nothing: it uses no code that `warmup` has not used."""
     (tmp_path / "model.py").write_text("import mobod as mb\n\ndef build():\n    return mb.examples.double_pendulum.build()\n")
-    command = (
     command = "from mobod.cli.main import main; from mobod.compiling import store; assert main({}) == 0; "
     command += "print('used', *store.used)"
-    )
     model = str(tmp_path / "model.py")
     warmed = run(command.format(["warmup", model]), None, MOBOD_WORKERS="0").stdout
     simulated = run(command.format(["simulate", model, "--quiet"]), None, MOBOD_WORKERS="0")
