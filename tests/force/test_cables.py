@@ -125,7 +125,7 @@ def test_a_cable_over_a_cylinder_is_a_helix(hint):
 @pytest.mark.parametrize("kinds", [["ellipsoid"], ["torus"], ["sphere", "cylinder", "ellipsoid"]], ids="-".join)
 def test_cables_are_geodesics_and_rates_those_of_differences(kinds, rng):
     scene, tried = Scene(kinds), 0
-    for _ in range(8):
+    for _ in range(60):  # few poses of a torus have the cable bend over it where it is not hollow
         state, cable = scene.place_at_random(rng), scene.cable
         smooth = cable.calc_smoothness(state)
         if not any(cable.is_in_contact_with_obstacle(state, k) for k in range(len(kinds))):
@@ -148,7 +148,9 @@ def test_cables_are_geodesics_and_rates_those_of_differences(kinds, rng):
             scene.system.realize(state, mb.Stage.POSITION)
             found.append(cable.calc_length(state))
         assert_allclose((8.0 * (found[2] - found[1]) - (found[3] - found[0])) / (12.0 * h), rate, rtol=0.0, atol=1e-7)
-    assert tried > 1
+        if tried == 3:
+            break
+    assert tried == 3
 
 
 def check_geodesic(scene, state, k):
