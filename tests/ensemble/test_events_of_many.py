@@ -125,8 +125,9 @@ def test_what_a_handler_raises_fails_its_state_alone():
     system.add_event_handler(Refuses(0.01))
     ensemble = mb.Ensemble(system, 2, state=system.realize_topology())
     ensemble.q = [[-1.0, 0.0], [1.0, 0.0]]
-    with pytest.warns(RuntimeWarning, match="state 1 of the ensemble: ValueError: too far"):
+    with pytest.warns(RuntimeWarning, match="state 1 of the ensemble: ValueError: too far") as said:
         ensemble.step(0.025, fixed_step_size=0.005)
+    assert [one.filename for one in said] == [__file__]
     assert ensemble.failed.tolist() == [False, True]
     assert ensemble.time.tolist() == [0.025, 0.0]
     assert str(ensemble.failures[1]) == "at time 0: ValueError: too far"

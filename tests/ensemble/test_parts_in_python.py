@@ -142,9 +142,10 @@ def test_what_a_force_in_python_raises_ends_one_state_and_the_others_go_on(close
     ensemble.u = [[0.0, 0.0], [0.0, 2.0]]
     motions = ensemble.copy().simulate(0.2, accuracy=1e-6)
     assert set(motions.failures) == {1} and "beyond the table" in str(motions.failures[1])
-    with pytest.warns(RuntimeWarning, match="beyond the table"):
+    with pytest.warns(RuntimeWarning, match="beyond the table") as said:
         for _ in range(10):
             ensemble.step(0.02, accuracy=1e-6)
+    assert {one.filename for one in said} == {__file__}
     assert ensemble.failed.tolist() == [False, True] and np.isfinite(ensemble.q).all()
     close(ensemble.q[0], motions.q[0, -1], 1e-5)
 

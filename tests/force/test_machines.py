@@ -101,6 +101,9 @@ def test_a_belt_slips_where_its_tensions_are_at_eulers_ratio():
         system.realize(last)
         tight, slack = belt.calc_tensions(last)
         np.testing.assert_allclose(tight + slack, 2.0 * P)
+        last_copy = last.copy()
+        belt.disable(last_copy)
+        assert belt.calc_tensions(last_copy) == (0.0, 0.0)
         slip = r[0] * last.u[0] - r[1] * last.u[1]
         if share < 1.0:
             # both are geared, and the belt's stretch swings
@@ -121,9 +124,19 @@ def test_of_a_belt_what_is_wrong_is_named():
         ("pretension", 0.0),
         ("friction", -1.0),
         ("wrap_angle", np.inf),
+        ("wrap_angle", 160.0),
         ("stiffness", 0),
     ):
         with pytest.raises(mb.ModelError, match=name):
             mb.force.Belt(forces, first, second, **{**good, name: value})
     with pytest.raises((TypeError, ValueError), match="radii"):
         mb.force.Belt(forces, first, second, **{**good, "radii": 0.1})
+    with pytest.raises(mb.ModelError, match="first and second are both coordinate 0"):
+        mb.force.Belt(forces, first, first, **good)
+    with pytest.raises(IndexError, match="which_u_of_first is 3, but"):
+        mb.force.Belt(forces, first, second, **good, which_u_of_first=3)
+    ground = forces.get_system().matter.ground
+    with pytest.raises(IndexError, match="which_u_of_second is 0, but .*0 u: none"):
+        mb.force.Belt(forces, first, ground, **good)
+    with pytest.raises(TypeError, match="second has to be a mobilized body"):
+        mb.force.Belt(forces, first, None, **good)

@@ -374,7 +374,7 @@ FORCES = Records(
             lambda model, v: F.Belt(
                 model.forces,
                 model.pin,
-                model.pin,
+                model.slider,
                 (1.2, 0.4),
                 pretension=3.0,
                 friction=0.5,
@@ -722,9 +722,10 @@ FORCES = Records(
 
 
 def tree(make):
-    """A random tree of a Pin, a Free and other bodies, for `element` to act in."""
+    """A random tree of a Pin, a Free, a Slider and other bodies, for `element` to act in."""
     model = make.tree(5, [mb.mobilizer.Pin, mb.mobilizer.Free, mb.mobilizer.Gimbal, mb.mobilizer.Ball, mb.mobilizer.Slider])
-    model.pin, model.free = (next(b for b in model.bodies if type(b).__name__ == name) for name in ("Pin", "Free"))
+    names = "Pin", "Free", "Slider"
+    model.pin, model.free, model.slider = (next(b for b in model.bodies if type(b).__name__ == name) for name in names)
     return model
 
 

@@ -1,13 +1,17 @@
 """Contacts as a quantity of recordings: any number of rows a time, in memory, in files, and over checkpoints."""
 
 import os
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from numpy.lib import recfunctions
 from numpy.testing import assert_allclose
 
 import mobod as mb
 from mobod.force.contact.of_system import contacts_of
+from mobod.force.contact.subsystem import CONTACT
+from mobod.simulation import contact_table
 from mobod.simulation.table import Rows, part_of
 from mobod.simulation.trajectory import Trajectory
 
@@ -129,7 +133,37 @@ def test_tables_have_the_loads_of_two_surfaces_by_their_names(run, tmp_path):
     assert {*frame.name1} | {*frame.name2} == {floor, *balls}
     assert_allclose(np.hypot(frame.normal_force, frame.friction_force), np.linalg.norm(run.contacts["force"], axis=1))
     run.save(tmp_path / "run.npz")
-    assert "contacts.surface0.surface1.normal" in Trajectory.load(tmp_path / "run.npz").quantity_columns()
+    read = Trajectory.load(tmp_path / "run.npz")
+    assert read.surface_names == (floor, *balls) and {name for name in columns if "contacts." in name} < {
+        *read.quantity_columns()
+    }
+
+
+def of_contacts(surface_names=None):
+    """A brick that spins on the spot, on two points of its lower face, and pushes a wall aside."""
+    rows = np.zeros(4, CONTACT)
+    rows["surface1"], rows["surface2"] = [0, 0, 0, 0], [1, 1, 2, 2]
+    rows["normal"] = 0, 0, 1
+    rows["force"] = (0, 3, 5), (0, -3, 6), (3, 0, 1), (0, 4, 1)
+    names = {} if surface_names is None else {"surface_names": surface_names}
+    plain = recfunctions.structured_to_unstructured(rows, np.float64)
+    more = {"time": [0.0], "q": [[0.0]], "u": [[0.0]], "energy": [0.0], "coordinate_names": "a", "speed_names": "a"}
+    return Trajectory(**more, contacts=plain, contact_counts=[4], **names)
+
+
+def test_friction_of_a_pair_is_the_size_of_the_sum_of_its_vectors():
+    columns = of_contacts(["floor", "brick", "wall"]).quantity_columns()
+    of_brick, of_wall = (
+        [columns[f"contacts.floor.{b}.{what}"][0] for what in ("normal", "friction")] for b in ("brick", "wall")
+    )
+    assert_allclose([of_brick, of_wall], [[11, 0], [2, 5]], atol=1e-12)
+    assert of_contacts().surface_names == ("surface0", "surface1", "surface2")
+
+
+def test_surfaces_of_one_name_have_names_of_their_own(monkeypatch):
+    contacts = SimpleNamespace(surfaces=[SimpleNamespace(name=name) for name in ("floor", "ball", "ball", "ball[1]")])
+    monkeypatch.setattr(contact_table, "find_contacts", lambda system: contacts)
+    assert contact_table.surface_names(object()) == ["floor", "ball[1]_", "ball[2]", "ball[1]"]
 
 
 def test_a_recording_on_disk_is_what_memory_would_hold(run, tmp_path):
@@ -138,6 +172,7 @@ def test_a_recording_on_disk_is_what_memory_would_hold(run, tmp_path):
     there = mb.simulate(system, state, 0.4, report_interval=0.01, record=EVERYTHING, record_to=path)
     same(run, there)
     same(run, Trajectory.load(path))
+    assert run.surface_names == Trajectory.load(path).surface_names and len(run.surface_names) == 3
 
 
 @pytest.mark.parametrize("to_disk", [False, True])

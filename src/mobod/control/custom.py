@@ -114,7 +114,8 @@ class Custom(Force):
         If the law names what there is not, or a number is wrong; when topology is realized, if it cannot be compiled but is
         asked to be, with the line of its file first.
     ConvergenceError
-        By a run, if the law raises an error, or gives efforts that are not finite or not as many as there are mobilities.
+        By a run, if the compiled law raises an error, or a law gives efforts that are not finite or not as many as there are
+        mobilities. What a law raises that Python calls, such as a NameError, comes out as it is.
 
     Notes
     -----
@@ -208,12 +209,18 @@ class Custom(Force):
 
     @property
     def is_compiled(self) -> bool:
-        """True if compiled steps call the law."""
+        """True if compiled steps call the law.
+
+        Settled when topology is realized: where *compiled* was not given it may become False there.
+        """
         return self._compiled
 
     @property
     def why_interpreted(self) -> str:
-        """Why Python calls the law that was to be compiled where that can be; empty where compiled steps call it."""
+        """Why Python calls the law that was to be compiled where that can be; empty where compiled steps call it.
+
+        Settled when topology is realized, as `is_compiled`.
+        """
         return self._why_interpreted
 
     def refuse_quaternions(self, bodies: Iterable[int], what: str) -> None:

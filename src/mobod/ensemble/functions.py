@@ -21,6 +21,7 @@ from ..event import TriggeredHandler
 from ..function import users
 from ..function.users.unrolled import numbers, unrolled
 from ..simulation.events import Events
+from ..value.callers import callers_level
 from ..value.stage import Stage
 
 if TYPE_CHECKING:
@@ -65,6 +66,7 @@ class RunFunction:
     def __init__(self, name: str, function: Function, state: State) -> None:
         if not callable(function):
             raise TypeError(f"{name} is a function of (t, q, u), not {function!r}")
+        _check_signature(name, function)
         self.name, self.python = name, function
         nq, nu = state.tree.nq, state.tree.nu
         self._shape: tuple[int, ...] = (nu,) if name == "controller" else ()
@@ -88,7 +90,7 @@ class RunFunction:
                 f"{name} cannot be compiled and is called by Python, state by state, which is some hundred times slower than "
                 f"in lanes: {_law.reason(error)}",
                 RuntimeWarning,
-                stacklevel=6,
+                stacklevel=callers_level(),
             )
 
     def _find_manner(self, state: State) -> tuple[str, ...] | None:
@@ -162,6 +164,23 @@ class RunFunction:
             return 0
 
         return run_function
+
+
+def _check_signature(name: str, function: Function) -> None:
+    """Refuse what can neither be called with t, q and u nor names some of them."""
+    try:
+        signature = inspect.signature(function)
+    except (TypeError, ValueError):  # of builtins nothing is known
+        return
+    if _names_of(function) is not None:
+        return
+    try:
+        signature.bind(*ARGUMENTS)
+    except TypeError:
+        takes = ", ".join(signature.parameters) or "nothing"
+        raise ModelError(
+            f"{name} is a function of (t, q, u), or of those of them that its arguments are named after; this one takes ({takes})"
+        ) from None
 
 
 def _names_of(function: Function) -> tuple[str, ...] | None:

@@ -24,6 +24,7 @@ from ..simulation.time_stepper import TimeStepper
 from ..simulation.variational import variational
 from ..stepping import record as rk
 from ..system.forward_sensitivities import Directions
+from ..value.callers import callers_level
 from .states import memory_of
 
 if TYPE_CHECKING:
@@ -232,7 +233,9 @@ class KeptSteppers:
         except MobodError as error:
             return _state_of(stepper) or make(i), str(error)
         except Exception as error:  # of a user's own part
-            warnings.warn(f"state {i} of the ensemble: {type(error).__name__}: {error}", RuntimeWarning, stacklevel=6)
+            warnings.warn(
+                f"state {i} of the ensemble: {type(error).__name__}: {error}", RuntimeWarning, stacklevel=callers_level()
+            )
             return _state_of(stepper) or make(i), f"{type(error).__name__}: {error}"
         if not has_choices_of(self._shared, stepper.state):
             return make(i), OTHER_CHOICES

@@ -18,6 +18,7 @@ from ..event.triggered import Triggered
 from ..integrator import Integrator, RungeKuttaMerson
 from ..simulation.simulate import integrator_named
 from ..stepping import record as rk
+from ..value.callers import callers_level
 from ..value.checks import number, positive
 from ..value.stage import Stage
 from .failures import Reasons
@@ -179,7 +180,7 @@ class Stepping(Gradients):
         cost += "each as by mobod.simulate, some hundred times slower than in compiled code"
         remedy = f"; {reason.remedy}" if reason.remedy else ""
         message = f"{reason.what}: its states are simulated one by one, {cost}{remedy}"
-        warnings.warn(message, RuntimeWarning, stacklevel=5 - watches)
+        warnings.warn(message, RuntimeWarning, stacklevel=callers_level())
 
     def _lane_runs(
         self, integrator: Integrator, holds: bool, controller: Any = None, terminator: Any = None, watches: bool = False
@@ -268,7 +269,9 @@ class Stepping(Gradients):
                     reasons.of_states[i] = str(error)
                 except Exception as error:  # of a user's own part
                     reasons.of_states[i] = f"{type(error).__name__}: {error}"
-                    warnings.warn(f"state {i} of the ensemble: {reasons.of_states[i]}", RuntimeWarning, stacklevel=5)
+                    warnings.warn(
+                        f"state {i} of the ensemble: {reasons.of_states[i]}", RuntimeWarning, stacklevel=callers_level()
+                    )
                 else:
                     found[i] = done
                     if done.changed:

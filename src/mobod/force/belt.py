@@ -16,8 +16,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..errors import ModelError
 from ..value import checks
 from ._transmission_friction import TransmissionFriction
+from .base import body_index, mobility
 from .transmission.coordinates import Coordinates
 
 if TYPE_CHECKING:
@@ -42,13 +44,13 @@ class Belt(TransmissionFriction):
     friction : float
         The coefficient mu of friction on the pulleys, above zero; of a V-belt divided by the sine of half its angle.
     wrap_angle : float
-        On how much of a pulley the belt lies, of the two the smaller one, above zero; radians.
+        On how much of a pulley the belt lies, of the two the smaller one, above zero and at most 2 pi; radians.
     stiffness : float
         k of one span, above zero; force/length.
     crossed : bool
         Whether the pulleys turn in opposite directions.
     which_u_of_first, which_u_of_second : int
-        Which of their mobilizers' coordinates, from 0.
+        Which of their mobilizers' coordinates, from 0; of one body two different ones.
     transition_velocity : float
         Of the bristle's damping, see `MobilityDryFriction`; length/time.
     disabled_by_default : bool
@@ -61,7 +63,7 @@ class Belt(TransmissionFriction):
     TypeError, ValueError, IndexError
         If a pulley, a number or a coordinate is none.
     ModelError
-        If a number is not above zero.
+        If a number is not above zero, the wrap angle more than 2 pi, or both pulleys are the same coordinate.
     TopologyError
         If a pulley belongs to another system.
 
@@ -103,8 +105,18 @@ class Belt(TransmissionFriction):
     ) -> None:
         one, other = (checks.positive("radii", float(radius)) for radius in checks.array("radii", radii, (2,)))
         tension, angle = checks.positive("pretension", pretension), checks.positive("wrap_angle", wrap_angle)
+        if angle > 2.0 * math.pi:
+            raise ModelError(f"wrap_angle is in radians, at most 2 pi, got {wrap_angle!r}; numpy.radians makes them of degrees")
         limit = 2.0 * tension * math.tanh(0.5 * checks.positive("friction", friction) * angle)
         sign = 1.0 if checks.flag("crossed", crossed) else -1.0
+        pulleys = []
+        for said, body, which in (("first", first, which_u_of_first), ("second", second, which_u_of_second)):
+            body_index(forces, said, body)
+            pulleys.append(mobility(forces, body, which, f"which_u_of_{said}"))
+        if pulleys[0] == pulleys[1]:
+            raise ModelError(
+                f"first and second are both coordinate {which_u_of_first} of {first!r}; a belt is over two pulleys"
+            )
         terms = [(first, which_u_of_first, one), (second, which_u_of_second, sign * other)]
         super().__init__(
             forces,
@@ -115,7 +127,8 @@ class Belt(TransmissionFriction):
             disabled_by_default=disabled_by_default,
             name=name,
         )
-        self._first, self._which, self._radius = first, which_u_of_first, one
+        self._first = forces.get_system().get_matter_subsystem().body_list[pulleys[0][0]]
+        self._which, self._radius = which_u_of_first, one
         self._pretension, self._limit = tension, limit
 
     def get_slip_force(self) -> float:
@@ -123,7 +136,9 @@ class Belt(TransmissionFriction):
         return self._limit
 
     def calc_tensions(self, state: State) -> tuple[float, float]:
-        """T1 and T2, of the span that the first pulley pulls as it turns forward, and of the other one. Needs VELOCITY."""
+        """T1 and T2, of the span that the first pulley pulls as it turns forward, and of the other one; 0 if disabled. Needs VELOCITY."""
+        if self.is_disabled(state):
+            return 0.0, 0.0
         u = self._first.get_first_u_index(state) + self._which
         carried = -float(np.asarray(self.calc_force_contribution(state)[2])[u]) / self._radius
         return self._pretension + 0.5 * carried, self._pretension - 0.5 * carried

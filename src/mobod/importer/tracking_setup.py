@@ -41,9 +41,9 @@ class TrackingSetup:
     exact : bool
         Whether the wanted accelerations have to be met.
     body : str or None
-        Whose mass center moves, between *adjust_start* and *adjust_end*.
-    follow : bool
-        Whether the motion is followed, too.
+        Whose mass center moves; None for none.
+    adjust_start, adjust_end : float or None
+        Between which times residuals are averaged for that; None for the whole motion.
     """
 
     kind: str

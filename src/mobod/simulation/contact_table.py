@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -57,13 +58,22 @@ def structured(rows: Array, reports: npt.NDArray[np.int64], times: Array) -> npt
     return table
 
 
-def surface_names(system: MultibodySystem | None, count: int) -> list[str]:
-    """The names of a system's surfaces, as tables say them; of no system numbers, for *count* of them."""
+def surface_names(system: MultibodySystem | None) -> list[str]:
+    """The names of a system's surfaces, as tables say them; none of no system.
+
+    Where several have one name, the number of each among all of the system's surfaces follows: ``ball[2]``.
+    """
     contacts = None if system is None else find_contacts(system)
-    if contacts is None:
-        return [f"surface{i}" for i in range(count)]
-    names = [one.name for one in contacts.surfaces]
-    return [name if names.count(name) == 1 else f"{name}[{i}]" for i, name in enumerate(names)]
+    given = [] if contacts is None else [one.name for one in contacts.surfaces]
+    taken, names = {name for name in given if given.count(name) == 1}, []
+    for i, name in enumerate(given):
+        if given.count(name) > 1:
+            name = f"{name}[{i}]"
+            while name in taken:  # a surface may be called so
+                name += "_"
+            taken.add(name)
+        names.append(name)
+    return names
 
 
 def loads(table: npt.NDArray[Any]) -> tuple[Array, Array]:
@@ -72,17 +82,21 @@ def loads(table: npt.NDArray[Any]) -> tuple[Array, Array]:
     return along, np.linalg.norm(table["force"] - along[:, None] * table["normal"], axis=1)
 
 
-def loads_by_pair(table: npt.NDArray[Any], count: int, system: MultibodySystem | None) -> dict[str, Array]:
-    """Of each two surfaces that touched, normal and friction force over *count* times: ``contacts.floor.ball.normal``."""
+def loads_by_pair(table: npt.NDArray[Any], count: int, names: Sequence[str]) -> dict[str, Array]:
+    """Of each two surfaces that touched, loads over *count* times: ``contacts.floor.ball.normal``, and ``.friction``.
+
+    That is the sum of the normal forces at all their points, and the size of the sum of the friction forces' vectors.
+    """
     pairs, which = np.unique(np.stack([table["surface1"], table["surface2"]], axis=1), axis=0, return_inverse=True)
-    names = surface_names(system, int(pairs.max(initial=-1)) + 1)
     columns: dict[str, Array] = {}
     for k, (one, other) in enumerate(pairs):
-        rows = which.ravel() == k
-        for what, values in zip(("normal", "friction"), loads(table[rows]), strict=True):
-            column = np.zeros(count)
-            np.add.at(column, table["report"][rows], values)
-            columns[f"contacts.{names[one]}.{names[other]}.{what}"] = column
+        rows = table[which.ravel() == k]
+        along = (rows["force"] * rows["normal"]).sum(axis=1)
+        normal, friction = np.zeros(count), np.zeros((count, 3))
+        np.add.at(normal, rows["report"], along)
+        np.add.at(friction, rows["report"], rows["force"] - along[:, None] * rows["normal"])
+        pair = f"contacts.{names[one]}.{names[other]}"
+        columns |= {f"{pair}.normal": normal, f"{pair}.friction": np.linalg.norm(friction, axis=1)}
     return columns
 
 

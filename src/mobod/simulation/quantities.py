@@ -113,6 +113,11 @@ class Recording:
         """Names of the bodies whose poses are recorded."""
         return [body.name for body in self.bodies]
 
+    @property
+    def surface_names(self) -> list[str]:
+        """Names of the surfaces whose contacts are recorded."""
+        return contact_table.surface_names(self._system) if self.tables else []
+
     def fingerprint(self) -> dict[str, dict[str, str]]:
         """Of each quantity's code and attributes as they are now."""
         return {f"the quantity {name!r}": part_fingerprint(one) for name, one in self.quantities.items()}

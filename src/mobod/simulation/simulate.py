@@ -193,7 +193,7 @@ def simulate(
             raise CheckpointError(f"{checkpoint} is of a run without audit='steps'; go on without, or start anew")
         ledger.attach(system, stepper.state)
     bar = _bar(float(times[0]), float(times[-1])) if progress is True else None
-    about = {**describe(system, state), "body_names": recording.body_names}
+    about = {**describe(system, state), "body_names": recording.body_names, "surface_names": recording.surface_names}
     rows = _make_rows(record_to, kept, len(times), about)
     run = Run(stepper, times, recording, rows, ledger, progress if callable(progress) else None)
     run.watch = make_watch(system, state, view)

@@ -102,6 +102,8 @@ class Trajectory(Sealed):
         Whose poses were recorded.
     body_poses : array_like (nt, n, 3, 4), optional
         Their orientations R_GB in Ground, and as the last column the locations p_GB of their origins; length.
+    surface_names : sequence of str, optional
+        Of all surfaces for contact, by the numbers that *contacts* has; the system's unless given.
     state : State, optional
         The state that the motion started from. `states` are copies of it with time, q, u, z and particles replaced, which
         keep its other choices and settings.
@@ -178,6 +180,7 @@ class Trajectory(Sealed):
         quantities: Mapping[str, ArrayLike] | None = None,
         body_names: Sequence[str] = (),
         body_poses: ArrayLike | None = None,
+        surface_names: Sequence[str] | None = None,
         contacts: ArrayLike | None = None,
         contact_counts: ArrayLike | None = None,
         events: ArrayLike | None = None,
@@ -223,6 +226,7 @@ class Trajectory(Sealed):
             if int(self._contact_counts.sum()) != len(self._contacts):
                 many = int(self._contact_counts.sum())
                 raise ValueError(f"contact_counts are of {many} rows; contacts has {len(self._contacts)}")
+        self._surface_names = None if surface_names is None else tuple(str(name) for name in surface_names)
         self.events = no_events() if events is None else Events(events, event_labels or ())
         #: Of each event the first row after it; and whether it is known what happened, as it is not from a CSV file.
         self.event_rows: npt.NDArray[np.int64]
@@ -417,12 +421,25 @@ class Trajectory(Sealed):
         pandas = _import("pandas", "contacts_dataframe")
         table = self.contacts
         columns: dict[str, Any] = contact_table.flattened(table)
-        count = int(table["surface2"].max(initial=-1)) + 1
-        names = np.array(contact_table.surface_names(self.system, count), dtype=object)
+        names = np.array(self.surface_names, dtype=object)
         columns["name1"], columns["name2"] = names[table["surface1"]], names[table["surface2"]]
         columns["normal_force"], columns["friction_force"] = contact_table.loads(table)
         frame: pd.DataFrame = pandas.DataFrame(columns)
         return frame
+
+    @property
+    def surface_names(self) -> tuple[str, ...]:
+        """Names of the surfaces for contact, by the numbers that `contacts` has; none where these were not recorded.
+
+        Where several surfaces have one name, each has its number behind it, among all of the system's surfaces: ``ball[2]``.
+        """
+        if self._contacts is None:
+            return ()
+        if not self._surface_names:
+            count = int(np.asarray(self._contacts)[:, :2].max(initial=-1)) + 1  # both surfaces' numbers come first
+            numbers = (f"surface{i}" for i in range(count))
+            self._surface_names = tuple(contact_table.surface_names(self.system) or numbers)
+        return self._surface_names
 
     def _contacts_between(self, start: int, stop: int) -> npt.NDArray[Any]:
         """The contacts of some times."""
@@ -692,8 +709,9 @@ class Trajectory(Sealed):
     def quantity_columns(self) -> dict[str, Array]:
         """The recorded quantities number by number, by the names that tables and graphs have: ``reactions.crank.fx``.
 
-        Of recorded contacts the normal and the friction force of each two surfaces that touched, 0 where they did not:
-        ``contacts.floor.ball.normal``, ``contacts.floor.ball.friction``.
+        Of recorded contacts the loads of each two surfaces that touched, 0 where they did not: the sum of the normal forces at
+        all their points, ``contacts.floor.ball.normal``, and the size of their friction force, the sum of the vectors at all
+        points, ``contacts.floor.ball.friction``.
 
         Returns
         -------
@@ -715,7 +733,7 @@ class Trajectory(Sealed):
         for name, array in self.quantities.items():
             columns.update(_flattened(name, np.asarray(array), labels(name, array.shape[1:], rows_of)))
         if self._contacts is not None:
-            columns.update(contact_table.loads_by_pair(self.contacts, len(self), self.system))
+            columns.update(contact_table.loads_by_pair(self.contacts, len(self), self.surface_names))
         return columns
 
     def _columns(self) -> dict[str, Array]:
@@ -741,6 +759,7 @@ class Trajectory(Sealed):
             "speed_names": list(self.speed_names),
             "auxiliary_names": list(self.auxiliary_names),
             "body_names": list(self.body_names),
+            "surface_names": list(self.surface_names),
             "model_variables": plain(self.model_variables),
             "statistics": plain(self.statistics),
             "event_labels": [list(one) for one in self.events.labels],
