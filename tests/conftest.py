@@ -4,6 +4,7 @@
 generator of its own, made of the seed and the test's name, so that one test alone repeats too.
 """
 
+import gc
 import os
 import zlib
 
@@ -17,6 +18,13 @@ from kinds.mobilizers import MOBILIZERS
 os.environ.setdefault("MOBOD_WORKERS", "0")
 
 SEED = int(os.environ.get("MOBOD_TEST_SEED", "0")) or int.from_bytes(os.urandom(3))
+
+
+def pytest_collection_finish(session):
+    """Leave what is there to the end, 14,000 tests above all, out of the garbage collector's way: a twelfth of the time."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(20_000, 20, 20)
 
 
 @pytest.fixture

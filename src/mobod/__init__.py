@@ -38,10 +38,12 @@ if TYPE_CHECKING:  # what checkers and editors see; at run time a name is import
     from .assembler import Assembler, InverseKinematics, LocalEnergyMinimizer, ObservedPointFitter
     from .biomechanics import (
         analyze_muscles,
+        computed_muscle_control,
         induced_accelerations,
         inverse_dynamics,
         inverse_kinematics,
         joint_reactions,
+        reduce_residuals,
         scale,
         static_optimization,
     )
@@ -158,6 +160,7 @@ __all__ = [
     "body",
     "calc_gradient",
     "collocate",
+    "computed_muscle_control",
     "constraint",
     "contact",
     "control",
@@ -194,6 +197,7 @@ __all__ = [
     "read_c3d",
     "read_sto",
     "read_trc",
+    "reduce_residuals",
     "run_many",
     "sample_parameters",
     "scale",
@@ -209,8 +213,8 @@ __all__ = [
 #: Where the names are that are no module.
 _WHERE = {
     "assembler": "Assembler InverseKinematics LocalEnergyMinimizer ObservedPointFitter",
-    "biomechanics": "analyze_muscles induced_accelerations inverse_dynamics inverse_kinematics joint_reactions scale "
-    "static_optimization",
+    "biomechanics": "analyze_muscles computed_muscle_control induced_accelerations inverse_dynamics inverse_kinematics "
+    "joint_reactions reduce_residuals scale static_optimization",
     "body": "Body",
     "constraint.base": "Constraint",
     "ensemble.ensemble": "Ensemble",

@@ -83,6 +83,35 @@ def test_the_force_of_a_cut_is_the_gradient_of_its_energy():
     assert slope.max() > 0.0
 
 
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        (LOWER, contact.Capsule(0.1, 0.2)),
+        (LOWER, contact.Cylinder(0.1, 0.2)),
+        (contact.Capsule(0.1, 0.3), contact.Cylinder(0.2, 0.5)),
+    ],
+)
+def test_tangents_of_what_leans_are_differences(first, second, rng):
+    scene, leaning, h = Scene(first, second), 0, 1e-7
+    for _ in range(12):
+        if first is LOWER:
+            R = mb.Rotation.about_axis(rng.uniform(-0.5, 0.5), "z") @ mb.Rotation.about_axis(np.pi / 2 - 0.003, "y")
+            X = mb.Transform(R, (0.5 + rng.uniform(-0.18, 0.18), rng.uniform(-0.2, 0.2), 0.2 - 2e-3))
+        else:
+            X = mb.Transform(mb.Rotation.about_axis(1e-3 * rng.normal(), "y"), (0.297, 0.0, rng.uniform(-0.7, 0.7)))
+        scene.put(mb.Transform(), X)
+        q = scene.state.q.copy()
+        dq = rng.normal(size=len(q))
+        rows, low, high = scene.rows(q), scene.rows(q - h * dq), scene.rows(q + h * dq)
+        if not len(low) == len(rows) == len(high) or np.abs(high + low - 2.0 * rows)[:, :8].max() > 1e-3 * h:
+            continue  # what touches changes within the step
+        expected, (_, tangents) = (high - low) / (2.0 * h), scene.tangents(q, dq)
+        off = np.abs(tangents[: len(rows)] - expected).max(axis=0)
+        assert (off < 1e-5 * np.maximum(1.0, np.abs(expected).max(axis=0))).all()
+        leaning += np.ptp(rows[:, 3:6], axis=0).max() > 1e-9
+    assert leaning > 0
+
+
 @pytest.mark.parametrize("friction", ["stribeck", "bristle"])
 def test_a_capsule_across_an_edge_does_not_tremble(friction):
     """It took ten to forty times the steps, without end."""

@@ -196,12 +196,13 @@ def test_copies_and_pickles_are_the_same(model):
 def test_z_have_names_and_are_integrated(model):
     names = auxiliary_names(model.system, model.state)
     bushing, thermostat = element(model, F.LinearBushing), element(model, F.Thermostat)
-    friction, actuator = element(model, F.MobilityDryFriction), element(model, F.Actuator, 1)
+    single = [element(model, kind) for kind in (F.LinearBushing, F.MobilityDryFriction, F.Belt)]
+    single.append(element(model, F.Actuator, 1))
     springs = [force.name for force in model.elements if type(force) is F.ExponentialSpring]
     tyres = [force.name for force in model.elements if type(force) in (F.MagicFormulaTyre, F.BrushTyre)]
     several = [(thermostat.name, 6), *((name, 3) for name in springs), *((name, 2) for name in tyres)]
     assert sorted(names) == sorted(
-        [bushing.name, friction.name, actuator.name, *(f"{name}[{i}]" for name, n in several for i in range(n))]
+        [*(one.name for one in single), *(f"{name}[{i}]" for name, n in several for i in range(n))]
     )
     motion = mb.simulate(model.system, model.state, 0.02)
     place = names.index(bushing.name)

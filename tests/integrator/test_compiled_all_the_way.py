@@ -67,6 +67,7 @@ def every_force(interpreted=False):
     F.CableSpring(
         forces, F.transmission.StraightPath(forces, [([(ground, (1, 0, 0)), (two, (0, 0, 0.1))], 1.0)]), 2.0, 0.9, 0.1
     )
+    F.Belt(forces, one, one, (0.3, 0.1), pretension=2.0, friction=0.4, wrap_angle=2.5, stiffness=5.0, crossed=True)
     assert {type(forces.get_force(i)) for i in range(forces.get_num_forces())} == set(F.KINDS) - OF_WHEELS_AND_ATOMS
     if interpreted:
         F.Custom(forces, models.Nothing())

@@ -114,6 +114,16 @@ def test_every_kind_of_force(make, close, derivative):
     assert_inverse(state, make.rng, close, away_from_corners)
 
 
+def test_gravity_that_leaves_out_a_body(make, close, derivative):
+    """It is a force as any other then, by columns, as it is no acceleration of Ground."""
+    model = make.tree(4, [mb.mobilizer.Free, mb.mobilizer.Pin, mb.mobilizer.Ball])
+    model.gravity.set_default_body_is_excluded(model.bodies[2], True)
+    model.made()
+    state = model.randomize()
+    assert_forward(state, close, derivative)
+    assert_inverse(state, make.rng, close, derivative)
+
+
 def test_forces_on_single_mobilities(make, close, derivative):
     """Springs, dampers, stops and motors, also on a quaternion's speeds: in the one sweep, without dual numbers."""
     model = make.tree(6, [mb.mobilizer.Pin, mb.mobilizer.Ball, mb.mobilizer.Planar])

@@ -1,16 +1,19 @@
 """What laboratories of human motion do with a model: coordinates from markers, forces from motion, models scaled to subjects.
 
-`inverse_kinematics`, `inverse_dynamics`, `scale`, `static_optimization`, `analyze_muscles`, `joint_reactions` and
-`induced_accelerations`, one a file. Functions such as `replace_muscles` give new models.
+`inverse_kinematics`, `inverse_dynamics`, `scale`, `static_optimization`, `analyze_muscles`, `joint_reactions`,
+`induced_accelerations`, `computed_muscle_control` and `reduce_residuals`, one a file. Functions such as `replace_muscles` give
+new models.
 """
 
 from ..importer.controls import Controls, read_controls
 from ..importer.external_loads import Applied, ExternalForce, read_external_loads
 from ..importer.osim.model_operators import (
+    add_forces,
     add_reserves,
     ignore_activation_dynamics,
     ignore_passive_fiber_forces,
     ignore_tendon_compliance,
+    move_mass_center,
     remove_muscles,
     replace_muscles,
     replace_muscles_with_path_actuators,
@@ -18,30 +21,39 @@ from ..importer.osim.model_operators import (
     scale_max_isometric_force,
 )
 from ..value.attributes import explain_names
+from ._tracking import Task
 from .activations import StaticOptimization, static_optimization
 from .dynamics import InverseDynamics, inverse_dynamics
 from .figure import plot_table
+from .followed import Followed
 from .induced import induced_accelerations
 from .kinematics import Kinematics, inverse_kinematics
 from .metabolics import metabolic_power
 from .muscle_analysis import MuscleAnalysis, analyze_muscles
+from .muscle_control import computed_muscle_control
 from .path_polynomials import PathFit, PathPolynomial, fit_path_polynomials
 from .reactions import joint_reactions
+from .residuals import ResidualReduction, reduce_residuals
 from .scaling import Measurement, scale
 
 __all__ = [
     "Applied",
     "Controls",
     "ExternalForce",
+    "Followed",
     "InverseDynamics",
     "Kinematics",
     "Measurement",
     "MuscleAnalysis",
     "PathFit",
     "PathPolynomial",
+    "ResidualReduction",
     "StaticOptimization",
+    "Task",
+    "add_forces",
     "add_reserves",
     "analyze_muscles",
+    "computed_muscle_control",
     "fit_path_polynomials",
     "ignore_activation_dynamics",
     "ignore_passive_fiber_forces",
@@ -51,9 +63,11 @@ __all__ = [
     "inverse_kinematics",
     "joint_reactions",
     "metabolic_power",
+    "move_mass_center",
     "plot_table",
     "read_controls",
     "read_external_loads",
+    "reduce_residuals",
     "remove_muscles",
     "replace_muscles",
     "replace_muscles_with_path_actuators",

@@ -116,26 +116,35 @@ def _of_each(model: Model, state: State, sources: dict[str, Any]) -> Array:
     held = _held(state)
     nothing = np.zeros(nu), np.zeros((state.tree.nb, 2, 3)), np.zeros(nu)
     bias = -np.asarray(matter.calc_residual_force_ignoring_constraints(state, *nothing))
-    M, G = np.asarray(matter.calc_m(state)), np.zeros((0, nu))
+    M = np.asarray(matter.calc_m(state))
+    right, G = np.zeros(0), np.zeros((0, nu))
     if matter.constraints:
-        G = np.asarray(matter.calc_g(state))
-    right = -np.asarray(matter.calc_bias_for_acceleration_constraints(state)) if len(G) else np.zeros(0)
+        right, G = -np.asarray(matter.calc_bias_for_acceleration_constraints(state)), np.asarray(matter.calc_g(state))
     # what is prescribed has its acceleration whatever pushes: it goes with the speeds
     prescribed = np.where(held, total, 0.0)
-    free = ~held
-    K = np.block([[M[np.ix_(free, free)], G[:, free].T], [G[:, free], np.zeros((len(G), len(G)))]])
-    columns = np.zeros((len(K), 2 + len(own)))
-    columns[: free.sum(), 0] = gravity[free]
-    columns[: free.sum(), 1] = (bias - M @ prescribed)[free]
-    columns[free.sum() :, 1] = right - G @ prescribed
-    for k, one in enumerate(own):
-        columns[: free.sum(), 2 + k] = one[free]
-    solved = np.linalg.lstsq(K, columns, rcond=1e-12)[0][: free.sum()].T
+    columns = np.stack([gravity, bias - M @ prescribed, *own], axis=1)
+    rights = np.zeros((len(right), columns.shape[1]))
+    rights[:, 1] = right - G @ prescribed
+    solved = responses(model, state, columns, rights)
     found = np.zeros((4 + len(own), nu))
     found[0] = total
-    found[1:-1, free] = solved
+    found[1:-1] = solved
     found[2, held] = prescribed[held]
     found[-1] = total - found[1:-1].sum(axis=0)
+    return found
+
+
+def responses(model: Model, state: State, forces: Array, rights: Array | None = None) -> Array:
+    """Accelerations (k, nu) of generalized forces (nu, k) alone, with right sides (m, k) of constraints; 0 where prescribed."""
+    matter, free = model.matter, ~_held(state)
+    M, G = np.asarray(matter.calc_m(state)), np.zeros((0, len(free)))
+    if matter.constraints:
+        G = np.asarray(matter.calc_g(state))
+    n, m = int(free.sum()), len(G)
+    K = np.block([[M[np.ix_(free, free)], G[:, free].T], [G[:, free], np.zeros((m, m))]])
+    columns = np.vstack([forces[free], np.zeros((m, forces.shape[1])) if rights is None else rights])
+    found = np.zeros((forces.shape[1], len(free)))
+    found[:, free] = np.linalg.lstsq(K, columns, rcond=1e-12)[0][:n].T
     return found
 
 
@@ -148,4 +157,4 @@ def _held(state: State) -> npt.NDArray[np.bool_]:
     return held
 
 
-__all__ = ["induced_accelerations"]
+__all__ = ["induced_accelerations", "responses"]

@@ -1,4 +1,4 @@
-"""The commands ``mobod ik``, ``id``, ``so``, ``analyze`` and ``scale``: what laboratories of human motion compute."""
+"""What laboratories of human motion compute: ``mobod ik``, ``id``, ``so``, ``analyze``, ``cmc``, ``rra`` and ``scale``."""
 
 from __future__ import annotations
 
@@ -67,6 +67,14 @@ def add_commands(commands: Any) -> None:
     optimized.add_argument("--passive", action="store_true", help="let passive forces of muscles act")
 
     _add_analyze(commands)
+    for kind, text, description, run in (
+        ("cmc", "computed muscle control: excitations that follow a motion",
+         "Find excitations under which a model moves as recorded, by a setup file of OpenSim's CMCTool.", run_cmc),
+        ("rra", "residual reduction: a motion that forces can make, and a mass center that suits it",
+         "Let actuators follow a motion with small residuals, and move a mass center, by a setup file of OpenSim's RRATool.",
+         run_rra),
+    ):  # fmt: skip
+        _add_tracking(commands, kind, text, description).set_defaults(run=run)
 
     scaled = commands.add_parser(
         "scale",
@@ -112,6 +120,26 @@ def _add_analyze(commands: Any) -> None:
     analyzed.add_argument("--results", type=Path, metavar="FOLDER", help="where the files go; made if it is not there")
     analyzed.add_argument("--prefix", metavar="NAME", help="what their names begin with")
     analyzed.add_argument("--quiet", action="store_true", help="print nothing but errors")
+
+
+def _add_tracking(commands: Any, kind: str, text: str, description: str) -> argparse.ArgumentParser:
+    parser: argparse.ArgumentParser = commands.add_parser(
+        kind, help=text, description=description, epilog=f"Example: mobod {kind} setup_{kind}.xml --results out"
+    )
+    parser.add_argument("setup", type=Path, metavar="SETUP", help="setup file of OpenSim's tool (.xml)")
+    parser.add_argument("--model", type=Path, metavar="MODEL", help="in place of the one that the setup names (.osim)")
+    parser.add_argument("--results", type=Path, metavar="FOLDER", help="in place of the setup's; made if it is not there")
+    parser.add_argument("--prefix", metavar="NAME", help="what names of files begin with, in place of the tool's name")
+    parser.add_argument("--start", type=float, metavar="T", help="from this time on")
+    parser.add_argument("--end", type=float, metavar="T", help="up to this time")
+    parser.add_argument("--quiet", action="store_true", help="print nothing but errors")
+    if kind == "cmc":
+        parser.add_argument("--as-opensim", action="store_true", help="with the pennation angle that OpenSim takes (#4390)")
+    else:
+        parser.add_argument(
+            "--output", type=Path, metavar="FILE", help="save the adjusted model, in place of the setup's: .osim"
+        )
+    return parser
 
 
 def _add_common(parser: argparse.ArgumentParser, filtered: str, saved: str) -> None:
@@ -300,6 +328,86 @@ def run_analyze(options: argparse.Namespace) -> None:
             for path, one in zip(saved, tables.values(), strict=True):
                 write_sto(path, one)
         say(f"{kind:<21}{len(saved)} file{'s' * (len(saved) > 1)}: {saved[0]}{', ...' * (len(saved) > 1)}")
+
+
+def run_cmc(options: argparse.Namespace) -> None:
+    """Computed muscle control."""
+    from ..biomechanics import add_forces, computed_muscle_control
+
+    setup, model, given = _begin_tracking(options, "cmc")
+    if setup.forces:
+        model = add_forces(model, *setup.forces, replace=setup.replace)
+    found = computed_muscle_control(model, setup.motion, setup.loads, as_opensim=options.as_opensim, **given)
+    _save_tracking(options, setup, found)
+
+
+def run_rra(options: argparse.Namespace) -> None:
+    """Residual reduction."""
+    from ..biomechanics import reduce_residuals
+    from ..importer import write_osim
+    from ..value.checks import check_extension
+
+    if options.output is not None:
+        check_extension(options.output, (".osim",))
+    setup, model, given = _begin_tracking(options, "rra")
+    found = reduce_residuals(
+        model, setup.motion, setup.loads, actuators=setup.forces or None, replace=setup.replace, body=setup.body,
+        adjust_start=setup.adjust_start, adjust_end=setup.adjust_end, **given,
+    )  # fmt: skip
+    _speaker(options)(found.summarize())
+    _save_tracking(options, setup, found)
+    named = None if setup.output_model is None else options.setup.parent / setup.output_model
+    output = options.output or (named if setup.body else None)
+    if output is not None:
+        write_osim(output, found.adjusted)
+        _speaker(options)(f"{'model':<22}{output}")
+
+
+def _begin_tracking(options: argparse.Namespace, kind: str) -> tuple[Any, Model, dict[str, Any]]:
+    """The setup, the model, and what both tools take; the folder of results is there."""
+    from ..biomechanics import Task
+    from ..importer.formats import load_quietly
+    from ..importer.osim.model_operators import names_of_forces
+    from ..importer.tracking_setup import read_tracking_setup
+
+    setup = read_tracking_setup(options.setup)
+    if setup.kind != kind:
+        raise CommandError(f"{options.setup} is the setup of another tool: use mobod {setup.kind}")
+    path = options.model or setup.model
+    if path is None or setup.motion is None:
+        what = "model_file" if path is None else "desired_kinematics_file"
+        raise CommandError(f"{options.setup} names no {what}")
+    folder = options.results or (None if setup.results is None else options.setup.parent / setup.results)
+    if folder is None:
+        raise CommandError(f"{options.setup} names no results_directory; give --results FOLDER")
+    folder.mkdir(parents=True, exist_ok=True)
+    setup.results, setup.name = folder, options.prefix or setup.name
+    model = load_quietly(path)
+    _speaker(options)(f"{model.name}: {len(model.coordinates)} coordinates, {len(model.muscles)} muscles")
+    known = {name for file in setup.forces for name in names_of_forces(file)}
+    known |= set() if setup.replace else {*model.muscles, *model.actuators}
+    for name in setup.tasks.keys() - model.speeds.keys():
+        _speaker(options)(f"note: the task of {name!r} is left out, the model has no such coordinate")
+    given = {
+        "tasks": {name: Task(**values) for name, values in setup.tasks.items() if name in model.speeds},
+        "window": setup.window, "exact": setup.exact,
+        "bounds": {name: pair for name, pair in setup.bounds.items() if name in known},
+        "exclude": setup.exclude, "cutoff": setup.cutoff, "filter": "opensim",
+        "start": _first(options.start, setup.start), "end": _first(options.end, setup.end), "accuracy": setup.accuracy,
+        "progress": _progress(options),
+    }  # fmt: skip
+    return setup, model, given
+
+
+def _save_tracking(options: argparse.Namespace, setup: Any, found: Any) -> None:
+    say = _speaker(options)
+    for note in found.notes:
+        say(f"note: {note}")
+    width = max(len(label) for label in found.errors.labels)
+    for label in found.errors.labels:
+        say(f"{label:<{width}}  largest error {abs(found.errors[label]).max():.3g}")
+    paths = found.save(setup.results, setup.name)
+    say(f"{len(paths)} files: {paths[0]}, ...")
 
 
 def _all(names: list[str] | None) -> list[str] | None:

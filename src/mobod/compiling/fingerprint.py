@@ -134,7 +134,7 @@ def _value(value: Any, user: Any, called: list[Any]) -> Any:
         ours = (plain.__module__ or "").partition(".")[0] == __name__.partition(".")[0]
         if plain is not value or plain in engine.jitables or plain in engine.substitutes.values() or not ours:
             called.append(plain)
-            return "function"
+            return "apart" if plain in engine.kept_apart else "function"
         return "primitive", plain.__module__, plain.__qualname__
     if isinstance(value, tuple):
         return type(value).__qualname__, [_value(one, user, called) for one in value]

@@ -4,7 +4,7 @@ Numba looks at the same things again and again: which variables an instruction n
 live, after each pass that might change it; what a product of two numbers is, for each product, by asking thirty templates in
 turn; and it puts functions that a module only names through LLVM's passes, and those that are inlined into others into machine
 code. The answers are found faster here, or not asked for.
-What is compiled is not changed, so that nothing here is part of its `fingerprint`.
+What is compiled computes the same, so that nothing here is part of its `fingerprint`.
 
 All of it is done with versions of Numba whose functions have been read, and only between the beginning and the end of a
 compilation of ours, under Numba's lock: what others compile finds Numba as it is.

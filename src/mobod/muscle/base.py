@@ -399,7 +399,10 @@ class Muscle(Force):
         self._check(state, asked)
         if state.stage_number < Stage.VELOCITY:
             state.refuse(asked, Stage.VELOCITY)
-        length, speed = self._path.calc_length(state), self._path.calc_speed(state)
+        return self.contraction_at(state, self._path.calc_length(state), self._path.calc_speed(state))
+
+    def contraction_at(self, state: State, length: float, speed: float) -> Contraction:
+        """As `find_contraction`, at a length and speed of its path that are known."""
         i, _, x, _ = self.span
         found = self.FUNCTIONS.contract(state.record, i, x, self.first_z, np.float64(length), np.float64(speed))
         return Contraction(*(float(one) for one in found))

@@ -30,7 +30,8 @@ def side_by_side(model: Any, pair: int, A: Any, B: Any, Ra: Any, pa: Any, Rb: An
         return -1
     along = vec3.dot(u, d)
     delta = vec3.sub(vec3.scale(1.0 / c, v), u)
-    start, half = vec3.add_scaled(vec3.sub(d, vec3.scale(along, u)), -along, delta), B[5] * abs(bare(c))
+    start = vec3.add_scaled(vec3.sub(d, vec3.scale(along, u)), -along, delta)
+    half = B[5] * (c if bare(c) > 0.0 else -c)
     low, high = along - half, along + half
     if low < -A[5]:
         low = 0.0 * along - A[5]
@@ -47,7 +48,7 @@ def side_by_side(model: Any, pair: int, A: Any, B: Any, Ra: Any, pa: Any, Rb: An
     # from the side only where that is the shortest way out
     if deepest <= 0.0 or deepest >= bare(high - low) or deepest >= min(first, B[3]):
         return -1
-    shorter = min(A[5], half)
+    shorter = half if bare(half) < A[5] else 0.0 * half + A[5]
     common = 0.5 * (high - low) / shorter
     if bare(common) > 1.0:
         common = 0.0 * common + 1.0

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from ...force.transmission import FunctionBasedPath, Path
     from .building import Building
 
-#: What all actuators have that no mechanism needs.
-_CONTROLS = ("min_control", "max_control", "optimal_force")
+#: Controls from which on there is no bound, as old files write it.
+_UNBOUNDED = 1e300
 #: OpenSim's ligament: force over length, both normalized.
 _LIGAMENT_X = (-5.0, 0.998, 0.999, 1.0, 1.1, 1.2, 1.3, 1.4, 1.5, 1.6, 1.601, 1.602, 5.0)
 _LIGAMENT_Y = (0.0, 0.0, 0.0, 0.0, 0.035, 0.12, 0.26, 0.55, 1.17, 2.0, 2.0, 2.0, 2.0)
@@ -61,8 +61,10 @@ def add_force(build: Building, item: Item) -> None:
     for one in made:
         if item.tag in ACTUATORS:
             build.model.actuators[name] = one
-            for tag in _CONTROLS:
-                item.find(tag)
+            item.find("optimal_force")
+            low, high = item.number("min_control", -math.inf), item.number("max_control", math.inf)
+            if low <= high and (low > -_UNBOUNDED or high < _UNBOUNDED):
+                build.model.data.setdefault("control ranges", {})[name] = low, high
         else:
             build.model.data.setdefault("forces", {})[name] = one
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -146,9 +146,9 @@ def _add_loads(model: Model) -> None:
         model.data["external loads"] = [*model.data.get("external loads", []), *add_external_loads(model, path)]
 
 
-def model_of_document(old: Model, document: Element) -> Model:
-    """A model of a document that was made from another model's, read with the same settings."""
-    given, name, report = old.data["read with"], old.data["source"], Report()
+def model_of_document(old: Model, document: Element, **settings: Any) -> Model:
+    """A model of a document that was made from another model's, read with the same settings but for those given."""
+    given, name, report = old.data["read with"] | settings, old.data["source"], Report()
     builder = Builder(Item(name, document), name, False, given["mesh_dirs"], report, given["gravity"])
     model = builder.build()
     model.data["source"], model.data["document"], model.data["read with"] = name, document, given

@@ -16,8 +16,10 @@ from ...value import checks
 from ..formats import as_model
 from ..model import Model
 from ..xml_element import Element
+from .document import read_document
 from .functions import element_of
 from .load import model_of_document
+from .upgrade import upgrade
 
 Given = Model | str | os.PathLike[str]
 
@@ -267,6 +269,117 @@ def add_reserves(model: Given, optimal_force: float = 1.0, bound: float | None =
     return model_of_document(model, document)
 
 
+def add_forces(model: Given, *paths: str | os.PathLike[str], replace: bool = False) -> Model:
+    """Add the forces of files of OpenSim's, a ``ForceSet`` or ``ActuatorSet`` each: a new model.
+
+    Parameters
+    ----------
+    model : Model or path
+        From an OpenSim file.
+    paths : path
+        Of the files, as ``force_set_files`` of a tool's setup names them.
+    replace : bool
+        Whether all forces that the model has are left out, its muscles too.
+
+    Returns
+    -------
+    Model
+
+    Raises
+    ------
+    ModelError
+        If the model is not from an OpenSim file, or a file holds no set of forces; with file and line.
+
+    Examples
+    --------
+    >>> from importlib.resources import files
+    >>> import pathlib, tempfile
+    >>> import mobod as mb
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "motors.xml"
+    >>> written = path.write_text(
+    ...     "<OpenSimDocument Version='40000'><ForceSet><objects><CoordinateActuator name='knee'>"
+    ...     "<coordinate>knee_angle_r</coordinate><optimal_force>50</optimal_force></CoordinateActuator></objects></ForceSet>"
+    ...     "</OpenSimDocument>"
+    ... )
+    >>> leg = mb.biomechanics.add_forces(files("mobod") / "examples" / "leg6dof9musc.osim", path, replace=True)
+    >>> [*leg.actuators], len(leg.muscles)
+    (['knee'], 0)
+    """
+    model = as_model(model)
+    document = _document(model)
+    objects = _forces(document)
+    added = [one for path in paths for one in _forces_of(os.fspath(path))]
+    objects.children = added if replace else [*objects.children, *added]
+    if replace:
+        document.children = [one for one in document.children if one.tag != "ControllerSet"]
+    return model_of_document(model, document)
+
+
+def _forces_of(path: str) -> list[Element]:
+    """The forces of a file, in today's format."""
+    held, version = read_document(path)
+    if held.tag not in ("ForceSet", "ActuatorSet"):
+        raise ModelError(f"{path}:{held.line}: the document holds a <{held.tag}>, not a <ForceSet>")
+    held.tag = "ForceSet"
+    whole = Element("Model", {"name": "forces"}, held.line, [held])
+    upgrade(whole, version, path)
+    return list(_forces(whole).children)
+
+
+def names_of_forces(path: str | os.PathLike[str]) -> list[str]:
+    """What the forces of a file are called."""
+    return [one.attributes.get("name", "").strip() for one in _forces_of(os.fspath(path))]
+
+
+def move_mass_center(model: Given, body: str, shift: Sequence[float]) -> Model:
+    """Move the mass center of one body, in its frame; its inertia about the mass center stays: a new model.
+
+    Raises
+    ------
+    ModelError
+        If the model is not from an OpenSim file, or has no such body.
+
+    Examples
+    --------
+    >>> from importlib.resources import files
+    >>> import mobod as mb
+    >>> leg = mb.load_osim(files("mobod") / "examples" / "leg6dof9musc.osim")
+    >>> moved = mb.biomechanics.move_mass_center(leg, "pelvis", (0.01, 0.0, 0.0))
+    >>> before, after = (one.bodies["pelvis"].get_default_mass_properties().com for one in (leg, moved))
+    >>> float(round(after[0] - before[0], 12))
+    0.01
+    """
+    model = as_model(model)
+    document = _document(model)
+    found = next(
+        (one for one in _descendants(document) if one.tag == "Body" and one.attributes.get("name", "").strip() == body), None
+    )
+    if found is None:
+        raise ModelError(f"the model {model.name!r} has no body {body!r}; {checks.suggest(body, [*model.bodies])}")
+    old = [float(word) for word in (_text(found, "mass_center") or "0 0 0").split()]
+    new = [a + float(b) for a, b in zip(old, shift, strict=True)]
+    _put(found, "mass_center", " ".join(map(repr, new)))
+    return model_of_document(model, document)
+
+
+def with_loads(model: Model, path: str | os.PathLike[str]) -> Model:
+    """Add the forces of a file of external loads: a new model."""
+    if model.data["read with"].get("external_loads") is not None:
+        raise ModelError(
+            f"the model {model.name!r} was read with external loads; load it without, or give no external_loads here"
+        )
+    changed = model_of_document(model, _document(model), external_loads=path)
+    return changed
+
+
+def _descendants(element: Element) -> Iterable[Element]:
+    waiting = [element]
+    while waiting:
+        one = waiting.pop()
+        yield one
+        waiting.extend(one.children)
+
+
 def replace_paths(model: Model, functions: Mapping[str, tuple[Function, Sequence[str]]]) -> Model:
     """Give forces, by name, paths whose length is a function of coordinates: a new model."""
     document = _document(model)
@@ -392,10 +505,12 @@ def _become(one: Element, tag: str) -> None:
 
 
 __all__ = [
+    "add_forces",
     "add_reserves",
     "ignore_activation_dynamics",
     "ignore_passive_fiber_forces",
     "ignore_tendon_compliance",
+    "move_mass_center",
     "remove_muscles",
     "replace_muscles",
     "replace_muscles_with_path_actuators",

@@ -1,0 +1,340 @@
+"""A controller that lets a model follow a motion: what computed muscle control and residual reduction share.
+
+At the start t of each window of length h the accelerations that are wanted at its end are
+
+    a = ka u_dot_d(t + h) + kv (u_d(t) - u(t)) + kp (q_d(t) - q(t))
+
+Accelerations at the end of the window are linear in the forces F of all actuators, A F + b, at coordinates that go on beside
+the wanted ones, q_d + (q(t) - q_d(t)). Of the forces that give a, or come near to it (not `exact`), within what actuators can
+reach by then, the ones with the least sum of (F / F_opt)^2 are taken. Controls are those under which actuators reach them, and
+stay over the window. Source: Thelen and Anderson 2006, J. Biomech. 39, 1107.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..algebra.arrays import Array
+from ..errors import ConvergenceError, ModelError
+from ..muscle import Muscle
+from ..value import checks
+from ..value.stage import Stage
+from ._dual_newton import solve
+from ._path_sweep import paths_over
+from .activations import _strengths
+from .induced import responses
+from .motion import Motion, natural_spline, rows_of
+
+if TYPE_CHECKING:
+    from ..importer.model import Model
+    from ..state.state import State
+
+#: The least excitation of muscles unless bounds say otherwise, OpenSim's too: below it force does not follow any more.
+_LEAST = 0.02
+#: What of an acceleration may be missing, by the largest that is wanted.
+_MISSING = 1e-6
+#: Error of muscles' variables over a step, and rounds of the search for excitations and when it ends, by the range of forces.
+_TOLERANCE, _ROUNDS, _REACHED = 1e-6, 40, 1e-6
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Task:
+    """How a coordinate follows its motion.
+
+    Attributes
+    ----------
+    kp, kv, ka : float
+        Gains of the errors of coordinate (1/time^2) and speed (1/time), and of the wanted acceleration. With kv = 2 sqrt(kp)
+        errors die away without overshoot.
+    weight : float
+        Of the error of the acceleration, where it may be missed.
+    limit : float
+        Error of the coordinate near which the forces' sum counts less and less, where accelerations may be missed; 0 for none.
+
+    Examples
+    --------
+    >>> import mobod as mb
+    >>> mb.biomechanics.Task(kp=400.0, kv=40.0).ka
+    1.0
+    """
+
+    kp: float = 100.0
+    kv: float = 20.0
+    ka: float = 1.0
+    weight: float = 1.0
+    limit: float = 0.0
+
+    def __post_init__(self) -> None:
+        for name in ("kp", "kv", "ka", "weight", "limit"):
+            value = checks.finite(f"{name} of a Task", getattr(self, name))
+            if value < 0.0:
+                raise ValueError(f"{name} of a Task is not negative, got {value:g}")
+
+
+class Wanted:
+    """A motion as functions of time."""
+
+    def __init__(self, model: Model, state: State, given: Any, cutoff: float | None, filter: str) -> None:
+        if filter not in ("butterworth", "opensim"):
+            raise ValueError(f"the filter is 'butterworth' or 'opensim', not {filter!r}")
+        time, q, self.notes = rows_of(model, state.copy(), given)
+        if len(time) < 6:
+            raise ValueError(f"a motion that is followed has at least 6 times, this one {len(time)}")
+        starts = [int(first) for first in state.tree.first_q]
+        couplers = [one for one in model.matter.constraints if hasattr(one, "put")]
+        for _ in couplers:  # coupled coordinates go where the others' values have them
+            for one in couplers:
+                for row in q:
+                    one.put(row, np.zeros(state.tree.nu), starts)
+        motion = Motion.of_rows(model, state.copy(), time, q, cutoff, 5, filter == "opensim")
+        if motion.q.shape[1] != motion.u.shape[1]:
+            raise ModelError(f"{model.name!r} has coordinates whose rates are not speeds; only such follow a motion")
+        self.rows, self.time = motion, time
+        self._q, self._u = natural_spline(time, motion.q, 5), natural_spline(time, motion.u, 5)
+        # smoother between the motion's times than the derivative of the speeds' spline, as OpenSim has it
+        self._u_dot = natural_spline(time, self._u(time, 1), 5)
+
+    def __call__(self, t: float) -> tuple[Array, Array]:
+        """Coordinates and speeds."""
+        return np.asarray(self._q(t)), np.asarray(self._u(t))
+
+    def u_dot(self, t: float) -> Array:
+        """The accelerations."""
+        return np.asarray(self._u_dot(t))
+
+
+class Tracker:
+    """Muscles and actuators of a model, which make it follow a motion."""
+
+    def __init__(
+        self, model: Model, state: State, wanted: Wanted, tasks: Mapping[str, Task] | None, *,
+        exact: bool, as_opensim: bool, bounds: Mapping[str, tuple[float, float]] | None, exclude: Any = (),
+    ) -> None:  # fmt: skip
+        self.model, self.state, self.wanted, self.exact, self.as_opensim = model, state, wanted, exact, as_opensim
+        model.system.realize(state, Stage.INSTANCE)
+        known: dict[str, Any] = {**model.muscles, **model.actuators}
+        for name in exclude:
+            if name not in known:
+                raise ValueError(f"exclude has {name!r}; {checks.suggest(name, [*known])}")
+        acting = {name: one for name, one in known.items() if name not in exclude and not one.is_disabled(state)}
+        self.muscles = {name: one for name, one in acting.items() if isinstance(one, Muscle)}
+        self.motors = {name: one for name, one in acting.items() if hasattr(one, "set_effort")}
+        self.names = [*self.muscles, *self.motors]
+        if not self.names:
+            raise ModelError(f"{model.name!r} has neither muscles nor actuators, which could follow a motion")
+        self.n = len(self.muscles)
+        self.optimal = np.array([float(getattr(one, "optimal_force", 1.0)) for one in self.motors.values()])
+        self.low, self.high = self._bounds(bounds or {})
+        self.tasks = self._tasks(tasks)
+        self.places = np.array([model.speeds[name] for name in self.tasks])
+        self.bare = state.copy()
+        for one in (*self.muscles.values(), *self.motors.values()):
+            one.disable(self.bare)
+        model.system.realize(self.bare, Stage.INSTANCE)
+        self.moved = state.copy()
+
+    def _bounds(self, given: Mapping[str, tuple[float, float]]) -> tuple[Array, Array]:
+        for name in given:
+            if name not in self.names:
+                raise ValueError(f"bounds has {name!r}; {checks.suggest(name, self.names)}")
+        usual = {**dict.fromkeys(self.names, (-np.inf, np.inf)), **dict.fromkeys(self.muscles, (0.0, 1.0))}
+        ranges = usual | self.model.data.get("control ranges", {})
+        ranges |= {name: (max(ranges[name][0], _LEAST), min(ranges[name][1], 1.0)) for name in self.muscles}
+        ranges |= given
+        for name in self.names:
+            if not ranges[name][0] <= ranges[name][1]:
+                raise ValueError(f"bounds of {name!r} are two numbers in order, got {ranges[name]}")
+        return np.array([ranges[name][0] for name in self.names]), np.array([ranges[name][1] for name in self.names])
+
+    def _tasks(self, given: Mapping[str, Task] | None) -> dict[str, Task]:
+        free = self._free()
+        if given is None:
+            return {name: Task() for name in free}
+        for name, one in given.items():
+            if name not in self.model.speeds:
+                raise ValueError(f"tasks has the coordinate {name!r}; {checks.suggest(name, [*self.model.speeds])}")
+            checks.instance(f"task of {name!r}", one, Task, "mobod.biomechanics.Task(...)")
+        return {name: one for name, one in given.items() if name in free}
+
+    def _free(self) -> list[str]:
+        """Coordinates that neither a lock, a motion nor a coupler determines."""
+        tree, state = self.state.tree, self.state
+        held = {
+            int(tree.first_u[b]) + k for b in range(1, tree.nb) if state.field("prescribed")[b] for k in range(tree.num_u[b])
+        }
+        for one in self.model.matter.constraints:
+            if hasattr(one, "put"):
+                q, u = np.full(tree.nq, np.nan), np.zeros(tree.nu)
+                q[:] = state.q
+                probe = q.copy()
+                probe[:] = state.q + 1.0
+                one.put(probe, u, [int(first) for first in tree.first_q])
+                held |= set(np.flatnonzero(probe != state.q + 1.0).tolist())
+        return [name for name, place in self.model.speeds.items() if place not in held]
+
+    # ------------------------------------------------------------------------------------------ controls and forces
+
+    def set_controls(self, state: State, controls: Array) -> None:
+        """Excitations of muscles, and what actuators apply."""
+        for one, value in zip(self.muscles.values(), controls[: self.n].tolist(), strict=True):
+            one.set_excitation(state, value)
+        for motor, effort in zip(self.motors.values(), (controls[self.n :] * self.optimal).tolist(), strict=True):
+            motor.set_effort(state, effort)
+
+    def forces(self, state: State, controls: Array) -> tuple[Array, Array]:
+        """Along the tendons, and of the actuators; and lengthening speeds of the muscles."""
+        tendons, speeds = self.tendons(state)
+        return np.concatenate([tendons, controls[self.n :] * self.optimal]), speeds
+
+    def tendons(self, state: State) -> tuple[Array, Array]:
+        """Forces of the muscles in a state, and lengthening speeds: paths are found by compiled code, all at once."""
+        if not self.n:
+            return np.zeros(0), np.zeros(0)
+        row = np.array([state.time], float), np.array(state.q)[None], np.array(state.u)[None]
+        lengths, speeds, _ = paths_over(self.model.system, self.bare, list(self.muscles.values()), *row)
+        found = [
+            one.contraction_at(state, length, speed).tendon_force
+            for one, length, speed in zip(self.muscles.values(), lengths[0], speeds[0], strict=True)
+        ]
+        return np.array(found), speeds[0]
+
+    def reach(self, t: float, h: float, z: Array, excitations: Array, offset: tuple[Array, Array], hold: bool = False) -> Array:
+        """The muscles' variables after a time under excitations, with coordinates beside the wanted ones; or held there."""
+        from scipy.integrate import RK45
+
+        now, system = self.moved, self.model.system
+        for one, value in zip(self.muscles.values(), excitations.tolist(), strict=True):
+            one.set_excitation(now, value)
+        still = self.wanted(t)[0] + offset[0] if hold else None
+
+        def rate(time: float, z: Array) -> Array:
+            if still is None:
+                q, u = self.wanted(time)
+                now.q, now.u = q + offset[0], u + offset[1]
+            else:
+                now.q, now.u = still, 0.0 * offset[1]
+            now.time, now.z = t if hold else time, z
+            system.realize(now, Stage.ACCELERATION)
+            return np.array(now.z_dot)
+
+        if not len(z):
+            rate(t + h, z)
+            return z
+        way = RK45(rate, t, z, t + h, rtol=_TOLERANCE, atol=_TOLERANCE, first_step=min(h, 0.002))
+        with np.errstate(over="ignore", invalid="ignore"):  # steps that are too long for a stiff fiber, and are taken again
+            while way.status == "running":
+                told = way.step()
+        if way.status == "failed":
+            raise ConvergenceError(f"muscles cannot be followed from time {t:g} on: {told}")
+        rate(t + h, way.y)
+        return np.asarray(way.y)
+
+    # ------------------------------------------------------------------------------------------ a window
+
+    def controls(self, state: State, h: float) -> Array:
+        """The controls of the window that begins with a state."""
+        t = float(state.time)
+        q, u = self.wanted(t)
+        offset = np.array(state.q) - q, np.array(state.u) - u
+        z, n = np.array(state.z), self.n
+        low, high = self.low.copy(), self.high.copy()
+        low[n:], high[n:] = low[n:] * self.optimal, high[n:] * self.optimal
+        for bound, excitation in ((low, self.low[:n]), (high, self.high[:n])):
+            self.reach(t, h, z, excitation, offset)
+            bound[:n] = self.tendons(self.moved)[0]
+        if not n:
+            self.reach(t, h, z, np.zeros(0), offset)
+        errors = -offset[0][self.places], -offset[1][self.places]
+        gains = np.array([(one.kp, one.kv, one.ka) for one in self.tasks.values()]).reshape(-1, 3)
+        aims = gains[:, 0] * errors[0] + gains[:, 1] * errors[1] + gains[:, 2] * self.wanted.u_dot(t + h)[self.places]
+        forces = self.least(t, aims, np.minimum(low, high), np.maximum(low, high), errors[0])
+        found = np.empty(len(forces))
+        found[n:] = forces[n:] / self.optimal
+        found[:n] = self._excitations(t, h, z, offset, forces[:n], low[:n], high[:n])
+        return found
+
+    def least(self, t: float, aims: Array, low: Array, high: Array, errors: Array) -> Array:
+        """The forces with the least sum of squares, where `reach` has left the model."""
+        A, b, optimal = self.linear(self.moved)
+        B = (A * optimal)[None]
+        scale = np.ones(len(optimal))
+        if not self.exact:
+            weight = np.sqrt([one.weight for one in self.tasks.values()])
+            B = np.concatenate([B * weight[:, None], -np.eye(len(aims))[None]], axis=2)
+            aims, b = aims * weight, b * weight
+            share = [
+                1.0 / (1.0 + np.exp((abs(error) - one.limit) / (0.1 * one.limit)))
+                for one, error in zip(self.tasks.values(), errors, strict=True)
+                if one.limit > 0.0
+            ]
+            scale = np.concatenate([scale * max(min(share, default=1.0), 1e-9), np.ones(len(aims))])
+        slack = np.full(len(scale) - len(low), np.inf)
+        lows, highs = np.concatenate([low / optimal, -slack]), np.concatenate([high / optimal, slack])
+        found, missing = solve(B, (aims - b)[None], lows, highs, scale, 2.0)
+        if np.abs(missing).max(initial=0.0) > _MISSING * (1.0 + np.abs(aims).max(initial=0.0)):
+            worst = int(np.abs(missing[0]).argmax())
+            raise ConvergenceError(
+                f"at time {t:g} nothing within the bounds gives the wanted accelerations: of coordinate "
+                f"{[*self.tasks][worst]!r} {missing[0, worst]:.6g} of {aims[worst]:.6g} is missing. Give reserve=..., wider "
+                "bounds, or exact=False"
+            )
+        return np.asarray(found[0, : len(low)] * optimal)
+
+    def linear(self, at: State) -> tuple[Array, Array, Array]:
+        """Accelerations of the tasks' coordinates by unit forces, without any, and optimal forces."""
+        bare, system, matter = self.bare, self.model.system, self.model.matter
+        bare.time, bare.q, bare.u, bare.z = float(at.time), at.q, at.u, at.z
+        system.realize(bare, Stage.ACCELERATION)
+        b = np.array(bare.u_dot)
+        nu = len(b)
+        given = np.array([at.time], float), np.array(at.q)[None], np.array(at.u)[None]
+        lengths, speeds, arms = paths_over(system, bare, list(self.muscles.values()), *given)
+        columns = np.empty((nu, len(self.names)))
+        columns[:, : self.n] = arms[0].T
+        for j, one in enumerate(self.motors.values()):
+            one.set_effort(at, 1.0)
+            system.realize(at, Stage.DYNAMICS)
+            bodies, _, mobilities = one.calc_force_contribution(at)
+            columns[:, self.n + j] = mobilities + matter.multiply_by_system_jacobian_transpose(at, bodies)
+            one.set_effort(at, 0.0)
+        system.realize(bare, Stage.VELOCITY)
+        A = responses(self.model, bare, columns).T
+        if self.exact:
+            strengths = _strengths(self.muscles, lengths, speeds, True, self.as_opensim)[0][0] if self.n else np.zeros(0)
+        else:
+            strengths = np.array([one.get_default_max_isometric_force() for one in self.muscles.values()])
+        return A[self.places], b[self.places], np.concatenate([np.maximum(strengths, 1e-6), self.optimal])
+
+    def _excitations(
+        self, t: float, h: float, z: Array, offset: tuple[Array, Array], forces: Array, low: Array, high: Array
+    ) -> Array:
+        """Those under which muscles reach the forces; all at once, each by the Illinois method."""
+        left, right = self.low[: self.n].copy(), self.high[: self.n].copy()
+        f_left, f_right = low - forces, high - forces
+        range_ = high - low
+        found, side = left.copy(), np.zeros(self.n)
+        open_ = range_ > 1e-9 * (1.0 + np.abs(high))
+        done = _REACHED * np.abs(range_)
+        for end, f in ((left, f_left), (right, f_right)):
+            there = open_ & (np.abs(f) <= done)
+            found[there] = end[there]
+            open_ &= ~there
+        for _ in range(_ROUNDS):
+            if not open_.any():
+                break
+            width = np.where(open_, f_right - f_left, 1.0)
+            found[open_] = (left - f_left * (right - left) / width)[open_]
+            self.reach(t, h, z, found, offset)
+            f = self.tendons(self.moved)[0] - forces
+            below = f < 0.0
+            for which, end, own, other, sign in ((below, left, f_left, f_right, -1.0), (~below, right, f_right, f_left, 1.0)):
+                now = open_ & which
+                end[now], own[now] = found[now], f[now]
+                other[now & (side == sign)] *= 0.5
+                side[now] = sign
+            open_ &= (np.abs(f) > done) & (right - left > 1e-12)
+        return found

@@ -1,0 +1,185 @@
+"""What a model did that followed a motion, and its files, named and labelled as OpenSim's tools have them."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from xml.sax.saxutils import quoteattr
+
+import numpy as np
+
+from ..algebra.arrays import Array
+from ..motion_data import Table, write_sto
+from ..simulation.time_stepper import TimeStepper
+from ..value.progress import shown
+from ..value.stage import Stage
+from ._tracking import Tracker
+
+if TYPE_CHECKING:
+    from ..importer.model import Model
+    from ..integrator.base import Integrator
+    from ..state.state import State
+
+
+class Followed:
+    """How a model followed a motion.
+
+    Attributes
+    ----------
+    model : Model
+        What moved.
+    time : (nt,) array
+        Ends of windows, and the start.
+    q, u, u_dot, z : (nt, n) arrays
+    controls : Table
+        Excitations of muscles and controls of actuators, each over the window that ends at its time.
+    forces, speeds, powers : Table
+        Along the tendons and of actuators, lengthening speeds of muscles and speeds of coordinate actuators, and the power that
+        each gives to the model.
+    errors : Table
+        Of the coordinates with tasks: the wanted one less the one that is there.
+    notes : list of str
+
+    Examples
+    --------
+    >>> from importlib.resources import files
+    >>> import mobod as mb, numpy as np
+    >>> leg = mb.load_osim(files("mobod") / "examples" / "leg6dof9musc.osim")
+    >>> motors = mb.biomechanics.add_reserves(mb.biomechanics.remove_muscles(leg), 100.0)
+    >>> still = mb.Table(np.linspace(0, 0.02, 11), {"knee_angle_r": np.full(11, -0.3)})
+    >>> found = mb.reduce_residuals(motors, still, window=0.005)
+    >>> isinstance(found, mb.biomechanics.Followed), found.q.shape
+    (True, (5, 7))
+    """
+
+    def __init__(self, model: Model, tracker: Tracker, rows: dict[str, Array], notes: list[str]) -> None:
+        self.model, self.time, self.notes = model, rows["time"], notes
+        self.q, self.u, self.u_dot, self.z = (rows[name] for name in ("q", "u", "u_dot", "z"))
+
+        def table(name: str, labels: Any, title: str) -> Table:
+            return Table(self.time, dict(zip(labels, rows[name].T, strict=True)), name=title)
+
+        self.controls = table("controls", tracker.names, "controls")
+        self.forces = table("forces", tracker.names, "ActuatorForces")
+        self.speeds = table("speeds", tracker.names, "ActuatorSpeeds")
+        self.powers = table("powers", tracker.names, "ActuatorPowers")
+        self.errors = table("errors", tracker.tasks, "PositionErrors")
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}: {len(self.controls.labels)} actuators at {len(self.time)} times>"
+
+    def states(self) -> Table:
+        """Coordinates, speeds and variables of muscles, by OpenSim's names of state variables."""
+        columns, data = {}, self.model.data.get("coordinates", {})
+        for name, place in self.model.coordinates.items():
+            joint = getattr(data.get(name), "joint", "").rpartition("/")[2]
+            path = f"/jointset/{joint}/{name.rpartition('/')[2]}" if joint else name
+            columns[f"{path}/value"] = self.q[:, place]
+            columns[f"{path}/speed"] = self.u[:, self.model.speeds[name]]
+        for name, one in self.model.muscles.items():
+            for k, variable in enumerate(getattr(one, "state_variables", ())):
+                columns[f"/forceset/{name}/{variable}"] = self.z[:, one.first_z + k]
+        return Table(self.time, columns, name="states")
+
+    def motion(self) -> Table:
+        """The coordinates."""
+        return self._of_coordinates(self.q, self.model.coordinates, "Coordinates")
+
+    def _of_coordinates(self, rows: Array, places: dict[str, int], title: str) -> Table:
+        return Table(self.time, {name: rows[:, place] for name, place in places.items()}, name=title)
+
+    def save(self, folder: str | os.PathLike[str], prefix: str = "mobod") -> list[Path]:
+        """Write controls, states, kinematics, forces, speeds, powers and errors; their paths.
+
+        Angles of kinematics are in degrees, those of states in radians, as OpenSim's tools have them.
+
+        Examples
+        --------
+        >>> import pathlib, tempfile, mobod as mb, numpy as np
+        >>> leg = pathlib.Path(mb.examples.__path__[0]) / "leg6dof9musc.osim"
+        >>> motors = mb.biomechanics.add_reserves(mb.biomechanics.remove_muscles(leg), 100.0)
+        >>> still = mb.Table(np.linspace(0, 0.02, 11), {"knee_angle_r": np.full(11, -0.3)})
+        >>> found = mb.reduce_residuals(motors, still, window=0.01)
+        >>> found.save(tempfile.mkdtemp(), "still")[0].name
+        'still_controls.xml'
+        """
+        begin = Path(folder) / prefix
+        paths = [Path(f"{begin}_controls.xml")]
+        paths[0].write_text(self._control_set())
+        kinematics = ("q", self.motion()), ("u", self._of_coordinates(self.u, self.model.speeds, "Speeds")), (
+            "dudt", self._of_coordinates(self.u_dot, self.model.speeds, "Accelerations"),
+        )  # fmt: skip
+        for end, table in kinematics:
+            paths.append(Path(f"{begin}_Kinematics_{end}.sto"))
+            write_sto(paths[-1], table, degrees=True, model=self.model)
+        for end, table in (
+            ("controls", self.controls),
+            ("states", self.states()),
+            ("Actuation_force", self.forces),
+            ("Actuation_speed", self.speeds),
+            ("Actuation_power", self.powers),
+            ("pErr", self.errors),
+        ):
+            paths.append(Path(f"{begin}_{end}.sto"))
+            write_sto(paths[-1], table)
+        return paths
+
+    def _control_set(self) -> str:
+        """The controls in steps: a node's value holds from the node before on."""
+        lines = ['<?xml version="1.0" encoding="UTF-8"?>', '<OpenSimDocument Version="40000">', '<ControlSet name="controls">']
+        lines.append("<objects>")
+        for label in self.controls.labels:
+            lines += [f"<ControlLinear name={quoteattr(label)}>", "<use_steps>true</use_steps>", "<x_nodes>"]
+            lines += [
+                f"<ControlLinearNode><t>{t!r}</t><value>{x!r}</value></ControlLinearNode>"
+                for t, x in zip(self.time.tolist(), self.controls[label].tolist(), strict=True)
+            ]
+            lines += ["</x_nodes>", "</ControlLinear>"]
+        return "\n".join([*lines, "</objects>", "</ControlSet>", "</OpenSimDocument>", ""])
+
+
+def follow(
+    tracker: Tracker, state: State, integrator: Integrator, window: float, end: float, progress: Any
+) -> dict[str, Array]:
+    """Let the controller act from a state on, window by window, and keep what happens."""
+    system = tracker.model.system
+    stepper = TimeStepper(system, integrator)
+    count = max(int(np.floor((end - float(state.time)) / window + 1e-6)), 1)
+    start, rows = float(state.time), []
+    with shown(progress, count, "windows") as show:
+        for i in range(count):
+            controls = tracker.controls(state, window)
+            tracker.set_controls(state, controls)
+            if i == 0:
+                rows.append(_row(tracker, state, controls))
+            stepper.initialize(state)
+            stepper.step_to(start + (i + 1) * window)
+            state = stepper.state.copy()
+            rows.append(_row(tracker, state, controls))
+            show(i + 1, count)
+    return {name: np.array([row[name] for row in rows]) for name in rows[0]}
+
+
+def _row(tracker: Tracker, state: State, controls: Array) -> dict[str, Any]:
+    tracker.model.system.realize(state, Stage.ACCELERATION)
+    forces, speeds = tracker.forces(state, controls)
+    powers = -forces[: tracker.n] * speeds
+    motors = [_power(tracker.model, one, state) for one in tracker.motors.values()]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        rates = np.where(forces[tracker.n :] != 0.0, motors / forces[tracker.n :], 0.0)
+    return {
+        "time": float(state.time), "q": np.array(state.q), "u": np.array(state.u), "u_dot": np.array(state.u_dot),
+        "z": np.array(state.z), "controls": controls, "forces": forces, "speeds": np.concatenate([speeds, rates]),
+        "powers": np.concatenate([powers, motors]),
+        "errors": (tracker.wanted(float(state.time))[0] - np.array(state.q))[tracker.places],
+    }  # fmt: skip
+
+
+def _power(model: Model, one: Any, state: State) -> float:
+    bodies, _, mobilities = one.calc_force_contribution(state)
+    f = mobilities + model.matter.multiply_by_system_jacobian_transpose(state, bodies)
+    return float(f @ np.asarray(state.u))
+
+
+__all__ = ["Followed", "follow"]

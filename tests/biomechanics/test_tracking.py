@@ -1,0 +1,170 @@
+"""Computed muscle control and residual reduction: beside OpenSim's tools, inverse dynamics, by their files, and wrong input."""
+
+import shutil
+from importlib.resources import files
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+import mobod as mb
+from mobod.cli.main import main
+from mobod.importer.tracking_setup import read_tasks, read_tracking_setup
+
+LEG = files("mobod") / "examples" / "leg6dof9musc.osim"
+#: Residuals on the pelvis, and a motor for each other coordinate.
+MOTORS = "<OpenSimDocument Version='40000'><ForceSet><objects>{}</objects></ForceSet></OpenSimDocument>"
+MOTOR = "<CoordinateActuator name='{}'><coordinate>{}</coordinate><optimal_force>{}</optimal_force></CoordinateActuator>"
+PLACES = {
+    "MZ": ("pelvis_tilt", 5.0), "FX": ("pelvis_tx", 10.0), "FY": ("pelvis_ty", 10.0), "hip": ("hip_flexion_r", 100.0),
+    "knee": ("knee_angle_r", 100.0), "ankle": ("ankle_angle_r", 100.0),
+}  # fmt: skip
+TASK = """<CMC_Joint name='{0}'><on>true</on><active>true false false</active><coordinate>{0}</coordinate>
+<weight>{1}</weight><kp>100</kp><kv>20</kv><ka>1</ka></CMC_Joint>"""
+SETUP = """<OpenSimDocument Version="40000"><{tool} name="leg"><model_file>leg.osim</model_file>
+<replace_force_set>{replace}</replace_force_set><force_set_files>motors.xml</force_set_files>
+<results_directory>{folder}</results_directory><initial_time>0.1</initial_time><final_time>{end}</final_time>
+<solve_for_equilibrium_for_auxiliary_states>true</solve_for_equilibrium_for_auxiliary_states>
+<integrator_error_tolerance>1e-7</integrator_error_tolerance><desired_kinematics_file>swing.sto</desired_kinematics_file>
+<task_set_file>tasks.xml</task_set_file><lowpass_cutoff_frequency>-1</lowpass_cutoff_frequency>
+<optimization_convergence_tolerance>1e-8</optimization_convergence_tolerance>{more}</{tool}></OpenSimDocument>"""
+MORE = """<adjust_com_to_reduce_residuals>true</adjust_com_to_reduce_residuals><adjusted_com_body>pelvis</adjusted_com_body>
+<output_model_file>{folder}.osim</output_model_file>"""
+
+
+@pytest.fixture(scope="module")
+def leg():
+    return mb.load_osim(LEG)
+
+
+@pytest.fixture(scope="module")
+def swing(leg):
+    time = np.linspace(0.0, 0.5, 51)
+    state = leg.default_state()
+    rows = {name: np.full(51, float(state.q[k])) for name, k in leg.coordinates.items() if "pat" not in name}
+    rows["hip_flexion_r"] = 0.3 + 0.2 * np.sin(5.0 * time)
+    rows["knee_angle_r"] = -0.6 + 0.3 * np.sin(6.0 * time + 0.4)
+    rows["ankle_angle_r"] = 0.1 * np.sin(7.0 * time)
+    return mb.Table(time, rows)
+
+
+@pytest.fixture
+def folder(tmp_path, swing):
+    """Files of a setup."""
+    shutil.copy(str(LEG), tmp_path / "leg.osim")
+    still = {label: swing[label] if label != "knee_angle_r" else np.full(len(swing), -0.6) for label in swing.labels}
+    mb.write_sto(tmp_path / "swing.sto", mb.Table(swing.time, still))
+    (tmp_path / "motors.xml").write_text(MOTORS.format("".join(MOTOR.format(n, *p) for n, p in PLACES.items())))
+    tasks = "".join(TASK.format(place, 1.0 + k) for k, (place, _) in enumerate(PLACES.values()))
+    (tmp_path / "tasks.xml").write_text(
+        f"<OpenSimDocument Version='20302'><CMC_TaskSet name='leg'><objects>{tasks}</objects></CMC_TaskSet></OpenSimDocument>"
+    )
+    return tmp_path
+
+
+def write_setup(folder, tool, name, end):
+    more = (
+        MORE.format(folder=name) if tool == "RRATool" else "<use_fast_optimization_target>true</use_fast_optimization_target>"
+    )
+    given = {"tool": tool, "folder": name, "end": end, "more": more, "replace": str(tool == "RRATool").lower()}
+    (folder / f"{name}.xml").write_text(SETUP.format(**given))
+    return str(folder / f"{name}.xml")
+
+
+def test_results_are_those_of_opensims_tool(folder):
+    """Of one setup file of its RRATool: forces, files with the same names, and the moved mass center.
+
+    The knee is still here: where coordinates are coupled OpenSim begins with half of the wanted speeds.
+    """
+    opensim = pytest.importorskip("opensim")
+    opensim.Logger.setLevelString("off")
+    assert opensim.RRATool(write_setup(folder, "RRATool", "theirs", 0.125)).run()
+    assert main(["rra", write_setup(folder, "RRATool", "ours", 0.125), "--quiet"]) == 0
+    missing = {path.name for path in (folder / "theirs").iterdir()} - {path.name for path in (folder / "ours").iterdir()}
+    assert not missing
+    ours, theirs = (mb.read_sto(folder / name / "leg_Actuation_force.sto") for name in ("ours", "theirs"))
+    for label in ours.labels:
+        rows = (ours.time > 0.1005) & (ours.time < theirs.time[-1] - 1e-9)  # their first row is of a window of no length
+        own = ours[label][rows]
+        other = np.interp(ours.time[rows] - 1e-6, theirs.time, theirs[label])
+        assert_allclose(own, other, atol=0.02 * np.abs(ours[label]).max() + 0.02, err_msg=label)
+    bodies = [mb.load_osim(folder / f"{name}.osim", muscles="data").bodies["pelvis"] for name in ("ours", "theirs")]
+    coms = [body.get_default_mass_properties().com for body in bodies]
+    assert_allclose(coms[0], coms[1], atol=1e-7)
+
+
+def test_first_forces_are_those_of_inverse_dynamics(leg, swing):
+    """Where nothing is off yet, accelerations that have to be met take the forces of the motion itself."""
+    motors = mb.biomechanics.add_reserves(mb.biomechanics.remove_muscles(leg), 100.0)
+    found = mb.reduce_residuals(motors, swing, start=0.1, end=0.102, window=1e-3, exact=True)
+    taken = mb.inverse_dynamics(motors, swing)
+    row = int(np.searchsorted(swing.time, 0.1 - 1e-9))
+    for name in ("pelvis_ty", "hip_flexion_r", "ankle_angle_r"):  # which no constraint couples
+        label = next(one for one in taken.forces.labels if one.startswith(f"{name}_"))
+        largest = np.abs(taken.forces[label]).max()
+        assert_allclose(found.forces[f"reserve_{name}"][0], taken.forces[label][row], atol=0.02 * largest)  # a window later
+    assert all(np.abs(found.errors[name]).max() < 1e-5 for name in found.errors.labels)
+
+
+def test_excitations_follow_the_motion(leg, swing):
+    """Coordinates stay near, excitations within their bounds, and muscles do what reserves cost too much for."""
+    found = mb.computed_muscle_control(leg, swing, start=0.1, end=0.15, reserve=5.0)
+    assert len(found.time) == 3 and abs(found.time[0] - 0.13) < 1e-12
+    assert max(np.abs(found.errors[name]).max() for name in found.errors.labels) < 2e-3
+    muscles = np.stack([found.controls[name] for name in leg.muscles], axis=1)
+    assert (muscles >= 0.02 - 1e-12).all() and (muscles <= 1.0).all() and np.ptp(muscles) > 0.05
+    # the reserves do what muscles do not: with dearer ones muscles work more
+    dear = mb.computed_muscle_control(leg, swing, start=0.1, end=0.15, reserve=1.0)
+    reserves = [f"reserve_{name}" for name in ("hip_flexion_r", "ankle_angle_r")]
+    given = [sum(np.abs(one.forces[name]).sum() for name in reserves) for one in (found, dear)]
+    assert given[1] < 0.9 * given[0]
+
+
+def test_files_are_read_back(leg, swing, tmp_path):
+    """States and controls of a run begin the same run again."""
+    motors = mb.biomechanics.add_reserves(mb.biomechanics.remove_muscles(leg), 100.0)
+    found = mb.reduce_residuals(motors, swing, start=0.1, end=0.102, window=1e-3, exact=True)
+    found.save(tmp_path, "run")
+    controls = mb.biomechanics.read_controls(tmp_path / "run_controls.xml")
+    middle = 0.5 * (found.time[0] + found.time[1])
+    for label in found.controls.labels:  # steps: over a window the control is the one at its end
+        assert_allclose(controls.functions[label].calc_value([middle]), found.controls[label][1], rtol=1e-12)
+    motion = mb.read_sto(tmp_path / "run_Kinematics_q.sto", model=motors)
+    assert_allclose(motion["hip_flexion_r"], found.q[:, motors.coordinates["hip_flexion_r"]], rtol=1e-12)
+
+
+def test_setups_are_read(folder):
+    setup = read_tracking_setup(write_setup(folder, "RRATool", "out", 0.2))
+    assert (setup.kind, setup.body, setup.replace, setup.window, setup.exact) == ("rra", "pelvis", True, 0.001, False)
+    assert setup.start == 0.1 and setup.cutoff is None and setup.tasks["pelvis_tx"]["weight"] == 2.0
+    assert read_tracking_setup(write_setup(folder, "CMCTool", "out", 0.2)).window == 0.01
+
+
+def test_wrong_input_is_named(leg, swing, folder, capsys):
+    """Errors name the thing and the remedy."""
+    for arguments, message in (
+        ({"tasks": {"knee": mb.biomechanics.Task()}}, "tasks has the coordinate 'knee'"),
+        ({"bounds": {"nobody": (0.0, 1.0)}}, "bounds has 'nobody'"),
+        ({"exclude": ["nobody"]}, "exclude has 'nobody'"),
+        ({"start": 3.0}, "the motion has no time between"),
+        ({"window": 0.0}, "window"),
+        ({"filter": "none"}, "'butterworth' or 'opensim'"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            mb.computed_muscle_control(leg, swing, **arguments)
+    with pytest.raises(ValueError, match="kp of a Task is not negative"):
+        mb.biomechanics.Task(kp=-1.0)
+    bare = mb.biomechanics.remove_muscles(leg)
+    with pytest.raises(mb.ModelError, match="has no muscle that acts"):
+        mb.computed_muscle_control(bare, swing)
+    with pytest.raises(mb.ModelError, match="neither muscles nor actuators"):
+        mb.reduce_residuals(bare, swing)
+    with pytest.raises(mb.ModelError, match="has no body 'torso'"):
+        mb.reduce_residuals(leg, swing, body="torso")
+    (folder / "points.xml").write_text(
+        "<OpenSimDocument><CMC_TaskSet><objects><CMC_Point name='p'/></objects></CMC_TaskSet></OpenSimDocument>"
+    )
+    with pytest.raises(mb.ModelError, match=r"points.xml:1: CMC_Point 'p' is not of a coordinate"):
+        read_tasks(folder / "points.xml")
+    assert main(["cmc", write_setup(folder, "RRATool", "out", 0.2)]) == 2
+    assert "use mobod rra" in capsys.readouterr().err
