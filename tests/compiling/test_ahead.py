@@ -12,7 +12,8 @@ SOURCE = Path(mobod.__file__).parent.parent
 
 
 def run(code, cache, **environment):
-    settings = {"PYTHONPATH": str(SOURCE), "MOBOD_CACHE_DIR": str(cache), **environment}
+    """In a fresh process; *cache* None for the cache that all tests share."""
+    settings = {"PYTHONPATH": str(SOURCE), **({"MOBOD_CACHE_DIR": str(cache)} if cache else {}), **environment}
     inherited = {key: value for key, value in os.environ.items() if key not in ("MOBOD_QUIET", "MOBOD_WORKERS")}
     command = [sys.executable, "-W", "error", "-c", code]
     done = subprocess.run(command, env={**inherited, **settings}, capture_output=True, text=True, timeout=200)
@@ -109,12 +110,13 @@ def test_progress_is_told_where_it_is_wanted(capsys, monkeypatch):
 
 
 def test_a_model_is_compiled_ahead(tmp_path):
-    """`mobod warmup`, after which the first simulation compiles nothing."""
+    """`mobod warmup`, after which the first simulation compiles nothing: it uses no code that `warmup` has not used."""
     (tmp_path / "model.py").write_text("import mobod as mb\n\ndef build():\n    return mb.examples.double_pendulum.build()\n")
-    command = "from mobod.cli.main import main; raise SystemExit(main({}))"
+    command = "from mobod.cli.main import main; from mobod.compiling import store; assert main({}) == 0; "
+    command += "print('used', *store.used)"
     model = str(tmp_path / "model.py")
-    warmed = run(command.format(["warmup", model]), tmp_path / "cache")
-    assert "compiling" in warmed.stderr and str(tmp_path / "cache") in warmed.stdout
-    before = files(tmp_path / "cache")
-    simulated = run(command.format(["simulate", model, "--quiet"]), tmp_path / "cache")
-    assert simulated.stderr == "" and files(tmp_path / "cache") == before
+    warmed = run(command.format(["warmup", model]), None, MOBOD_WORKERS="0").stdout
+    simulated = run(command.format(["simulate", model, "--quiet"]), None, MOBOD_WORKERS="0")
+    assert simulated.stderr == "" and "compiled code is in" in warmed
+    used, ahead = (set(out.splitlines()[-1].split()) for out in (simulated.stdout, warmed))
+    assert "used" in used and len(used) > 5 and used <= ahead

@@ -1,6 +1,6 @@
 """Compiled code that comes with the package: used where it fits, checked, and nobody's trouble where it does not.
 
-Each test puts a bundle of one small kernel into a copy of the package, and runs fresh processes on an empty cache.
+Each test puts a bundle of two small kernels into a copy of the package, and runs fresh processes on an empty cache.
 """
 
 import functools
@@ -29,7 +29,7 @@ DESCRIBE = "from mobod.compiling import bundle; print(bundle.describe())"
 
 @functools.cache
 def made(folder):
-    """A bundle of the kernel of `NORMALIZE`, for the best level of this processor."""
+    """A bundle of the kernels of `NORMALIZE`, for the best level of this processor."""
     file = Path(folder) / f"{LEVELS[0]}.zip"
     out, _ = run(NORMALIZE + PACK.format(file=str(file)), folder, NUMBA_CPU_NAME=LEVELS[0], NUMBA_CPU_FEATURES="")
     assert out == NORMALIZED

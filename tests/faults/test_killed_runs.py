@@ -16,6 +16,8 @@ pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 LONG = int(os.environ.get("MOBOD_FAULTS", "600")) // 20
 KEYWORDS = {"accuracy": 1e-7, "report_interval": 0.002, "record": ["momentum"], "checkpoint_interval": 0.0}
 TIME = 8.0
+#: How many calls change files, at least, in `write_with_a_fault`.
+PLACES = 80
 
 
 def same(run, whole):
@@ -110,34 +112,40 @@ def write_with_a_fault(how, place):
     return 0 if calls < place else 2
 
 
-@pytest.mark.parametrize(
-    "how", [pytest.param("killed", marks=pytest.mark.long), "full", pytest.param("ctrl-c", marks=pytest.mark.long)]
-)
-def test_every_place_where_a_recording_can_be_cut_off(tmp_path, monkeypatch, how):
+def cut_off(how, place, folder):
+    """Write with a fault at a place, and look at what is left; the exit code."""
+    folder.mkdir()
+    child = os.fork()
+    if child == 0:
+        code = 3
+        try:
+            os.chdir(folder)
+            code = write_with_a_fault(how, place)
+        finally:
+            os._exit(code)
+    code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    assert code in (0, 1, 2), (place, code)
+    if (folder / "run.h5").exists():
+        run = mb.Trajectory.load(folder / "run.h5")
+        assert len(run) in (50, 100, 150) and np.array_equal(run.q[:, 0], np.arange(float(len(run)))), place
+        go_on(folder / "run.h5", len(run))
+    return code
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("how", ["killed", "full", "ctrl-c"])
+def test_every_place_where_a_recording_can_be_cut_off(tmp_path, how):
     """Not at random moments but at all: before each call that changes a file, the process ends, or the disk is full."""
     pytest.importorskip("h5py")
-    places = 0
-    for place in range(1, 1000):
-        folder = tmp_path / f"{how}-{place}"
-        folder.mkdir()
-        child = os.fork()
-        if child == 0:
-            code = 3
-            try:
-                os.chdir(folder)
-                code = write_with_a_fault(how, place)
-            finally:
-                os._exit(code)
-        code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-        assert code in (0, 1, 2), (place, code)
-        if (folder / "run.h5").exists():
-            run = mb.Trajectory.load(folder / "run.h5")
-            assert len(run) in (50, 100, 150) and np.array_equal(run.q[:, 0], np.arange(float(len(run)))), place
-            go_on(folder / "run.h5", len(run))
-        if code == 0:
-            places = place
-            break
+    places = next(place for place in range(1, 1000) if cut_off(how, place, tmp_path / f"{how}-{place}") == 0)
     assert places > 10, "all places have been tried"
+
+
+@pytest.mark.parametrize("how", ["killed", "full", "ctrl-c"])
+def test_some_places_where_a_recording_can_be_cut_off(rng, tmp_path, how):
+    pytest.importorskip("h5py")
+    for place in rng.choice(np.arange(1, PLACES + 1), 4, replace=False):
+        assert cut_off(how, int(place), tmp_path / f"{how}-{place}") != 0, f"fewer than {PLACES} places"
 
 
 def go_on(path, rows):

@@ -201,9 +201,7 @@ def test_z_have_names_and_are_integrated(model):
     springs = [force.name for force in model.elements if type(force) is F.ExponentialSpring]
     tyres = [force.name for force in model.elements if type(force) in (F.MagicFormulaTyre, F.BrushTyre)]
     several = [(thermostat.name, 6), *((name, 3) for name in springs), *((name, 2) for name in tyres)]
-    assert sorted(names) == sorted(
-        [*(one.name for one in single), *(f"{name}[{i}]" for name, n in several for i in range(n))]
-    )
+    assert sorted(names) == sorted([*(one.name for one in single), *(f"{name}[{i}]" for name, n in several for i in range(n))])
     motion = mb.simulate(model.system, model.state, 0.02)
     place = names.index(bushing.name)
     assert list(motion.auxiliary_names) == names and motion.z.shape[1] == len(names)

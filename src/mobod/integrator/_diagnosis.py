@@ -1,4 +1,4 @@
-"""Why an integration stopped, analysed afterwards: where accelerations jump, and the first quantity that is not finite."""
+"""Why an integration stopped, analysed afterwards: what fails, and the first quantity that is not finite."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..algebra.arrays import Array
 from ..control.custom import controllers_of
 from ..errors import ConvergenceError, ModelError
 from ..force.contact.element import ContactElement
@@ -20,9 +19,6 @@ if TYPE_CHECKING:
     from ..system.diagnosis import Diagnosis
     from ..system.system import MultibodySystem
 
-#: A change that is still this part of its size after so many halvings of the interval is a jump. Halvings end at the
-#: resolution of time, but there have to be some.
-_HALVINGS, _FEWEST, _LEFT = 30, 4, 0.5
 #: A force is named if it is so many times as large as the next.
 _BY_FAR = 1e3
 
@@ -97,52 +93,6 @@ def limiting_surfaces(system: MultibodySystem, state: State) -> tuple[str, str]:
     names = {force.first_surface + i: one.name for force in elements for i, one in enumerate(force.surfaces)}
     first, second = (int(state.record.contact_sum[0, column]) for column in (FIRST, SECOND))
     return names[first], names[second]
-
-
-def jump(system: MultibodySystem, state: State, y: Array, time: float, rate: Array, h: float) -> tuple[str, str] | None:
-    """Where accelerations jump on the line from *y* at *time* along *rate*, for a time h and a bit; the state is left there.
-
-    Returns
-    -------
-    (str, str) or None
-        Whose accelerations jump most, and a sentence about it; None where they change no faster than the interval is long.
-    """
-
-    def rates_at(s: float) -> Array:
-        state.y_values[:] = y + s * rate
-        state.time = time + s
-        state.invalidate_q()
-        if state.has_known:
-            system.prescribe(state)
-        system.realize(state)
-        found: Array = state.record.y_dot[:, 0].copy()
-        return found
-
-    try:
-        a, b = 0.0, 1.1 * h
-        at_a, at_b = rates_at(a), rates_at(b)
-        which = int(np.argmax(np.abs(at_b - at_a)))
-        whole, halvings = abs(at_b[which] - at_a[which]), 0
-        while halvings < _HALVINGS:
-            middle = 0.5 * (a + b)
-            if time + a == time + middle or time + b == time + middle:
-                break
-            halvings += 1
-            at = rates_at(middle)
-            if abs(at[which] - at_a[which]) > abs(at_b[which] - at[which]):
-                b, at_b = middle, at
-            else:
-                a, at_a = middle, at
-    except ModelError:
-        return None
-    if halvings < _FEWEST or not abs(at_b[which] - at_a[which]) > _LEFT * whole > 0.0:
-        return None
-    whose = name_of(system, state, which)
-    return whose, (
-        f"near time {time + b:.9g} the rate of {whose}, jumps from {at_a[which]:.6g} to {at_b[which]:.6g}: a force is "
-        f"discontinuous there. A step of {h:.3g} has passed it without meeting the accuracy. Make it an event, make the force "
-        "smoother, or give a larger accuracy number or a smaller min_step_size"
-    )
 
 
 def first_not_finite(system: MultibodySystem, state: State) -> str:

@@ -35,7 +35,7 @@ from ..value.attributes import Sealed
 from ..value.callers import callers_level
 from ..value.checks import finite, flag, positive
 from ..value.stage import Stage
-from . import _diagnosis
+from . import _diagnosis, _jumps
 from ._progress import Progress, say
 from ._quick import Quick, is_possible, remembers
 from ._weights import error_weights
@@ -54,6 +54,10 @@ _RESOLUTION = 2.0**-52
 _FIRST_CHUNK = 64
 #: Jumps of the accelerations that are passed within so many of the shortest steps, before a run ends: it would last for ever.
 _MOST_JUMPS, _FAR_FROM_JUMPS = 100, 1e4
+#: How often a run looks for paths that jump: steps shrink at each impact, too.
+_MOST_LOOKS = 30
+#: The part of the longest step seen that is a short one, where a path may have jumped.
+_SHORT = 0.1
 _STATISTICS = (
     rk.STEPS,
     rk.ATTEMPTS,
@@ -171,6 +175,9 @@ class Integrator(Sealed):
         self.control = np.zeros(rk.CONTROL_SIZE)
         self.counts = np.zeros(rk.COUNTS_SIZE, np.int64)
         self.warned: set[str] = set()
+        #: Forces along paths that may jump and have not been told of; how often a run has looked for jumps; its longest step.
+        self._paths: list[Any] | None = None
+        self._looks_at_paths, self._longest = 0, 0.0
         #: How often a jump of the accelerations has been passed since, with next to no progress.
         self._jumps, self._jumps_from = 0, -np.inf
         self._progress = Progress()
@@ -362,6 +369,7 @@ class Integrator(Sealed):
         self.counts[rk.PASSES] = 0
         self.warned.clear()
         self._jumps_from = -np.inf
+        self._paths, self._looks_at_paths, self._longest = None, 0, 0.0
         self._progress = Progress()
         self._progress.begin(0, state.time)
         text = _diagnosis.contradictory_accelerations(self.system, state)
@@ -560,7 +568,8 @@ class Integrator(Sealed):
         step, takes effect.
         """
         counts, end = self.counts, int(self.counts[rk.STEPS]) + limit
-        chunk = _FIRST_CHUNK
+        paths = self._find_paths()
+        chunk = _FIRST_CHUNK // 8 if paths else _FIRST_CHUNK
         while True:
             counts[rk.LIMIT] = min(chunk, end - int(counts[rk.STEPS]))
             clock = _clock.perf_counter()
@@ -573,8 +582,11 @@ class Integrator(Sealed):
                 self.warn_of_passing()
             if self.control[rk.FIXED_STEP] == 0.0 and "progress" not in self.warned:
                 self._look_at_progress()
+            if paths:
+                self._watch_for_paths()
             if status == rk.COLLAPSED:
                 self._warn_of_singularities()
+                self._warn_of_paths()
             elif status == rk.STEP_TOO_SMALL and self._passes_jump():
                 counts[rk.FORCED] = 1
             elif status != rk.PAUSED or counts[rk.STEPS] >= end:
@@ -660,7 +672,8 @@ class Integrator(Sealed):
         self._jumps += 1
         if self._jumps > _MOST_JUMPS:
             return False
-        found = _diagnosis.jump(self.system, state, self.work[rk.Y].copy(), time, self.work[rk.RATE].copy(), self._last_try())
+        self._warn_of_paths()
+        found = _jumps.of_rates(self._line(state, self._last_try()))
         self.leave_at(time)
         if found is None:
             return False
@@ -700,6 +713,36 @@ class Integrator(Sealed):
                 self.warned.add(name)
                 message = f"at time {time:.9g} steps have come down to {step:.3g}: {text}"
                 warnings.warn(message, RuntimeWarning, stacklevel=callers_level())
+
+    def _line(self, state: State, h: float) -> _jumps.Line:
+        """The line along which the last step's end goes on, for a time h."""
+        y, rate = self.work[rk.Y].copy(), self.work[rk.RATE].copy()
+        return _jumps.Line(self.system, state, y, float(self.control[rk.TIME]), rate, h)
+
+    def _find_paths(self) -> list[Any]:
+        """The forces along paths that may jump, of which the run has not told yet, with their paths."""
+        if self._paths is None:
+            self._paths = _jumps.wrapped_paths(self.system, self.get_state())
+        return self._paths
+
+    def _watch_for_paths(self) -> None:
+        """Let the loop return where steps become short beside those so far, rather than when they have collapsed."""
+        control = self.control
+        self._longest = max(self._longest, float(control[rk.LAST_STEP]))
+        if self._looks_at_paths < _MOST_LOOKS and control[rk.STEP] > _SHORT * self._longest:
+            control[rk.COLLAPSE] = max(control[rk.COLLAPSE], _SHORT * self._longest)
+
+    def _warn_of_paths(self) -> None:
+        """Warn, once a run for each, of paths that jump within the last try."""
+        state, paths = self.get_state(), self._find_paths()
+        if not paths or self._looks_at_paths == _MOST_LOOKS:
+            return
+        self._looks_at_paths += 1
+        tried = max(float(self.control[rk.SIZE]), self._last_try())
+        told = _jumps.of_paths(self._line(state.copy(), tried), paths)
+        self._paths = [one for one in paths if one[0].name not in told]
+        for text in told.values():
+            warnings.warn(text, RuntimeWarning, stacklevel=callers_level())
 
     def warn_of_passing(self) -> None:
         """Warn, once a run, that a step that may not be shorter may have carried two surfaces through each other."""

@@ -50,7 +50,10 @@ class Transmission(Sealed):
         Length and speed are multiplied by it, and so is the generalized force of a force: a gear.
     """
 
-    INNER = frozenset("FUNCTIONS calc_lines calc_moment_arm_of forces integers numbers reach serve used_functions user".split())
+    INNER = frozenset(
+        "FUNCTIONS calc_lines calc_moment_arm_of explain_jump forces integers may_jump numbers reach serve used_functions "
+        "user".split()
+    )
 
     FUNCTIONS: ClassVar[Functions]
     integers: list[int]
@@ -59,6 +62,8 @@ class Transmission(Sealed):
     used_functions: Sequence[Use] = ()
     #: A force that acts along it.
     user: Force | None = None
+    #: Whether the length or its slopes may jump as the bodies move.
+    may_jump = False
 
     def __init__(self, forces: GeneralForceSubsystem, integers: list[int], numbers: list[float], ratio: float) -> None:
         self.forces, self.integers = forces, integers
@@ -137,6 +142,10 @@ class Transmission(Sealed):
         found = [state.R_GB[b] @ np.asarray(s) + state.record.p_GB[b, :3].ravel() for b, s in ends]
         kept = [p for k, p in enumerate(found) if k == 0 or not np.array_equal(p, found[k - 1])]
         return np.array(kept).reshape(-1, 3)
+
+    def explain_jump(self, before: State, after: State) -> str:
+        """Why it jumps between two states that are next to each other, and the remedy: the end of a sentence."""
+        return ""
 
     def _ready(self, state: State, asked: str, stage: Stage) -> None:
         state.check_owner(self.forces.get_system(), asked)

@@ -61,6 +61,10 @@ if TYPE_CHECKING:
     from ..subsystem import GeneralForceSubsystem
 
 
+#: A bend whose middle moves by less than this part of its distance from the surface's center goes the same way.
+_SAME_WAY = 1e-3
+
+
 @generic
 def length(model: Any, i: int, x: int) -> Any:
     """The length; leaves the stops for `speed` and `apply`. Integers: the number of the path's course."""
@@ -256,10 +260,12 @@ class Path(Transmission):
         self.ranges = [
             (0 if one.first is None else one.first, len(places) - 1 if one.last is None else one.last) for one in taken
         ]
+        self._of_wraps = [one.surface for one in taken]
         around: tuple[Any, ...] = self.surfaces
         self._bodies = [b for b, *_ in places] + [body_index(forces, "a body", surface.body) for surface in around]
         self._mobilizers = [place[0] for *_, coordinates, _ in places for place in coordinates]
         super().__init__(forces, [], [], ratio)
+        self.may_jump = bool(taken) or integers[2] == 1
         self.used_functions = [(course, [0] * course.get_argument_size()), *moving]
 
     def reach(self) -> tuple[list[int], list[int]]:
@@ -338,6 +344,34 @@ class Path(Transmission):
                 R, p = self._pose_of_surface(state, w)
                 found.append((w, point, (0.5 * (ends[0] + ends[1]) - p) @ R))
         return found
+
+    def explain_jump(self, before: State, after: State) -> str:
+        """Over which surface it comes to go otherwise, or that a conditional point comes or goes."""
+        bends, points = [], []
+        for state in (before, after):
+            bends.append({w: middle for w, _, middle in self.find_bends(state)})
+            record = state.record
+            f = int(self._own(state).force_integers[0])
+            n = int(record.function_integers[record.function_first_integer[f]])
+            points.append([stop for stop in _order(record, f) if stop < n])
+        if points[0] != points[1]:
+            number = min(set(points[0]) ^ set(points[1]))
+            return f", as its conditional point {number} {'comes in' if number in points[1] else 'goes'}; MovingPoint is smooth"
+        for w in sorted(bends[0].keys() | bends[1].keys()):
+            one, other = bends[0].get(w), bends[1].get(w)
+            if one is not None and other is not None and np.linalg.norm(other - one) < _SAME_WAY * np.linalg.norm(one):
+                continue
+            does = "comes upon" if one is None else "leaves" if other is None else "changes its way over"
+            surface = self._of_wraps[w]
+            return f", as it {does} the {type(surface).__name__} of {surface.body.name!r}; {self._remedy}"
+        return f"; {self._remedy}"
+
+    @property
+    def _remedy(self) -> str:
+        """Against jumps over surfaces."""
+        side = "a hint" if self._is_taut else "a quadrant"
+        taut = "" if self._is_taut else ", and wrapping='geodesic' jumps only between two ways that are equally short"
+        return f"{side} keeps it on one side{taut}"
 
     def calc_points_and_surfaces(self, state: State) -> tuple[list[Array], list[Array]]:
         """All its points, and the middles of its surfaces, in Ground."""

@@ -250,6 +250,7 @@ class WrappedPath(Transmission):
     """
 
     FUNCTIONS = (length, speed, apply)
+    may_jump = True
 
     def __init__(
         self, forces: GeneralForceSubsystem, branches: Iterable[tuple[Sequence[Any], float]], *, ratio: float = 1.0

@@ -1,0 +1,80 @@
+"""Paths that jump as the bodies move: a run says which, when and over what; where none jumps it is silent."""
+
+import re
+import warnings
+
+import numpy as np
+import pytest
+
+import mobod as mb
+
+T = mb.force.transmission
+BALL = 0.1, 0.4, 0.5  # radius; from its center up to the first point of the rope, and down to the last
+
+
+def pendulum(quadrant="all", conditional=False, start=(0.5, -5.0)):
+    """One that swings, on a rope whose ends are in line with a ball's center where it hangs straight down, at q = 0."""
+    system = mb.MultibodySystem()
+    matter, forces = mb.SimbodyMatterSubsystem(system), mb.GeneralForceSubsystem(system)
+    mb.force.Gravity(forces, matter, (0, -9.81, 0))
+    link = mb.body.Rigid(mb.MassProperties(1.0, (0, -0.3, 0), mb.UnitInertia(0.1, 0.01, 0.1)))
+    link = mb.mobilizer.Pin(matter.ground, link, name="pendulum")
+    ball = T.WrapSphere(body=matter.ground, radius=BALL[0], frame=mb.Transform(p=(0, -0.1, 0)), quadrant=quadrant)
+    points = [(matter.ground, (0, 0.3, 0)), (link, (0, -0.6, 0))]
+    if conditional:
+        points.insert(1, T.ConditionalPoint(matter.ground, (0.3, 0.1, 0), link, 0, 0.2, 1.0))
+    rope = T.Path(forces, points, [T.PathWrap(ball)])
+    mb.force.TransmissionSpring(forces, rope, stiffness=50.0, rest_range=(0.0, 0.8), name="rope")
+    # one that comes upon the ball and leaves it, and does not jump
+    other = T.Path(forces, [(matter.ground, (0.25, 0.3, 0)), points[-1]], [T.PathWrap(ball)])
+    mb.force.TransmissionSpring(forces, other, stiffness=1.0, name="other")
+    state = system.realize_topology()
+    state.q, state.u = [[one] for one in start]
+    return system, state
+
+
+def run(*args, time=0.15, **options):
+    """What a run warns of, and its trajectory."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        trajectory = mb.simulate(*pendulum(*args, **options), time, accuracy=1e-6)
+    return [str(one.message) for one in caught], trajectory
+
+
+def told(text):
+    return [float(one) for one in re.search(r"near time (\S+) .* length by (\S+), .* from (\S+) to (\S+),", text).groups()]
+
+
+def test_a_path_that_changes_sides_is_told():
+    """Where both ways are equally short: q = 0; the rope then is tangent to the ball, at a known distance from the pin."""
+    (text,), trajectory = run()
+    time, length, before, after = told(text)
+    arm = (BALL[2] + 0.1) * BALL[0] / BALL[2]
+    assert before == pytest.approx(arm, rel=0.02) and after == pytest.approx(-arm, rel=0.02)
+    k = int(abs(trajectory.time - time).argmin())
+    assert abs(trajectory.q[k, 0]) < 5.0 * 0.15 / 200.0 and length < 1e-4
+    assert "TransmissionSpring 'rope' jumps" in text and "changes its way over the WrapSphere of 'ground'" in text
+    assert "a quadrant keeps it on one side, and wrapping='geodesic'" in text
+
+
+def test_a_jump_is_told_once_a_run_and_again_in_the_next():
+    """Both ropes, each over its own pose, though the first passes it twice."""
+    for _ in range(2):
+        texts, trajectory = run(time=1.0)
+        assert (abs(np.diff(np.sign(trajectory.q[:, 0]))) > 0).sum() >= 2
+        assert sorted(re.search(r"TransmissionSpring '(\w+)'", text)[1] for text in texts) == ["other", "rope"]
+
+
+def test_a_point_that_comes_in_is_told():
+    """At q = 0.2, the low end of its range; the length jumps by what the way through the point is longer."""
+    (text, *_), trajectory = run(conditional=True, time=0.1)
+    time, length, *_ = told(text)
+    k = int(abs(trajectory.time - time).argmin())
+    assert trajectory.q[k, 0] == pytest.approx(0.2, abs=5e-3) and length > 0.01
+    assert "its conditional point 1 goes" in text
+
+
+def test_paths_that_do_not_jump_are_silent():
+    assert run("+x", time=0.05)[0] == []  # on the ball, and not yet at the other side
+    texts, trajectory = run(start=(0.3, 2.0), time=0.2)
+    assert texts == [] and trajectory.q.max() > 0.5  # comes off it, which is no jump
