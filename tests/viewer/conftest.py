@@ -27,7 +27,7 @@ class Page:
 
         return np.asarray(Image.open(io.BytesIO(self.page.locator(selector).first.screenshot())).convert("RGB"), dtype=float)
 
-    def until(self, condition, seconds=20.0):
+    def until(self, condition, seconds=60.0):
         """Wait for a condition; playwright's own way of it is forbidden by pages that forbid `eval`."""
         end = time.monotonic() + seconds
         while not self.page.evaluate(condition):
