@@ -56,5 +56,6 @@ def browser():
 def page(browser):
     # few dots: the processor draws them
     opened = browser.new_page(viewport={"width": 720, "height": 420}, device_scale_factor=0.5)
+    opened.set_default_timeout(90_000.0)  # milliseconds, on a busy machine
     yield Page(opened)
     opened.close()
