@@ -35,11 +35,20 @@ def settles(wanted):
     return False
 
 
+@pytest.fixture(scope="module", autouse=True)
+def collections_are_quick():
+    """What Numba has left takes two seconds of each collection; none of it is of these tests."""
+    gc.collect()
+    gc.freeze()
+    yield
+    gc.unfreeze()
+
+
 @pytest.fixture(autouse=True)
-def always_worth_it(monkeypatch):
+def always_worth_it(monkeypatch, collections_are_quick):
     monkeypatch.setattr(Helpers, "_pays", lambda *given: True)
     if helpers_alive():
-        gc.collect()  # which takes a second after Numba has been at work
+        gc.collect()
     assert settles(0)
 
 

@@ -14,9 +14,9 @@ def message(make, kind):
     return str(caught.value)
 
 
-def run(law):
+def run(law, compiled=None):
     system, _ = mb.examples.double_pendulum.build()
-    mb.control.Custom(mb.GeneralForceSubsystem(system), law, sample_time=0.01)
+    mb.control.Custom(mb.GeneralForceSubsystem(system), law, sample_time=0.01, compiled=compiled)
     mb.simulate(system, system.realize_topology(), 0.02)
 
 
@@ -24,7 +24,7 @@ def test_a_law_that_cannot_be_compiled():
     def law(t, q, u):
         return -np.linalg.no_such_function(q)
 
-    text = message(lambda: run(law), mb.ModelError)
+    text = message(lambda: run(law, compiled=True), mb.ModelError)
     line = law.__code__.co_firstlineno + 1
     assert text.startswith(f"'return -np.linalg.no_such_function(q)' (line {line} of {HERE}): ")
     assert "no attribute 'no_such_function'" in text and "sample" not in text

@@ -18,7 +18,6 @@ from mobod.mobilizer import KINDS
 EXACT, SOLVED = 1e-12, 1e-9
 #: Kinds that move; a Weld has no speeds, and a Custom has one at least.
 MOVING = [kind for kind in KINDS if kind.facts.num_u]
-each_kind = pytest.mark.parametrize("kind", MOVING, ids=lambda kind: kind.__name__)
 each_direction = pytest.mark.parametrize("direction", list(mb.Direction), ids=lambda d: d.name.lower())
 quaternion_or_euler = pytest.mark.parametrize("euler", [False, True], ids=["quaternion", "euler"])
 HOOKS = "instance time position velocity dynamics acceleration report".split()
@@ -207,6 +206,18 @@ def transform_alone(matter, kind):
 #: What makes the keywords of a Custom that is like a built-in kind.
 FORMS = [python, python_with_n, compiled, transform_alone]
 each_form = pytest.mark.parametrize("form", FORMS, ids=lambda form: form.__name__)
+#: The compiled form of each kind, in turn: either is compiled for each kind on its own, which takes seconds.
+COMPILED = {kind: (compiled, transform_alone)[place % 2] for place, kind in enumerate(MOVING)}
+
+
+def in_turn(matter, kind):
+    return COMPILED[kind](matter, kind)
+
+
+def each_kind_and_form(kinds):
+    cases = [(kind, form) for kind in kinds for form in (python, python_with_n, COMPILED[kind])]
+    ids = [f"{form.__name__}-{kind.__name__}" for kind, form in cases]
+    return pytest.mark.parametrize(("kind", "form"), cases, ids=ids)
 
 
 @pytest.fixture
@@ -253,8 +264,7 @@ def hinged(make):
 # ---------------------------------------------------------------------------------------------- the same as built in
 
 
-@each_kind
-@each_form
+@each_kind_and_form(MOVING)
 @each_direction
 @quaternion_or_euler
 def test_it_moves_as_the_kind_that_it_imitates(kind, form, direction, euler, twins, make, close):
@@ -282,7 +292,7 @@ def test_it_moves_as_the_kind_that_it_imitates(kind, form, direction, euler, twi
             close(mine, theirs, EXACT, 10.0)
 
 
-@each_form
+@pytest.mark.parametrize("form", [python, python_with_n, in_turn], ids=lambda form: form.__name__)
 @quaternion_or_euler
 def test_a_tree_of_them_moves_as_the_tree_of_the_kinds(form, euler, make, close):
     """One of every kind, here and there reversed, each on any of those before it."""
@@ -323,8 +333,7 @@ def test_a_tree_of_them_moves_as_the_tree_of_the_kinds(form, euler, make, close)
     close(rest, np.zeros_like(rest), 1e-8, np.abs(one.result[2]).max())
 
 
-@each_kind
-@each_form
+@each_kind_and_form(MOVING)
 @each_direction
 @quaternion_or_euler
 def test_fits_reach_what_can_be_reached(kind, form, direction, euler, twins, close):
@@ -349,8 +358,7 @@ def test_fits_reach_what_can_be_reached(kind, form, direction, euler, twins, clo
     close(two.matter.multiply_by_n_inv(state, False, np.zeros(len(state.q))), np.zeros(len(state.u)), EXACT)
 
 
-@pytest.mark.parametrize("kind", [mb.mobilizer.Universal, mb.mobilizer.Ball, mb.mobilizer.Free], ids=lambda k: k.__name__)
-@each_form
+@each_kind_and_form([mb.mobilizer.Universal, mb.mobilizer.Ball, mb.mobilizer.Free])
 @quaternion_or_euler
 def test_it_is_simulated_as_the_kind_that_it_imitates(kind, form, euler, twins):
     """Runs agree to rounding; but u between the steps of a kind with its own N is a cubic, less accurate than the steps."""
@@ -365,8 +373,7 @@ def test_it_is_simulated_as_the_kind_that_it_imitates(kind, form, euler, twins):
 FEW = [mb.mobilizer.Universal, mb.mobilizer.Ellipsoid, mb.mobilizer.FreeLine]
 
 
-@pytest.mark.parametrize("kind", FEW, ids=lambda kind: kind.__name__)
-@each_form
+@each_kind_and_form(FEW)
 @quaternion_or_euler
 def test_an_ensemble_of_it_is_one_of_the_kind_that_it_imitates(kind, form, euler, twins, make, close):
     one, two = twins(kind, form, mb.Direction.REVERSE, euler)

@@ -27,7 +27,7 @@ class Page:
 
         return np.asarray(Image.open(io.BytesIO(self.page.locator(selector).first.screenshot())).convert("RGB"), dtype=float)
 
-    def until(self, condition, seconds=20.0):
+    def until(self, condition, seconds=60.0):
         """Wait for a condition; playwright's own way of it is forbidden by pages that forbid `eval`."""
         end = time.monotonic() + seconds
         while not self.page.evaluate(condition):
@@ -56,5 +56,6 @@ def browser():
 def page(browser):
     # few dots: the processor draws them
     opened = browser.new_page(viewport={"width": 720, "height": 420}, device_scale_factor=0.5)
+    opened.set_default_timeout(90_000.0)  # milliseconds, on a busy machine
     yield Page(opened)
     opened.close()

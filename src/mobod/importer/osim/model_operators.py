@@ -276,7 +276,7 @@ def add_forces(model: Given, *paths: str | os.PathLike[str], replace: bool = Fal
     ----------
     model : Model or path
         From an OpenSim file.
-    paths : path
+    *paths : path
         Of the files, as ``force_set_files`` of a tool's setup names them.
     replace : bool
         Whether all forces that the model has are left out, its muscles too.
