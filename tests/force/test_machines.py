@@ -136,7 +136,7 @@ def test_of_a_belt_what_is_wrong_is_named():
     with pytest.raises(IndexError, match="which_u_of_first is 3, but"):
         mb.force.Belt(forces, first, second, **good, which_u_of_first=3)
     ground = forces.get_system().matter.ground
-    with pytest.raises(IndexError, match="which_u_of_second is 0, but .*0 u: none"):
+    with pytest.raises(IndexError, match=r"which_u_of_second is 0, but .*0 u: none"):
         mb.force.Belt(forces, first, ground, **good)
     with pytest.raises(TypeError, match="second has to be a mobilized body"):
         mb.force.Belt(forces, first, None, **good)

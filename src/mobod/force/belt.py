@@ -136,7 +136,10 @@ class Belt(TransmissionFriction):
         return self._limit
 
     def calc_tensions(self, state: State) -> tuple[float, float]:
-        """T1 and T2, of the span that the first pulley pulls as it turns forward, and of the other one; 0 if disabled. Needs VELOCITY."""
+        """T1 and T2, of the span that the first pulley pulls as it turns forward, and of the other one. Needs VELOCITY.
+
+        Both are 0 where it is disabled.
+        """
         if self.is_disabled(state):
             return 0.0, 0.0
         u = self._first.get_first_u_index(state) + self._which
