@@ -179,7 +179,7 @@ def _check_signature(name: str, function: Function) -> None:
     except TypeError:
         takes = ", ".join(signature.parameters) or "nothing"
         raise ModelError(
-            f"{name} is a function of (t, q, u), or of those of them that its arguments are named after; this one takes ({takes})"
+            f"{name} is a function of (t, q, u), or of those of them that it names as arguments; this one takes ({takes})"
         ) from None
 
 
