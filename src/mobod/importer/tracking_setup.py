@@ -41,9 +41,9 @@ class TrackingSetup:
     exact : bool
         Whether the wanted accelerations have to be met.
     body : str or None
-        Whose mass center moves, between *adjust_start* and *adjust_end*.
-    follow : bool
-        Whether the motion is followed, too.
+        Whose mass center moves.
+    adjust_start, adjust_end : float or None
+        Between which residuals are averaged for that; None for the times of the run.
     """
 
     kind: str
