@@ -8,6 +8,8 @@ import pytest
 from numpy.testing import assert_allclose
 
 import mobod as mb
+from mobod.biomechanics._tracking import Tracker, Wanted
+from mobod.biomechanics.states import own_state
 from mobod.cli.main import main
 from mobod.importer.tracking_setup import read_tasks, read_tracking_setup
 
@@ -120,10 +122,48 @@ def test_excitations_follow_the_motion(leg, swing):
     assert given[1] < 0.9 * given[0]
 
 
+def test_controls_of_actuators_that_pull_the_other_way(leg, swing):
+    """A negative optimal force turns the sign of controls alone; speeds are there where forces are zero."""
+    bounds, found = {"reserve_hip_flexion_r": (-1.0, 1.0), "reserve_ankle_angle_r": (0.0, 0.0)}, []
+    for sign in (1.0, -1.0):
+        motors = mb.biomechanics.add_reserves(mb.biomechanics.remove_muscles(leg), 100.0)
+        motors.actuators["reserve_hip_flexion_r"].optimal_force *= sign
+        found.append(mb.reduce_residuals(motors, swing, start=0.1, end=0.102, window=1e-3, bounds=bounds))
+    usual, turned = found
+    label, still = bounds
+    assert np.abs(usual.forces[label]).max() > 1.0
+    assert_allclose(turned.forces[label], usual.forces[label], rtol=1e-6)
+    assert_allclose(turned.controls[label], -usual.controls[label], rtol=1e-6)
+    assert not usual.forces[still].any() and not usual.powers[still].any()
+    assert np.abs(usual.speeds[still]).max() > 0.1
+    for label in bounds:
+        assert_allclose(usual.speeds[label], usual.u[:, motors.speeds[label.removeprefix("reserve_")]], rtol=1e-12)
+
+
+def test_coupled_coordinates_follow_while_their_couplers_act(leg, swing):
+    """The kneecap's angle is the knee's in every state, so that no probe tells; switched off it is free."""
+    tasks = {name: mb.biomechanics.Task() for name in ("knee_angle_r", "knee_angle_pat_r")}
+    coupler = next(one for one in leg.matter.constraints if hasattr(one, "put"))
+    own = [place for name, place in leg.coordinates.items() if name == "knee_angle_pat_r"]
+    for disabled in (False, True):
+        state = own_state(leg, None)
+        if disabled:
+            coupler.disable(state)
+            leg.system.realize(state, mb.Stage.INSTANCE)
+        wanted = Wanted(leg, state, swing, None, "butterworth")
+        # what is excluded may have bounds
+        given = {"exact": True, "as_opensim": False, "bounds": {"soleus_r": (0.0, 1.0)}, "exclude": ["soleus_r"]}
+        names = [*Tracker(leg, state, wanted, tasks, **given).tasks]
+        assert names == (["knee_angle_r", "knee_angle_pat_r"] if disabled else ["knee_angle_r"])
+        moves = np.ptp([wanted(t)[0][own] for t in (0.1, 0.2)])
+        assert moves < 1e-9 if disabled else moves > 0.01
+
+
 def test_files_are_read_back(leg, swing, tmp_path):
     """States and controls of a run begin the same run again."""
     motors = mb.biomechanics.add_reserves(mb.biomechanics.remove_muscles(leg), 100.0)
     found = mb.reduce_residuals(motors, swing, start=0.1, end=0.102, window=1e-3, exact=True)
+    tmp_path = tmp_path / "new" / "folder"
     found.save(tmp_path, "run")
     controls = mb.biomechanics.read_controls(tmp_path / "run_controls.xml")
     middle = 0.5 * (found.time[0] + found.time[1])
@@ -149,8 +189,21 @@ def test_wrong_input_is_named(leg, swing, folder, capsys):
         ({"start": 3.0}, "the motion has no time between"),
         ({"window": 0.0}, "window"),
         ({"filter": "none"}, "'butterworth' or 'opensim'"),
+        ({"bounds": {"soleus_r": (0.0, 1.0, 2.0)}}, r"bounds of 'soleus_r' has to have shape \(2,\)"),
+        ({"tasks": {}}, "none of the tasks is of a coordinate"),
+        ({"tasks": {"knee_angle_pat_r": mb.biomechanics.Task()}}, "none of the tasks is of a coordinate"),
     ):
         with pytest.raises(ValueError, match=message):
+            mb.computed_muscle_control(leg, swing, **arguments)
+    for arguments, message in (
+        ({"bounds": {"soleus_r": 1.0}}, None),
+        ({"bounds": {"soleus_r": ("a", "b")}}, "bounds of 'soleus_r' has to be real numbers"),
+        ({"bounds": [(0.0, 1.0)]}, "bounds has to be a mapping by name"),
+        ({"tasks": ["knee_angle_r"]}, "tasks has to be a mapping by name"),
+        ({"exclude": "soleus_r"}, "exclude is a sequence of names"),
+        ({"start": None}, "start has to be a number"),
+    ):
+        with pytest.raises((TypeError, ValueError), match=message or "bounds of 'soleus_r'"):
             mb.computed_muscle_control(leg, swing, **arguments)
     with pytest.raises(ValueError, match="kp of a Task is not negative"):
         mb.biomechanics.Task(kp=-1.0)
@@ -161,6 +214,14 @@ def test_wrong_input_is_named(leg, swing, folder, capsys):
         mb.reduce_residuals(bare, swing)
     with pytest.raises(mb.ModelError, match="has no body 'torso'"):
         mb.reduce_residuals(leg, swing, body="torso")
+    motors = mb.biomechanics.add_reserves(bare, 100.0)
+    with pytest.raises(mb.ModelError, match="neither 'MX' nor 'MZ' is an actuator"):
+        mb.reduce_residuals(motors, swing, body="pelvis")
+    with pytest.raises(ValueError, match=r"from 0.1, where windows begin, to 0.12 there is no window of 0.05"):
+        mb.reduce_residuals(motors, swing, start=0.1, end=0.12, window=0.05)
+    motors.actuators["reserve_ankle_angle_r"].optimal_force = 0.0
+    with pytest.raises(mb.ModelError, match="the optimal force of 'reserve_ankle_angle_r' is 0"):
+        mb.reduce_residuals(motors, swing)
     (folder / "points.xml").write_text(
         "<OpenSimDocument><CMC_TaskSet><objects><CMC_Point name='p'/></objects></CMC_TaskSet></OpenSimDocument>"
     )

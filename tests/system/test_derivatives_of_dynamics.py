@@ -310,12 +310,19 @@ def test_a_force_in_python_is_differentiated_by_what_it_depends_on_alone(make, c
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         by_all = *system.calc_forward_dynamics_derivatives(state), *system.calc_inverse_dynamics_derivatives(state, u_dot)
-        told.said = (root, model.bodies), (ball,)
-        with pytest.raises(mb.ModelError, match="has to return two sequences"):
-            system.calc_forward_dynamics_derivatives(state)
-        told.said = (root, tip), (ball,)
+        for said in (
+            ((root, model.bodies), (ball,)),
+            ((root), ()),
+            ((root, tip),),
+            root,
+        ):  # a list, a comma forgotten, one part
+            told.said = said
+            with pytest.raises(mb.ModelError, match="has to return two sequences"):
+                system.calc_forward_dynamics_derivatives(state)
+        told.said = [iter([root, tip]), iter([ball])]  # read once
         calls.clear()
         found = system.calc_forward_dynamics_derivatives(state)
+        told.said = (root, tip), (ball,)
         assert len(calls) == 4 * (2 * 12 + 2 * 2 + 1)
         for part, other in zip((*found, *system.calc_inverse_dynamics_derivatives(state, u_dot)), by_all, strict=True):
             close(part, other, 1e-8)

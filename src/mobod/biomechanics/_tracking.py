@@ -13,7 +13,7 @@ stay over the window. Source: Thelen and Anderson 2006, J. Biomech. 39, 1107.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -28,6 +28,7 @@ from ._path_sweep import paths_over
 from .activations import _strengths
 from .induced import responses
 from .motion import Motion, natural_spline, rows_of
+from .states import acting_couplers, couple
 
 if TYPE_CHECKING:
     from ..importer.model import Model
@@ -84,12 +85,7 @@ class Wanted:
         time, q, self.notes = rows_of(model, state.copy(), given)
         if len(time) < 6:
             raise ValueError(f"a motion that is followed has at least 6 times, this one {len(time)}")
-        starts = [int(first) for first in state.tree.first_q]
-        couplers = [one for one in model.matter.constraints if hasattr(one, "put")]
-        for _ in couplers:  # coupled coordinates go where the others' values have them
-            for one in couplers:
-                for row in q:
-                    one.put(row, np.zeros(state.tree.nu), starts)
+        couple(model, state, q, np.zeros((len(q), state.tree.nu)))
         motion = Motion.of_rows(model, state.copy(), time, q, cutoff, 5, filter == "opensim")
         if motion.q.shape[1] != motion.u.shape[1]:
             raise ModelError(f"{model.name!r} has coordinates whose rates are not speeds; only such follow a motion")
@@ -105,6 +101,18 @@ class Wanted:
     def u_dot(self, t: float) -> Array:
         """The accelerations."""
         return np.asarray(self._u_dot(t))
+
+
+def excluded(names: Iterable[str]) -> list[str]:
+    """The names of *exclude*; text alone is refused, which would be taken letter by letter."""
+    if isinstance(names, str):
+        raise TypeError(f"exclude is a sequence of names, such as [{names!r}], not {names!r}")
+    return [*names]
+
+
+def _mapping(what: str, value: Any, such_as: str) -> None:
+    if not isinstance(value, Mapping):
+        raise TypeError(f"{what} has to be a mapping by name, such as {such_as}, not {value!r}")
 
 
 class Tracker:
@@ -128,19 +136,28 @@ class Tracker:
             raise ModelError(f"{model.name!r} has neither muscles nor actuators, which could follow a motion")
         self.n = len(self.muscles)
         self.optimal = np.array([float(getattr(one, "optimal_force", 1.0)) for one in self.motors.values()])
-        self.low, self.high = self._bounds(bounds or {})
+        for name, optimal in zip(self.motors, self.optimal.tolist(), strict=True):
+            if checks.finite(f"the optimal force of {name!r}", optimal) == 0.0:
+                raise ModelError(f"the optimal force of {name!r} is 0: no control makes it act; give another, or exclude it")
+        self.low, self.high = self._bounds({} if bounds is None else bounds, [*known])
         self.tasks = self._tasks(tasks)
-        self.places = np.array([model.speeds[name] for name in self.tasks])
+        if not self.tasks:
+            raise ModelError(f"none of the tasks is of a coordinate of {model.name!r} that can move")
+        self.places = np.array([model.speeds[name] for name in self.tasks], int)
         self.bare = state.copy()
         for one in (*self.muscles.values(), *self.motors.values()):
             one.disable(self.bare)
         model.system.realize(self.bare, Stage.INSTANCE)
         self.moved = state.copy()
 
-    def _bounds(self, given: Mapping[str, tuple[float, float]]) -> tuple[Array, Array]:
-        for name in given:
-            if name not in self.names:
-                raise ValueError(f"bounds has {name!r}; {checks.suggest(name, self.names)}")
+    def _bounds(self, given: Mapping[str, tuple[float, float]], known: list[str]) -> tuple[Array, Array]:
+        """Least and largest controls; bounds of what is known and does not act count for nothing."""
+        _mapping("bounds", given, "{'soleus_r': (0.02, 1.0)}")
+        for name, pair in given.items():
+            if name not in known:
+                raise ValueError(f"bounds has {name!r}; {checks.suggest(name, known)}")
+            check = checks.array if name in self.muscles else checks.shaped  # those of actuators may be infinite
+            check(f"bounds of {name!r}", pair, (2,))
         usual = {**dict.fromkeys(self.names, (-np.inf, np.inf)), **dict.fromkeys(self.muscles, (0.0, 1.0))}
         ranges = usual | self.model.data.get("control ranges", {})
         ranges |= {name: (max(ranges[name][0], _LEAST), min(ranges[name][1], 1.0)) for name in self.muscles}
@@ -154,6 +171,7 @@ class Tracker:
         free = self._free()
         if given is None:
             return {name: Task() for name in free}
+        _mapping("tasks", given, "{'knee_angle_r': mobod.biomechanics.Task(kp=400.0)}")
         for name, one in given.items():
             if name not in self.model.speeds:
                 raise ValueError(f"tasks has the coordinate {name!r}; {checks.suggest(name, [*self.model.speeds])}")
@@ -166,14 +184,8 @@ class Tracker:
         held = {
             int(tree.first_u[b]) + k for b in range(1, tree.nb) if state.field("prescribed")[b] for k in range(tree.num_u[b])
         }
-        for one in self.model.matter.constraints:
-            if hasattr(one, "put"):
-                q, u = np.full(tree.nq, np.nan), np.zeros(tree.nu)
-                q[:] = state.q
-                probe = q.copy()
-                probe[:] = state.q + 1.0
-                one.put(probe, u, [int(first) for first in tree.first_q])
-                held |= set(np.flatnonzero(probe != state.q + 1.0).tolist())
+        starts = [int(first) for first in tree.first_u]
+        held |= {one.dependent_place(starts) for one in acting_couplers(self.model, state)}
         return [name for name, place in self.model.speeds.items() if place not in held]
 
     # ------------------------------------------------------------------------------------------ controls and forces
@@ -273,7 +285,8 @@ class Tracker:
             ]
             scale = np.concatenate([scale * max(min(share, default=1.0), 1e-9), np.ones(len(aims))])
         slack = np.full(len(scale) - len(low), np.inf)
-        lows, highs = np.concatenate([low / optimal, -slack]), np.concatenate([high / optimal, slack])
+        ends = low / optimal, high / optimal  # the other way round where an optimal force is negative
+        lows, highs = np.concatenate([np.minimum(*ends), -slack]), np.concatenate([np.maximum(*ends), slack])
         found, missing = solve(B, (aims - b)[None], lows, highs, scale, 2.0)
         if np.abs(missing).max(initial=0.0) > _MISSING * (1.0 + np.abs(aims).max(initial=0.0)):
             worst = int(np.abs(missing[0]).argmax())
@@ -286,21 +299,13 @@ class Tracker:
 
     def linear(self, at: State) -> tuple[Array, Array, Array]:
         """Accelerations of the tasks' coordinates by unit forces, without any, and optimal forces."""
-        bare, system, matter = self.bare, self.model.system, self.model.matter
+        bare, system = self.bare, self.model.system
         bare.time, bare.q, bare.u, bare.z = float(at.time), at.q, at.u, at.z
         system.realize(bare, Stage.ACCELERATION)
         b = np.array(bare.u_dot)
-        nu = len(b)
         given = np.array([at.time], float), np.array(at.q)[None], np.array(at.u)[None]
         lengths, speeds, arms = paths_over(system, bare, list(self.muscles.values()), *given)
-        columns = np.empty((nu, len(self.names)))
-        columns[:, : self.n] = arms[0].T
-        for j, one in enumerate(self.motors.values()):
-            one.set_effort(at, 1.0)
-            system.realize(at, Stage.DYNAMICS)
-            bodies, _, mobilities = one.calc_force_contribution(at)
-            columns[:, self.n + j] = mobilities + matter.multiply_by_system_jacobian_transpose(at, bodies)
-            one.set_effort(at, 0.0)
+        columns = np.concatenate([arms[0].T, self.unit_forces(at)], axis=1)
         system.realize(bare, Stage.VELOCITY)
         A = responses(self.model, bare, columns).T
         if self.exact:
@@ -308,6 +313,19 @@ class Tracker:
         else:
             strengths = np.array([one.get_default_max_isometric_force() for one in self.muscles.values()])
         return A[self.places], b[self.places], np.concatenate([np.maximum(strengths, 1e-6), self.optimal])
+
+    def unit_forces(self, at: State) -> Array:
+        """Generalized forces (nu, n) of the actuators, each at a force of 1; their efforts in the state become zero."""
+        matter, columns = self.model.matter, np.empty((len(at.u), len(self.motors)))
+        for one in self.motors.values():
+            one.set_effort(at, 1.0)
+        self.model.system.realize(at, Stage.DYNAMICS)
+        for j, one in enumerate(self.motors.values()):
+            bodies, _, mobilities = one.calc_force_contribution(at)
+            columns[:, j] = mobilities + matter.multiply_by_system_jacobian_transpose(at, bodies)
+        for one in self.motors.values():
+            one.set_effort(at, 0.0)
+        return columns
 
     def _excitations(
         self, t: float, h: float, z: Array, offset: tuple[Array, Array], forces: Array, low: Array, high: Array

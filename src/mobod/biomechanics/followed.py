@@ -30,15 +30,20 @@ class Followed:
     model : Model
         What moved.
     time : (nt,) array
-        Ends of windows, and the start.
+        The start, and ends of windows, up to that of the last whole one before the end that was asked for.
     q, u, u_dot, z : (nt, n) arrays
+        Coordinates (length or angle, in radians), their rates and accelerations (per time), and variables of muscles.
     controls : Table
-        Excitations of muscles and controls of actuators, each over the window that ends at its time.
-    forces, speeds, powers : Table
-        Along the tendons and of actuators, lengthening speeds of muscles and speeds of coordinate actuators, and the power that
-        each gives to the model.
+        Excitations of muscles (0 to 1) and controls of actuators (force by optimal force), each over the window that ends at
+        its time; the first row is that of the first window again.
+    forces : Table
+        Along the tendons (force), and of actuators (force, or torque at a rotation).
+    speeds : Table
+        Lengthening speeds of muscles, and speeds at which the forces of actuators do work (length/time or 1/time).
+    powers : Table
+        What each gives to the model (force length/time).
     errors : Table
-        Of the coordinates with tasks: the wanted one less the one that is there.
+        Of the coordinates with tasks: the wanted one less the one that is there (length or angle, in radians).
     notes : list of str
 
     Examples
@@ -92,7 +97,8 @@ class Followed:
     def save(self, folder: str | os.PathLike[str], prefix: str = "mobod") -> list[Path]:
         """Write controls, states, kinematics, forces, speeds, powers and errors; their paths.
 
-        Angles of kinematics are in degrees, those of states in radians, as OpenSim's tools have them.
+        The folder is made where there is none. Angles of kinematics are in degrees, those of states in radians, as OpenSim's
+        tools have them.
 
         Examples
         --------
@@ -104,9 +110,10 @@ class Followed:
         >>> found.save(tempfile.mkdtemp(), "still")[0].name
         'still_controls.xml'
         """
+        Path(folder).mkdir(parents=True, exist_ok=True)
         begin = Path(folder) / prefix
         paths = [Path(f"{begin}_controls.xml")]
-        paths[0].write_text(self._control_set())
+        paths[0].write_text(self._control_set(), encoding="utf-8")
         kinematics = ("q", self.motion()), ("u", self._of_coordinates(self.u, self.model.speeds, "Speeds")), (
             "dudt", self._of_coordinates(self.u_dot, self.model.speeds, "Accelerations"),
         )  # fmt: skip
@@ -145,8 +152,10 @@ def follow(
     """Let the controller act from a state on, window by window, and keep what happens."""
     system = tracker.model.system
     stepper = TimeStepper(system, integrator)
-    count = max(int(np.floor((end - float(state.time)) / window + 1e-6)), 1)
     start, rows = float(state.time), []
+    count = int(np.floor((end - start) / window + 1e-6))
+    if count < 1:
+        raise ValueError(f"from {start:g}, where windows begin, to {end:g} there is no window of {window:g}")
     with shown(progress, count, "windows") as show:
         for i in range(count):
             controls = tracker.controls(state, window)
@@ -165,21 +174,15 @@ def _row(tracker: Tracker, state: State, controls: Array) -> dict[str, Any]:
     tracker.model.system.realize(state, Stage.ACCELERATION)
     forces, speeds = tracker.forces(state, controls)
     powers = -forces[: tracker.n] * speeds
-    motors = [_power(tracker.model, one, state) for one in tracker.motors.values()]
-    with np.errstate(divide="ignore", invalid="ignore"):
-        rates = np.where(forces[tracker.n :] != 0.0, motors / forces[tracker.n :], 0.0)
+    at = tracker.moved
+    at.time, at.q, at.u = float(state.time), state.q, state.u
+    rates = tracker.unit_forces(at).T @ np.asarray(state.u)  # the power of a force of 1
     return {
         "time": float(state.time), "q": np.array(state.q), "u": np.array(state.u), "u_dot": np.array(state.u_dot),
         "z": np.array(state.z), "controls": controls, "forces": forces, "speeds": np.concatenate([speeds, rates]),
-        "powers": np.concatenate([powers, motors]),
+        "powers": np.concatenate([powers, forces[tracker.n :] * rates]),
         "errors": (tracker.wanted(float(state.time))[0] - np.array(state.q))[tracker.places],
     }  # fmt: skip
-
-
-def _power(model: Model, one: Any, state: State) -> float:
-    bodies, _, mobilities = one.calc_force_contribution(state)
-    f = mobilities + model.matter.multiply_by_system_jacobian_transpose(state, bodies)
-    return float(f @ np.asarray(state.u))
 
 
 __all__ = ["Followed", "follow"]

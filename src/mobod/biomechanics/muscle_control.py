@@ -21,7 +21,7 @@ from ..motion_data import Table
 from ..muscle import Muscle
 from ..simulation.trajectory import Trajectory
 from ..value import checks
-from ._tracking import Task, Tracker, Wanted
+from ._tracking import Task, Tracker, Wanted, excluded
 from .followed import Followed, follow
 from .states import own_state
 
@@ -71,7 +71,7 @@ def computed_muscle_control(
         Whether the wanted accelerations have to be met; else squares of their errors, with the tasks' weights, and of forces by
         the largest isometric and optimal ones are least together.
     bounds : mapping of str to (float, float), optional
-        Of excitations and controls, by name; those of the file unless given.
+        Of excitations and controls, by name; those of the file unless given. They may name what is excluded or disabled.
     reserve : float, optional
         Optimal force of an actuator for each coordinate that can move and has none.
     exclude : iterable of str
@@ -95,7 +95,9 @@ def computed_muscle_control(
     Raises
     ------
     ModelError
-        If the model has no muscle that acts.
+        If the model has no muscle that acts, an optimal force is zero, or no coordinate with a task can move.
+    TypeError
+        If a bound or time is no number, *tasks* or *bounds* no mapping, or *exclude* text alone.
     ValueError
         If a name is none, a bound or time is wrong, or the motion has fewer than six times.
     ConvergenceError
@@ -127,11 +129,9 @@ def computed_muscle_control(
     window, accuracy = checks.positive("window", window), checks.positive("accuracy", accuracy)
     state = own_state(model, None)
     wanted = Wanted(model, state, motion, cutoff, filter)
-    tracker = Tracker(model, state, wanted, tasks, exact=exact, as_opensim=as_opensim, bounds=bounds, exclude=[*exclude])
+    tracker = Tracker(model, state, wanted, tasks, exact=exact, as_opensim=as_opensim, bounds=bounds, exclude=excluded(exclude))
     begin, stop = times(wanted, start, end)
     state = _settled(tracker, begin)
-    if not float(state.time) + window <= stop + 1e-9:
-        raise ValueError(f"from {begin:g} to {stop:g} there is no window of {window:g} after the first {_FIRST:g}")
     stepping = integrators.RungeKuttaMerson(model.system, accuracy=accuracy)
     rows = follow(tracker, state, stepping, window, stop, progress)
     return Followed(model, tracker, rows, wanted.notes)
@@ -139,6 +139,7 @@ def computed_muscle_control(
 
 def times(wanted: Wanted, start: float, end: float) -> tuple[float, float]:
     """Start and end within the motion."""
+    start, end = checks.number("start", start), checks.number("end", end)
     begin, stop = max(start, float(wanted.time[0])), min(end, float(wanted.time[-1]))
     if not begin < stop:
         raise ValueError(

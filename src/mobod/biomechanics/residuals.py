@@ -27,7 +27,7 @@ from ..importer.osim.model_operators import add_forces, move_mass_center, with_l
 from ..motion_data import Table
 from ..simulation.trajectory import Trajectory
 from ..value import checks
-from ._tracking import Task, Tracker, Wanted
+from ._tracking import Task, Tracker, Wanted, excluded
 from .followed import Followed, follow
 from .muscle_control import times
 from .states import own_state
@@ -54,7 +54,8 @@ class ResidualReduction(Followed):
     masses : dict of str to float
         Of each body, with its share of that.
     before, after, average : dict of str to float
-        Means over time of the residuals: of the motion as it was given, with the moved mass center, and of what was found.
+        Means over time of the residuals that the model has: of the motion as it was given, with the moved mass center, and
+        of what was found.
 
     Examples
     --------
@@ -92,7 +93,7 @@ class ResidualReduction(Followed):
         """As of `Followed`, and the means of the residuals found as text."""
         paths = [*super().save(folder, prefix), Path(folder) / f"{prefix}_avgResiduals.txt"]
         text = "".join(f"{name} average = {value!r}\n" for name, value in self.average.items())
-        paths[-1].write_text(f"Average Residuals:\n\n{text}")
+        paths[-1].write_text(f"Average Residuals:\n\n{text}", encoding="utf-8")
         return paths
 
 
@@ -134,7 +135,7 @@ def reduce_residuals(
     replace : bool
         Whether they do; else they are added.
     body : str, optional
-        Whose mass center moves, the torso above all; none unless given.
+        Whose mass center moves, the torso above all; none unless given. The model has residuals MX, MZ or both then.
     tasks, bounds, exclude, cutoff, filter, accuracy, progress
         As for `computed_muscle_control`.
     window : float
@@ -153,7 +154,8 @@ def reduce_residuals(
     Raises
     ------
     ModelError
-        If the model has no actuator, or no such body, or it is not from an OpenSim file where it has to change.
+        If the model has no actuator, no such body, or no residual that moves it, or it is not from an OpenSim file where it
+        has to change.
     ValueError, ConvergenceError
         As of `computed_muscle_control`.
 
@@ -170,6 +172,7 @@ def reduce_residuals(
     """
     original = as_model(model)
     window, accuracy = checks.positive("window", window), checks.positive("accuracy", accuracy)
+    left_out = excluded(exclude)
     paths = [actuators] if isinstance(actuators, (str, os.PathLike)) else list(actuators or [])
 
     def prepared(one: Model) -> Model:
@@ -179,15 +182,21 @@ def reduce_residuals(
     def tracker_of(one: Model) -> Tracker:
         state = own_state(one, None)
         wanted = Wanted(one, state, motion, cutoff, filter)
-        return Tracker(one, state, wanted, tasks, exact=exact, as_opensim=False, bounds=bounds, exclude=[*exclude])
+        return Tracker(one, state, wanted, tasks, exact=exact, as_opensim=False, bounds=bounds, exclude=left_out)
 
     adjusted, shift, after = original, np.zeros(3), {}
     if body is not None and body not in original.bodies:
         raise ModelError(f"the model {original.name!r} has no body {body!r}; {checks.suggest(body, [*original.bodies])}")
     acting = prepared(original)
     tracker = tracker_of(acting)
+    if body is not None and not {"MX", "MZ"}.intersection(tracker.names):
+        raise ModelError(
+            f"neither 'MX' nor 'MZ' is an actuator of {original.name!r}: the mass center of {body!r} moves by these residuals; "
+            "give actuators=..., or no body"
+        )
     begin, stop = times(tracker.wanted, start, end)
     span = begin if adjust_start is None else adjust_start, stop if adjust_end is None else adjust_end
+    span = checks.number("adjust_start", span[0]), checks.number("adjust_end", span[1])
     before = _means(tracker, *span)
     g_y = float(acting.gravity.get_gravity_vector(tracker.state)[1])
     masses = {name: float(one.get_body_mass_properties(tracker.state).mass) for name, one in acting.bodies.items() if one.index}
@@ -195,7 +204,7 @@ def reduce_residuals(
         weight = abs(g_y) * masses[body]
         if not weight > 0.0:
             raise ModelError(f"the body {body!r} has no weight, and its mass center changes no residual")
-        dx, dz = (float(np.clip(x / weight, -_FARTHEST, _FARTHEST)) for x in (before["MZ"], -before["MX"]))
+        dx, dz = (float(np.clip(x / weight, -_FARTHEST, _FARTHEST)) for x in (before.get("MZ", 0.0), -before.get("MX", 0.0)))
         shift = np.array([-dx, 0.0, -dz])
         adjusted = move_mass_center(original, body, shift.tolist())
         acting = prepared(adjusted)
@@ -210,7 +219,7 @@ def reduce_residuals(
     found = ResidualReduction(acting, tracker, follow(tracker, state, stepping, window, stop, progress), tracker.wanted.notes)
     found.adjusted, found.shift, found.before, found.after = adjusted, shift, before, after
     found.average = {name: float(_mean(found.time, found.forces[name])) for name in RESIDUALS if name in found.forces}
-    found.mass_change = before["FY"] / g_y if g_y else 0.0
+    found.mass_change = before.get("FY", 0.0) / g_y if g_y else 0.0
     total = sum(masses.values())
     found.masses = {name: mass * (1.0 + found.mass_change / total) for name, mass in masses.items()}
     return found
@@ -229,7 +238,7 @@ def _means(tracker: Tracker, start: float, end: float) -> dict[str, float]:
     if not len(rows):
         raise ValueError(f"the motion has no time between {start:g} and {end:g}, over which residuals could be averaged")
     means = _mean(motion.time[rows], found)
-    return {name: float(means[names.index(name)]) if name in names else 0.0 for name in RESIDUALS}
+    return {name: float(means[names.index(name)]) for name in RESIDUALS if name in names}
 
 
 def _mean(time: Array, rows: Array) -> Array:

@@ -10,6 +10,7 @@ import numpy as np
 
 from ..algebra.arrays import Array
 from ..errors import ModelError
+from ..importer.osim.coupler import DependentCoordinate
 from ..motion_data import Table, read_sto
 from ..motion_data.labels import coordinate_of
 from ..muscle import Muscle
@@ -42,16 +43,7 @@ class Rows:
         self.u = self._speeds(table)
         self.z = np.tile(state.z, (len(self.time), 1))
         self._variables(table)
-        self._couple()
-
-    def _couple(self) -> None:
-        """Put coupled coordinates where the others' values have them, as OpenSim does, whatever the table says."""
-        couplers = [one for one in self.model.matter.constraints if hasattr(one, "put")]
-        starts = [int(first) for first in self.state.tree.first_q]
-        for _ in couplers:  # one may depend on what another gives
-            for one in couplers:
-                for q, u in zip(self.q, self.u, strict=True):
-                    one.put(q, u, starts)
+        couple(model, state, self.q, self.u)
 
     def _speeds(self, table: Table) -> Array:
         """Those of the table, or, where it has none, of splines through the coordinates."""
@@ -104,6 +96,20 @@ class Rows:
                         one.equilibrate(state)
             system.realize(state, Stage.VELOCITY)
             yield state
+
+
+def acting_couplers(model: Model, state: State) -> list[DependentCoordinate]:
+    """Those that determine a coordinate in a state."""
+    return [one for one in model.matter.constraints if isinstance(one, DependentCoordinate) and not one.is_disabled(state)]
+
+
+def couple(model: Model, state: State, q: Array, u: Array) -> None:
+    """Put coupled coordinates and speeds of rows where the others' values have them, as OpenSim does, whatever is there."""
+    couplers, starts = acting_couplers(model, state), [int(first) for first in state.tree.first_q]
+    for _ in couplers:  # one may depend on what another gives
+        for one in couplers:
+            for row, speeds in zip(q, u, strict=True):
+                one.put(row, speeds, starts)
 
 
 def own_state(model: Model, state: Any) -> State:

@@ -117,12 +117,16 @@ def _inputs(system: Any, force: Any) -> tuple[list[int], list[int]] | None:
     if said is None:
         return None
     bodies = system.get_matter_subsystem().body_list
-    if not (isinstance(said, tuple) and len(said) == 2) or any(part not in bodies for parts in said for part in parts):
+    try:
+        read = [tuple(parts) for parts in said]  # once: they may be iterators
+    except TypeError:  # a body where a sequence of them has to be
+        read = []
+    if len(read) != 2 or any(part not in bodies for parts in read for part in parts):
         raise ModelError(
             f"depends_only_on() of {force.name!r} has to return two sequences, of bodies and of mobilizers of its own system, "
             f"or None; got {said!r}"
         )
-    return tuple(list(dict.fromkeys(part.index for part in parts)) for parts in said)  # type: ignore[return-value]
+    return tuple(list(dict.fromkeys(part.index for part in parts)) for parts in read)  # type: ignore[return-value]
 
 
 def _speeds(tree: Any, b: int) -> npt.NDArray[np.int64]:

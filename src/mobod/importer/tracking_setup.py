@@ -41,9 +41,9 @@ class TrackingSetup:
     exact : bool
         Whether the wanted accelerations have to be met.
     body : str or None
-        Whose mass center moves; None for none.
+        Whose mass center moves.
     adjust_start, adjust_end : float or None
-        Between which times residuals are averaged for that; None for the whole motion.
+        Between which residuals are averaged for that; None for the times of the run.
     """
 
     kind: str

@@ -91,6 +91,11 @@ class DependentCoordinate(OnePosition):
         """The function of the others."""
         return self.function
 
+    def dependent_place(self, starts: Sequence[int]) -> int:
+        """Where the dependent coordinate is, in q or in u; *starts* as of `put`."""
+        body, j = self.arguments[-1]
+        return starts[body.get_mobilized_body_index()] + j
+
     def put(self, q: Array, u: Array, starts: Sequence[int]) -> None:
         """Put the dependent coordinate and its speed, in the q and u of a state, where the others' are that are there.
 
