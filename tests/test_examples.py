@@ -1,5 +1,7 @@
 """The bundled Python examples: each runs, keeps what physics keeps, and gives a number that is known otherwise."""
 
+import ast
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
@@ -407,3 +409,10 @@ def test_a_robot_is_built_as_the_command_starts_it(name):
     assert_allclose(state.q, loaded.state.q, rtol=0.0, atol=0.0)
     assert loaded.time == getattr(mb.examples, name).TIME and loaded.system is not system
     assert system.get_matter_subsystem().get_num_bodies() > 8
+
+
+@pytest.mark.parametrize("name", sorted(name for name, path in find_examples().items() if path.suffix == ".py"))
+def test_an_example_is_a_script_of_its_own(name):
+    """`mobod simulate` runs its file, copied anywhere: it imports nothing from beside itself."""
+    tree = ast.parse(find_examples()[name].read_text(encoding="utf-8"))
+    assert not [node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) and node.level > 0]

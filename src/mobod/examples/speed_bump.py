@@ -6,8 +6,7 @@ The road is smooth ground of varying height, a `contact.HeightField`; tyres touc
 import numpy as np
 
 import mobod as mb
-
-from .car import build as build_car
+from mobod.examples.car import build as build_car
 
 SPEED = 30.0 / 3.6
 PLACE, LENGTH, RISE = 12.0, 3.0, 0.1  # of the bump: a wave, 1 - cos
