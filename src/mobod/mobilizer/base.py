@@ -419,7 +419,7 @@ class MobilizedBody(Loads):
         return decorations[i][1]
 
     def get_num_outboard_decorations(self) -> int:
-        """Number of decorations on the frame M."""
+        """Number of decorations on the frame M, outboard."""
         return len(self.outboard_decorations)
 
     def get_outboard_decoration(self, i: int) -> Any:
@@ -431,7 +431,7 @@ class MobilizedBody(Loads):
         return self._decoration(self.outboard_decorations, i, "outboard")
 
     def get_num_inboard_decorations(self) -> int:
-        """Number of decorations on the frame F."""
+        """Number of decorations on the frame F, inboard."""
         return len(self.inboard_decorations)
 
     def get_inboard_decoration(self, i: int) -> Any:

@@ -132,7 +132,7 @@ class HasBodies(ParticleSubsystem):
         return self.get_mobilized_body(index)
 
     def get_num_bodies(self) -> int:
-        """Number of bodies, Ground included."""
+        """Number of mobilized bodies, Ground included."""
         return len(self.body_list)
 
     def get_num_mobilities(self) -> int:

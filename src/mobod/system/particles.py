@@ -90,7 +90,7 @@ class ParticleSubsystem(Subsystem):
         return range(first, first + len(r))
 
     def get_num_particles(self) -> int:
-        """Number of particles, in every state."""
+        """Number of particles, the same in every state."""
         return len(self.particles[0])
 
     def particle(self, p: int) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time as _clock
 import traceback
 import warnings
@@ -169,6 +170,8 @@ class Viewer(Page):
                 "Click a body to see what it is. Drag one: at rest the mechanism is posed, while it plays it is pulled."
             )
         self._parameter_sliders = []
+        #: What each slider was last given of the state.
+        self._told: dict[int, float] = {}
         if self._parameters:
             with gui.add_folder("Parameters"):
                 self._parameter_sliders = [self._add_parameter(one) for one in self._parameters]
@@ -222,7 +225,9 @@ class Viewer(Page):
 
         def moved(event: Any) -> None:
             if event.client_id is not None:  # by somebody, and not by the page itself
-                self._guarded(self._slide, one, float(event.target.value))
+                wanted = float(event.target.value)
+                self._told.pop(id(slider), None)
+                self._guarded(self._slide, one, wanted)
 
         slider.on_update(moved)
         return slider
@@ -234,7 +239,9 @@ class Viewer(Page):
 
         def moved(event: Any) -> None:
             if event.client_id is not None:
-                self._guarded(self._set_parameter, one, float(event.target.value))
+                wanted = float(event.target.value)
+                self._told.pop(id(slider), None)  # it shows what the state has then, also where that was refused
+                self._guarded(self._set_parameter, one, wanted)
 
         slider.on_update(moved)
         return slider
@@ -373,6 +380,13 @@ class Viewer(Page):
         self._simulator.restart()
         self._refresh()
 
+    def _show(self, slider: Any, value: float, step: float) -> None:
+        """Let a slider show a number of the state that has changed: else what somebody has just typed would be overwritten."""
+        if not abs(value - self._told.get(id(slider), math.inf)) <= 0.5 * step:
+            self._told[id(slider)] = value
+            if abs(value - slider.value) > 0.5 * step:
+                slider.value = value
+
     def _refresh(self) -> None:
         """Bring the page to the state."""
         X_GB = find_body_transforms(self._system, self._state)
@@ -385,13 +399,9 @@ class Viewer(Page):
             self._place_tether(X_GB)
             self._follow_body(X_GB)
         for one, slider in zip(self._coordinates, self._sliders, strict=False):
-            value = one.show(self._state)
-            if abs(value - slider.value) > 0.5 * one.step:
-                slider.value = value
+            self._show(slider, one.show(self._state), one.step)
         for parameter, slider in zip(self._parameters, self._parameter_sliders, strict=True):
-            value = parameter.shown(self._state)
-            if abs(value - slider.value) > 0.5 * parameter.step:
-                slider.value = value
+            self._show(slider, parameter.shown(self._state), parameter.step)
         speed = self._simulator.speed
         rate = f", {speed:.3g} times real time can be had" if np.isfinite(speed) else ""
         self._clock_text.content = f"t = {self._state.time:.3f}{rate}"
