@@ -138,5 +138,8 @@ def test_of_a_belt_what_is_wrong_is_named():
     ground = forces.get_system().matter.ground
     with pytest.raises(IndexError, match=r"which_u_of_second is 0, but .*0 u: none"):
         mb.force.Belt(forces, first, ground, **good)
+    body = mb.body.Rigid(mb.MassProperties(1.0, (0, 0, 0), mb.UnitInertia(1, 1, 1)))
+    with pytest.raises(mb.ModelError, match=r"second is .*, which has a quaternion"):
+        mb.force.Belt(forces, first, mb.mobilizer.Ball(ground, body), **good)
     with pytest.raises(TypeError, match="second has to be a mobilized body"):
         mb.force.Belt(forces, first, None, **good)

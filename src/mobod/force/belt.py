@@ -63,7 +63,7 @@ class Belt(TransmissionFriction):
     TypeError, ValueError, IndexError
         If a pulley, a number or a coordinate is none.
     ModelError
-        If a number is not above zero, the wrap angle more than 2 pi, or both pulleys are the same coordinate.
+        If a number is not above zero, the wrap angle more than 2 pi, both pulleys are the same coordinate, or one has a quaternion.
     TopologyError
         If a pulley belongs to another system.
 
@@ -111,7 +111,9 @@ class Belt(TransmissionFriction):
         sign = 1.0 if checks.flag("crossed", crossed) else -1.0
         pulleys = []
         for said, body, which in (("first", first, which_u_of_first), ("second", second, which_u_of_second)):
-            body_index(forces, said, body)
+            b = body_index(forces, said, body)
+            if forces.get_system().get_matter_subsystem().body_list[b].facts.has_quaternion:
+                raise ModelError(f"{said} is {body!r}, which has a quaternion and no angle that a belt could turn")
             pulleys.append(mobility(forces, body, which, f"which_u_of_{said}"))
         if pulleys[0] == pulleys[1]:
             raise ModelError(
