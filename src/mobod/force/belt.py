@@ -63,7 +63,8 @@ class Belt(TransmissionFriction):
     TypeError, ValueError, IndexError
         If a pulley, a number or a coordinate is none.
     ModelError
-        If a number is not above zero, the wrap angle more than 2 pi, both pulleys are the same coordinate, or one has a quaternion.
+        If a number is not above zero, the wrap angle more than 2 pi, both pulleys are the same coordinate, or one has a
+        quaternion.
     TopologyError
         If a pulley belongs to another system.
 
