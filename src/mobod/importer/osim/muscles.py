@@ -251,8 +251,8 @@ def as_path(build: Building, points: list[PathPoint], wraps: list[PathWrap]) -> 
             made.append(transmission.ConditionalPoint(one.body, one.station, *places[one.coordinate], *one.range))
         elif one.kind == "MovingPathPoint" and len(one.functions) == 3 and all(name in places for name in one.coordinates):
             coordinates = [places[name] for name in one.coordinates]
-            given = {"ranges": one.ranges, "as_opensim": build.as_opensim}
-            made.append(transmission.MovingPoint(one.body, one.functions, coordinates, one.X_BF, **given))
+            place = one.body, one.functions, coordinates, one.X_BF
+            made.append(transmission.MovingPoint(*place, one.ranges, build.as_opensim))
         else:
             made.append((one.body, one.station))
     surfaces = build.model.data.get("wrap objects", {})
