@@ -7,7 +7,7 @@ import mobod as mb
 from mobod.algebra import vec3
 from mobod.algebra.scalar import exp, load, one, sqrt, store, zero
 from mobod.constraint import _access
-from mobod.event import _routine as witnesses
+from mobod.event import routine as witnesses
 from mobod.force import _routine as forces
 from mobod.force import _two_points
 from mobod.function import _routine as functions

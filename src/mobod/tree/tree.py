@@ -17,8 +17,8 @@ from ..force._layout import Entry, runs_of
 from ..force.contact.fields import fields_of as fields_of_surfaces
 from ..function._routine import fields_of, number_functions
 from ..mobilizer import _rates, pin, slider, translation
-from ..mobilizer._reversal import turn_round
-from ..mobilizer._routine import BY_ADDRESS
+from ..mobilizer.reversal import turn_round
+from ..mobilizer.routine import BY_ADDRESS
 from ..state.fields import PARAMETERS, Record
 from ..value.level import Level, Method, all_methods
 from . import constraint_fields, measures, nominal, position, realize, sampling
