@@ -8,7 +8,7 @@ products, see `derivative.solve`.
 import math
 from typing import Any
 
-from ..algebra.eights import put_rows
+from ..algebra.eights import put_columns, put_rows
 from ..algebra.memory import store3
 from ..algebra.record import attach
 from ..algebra.scalar import load, store, store_lane, zero
@@ -90,13 +90,13 @@ def _at_own(model: Record, udot: Any, A: Any) -> None:
 # fmt: off
 @compiled
 def calc_derivatives(
-    block: Any, address: int, share: Any, states: Any, of_one: Any, own: Any, own_of_each: Any, of_tree: Any, rows: Any,
-    driven: Any, plan: Any, given: Any, udot: Any, A: Any, unit: Any, N: Any, bends: Any, F: Any, bodies: Any, speeds: Any,
-    of_columns: Any, stiffness: Any, C: Any, rigid: Any, T: Any, E: Any, K: Any, M: Any, G: Any, rows_of_g: Any, P: Any,
-    W: Any, L: Any, pack: Any, work: Any, M_inv: Any, D: Any, out: Any,
+    block: Any, address: int, share: Any, states: Any, of_one: Any, own: Any, own_of_each: Any, num_z: int, of_tree: Any,
+    rows: Any, driven: Any, plan: Any, given: Any, udot: Any, A: Any, unit: Any, N: Any, bends: Any, F: Any, bodies: Any,
+    speeds: Any, of_columns: Any, stiffness: Any, C: Any, rigid: Any, T: Any, E: Any, K: Any, M: Any, G: Any,
+    rows_of_g: Any, P: Any, W: Any, L: Any, pack: Any, work: Any, M_inv: Any, D: Any, out: Any,
 ) -> None:
     # fmt: on
-    """Derivatives of udot by q, u, z, time and forces on the mobilities, side by side; see `_find`.
+    """Derivatives of udot by q, u, z, in rows of *num_z*, forces on the mobilities, and time, one behind the other.
 
     Where there are udot *given*, those of what is missing for them by q and u, then M. It is one kernel because both find the
     same, which takes most of the time to compile.
@@ -124,9 +124,10 @@ def calc_derivatives(
         if inverse:
             for i in range(n):
                 for j in range(n):
-                    store(D, i, j, load(rigid, i, j) + sound)
-                    store(D, i, n + j, load(rigid, n + i, j) + sound)
-                    store(D, i, 2 * n + j, load(M, i, j))
+                    store(rigid, i, j, load(rigid, i, j) + sound)
+                    store(rigid, n + i, j, load(rigid, n + i, j) + sound)
+            put_rows(rigid, 0, 2 * n, out, first, 0)
+            put_rows(M, 0, n, out, first, 2 * n * n)
         else:
             _begin(model, M_inv, columns, sound, D)
             add_block(M, M_inv, n, driven, K, rigid[:n], 0, n, D, pack)
@@ -134,7 +135,12 @@ def calc_derivatives(
             add_block(M, M_inv, n, driven, K, T, 2 * n, columns, D, pack)
             if rows.shape[0] > 0:
                 constrain(model, of_tree[4], E, E, columns, columns + n, G, rows_of_g, P, W, L, D, pack)
-        put_rows(D, 0, n, out, first, 0)
+            last = n * (2 * n + num_z)
+            put_columns(D, 0, n, out, first, 0, n)
+            put_columns(D, n, 2 * n, out, first, n * n, n)
+            put_columns(D, 2 * n, columns - 1, out, first, 2 * n * n, num_z)
+            put_columns(D, columns, columns + n, out, first, last, n)
+            put_columns(D, columns - 1, columns, out, first, last + n * n, 1)
 
 
 # fmt: off
