@@ -289,6 +289,8 @@ class Whole(Sweep):
         carried = self.carrier, np.repeat(np.arange(tree.nb), tree.num_u), parts.row_of
         self.of_parts = parts.slopes, self.bent, *carried
         plan, other = parts.plan, of_inverse.plan
+        #: What products of many states, and of one, do not pass over, see `pattern`.
+        self.groups_of_lanes, self._groups_of_one = plan.pattern.of_lanes(), plan.pattern.of_eights()
         #: How many blocks of derivatives there are: of bodies, of what couples two, and a spare one.
         self.num_blocks = tree.nb + len(plan.crossings) + 1
         #: Records of Duals that have had other than the tree's parameters.
@@ -314,7 +316,8 @@ class Whole(Sweep):
             duals.share(name, np.zeros_like(tree.fields[name]))
         duals.share("run_routine", parts.plan.routines)
         ends, m, num_rows = 2 * nu + tree.nz + 1, max(len(parts.rows), 1), max(tree.counts["num_rows"], 1)
-        wide = 3 * LANES * -(-nu // LANES) + tree.nz + 1 if len(parts.rows) or len(parts.driven) else 0
+        eights = LANES * -(-nu // LANES)
+        wide = 3 * eights + tree.nz + 1 if len(parts.rows) or len(parts.driven) else 0
         pack = aligned_zeros(max(nu, m), PACKED * LANES).reshape(-1, PACKED, LANES)
         flat_inv, wide_inv = _both(matrix_sweep.scratch_rows(nu, tree.num_slots), nu)
         flat_inv[matrix_sweep.PLACES] = np.arange(flat_inv.shape[1])
@@ -329,8 +332,15 @@ class Whole(Sweep):
         units, seeding, pushing, sums = self._scratch_of_one()
         of_one = *units, *seeding, *pushing, sums, np.zeros((nu, tree.nz + 1))
         solving = (
-            *(np.zeros((nu, nu)), np.zeros((nu if wide else 0, ends)), *_both(nu, wide), *_both(m, wide), _both(m, wide)[1]),
+            *(
+                np.zeros((nu, nu)),
+                np.zeros((nu if wide else 0, ends)),
+                *_both(nu, wide or 2 * eights),
+                *_both(m, wide),
+                _both(m, wide)[1],
+            ),
             *(np.zeros((num_rows, nu)), np.zeros((m, nu)), np.zeros((nu, m)), np.zeros((m, m)), pack, flat_inv, wide_inv),
+            *self._groups_of_one,
         )
         return *of_plan, *of_tree, *kernels.make_work(*self._counts), *of_parts, *of_one, *solving
 
