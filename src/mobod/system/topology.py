@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..errors import ModelError, StageError, TopologyError
-from ..force._layout import entries
 from ..force.custom import overrides_hooks
+from ..force.layout import entries
 from ..measure.base import NotCompiled
 from ..measure.program import Program
 from ..motion import Custom
