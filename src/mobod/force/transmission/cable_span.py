@@ -17,6 +17,7 @@ from ... import contact
 from ...algebra.arrays import Array, ArrayLike
 from ...errors import ModelError
 from ...value import Rotation, Transform, checks
+from ...value.stage import Stage
 from ..base import body_index
 from ._bends import geodesic
 from ._geodesic import form_of, normal
@@ -24,7 +25,7 @@ from ._geodesics import first_of_taut
 from ._stops import OVER, PLACE, PULL, THERE, row
 from ._taut import WIDE
 from .path import Path
-from .surfaces import PathWrap, WrapCylinder, WrapEllipsoid, WrapSphere, WrapTorus
+from .surfaces import Capsule, PathWrap, WrapCylinder, WrapEllipsoid, WrapSphere, WrapTorus
 
 if TYPE_CHECKING:
     from ...state.state import State
@@ -53,9 +54,10 @@ class CableSpan(Path):
     On an obstacle that its straight pieces would go through it is a geodesic that they touch, and the length is the least there
     is nearby: over the short way round, or past the obstacle's hint, which can be more than half a turn. It lifts off, and
     touches again, without a jump of length or forces; it jumps where the short way goes over to the other side. An obstacle
-    with an end or via point inside counts for nothing. Where a surface is hollow along the cable, as the inside of a torus
-    along its tube, there is no solution: `calc_smoothness` tells. Forces act on all bodies; springs, actuators and muscles
-    act along it.
+    with an end or via point inside counts for nothing, and a `ModelWarning` says so, once, when the system is first realized or
+    run so. Where a surface is hollow along the cable, as the inside of a torus along its tube, there is no solution, and
+    realizing is a `ModelError` that names cable and obstacle. Forces act on all bodies; springs, actuators and muscles act
+    along it.
 
     Examples
     --------
@@ -88,7 +90,7 @@ class CableSpan(Path):
             What it is fixed to.
         X_BS : Transform
             The frame of its shape in the body.
-        shape : contact.Sphere, contact.Ellipsoid, contact.Torus or contact.Cylinder
+        shape : contact.Sphere, contact.Ellipsoid, contact.Torus, contact.Capsule or contact.Cylinder
             Its surface; of a cylinder the side, which goes on beyond both ends.
         contact_point_hint : (3,) array_like, optional
             Past which point, in the shape's frame, the cable goes over it; the short way unless given.
@@ -142,8 +144,12 @@ class CableSpan(Path):
         return -checks.finite("tension", tension) * self.calc_speed(state)
 
     def calc_smoothness(self, state: State) -> float:
-        """The greatest angle, in radians, by which it bends where it touches: below 1e-9 where solved. Needs POSITION."""
-        self.calc_length(state)
+        """The greatest angle, in radians, by which it bends where it touches: below 1e-6, else there is no solution.
+
+        Needs POSITION.
+        """
+        self._ready(state, "calc_smoothness", Stage.POSITION)
+        self.FUNCTIONS[0](self._own(state), 0, 1)
         n, m = len(self._points), len(self._obstacles)
         return float(state.record.function_value[WIDE * (first_of_taut(n, m) + m), 0]) if m else 0.0
 
@@ -282,9 +288,12 @@ def _surface(body: Any, X_BS: Transform, shape: Any) -> Any:
         return WrapTorus(body=body, frame=frame, inner_radius=shape.tube_radius, outer_radius=shape.torus_radius)
     if isinstance(shape, contact.Cylinder):
         return WrapCylinder(body=body, frame=frame, radius=shape.radius, length=1.0)  # endless, whatever its length
+    if isinstance(shape, contact.Capsule):
+        return Capsule(body=body, frame=frame, radius=shape.radius, half_length=shape.half_length)
     if isinstance(shape, contact.Shape):
+        why = "is no closed surface" if isinstance(shape, contact.HalfSpace | contact.HeightField) else "has edges"
         raise ModelError(
-            f"an obstacle of a CableSpan is a Sphere, Ellipsoid, Torus or Cylinder; {type(shape).__name__} has edges"
+            f"an obstacle of a CableSpan is a Sphere, Ellipsoid, Torus, Capsule or Cylinder; {type(shape).__name__} {why}"
         )
     raise TypeError(f"the shape of an obstacle is one of mobod.contact, such as Sphere(0.1), not {shape!r}")
 
