@@ -1,8 +1,7 @@
 """Where a taut line from a to c first bends over a surface: exact for one sphere or cylinder, else near enough to go on from.
 
 In a plane through both ends the section of the surface is taken for a circle, whose tangents are known: of spheres and
-ellipsoids in coordinates in which they are unit spheres, of cylinders across the axis, of tori across the tube, of a capsule as
-of the sphere or the cylinder that the line is deepest in, or the hint on. The way round
+ellipsoids in coordinates in which they are unit spheres, of cylinders across the axis, of tori across the tube. The way round
 is the short one, or, with a hint, the one past it, which can be more than half a turn: in angles about the middle of the circle
 from a to the hint and on to c.
 """
@@ -16,7 +15,7 @@ from ...algebra.scalar import acos, atan2, sincos, sqrt
 from ...compiling import generic
 from ._geodesic import bending, gradient, made_tangent, normal, projected
 from ._lines import norm, unit
-from ._rounds import CAPSULE, CYLINDER, ELLIPSOID, SPHERE
+from ._rounds import CYLINDER, ELLIPSOID, SPHERE
 
 #: Points of a line at which a torus is looked for, and steps from the nearest.
 SAMPLES, STEPS = 24, 6
@@ -58,8 +57,6 @@ def guess(kind: int, sizes: Any, a: Any, c: Any, hint: Any, has_hint: bool) -> A
     elif kind == SPHERE or kind == ELLIPSOID:
         radii = (sizes[0], sizes[0], sizes[0]) if kind == SPHERE else sizes
         found = _over_round(a, c, hint, has_hint, radii, kind == SPHERE)
-    elif kind == CAPSULE:
-        found = _over_capsule(kind, sizes, a, c, hint, has_hint)
     else:
         found = _over_tube(kind, sizes, a, c, hint, has_hint)
     return found
@@ -113,29 +110,6 @@ def _over_round(a: Any, c: Any, hint: Any, has_hint: bool, radii: Any, is_sphere
     p = radii[0] * p[0], radii[1] * p[1], radii[2] * p[2]
     q = radii[0] * q[0], radii[1] * q[1], radii[2] * q[2]
     return touches, p, t, length, q
-
-
-@generic
-def _over_capsule(kind: int, sizes: Any, a: Any, c: Any, hint: Any, has_hint: bool) -> Any:
-    """Over the sphere or the cylinder of a capsule that is nearest, then brought to its surface."""
-    deepest, value = _deepest(kind, sizes, a, c)
-    at = hint if has_hint else deepest
-    z, middle = 0.0, (0.0, 0.0, 0.0)
-    if abs(at[2]) > sizes[1]:
-        z = sizes[1] if at[2] > 0.0 else -sizes[1]
-        middle = 0.0, 0.0, z
-        to_a, to_c, to_hint = vec3.sub(a, middle), vec3.sub(c, middle), vec3.sub(hint, middle)
-        ball = sizes[0], sizes[0], sizes[0]
-        bends, first, t, length, last = _over_round(to_a, to_c, to_hint, has_hint, ball, True)
-    else:
-        bends, first, t, length, last = _over_cylinder(a, c, hint, has_hint, sizes[0])
-    outside = gradient(kind, sizes, a)[0] > 0.0 and gradient(kind, sizes, c)[0] > 0.0
-    touches = outside and (value < 0.0 or (has_hint and bends))
-    start, end = vec3.add(first, middle), vec3.add(last, middle)
-    if not bends:
-        start, end, t, length = deepest, deepest, unit(vec3.sub(c, a)), 0.0
-    start = projected(kind, sizes, start)
-    return touches, start, made_tangent(t, normal(kind, sizes, start)[0]), length, projected(kind, sizes, end)
 
 
 @generic
