@@ -106,7 +106,7 @@ def add_stiffness(
     stiffness.follow(model, F, bodies, C)
     if thermostat >= 0:
         thermostats.differentiate(model, thermostat, F, bodies, numbers, C, D, T)
-    stiffness.begin(model, C, crossings)
+    stiffness.begin(model, C, crossings, bodies)
     for k in range(crossings.shape[0]):
         a, b, c = crossings[k, 0], crossings[k, 1], crossings[k, 2]
         stiffness.cross(model, plan[0][3], C, model.nb + k, a, b, c, numbers, crossings[k, 3] != 0, D)

@@ -30,17 +30,22 @@ def _add(C: Any, b: int, k: int, x: Any) -> None:
 def follow(model: Record, F: Any, bodies: Any, C: Any) -> None:
     """Minus e x* F of every body, whose turns alone matter: torques and forces keep their directions."""
     for b in range(1, model.nb):
-        (nx, ny, nz), (fx, fy, fz) = load_spatial(F, b)
-        rx, ry, rz = load3(bodies, b, 0)
-        # columns e x n, e x f of three axes e
-        o = 0.0 * nx
-        turned = ((o, -nz, ny), (nz, o, -nx), (-ny, nx, o)), ((o, -fz, fy), (fz, o, -fx), (-fy, fx, o))
-        for d in range(3):
-            n, f = turned[0][d], turned[1][d]
-            t = vec3.add(n, vec3.cross((rx, ry, rz), f))
-            for i in range(3):
-                _add(C, b, 6 * i + d, -t[i])
-                _add(C, b, 6 * (3 + i) + d, -f[i])
+        n, f = load_spatial(F, b)
+        _add_turned(C, b, vec3.neg(n), vec3.neg(f), load3(bodies, b, 0))
+
+
+@generic
+def _add_turned(C: Any, b: int, n: Any, f: Any, r: Any) -> None:
+    """(n; f), at r from the base's origin, turned about three axes e: (e x n + r x (e x f); e x f)."""
+    (nx, ny, nz), (fx, fy, fz) = n, f
+    o = 0.0 * nx
+    turned = ((o, -nz, ny), (nz, o, -nx), (-ny, nx, o)), ((o, -fz, fy), (fz, o, -fx), (-fy, fx, o))
+    for d in range(3):
+        en, ef = turned[0][d], turned[1][d]
+        t = vec3.add(en, vec3.cross(r, ef))
+        for i in range(3):
+            _add(C, b, 6 * i + d, t[i])
+            _add(C, b, 6 * (3 + i) + d, ef[i])
 
 
 @generic
@@ -102,10 +107,36 @@ def _take(D: Any, i: int, j: int, x: Any) -> None:
 
 
 @generic
-def begin(model: Record, C: Any, crossings: Any) -> None:
-    """Blocks between two bodies count as one body's where both are carried along."""
+def begin(model: Record, C: Any, crossings: Any, bodies: Any) -> None:
+    """Blocks between two bodies count as one body's where both are carried along; those that others imply are found."""
     for k in range(crossings.shape[0]):
+        if crossings[k, 4] >= 0:
+            complete(C, model.nb + k, model.nb + crossings[k, 4], crossings[k, 0], bodies)
         add_common(C, model.nb + k, crossings[k, 2])
+
+
+@generic
+def complete(C: Any, block: int, back: int, a: int, bodies: Any) -> None:
+    """What acts between bodies a and b of one base, of which b has moved: *block*, dF_a = K_ab e_b + D_ab v_b.
+
+    Together they carry their wrenches F_b = -F_a along, so that K_ba = K_ab - (x* F_a), and K_aa = -K_ba but for what turns F_a
+    only. F_a is where K_ba will be, *back*.
+    """
+    n, f = load_spatial(C, back)
+    for k in range(36):
+        x, y = load(C, block, k), load(C, block, _D + k)
+        store(C, back, k, x)
+        store(C, back, _D + k, y)
+        _add(C, a, k, -x)
+        _add(C, a, _D + k, -y)
+    r = load3(bodies, a, 0)
+    _add_turned(C, a, vec3.sub(n, vec3.cross(r, f)), f, r)
+    o = 0.0 * f[0]
+    _add_turned(C, back, vec3.neg(n), vec3.neg(f), (o, o, o))
+    for i in range(3):
+        j, k = (i + 1) % 3, (i + 2) % 3
+        _add(C, back, 6 * i + 3 + j, -f[k])
+        _add(C, back, 6 * i + 3 + k, f[j])
 
 
 @generic
