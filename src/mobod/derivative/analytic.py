@@ -22,7 +22,7 @@ from ..tree.constraint_fields import order_of_rows
 from ..tree.prescribed_mobilities import FROM_MOTION
 from ..tree.realize import NOT_PLAIN
 from ..value.stage import Stage
-from . import columns, contacts, local, of_state
+from . import columns, contacts, couplings, local, of_state
 from . import sweep as kernels
 from .plan import Enabled, make_plan
 from .products import own_blocks_of, runs_of
@@ -342,7 +342,18 @@ class Whole(Sweep):
             *(np.zeros((num_rows, nu)), np.zeros((m, nu)), np.zeros((nu, m)), np.zeros((m, m)), pack, flat_inv, wide_inv),
             *self._groups_of_one,
         )
-        return *of_plan, *of_tree, *kernels.make_work(*self._counts), *of_parts, *of_one, *solving
+        of_many = self._scratch_of_many()
+        return *of_plan, *of_tree, *kernels.make_work(*self._counts), *of_parts, *of_one, *solving, *of_many
+
+    def _scratch_of_many(self) -> tuple[Any, ...]:
+        """Which columns carry bodies, and scratch, see `couplings`; nothing where there are few."""
+        tree, plan, nu = self._tree, self.parts.plan, self._nu
+        bodies = tree.nb if len(plan.crossings) >= couplings.MANY else 0
+        keep, wide_keep = _both(bodies, nu)
+        for b in range(bodies):
+            keep[b, plan.pattern.ways[b]] = 1.0
+        carries = wide_keep.any(axis=2).astype(np.int64)
+        return carries, wide_keep, *_both(12 if bodies else 0, nu), _both(12 * bodies, nu)[1]
 
     def _scratch_of_one(self) -> tuple[Any, ...]:
         """Directions of a body, seeds, wrenches and sums of one state's Duals."""
@@ -382,8 +393,10 @@ class Whole(Sweep):
         by_q, by_u = np.empty((nu, nu)), np.empty((nu, nu))
         self._put(state, work[_DUALS])
         rigid, parts = work[of_state.RIGID : of_state.RIGID + 4], work[of_state.PARTS : of_state.OF_ONE]
+        many = work[of_state.MANY :]
+        of_many = many[:2], many[2], many[3:], work[of_state.RIGID + 4]
         of_state.calc_inverse_dynamics_derivatives(
-            *(state.block, work[0], self._addresses, self.plan_of_inverse, self.of_parts, rigid, parts, _of_one(work)),
+            *(state.block, work[0], self._addresses, self.plan_of_inverse, self.of_parts, rigid, parts, _of_one(work), of_many),
             *(u_dot, A.reshape(-1, 6), _NOTHING, by_q, by_u),
         )
         self._pool.append(work)
@@ -435,4 +448,4 @@ def _of_one(work: tuple[Any, ...]) -> tuple[Any, ...]:
 def _both(rows: int, columns: int) -> tuple[Array, Array]:
     """Scratch by two names: a column at a time, and eight."""
     flat = aligned_zeros(rows, LANES * -(-columns // LANES))
-    return flat, flat.reshape(rows, -1, LANES)
+    return flat, flat.reshape(rows, flat.shape[1] // LANES, LANES)

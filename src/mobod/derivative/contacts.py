@@ -80,7 +80,7 @@ def _differentiate_pair(model: Record, s1: int, s2: int, lane: int, k: Any) -> N
             if other > 0:
                 put_block(other, spare, fast, lane, bodies, flat, wide, dual, C)
         if c > 0:
-            put_wrench(other, spare + 1, lane, bodies, dual, C)
+            put_wrench(other, spare, lane, bodies, dual, C)
             stiffness.complete(C, spare, spare + 1, other, bodies)
             stiffness.add_common(C, spare + 1, c)
             stiffness.cross(model, way, C, spare + 1, b, other, c, columns, True, D)

@@ -31,8 +31,8 @@ KIND, WHOSE, FIRST_CALL, FIRST_FAST, END_CALL, FIRST_PUSHED, END_PUSHED = range(
 FORCE, CONSTRAINT, MOTION = 0, 1, 2
 ADDRESS, WHICH, END = 1, 2, 3
 BLOCK, WRENCH = 2, 3
-#: Numbers of a block: K, then D, row by row.
-NUMBERS_OF_BLOCK = 72
+#: Numbers of a block: K, then D, row by row; the wrench on the body that is pushed, where that is asked for.
+OF_WRENCH, NUMBERS_OF_BLOCK = 72, 78
 
 
 @routine
@@ -103,13 +103,13 @@ def put_block(a: int, block: int, fast: int, lane: int, bodies: Any, flat: Any, 
 
 @generic
 def put_wrench(a: int, block: int, lane: int, bodies: Any, dual: Record, C: Any) -> None:
-    """The wrench on body a, about its base's origin, where a block of what depends on its motion will be."""
+    """The wrench on body a, about its base's origin, behind a block."""
     F = dual.body_forces
     fx, fy, fz = bare(load(F, a, 3)), bare(load(F, a, 4)), bare(load(F, a, 5))
     x, y, z = vec3.cross(load3_lane(bodies, a, 0, lane), (fx, fy, fz))
     six = bare(load(F, a, 0)) + x, bare(load(F, a, 1)) + y, bare(load(F, a, 2)) + z, fx, fy, fz
     for k, number in enumerate(six):
-        store_lane(C, block, k, lane, number)
+        store_lane(C, block, OF_WRENCH + k, lane, number)
 
 
 @generic
@@ -212,8 +212,8 @@ def _read(
         if pushed[at, KIND] == BODY:
             if kind == BODY and a > 0:
                 put_block(a, pushed[at, BLOCK], fast, lane, bodies, flat, wide, dual, C)
-                if fast == 0 and pushed[at, WRENCH] >= 0:
-                    put_wrench(a, pushed[at, WRENCH], lane, bodies, dual, C)
+                if fast == 0 and pushed[at, WRENCH] == 1:
+                    put_wrench(a, pushed[at, BLOCK], lane, bodies, dual, C)
             elif a > 0:
                 _push_of_coordinates(model, lane, way, b, a, fast, bodies, columns, seeding, dual, D)
         else:

@@ -11,15 +11,15 @@ from ..state.fields import Record
 from ..state.validity import EVERYTHING, KEPT_FORCES
 from ..tree import explicit_mass_matrix, inverse_mass_matrix
 from ..tree.realize import DONE, NOT_PLAIN, advance_with, all_finite, takes_long
-from . import sweep
+from . import couplings, sweep
 from .columns import find_bends, find_displacements
 from .residual import add_parts, add_stiffness, clear, find_carried, gravity
 from .solve import constrain, multiply
 from .sweep import FIRST_NUMBER, FORCE, NUMBERS_A_MOBILITY
 
 #: Where what a kernel takes is in a tuple: of Duals and the plan; of the tree; of the rigid sweep; of parts; of one state's
-#: Duals; of the linear systems; what their products do not pass over.
-PLAN, TREE, RIGID, PARTS, OF_ONE, SOLVING, GROUPS = 0, 10, 17, 22, 30, 38, 52
+#: Duals; of the linear systems; what their products do not pass over; of couplings.
+PLAN, TREE, RIGID, PARTS, OF_ONE, SOLVING, GROUPS, MANY = 0, 10, 17, 22, 30, 38, 52, 54
 
 
 @generic
@@ -35,7 +35,7 @@ def _load_columns(model: Record, flat: Any, columns: Any) -> None:
 @generic
 def _find(
     model: Record, duals: Any, plan: Any, u_dot: Any, A: Any, end: int, of_tree: Any, work: Any, more: Any, of_one: Any,
-    T: Any, E: Any, K: Any,
+    of_many: Any, T: Any, E: Any, K: Any,
 ) -> None:
     # fmt: on
     """The residual's derivatives by q and below that by u, by z and time into *T*, errors' and known udot's."""
@@ -58,7 +58,11 @@ def _find(
     start = 8 * wide.shape[0]
     trees = carrier, body_of, (row_of, start, 3 * start)
     add_parts(model, 0, duals, plan, u_dot, A, end, trees, N, bodies, numbers, of_one, C, D, T, E, K)
-    add_stiffness(model, plan, F, bodies, numbers, C, flat_stiffness, stiffness, 3, D, T)
+    many = plan[1].shape[0] >= couplings.MANY
+    if many:  # before the blocks of bodies are summed up
+        carried, columns, scratch, wide_D = of_many
+        couplings.add(model, C, plan[1], bodies, numbers, carried, columns, scratch, wide_D)
+    add_stiffness(model, plan, F, bodies, numbers, C, many, flat_stiffness, stiffness, 3, D, T)
 
 
 @generic
@@ -121,6 +125,17 @@ def _scratch_of(whole: Any) -> Any:
         objects.blocks(objects.item(whole, OF_ONE + 6)),
     )
     return rigid, parts, of_one
+
+
+@generic
+def _many_of(whole: Any) -> Any:
+    """What `couplings` takes, and the residual's derivatives, eight columns a number."""
+    return (
+        (objects.table(objects.item(whole, MANY)), objects.blocks(objects.item(whole, MANY + 1))),
+        objects.matrix(objects.item(whole, MANY + 2)),
+        (objects.blocks(objects.item(whole, MANY + 3)), objects.blocks(objects.item(whole, MANY + 4))),
+        objects.blocks(objects.item(whole, RIGID + 4)),
+    )
 
 
 @generic
@@ -241,7 +256,8 @@ def calc_accelerations_derivatives(
         E, end, constrained = objects.matrix(objects.item(whole, SOLVING + 4)), 2 * n + T.shape[1], plan[4][5] != 0
         clear(E, 0.0)
         clear(K, 0.0)
-        _find(model, (duals, addresses), plan, model.u_dot, model.A_GB, end, _tree_of(whole), rigid, parts, of_one, T, E, K)
+        scratch = _tree_of(whole), rigid, parts, of_one, _many_of(whole)
+        _find(model, (duals, addresses), plan, model.u_dot, model.A_GB, end, *scratch, T, E, K)
         M_inv, Dq, Du = objects.matrix(by_forces), objects.matrix(by_q), objects.matrix(by_u)
         flat_inv = objects.matrix(objects.item(whole, SOLVING + 12))
         wide_inv = objects.blocks(objects.item(whole, SOLVING + 13))
@@ -261,14 +277,14 @@ def calc_accelerations_derivatives(
 # fmt: off
 @compiled
 def calc_inverse_dynamics_derivatives(
-    block: Any, of_duals: Any, addresses: Any, plan: Any, of_tree: Any, work: Any, more: Any, of_one: Any, u_dot: Any, A: Any,
-    none: Any, by_q: Any, by_u: Any,
+    block: Any, of_duals: Any, addresses: Any, plan: Any, of_tree: Any, work: Any, more: Any, of_one: Any, of_many: Any,
+    u_dot: Any, A: Any, none: Any, by_q: Any, by_u: Any,
 ) -> None:
     # fmt: on
     """Derivatives by q and u of what is missing for *u_dot*, at which bodies have accelerations *A*."""
     model = attach(block)
     n, duals, D = model.nu, (attach(of_duals), addresses), work[3]
-    _find(model, duals, plan, u_dot, A, 2 * n, of_tree, work, more, of_one, none, none, none)
+    _find(model, duals, plan, u_dot, A, 2 * n, of_tree, work, more, of_one, of_many, none, none, none)
     for i in range(n):
         for j in range(n):
             by_q[i, j], by_u[i, j] = D[i, j], D[n + i, j]

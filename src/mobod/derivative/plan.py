@@ -42,12 +42,12 @@ class Plan:
     calls : (n, 4) array
         What is called: kind, address for Duals, and the element and the one after the last, or the constraint, or the body.
     pushed : (n, 4) array
-        Kind, body, and the block of derivatives, -1 where there is none; and the block where its wrench is kept, or -1.
+        Kind, body, and the block of derivatives, -1 where there is none; and 1 where its wrench is kept.
     ways : array
         Of each body where the mobilities on the way to it are listed behind, from the body inward.
     crossings : (n, 5) array
         Of each block beyond the bodies' own: which body is pushed, which moves, the last one on the way to both, whether
-        velocities are read, and the block that it implies, see `stiffness.complete`, or -1.
+        velocities are read, and 1 if it implies what the pushed body's motion does, see `stiffness.complete`.
     used : array
         Bodies whose motion is read.
     contacts : (n, 1) array
@@ -157,18 +157,13 @@ class _Graph:
             first_fast = len(calls)
             calls += _joined(fast)
             for other, a in dict.fromkeys(part for call in own for part in self._parts[call]):
-                block = kept = -1
+                block, alone = -1, int((a, b) in self._one_moves)
                 if kind == other == BODY and a > 0:
                     block = a
                     if a != b:
-                        block, reads = nb + len(crossings), self._reads_velocities(own, (other, a))
-                        if (a, b) in self._one_moves:
-                            kept = block + 1
-                            crossings.append((a, b, self.common(a, b), reads, kept - nb))
-                            crossings.append((b, a, self.common(a, b), reads, -1))
-                        else:
-                            crossings.append((a, b, self.common(a, b), reads, -1))
-                pushed.append((other, a, block, kept))
+                        block = nb + len(crossings)
+                        crossings.append((a, b, self.common(a, b), self._reads_velocities(own, (other, a)), alone))
+                pushed.append((other, a, block, alone))
             nodes.append((kind, b, first, first_fast, len(calls), first_pushed, len(pushed)))
         used = sorted({b for parts in self._parts.values() for kind, b in parts if kind == BODY})
         return _table(nodes, 7), _table(calls, 4), _table(pushed, 4), _table(crossings, 5), np.array(used, np.int64)

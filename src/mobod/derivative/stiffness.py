@@ -14,6 +14,7 @@ from ..algebra.memory import load3, load_spatial
 from ..algebra.scalar import load, store
 from ..compiling import generic
 from ..state.fields import Record
+from .local import OF_WRENCH
 
 #: Numbers of a mobility: K S + D a, D S, K^T S, D^T S; four results.
 _BY_Q, _BY_U, _BACK, _BACK_BY_U, _RESULT, NUMBERS_OF_STIFFNESS = 0, 6, 12, 18, 24, 28
@@ -107,22 +108,27 @@ def _take(D: Any, i: int, j: int, x: Any) -> None:
 
 
 @generic
-def begin(model: Record, C: Any, crossings: Any, bodies: Any) -> None:
-    """Blocks between two bodies count as one body's where both are carried along; those that others imply are found."""
+def add_crossings(model: Record, way: Any, C: Any, crossings: Any, bodies: Any, columns: Any, D: Any) -> None:
+    """Subtract what blocks between two bodies are, but for mobilities that carry both, of which they count as one body's."""
+    back = C.shape[0] - 1
     for k in range(crossings.shape[0]):
-        if crossings[k, 4] >= 0:
-            complete(C, model.nb + k, model.nb + crossings[k, 4], crossings[k, 0], bodies)
-        add_common(C, model.nb + k, crossings[k, 2])
+        block, a, b, c, damped = model.nb + k, crossings[k, 0], crossings[k, 1], crossings[k, 2], crossings[k, 3] != 0
+        if crossings[k, 4] == 1:
+            complete(C, block, back, a, bodies)
+            add_common(C, back, c)
+            cross(model, way, C, back, b, a, c, columns, damped, D)
+        add_common(C, block, c)
+        cross(model, way, C, block, a, b, c, columns, damped, D)
 
 
 @generic
 def complete(C: Any, block: int, back: int, a: int, bodies: Any) -> None:
     """What acts between bodies a and b of one base, of which b has moved: *block*, dF_a = K_ab e_b + D_ab v_b.
 
-    Together they carry their wrenches F_b = -F_a along, so that K_ba = K_ab - (x* F_a), and K_aa = -K_ba but for what turns F_a
-    only. F_a is where K_ba will be, *back*.
+    Together they carry their wrenches F_b = -F_a along, so that K_ba = K_ab - (x* F_a), which becomes block *back*, and K_aa is
+    minus that, but for what turns F_a only.
     """
-    n, f = load_spatial(C, back)
+    n, f = load3(C, block, OF_WRENCH), load3(C, block, OF_WRENCH + 3)
     for k in range(36):
         x, y = load(C, block, k), load(C, block, _D + k)
         store(C, back, k, x)
