@@ -4,12 +4,12 @@ from typing import Any
 
 from ..algebra import object_access as objects
 from ..algebra.memory import store3
-from ..algebra.record import attach, call_routine
-from ..algebra.scalar import store
-from ..compiling import compiled, generic
+from ..algebra.record import call_routine
+from ..algebra.scalar import load, store
+from ..compiling import generic
 from ..state.fields import Record
 from ..state.validity import EVERYTHING, KEPT_FORCES
-from ..tree import explicit_mass_matrix, inverse_mass_matrix
+from ..tree import explicit_mass_matrix, inverse_dynamics, inverse_mass_matrix
 from ..tree.realize import DONE, NOT_PLAIN, advance_with, all_finite, takes_long
 from . import couplings, sweep
 from .columns import find_bends, find_displacements
@@ -219,11 +219,31 @@ def _multiply(M_inv: Any, T: Any, by_z: Any, by_time: Any) -> None:
                 store(by_time, i, 0, total)
 
 
+@generic
+def _put_accelerations(model: Record, given: bool, u_dot: Any, udot: Any, A: Any) -> None:
+    """The *u_dot* that is given, or the state's own, and the accelerations of bodies with it."""
+    for i in range(model.nu):
+        if given:
+            store(udot, i, 0, load(u_dot, i, 0))
+        else:
+            store(udot, i, 0, load(model.u_dot, i, 0))
+    if given:
+        inverse_dynamics.calc_body_acceleration_from_u_dot(model, udot, A)
+    else:
+        for b in range(model.nb):
+            for i in range(6):
+                store(A, b, i, load(model.A_GB, b, i))
+
+
 @objects.compiled_for_callers
-def calc_accelerations_derivatives(
-    block: Any, routine: Any, valid: Any, own_q: Any, own_u: Any, q: Any, u: Any, forces: Any, whole: Any, kind: Any, by_z: Any
+def calc_derivatives(
+    block: Any, routine: Any, valid: Any, own_q: Any, own_u: Any, q: Any, u: Any, forces: Any, u_dot: Any, whole: Any,
+    kind: Any, by_z: Any,
 ) -> Any:
     """As `sweep.calc_accelerations_derivatives`, with all that acts; by z into *by_z*.
+
+    Where there are *u_dot*, those by q and u of what is missing for them, of a state whose forces are *valid*. It is one kernel
+    because both find the same, which takes most of the time to compile.
 
     *whole* is a tuple of what does not change from call to call, see `PLAN` and those behind it.
     """
@@ -231,7 +251,7 @@ def calc_accelerations_derivatives(
         return objects.as_object(NOT_PLAIN)
     known = objects.number(valid)
     model, status, more = objects.record_of(block), DONE, not objects.is_row(forces, own_u, 0)
-    n = model.nu
+    n, inverse = model.nu, not objects.is_row(u_dot, own_u, 0)
     if more:
         if not objects.is_row(forces, own_u, n):
             return objects.as_object(NOT_PLAIN)
@@ -257,34 +277,27 @@ def calc_accelerations_derivatives(
         clear(E, 0.0)
         clear(K, 0.0)
         scratch = _tree_of(whole), rigid, parts, of_one, _many_of(whole)
-        _find(model, (duals, addresses), plan, model.u_dot, model.A_GB, end, *scratch, T, E, K)
+        udot, A = objects.matrix(objects.item(whole, MANY + 5)), objects.matrix(objects.item(whole, MANY + 6))
+        _put_accelerations(model, inverse, objects.numbers(u_dot), udot, A)
+        if inverse:
+            end = 2 * n
+        _find(model, (duals, addresses), plan, udot, A, end, *scratch, T, E, K)
         M_inv, Dq, Du = objects.matrix(by_forces), objects.matrix(by_q), objects.matrix(by_u)
-        flat_inv = objects.matrix(objects.item(whole, SOLVING + 12))
-        wide_inv = objects.blocks(objects.item(whole, SOLVING + 13))
-        inverse_mass_matrix.calc_m_inv(model, 0, EVERYTHING, flat_inv, wide_inv, M_inv)
-        _solve(model, whole, constrained, T, K, M_inv)
-        solved, Dz, Dt = constrained or K.shape[0] > 0, objects.matrix(by_z), objects.numbers(by_time)
-        _put(n, whole, solved, T, Dq, Du, Dz, M_inv, Dt)
-        if not solved:
-            _multiply(M_inv, T, Dz, Dt)
+        if inverse:
+            for i in range(n):
+                for j in range(n):
+                    Dq[i, j], Du[i, j] = rigid[3][i, j], rigid[3][n + i, j]
+        else:
+            flat_inv = objects.matrix(objects.item(whole, SOLVING + 12))
+            wide_inv = objects.blocks(objects.item(whole, SOLVING + 13))
+            inverse_mass_matrix.calc_m_inv(model, 0, EVERYTHING, flat_inv, wide_inv, M_inv)
+            _solve(model, whole, constrained, T, K, M_inv)
+            solved, Dz, Dt = constrained or K.shape[0] > 0, objects.matrix(by_z), objects.numbers(by_time)
+            _put(n, whole, solved, T, Dq, Du, Dz, M_inv, Dt)
+            if not solved:
+                _multiply(M_inv, T, Dz, Dt)
     objects.acquire_gil(released)
     if status == DONE:
         return found
     objects.drop(found)
     return objects.as_object(status)
-
-
-# fmt: off
-@compiled
-def calc_inverse_dynamics_derivatives(
-    block: Any, of_duals: Any, addresses: Any, plan: Any, of_tree: Any, work: Any, more: Any, of_one: Any, of_many: Any,
-    u_dot: Any, A: Any, none: Any, by_q: Any, by_u: Any,
-) -> None:
-    # fmt: on
-    """Derivatives by q and u of what is missing for *u_dot*, at which bodies have accelerations *A*."""
-    model = attach(block)
-    n, duals, D = model.nu, (attach(of_duals), addresses), work[3]
-    _find(model, duals, plan, u_dot, A, 2 * n, of_tree, work, more, of_one, of_many, none, none, none)
-    for i in range(n):
-        for j in range(n):
-            by_q[i, j], by_u[i, j] = D[i, j], D[n + i, j]
