@@ -168,9 +168,9 @@ class TimeStepping(Integrator):
     # ------------------------------------------------------------------------------------------ stepping
 
     @classmethod
-    def entry_points(cls, compiled: bool = True) -> list[Job]:
+    def entry_points(cls) -> list[Job]:
         """As of other integrators; the loop over steps is compiled where there are surfaces."""
-        return [job for job in super().entry_points(compiled) if job.what is not cls.kernel]
+        return [job for job in super().entry_points() if job.what is not cls.kernel]
 
     def _jobs(self, state: State) -> list[Job]:
         jobs = super()._jobs(state)
