@@ -323,3 +323,14 @@ def begin(model: Any, of_start: Any, carried: Any) -> None:
         for i in range(nu + model.nz):
             S[nq + i, column] = of_start[nu + i, column]
     project(model, carried.duals, S)
+
+
+@compiled
+def begin_at(block: Any, work: Any, of_start: Any, carried: Any, control: Any, counts: Any) -> int:
+    """`begin`, where choosing the first step has moved the record: REACHED or NOT_FINITE."""
+    model = attach(block)
+    rows.set_y(model, control[rk.TIME], work[rk.Y])
+    if evaluate(model, counts) != 0:
+        return rk.NOT_FINITE
+    begin(model, of_start, carried)
+    return rk.REACHED

@@ -119,9 +119,9 @@ class Integrator(Sealed):
         can_run_compiled can_watch
         choose_routines control counts ends_at_stage entry_points error_order fail final_time find_quick
         flight_resolution follow_jump
-        follows_jumps get_room goes_on held kernel leave_at previous_time quick restart return_every_internal_step sample
-        set_out_for share_witnesses singularities step_and_report steps_contacts table take_up termination
-        try_step warn_of_passing warned why_too_small
+        follows_jumps forget_steps get_room goes_on held kernel leave_at previous_time quick restart
+        return_every_internal_step sample set_out_for share_witnesses singularities step_and_report steps_contacts table
+        take_up termination try_step warn_of_passing warned why_too_small
         """.split()
     )
 
@@ -554,6 +554,9 @@ class Integrator(Sealed):
         """Let kernels alone run a state, whose record is used for nothing else, to its end."""
         self.get_room(state)
         self.control[rk.STEP] = self.fixed_step_size or self.initial_step_size or 0.0
+
+    def forget_steps(self) -> None:
+        """A run begins of which nothing is known but its state: for what a method keeps beside `work` and `control`."""
 
     def arguments(self) -> tuple[Any, ...]:
         """What every kernel that steps takes after the block."""

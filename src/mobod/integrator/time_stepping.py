@@ -221,6 +221,10 @@ class TimeStepping(Integrator):
         self._stepped.leave_out_forces(state)
         super().begin_compiled(state)
 
+    def forget_steps(self) -> None:
+        """No impulses are known of steps before."""
+        names.clear(self._stepped.space)
+
     def arguments(self) -> tuple[Any, ...]:
         """As of other integrators; what stepping works in is in the table's place."""
         work, _, control, counts = super().arguments()
