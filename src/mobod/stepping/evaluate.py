@@ -17,8 +17,8 @@ from ..force import _dispatch as forces
 from ..force.contact import step_limit
 from ..force.contact.bristle import begin_bristles, finish_bristles
 from ..mobilizer import _rates
-from ..mobilizer._access import vector4
-from ..motion._protocol import SET_Q, SET_U
+from ..mobilizer.access import vector4
+from ..motion.protocol import SET_Q, SET_U
 from ..state.validity import ARTICULATED, FORCES, KINEMATICS, NO_MOBILIZERS, NO_RATES, POSITIONS, UNCHECKED
 from ..system.in_python import BEGINS, ENDS
 from ..tree import measures, momentum, sampling

@@ -19,7 +19,7 @@ from ..algebra.scalar import any_not_finite, load, num_lanes, one, store, where,
 from ..compiling import compiled, generic, routine
 from ..constraint._protocol import AS_Q, PROJECT_Q
 from ..mobilizer import _rates
-from ..mobilizer._access import copy, put4, vector4
+from ..mobilizer.access import copy, put4, vector4
 from ..state.fields import Record
 from ..state.validity import POSITIONS, UNCHECKED, VELOCITIES
 from . import constraint_paths, constraints

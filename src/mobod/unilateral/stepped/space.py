@@ -79,7 +79,7 @@ class Space(NamedTuple):
     measures: Any
     #: (k, 2): force elements, and 1 where these are rigid.
     elements: Any
-    #: Forces on single mobilities, as in `force._slopes`.
+    #: Forces on single mobilities, as in `force.slopes`.
     joints: Any
     tree_of_body: Any
     place_of_speed: Any
