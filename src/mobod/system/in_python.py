@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..algebra.arrays import Array
 from ..compiling import Callback
-from ..motion._protocol import SET_Q
+from ..motion.protocol import SET_Q
 from ..state.validity import ACCELERATIONS, FORCES, KINEMATICS, POSITIONS, VELOCITIES
 from ..value.stage import Stage
 from . import prescription
