@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from ..algebra.arrays import Array
 from ..algebra.record import LANES, aligned_zeros, layout
-from ..force._slopes import row_of
+from ..force.slopes import row_of
 from ..state import validity
 from ..state.fields import INSTANCE_FIELDS, SHORTCUTS
 from ..tree import matrix_sweep
@@ -104,7 +104,7 @@ class Parts:
     Attributes
     ----------
     slopes : array
-        The elements of forces on single mobilities, see `force._slopes`.
+        The elements of forces on single mobilities, see `force.slopes`.
     plan : derivative.plan.Plan
         What is differentiated where.
     rows : array of int
@@ -156,7 +156,7 @@ class Sweep:
         ]
         #: 1 for bodies whose columns depend on their coordinates.
         self.bent: npt.NDArray[np.int64] = np.array(bent, np.int64)
-        #: The elements of forces on single mobilities, see `force._slopes`.
+        #: The elements of forces on single mobilities, see `force.slopes`.
         self.slopes = slopes
         #: Of each body the next one inboard that has mobilities, or the body itself.
         self.carrier = np.zeros(tree.nb, np.int64)
@@ -289,6 +289,8 @@ class Whole(Sweep):
         carried = self.carrier, np.repeat(np.arange(tree.nb), tree.num_u), parts.row_of
         self.of_parts = parts.slopes, self.bent, *carried
         plan, other = parts.plan, of_inverse.plan
+        #: What products of many states, and of one, do not pass over, see `pattern`.
+        self.groups_of_lanes, self._groups_of_one = plan.pattern.of_lanes(), plan.pattern.of_eights()
         #: How many blocks of derivatives there are: of bodies, of what couples two, and a spare one.
         self.num_blocks = tree.nb + len(plan.crossings) + 1
         #: Records of Duals that have had other than the tree's parameters.
@@ -314,7 +316,8 @@ class Whole(Sweep):
             duals.share(name, np.zeros_like(tree.fields[name]))
         duals.share("run_routine", parts.plan.routines)
         ends, m, num_rows = 2 * nu + tree.nz + 1, max(len(parts.rows), 1), max(tree.counts["num_rows"], 1)
-        wide = 3 * LANES * -(-nu // LANES) + tree.nz + 1 if len(parts.rows) or len(parts.driven) else 0
+        eights = LANES * -(-nu // LANES)
+        wide = 3 * eights + tree.nz + 1 if len(parts.rows) or len(parts.driven) else 0
         pack = aligned_zeros(max(nu, m), PACKED * LANES).reshape(-1, PACKED, LANES)
         flat_inv, wide_inv = _both(matrix_sweep.scratch_rows(nu, tree.num_slots), nu)
         flat_inv[matrix_sweep.PLACES] = np.arange(flat_inv.shape[1])
@@ -329,8 +332,15 @@ class Whole(Sweep):
         units, seeding, pushing, sums = self._scratch_of_one()
         of_one = *units, *seeding, *pushing, sums, np.zeros((nu, tree.nz + 1))
         solving = (
-            *(np.zeros((nu, nu)), np.zeros((nu if wide else 0, ends)), *_both(nu, wide), *_both(m, wide), _both(m, wide)[1]),
+            *(
+                np.zeros((nu, nu)),
+                np.zeros((nu if wide else 0, ends)),
+                *_both(nu, wide or 2 * eights),
+                *_both(m, wide),
+                _both(m, wide)[1],
+            ),
             *(np.zeros((num_rows, nu)), np.zeros((m, nu)), np.zeros((nu, m)), np.zeros((m, m)), pack, flat_inv, wide_inv),
+            *self._groups_of_one,
         )
         return *of_plan, *of_tree, *kernels.make_work(*self._counts), *of_parts, *of_one, *solving
 

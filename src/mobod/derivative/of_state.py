@@ -14,12 +14,12 @@ from ..tree.realize import DONE, NOT_PLAIN, advance_with, all_finite, takes_long
 from . import sweep
 from .columns import find_bends, find_displacements
 from .residual import add_parts, add_stiffness, clear, find_carried, gravity
-from .solve import add_products, constrain
+from .solve import constrain, multiply
 from .sweep import FIRST_NUMBER, FORCE, NUMBERS_A_MOBILITY
 
 #: Where what a kernel takes is in a tuple: of Duals and the plan; of the tree; of the rigid sweep; of parts; of one state's
-#: Duals; of the linear systems.
-PLAN, TREE, RIGID, PARTS, OF_ONE, SOLVING = 0, 10, 17, 22, 30, 38
+#: Duals; of the linear systems; what their products do not pass over.
+PLAN, TREE, RIGID, PARTS, OF_ONE, SOLVING, GROUPS = 0, 10, 17, 22, 30, 38, 52
 
 
 @generic
@@ -125,13 +125,13 @@ def _scratch_of(whole: Any) -> Any:
 
 @generic
 def _solve(model: Record, whole: Any, constrained: bool, T: Any, K: Any, by_forces: Any) -> None:
-    """Derivatives of udot side by side, and what generalized forces do, where there are equations, or motions drive."""
+    """Derivatives of udot by q and u side by side; where there are equations, or motions drive, all others behind them."""
     n, driven = model.nu, objects.integers(objects.item(whole, TREE + 5))
     R, wide_R = objects.matrix(objects.item(whole, RIGID + 3)), objects.blocks(objects.item(whole, RIGID + 4))
     D, wide_D = objects.matrix(objects.item(whole, SOLVING + 2)), objects.blocks(objects.item(whole, SOLVING + 3))
     pack, eights = objects.blocks(objects.item(whole, SOLVING + 11)), wide_R.shape[1]
     start, width = 8 * eights, T.shape[1]
-    clear(D, 0.0)
+    groups, rows_of_groups = objects.table(objects.item(whole, GROUPS)), objects.integers(objects.item(whole, GROUPS + 1))
     if driven.shape[0] > 0:
         M, flat_inv = objects.matrix(objects.item(whole, SOLVING)), objects.matrix(objects.item(whole, SOLVING + 12))
         explicit_mass_matrix.calc_m(model, False, flat_inv, objects.blocks(objects.item(whole, SOLVING + 13)), M)
@@ -143,8 +143,9 @@ def _solve(model: Record, whole: Any, constrained: bool, T: Any, K: Any, by_forc
                     R[n + i, j] += M[i, k] * K[k, n + j]
                 for j in range(width):
                     T[i, j] += M[i, k] * K[k, 2 * n + j]
-    add_products(by_forces, n, wide_R[:n], n, 0, eights, -1.0, wide_D, 0, pack)
-    add_products(by_forces, n, wide_R[n:], n, 0, eights, -1.0, wide_D, eights, pack)
+    multiply(by_forces, n, wide_R, groups, rows_of_groups, wide_D, eights, pack)
+    if not (constrained or driven.shape[0] > 0):
+        return
     for i in range(n):
         for j in range(n):
             D[i, 2 * start + j] = by_forces[i, j]
@@ -169,8 +170,8 @@ def _solve(model: Record, whole: Any, constrained: bool, T: Any, K: Any, by_forc
 
 
 @generic
-def _put(n: int, whole: Any, T: Any, by_q: Any, by_u: Any, by_z: Any, by_forces: Any, by_time: Any) -> None:
-    """What `_solve` has found, where it belongs."""
+def _put(n: int, whole: Any, solved: bool, T: Any, by_q: Any, by_u: Any, by_z: Any, by_forces: Any, by_time: Any) -> None:
+    """What `_solve` has found, where it belongs: all that is *solved*, or that by q and u alone."""
     D, start = objects.matrix(objects.item(whole, SOLVING + 2)), objects.blocks(objects.item(whole, RIGID + 4)).shape[1] * 8
     last = T.shape[1] - 1
     for i in range(n):
@@ -178,6 +179,9 @@ def _put(n: int, whole: Any, T: Any, by_q: Any, by_u: Any, by_z: Any, by_forces:
             by_q[i, j] = D[i, j]
         for j in range(n):
             by_u[i, j] = D[i, start + j]
+    if not solved:
+        return
+    for i in range(n):
         for j in range(n):
             by_forces[i, j] = D[i, 2 * start + j]
         for j in range(last):
@@ -242,13 +246,11 @@ def calc_accelerations_derivatives(
         flat_inv = objects.matrix(objects.item(whole, SOLVING + 12))
         wide_inv = objects.blocks(objects.item(whole, SOLVING + 13))
         inverse_mass_matrix.calc_m_inv(model, 0, EVERYTHING, flat_inv, wide_inv, M_inv)
-        if constrained or K.shape[0] > 0:
-            _solve(model, whole, constrained, T, K, M_inv)
-            _put(n, whole, T, Dq, Du, objects.matrix(by_z), M_inv, objects.numbers(by_time))
-        else:
-            wide = objects.blocks(objects.item(whole, RIGID + 4))
-            sweep.negative_products(M_inv, wide[:n], wide[n:], rigid[1], rigid[2], Dq, Du)
-            _multiply(M_inv, T, objects.matrix(by_z), objects.numbers(by_time))
+        _solve(model, whole, constrained, T, K, M_inv)
+        solved, Dz, Dt = constrained or K.shape[0] > 0, objects.matrix(by_z), objects.numbers(by_time)
+        _put(n, whole, solved, T, Dq, Du, Dz, M_inv, Dt)
+        if not solved:
+            _multiply(M_inv, T, Dz, Dt)
     objects.acquire_gil(released)
     if status == DONE:
         return found

@@ -20,7 +20,8 @@ from ..force.contact.element import ContactElement
 from ..force.thermostat import Thermostat
 from ..mobilizer import _rates
 from .columns import CONSTRAINED, PULLED, SWEPT
-from .local import BODY, CONSTRAINT, FORCE, MOBILIZER, MOTION, contribute_constraint
+from .local import BODY, CONSTRAINT, END_PUSHED, FIRST_PUSHED, FORCE, MOBILIZER, MOTION, contribute_constraint
+from .pattern import Pattern
 
 Table = npt.NDArray[np.int64]
 #: An element that names more parts than these is differentiated by columns: each part costs an evaluation.
@@ -64,6 +65,8 @@ class Plan:
         Whether there are equations.
     thermostat : int
         The element that is one, see `thermostats`; -1 for none.
+    pattern : pattern.Pattern
+        Which numbers of the residual's derivatives may differ from zero.
     """
 
     nodes: Table
@@ -81,6 +84,7 @@ class Plan:
     acts: bool
     constrained: bool
     thermostat: int
+    pattern: Pattern
 
     def for_kernels(self) -> Any:
         """What kernels take of it."""
@@ -129,7 +133,7 @@ class _Graph:
                     block = a
                     if a != b:
                         block = nb + len(crossings)
-                        fast_ones = any(own[call] for call in own if (other, a) in self._parts[call])
+                        fast_ones = any(own[call] for call in own if call[0] == FORCE and (other, a) in self._parts[call])
                         crossings.append((a, b, self.common(a, b), int(fast_ones)))
                 pushed.append((other, a, block))
             nodes.append((kind, b, first, first_fast, len(calls), first_pushed, len(pushed)))
@@ -160,7 +164,7 @@ class Enabled(NamedTuple):
     runs : sequence of sequence of Force
         Of each run of elements those that are enabled.
     slopes : set of int
-        Elements that are among `force._slopes`.
+        Elements that are among `force.slopes`.
     constraints : sequence of Constraint
         Those that have equations; none of inverse dynamics.
     moved : mapping of int to int
@@ -190,7 +194,9 @@ class _Making:
     def __init__(self, tree: Any, what: Enabled) -> None:
         fields = tree.fields
         self._what, self._graph = what, _Graph(fields["parent"])
-        self._ways = _ways_of(tree)
+        self._tree = tree
+        self._ways, ways = _ways_of(tree)
+        self._pattern = Pattern(ways, tree.nu)
         self._routines = np.zeros(tree.counts["nr"], np.int64)
         #: Mobilizers whose N is more than a function of their own coordinates in a record.
         self._difficult = set(np.flatnonzero((fields["rates"] == _rates.MATRIX) | (fields["turning"] == 2)).tolist())
@@ -219,6 +225,11 @@ class _Making:
         if by_columns < 0 and not (self._has_rest or by_rest):
             by_rest = -1
         nodes, calls, pushed, crossings, used = self._graph.tables()
+        for node in nodes:
+            for other in pushed[node[FIRST_PUSHED] : node[END_PUSHED]]:
+                self._pattern.couple(self._mobilities_of(*other[:2]), self._mobilities_of(*node[:2]))
+        if by_columns >= 0 or what.moved:
+            self._pattern.fill()
         return Plan(
             *(nodes, calls, pushed, self._ways, crossings, used, np.array(self._contacts, np.int64), self._routines),
             *(by_columns, by_rest, self._by_parts),
@@ -226,7 +237,14 @@ class _Making:
             acts=self._acts or by_columns >= 0,
             constrained=len(what.constraints) > 0,
             thermostat=self._thermostat,
+            pattern=self._pattern,
         )
+
+    def _mobilities_of(self, kind: int, b: int) -> Table:
+        """Those that move a body, or a mobilizer's own."""
+        if kind == BODY:
+            return self._pattern.ways[b]
+        return np.arange(self._tree.first_u[b], self._tree.first_u[b] + self._tree.num_u[b])
 
     def _take_run(self, r: int, run: Sequence[Any]) -> None:
         """Elements of one kind: contacts, local ones, or by columns; by z and time apart."""
@@ -236,6 +254,8 @@ class _Making:
         reaches, has_rest = [self._reach_of(force) for force in run], any(force.reads_z or force.reads_time for force in run)
         if isinstance(run[0], ContactElement):
             self._contacts += [force.element for force in run]
+            for force in run:
+                self._pattern.couple_bodies(one.body for one in force.surfaces if one.body)
             self._damped = True
             if not has_rest:
                 return
@@ -264,7 +284,7 @@ class _Making:
             for one in constraints:
                 bodies, mobilizers = one.reach()
                 self._graph.add((CONSTRAINT, address, one.index, 0), bodies, mobilizers, True)
-            self._damped, self._by_parts = True, CONSTRAINED
+            self._by_parts = CONSTRAINED  # at given multipliers their forces depend on no velocity
             self._by_rest = CONSTRAINED if any(one.depends_on_time for one in constraints) else 0
         else:
             self._by_columns |= CONSTRAINED
@@ -284,13 +304,14 @@ class _Making:
         return few and _is_of_package(constraint) and not self._difficult.intersection(mobilizers)
 
 
-def _ways_of(tree: Any) -> Table:
-    """Of each body where the mobilities on the way to it are listed, and the lists."""
-    ways: list[list[int]] = [[]]
+def _ways_of(tree: Any) -> tuple[Table, list[Table]]:
+    """Of each body where the mobilities on the way to it are listed, and the lists; and these by themselves."""
+    ways: list[Table] = [np.zeros(0, np.int64)]
     for b in range(1, tree.nb):
-        ways.append([*range(tree.first_u[b], tree.first_u[b] + tree.num_u[b]), *ways[tree.fields["parent"][b]]])
+        own = np.arange(tree.first_u[b], tree.first_u[b] + tree.num_u[b])
+        ways.append(np.concatenate([own, ways[tree.fields["parent"][b]]]))
     starts = tree.nb + 1 + np.cumsum([0, *map(len, ways)])
-    return np.array([*starts, *(i for way in ways for i in way)], np.int64)
+    return np.concatenate([starts, *ways]), ways
 
 
 def _is_of_package(part: Any) -> bool:
