@@ -11,8 +11,8 @@ from ..algebra.arrays import Array
 from ..decoration.geometry import Brick, Decoration
 from ..state.parameters import named
 from ..value import Transform, checks
-from ._floats import OnePosition
 from .base import Constraint, Line, Mark
+from .floats import OnePosition
 
 if TYPE_CHECKING:
     from ..mobilizer.base import MobilizedBody

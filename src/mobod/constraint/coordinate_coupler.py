@@ -14,10 +14,10 @@ from ..algebra.scalar import load, store, zero
 from ..compiling import routine
 from ..function import Function, _routine
 from . import _access
-from ._floats import OnePosition
-from ._of_function import arguments_of, check_function
-from ._one_coordinate import check_coordinate
 from ._protocol import POSITIONS
+from .floats import OnePosition
+from .of_function import arguments_of, check_function
+from .one_coordinate import check_coordinate
 
 if TYPE_CHECKING:
     from ..value.annotations import SimbodyMatterSubsystem

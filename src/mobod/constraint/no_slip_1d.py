@@ -22,9 +22,9 @@ from ..errors import TopologyError
 from ..state import parameters
 from ..value import Transform
 from . import _access, _relative
-from ._floats import OneVelocity
 from ._parameters import BETWEEN, BetweenBodies, Mark, displayed
 from .base import bodies_named
+from .floats import OneVelocity
 
 if TYPE_CHECKING:
     from ..mobilizer.base import MobilizedBody

@@ -17,10 +17,10 @@ from ..errors import TopologyError
 from ..function import Function, _routine
 from ..mobilizer import _rates
 from . import _access
-from ._floats import OneVelocity
-from ._of_function import arguments_of, check_function
-from ._one_coordinate import check_coordinate
 from ._protocol import POSITIONS
+from .floats import OneVelocity
+from .of_function import arguments_of, check_function
+from .one_coordinate import check_coordinate
 
 if TYPE_CHECKING:
     from ..value.annotations import SimbodyMatterSubsystem

@@ -16,9 +16,9 @@ from ..algebra.dual_array import DualArray, NotDifferentiable, constant
 from ..algebra.record import values_at
 from ..compiling import Callback, raise_kept
 from ..errors import ModelError
-from ..force._layout import Entry
 from ..force._routine import by_address
 from ..force.base import Force, check_forces, mobility
+from ..force.layout import Entry
 from ..function.users import Frozen
 from ..state.of_each import Present, Rows, numbers_at, of_each
 from ..state.validity import KINEMATICS
@@ -26,7 +26,7 @@ from ..tree import sampling
 from ..tree.nominal import Nominal
 from ..value.checks import array, flag, numbers, positive
 from ..value.stage import Stage
-from . import _law
+from . import laws
 from ._differentiated import Differentiated
 from ._nominal import OF_MODEL, NominalSystem
 from .input import Input, Packing
@@ -162,7 +162,7 @@ class Custom(Force):
     ) -> None:
         check_forces(forces)
         self.sample_time, self.law = positive("sample_time", sample_time), law
-        self._names = _law.arguments_of(law)
+        self._names = laws.arguments_of(law)
         self._inputs = dict(inputs or {})
         for key, one in self._inputs.items():
             if not isinstance(one, Input):
@@ -193,7 +193,7 @@ class Custom(Force):
             except (TypeError, ModelError) as error:
                 if not unasked:
                     raise
-                self._why_interpreted, is_compiled = _law.reason(error), False
+                self._why_interpreted, is_compiled = laws.reason(error), False
         super().__init__(forces, disabled_by_default=disabled_by_default, name=name)
         self._compiled, self._unasked = is_compiled, unasked
         self._with_tangents: Differentiated | None = None
@@ -457,12 +457,12 @@ class Custom(Force):
         """The law as it compiles; None where Python calls it."""
         if not self._compiled:
             return None
-        made = _law.routine_of(self.law, self._names, self._arguments, self.get_num_efforts())
+        made = laws.routine_of(self.law, self._names, self._arguments, self.get_num_efforts())
         if self._unasked:
             try:
                 made.address()
             except ModelError as error:
-                self._why_interpreted, self._compiled = _law.reason(error), False
+                self._why_interpreted, self._compiled = laws.reason(error), False
                 return None
         return made
 

@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from ..algebra.arrays import Array
 from ..algebra.record import LANES, aligned_zeros, layout
-from ..force._slopes import row_of
+from ..force.slopes import row_of
 from ..state import validity
 from ..state.fields import INSTANCE_FIELDS, SHORTCUTS
 from ..tree import matrix_sweep
@@ -104,7 +104,7 @@ class Parts:
     Attributes
     ----------
     slopes : array
-        The elements of forces on single mobilities, see `force._slopes`.
+        The elements of forces on single mobilities, see `force.slopes`.
     plan : derivative.plan.Plan
         What is differentiated where.
     rows : array of int
@@ -156,7 +156,7 @@ class Sweep:
         ]
         #: 1 for bodies whose columns depend on their coordinates.
         self.bent: npt.NDArray[np.int64] = np.array(bent, np.int64)
-        #: The elements of forces on single mobilities, see `force._slopes`.
+        #: The elements of forces on single mobilities, see `force.slopes`.
         self.slopes = slopes
         #: Of each body the next one inboard that has mobilities, or the body itself.
         self.carrier = np.zeros(tree.nb, np.int64)

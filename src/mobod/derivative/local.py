@@ -19,7 +19,7 @@ from ..algebra.scalar import bare, load, load_lane, load_tangent, one, store, st
 from ..compiling import generic, routine
 from ..constraint._protocol import POSITIONS, VELOCITIES
 from ..force._routine import FORCES
-from ..motion._protocol import SET_U_DOT
+from ..motion.protocol import SET_U_DOT
 from ..state.fields import Record
 from ..tree import constraint_operators, constraints
 from .columns import add_lane, fill_body, load3_lane, move

@@ -196,7 +196,7 @@ class Enabled(NamedTuple):
     runs : sequence of sequence of Force
         Of each run of elements those that are enabled.
     slopes : set of int
-        Elements that are among `force._slopes`.
+        Elements that are among `force.slopes`.
     constraints : sequence of Constraint
         Those that have equations; none of inverse dynamics.
     moved : mapping of int to int

@@ -30,8 +30,8 @@ from ..algebra.memory import load3, load6, load9, load_spatial, store3, store6, 
 from ..algebra.record import LANES, aligned_zeros, attach, call_routine
 from ..algebra.scalar import load, store, zero
 from ..compiling import compiled, generic
-from ..force._pools import numbers3
-from ..force._slopes import subtract_slopes
+from ..force.pools import numbers3
+from ..force.slopes import subtract_slopes
 from ..state.fields import Record
 from ..state.validity import EVERYTHING, KEPT_FORCES
 from ..tree import inverse_mass_matrix, matrix_sweep

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..algebra.arrays import Array
-from ..control import _law
+from ..control import laws
 from ..errors import ModelError
 from ..event import TriggeredHandler
 from ..function import users
@@ -76,7 +76,7 @@ class RunFunction:
         try:
             if self._names is not None:
                 self._refuse_truth(self.call(state))
-                self.routine = _law.routine_in_lanes(function, self._names, nq, nu, name == "controller")
+                self.routine = laws.routine_in_lanes(function, self._names, nq, nu, name == "controller")
                 self.routine.address(in_lanes=True)
                 return
             frozen = users.freeze(function, name, ARGUMENTS)
@@ -88,7 +88,7 @@ class RunFunction:
             self.routine = None
             warnings.warn(
                 f"{name} cannot be compiled and is called by Python, state by state, which is some hundred times slower than "
-                f"in lanes: {_law.reason(error)}",
+                f"in lanes: {laws.reason(error)}",
                 RuntimeWarning,
                 stacklevel=callers_level(),
             )

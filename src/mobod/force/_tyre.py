@@ -43,8 +43,8 @@ from ..function._routine import gradient, value
 from ..function.base import Function
 from ..state import parameters
 from ..value import Transform, checks
-from ._pools import number, numbers3, numbers9
 from .base import Force, body_index
+from .pools import number, numbers3, numbers9
 
 if TYPE_CHECKING:
     from ..mobilizer.base import MobilizedBody

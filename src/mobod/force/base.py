@@ -24,8 +24,8 @@ from ..function._routine import Use
 from ..state.parameters import Parametrized
 from ..value import checks
 from ..value.stage import Stage
-from ._layout import Entry
 from ._routine import BY_ADDRESS
+from .layout import Entry
 
 if TYPE_CHECKING:
     from ..decoration.rubber_band_line import Line

@@ -1,6 +1,6 @@
 """CompiledFunctions: a measure that its user writes as functions of numbers, for kernels and for Python.
 
-A routine gets the record, the place of its integers, and where its value goes: see `_program`. The integers are the bodies,
+A routine gets the record, the place of its integers, and where its value goes: see `program`. The integers are the bodies,
 then the mobilizers, then the place of the parameters in `measure_numbers`.
 """
 

@@ -24,7 +24,7 @@ from .memory import Memory
 if TYPE_CHECKING:
     from ..state.state import State
     from ..state.subsystem import Subsystem
-    from ._program import Program
+    from .program import Program
 
 #: The fewest samples that a delay may keep.
 _FEWEST = 16

@@ -22,7 +22,7 @@ from .memory import Memory
 if TYPE_CHECKING:
     from ..state.state import State
     from ..state.subsystem import Subsystem
-    from ._program import Program
+    from .program import Program
 
 #: Time, value, its estimated derivative, and whether that is more than a guess.
 Sample = tuple[float, Array, Array, bool]

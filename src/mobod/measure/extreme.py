@@ -23,7 +23,7 @@ from .memory import Memory
 if TYPE_CHECKING:
     from ..state.state import State
     from ..state.subsystem import Subsystem
-    from ._program import Program
+    from .program import Program
 
 
 class _Operation(enum.Enum):

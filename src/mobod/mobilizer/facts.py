@@ -67,7 +67,7 @@ class Facts:
         Whether the first three speeds rotate M about its origin in all directions (but at a singular q), and three more, if
         there are any, are p_FM's rate: `tree.block_elimination` then eliminates them as a block.
     kinematics : Routine, optional
-        The routine, called by address; see `_routine`.
+        The routine, called by address; see `routine`.
     """
 
     kind: int

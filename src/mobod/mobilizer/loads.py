@@ -8,8 +8,8 @@ import numpy as np
 
 from ..algebra.arrays import Array, ArrayLike
 from ..value.checks import number, shaped, writable
-from ._matrices import cross_by
 from .distances import Distances
+from .matrices import cross_by
 
 if TYPE_CHECKING:
     from ..state.state import State

@@ -1,6 +1,6 @@
 """Motion: a rule by which a mobilizer moves, whatever the forces. What every kind shares.
 
-A kind of the package's own is a file beside this one: a routine ``move(model, b, what)`` with the equations, see `_protocol`,
+A kind of the package's own is a file beside this one: a routine ``move(model, b, what)`` with the equations, see `protocol`,
 and a class derived from `Motion` with it as ``routine`` and with `pack_numbers`, its run in the record's field
 `motion_numbers`.
 """

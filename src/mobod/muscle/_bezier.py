@@ -15,7 +15,7 @@ from typing import Any
 
 from ..algebra.scalar import any_not_finite, bare, one, where, zero
 from ..compiling import generic
-from ..force._pools import number
+from ..force.pools import number
 
 #: Numbers of a piece: P0, M0, M1, P1 of x, then of y.
 PIECE = 8

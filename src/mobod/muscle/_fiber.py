@@ -18,7 +18,7 @@ from typing import Any
 
 from ..algebra.scalar import load, one, sqrt, where, zero
 from ..compiling import generic
-from ..force._pools import number
+from ..force.pools import number
 from ..function import _routine
 
 #: Integers before the path's.

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from ..algebra.arrays import ArrayLike
 from ..algebra.scalar import exp, load, one, sqrt, where, zero
 from ..compiling import generic
-from ..force._pools import number
+from ..force.pools import number
 from ..function import SimmSpline
 from ..state import parameters
 from ..value import checks

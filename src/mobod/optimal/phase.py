@@ -11,7 +11,7 @@ import numpy as np
 from ..algebra.arrays import Array
 from ..derivative.settings import find
 from ..errors import ModelError
-from ..linear._inputs import listed, mobility_of
+from ..linear.inputs import listed, mobility_of
 from ..simulation.names import auxiliary_names, coordinate_names, speed_names
 from ..state.state import State
 from ..system.arguments import check_state
@@ -185,13 +185,13 @@ class Phase:
 
     def _dependent(self, state: State) -> Any:
         """Which of q, u follow from others by constraints."""
-        from ..linear import _manifold
+        from ..linear import manifold
 
         other = state.copy()
         self.system.realize(other, Stage.VELOCITY)
         nq, nu = self.dynamics.nq, self.dynamics.nu
-        of_q, _ = _manifold.split(_manifold.of_positions(other))
-        of_u, _ = _manifold.split(_manifold.of_speeds(other)[1])
+        of_q, _ = manifold.split(manifold.of_positions(other))
+        of_u, _ = manifold.split(manifold.of_speeds(other)[1])
         if nq != nu:
             raise ModelError(
                 "with constraints, and coordinates whose rates are no speeds, a whole state as end fixes what follows by "

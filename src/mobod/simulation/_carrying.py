@@ -19,8 +19,8 @@ from ..algebra.arrays import Array
 from ..derivative import differences
 from ..errors import ModelError
 from ..event import EventHandler
-from ..event._agenda import Call
-from ..event._watch import Watched
+from ..event.agenda import Call
+from ..event.watch import Watched
 from ..state.fields import PARAMETERS
 from ..state.impulses import Impulses
 from ..state.state import State

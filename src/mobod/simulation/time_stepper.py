@@ -11,8 +11,8 @@ import numpy as np
 from ..contact.separation import find_deep, say_deep
 from ..errors import ConvergenceError, ModelError, TopologyError
 from ..event import Cause, EventReporter, ImpactWhen, Termination, TerminationReason
-from ..event._agenda import Agenda, Call, changed_by_reporter, let_handle
-from ..event._watch import Found, Watch
+from ..event.agenda import Agenda, Call, changed_by_reporter, let_handle
+from ..event.watch import Found, Watch
 from ..state.impulses import Impulses
 from ..state.subsystem import Subsystem
 from ..state.validity import EVERYTHING, unchanged_bit

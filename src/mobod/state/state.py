@@ -235,7 +235,7 @@ class State(OwnParameters):
         system = _copy.deepcopy(self.system, memo)
         if system is self.system:
             return self.copy()
-        return _restore(system, {**self.__getstate__(), "resources": _copy.deepcopy(self.resources, memo)})
+        return restore(system, {**self.__getstate__(), "resources": _copy.deepcopy(self.resources, memo)})
 
     def __getstate__(self) -> dict[str, Any]:
         return {
@@ -252,10 +252,10 @@ class State(OwnParameters):
         }
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _restore, (self.system, self.__getstate__())
+        return restore, (self.system, self.__getstate__())
 
 
-def _restore(system: MultibodySystem, data: dict[str, Any]) -> State:
+def restore(system: MultibodySystem, data: dict[str, Any]) -> State:
     """A state from what pickling and deep copies keep of it."""
     tree = system.tree_for(data["use_euler_angles"])
     state = State(system, tree, tree.new_record(more=data["more"]))

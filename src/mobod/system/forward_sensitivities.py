@@ -28,7 +28,7 @@ from ..derivative.parameters import by_settings
 from ..errors import ModelError
 from ..measure.integrate import Integrate
 from ..measure.memory import Memory
-from ..motion._protocol import POSITION, VELOCITY
+from ..motion.protocol import POSITION, VELOCITY
 from ..tree import sampling
 from ..value.checks import suggest
 from ..value.stage import Stage

@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..errors import ModelError, StageError, TopologyError
-from ..force._layout import entries
 from ..force.custom import overrides_hooks
-from ..measure._program import Program
+from ..force.layout import entries
 from ..measure.base import NotCompiled
+from ..measure.program import Program
 from ..motion import Custom
 from ..state.fields import OUTSIDE_MATTER, REMEMBERED
 from ..state.resources import subsystem_order

@@ -10,7 +10,7 @@ from ..algebra.scalar import any_not_finite, load, store
 from ..compiling import compiled, generic, routine
 from ..constraint import _protocol as constraint_what
 from ..force import _dispatch as forces
-from ..mobilizer._routine import BY_ADDRESS
+from ..mobilizer.routine import BY_ADDRESS
 from ..state.fields import Record
 from ..state.validity import (
     ACCELERATIONS,

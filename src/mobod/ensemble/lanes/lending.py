@@ -25,7 +25,7 @@ from ...value.stage import VELOCITY, Stage
 from . import layout
 
 if TYPE_CHECKING:
-    from ...event._watch import Watched
+    from ...event.watch import Watched
     from ...state.fields import Record
     from ...state.state import State
 

@@ -24,8 +24,8 @@ from ...contact.shape import SPHERE
 from ...errors import ModelError
 from ...value.frames import twelve
 from .. import _routine
-from .._layout import Entry
 from ..base import Force
+from ..layout import Entry
 from . import broad_phase
 from .at_once import MOST_SPHERES, OF_EIGHT, OF_ONE, at_once, is_at_once, spheres
 from .bristle import LEAST_ROWS, ROWS_A_SURFACE, clear_bristles

@@ -12,7 +12,7 @@ import numpy as np
 
 from ... import force
 from ...force import transmission
-from ...force._transmission_friction import TransmissionFriction
+from ...force.transmission_friction import TransmissionFriction
 from .bodies import Tree
 from .geoms import geom_frame
 from .limits import stiffness_of

@@ -12,10 +12,10 @@ from ...algebra.arrays import Array
 from ...algebra.scalar import load, one, store, zero
 from ...compiling import routine
 from ...constraint import _access
-from ...constraint._floats import OnePosition
-from ...constraint._of_function import arguments_of, check_function
-from ...constraint._one_coordinate import check_coordinate
 from ...constraint._protocol import POSITIONS
+from ...constraint.floats import OnePosition
+from ...constraint.of_function import arguments_of, check_function
+from ...constraint.one_coordinate import check_coordinate
 from ...function import Function, _routine
 
 if TYPE_CHECKING:

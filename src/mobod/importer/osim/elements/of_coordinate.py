@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, Any
 
 from ....algebra.scalar import load, one, store, where, zero
 from ....compiling import generic
-from ....force._pools import number
 from ....force._routine import by_address
 from ....force.base import Force, mobility
+from ....force.pools import number
 from ....function import Function, _routine
 from ....state import parameters
 from ....value.checks import finite

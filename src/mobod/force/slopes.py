@@ -20,7 +20,7 @@ from . import (
 )
 from . import mobility_linear_stop as stop
 from ._coordinate import coordinate
-from ._pools import number, numbers3
+from .pools import number, numbers3
 
 #: Columns of the table: what it is, its mobility, and its element, first integer and first number.
 KIND, MOBILITY, ELEMENT, INTEGERS, NUMBERS = range(5)

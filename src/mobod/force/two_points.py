@@ -18,8 +18,8 @@ from ..algebra.memory import add_spatial, load3, load9, load_spatial
 from ..algebra.scalar import one, where
 from ..compiling import generic
 from ..state import parameters
-from ._pools import numbers3
 from .base import Force, body_index
+from .pools import numbers3
 
 if TYPE_CHECKING:
     from ..decoration.rubber_band_line import Line
