@@ -41,7 +41,7 @@ run = by_address(sampling.push_efforts)
 
 
 def some_of_each(law: Custom, template: State, values: Any, first: int, count: int) -> Rows | None:
-    """What a setter of *count* parameters of a law, from one on, gives to many states, a row each."""
+    """Values that a setter of *count* parameters of a law, from one on, gives to many states, a row each."""
     field, place, _ = law.number_place(template, "set_parameters")
     return numbers_at(field, place + 1 + 2 * law.get_num_efforts() + first, values, count, Stage.DYNAMICS)
 
@@ -327,7 +327,7 @@ class Custom(Force):
         work[sampling.ENDED] = 1.0
 
     def _callback(self, places: Mapping[str, tuple[int, tuple[int, ...]]]) -> Callback:
-        """What kernels call in place of a compiled law."""
+        """The callback for kernels in place of a compiled law."""
         size = max(first + math.prod(shape) for first, shape in places.values())
         size = max(size, sampling.WORK_EFFORTS + self.get_num_efforts())
 
@@ -467,7 +467,7 @@ class Custom(Force):
         return made
 
     def _asked(self, packing: Packing) -> Nominal | None:
-        """What it asks of its nominal system."""
+        """Quantities that it asks of its nominal system."""
         if self.nominal is None:
             return None
         own = self.nominal

@@ -114,7 +114,7 @@ def _along(rows: Any, row: int, columns: Any, j: int, first: int, lane: int) -> 
 def _spread(
     lane: int, way: Any, b: int, fast: int, field: Any, row: int, columns: Any, out: Any, at: int, by_u: Any, sign: float
 ) -> None:
-    """What a number changes by as body b moves, to the columns that carry b, into row *at* of *out*.
+    """The derivative of a number by the motion of body b, to the columns that carry b, into row *at* of *out*.
 
     Those by u are *by_u* behind, in rows and columns.
     """
@@ -192,7 +192,7 @@ def _read(
     dual: Record, C: Any, D: Any, E: Any, K: Any,
 ) -> None:
     # fmt: on
-    """What a node has changed as it moved, or as its velocities did."""
+    """Derivatives of a node, by its pose or its velocities."""
     nodes, calls, pushed, way = tables
     flat, wide = seeding
     kind, b = nodes[node, KIND], nodes[node, WHOSE]

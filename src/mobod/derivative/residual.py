@@ -96,7 +96,7 @@ def add_stiffness(
     model: Record, plan: Any, F: Any, bodies: Any, numbers: Any, C: Any, flat: Any, wide: Any, shift: int, D: Any, T: Any
 ) -> None:
     # fmt: on
-    """What bodies' blocks, and forces that do not follow them, are to *D*; what a thermostat is to *T*. *F* is used up."""
+    """Add blocks of bodies, and forces that do not follow them, to *D*; of a thermostat to *T*. *F* is used up."""
     crossings, (_, _, _, damped, acts, _, thermostat) = plan[1], plan[4]
     if acts == 0:
         return

@@ -140,7 +140,7 @@ class Watch:
 
     @functools.cached_property
     def _callback(self) -> Callback:
-        """What kernels call for a witness that only Python knows."""
+        """The callback for kernels of a witness that only Python knows."""
 
         def compute(scalar: str, pointer: int, k: int, where: int) -> None:
             state, one = self._integrator.get_state(), self.watched[k]

@@ -54,7 +54,7 @@ def check_materials(material: Any, materials: Mapping[str, Any] | None, links: M
 
 
 def check_meshes(meshes: str) -> str:
-    """What is to be made of meshes; ModelError where it is none of `MESHES`."""
+    """Check the choice of what becomes of meshes; ModelError where it is none of `MESHES`."""
     if meshes not in MESHES:
         raise ModelError(f"collision_meshes is one of {', '.join(map(repr, MESHES))}, not {meshes!r}")
     return meshes
