@@ -253,7 +253,7 @@ class Simulating(Stepping):
             results,
             run.outcome,
             run.reached,
-            *(lanes.more if isinstance(lanes, StateRuns) else _ALL if onward is None else (which, onward)),
+            *(_ALL if onward is None else (which, onward)),
         )
 
         def work(number: int, chunks: Any, calls: Any) -> None:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def are_compiled(variations: Variations, state: State) -> bool:
-    """True if steps with variations from *state* on can be compiled; else Python runs the same loop, by J and B."""
+    """True if Duals find the rates of variations of steps from *state* on; else Python does, by J and B."""
     tree = state.tree
     return not (
         variations.system.calls_python
@@ -73,7 +73,7 @@ class CompiledVariations:
             at += [routines.constrain.address(), routines.find_least_change.address()]
         else:
             at += [0, routines.solve.address(), 0, 0]
-        at.append(routines.turn.address() if turns else 0)
+        at += [routines.turn.address() if turns else 0, 0]
         base = record.buffer.ctypes.data
         at += [(getattr(record, name).array.ctypes.data - base) // 8 for name in kernels.FIELDS]
         self._directions = directions

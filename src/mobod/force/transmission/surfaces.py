@@ -232,12 +232,23 @@ class MovingPoint:
         These coordinates.
     frame : Transform, optional
         In the body.
+    ranges : (3, 2) array_like, optional
+        Between which values the coordinates count: beyond, the point stands still, as OpenSim's do.
+    as_opensim : bool
+        Whether rates and forces are OpenSim's, which do not fit the lengths: the slopes of the functions go on beyond the
+        ranges, and all three forces act on the first coordinate.
     """
 
     body: Any
     functions: Sequence[Any]
     coordinates: Sequence[tuple[Any, int]]
     frame: Transform | None = None
+    ranges: ArrayLike | None = None
+    as_opensim: bool = False
+
+
+#: Numbers of a frame.
+OF_FRAME = 12
 
 
 def numbers_of_frame(what: str, frame: Transform | None) -> list[float]:

@@ -68,8 +68,12 @@ class Building:
         gravity: npt.ArrayLike | None = None,
         muscles_act: bool = True,
         sections: Sequence[Sequence[Section]] | None = None,
+        as_opensim: bool = False,
     ) -> None:
         self.muscles_act = muscles_act
+        #: Whether OpenSim's faults are repeated; the numbers that all muscles then have of the first of their kind.
+        self.as_opensim = as_opensim
+        self.of_the_first: dict[str, dict[str, float]] = {}
         #: Of taut paths, in the order of `paths`: see `geodesics`.
         self.sections = sections
         self.document = document
