@@ -162,6 +162,6 @@ class SdfDocument:
     path: str
     top: Scope
     report: Report
-    """What was dropped or approximated in reading, a sentence each."""
+    """Parts dropped or approximated in reading, a sentence each."""
     faults: list[str]
-    """What is wrong with the file and was put up with, worth a warning; these are among the notes."""
+    """Faults of the file that were put up with, worth a warning; these are among the notes."""

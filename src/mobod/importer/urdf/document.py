@@ -146,7 +146,7 @@ class UrdfDocument:
     links: dict[str, Link]
     joints: dict[str, Joint]
     notes: tuple[str, ...] = field(default=())
-    """What was dropped or approximated in reading, a sentence each."""
+    """Parts dropped or approximated in reading, a sentence each."""
     transmissions: dict[str, Transmission] = field(default_factory=dict)
     faults: tuple[str, ...] = field(default=())
-    """What is wrong with the file and was put up with: the first of the notes, and worth a warning."""
+    """Faults of the file that were put up with: the first of the notes, and worth a warning."""
