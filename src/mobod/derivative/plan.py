@@ -8,6 +8,7 @@ differentiated by all columns, see `columns`.
 from __future__ import annotations
 
 import dataclasses
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -24,6 +25,7 @@ from .local import BODY, CONSTRAINT, END_PUSHED, FIRST_PUSHED, FORCE, MOBILIZER,
 from .pattern import Pattern
 
 Table = npt.NDArray[np.int64]
+Call = tuple[int, int, int, int]
 #: An element that names more parts than these is differentiated by columns: each part costs an evaluation.
 _MOST_PARTS = 8
 
@@ -39,13 +41,13 @@ class Plan:
         where they end; where what they push begins and ends.
     calls : (n, 4) array
         What is called: kind, address for Duals, and the element and the one after the last, or the constraint, or the body.
-    pushed : (n, 3) array
-        Kind, body, and the block of derivatives, -1 where there is none.
+    pushed : (n, 4) array
+        Kind, body, and the block of derivatives, -1 where there is none; and 1 where its wrench is kept.
     ways : array
         Of each body where the mobilities on the way to it are listed behind, from the body inward.
-    crossings : (n, 4) array
-        Of each block beyond the bodies' own: which body is pushed, which moves, the last one on the way to both, and whether
-        velocities are read.
+    crossings : (n, 5) array
+        Of each block beyond the bodies' own: which body is pushed, which moves, the last one on the way to both, whether
+        velocities are read, and 1 if it implies what the pushed body's motion does, see `stiffness.complete`.
     used : array
         Bodies whose motion is read.
     contacts : (n, 1) array
@@ -98,15 +100,41 @@ class _Graph:
 
     def __init__(self, parents: npt.NDArray[np.int64]) -> None:
         self._parents = parents
-        self._nodes: dict[tuple[int, int], dict[tuple[int, int, int, int], bool]] = {}
-        self._parts: dict[tuple[int, int, int, int], list[tuple[int, int]]] = {}
+        self._nodes: dict[tuple[int, int], dict[Call, bool]] = {}
+        self._parts: dict[Call, list[tuple[int, int]]] = {}
+        #: Calls of what acts between two bodies alone; and of these pairs, ``(pushed, moved)``, those of which one body moves.
+        self._between: dict[tuple[int, int], dict[Call, bool]] = {}
+        self._one_moves: set[tuple[int, int]] = set()
 
-    def add(self, call: tuple[int, int, int, int], bodies: Iterable[int], mobilizers: Iterable[int], fast: bool) -> None:
+    def add(self, call: Call, bodies: Sequence[int], mobilizers: Iterable[int], fast: bool) -> None:
         parts = [(BODY, b) for b in dict.fromkeys(bodies)] + [(MOBILIZER, b) for b in dict.fromkeys(mobilizers)]
         self._parts[call] = parts
         for part in parts:
             if part != (BODY, 0):
                 self._nodes.setdefault(part, {})[call] = fast
+
+    def add_between(self, call: Call, bodies: Sequence[int], fast: bool) -> None:
+        """The same, of what acts between two bodies alone."""
+        self._between.setdefault((min(bodies), max(bodies)), {})[call] = fast
+
+    def _choose(self) -> None:
+        """Choose which body of each pair moves: those of most pairs, so that few do."""
+        coupled = {(one, other) for parts in self._parts.values() for _, one in parts for _, other in parts}
+        pairs = []
+        for pair, calls in self._between.items():
+            if pair in coupled or self.common(*pair) == 0:  # what others do is not known; and bases have origins of their own
+                for call, fast in calls.items():
+                    self.add(call, pair, [], fast)
+            else:
+                pairs.append(pair)
+        while pairs:
+            moved = Counter(b for pair in sorted(pairs) for b in pair).most_common(1)[0][0]
+            for pair in [pair for pair in pairs if moved in pair]:
+                pairs.remove(pair)
+                self._one_moves.add((sum(pair) - moved, moved))
+                for call, fast in self._between[pair].items():
+                    self._nodes.setdefault((BODY, moved), {})[call] = fast
+                    self._parts[call] = [(BODY, b) for b in pair]
 
     def common(self, a: int, b: int) -> int:
         """The last body on the way from Ground to both."""
@@ -116,9 +144,10 @@ class _Graph:
 
     def tables(self) -> tuple[Table, Table, Table, Table, Table]:
         """Nodes, calls, what is pushed, crossings, and bodies that are read."""
+        self._choose()
         nb = len(self._parents)
         nodes: list[tuple[int, ...]] = []
-        calls: list[tuple[int, ...]] = []
+        calls: list[Call] = []
         pushed: list[tuple[int, ...]] = []
         crossings: list[tuple[int, ...]] = []
         for (kind, b), own in sorted(self._nodes.items()):
@@ -128,22 +157,25 @@ class _Graph:
             first_fast = len(calls)
             calls += _joined(fast)
             for other, a in dict.fromkeys(part for call in own for part in self._parts[call]):
-                block = -1
+                block, alone = -1, int((a, b) in self._one_moves)
                 if kind == other == BODY and a > 0:
                     block = a
                     if a != b:
                         block = nb + len(crossings)
-                        fast_ones = any(own[call] for call in own if call[0] == FORCE and (other, a) in self._parts[call])
-                        crossings.append((a, b, self.common(a, b), int(fast_ones)))
-                pushed.append((other, a, block))
+                        crossings.append((a, b, self.common(a, b), self._reads_velocities(own, (other, a)), alone))
+                pushed.append((other, a, block, alone))
             nodes.append((kind, b, first, first_fast, len(calls), first_pushed, len(pushed)))
         used = sorted({b for parts in self._parts.values() for kind, b in parts if kind == BODY})
-        return _table(nodes, 7), _table(calls, 4), _table(pushed, 3), _table(crossings, 4), np.array(used, np.int64)
+        return _table(nodes, 7), _table(calls, 4), _table(pushed, 4), _table(crossings, 5), np.array(used, np.int64)
+
+    def _reads_velocities(self, own: Mapping[Call, bool], part: tuple[int, int]) -> int:
+        """1 if forces on a *part* may depend on velocities: those of constraints do not."""
+        return int(any(own[call] for call in own if call[0] == FORCE and part in self._parts[call]))
 
 
-def _joined(calls: Sequence[tuple[int, int, int, int]]) -> list[tuple[int, int, int, int]]:
+def _joined(calls: Sequence[Call]) -> list[Call]:
     """Neighbours of one run as one call."""
-    found: list[tuple[int, int, int, int]] = []
+    found: list[Call] = []
     for kind, address, first, end in sorted(calls):
         if kind == FORCE and found and found[-1][:2] == (kind, address) and found[-1][3] == first:
             found[-1] = kind, address, found[-1][2], end
@@ -228,6 +260,8 @@ class _Making:
         for node in nodes:
             for other in pushed[node[FIRST_PUSHED] : node[END_PUSHED]]:
                 self._pattern.couple(self._mobilities_of(*other[:2]), self._mobilities_of(*node[:2]))
+        for crossing in crossings:
+            self._pattern.couple_bodies(crossing[:2])
         if by_columns >= 0 or what.moved:
             self._pattern.fill()
         return Plan(
@@ -270,7 +304,11 @@ class _Making:
         for force, reach in zip(run, reaches, strict=False):
             assert reach is not None
             fast = not force.reads_positions_only
-            self._graph.add((FORCE, address, force.element, force.element + 1), *reach, fast)
+            call = FORCE, address, force.element, force.element + 1
+            if force.acts_between and len(set(reach[0])) == 2 and 0 not in reach[0]:
+                self._graph.add_between(call, reach[0], fast)
+            else:
+                self._graph.add(call, *reach, fast)
             self._damped = self._damped or fast
         if has_rest:
             self._routines[r], self._has_rest = -address, True

@@ -64,7 +64,7 @@ def _find(
         for i in range(own.shape[0]):
             own[i] = own_of_each[first + lane, i]
         add_parts(model, lane, duals, plan, u_dot, A, end, trees, N, bodies, speeds, scratch, C, D, T, E, K)
-    add_stiffness(model, plan, F, bodies, speeds, C, stiffness, stiffness, 0, D, T)
+    add_stiffness(model, plan, F, bodies, speeds, C, False, stiffness, stiffness, 0, D, T)
 
 
 @generic

@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from ..algebra.arrays import Array
 from ..errors import MobodError
+from ..simulation.event_log import EventLog
 from ..simulation.events import Events
 from ..simulation.quantities import Recording
 from ..simulation.run import IntegratorSettings, Run, integrator_settings, make_integrator
@@ -207,8 +208,8 @@ class KeptSteppers:
         held: Array | None,
         done: tuple[bool, bool],
         following: tuple[float, ...] | None = None,
-    ) -> tuple[State, str | None]:
-        """Step state *i* to *end* from the variables of *row*; the state there, and why it could not go on, if so.
+    ) -> tuple[State, str | None, EventLog | None]:
+        """Step state *i* to *end* from the variables of *row*; the state there, why it could not go on, if so, and its log.
 
         The stepper of the last call goes on, with q, u and z that have been assigned since; one whose time, or what is
         remembered, is another begins anew with the state that *make* makes, as does one whose run has ended or failed. *done*
@@ -231,17 +232,17 @@ class KeptSteppers:
                     stepper.pass_over(*done)
             stepper.step_exactly_to(end)
         except MobodError as error:
-            return _state_of(stepper) or make(i), str(error)
+            return _state_of(stepper) or make(i), str(error), _log_of(stepper)
         except Exception as error:  # of a user's own part
             warnings.warn(
                 f"state {i} of the ensemble: {type(error).__name__}: {error}", RuntimeWarning, stacklevel=callers_level()
             )
-            return _state_of(stepper) or make(i), f"{type(error).__name__}: {error}"
+            return _state_of(stepper) or make(i), f"{type(error).__name__}: {error}", _log_of(stepper)
         if not has_choices_of(self._shared, stepper.state):
-            return make(i), OTHER_CHOICES
+            return make(i), OTHER_CHOICES, None
         if stepper.termination is None:
             self._kept[i] = stepper, row[6]
-        return stepper.state, None
+        return stepper.state, None, stepper.log
 
     def pop(self, i: int) -> TimeStepper | None:
         """The stepper of state *i*, which is kept no longer."""
@@ -258,6 +259,10 @@ class KeptSteppers:
 
 def _state_of(stepper: TimeStepper | None) -> State | None:
     return stepper.state if stepper is not None and stepper.initialized else None
+
+
+def _log_of(stepper: TimeStepper | None) -> EventLog | None:
+    return stepper.log if stepper is not None and stepper.initialized else None
 
 
 def _takes_up(stepper: TimeStepper, row: Row, held: Array | None) -> bool:

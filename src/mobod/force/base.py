@@ -81,6 +81,8 @@ class Force(Parametrized):
     holds_wrenches: bool = False
     #: Whether it reads more of mobilizers than q and u, and more of bodies than their motion and mass centers: columns, say.
     reads_mobilizers: bool = False
+    #: Whether the two bodies that it names get opposite wrenches, which depend on how one moves beside the other alone.
+    acts_between: bool = False
     #: How many z it has.
     num_z: int = 0
     #: Of a user's functions: where their parameters are among its numbers.

@@ -158,7 +158,7 @@ def contradictory_accelerations(system: MultibodySystem, state: State) -> str:
 
     The solver then gives their least-squares solution, which fulfils none of them.
     """
-    if not system.get_matter_subsystem().constraints:
+    if not state.is_constrained:
         return ""
     largest = float(np.abs(state.u_dot_err).max(initial=0.0))
     if not largest > 1e-6 * max(1.0, float(np.abs(state.u_dot).max(initial=0.0))):
