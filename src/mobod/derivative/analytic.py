@@ -58,7 +58,7 @@ def whole_for(system: Any, state: State) -> Whole:
 
 
 def _key_of(state: State) -> tuple[Any, ...]:
-    """What the state has of its own of all that decides; of a mass it matters only whether there is one."""
+    """The state's own parameters that decide on the plan; of a mass it matters only whether there is one."""
     own = state.own_fields
     if not own:
         return ()

@@ -53,7 +53,7 @@ def _visit(model: Record, integers: int, s1: int, s2: int, lane: int, k: Any) ->
 
 @compiled
 def _differentiate_pair(model: Record, s1: int, s2: int, lane: int, k: Any) -> None:
-    """What the forces of two surfaces that touch change by. A search visits at several places, which is why it is a kernel."""
+    """Derivatives of the forces of two surfaces that touch. A search visits at several places, which is why it is a kernel."""
     e, asked, A, dual, address, units, bodies, columns, seeding, way, C, D = k
     flat, wide = seeding
     o = zero(load(units[0], 0, 0))

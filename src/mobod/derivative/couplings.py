@@ -1,4 +1,4 @@
-"""What couples many pairs of bodies, of one state: eight columns at a time, see `stiffness`.
+"""Couplings of many pairs of bodies, of one state: eight columns at a time, see `stiffness`.
 
     D = -J^T (sum over blocks of K_ab J_b)     J_b has the columns of the mobilities that carry body b
 

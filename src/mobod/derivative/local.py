@@ -128,7 +128,7 @@ def _along(rows: Any, row: int, columns: Any, j: int, first: int, lane: int) -> 
 
 @generic
 def _spread(model: Record, lane: int, way: Any, b: int, fast: int, field: Any, row: int, columns: Any, D: Any) -> None:
-    """What the force on mobility *row* changes by as body b moves, to the columns that carry b."""
+    """The derivative of the force on mobility *row* by the motion of body b, to the columns that carry b."""
     for place in range(way[b], way[b + 1]):
         j = way[place]
         if fast == 0:
@@ -224,7 +224,7 @@ def _read(
     dual: Record, C: Any, D: Any, E: Any, K: Any,
 ) -> None:
     # fmt: on
-    """What a node has changed as it moved, or as its velocities did."""
+    """Derivatives of a node, by its pose or its velocities."""
     nodes, calls, pushed, way = tables
     flat, wide = seeding
     kind, b = nodes[node, KIND], nodes[node, WHOSE]

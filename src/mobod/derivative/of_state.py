@@ -131,7 +131,7 @@ def _scratch_of(whole: Any) -> Any:
 
 @generic
 def _many_of(whole: Any) -> Any:
-    """What `couplings` takes, and the residual's derivatives, eight columns a number."""
+    """The arguments of `couplings`, and the residual's derivatives, eight columns a number."""
     return (
         (objects.table(objects.item(whole, MANY)), objects.blocks(objects.item(whole, MANY + 1))),
         objects.matrix(objects.item(whole, MANY + 2)),
@@ -188,7 +188,7 @@ def _solve(model: Record, whole: Any, constrained: bool, T: Any, K: Any, by_forc
 
 @generic
 def _put(n: int, whole: Any, solved: bool, T: Any, by_q: Any, by_u: Any, by_z: Any, by_forces: Any, by_time: Any) -> None:
-    """What `_solve` has found, where it belongs: all that is *solved*, or that by q and u alone."""
+    """The solution of `_solve`, put where it belongs."""
     D, start = objects.matrix(objects.item(whole, SOLVING + 2)), objects.blocks(objects.item(whole, RIGID + 4)).shape[1] * 8
     last = T.shape[1] - 1
     for i in range(n):

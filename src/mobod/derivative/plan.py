@@ -1,4 +1,4 @@
-"""What of a system is differentiated where: which elements are constant, local, or of the whole tree, as tables for kernels.
+"""The plan of differentiation: which elements are constant, local, or of the whole tree, as tables for kernels.
 
 A force, a constraint or a motion that names its bodies and mobilizers is differentiated by the motion of these alone, see
 `local`; contacts pair by pair, see `contacts`; a thermostat in closed form, see `thermostats`. What may depend on anything is
@@ -103,7 +103,7 @@ class Plan:
     pattern: Pattern
 
     def for_kernels(self) -> Any:
-        """What kernels take of it."""
+        """The tables that kernels take."""
         flags = int(self.damped), int(self.acts), int(self.constrained)
         asked = self.by_columns, self.by_rest, self.by_parts, *flags, self.thermostat
         return (self.nodes, self.calls, self.pushed, self.ways), self.crossings, self.used, self.contacts, asked
@@ -354,7 +354,7 @@ class _Making:
             self._swept = self._swept or bool(self._difficult) or not all(map(_is_of_package, constraints))
 
     def _reach_of(self, force: Any) -> tuple[Sequence[int], Sequence[int]] | None:
-        """What an element names; None where that is not all it reads, or too many."""
+        """The bodies and mobilities that an element names; None where that is not all it reads, or too many."""
         found = force.reach() if _is_of_package(force) else None
         if found is None or self._difficult.intersection(found[1]) or len(set(found[0])) + len(set(found[1])) > _MOST_PARTS:
             return None

@@ -1,4 +1,4 @@
-"""What K and D of bodies, see `local`, are to the residual: sums over subtrees, beside the rigid sweep.
+"""The residual's part of bodies' K and D, see `local`: sums over subtrees, beside the rigid sweep.
 
     by q   - S_i . (K S_j + D a_j)        by u   - S_i . D S_j        K and D summed over the bodies that both i and j carry
 
@@ -123,7 +123,7 @@ def add_crossings(model: Record, way: Any, C: Any, crossings: Any, bodies: Any, 
 
 @generic
 def complete(C: Any, block: int, back: int, a: int, bodies: Any, damped: bool) -> None:
-    """What acts between bodies a and b of one base, of which b has moved: *block*, dF_a = K_ab e_b + D_ab v_b.
+    """Forces between bodies a and b of one base, of which b has moved: *block*, dF_a = K_ab e_b + D_ab v_b.
 
     Together they carry their wrenches F_b = -F_a along, so that K_ba = K_ab - (x* F_a), which becomes block *back*, and K_aa is
     minus that, but for what turns F_a only.
@@ -221,7 +221,7 @@ def sweep(model: Record, columns: Any, C: Any, damped: bool, flat: Any, wide: An
 
 @generic
 def cross(model: Record, way: Any, C: Any, block: int, a: int, b: int, c: int, columns: Any, damped: bool, D: Any) -> None:
-    """What a block of wrenches on body a by the motion of body b is where a mobility carries but one of both.
+    """The block of wrenches on body a by the motion of body b, where a mobility carries but one of both.
 
     *way* has for each body where the mobilities on the way to it are listed behind, from the body inward: those that carry c,
     the last body on the way to both, come last.

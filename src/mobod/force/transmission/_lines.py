@@ -71,7 +71,7 @@ def put(v: Any, k: int, x: Any) -> Any:
 
 @generic
 def to_axis(a: Any, b: Any, c: Any, direction: Any) -> Any:
-    """Whether a line through a and b and one from c come closest somewhere; the two points; the part of a to b there."""
+    """True if a line through a and b and one from c come closest somewhere; the two points; the part of a to b there."""
     o = zero(a[0])
     first, second = unit(vec3.sub(b, a)), unit(direction)
     across = vec3.cross(first, second)
@@ -88,7 +88,7 @@ def to_axis(a: Any, b: Any, c: Any, direction: Any) -> Any:
 
 @generic
 def crossings(a: Any, b: Any, radii: Any) -> Any:
-    """Whether a line from b to a goes through an ellipsoid between them; the parts of the way at which it goes out and in."""
+    """True if a line from b to a goes through an ellipsoid between them; the parts of the way at which it goes out and in."""
     f = (a[0] - b[0]) / radii[0], (a[1] - b[1]) / radii[1], (a[2] - b[2]) / radii[2]
     g = b[0] / radii[0], b[1] / radii[1], b[2] / radii[2]
     aa, bb, cc = vec3.dot(f, f), 2.0 * vec3.dot(f, g), vec3.dot(g, g) - 1.0

@@ -50,7 +50,7 @@ def over_cylinder(a: Any, b: Any, radius: Any, length: Any, axis: int, sign: int
 
 @generic
 def _touched(a: Any, b: Any, radius: Any, length: Any, axis: int, sign: int, alone: bool, from_a: Any, from_b: Any) -> Any:
-    """Whether it wraps within the cylinder's length; where it touches first and last; how far over it."""
+    """True if it wraps within the cylinder's length; where it touches first and last; how far over it."""
     a0, a1 = _tangents(a, radius, from_a)
     b0, b1 = _tangents(b, radius, from_b)
     longer = False
