@@ -232,6 +232,25 @@ def _offer(model: Any, f: int, turn: int, w: int, turns: Any, k: Any) -> Any:
     return contact, ended, changed
 
 
+# What lanes read each from a row of its own, LLVM orders otherwise than what one state reads: sums of products, which are rounded
+# as they are ordered, are functions of their own.
+
+
+@apart
+def _seen_from(R: Any, p: Any, place: Any) -> Any:
+    """A place in a frame."""
+    return mat33.transpose_mul_vec(R, vec3.sub(place, p))
+
+
+@apart
+def _straight(a: Any, b: Any) -> Any:
+    """From a to b: the distance, and a vector of length one; zero where they coincide."""
+    r = vec3.sub(b, a)
+    length = norm(r)
+    some = length > 1e-150
+    return length, vec3.scale(where(some, one(length), zero(length)) / where(some, length, one(length)), r)
+
+
 @generic
 def _walk(model: Any, f: int, j: int, begin: Any, end: Any, walking: Any) -> Any:
     """Offer a surface the segments. What became of the last tried; behind which stop the path goes over it; from where to where."""
@@ -243,12 +262,12 @@ def _walk(model: Any, f: int, j: int, begin: Any, end: Any, walking: Any) -> Any
     best, least, touch, leave, over = zero(begin) + NOWHERE, o + FAR, nothing, nothing, o
     contact = zero(begin) + NONE
     walking = both(walking, stop != end)
-    a = mat33.transpose_mul_vec(R, vec3.sub(_three_at(model, PLACE, stop), p))
+    a = _seen_from(R, p, _three_at(model, PLACE, stop))
     for _ in range(n + 2 * m):
         if not in_any(walking):
             break
         after = where(walking, _one_at(model, NEXT, stop), stop)
-        b = mat33.transpose_mul_vec(R, vec3.sub(_three_at(model, PLACE, after), p))
+        b = _seen_from(R, p, _three_at(model, PLACE, after))
         takes = walking
         if m > 1:
             takes = both(takes, no(both(_one_at(model, SURFACE, stop) == own, _one_at(model, SURFACE, after) == own)))
@@ -258,8 +277,8 @@ def _walk(model: Any, f: int, j: int, begin: Any, end: Any, walking: Any) -> Any
         if in_any(goes):
             first, last = vec3.add(p, mat33.mul_vec(R, t1)), vec3.add(p, mat33.mul_vec(R, t2))
             from_a, to_b = _three_at(model, SEEN, stop), _three_at(model, SEEN, after)
-            longer = norm(vec3.sub(first, from_a)) + length + norm(vec3.sub(to_b, last))
-            longer = where(found == MANDATORY, -FAR + o, longer - norm(vec3.sub(to_b, from_a)))
+            longer = _straight(from_a, first)[0] + length + _straight(last, to_b)[0] - _straight(from_a, to_b)[0]
+            longer = where(found == MANDATORY, -FAR + o, longer)
             better = both(goes, longer < least)
             best, least, over = where(better, stop, best), where(better, longer, least), where(better, length, over)
             touch, leave = pick3(better, first, touch), pick3(better, last, leave)
@@ -405,10 +424,7 @@ def _measure(model: Any, f: int, start: Any, walking: Any, pulls: bool) -> Any:
             break
         after = where(walking, after, stop)
         b, other = _three_at(model, SEEN, after), _one_at(model, BODY, after)
-        r = vec3.sub(b, a)
-        length = norm(r)
-        some = length > 1e-150
-        along = vec3.scale(where(some, one(length), zero(length)) / where(some, length, one(length)), r)
+        length, along = _straight(a, b)
         touch = 0.5 * (stop - n)
         bends = both(both(touch >= 0.0, floor(touch) == touch), after == stop + 1.0)
         straight_or_bent = where(bends, load_at(model.function_value, row(0) + OVER, WIDTH * after), length)
