@@ -1,8 +1,9 @@
 """Choices lane by lane: what is true of a number in each lane, and rows that each lane takes by itself.
 
-A comparison of lanes is true or false in each; of one state it is a truth value, and these functions are ``and``, ``or``, ``not``.
-A loop that goes on while `in_any` lane has something to do, and changes numbers by ``where`` alone, is one source for both: a
-single state takes no branch that it does not need, and no lane depends on its neighbours.
+A comparison of lanes is true or false in each; of one state it is a truth value, and these functions are ``and``, ``or`` and
+``not``. A loop that goes on while `in_any` lane has something to do, and changes numbers by ``where`` alone, is one source for
+both: a single state takes no branch that it does not need, and no lane depends on its neighbours. What ``where`` takes is no
+root or quotient by itself: LLVM makes branches of these for one state, at which sums of products are rounded otherwise.
 
 Kernels that are in the cache know these functions by name: one that is to do something else takes another name.
 """

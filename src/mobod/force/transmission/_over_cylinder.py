@@ -185,24 +185,20 @@ def _settled(going: Any, a: Any, b: Any, first: Any, last: Any, around: Any, tur
     low, high = first[2], last[2]
     of_first, of_last, step = _stepped(going, a, b, first, last, turn, pieces)
     for _ in range(MOST):
-        rise = high - low
-        slid = _slide(of_first, low - a[2], step * rise)
-        slid = where(going, slid, zero(slid))
-        ahead = (1.0 - step) * rise + low + slid
-        slid_too = _slide(of_last, high - b[2], ahead - high)
-        slid_too = where(going, slid_too, zero(slid))
+        rise = step * (high - low)
+        slid = _slide(of_first, low - a[2], rise)
+        slid_too = _slide(of_last, high - b[2], slid - rise)
         low, high = low + slid, high + slid_too
-        rests = both(both(slid < REST, slid > -REST), both(slid_too < REST, slid_too > -REST))
-        going = both(going, no(rests))
+        rests = both(going, both(both(slid < REST, slid > -REST), both(slid_too < REST, slid_too > -REST)))
         square = bare(around + (high - low) * (high - low))
         least, most = pieces * PIECE, (pieces + 1.0) * PIECE
         changes = both(going, either(square < least * least, square >= most * most))
-        if in_any(changes):
-            pieces = where(changes, floor(safe_sqrt(square) / PIECE), pieces)
-            going = both(going, pieces > 1.5)
+        if in_any(either(rests, changes)):
+            pieces = where(both(changes, no(rests)), floor(safe_sqrt(square) / PIECE), pieces)
+            going = both(going, both(no(rests), pieces > 1.5))
+            if not in_any(going):
+                break
             of_first, of_last, step = _stepped(going, a, b, first, last, turn, pieces)
-        if not in_any(going):
-            break
     return low, high
 
 
@@ -214,18 +210,23 @@ def _stepped(going: Any, a: Any, b: Any, first: Any, last: Any, turn: Any, piece
     s_rest, c_rest = sincos((1.0 - step) * turn)
     ahead = c * first[0] - s * first[1], s * first[0] + c * first[1]
     behind = c_rest * first[0] - s_rest * first[1], s_rest * first[0] + c_rest * first[1]
-    return _end(a, first, ahead), _end(b, last, behind), step
+    return _end(going, a, first, ahead), _end(going, b, last, behind), step
 
 
 @generic
-def _end(end: Any, touch: Any, ahead: Any) -> Any:
-    """Of an end, a point of touch and the next point, seen along z: squares and products of the ways between."""
+def _end(going: Any, end: Any, touch: Any, ahead: Any) -> Any:
+    """Of an end, a point of touch and the next point, seen along z: squares of the ways between, and how it slides.
+
+    It slides to the height at which the straight line to the next point passes, and half as far again.
+    """
     before, after = (touch[0] - end[0], touch[1] - end[1]), (ahead[0] - touch[0], ahead[1] - touch[1])
     x, y = ahead[0] - end[0], ahead[1] - end[1]
     of_before, of_after = before[0] * before[0] + before[1] * before[1], after[0] * after[0] + after[1] * after[1]
     flat = x * x + y * y
     part = (x * before[0] + y * before[1]) / where(flat > 0.0, flat, one(flat))
-    return of_before, of_after, safe_sqrt(of_before * of_after), flat, part
+    o = zero(flat)
+    by_before, by_after = where(going, 1.5 * part - 1.5, o), where(going, 1.5 * part, o)
+    return of_before, of_after, safe_sqrt(of_before * of_after), flat, by_before, by_after
 
 
 @generic
@@ -234,12 +235,15 @@ def _slide(of_end: Any, before: Any, after: Any) -> Any:
 
     *before* and *after* are the rises to it and behind it.
     """
-    of_before, of_after, both_flat, flat, part = of_end
+    of_before, of_after, both_flat, flat, by_before, by_after = of_end
+    slid = by_before * before + by_after * after
     sizes = (of_before + before * before) * (of_after + after * after)
     # of the two angles with z, the cosine of the difference, times both lengths
     difference = before * after + both_flat
     bends = either(difference < 0.0, difference * difference < COS_TANGENT * COS_TANGENT * sizes)
-    # to the height at which the straight line to the next point passes, and half as far again
     rise = before + after
     slides = both(flat > ROUNDING * (flat + rise * rise), either(rise > 0.0, rise < 0.0))
-    return where(both(bends, slides), 1.5 * (rise * part - before), zero(rise))
+    slides = either(by_after == 0.0, both(bends, slides))  # where it does not go on, it is zero anyway
+    if in_any(no(slides)):  # mostly all slide, and the next step need not wait for the answer
+        slid = where(slides, slid, zero(slid))
+    return slid

@@ -9,7 +9,7 @@ GeometryPath, Point.
 
 Integers of a surface: its kind, its body, axis and sign of its side, the method, first and last point of its range, its number,
 1 where it is active, the first of its numbers: its frame in its body, and three sizes. Of the points of touch, THERE is 1 once
-they have been seen. Each lane has choices of its own; spheres and cylinders are of all lanes at once, other surfaces of one after the other.
+they have been seen. Each lane has choices of its own; spheres and cylinders take all lanes at once, other surfaces one by one.
 """
 
 from __future__ import annotations
@@ -232,8 +232,8 @@ def _offer(model: Any, f: int, turn: int, w: int, turns: Any, k: Any) -> Any:
     return contact, ended, changed
 
 
-# What lanes read each from a row of its own, LLVM orders otherwise than what one state reads: sums of products, which are rounded
-# as they are ordered, are functions of their own.
+# What lanes read each from a row of its own, LLVM orders otherwise than what one state reads: sums of products, which are
+# rounded as they are ordered, are functions of their own.
 
 
 @apart
@@ -253,7 +253,7 @@ def _straight(a: Any, b: Any) -> Any:
 
 @generic
 def _walk(model: Any, f: int, j: int, begin: Any, end: Any, walking: Any) -> Any:
-    """Offer a surface the segments. What became of the last tried; behind which stop the path goes over it; from where to where."""
+    """Offer a surface the segments. What became of the last tried; behind which stop it is, from where to where."""
     i = model.function_first_integer[f]
     n, m, own = model.function_integers[i], model.function_integers[i + 1], model.function_integers[j + 7]
     R, p = _frame_in_ground(model, f, j)
