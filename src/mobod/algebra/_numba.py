@@ -1,4 +1,4 @@
-"""What this room adds to Numba: scalar types and their primitives, and records with the layout of their fields."""
+"""Extensions of Numba: scalar types and their primitives, and records with the layout of their fields."""
 
 from __future__ import annotations
 

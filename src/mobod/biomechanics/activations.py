@@ -230,7 +230,7 @@ def static_optimization(
 
 
 def _column(nt: int, nu: int, place: int, optimal: float) -> Array:
-    """What an actuator of a coordinate gives at a control of 1: (nt, 1, nu)."""
+    """The mobility forces of an actuator of a coordinate at a control of 1: (nt, 1, nu)."""
     column = np.zeros((nt, 1, nu))
     column[:, 0, place] = optimal
     return column

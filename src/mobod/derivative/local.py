@@ -6,8 +6,8 @@ directions. What is pushed then changes by matrices 6 by 6, of wrenches and moti
 
     dF_a = K_ab e_b + D_ab v_b        and along column j, which carries b,   e_b = S_j   v_b = a_j by q, S_j by u
 
-see `stiffness`, which adds them up over subtrees. Errors of constraints likewise, with G c_j of accelerations beside; forces on
-mobilities, and by coordinates, are few, and are put in place here.
+see `stiffness`, which adds them up over subtrees; of two bodies that something acts between, one moves. Errors of constraints
+likewise, with G c_j of accelerations beside; forces on mobilities, and by coordinates, are few, and are put in place here.
 """
 
 from typing import Any
@@ -15,11 +15,11 @@ from typing import Any
 from ..algebra import vec3
 from ..algebra.memory import load_tangents3, store3
 from ..algebra.record import call_routine
-from ..algebra.scalar import load, load_lane, load_tangent, one, store, store_tangent, store_tangents, zero
+from ..algebra.scalar import bare, load, load_lane, load_tangent, one, store, store_lane, store_tangent, store_tangents, zero
 from ..compiling import generic, routine
 from ..constraint._protocol import POSITIONS, VELOCITIES
 from ..force._routine import FORCES
-from ..motion._protocol import SET_U_DOT
+from ..motion.protocol import SET_U_DOT
 from ..state.fields import Record
 from ..tree import constraint_operators, constraints
 from .columns import add_lane, fill_body, load3_lane, move
@@ -30,9 +30,9 @@ KIND, WHOSE, FIRST_CALL, FIRST_FAST, END_CALL, FIRST_PUSHED, END_PUSHED = range(
 #: Kinds of calls; columns of a table of them, and of what is pushed.
 FORCE, CONSTRAINT, MOTION = 0, 1, 2
 ADDRESS, WHICH, END = 1, 2, 3
-BLOCK = 2
-#: Numbers of a block: K, then D, row by row.
-NUMBERS_OF_BLOCK = 72
+BLOCK, WRENCH = 2, 3
+#: Numbers of a block: K, then D, row by row; the wrench on the body that is pushed, where that is asked for.
+OF_WRENCH, NUMBERS_OF_BLOCK = 72, 78
 
 
 @routine
@@ -102,6 +102,17 @@ def put_block(a: int, block: int, fast: int, lane: int, bodies: Any, flat: Any, 
 
 
 @generic
+def put_wrench(a: int, block: int, lane: int, bodies: Any, dual: Record, C: Any) -> None:
+    """The wrench on body a, about its base's origin, behind a block."""
+    F = dual.body_forces
+    fx, fy, fz = bare(load(F, a, 3)), bare(load(F, a, 4)), bare(load(F, a, 5))
+    x, y, z = vec3.cross(load3_lane(bodies, a, 0, lane), (fx, fy, fz))
+    six = bare(load(F, a, 0)) + x, bare(load(F, a, 1)) + y, bare(load(F, a, 2)) + z, fx, fy, fz
+    for k, number in enumerate(six):
+        store_lane(C, block, OF_WRENCH + k, lane, number)
+
+
+@generic
 def _along(rows: Any, row: int, columns: Any, j: int, first: int, lane: int) -> float:
     """Six tangents of a number times six numbers of column j."""
     total = 0.0
@@ -114,7 +125,7 @@ def _along(rows: Any, row: int, columns: Any, j: int, first: int, lane: int) -> 
 def _spread(
     lane: int, way: Any, b: int, fast: int, field: Any, row: int, columns: Any, out: Any, at: int, by_u: Any, sign: float
 ) -> None:
-    """What a number changes by as body b moves, to the columns that carry b, into row *at* of *out*.
+    """The derivative of a number by the motion of body b, to the columns that carry b, into row *at* of *out*.
 
     Those by u are *by_u* behind, in rows and columns.
     """
@@ -192,7 +203,7 @@ def _read(
     dual: Record, C: Any, D: Any, E: Any, K: Any,
 ) -> None:
     # fmt: on
-    """What a node has changed as it moved, or as its velocities did."""
+    """Derivatives of a node, by its pose or its velocities."""
     nodes, calls, pushed, way = tables
     flat, wide = seeding
     kind, b = nodes[node, KIND], nodes[node, WHOSE]
@@ -201,6 +212,8 @@ def _read(
         if pushed[at, KIND] == BODY:
             if kind == BODY and a > 0:
                 put_block(a, pushed[at, BLOCK], fast, lane, bodies, flat, wide, dual, C)
+                if fast == 0 and pushed[at, WRENCH] == 1:
+                    put_wrench(a, pushed[at, BLOCK], lane, bodies, dual, C)
             elif a > 0:
                 _push_of_coordinates(model, lane, way, b, a, fast, bodies, columns, seeding, dual, D)
         else:

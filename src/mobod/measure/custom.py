@@ -14,7 +14,7 @@ from .custom_implementation import HOOKS, CustomImplementation
 if TYPE_CHECKING:
     from ..state.state import State
     from ..state.subsystem import Subsystem
-    from ._program import Program
+    from .program import Program
 
 
 class Custom(Measure):

@@ -16,7 +16,7 @@ from typing import Any
 from ..algebra.masks import both, in_any
 from ..algebra.scalar import bare, one, where, zero
 from ..compiling import generic
-from ..force._pools import number
+from ..force.pools import number
 
 #: Numbers of a piece: P0, M0, M1, P1 of x, then of y.
 PIECE = 8

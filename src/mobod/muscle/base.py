@@ -28,9 +28,9 @@ from ..algebra.arrays import Array, ArrayLike
 from ..algebra.scalar import store
 from ..compiling import Routine, generic
 from ..errors import ConvergenceError, ModelError
-from ..force._pools import number
 from ..force._routine import by_address
 from ..force.base import Force
+from ..force.pools import number
 from ..force.transmission.base import Transmission, check_transmission
 from ..function import Function
 from ..state import parameters
@@ -52,7 +52,7 @@ _TRIALS = 401
 
 
 class Functions(NamedTuple):
-    """What a kind of muscle provides."""
+    """Functions that a kind of muscle provides."""
 
     active: Callable[..., Any]
     passive: Callable[..., Any]
@@ -66,7 +66,7 @@ class Functions(NamedTuple):
 
 
 class Contraction(NamedTuple):
-    """What `Functions.contract` gives."""
+    """The result of `Functions.contract`."""
 
     fiber_length: float
     cos_pennation: float
@@ -230,16 +230,16 @@ class Muscle(Force):
 
     @property
     def routine(self) -> Routine:  # type: ignore[override]
-        """What computes it."""
+        """Its routine."""
         return _routine_of(self.FUNCTIONS, self._path.FUNCTIONS)
 
     @property
     def num_z(self) -> int:  # type: ignore[override]
-        """How many of activation and fiber are variables."""
+        """The number of variables, of activation and fiber."""
         return len(self._start)
 
     def reach(self) -> tuple[list[int], list[int]] | None:
-        """What its path names."""
+        """The bodies and mobilities of its path."""
         return self._path.reach()
 
     @property
@@ -347,7 +347,7 @@ class Muscle(Force):
         self._forces.invalidate_topology()
 
     def get_excitation_function(self) -> Function | None:
-        """What drives it over time, if anything does."""
+        """The excitation over time, if there is one."""
         return self._drive
 
     def calc_excitation(self, state: State) -> float:
@@ -425,11 +425,11 @@ class Muscle(Force):
         return 0.0 if self.is_disabled(state) else found.tendon_force
 
     def get_active_fiber_force(self, state: State) -> float:
-        """What activation gives of the fiber's force. Needs VELOCITY."""
+        """The part of the fiber's force by activation. Needs VELOCITY."""
         return self._contraction(state, "get_active_fiber_force").active_force
 
     def get_passive_fiber_force(self, state: State) -> float:
-        """What stretch and damping give of the fiber's force. Needs VELOCITY."""
+        """The part of the fiber's force by stretch and damping. Needs VELOCITY."""
         found = self._contraction(state, "get_passive_fiber_force")
         return found.elastic_force + found.damping_force
 
@@ -464,7 +464,7 @@ class Muscle(Force):
         return self._at(self.FUNCTIONS.tendon, "normalized tendon lengths", n)
 
     def calc_rigid_tendon_forces(self, length: ArrayLike, speed: ArrayLike) -> tuple[Array, Array]:
-        """What the muscle would pull with if its tendon did not stretch, at lengths and speeds of its path.
+        """Forces of the muscle if its tendon did not stretch, at lengths and speeds of its path.
 
         Parameters
         ----------

@@ -16,7 +16,7 @@ import numpy as np
 from ..algebra.arrays import Array, ArrayLike
 from ..algebra.scalar import one, sqrt, where, zero
 from ..compiling import generic
-from ..force._pools import number
+from ..force.pools import number
 from ..function import SimmSpline
 from ..value import checks
 from . import _fiber, _pieces

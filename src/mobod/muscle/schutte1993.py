@@ -20,7 +20,7 @@ import numpy as np
 from ..algebra.arrays import Array, ArrayLike
 from ..algebra.scalar import exp, load, one, sqrt, where, zero
 from ..compiling import generic
-from ..force._pools import number
+from ..force.pools import number
 from ..function import SimmSpline
 from ..state import parameters
 from ..value import checks

@@ -73,7 +73,7 @@ class Transcription:
         self.hessian_pattern = Pattern((self.n, self.n), places, upper=True)
 
     def name_of(self, row: int) -> str:
-        """What an equation is."""
+        """The name of an equation."""
         for block, rows in zip(self.blocks, self._rows, strict=True):
             if row < rows.stop:
                 return block.name_of(row - rows.start)

@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..errors import ModelError, StageError, TopologyError
-from ..force._layout import entries
 from ..force.custom import overrides_hooks
-from ..measure._program import Program
+from ..force.layout import entries
 from ..measure.base import NotCompiled
+from ..measure.program import Program
 from ..motion import Custom
 from ..state.fields import OUTSIDE_MATTER, REMEMBERED
 from ..state.resources import subsystem_order
@@ -137,7 +137,7 @@ class HasTopology(HasEvents):
         return state
 
     def interpret_for_contacts(self, interpret: bool) -> None:
-        """Whether Python takes part in realizing states for contacts that slide, from now on."""
+        """Let Python take part in realizing states for contacts that slide, or not, from now on."""
         interpreted = self._is_python or interpret
         if self.is_interpreted is not interpreted:
             self.is_interpreted = interpreted

@@ -98,7 +98,7 @@ def put(v: Any, k: int, x: Any) -> Any:
 
 @generic
 def crossings(a: Any, b: Any, radii: Any) -> Any:
-    """Whether a line from b to a goes through an ellipsoid between them; the parts of the way at which it goes out and in."""
+    """True if a line from b to a goes through an ellipsoid between them; the parts of the way at which it goes out and in."""
     f = (a[0] - b[0]) / radii[0], (a[1] - b[1]) / radii[1], (a[2] - b[2]) / radii[2]
     g = b[0] / radii[0], b[1] / radii[1], b[2] / radii[2]
     aa, bb, cc = vec3.dot(f, f), 2.0 * vec3.dot(f, g), vec3.dot(g, g) - 1.0

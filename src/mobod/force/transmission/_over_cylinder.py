@@ -59,7 +59,7 @@ def over_cylinder(takes: Any, a: Any, b: Any, radius: Any, length: Any, axis: in
 
 @generic
 def _passes(a: Any, b: Any, square: Any) -> Any:
-    """Whether a segment goes through; where its line is nearest to the axis, and whether it is not along that."""
+    """True where a segment goes through; where its line is nearest to the axis; true where it is not along that."""
     d = vec3.sub(b, a)
     flat = d[0] * d[0] + d[1] * d[1]
     meets = flat > ROUNDING * (flat + d[2] * d[2])
@@ -71,7 +71,7 @@ def _passes(a: Any, b: Any, square: Any) -> Any:
 
 @apart
 def _touched(takes: Any, a: Any, b: Any, radius: Any, length: Any, axis: int, sign: int, alone: bool) -> Any:
-    """Whether it wraps within the cylinder's length; where it touches first and last; how far over it."""
+    """True where it wraps within the cylinder's length; where it touches first and last; how far over it."""
     from_a, from_b = safe_sqrt(a[0] * a[0] + a[1] * a[1]), safe_sqrt(b[0] * b[0] + b[1] * b[1])
     a0, a1 = _tangents(a, radius, from_a)
     b0, b1 = _tangents(b, radius, from_b)

@@ -38,7 +38,7 @@ def over_torus(a: Any, b: Any, inner: Any, outer: Any, axis: int, sign: int, alo
 
 @generic
 def place(a: Any, b: Any, outer: Any, axis: int, sign: int) -> Any:
-    """Whether there is a nearest place of the circle on the side that counts; cos and sin of the way from it to the middle."""
+    """True if there is a nearest place of the circle on the side that counts; cos and sin of the way from it to the middle."""
     one, other = _nearest(a, b, 2.0 * outer), _nearest(b, a, 2.0 * outer)  # twice the radius, as there
     first, second = True, True
     if sign != 0:
