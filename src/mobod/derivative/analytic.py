@@ -292,8 +292,8 @@ class Whole(Sweep):
         self._of_inverse, self._pool_of_inverse = other, list[Any]()
         #: What products of many states, and of one, do not pass over, see `pattern`.
         self.groups_of_lanes, self._groups_of_one = plan.pattern.of_lanes(), plan.pattern.of_eights()
-        #: How many blocks of derivatives there are: of bodies, of what couples two, and two to spare.
-        self.num_blocks = tree.nb + len(plan.crossings) + 2
+        #: How many blocks of derivatives there are, with two to spare.
+        self.num_blocks = plan.num_blocks + 2
         #: Records of Duals that have had other than the tree's parameters.
         self._departed: set[int] = set()
         addresses = (
