@@ -67,7 +67,10 @@ def _sequence(A: Array, b: Array, low: Array, high: Array, weights: Array, p: fl
 
 def _of_squares(A: Array, b: Array, low: Array, high: Array, h: Array, c: Array, y: Array) -> tuple[Array, Array]:
     """The least sum of h a^2 / 2 + c a (nt, n), and the multipliers, from *y* on."""
-    left, (rows, own, shift) = np.arange(len(b)), (A, h, c)
+    left = np.arange(len(b))
+    rows: Array = A
+    own: Array = h
+    shift: Array = c
     for _ in range(STEPS):
         a, within = _minimizer(_turned(rows, y[left]), low, high, own, shift)
         gradient = b[left] - _times(rows, a)
@@ -82,7 +85,7 @@ def _of_squares(A: Array, b: Array, low: Array, high: Array, h: Array, c: Array,
         H = np.matmul(rows * (within / own)[:, None, :], rows.transpose(0, 2, 1))
         free = REGULAR * (1.0 + np.einsum("tmm->t", H)) + 1e-9 * np.abs(gradient).max(axis=1)
         H += free[:, None, None] * np.eye(b.shape[1])
-        step = np.linalg.solve(H, gradient[:, :, None])[:, :, 0]
+        step: Array = np.linalg.solve(H, gradient[:, :, None])[:, :, 0]
         y[left] += _shortened(rows, b[left], y[left], step, low, high, own, shift)
     a, _ = _minimizer(_turned(A, y), low, high, h, c)
     return a, y

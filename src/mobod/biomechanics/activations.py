@@ -369,10 +369,9 @@ def _free_speeds(model: Model, state: State, time: Array, q: Array) -> Array:
         state.time, state.q = t, q[i]
         model.system.realize(state, Stage.VELOCITY)
         rows.append(model.matter.calc_g(state) @ kept)
-    if len({one.shape for one in rows}) == 1:
-        _, sizes, V = np.linalg.svd(np.stack(rows))
-    else:
-        sizes, V = ([*one] for one in zip(*(np.linalg.svd(one)[1:] for one in rows), strict=True))
+    alike = len({one.shape for one in rows}) == 1  # then all at once
+    split = [np.linalg.svd(np.stack(rows))[1:]] if alike else [np.linalg.svd(one[None])[1:] for one in rows]
+    sizes, V = ([one for found in split for one in found[k]] for k in (0, 1))
     ranks = [int((one > _RANK * one.max(initial=1e-300)).sum()) for one in sizes]
     least = kept.shape[1] - max(ranks, default=0)
     return np.stack([kept @ one[rank : rank + least].T for rank, one in zip(ranks, V, strict=True)])
