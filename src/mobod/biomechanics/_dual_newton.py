@@ -85,7 +85,7 @@ def _of_squares(A: Array, b: Array, low: Array, high: Array, h: Array, c: Array,
         H = np.matmul(rows * (within / own)[:, None, :], rows.transpose(0, 2, 1))
         free = REGULAR * (1.0 + np.einsum("tmm->t", H)) + 1e-9 * np.abs(gradient).max(axis=1)
         H += free[:, None, None] * np.eye(b.shape[1])
-        step: Array = np.linalg.solve(H, gradient[:, :, None])[:, :, 0]
+        step = np.linalg.solve(H, gradient[:, :, None])[:, :, 0].astype(np.float64, copy=False)
         y[left] += _shortened(rows, b[left], y[left], step, low, high, own, shift)
     a, _ = _minimizer(_turned(A, y), low, high, h, c)
     return a, y
