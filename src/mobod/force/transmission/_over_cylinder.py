@@ -204,7 +204,7 @@ def _settled(going: Any, a: Any, b: Any, first: Any, last: Any, around: Any, tur
 
 @generic
 def _stepped(going: Any, a: Any, b: Any, first: Any, last: Any, turn: Any, pieces: Any) -> Any:
-    """What does not change of both ends, and the part of one piece, of so many pieces."""
+    """Numbers of both ends that do not change, and the part of one piece, of so many pieces."""
     step = 1.0 / where(going, pieces, one(pieces))
     s, c = sincos(step * turn)
     s_rest, c_rest = sincos((1.0 - step) * turn)
@@ -231,7 +231,7 @@ def _end(going: Any, end: Any, touch: Any, ahead: Any) -> Any:
 
 @generic
 def _slide(of_end: Any, before: Any, after: Any) -> Any:
-    """How far a point of touch slides along z, where the path would bend there by more than the tolerance.
+    """The way by which a point of touch slides along z, where the path would bend there by more than the tolerance.
 
     *before* and *after* are the rises to it and behind it.
     """
