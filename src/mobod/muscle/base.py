@@ -18,7 +18,7 @@ and its damping. With its elastic energy the audit of a run closes.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
@@ -108,7 +108,7 @@ class Muscle(Force):
     ['DeGrooteFregly2016', 'Millard2012Equilibrium', 'RigidTendon', 'Schutte1993', 'Thelen2003']
     """
 
-    INNER = frozenset({"FUNCTIONS", "num_z"})
+    INNER = frozenset({"FUNCTIONS", "num_z", "rigid_tendon_forces_of"})
     reads_positions_only = False
 
     FUNCTIONS: ClassVar[Functions]
@@ -479,16 +479,27 @@ class Muscle(Force):
             The passive one, without damping.
         """
         lengths, speeds = np.broadcast_arrays(checks.numbers("length", length), checks.numbers("speed", speed))
-        n = np.array(self.default_numbers)
-        pool = SimpleNamespace(force_numbers=n[:, None])
-        along = lengths.ravel() - n[SLACK]
-        fiber = np.maximum(np.hypot(np.maximum(along, 0.0), n[HEIGHT]), self._shortest(n))
+        n = np.array(self.default_numbers)[:, None]
+        active, passive = self._with_rigid_tendons(n, lengths.ravel(), speeds.ravel())
+        return active.reshape(lengths.shape), passive.reshape(lengths.shape)
+
+    @classmethod
+    def rigid_tendon_forces_of(cls, muscles: Sequence[Muscle], lengths: Array, speeds: Array) -> tuple[Array, Array]:
+        """As `calc_rigid_tendon_forces`, of muscles of this kind, a row each: at once, which NumPy does fast."""
+        n = np.array([one.default_numbers[: cls.FUNCTIONS.num_numbers] for one in muscles]).T[:, None, :, None]
+        return cls._with_rigid_tendons(n, lengths, speeds)
+
+    @classmethod
+    def _with_rigid_tendons(cls, n: Array, lengths: Array, speeds: Array) -> tuple[Array, Array]:
+        """Of numbers (numbers, 1), or of several muscles (numbers, 1, muscles, 1)."""
+        pool, own = SimpleNamespace(force_numbers=n), n[:, 0]
+        along = lengths - own[SLACK]
+        fiber = np.maximum(np.hypot(np.maximum(along, 0.0), own[HEIGHT]), cls._shortest(own))
         cos = np.asarray(_fiber.cosine(pool, 0, fiber))
-        velocity = np.where(along > 0.0, speeds.ravel() * cos, 0.0) / (n[_fiber.SPEED] * n[FIBER])
-        normal, scale = fiber / n[FIBER], n[STRENGTH] * cos
-        active = scale * self.FUNCTIONS.active(pool, 0, normal) * self.FUNCTIONS.by_velocity(pool, 0, velocity)
-        passive = scale * self.FUNCTIONS.passive(pool, 0, normal)
-        return np.asarray(active).reshape(lengths.shape), np.asarray(passive).reshape(lengths.shape)
+        velocity = np.where(along > 0.0, speeds * cos, 0.0) / (own[_fiber.SPEED] * own[FIBER])
+        normal, scale = fiber / own[FIBER], own[STRENGTH] * cos
+        active = scale * cls.FUNCTIONS.active(pool, 0, normal) * cls.FUNCTIONS.by_velocity(pool, 0, velocity)
+        return np.asarray(active), np.asarray(scale * cls.FUNCTIONS.passive(pool, 0, normal))
 
     # ------------------------------------------------------------------------------------------ equilibrium
 
@@ -516,7 +527,7 @@ class Muscle(Force):
             normal = fiber / numbers[FIBER]
             return (a * self.FUNCTIONS.active(record, x, normal) + self.FUNCTIONS.passive(record, x, normal)) * cos - held
 
-        low = self._shortest(numbers)
+        low = float(self._shortest(numbers))
         high = max(float(np.hypot(max(length - 0.9 * numbers[SLACK], 0.0), numbers[HEIGHT])), 1.001 * low)
         trials = np.linspace(low, high, _TRIALS)
         found = over(trials)
@@ -534,12 +545,19 @@ class Muscle(Force):
         fiber = float(brentq(lambda l: float(over(np.float64(l))), trials[best], trials[best + 1], xtol=1e-16, rtol=1e-15))
         state.upd_z()[self._place(self._VARIABLE)] = self._variable_at(record, x, length, fiber)
 
-    def _shortest(self, numbers: Array) -> float:
-        return float(numbers[SHORTEST])
+    @staticmethod
+    def _shortest(numbers: Array) -> Any:
+        return numbers[SHORTEST]
 
     def _variable_at(self, record: Any, x: int, length: float, fiber: float) -> float:
         """The second z where the fiber has a length."""
         return fiber
+
+
+def each_alone(muscles: Sequence[Muscle], lengths: Array, speeds: Array) -> tuple[Array, Array]:
+    """`Muscle.rigid_tendon_forces_of` of kinds whose curves are in pieces that are looked up."""
+    found = [one.calc_rigid_tendon_forces(*rows) for one, *rows in zip(muscles, lengths, speeds, strict=True)]
+    return np.stack([active for active, _ in found]), np.stack([passive for _, passive in found])
 
 
 def equilibrate(state: State, muscles: Iterable[Muscle]) -> None:

@@ -29,7 +29,7 @@ def over_torus(a: Any, b: Any, inner: Any, outer: Any, axis: int, sign: int, alo
     found = NONE, nothing, nothing, o
     if there:
         p, q = turned(a, c, s, outer), turned(b, c, s, outer)
-        contact, t1, t2, length = over_cylinder(p, q, inner, o + LENGTH, 0, 1, alone)
+        contact, t1, t2, length = over_cylinder(True, p, q, inner, o + LENGTH, 0, 1, alone)
         if contact == MANDATORY:
             contact = WRAPPED
         found = contact, turned_back(t1, c, s, outer), turned_back(t2, c, s, outer), length
