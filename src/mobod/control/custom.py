@@ -41,7 +41,7 @@ run = by_address(sampling.push_efforts)
 
 
 def some_of_each(law: Custom, template: State, values: Any, first: int, count: int) -> Rows | None:
-    """What a setter of *count* parameters of a law, from one on, gives to many states, a row each."""
+    """Values that a setter of *count* parameters of a law, from one on, gives to many states, a row each."""
     field, place, _ = law.number_place(template, "set_parameters")
     return numbers_at(field, place + 1 + 2 * law.get_num_efforts() + first, values, count, Stage.DYNAMICS)
 
@@ -304,7 +304,7 @@ class Custom(Force):
         return status
 
     def _in_python(self, places: Mapping[str, tuple[int, tuple[int, ...]]]) -> Callable[[Array], None]:
-        """What lets Python call the law, of inputs in an array, which gets what it returns, and its memory.
+        """The call of the law from Python, of inputs in an array, which gets its results and its memory.
 
         The law is given copies: it may keep them, and the array may be gone by then. What is known of it is looked up once, as
         that takes several times as long as a small law.
@@ -333,7 +333,7 @@ class Custom(Force):
         return call
 
     def _callback(self, places: Mapping[str, tuple[int, tuple[int, ...]]]) -> Callback:
-        """What kernels call in place of a compiled law."""
+        """The callback for kernels in place of a compiled law."""
         size = max(first + math.prod(shape) for first, shape in places.values())
         size, call = max(size, sampling.WORK_EFFORTS + self.get_num_efforts()), self._in_python(places)
 
@@ -473,7 +473,7 @@ class Custom(Force):
         return made
 
     def _asked(self, packing: Packing) -> Nominal | None:
-        """What it asks of its nominal system."""
+        """Quantities that it asks of its nominal system."""
         if self.nominal is None:
             return None
         own = self.nominal

@@ -58,7 +58,7 @@ def whole_for(system: Any, state: State) -> Whole:
 
 
 def _key_of(state: State) -> tuple[Any, ...]:
-    """What the state has of its own of all that decides; of a mass it matters only whether there is one."""
+    """The state's own parameters that decide on the plan; of a mass it matters only whether there is one."""
     own = state.own_fields
     if not own:
         return ()
@@ -292,8 +292,8 @@ class Whole(Sweep):
         self._of_inverse, self._pool_of_inverse = other, list[Any]()
         #: What products of many states, and of one, do not pass over, see `pattern`.
         self.groups_of_lanes, self._groups_of_one = plan.pattern.of_lanes(), plan.pattern.of_eights()
-        #: How many blocks of derivatives there are: of bodies, of what couples two, and two to spare.
-        self.num_blocks = tree.nb + len(plan.crossings) + 2
+        #: How many blocks of derivatives there are, with two to spare.
+        self.num_blocks = plan.num_blocks + 2
         #: Records of Duals that have had other than the tree's parameters.
         self._departed: set[int] = set()
         addresses = (

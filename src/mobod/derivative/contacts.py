@@ -53,7 +53,7 @@ def _visit(model: Record, integers: int, s1: int, s2: int, lane: int, k: Any) ->
 
 @compiled
 def _differentiate_pair(model: Record, s1: int, s2: int, lane: int, k: Any) -> None:
-    """What the forces of two surfaces that touch change by. A search visits at several places, which is why it is a kernel."""
+    """Derivatives of the forces of two surfaces that touch. A search visits at several places, which is why it is a kernel."""
     e, asked, A, dual, address, units, bodies, columns, seeding, way, C, D = k
     flat, wide = seeding
     o = zero(load(units[0], 0, 0))
@@ -81,12 +81,12 @@ def _differentiate_pair(model: Record, s1: int, s2: int, lane: int, k: Any) -> N
                 put_block(other, spare, fast, lane, bodies, flat, wide, dual, C)
         if c > 0:
             put_wrench(other, spare, lane, bodies, dual, C)
-            stiffness.complete(C, spare, spare + 1, other, bodies)
-            stiffness.add_common(C, spare + 1, c)
+            stiffness.complete(C, spare, spare + 1, other, bodies, True)
+            stiffness.add_common(C, spare + 1, c, True)
             stiffness.cross(model, way, C, spare + 1, b, other, c, columns, True, D)
         fill_body(model, lane, b, A, asked, dual)
         if other > 0:
-            stiffness.add_common(C, spare, c)
+            stiffness.add_common(C, spare, c, True)
             stiffness.cross(model, way, C, spare, other, b, c, columns, True, D)
 
 

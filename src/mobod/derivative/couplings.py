@@ -1,4 +1,4 @@
-"""What couples many pairs of bodies, of one state: eight columns at a time, see `stiffness`.
+"""Couplings of many pairs of bodies, of one state: eight columns at a time, see `stiffness`.
 
     D = -J^T (sum over blocks of K_ab J_b)     J_b has the columns of the mobilities that carry body b
 
@@ -80,7 +80,7 @@ def add(
         block, a, b, damped = model.nb + k, crossings[k, 0], crossings[k, 1], crossings[k, 3] != 0
         damps = damps or damped
         if crossings[k, 4] == 1:
-            stiffness.complete(C, block, back, a, bodies)
+            stiffness.complete(C, block, back, a, bodies, damped)
             _push(C, back, b, a, damped, carries, keep, S, W)
         _push(C, block, a, b, damped, carries, keep, S, W)
     _gather(model, 0, columns, W, D, 0)

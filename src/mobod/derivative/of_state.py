@@ -13,6 +13,7 @@ from ..tree import explicit_mass_matrix, inverse_dynamics, inverse_mass_matrix
 from ..tree.realize import DONE, NOT_PLAIN, advance_with, all_finite, takes_long
 from . import couplings, sweep
 from .columns import find_bends, find_displacements
+from .local import add_errors
 from .residual import add_parts, add_stiffness, clear, find_carried, gravity
 from .solve import constrain, multiply
 from .sweep import FIRST_NUMBER, FORCE, NUMBERS_A_MOBILITY
@@ -53,11 +54,12 @@ def _find(
     )
     store3(bodies, 0, FORCE, g)
     _load_columns(model, flat, numbers)
-    clear(C, 0.0)
+    clear(C[: model.nb], 0.0)
     clear(T, 0.0)
     start = 8 * wide.shape[0]
     trees = carrier, body_of, (row_of, start, 3 * start)
     add_parts(model, 0, duals, plan, u_dot, A, end, trees, N, bodies, numbers, of_one, C, D, T, E, K)
+    add_errors(model, plan[0], trees[2], bodies, numbers, C, E)
     many = plan[1].shape[0] >= couplings.MANY
     if many:  # before the blocks of bodies are summed up
         carried, columns, scratch, wide_D = of_many
@@ -129,7 +131,7 @@ def _scratch_of(whole: Any) -> Any:
 
 @generic
 def _many_of(whole: Any) -> Any:
-    """What `couplings` takes, and the residual's derivatives, eight columns a number."""
+    """The arguments of `couplings`, and the residual's derivatives, eight columns a number."""
     return (
         (objects.table(objects.item(whole, MANY)), objects.blocks(objects.item(whole, MANY + 1))),
         objects.matrix(objects.item(whole, MANY + 2)),
@@ -186,7 +188,7 @@ def _solve(model: Record, whole: Any, constrained: bool, T: Any, K: Any, by_forc
 
 @generic
 def _put(n: int, whole: Any, solved: bool, T: Any, by_q: Any, by_u: Any, by_z: Any, by_forces: Any, by_time: Any) -> None:
-    """What `_solve` has found, where it belongs: all that is *solved*, or that by q and u alone."""
+    """The solution of `_solve`, put where it belongs."""
     D, start = objects.matrix(objects.item(whole, SOLVING + 2)), objects.blocks(objects.item(whole, RIGID + 4)).shape[1] * 8
     last = T.shape[1] - 1
     for i in range(n):

@@ -1,4 +1,4 @@
-"""What of a system is differentiated where: which elements are constant, local, or of the whole tree, as tables for kernels.
+"""The plan of differentiation: which elements are constant, local, or of the whole tree, as tables for kernels.
 
 A force, a constraint or a motion that names its bodies and mobilizers is differentiated by the motion of these alone, see
 `local`; contacts pair by pair, see `contacts`; a thermostat in closed form, see `thermostats`. What may depend on anything is
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,7 +21,17 @@ from ..force.contact.element import ContactElement
 from ..force.thermostat import Thermostat
 from ..mobilizer import _rates
 from .columns import CONSTRAINED, PULLED, SWEPT
-from .local import BODY, CONSTRAINT, END_PUSHED, FIRST_PUSHED, FORCE, MOBILIZER, MOTION, contribute_constraint
+from .local import (
+    BODY,
+    CONSTRAINT,
+    END_PUSHED,
+    FIRST_PUSHED,
+    FORCE,
+    MOBILIZER,
+    MOTION,
+    ROWS_OF_BLOCK,
+    contribute_constraint,
+)
 from .pattern import Pattern
 
 Table = npt.NDArray[np.int64]
@@ -40,7 +50,8 @@ class Plan:
         Of each body or mobilizer that moves what is local: kind; body; where its calls begin, those that read velocities, and
         where they end; where what they push begins and ends.
     calls : (n, 4) array
-        What is called: kind, address for Duals, and the element and the one after the last, or the constraint, or the body.
+        What is called: kind, address for Duals, and the element and the one after the last, or the body, or the constraint and
+        the first block of its errors as a body moves.
     pushed : (n, 4) array
         Kind, body, and the block of derivatives, -1 where there is none; and 1 where its wrench is kept.
     ways : array
@@ -67,6 +78,8 @@ class Plan:
         Whether there are equations.
     thermostat : int
         The element that is one, see `thermostats`; -1 for none.
+    num_blocks : int
+        How many blocks of derivatives there are: of bodies, of what couples two, and of errors.
     pattern : pattern.Pattern
         Which numbers of the residual's derivatives may differ from zero.
     """
@@ -86,10 +99,11 @@ class Plan:
     acts: bool
     constrained: bool
     thermostat: int
+    num_blocks: int
     pattern: Pattern
 
     def for_kernels(self) -> Any:
-        """What kernels take of it."""
+        """The tables that kernels take."""
         flags = int(self.damped), int(self.acts), int(self.constrained)
         asked = self.by_columns, self.by_rest, self.by_parts, *flags, self.thermostat
         return (self.nodes, self.calls, self.pushed, self.ways), self.crossings, self.used, self.contacts, asked
@@ -142,8 +156,11 @@ class _Graph:
             a, b = (int(self._parents[a]), b) if a > b else (a, int(self._parents[b]))
         return a
 
-    def tables(self) -> tuple[Table, Table, Table, Table, Table]:
-        """Nodes, calls, what is pushed, crossings, and bodies that are read."""
+    def tables(self, rows_of: Callable[[int], int]) -> tuple[Table, Table, Table, Table, Table, int]:
+        """Nodes, calls, what is pushed, crossings, and bodies that are read; and how many blocks there are.
+
+        *rows_of* says how many equations a constraint has.
+        """
         self._choose()
         nb = len(self._parents)
         nodes: list[tuple[int, ...]] = []
@@ -166,7 +183,11 @@ class _Graph:
                 pushed.append((other, a, block, alone))
             nodes.append((kind, b, first, first_fast, len(calls), first_pushed, len(pushed)))
         used = sorted({b for parts in self._parts.values() for kind, b in parts if kind == BODY})
-        return _table(nodes, 7), _table(calls, 4), _table(pushed, 4), _table(crossings, 5), np.array(used, np.int64)
+        found, end = _table(calls, 4), nb + len(crossings)
+        for call in found:
+            if call[0] == CONSTRAINT:
+                call[3], end = end, end - -rows_of(call[2]) // ROWS_OF_BLOCK
+        return _table(nodes, 7), found, _table(pushed, 4), _table(crossings, 5), np.array(used, np.int64), end
 
     def _reads_velocities(self, own: Mapping[Call, bool], part: tuple[int, int]) -> int:
         """1 if forces on a *part* may depend on velocities: those of constraints do not."""
@@ -256,7 +277,9 @@ class _Making:
         by_rest = self._by_rest | max(by_columns, 0)
         if by_columns < 0 and not (self._has_rest or by_rest):
             by_rest = -1
-        nodes, calls, pushed, crossings, used = self._graph.tables()
+        counts = [self._tree.fields[name] for name in ("num_p", "num_v", "num_a")]
+        tables = self._graph.tables(lambda c: int(sum(count[c] for count in counts)))
+        nodes, calls, pushed, crossings, used, num_blocks = tables
         for node in nodes:
             for other in pushed[node[FIRST_PUSHED] : node[END_PUSHED]]:
                 self._pattern.couple(self._mobilities_of(*other[:2]), self._mobilities_of(*node[:2]))
@@ -271,6 +294,7 @@ class _Making:
             acts=self._acts or by_columns >= 0,
             constrained=len(what.constraints) > 0,
             thermostat=self._thermostat,
+            num_blocks=num_blocks,
             pattern=self._pattern,
         )
 
@@ -330,7 +354,7 @@ class _Making:
             self._swept = self._swept or bool(self._difficult) or not all(map(_is_of_package, constraints))
 
     def _reach_of(self, force: Any) -> tuple[Sequence[int], Sequence[int]] | None:
-        """What an element names; None where that is not all it reads, or too many."""
+        """The bodies and mobilities that an element names; None where that is not all it reads, or too many."""
         found = force.reach() if _is_of_package(force) else None
         if found is None or self._difficult.intersection(found[1]) or len(set(found[0])) + len(set(found[1])) > _MOST_PARTS:
             return None

@@ -97,7 +97,7 @@ def add_stiffness(
     T: Any,
 ) -> None:
     # fmt: on
-    """What bodies' blocks, and forces that do not follow them, are to *D*; what a thermostat is to *T*. *F* is used up.
+    """Add blocks of bodies, and forces that do not follow them, to *D*; of a thermostat to *T*. *F* is used up.
 
     What couples bodies is left out where there is so *many* of it that the caller takes it otherwise.
     """

@@ -1,4 +1,4 @@
-"""What K and D of bodies, see `local`, are to the residual: sums over subtrees, beside the rigid sweep.
+"""The residual's part of bodies' K and D, see `local`: sums over subtrees, beside the rigid sweep.
 
     by q   - S_i . (K S_j + D a_j)        by u   - S_i . D S_j        K and D summed over the bodies that both i and j carry
 
@@ -114,27 +114,25 @@ def add_crossings(model: Record, way: Any, C: Any, crossings: Any, bodies: Any, 
     for k in range(crossings.shape[0]):
         block, a, b, c, damped = model.nb + k, crossings[k, 0], crossings[k, 1], crossings[k, 2], crossings[k, 3] != 0
         if crossings[k, 4] == 1:
-            complete(C, block, back, a, bodies)
-            add_common(C, back, c)
+            complete(C, block, back, a, bodies, damped)
+            add_common(C, back, c, damped)
             cross(model, way, C, back, b, a, c, columns, damped, D)
-        add_common(C, block, c)
+        add_common(C, block, c, damped)
         cross(model, way, C, block, a, b, c, columns, damped, D)
 
 
 @generic
-def complete(C: Any, block: int, back: int, a: int, bodies: Any) -> None:
-    """What acts between bodies a and b of one base, of which b has moved: *block*, dF_a = K_ab e_b + D_ab v_b.
+def complete(C: Any, block: int, back: int, a: int, bodies: Any, damped: bool) -> None:
+    """Forces between bodies a and b of one base, of which b has moved: *block*, dF_a = K_ab e_b + D_ab v_b.
 
     Together they carry their wrenches F_b = -F_a along, so that K_ba = K_ab - (x* F_a), which becomes block *back*, and K_aa is
     minus that, but for what turns F_a only.
     """
     n, f = load3(C, block, OF_WRENCH), load3(C, block, OF_WRENCH + 3)
-    for k in range(36):
-        x, y = load(C, block, k), load(C, block, _D + k)
+    for k in range(72 if damped else 36):
+        x = load(C, block, k)
         store(C, back, k, x)
-        store(C, back, _D + k, y)
         _add(C, a, k, -x)
-        _add(C, a, _D + k, -y)
     r = load3(bodies, a, 0)
     _add_turned(C, a, vec3.sub(n, vec3.cross(r, f)), f, r)
     o = 0.0 * f[0]
@@ -146,10 +144,10 @@ def complete(C: Any, block: int, back: int, a: int, bodies: Any) -> None:
 
 
 @generic
-def add_common(C: Any, block: int, c: int) -> None:
+def add_common(C: Any, block: int, c: int, damped: bool) -> None:
     """A block between two bodies to that of the last body on the way to both."""
     if c > 0:
-        for n in range(72):
+        for n in range(72 if damped else 36):
             _add(C, c, n, load(C, block, n))
 
 
@@ -223,7 +221,7 @@ def sweep(model: Record, columns: Any, C: Any, damped: bool, flat: Any, wide: An
 
 @generic
 def cross(model: Record, way: Any, C: Any, block: int, a: int, b: int, c: int, columns: Any, damped: bool, D: Any) -> None:
-    """What a block of wrenches on body a by the motion of body b is where a mobility carries but one of both.
+    """The block of wrenches on body a by the motion of body b, where a mobility carries but one of both.
 
     *way* has for each body where the mobilities on the way to it are listed behind, from the body inward: those that carry c,
     the last body on the way to both, come last.

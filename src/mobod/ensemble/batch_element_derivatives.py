@@ -16,6 +16,7 @@ from ..compiling import compiled, generic
 from ..derivative import regressor, sweep
 from ..derivative.by_numbers import differentiate
 from ..derivative.columns import find_bends, find_displacements
+from ..derivative.local import add_errors
 from ..derivative.residual import add_parts, add_stiffness, clear, find_carried, gravity
 from ..derivative.solve import add_given, add_products, constrain, multiply, put_given
 from ..derivative.sweep import FORCE
@@ -55,7 +56,7 @@ def _find(
         model, A, u_dot, g, bends, bent, slopes, carrier, F, bodies, speeds, columns, D[:n], D[n : 2 * n]
     )
     store3(bodies, 0, FORCE, g)
-    clear(C, o)
+    clear(C[: model.nb], o)
     clear(T, o)
     clear(E, o)
     clear(K, o)
@@ -64,6 +65,7 @@ def _find(
         for i in range(own.shape[0]):
             own[i] = own_of_each[first + lane, i]
         add_parts(model, lane, duals, plan, u_dot, A, end, trees, N, bodies, speeds, scratch, C, D, T, E, K)
+    add_errors(model, plan[0], trees[2], bodies, speeds, C, E)
     add_stiffness(model, plan, F, bodies, speeds, C, False, stiffness, stiffness, 0, D, T)
 
 

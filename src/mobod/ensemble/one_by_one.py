@@ -42,7 +42,7 @@ Row = tuple[float, Array, Array, Array, Array, Array, int]
 
 @dataclass
 class OneRun:
-    """How the run of a state went.
+    """The outcome of the run of a state.
 
     Attributes
     ----------
@@ -80,7 +80,7 @@ class OneRun:
 
 
 class Onward(NamedTuple):
-    """What a run takes along that has begun in a lane.
+    """Data that a run takes along that has begun in a lane.
 
     Attributes
     ----------
@@ -159,7 +159,7 @@ def run_one(
 
 
 def _events_of(stepper: TimeStepper, columns: dict[str, Any]) -> tuple[Events, npt.NDArray[np.int64]]:
-    """What happened in a run, and the first row after each event."""
+    """The events of a run, and the first row after each."""
     late, log = stepper.log.take()[0], stepper.log
     counts = np.asarray(columns.get("event_counts", ())).astype(np.int64)
     rows = np.concatenate([columns["events"], late]) if len(counts) else late

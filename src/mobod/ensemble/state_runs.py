@@ -1,4 +1,4 @@
-"""What threads need to take states through their runs one by one, in the integrator's compiled loop."""
+"""Runs of states one by one on threads, in the integrator's compiled loop."""
 
 from __future__ import annotations
 
@@ -140,10 +140,10 @@ class Worker:
         return type(self._integrator).kernel
 
     def _table(self, row: int) -> Any:
-        """What the method has in place of a table, for the run with this row of results."""
+        """The method's data in place of a table, for the run with this row of results."""
         return self._integrator.arguments()[1]
 
     def _begin(self, s: int) -> int:
-        """What the method has of its own begins the run of state *s*, whose beginning is in the record: REACHED, or why not."""
+        """Begin the method's own part of the run of state *s*, whose beginning is in the record: REACHED, or why not."""
         self._integrator.forget_steps()
         return rk.REACHED

@@ -50,7 +50,7 @@ class Stepping(Gradients):
 
     @property
     def events(self) -> Events:
-        """What happened in the last call of `step`, a row each with its ``state``; those of the first state first.
+        """The events of the last call of `step`, a row each with its ``state``; those of the first state first.
 
         See `mobod.simulation.Events`. The motions that `simulate` returns have their own.
 
@@ -208,7 +208,7 @@ class Stepping(Gradients):
     def _lane_runs(
         self, integrator: Integrator, holds: bool, controller: Any = None, terminator: Any = None, watches: bool = False
     ) -> LaneRuns | None:
-        """What threads need to run in lanes; None where states are run one by one."""
+        """Data with which threads run states in lanes; None where they are run one by one."""
         if why_one_by_one(self._template, integrator, watches) is not None:
             return None
         # making them takes a millisecond: those of the last run will do if that was of the same kind
@@ -409,7 +409,7 @@ _NO_REPORTS = np.zeros((1, 0)), np.zeros((1, 0, 0))
 
 
 class _StepPlan:
-    """What steps with the same arguments share."""
+    """Arrays and kernels that steps with the same arguments share."""
 
     def __init__(
         self,

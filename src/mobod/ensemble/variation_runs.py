@@ -1,4 +1,4 @@
-"""What threads need to take states through their runs with variations, one by one, in a compiled loop."""
+"""Runs with variations of states one by one on threads, in a compiled loop."""
 
 from __future__ import annotations
 

@@ -62,7 +62,7 @@ class Watched:
 
     @property
     def what(self) -> str:
-        """What changes sign, in words: asked for where an event is told of, as to write arrays takes as long as many steps."""
+        """The quantity that changes sign, in words: only when asked for, as writing arrays takes as long as many steps."""
         return self.label or (repr(self.owner.witness) if isinstance(self.owner, When) else "")
 
     @property
@@ -145,7 +145,7 @@ class Watch:
 
     @functools.cached_property
     def _callback(self) -> Callback:
-        """What kernels call for a witness that only Python knows."""
+        """The callback for kernels of a witness that only Python knows."""
 
         def compute(scalar: str, pointer: int, k: int, where: int) -> None:
             state, one = self._integrator.get_state(), self.watched[k]

@@ -1,4 +1,4 @@
-"""What a thread does: take the variables of a template, realize, and fixed steps; routines of a record of `threads`.
+"""The work of a thread: take the variables of a template, realize, and fixed steps; routines of a record of `threads`.
 
 Each is told what to do by a job, a run of integers at an address, which `ensemble` writes.
 """

@@ -38,7 +38,7 @@ def why_not_sampled(system: MultibodySystem, state: State) -> tuple[str, Excepti
 
 
 def lost_memory(system: MultibodySystem, state: State) -> str:
-    """What a measure has no room to remember, and the remedy; empty where all have."""
+    """A sentence on what a measure has no room to remember, and the remedy; empty where all have."""
     acting = [one for subsystem in system.subsystems for one in subsystem.acting_measures if isinstance(one, Memory)]
     return next((text for text in (one.what_is_lost(state) for one in acting) if text), "")
 

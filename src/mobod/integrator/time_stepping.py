@@ -432,7 +432,7 @@ class TimeStepping(Integrator):
         return y
 
     def _push(self, state: State, u: Array, u_dot: Array, h: float) -> Array | float:
-        """What springs and dampers of joints do to the speeds within the step: see `unilateral.stepped.joints`."""
+        """The change of speeds within the step by springs and dampers of joints: see `unilateral.stepped.joints`."""
         self._Minv = None
         nu = len(u)
         C, K = np.zeros(nu), np.zeros(nu)

@@ -140,11 +140,11 @@ class OfCompiledFunctions(CustomImplementation):
         return 0
 
     def calc_cached_value(self, state: State, deriv_order: int) -> npt.ArrayLike:
-        """What the function returns."""
+        """The function's result."""
         return self.get_uncached_value(state, deriv_order)
 
     def get_uncached_value(self, state: State, deriv_order: int) -> npt.ArrayLike:
-        """What the function returns."""
+        """The function's result."""
         record, stage = state.record, self._stages[deriv_order]
 
         def known(least: Stage, array: Any) -> Any:

@@ -131,7 +131,7 @@ class Program:
 
     @property
     def num_operations(self) -> int:
-        """How many there are."""
+        """The number of operations."""
         return len(self._rows)
 
     # ------------------------------------------------------------------------------------------ for kinds

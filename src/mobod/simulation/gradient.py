@@ -126,7 +126,7 @@ def calc_gradient(
 
 
 class Wanted:
-    """What `calc_gradient` is asked for, checked, of a state and others like it."""
+    """The checked arguments of `calc_gradient`, for a state and others like it."""
 
     def __init__(
         self,
@@ -250,7 +250,7 @@ def _unproject(run: Carrying, state: State, adjoint: Array) -> tuple[Array, Arra
 
 
 def _stages(run: Variational, step: Step) -> Stages:
-    """What rates depend on at the stages of a step, which are computed once more."""
+    """The points at which a step's stages take their rates, computed once more."""
     of, table = run.variations, run.table
     stages, h = table.shape[1] - 1, step.h
     state = step.template.copy()

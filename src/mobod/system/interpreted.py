@@ -1,4 +1,4 @@
-"""What of a system Python computes while it runs, and why: a line each."""
+"""Parts of a system that Python computes while it runs, and the reasons: a line each."""
 
 from __future__ import annotations
 

@@ -141,7 +141,7 @@ class HasTopology(HasEvents):
         return state
 
     def interpret_for_contacts(self, interpret: bool) -> None:
-        """Whether Python takes part in realizing states for contacts that slide, from now on."""
+        """Let Python take part in realizing states for contacts that slide, or not, from now on."""
         interpreted = self._is_python or interpret
         if self.is_interpreted is not interpreted:
             self.is_interpreted = interpreted

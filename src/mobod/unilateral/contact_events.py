@@ -257,7 +257,7 @@ class ContactEvents(EventHandler):
 
 
 def _mode(contact: UnilateralContact, state: State) -> str:
-    """What a contact does, as the run's events call it."""
+    """The contact's state, as the run's events call it."""
     if not contact.is_enabled(state):
         return "opened"
     if not contact.has_friction():
