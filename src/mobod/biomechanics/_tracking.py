@@ -44,7 +44,7 @@ _TOLERANCE, _ROUNDS, _REACHED = 1e-6, 40, 1e-6
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Task:
-    """How a coordinate follows its motion.
+    """The settings by which a coordinate follows its motion.
 
     Attributes
     ----------

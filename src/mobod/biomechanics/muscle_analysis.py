@@ -35,7 +35,7 @@ QUANTITIES = (
 
 
 class MuscleAnalysis:
-    """What muscles do over time.
+    """Lengths, forces, powers and moment arms of muscles over time.
 
     Attributes
     ----------

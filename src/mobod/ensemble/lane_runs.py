@@ -11,9 +11,9 @@ import numpy.typing as npt
 from ..algebra.arrays import Array
 from ..algebra.record import LANES, aligned_zeros
 from ..compiling import among_many
-from ..event._watch import Watched, is_compiled, of_triggered
 from ..event.scheduled import Scheduled
 from ..event.triggered import Triggered
+from ..event.watch import Watched, is_compiled, of_triggered
 from ..event.when import When
 from ..force.contact.step_limit import limit_step
 from ..integrator import BDF, Integrator, SemiExplicitEuler, SemiExplicitEuler2, Verlet

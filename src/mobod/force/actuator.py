@@ -22,8 +22,8 @@ from ..errors import ModelError
 from ..state import parameters
 from ..value import checks
 from ..value.stage import Stage
-from ._pools import number, numbers3
-from ._through_transmission import ThroughTransmission
+from .pools import number, numbers3
+from .through_transmission import ThroughTransmission
 from .transmission.base import Functions, Transmission, check_transmission
 
 if TYPE_CHECKING:

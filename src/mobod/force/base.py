@@ -24,8 +24,8 @@ from ..function._routine import Use
 from ..state.parameters import Parametrized
 from ..value import checks
 from ..value.stage import Stage
-from ._layout import Entry
 from ._routine import BY_ADDRESS
+from .layout import Entry
 
 if TYPE_CHECKING:
     from ..decoration.rubber_band_line import Line
@@ -81,6 +81,8 @@ class Force(Parametrized):
     holds_wrenches: bool = False
     #: Whether it reads more of mobilizers than q and u, and more of bodies than their motion and mass centers: columns, say.
     reads_mobilizers: bool = False
+    #: Whether the two bodies that it names get opposite wrenches, which depend on how one moves beside the other alone.
+    acts_between: bool = False
     #: How many z it has.
     num_z: int = 0
     #: Of a user's functions: where their parameters are among its numbers.
@@ -130,7 +132,7 @@ class Force(Parametrized):
     # ------------------------------------------------------------------------------------------ on and off
 
     def set_disabled_by_default(self, should_be_disabled: bool) -> None:
-        """Whether states start with it switched off; a topological change."""
+        """Let states start with it disabled, or enabled; a topological change."""
         self.disabled_by_default = checks.flag("should_be_disabled", should_be_disabled)
         self._forces.invalidate_topology()
 

@@ -1,4 +1,4 @@
-"""What a thread does: take the variables of a template, realize, and fixed steps; routines of a record of `threads`.
+"""The work of a thread: take the variables of a template, realize, and fixed steps; routines of a record of `threads`.
 
 Each is told what to do by a job, a run of integers at an address, which `ensemble` writes.
 """
@@ -12,7 +12,7 @@ from ..algebra.scalar import load, store
 from ..compiling import generic
 from ..constraint._protocol import PROJECT_Q, PROJECT_U
 from ..mobilizer import _rates
-from ..motion._protocol import SET_Q, SET_U
+from ..motion.protocol import SET_Q, SET_U
 from ..state.validity import ACCELERATIONS, ARTICULATED, FORCES, KINEMATICS, POSITIONS, UNCHECKED, VELOCITIES
 from ..tree.project import ERROR, LEAST, TOLERANCE
 

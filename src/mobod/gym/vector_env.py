@@ -373,7 +373,7 @@ def _checked_renderer(renderer: str) -> str:
 
 
 def metadata_of(task: Task) -> dict[str, Any]:
-    """How a task's environments can be shown."""
+    """Metadata of a task's environments: how they are rendered."""
     return {"render_modes": ["human", "rgb_array"], "render_fps": max(1, round(1.0 / task.interval))}
 
 

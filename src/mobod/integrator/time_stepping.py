@@ -168,9 +168,9 @@ class TimeStepping(Integrator):
     # ------------------------------------------------------------------------------------------ stepping
 
     @classmethod
-    def entry_points(cls, compiled: bool = True) -> list[Job]:
+    def entry_points(cls) -> list[Job]:
         """As of other integrators; the loop over steps is compiled where there are surfaces."""
-        return [job for job in super().entry_points(compiled) if job.what is not cls.kernel]
+        return [job for job in super().entry_points() if job.what is not cls.kernel]
 
     def _jobs(self, state: State) -> list[Job]:
         jobs = super()._jobs(state)
@@ -220,6 +220,10 @@ class TimeStepping(Integrator):
         self._stepped.begin(state)
         self._stepped.leave_out_forces(state)
         super().begin_compiled(state)
+
+    def forget_steps(self) -> None:
+        """No impulses are known of steps before."""
+        names.clear(self._stepped.space)
 
     def arguments(self) -> tuple[Any, ...]:
         """As of other integrators; what stepping works in is in the table's place."""
@@ -428,7 +432,7 @@ class TimeStepping(Integrator):
         return y
 
     def _push(self, state: State, u: Array, u_dot: Array, h: float) -> Array | float:
-        """What springs and dampers of joints do to the speeds within the step: see `unilateral.stepped.joints`."""
+        """The change of speeds within the step by springs and dampers of joints: see `unilateral.stepped.joints`."""
         self._Minv = None
         nu = len(u)
         C, K = np.zeros(nu), np.zeros(nu)

@@ -22,8 +22,8 @@ from ..errors import ModelError
 from ..state.state import State
 from ..tree import sampling
 from ..value.stage import Stage
-from . import _manifold
-from ._inputs import Inputs
+from . import manifold
+from .inputs import Inputs
 
 
 class Laws:
@@ -112,7 +112,7 @@ class Laws:
         state, count = self.state, n + len(self.memory_names)
         nu, nz = state.tree.nu, len(state.z_view)
         found = {"q": np.zeros((state.tree.nq, count)), "u": np.zeros((nu, count)), "z": np.zeros((nz, count))}
-        found["q"][:, np.r_[:nu, 2 * nu + nz : n]] = _manifold.displacements_and_turns(state)
+        found["q"][:, np.r_[:nu, 2 * nu + nz : n]] = manifold.displacements_and_turns(state)
         found["u"][:, nu : 2 * nu], found["z"][:, 2 * nu : 2 * nu + nz] = np.eye(nu), np.eye(nz)
         found["control_memory"] = np.zeros((len(state.record.control_memory), count))
         found["control_memory"][self._memory_places(), n + np.arange(len(self.memory_names))] = 1.0
@@ -142,7 +142,7 @@ class Laws:
 
         def at_variable(k: int, h: float) -> State:
             if k < nu or k >= 2 * nu + nz:
-                return _manifold.moved(state, np.eye(n - nu - nz)[k if k < nu else k - nu - nz], h)
+                return manifold.moved(state, np.eye(n - nu - nz)[k if k < nu else k - nu - nz], h)
             other = state.copy()
             name, i = ("u", k - nu) if k < 2 * nu else ("z", k - 2 * nu)
             numbers = np.array(getattr(state, f"{name}_view"))

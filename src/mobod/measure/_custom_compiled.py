@@ -1,6 +1,6 @@
 """CompiledFunctions: a measure that its user writes as functions of numbers, for kernels and for Python.
 
-A routine gets the record, the place of its integers, and where its value goes: see `_program`. The integers are the bodies,
+A routine gets the record, the place of its integers, and where its value goes: see `program`. The integers are the bodies,
 then the mobilizers, then the place of the parameters in `measure_numbers`.
 """
 
@@ -140,11 +140,11 @@ class OfCompiledFunctions(CustomImplementation):
         return 0
 
     def calc_cached_value(self, state: State, deriv_order: int) -> npt.ArrayLike:
-        """What the function returns."""
+        """The function's result."""
         return self.get_uncached_value(state, deriv_order)
 
     def get_uncached_value(self, state: State, deriv_order: int) -> npt.ArrayLike:
-        """What the function returns."""
+        """The function's result."""
         record, stage = state.record, self._stages[deriv_order]
 
         def known(least: Stage, array: Any) -> Any:

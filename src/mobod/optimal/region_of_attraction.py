@@ -17,7 +17,7 @@ import numpy as np
 from ..algebra.arrays import Array
 from ..ensemble.ensemble import Ensemble
 from ..errors import ModelError
-from ..linear import _manifold
+from ..linear import manifold
 from ..linear.regulator import Regulator
 from ..state.state import State
 from ..system.arguments import check_state
@@ -254,7 +254,7 @@ def _begin(system: Any, state: State, regulator: Regulator, places: list[int], d
     whole[:, places] = deviations
     nu, nz = len(held.u_view), len(held.z_view)
     of_q = [*range(nu), *range(2 * nu + nz, whole.shape[1])]
-    ensemble.q = np.array([_manifold.moved(held, one).q_view for one in whole[:, of_q]])
+    ensemble.q = np.array([manifold.moved(held, one).q_view for one in whole[:, of_q]])
     ensemble.u = held.u_view + whole[:, nu : 2 * nu]
     if nz:
         ensemble.z = held.z_view + whole[:, 2 * nu : 2 * nu + nz]

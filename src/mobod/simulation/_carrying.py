@@ -1,4 +1,4 @@
-"""What integrators share that carry variations of the motion, or keep what the adjoint needs to go back over their steps.
+"""Parts shared by integrators that carry variations of the motion, or keep steps for the adjoint to go back over.
 
 Ends of steps are projected as the state is. At an event, at time t with g(t, y) = 0 and the reset R,
 
@@ -19,8 +19,8 @@ from ..algebra.arrays import Array
 from ..derivative import differences
 from ..errors import ModelError
 from ..event import EventHandler
-from ..event._agenda import Call
-from ..event._watch import Watched
+from ..event.agenda import Call
+from ..event.watch import Watched
 from ..state.fields import PARAMETERS
 from ..state.impulses import Impulses
 from ..state.state import State
@@ -281,7 +281,7 @@ def _numbers_of(state: State) -> Array:
 
 
 def kept_attributes(owner: Any) -> dict[str, Any]:
-    """What a handler keeps, its lists copied."""
+    """The attributes that a handler keeps, its lists copied."""
     return _copied(vars(owner))
 
 

@@ -20,7 +20,6 @@ from ..algebra.arrays import Array
 from ..errors import ModelError
 from ..integrator import Integrator, RungeKuttaMerson
 from ..state.state import State
-from ..stepping.evaluate import Interpreted
 from ..system.arguments import check_state
 from ..system.forward_sensitivities import Directions
 from ..value import checks
@@ -127,7 +126,7 @@ def calc_gradient(
 
 
 class Wanted:
-    """What `calc_gradient` is asked for, checked, of a state and others like it."""
+    """The checked arguments of `calc_gradient`, for a state and others like it."""
 
     def __init__(
         self,
@@ -251,17 +250,18 @@ def _unproject(run: Carrying, state: State, adjoint: Array) -> tuple[Array, Arra
 
 
 def _stages(run: Variational, step: Step) -> Stages:
-    """What rates depend on at the stages of a step, which are computed once more."""
+    """The points at which a step's stages take their rates, computed once more."""
     of, table = run.variations, run.table
     stages, h = table.shape[1] - 1, step.h
     state = step.template.copy()
-    model = Interpreted(run.system, state)
     rates, by_y, by_settings, prescribed = np.zeros((stages, of.num_integrated)), [], [], []
     for s in range(stages):
         state.y_values[:] = step.y + h * (table[s, 1 : 1 + s] @ rates[:s])
         state.record.time[0, 0] = step.time + table[s, 0] * h
-        if model.evaluate():
-            raise ModelError(f"accelerations at time {state.time:.9g} are not finite, where they were")
+        state.invalidate_q()
+        if state.has_known:
+            run.system.prescribe(state)
+        run.system.realize(state)
         rates[s] = state.record.y_dot[:, 0]
         J, B = of.rates(state)
         by_y.append(J)

@@ -326,7 +326,7 @@ class _Outcome:
 
 
 def _check_times(system: Any, time: Any, report_interval: Any, checkpoint_interval: Any) -> tuple[float, float]:
-    """How long, and the time between reports."""
+    """Check the duration, and the time between reports."""
     if not isinstance(system, MultibodySystem):
         raise TypeError(f"simulate takes a MultibodySystem, then a State and how long; the first is {system!r}")
     time = number("time", time)
@@ -505,7 +505,7 @@ def _resumed(
 
 
 def _statistics(run: Run) -> dict[str, Any]:
-    """What the integrator counts, under the names of its methods."""
+    """The integrator's counts, under the names of its methods."""
     integrator = run.integrator
     counts = {
         name.removeprefix("get_num_"): getattr(integrator, name)()

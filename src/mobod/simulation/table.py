@@ -76,7 +76,7 @@ class Rows:
         self.used += len(next(array for name, array in block.items() if name not in TABLES))
 
     def describe(self, **more: Any) -> None:
-        """What is said of the rows beside them; a file keeps it."""
+        """The description of the rows beside them, which a file keeps."""
 
     def flush(self) -> None:
         """Nothing is held back; a file's rows are written by this."""

@@ -50,7 +50,7 @@ if TYPE_CHECKING:
 
 
 FORMATS = (".npz", ".csv", ".parquet", ".h5", ".hdf5")
-"""What `Trajectory.save` can write, by the file's extension."""
+"""Formats that `Trajectory.save` can write, by the file's extension."""
 
 LOCATIONS, VELOCITIES = "particle_locations", "particle_velocities"
 
@@ -256,7 +256,7 @@ class Trajectory(Sealed):
         return f"<Trajectory: {times}{span}, {coordinates}, {speeds}{f', {particles}' if counts[-1][0] else ''}>"
 
     def _repr_html_(self) -> str:
-        """What notebooks show: a page that plays the motion, and the coordinates' ranges."""
+        """The page in notebooks, which plays the motion, and the coordinates' ranges."""
         from ..viewer.notebook import show_motion
 
         q = np.asarray(self.q)
@@ -268,7 +268,7 @@ class Trajectory(Sealed):
         return (show_motion(self) or "") + html_table(repr(self), ("coordinate", "first", "last", "least", "greatest"), rows)
 
     def tracks(self) -> list[Track]:
-        """What is shown beside the bodies, at the motion's own times: nothing, unless a kind of motion has it."""
+        """Lines shown beside the bodies, at the motion's own times: none, unless a kind of motion has them."""
         return []
 
     # ------------------------------------------------------------------------------------------ how it was computed
@@ -280,12 +280,12 @@ class Trajectory(Sealed):
 
     @property
     def evaluations(self) -> int:
-        """How many times accelerations were evaluated; 0 if that is not known."""
+        """The number of evaluations of accelerations; 0 if it is not known."""
         return int(self.statistics.get("evaluations", 0))
 
     @property
     def wall_time(self) -> float:
-        """How long computing it took, in seconds; NaN if that is not known."""
+        """The time that computing it took, in seconds; NaN if it is not known."""
         return float(self.statistics.get("wall_time", np.nan))
 
     @property
@@ -373,7 +373,7 @@ class Trajectory(Sealed):
 
     @property
     def contacts(self) -> npt.NDArray[Any]:
-        """What touched: a structured array with a row a contact, those of the first time first.
+        """Contacts that touched: a structured array with a row a contact, those of the first time first.
 
         Its fields are ``report``, the index of the time; ``time``; and those of `CompliantContactSubsystem.get_contacts`.
         ``simulate(..., record=["contacts"])`` records them.
@@ -386,7 +386,7 @@ class Trajectory(Sealed):
         return self._contacts_between(0, len(self))
 
     def contacts_at(self, i: int) -> npt.NDArray[Any]:
-        """What touched at one time: the rows of `contacts` with that ``report``; of a file nothing else is read.
+        """Contacts that touched at one time: the rows of `contacts` with that ``report``; of a file nothing else is read.
 
         Parameters
         ----------

@@ -12,7 +12,7 @@ from ..algebra.arrays import Array, ArrayLike
 from ..compiling import raise_kept, take_refusal
 from ..constraint import _protocol as constraint_what
 from ..errors import ModelError, StageError
-from ..mobilizer._custom_python import write_position, write_velocity
+from ..mobilizer.custom_python import write_position, write_velocity
 from ..state import validity
 from ..state.stage_hooks import refuse_change
 from ..state.state import State

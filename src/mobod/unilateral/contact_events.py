@@ -19,7 +19,7 @@ import numpy as np
 from ..algebra.arrays import Array
 from ..errors import ConvergenceError, ModelError
 from ..event import EventHandler
-from ..event._watch import Watched
+from ..event.watch import Watched
 from ..state.impulses import Impulse
 from ..state.trigger_info import TriggerInfo
 from ..value.stage import Stage
@@ -257,7 +257,7 @@ class ContactEvents(EventHandler):
 
 
 def _mode(contact: UnilateralContact, state: State) -> str:
-    """What a contact does, as the run's events call it."""
+    """The contact's state, as the run's events call it."""
     if not contact.is_enabled(state):
         return "opened"
     if not contact.has_friction():

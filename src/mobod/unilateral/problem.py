@@ -34,7 +34,7 @@ _ROUNDS = 10_000
 
 
 class Rows(NamedTuple):
-    """What may touch in a configuration: one block of one row, or of three with friction, for each.
+    """Contacts that may touch in a configuration: one block of one row, or of three with friction, for each.
 
     gaps : (n,) array, signed distances
     J : (m, nu) array: J u are the rates of the gaps, each followed by the velocities of slip where there is friction
@@ -289,7 +289,7 @@ class Problem:
         return self.starts[: self.num_contacts]
 
     def offsets(self) -> Array:
-        """What velocities of rows have beside J u: of bilateral constraints that depend on time, and of moving surfaces."""
+        """The part of rows' velocities beside J u: of bilateral constraints that depend on time, and of moving surfaces."""
         offset = np.zeros(len(self.J))
         drifts, starts = self.rows.drifts(), self.rows.starts
         for k in np.flatnonzero(drifts.any(axis=1)):

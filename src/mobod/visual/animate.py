@@ -32,14 +32,14 @@ if TYPE_CHECKING:
     from ..value.annotations import Trajectory
 
 FORMATS = (".gif", ".mp4")
-"""What can be written, by the file's extension."""
+"""Formats that can be written, by the file's extension."""
 
 DPI = 100
 
 #: Points of the trace a second.
 TRACED = 25.0
 TAIL = 3.0
-"""How long the path behind the marked point is, in seconds of the film."""
+"""Length of the path behind the marked point, in seconds of the film."""
 
 
 class Animation:

@@ -31,6 +31,7 @@ from ._course import Course, TautCourse, WrappingCourse
 from ._rounds import NOWHERE
 from ._stops import (
     ALONG,
+    AS_OPENSIM,
     CONDITIONAL,
     FIXED,
     HEAD,
@@ -38,6 +39,7 @@ from ._stops import (
     MOVING,
     NEXT,
     OF_FUNCTION,
+    OF_MOVE,
     OF_POINT,
     OF_SURFACE,
     OVER,
@@ -53,7 +55,7 @@ from ._stops import (
 )
 from ._taut import MOST
 from .base import Transmission
-from .surfaces import METHODS, ConditionalPoint, MovingPoint, PathWrap, _Surface, hint_of, numbers_of_frame, side_of
+from .surfaces import METHODS, OF_FRAME, ConditionalPoint, MovingPoint, PathWrap, _Surface, hint_of, numbers_of_frame, side_of
 
 if TYPE_CHECKING:
     from ...decoration.rubber_band_line import End, Line
@@ -130,7 +132,8 @@ def speed(model: Any, i: int, x: int) -> Any:
         total = total - vec3.dot(get3(model, row(stop) + column), vec3.add(v, vec3.cross(w, s)))
         if moves(model, f, stop):
             g, e = pull_in_frame(model, f, stop, column)
-            total = total - (_moved(model, f, e, g[0]) + _moved(model, f, e + 3, g[1]) + _moved(model, f, e + 6, g[2]))
+            first, second = _moved(model, f, e, g[0]), _moved(model, f, e + OF_MOVE, g[1])
+            total = total - (first + second + _moved(model, f, e + 2 * OF_MOVE, g[2]))
     for k in range(number_of_coordinates(model, f)):
         b, which, slope = coordinate_of(model, f, k)
         total = total + slope * _coordinate.rate_of(model, b, which)
@@ -154,18 +157,14 @@ def apply(model: Any, i: int, x: int, force: Any) -> None:
         add_spatial(model.body_forces, b, vec3.cross(s, push), push)
         if moves(model, f, stop):
             g, e = pull_in_frame(model, f, stop, along_of(model, f))
-            _push_coordinate(model, f, e, -force * g[0])
-            _push_coordinate(model, f, e + 3, -force * g[1])
-            _push_coordinate(model, f, e + 6, -force * g[2])
+            for k in range(3):
+                c = e if model.function_integers[e + AS_OPENSIM] != 0 else e + OF_MOVE * k
+                slope = jet_of(model, f, e + OF_MOVE * k)[1]
+                where_to = model.function_integers[c], model.function_integers[c + 1]
+                _coordinate.push_on(model, where_to[0], where_to[1], -force * g[k] * slope)
     for k in range(number_of_coordinates(model, f)):
         b, which, slope = coordinate_of(model, f, k)
         _coordinate.push_on(model, b, which, force * slope)
-
-
-@generic
-def _push_coordinate(model: Any, f: int, e: int, force: Any) -> None:
-    slope = jet_of(model, f, e)[1]
-    _coordinate.push_on(model, model.function_integers[e], model.function_integers[e + 1], force * slope)
 
 
 class Path(Transmission):
@@ -241,14 +240,14 @@ class Path(Transmission):
         numbers: list[float] = []
         further: list[int] = []
         head, moving = HEAD + OF_POINT * len(places) + OF_SURFACE * len(taken), []
-        for b, kind, own, coordinates, functions in places:
+        for (b, kind, own, coordinates, functions), point in zip(places, points, strict=True):
             integers += [b, kind, len(numbers), head + len(further)]
-            numbers += own
             for k, place in enumerate(coordinates):
                 further += place
                 if functions:
                     moving.append((functions[k], [0]))
-                    further.append(len(moving))
+                    further += [len(moving), len(numbers) + OF_FRAME + 2 * k, int(point.as_opensim)]
+            numbers += own
         nothing: tuple[Any, ...] = ()
         self.surfaces = nothing
         for wrap in taken:
@@ -264,8 +263,12 @@ class Path(Transmission):
         around: tuple[Any, ...] = self.surfaces
         self._bodies = [b for b, *_ in places] + [body_index(forces, "a body", surface.body) for surface in around]
         self._mobilizers = [place[0] for *_, coordinates, _ in places for place in coordinates]
+        #: The numbers of its moving points; of their coordinates places, and between which values they count.
+        self._moving = [k for k, one in enumerate(places) if one[1] == MOVING]
+        self._of_moving = [place for k in self._moving for place in places[k][3]]
+        self._ends = np.array([places[k][2][OF_FRAME:] for k in self._moving]).reshape(-1, 2)
         super().__init__(forces, [], [], ratio)
-        self.may_jump = bool(taken) or integers[2] == 1
+        self.may_jump = bool(taken) or integers[2] == 1 or bool(np.isfinite(self._ends).any())
         self.used_functions = [(course, [0] * course.get_argument_size()), *moving]
 
     def reach(self) -> tuple[list[int], list[int]]:
@@ -346,7 +349,7 @@ class Path(Transmission):
         return found
 
     def explain_jump(self, before: State, after: State) -> str:
-        """Over which surface it comes to go otherwise, or that a conditional point comes or goes."""
+        """Over which surface it comes to go otherwise, or that a conditional point comes or goes, or a moving one stops."""
         bends, points = [], []
         for state in (before, after):
             bends.append({w: middle for w, _, middle in self.find_bends(state)})
@@ -357,6 +360,10 @@ class Path(Transmission):
         if points[0] != points[1]:
             number = min(set(points[0]) ^ set(points[1]))
             return f", as its conditional point {number} {'comes in' if number in points[1] else 'goes'}; MovingPoint is smooth"
+        stops = [self._stands_still(state) for state in (before, after)]
+        if (stops[0] != stops[1]).any():
+            number = self._moving[int(np.argmax(stops[0] != stops[1])) // 3]
+            return f", as its moving point {number} comes to the end of its coordinate's range, beyond which it stands still"
         for w in sorted(bends[0].keys() | bends[1].keys()):
             one, other = bends[0].get(w), bends[1].get(w)
             if one is not None and other is not None and np.linalg.norm(other - one) < _SAME_WAY * np.linalg.norm(one):
@@ -365,6 +372,11 @@ class Path(Transmission):
             surface = self._of_wraps[w]
             return f", as it {does} the {type(surface).__name__} of {surface.body.name!r}; {self._remedy}"
         return f"; {self._remedy}"
+
+    def _stands_still(self, state: State) -> Array:
+        """Of each coordinate of each moving point whether it is beyond its range."""
+        q = np.array([state.q[int(state.tree.first_q[b]) + which] for b, which in self._of_moving])
+        return np.asarray((q < self._ends[:, 0]) | (q > self._ends[:, 1]))
 
     @property
     def _remedy(self) -> str:
@@ -428,7 +440,9 @@ def _point(forces: GeneralForceSubsystem, one: Any) -> tuple[int, int, list[floa
                 f"a MovingPoint has three functions and three coordinates; got {len(functions)} and {len(coordinates)}"
             )
         places = [list(mobility(forces, mobod, which, "which_q")) for mobod, which in coordinates]
-        return b, MOVING, numbers_of_frame("frame of a MovingPoint", one.frame), places, functions
+        checks.flag("as_opensim", one.as_opensim)
+        own = [*numbers_of_frame("frame of a MovingPoint", one.frame), *_ends_of_ranges(one)]
+        return b, MOVING, own, places, functions
     if isinstance(one, ConditionalPoint):
         b = body_index(forces, "body of a point", one.body)
         station = checks.vector("a point of a Path", one.station).tolist()
@@ -437,6 +451,16 @@ def _point(forces: GeneralForceSubsystem, one: Any) -> tuple[int, int, list[floa
         return b, CONDITIONAL, [*station, *bounds], [place], []
     body, place = one
     return body_index(forces, "body of a point", body), FIXED, checks.vector("a point of a Path", place).tolist(), [], []
+
+
+def _ends_of_ranges(point: MovingPoint) -> list[float]:
+    """Between which numbers each of three coordinates counts, six numbers."""
+    if point.ranges is None:
+        return [-np.inf, np.inf] * 3
+    found = checks.shaped("ranges of a MovingPoint", point.ranges, (3, 2))
+    if not (found[:, 0] <= found[:, 1]).all():
+        raise ModelError(f"ranges of a MovingPoint are three pairs of numbers in order; got {found.tolist()}")
+    return [float(end) for end in found.ravel()]
 
 
 def _of_one(function: Any) -> Function:

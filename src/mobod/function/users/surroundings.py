@@ -31,7 +31,7 @@ _SIZES = (0.1, 0.5, 1.0, 2.0)
 
 
 class Shape(NamedTuple):
-    """How many bodies, q and u of each mobilizer, and parameters."""
+    """Numbers of bodies, of q and u of each mobilizer, and of parameters."""
 
     num_bodies: int
     num_q: tuple[int, ...]

@@ -697,7 +697,7 @@ class _Reader:
 
 
 def sizes_of(geometry: Geometry) -> tuple[float, ...]:
-    """What must not be negative."""
+    """Numbers that must not be negative."""
     match geometry:
         case Box(size) | Ellipsoid(size):
             return size
