@@ -312,7 +312,7 @@ class CardScene:
         return pixels
 
     def _write(self, to_pixels: Array, X_GB: Array, floor: float, shadow: tuple[float, ...]) -> None:
-        """What the shaders read: projection, light, poses."""
+        """Give the shaders projection, light and poses."""
         view, scene = self._scene.view, self._scene
         # pixels, y up, to the card's box; depth by how far it is along the line of sight
         see = np.diag([2.0 / self._width, 2.0 / self._height, 0.0, 1.0]) @ to_pixels
