@@ -256,6 +256,8 @@ class Part:
         for path in self.paths:
             functions.append((path.function, path.spread(multipliers[id(path)])))
         self._add_second_of_functions(functions, H)
+        if size == ny + 1 and not self.time_columns:  # nothing but the nodes' own unknowns
+            return [H[:, :ny, :ny]]
         P = np.zeros((n, size, ny + len(self.time_columns) + len(self.p)))
         P[:, :ny, :ny] = np.eye(ny)
         P[:, ny, ny : ny + len(self.time_columns)] = self.by_durations
