@@ -324,7 +324,7 @@ class Tracker:
         return A[self.places], b[self.places], np.concatenate([np.maximum(strengths, 1e-6), self.optimal])
 
     def unit_forces(self, at: State) -> Array:
-        """Generalized forces (nu, n) of the actuators, at a force of 1; efforts of those that depend on the pose become zero."""
+        """Generalized forces (nu, n) of the actuators at a force of 1; efforts of those that depend on the pose become 0."""
         matter, columns = self.model.matter, self._columns.copy()
         if not self._others:
             return columns
