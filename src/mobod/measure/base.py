@@ -39,7 +39,7 @@ Shape = tuple[int, ...]
 
 
 class NotCompiled(Exception):
-    """A measure is of a kind, or asks for something, that only Python computes."""
+    """A measure, the first argument where it is known, is of a kind, or asks for something, that only Python computes."""
 
 
 class Measure(Sealed):
