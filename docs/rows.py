@@ -1,4 +1,4 @@
-"""Rows for kinds that the tables of the pages do not have yet: ``python docs/rows.py``, with the package and ``tests/`` as they are.
+"""Rows for kinds that the tables of the pages do not have yet: ``python docs/rows.py`` writes them.
 
 A row has the kind's name and the first sentence of its docstring, without the kind; where a table has more columns, the author
 says more. `tests/test_records_of_kinds.py` names the kinds that have none.
