@@ -87,7 +87,7 @@ def multiply(M_inv: Any, n: int, R: Any, groups: Any, rows: Any, D: Any, at: int
 
 @generic
 def add_given(M: Any, n: int, driven: Any, K: Any, first: int, end: int, R: Any) -> None:
-    """What udot that motions prescribe, columns of *K* from *first* to before *end*, adds to residuals *R*."""
+    """M times udot that motions prescribe, columns of *K* from *first* to before *end*, added to residuals *R*."""
     for i in range(n):
         for d in range(driven.shape[0]):
             m = load(M, i, driven[d])
