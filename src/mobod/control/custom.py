@@ -356,24 +356,46 @@ class Custom(Force):
         """
         if self.nominal is not None:
             raise NotDifferentiable("it is given a model of its own")
-        places, n, directions = self._places(state), self.get_num_efforts(), len(work.tangents)
-        arguments: dict[str, Any] = {}
-        for name in self._names:
-            first, shape = places[name]
-            part = work[first : first + math.prod(shape)].copy()
-            arguments[name] = part.reshape(shape) if name != "which" else part.value.astype(np.int64)
+        n, directions, arguments = self.get_num_efforts(), len(work.tangents), self._arguments_in(state, work)
+        if "which" in arguments:
+            arguments["which"] = arguments["which"].value.astype(np.int64)
         if self._with_tangents is None:
             self._with_tangents = Differentiated(self.law)
         efforts, memory = constant(np.zeros(n), directions), arguments.get("memory", constant(np.zeros(0), directions))
         efforts[:] = DualArray(*self._with_tangents(list(arguments.values()), directions))
-        numbers_ = self.number_run(state, "sample_with_tangents")
-        efforts[:] = np.clip(efforts, numbers_[1 : 1 + n], numbers_[1 + n : 1 + 2 * n])
+        efforts[:] = self._cut(state, efforts)
         other = state.copy()
         self.sample(other)
         for mine, its in ((efforts, self.get_efforts(other)), (memory, self.get_memory(other))):
             if len(mine) and not np.allclose(mine.value, its, rtol=_SAME, atol=_SAME):
                 raise NotDifferentiable("Python computes other numbers than the compiled law")
         return efforts, memory
+
+    def sample_at(self, state: State, work: Array) -> Array:
+        """Efforts, cut to the limits, and the memory that the law leaves ``(n + m,)``, of inputs as *work* has them.
+
+        The law is called in Python, as it is written.
+        """
+        arguments = self._arguments_in(state, work)
+        if "which" in arguments:
+            arguments["which"] = arguments["which"].astype(np.int64)
+        given = [one if one.ndim else float(one) for one in arguments.values()]
+        efforts = np.broadcast_to(np.asarray(self.law(*given), float), self.get_num_efforts())
+        return np.concatenate([self._cut(state, efforts), arguments.get("memory", np.zeros(0))])
+
+    def _arguments_in(self, state: State, work: Any) -> dict[str, Any]:
+        """The law's arguments by name, copies of what *work* has of them."""
+        places = self._places(state)
+        found = {}
+        for name in self._names:
+            first, shape = places[name]
+            found[name] = work[first : first + math.prod(shape)].copy().reshape(shape)
+        return found
+
+    def _cut(self, state: State, efforts: Any) -> Any:
+        """Efforts within their limits."""
+        numbers_, n = self.number_run(state, "sample_with_tangents"), self.get_num_efforts()
+        return np.clip(efforts, numbers_[1 : 1 + n], numbers_[1 + n : 1 + 2 * n])
 
     def _own(self, numbers_: Array) -> Array:
         first = self.place_of_parameters

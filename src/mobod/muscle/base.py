@@ -560,6 +560,28 @@ def each_alone(muscles: Sequence[Muscle], lengths: Array, speeds: Array) -> tupl
     return np.stack([active for active, _ in found]), np.stack([passive for _, passive in found])
 
 
+def tendon_forces(state: State, muscles: Sequence[Muscle], lengths: Array, speeds: Array) -> Array:
+    """Those of muscles in a state, at lengths and speeds of their paths that are known: of each kind at once."""
+    record, found = state.record, np.zeros(len(muscles))
+    groups: dict[Any, list[int]] = {}
+    for j, muscle in enumerate(muscles):
+        i = muscle.span[0]
+        own = tuple(record.force_integers[i : i + HEAD].tolist())
+        groups.setdefault((muscle.FUNCTIONS, own, j if own[DRIVEN] >= 0 else -1), []).append(j)
+    for (functions, own, alone), places in groups.items():
+        if alone >= 0:  # a function of time drives it
+            found[alone] = muscles[alone].contraction_at(state, lengths[alone], speeds[alone]).tendon_force
+            continue
+        n = np.array([record.force_numbers[(x := muscles[j].span[2]) : x + functions.num_numbers, 0] for j in places])
+        num_z = own[ACTIVATES] + own[STRETCHES]
+        z = np.array([state.z_values[(first := muscles[j].first_z) : first + num_z] for j in places])
+        like = SimpleNamespace(
+            force_numbers=n.T[:, None], force_integers=own, z=z.T[:, None], time=np.zeros((1, 1, len(places)))
+        )
+        found[places] = functions.contract(like, 0, 0, 0, lengths[places], speeds[places])[3]
+    return found
+
+
 def equilibrate(state: State, muscles: Iterable[Muscle]) -> None:
     """Give the fibers of muscles the lengths at which they balance their tendons: `Muscle.equilibrate` of each.
 

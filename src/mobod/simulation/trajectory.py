@@ -816,6 +816,7 @@ class Trajectory(Sealed):
         speed: float = 1.0,
         size: tuple[float, float] = (6.4, 5.6),
         contact_forces: bool | float = False,
+        renderer: str = "auto",
         progress: Callable[[int, int], object] | None = None,
     ) -> Animation:
         """Draw the mechanism as it moves.
@@ -832,6 +833,9 @@ class Trajectory(Sealed):
             Width and height, in inches of 100 dots.
         contact_forces : bool or float, default False
             As of `plot`.
+        renderer : str
+            What draws: ``"auto"``, a graphics card where there is one and wgpu is installed, else Matplotlib; or ``"card"`` or
+            ``"matplotlib"``, that and no other. The pictures are the same, but for the rounding of edges.
         progress : callable, optional
             Called with the number of pictures done, and of all.
 
@@ -843,14 +847,16 @@ class Trajectory(Sealed):
         Raises
         ------
         ValueError
-            If there is no system, or the extension is another.
+            If there is no system, or the extension or the renderer is another.
         ImportError
             If Matplotlib, Pillow (for a GIF) or ffmpeg (for an MP4) is missing.
+        RuntimeError
+            If the renderer is ``"card"``, and there is no graphics card, nor software that stands for one.
         """
         _import("matplotlib", "a picture")
         from ..visual.animate import animate_trajectory
 
-        options: dict[str, Any] = {"fps": fps, "speed": speed, "size": size, "progress": progress}
+        options: dict[str, Any] = {"fps": fps, "speed": speed, "size": size, "renderer": renderer, "progress": progress}
         return animate_trajectory(self, path, contact_forces=contact_forces, **options)
 
     def view(
