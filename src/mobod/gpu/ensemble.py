@@ -286,7 +286,7 @@ class Ensemble:
             self.device.free(at)
 
     def _torques(self, forces: npt.ArrayLike | None) -> dict[int, int]:
-        """Whether there are such, and their address on the device."""
+        """The places of a job that tell of forces beside those of the elements: True if there are some, and their address."""
         if forces is None and self._forces_too:
             return {rk.HOLDS: 0, kernels.TORQUES: 0}
         if forces is None:  # what an earlier call has left has no force of an element's in its place
