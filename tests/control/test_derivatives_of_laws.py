@@ -137,6 +137,9 @@ def test_runs_through_samples(make):
     state = system.realize_topology()
     state.q, state.u = state.q + make.vector(len(state.q), 0.3), make.vector(len(state.u))
     system.normalize_quaternions(state)
+    system.realize(state, mb.Stage.INSTANCE)
+    m = body.get_body_mass_properties(state)  # with room for another mass
+    body.set_body_mass_properties(state, mb.MassProperties(m.mass, m.com, np.asarray(m.inertia) + 0.1 * np.eye(3)))
     wanted = ["own.parameters", f"{body.name}.mass", f"{body.name}.outboard_frame", "u"]
 
     def end(other, **more):
