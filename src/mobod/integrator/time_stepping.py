@@ -101,7 +101,7 @@ class TimeStepping(Integrator):
 
     def __init__(self, system: MultibodySystem, *, fixed_step_size: float | None = None, **settings: Any) -> None:
         super().__init__(system, fixed_step_size=fixed_step_size, **settings)
-        #: What finds things that may touch, beside the unilateral contacts: functions of a realized state that return `ContactRows`.
+        #: Sources of what may touch, beside the unilateral contacts: functions of a realized state that return `ContactRows`.
         self.sources: list[Callable[[State], ContactRows]] = []
         self._problem_counts = np.zeros(2, np.int64)
         self._residual, self._problems = 0.0, 0
