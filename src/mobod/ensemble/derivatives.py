@@ -329,7 +329,7 @@ class Derivatives(OfParts):
         return not (self._system.needs_states or self._departures or remembers) and self._template.tree.nu > 0
 
     def _through_parts(self, asked: str, realized: bool, block: Array, num_z: int, u_dot: Array | None = None) -> None:
-        """What `batch_element_derivatives.calc_derivatives` finds: of inverse dynamics at *u_dot*, else of forward dynamics.
+        """Those of `batch_element_derivatives.calc_derivatives`: of inverse dynamics at *u_dot*, else of forward dynamics.
 
         Rows of derivatives by z have *num_z* numbers in the *block*.
         """

@@ -38,7 +38,7 @@ def why_not_sampled(system: MultibodySystem, state: State) -> tuple[str, Excepti
 
 
 def lost_memory(system: MultibodySystem, state: State) -> str:
-    """What a measure has no room to remember, and the remedy; empty where all have."""
+    """A sentence on what a measure has no room to remember, and the remedy; empty where all have."""
     acting = [one for subsystem in system.subsystems for one in subsystem.acting_measures if isinstance(one, Memory)]
     return next((text for text in (one.what_is_lost(state) for one in acting) if text), "")
 
@@ -158,7 +158,7 @@ def contradictory_accelerations(system: MultibodySystem, state: State) -> str:
 
     The solver then gives their least-squares solution, which fulfils none of them.
     """
-    if not system.get_matter_subsystem().constraints:
+    if not state.is_constrained:
         return ""
     largest = float(np.abs(state.u_dot_err).max(initial=0.0))
     if not largest > 1e-6 * max(1.0, float(np.abs(state.u_dot).max(initial=0.0))):

@@ -140,7 +140,7 @@ class CableSpan(Path):
         return self.calc_speed(state)
 
     def calc_cable_power(self, state: State, tension: float) -> float:
-        """What a tension does to the bodies, per time: minus the tension times the rate of the length. Needs VELOCITY."""
+        """The power of a tension on the bodies: minus the tension times the rate of the length. Needs VELOCITY."""
         return -checks.finite("tension", tension) * self.calc_speed(state)
 
     def calc_smoothness(self, state: State) -> float:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ...compiling import generic
+from ...compiling import compiled, generic
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -73,7 +73,7 @@ _ROOM = 64
 
 
 class Space(NamedTuple):
-    """What kernels of stepping share, see the names above."""
+    """Arrays that kernels of stepping share, see the names above."""
 
     counts: Any
     measures: Any
@@ -212,7 +212,7 @@ def find_rows_along(above: Any, depth: Any, first_entry: Any, column: Any) -> No
     first_entry[above.shape[0]] = at
 
 
-@generic
+@compiled
 def clear(space: Space) -> None:
     """As it was made: nothing is known of steps before."""
     for i in range(space.counts.shape[0]):
