@@ -15,7 +15,7 @@ from . import couplings, sweep
 from .columns import find_bends, find_displacements
 from .local import add_errors
 from .residual import add_parts, add_stiffness, clear, find_carried, gravity
-from .solve import constrain, multiply
+from .solve import add_given, constrain, multiply
 from .sweep import FIRST_NUMBER, FORCE, NUMBERS_A_MOBILITY
 
 #: Where what a kernel takes is in a tuple: of Duals and the plan; of the tree; of the rigid sweep; of parts; of one state's
@@ -152,14 +152,9 @@ def _solve(model: Record, whole: Any, constrained: bool, T: Any, K: Any, by_forc
     if driven.shape[0] > 0:
         M, flat_inv = objects.matrix(objects.item(whole, SOLVING)), objects.matrix(objects.item(whole, SOLVING + 12))
         explicit_mass_matrix.calc_m(model, False, flat_inv, objects.blocks(objects.item(whole, SOLVING + 13)), M)
-        for i in range(n):
-            for d in range(driven.shape[0]):
-                k = driven[d]
-                for j in range(n):
-                    R[i, j] += M[i, k] * K[k, j]
-                    R[n + i, j] += M[i, k] * K[k, n + j]
-                for j in range(width):
-                    T[i, j] += M[i, k] * K[k, 2 * n + j]
+        add_given(M, n, driven, K, 0, n, R[:n])
+        add_given(M, n, driven, K, n, 2 * n, R[n:])
+        add_given(M, n, driven, K, 2 * n, 2 * n + width, T)
     multiply(by_forces, n, wide_R, groups, rows_of_groups, wide_D, eights, pack)
     if not (constrained or driven.shape[0] > 0):
         return

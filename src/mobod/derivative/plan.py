@@ -285,7 +285,7 @@ class _Making:
                 self._pattern.couple(self._mobilities_of(*other[:2]), self._mobilities_of(*node[:2]))
         for crossing in crossings:
             self._pattern.couple_bodies(crossing[:2])
-        if by_columns >= 0 or what.moved:
+        if by_columns >= 0:  # udot that motions prescribe are of their own coordinates, and M has the tree's shape
             self._pattern.fill()
         return Plan(
             *(nodes, calls, pushed, self._ways, crossings, used, np.array(self._contacts, np.int64), self._routines),

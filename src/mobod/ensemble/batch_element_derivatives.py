@@ -142,9 +142,9 @@ def calc_derivatives(
             put_rows(M, 0, n, out, first, 2 * n * n)
         else:
             _make_unsound(M_inv, sound)
-            add_given(M, n, driven, K, 0, n, rigid[:n], pack)
-            add_given(M, n, driven, K, n, 2 * n, rigid[n:], pack)
-            add_given(M, n, driven, K, 2 * n, columns, T, pack)
+            add_given(M, n, driven, K, 0, n, rigid[:n])
+            add_given(M, n, driven, K, n, 2 * n, rigid[n:])
+            add_given(M, n, driven, K, 2 * n, columns, T)
             multiply(M_inv, n, rigid, groups, rows_of_groups, D, n, pack)
             _begin(M_inv, 2 * n, columns, D)
             add_products(M_inv, n, T, n, 0, columns - 2 * n, -1.0, D, 2 * n, pack)
@@ -195,7 +195,7 @@ def calc_parameter_derivatives(
             explicit_mass_matrix.calc_m(model, False, work, work, M)
         _make_unsound(M_inv, sound)
         _begin(M_inv, 0, columns, D)
-        add_given(M, n, driven, K, 0, columns, R, pack)
+        add_given(M, n, driven, K, 0, columns, R)
         add_products(M_inv, n, R, n, 0, columns, -1.0, D, 0, pack)
         put_given(driven, K, columns, D)
         if rows.shape[0] > 0:
