@@ -20,7 +20,7 @@ from ..simulation.event_log import EventLog
 from ..simulation.events import Events
 from ..simulation.quantities import Recording
 from ..simulation.run import IntegratorSettings, Run, integrator_settings, make_integrator
-from ..simulation.table import Rows
+from ..simulation.table import MemoryRows
 from ..simulation.time_stepper import TimeStepper
 from ..simulation.variational import variational
 from ..stepping import record as rk
@@ -123,7 +123,7 @@ def run_one(
     if sensitivities is not None:
         integrator = carried = variational(integrator, state, Directions(system, state, sensitivities))
     integrator.held, integrator.goes_on = held, onward is not None and not onward.changed
-    stepper, rows, failure = TimeStepper(system, integrator), Rows(len(times)), None
+    stepper, rows, failure = TimeStepper(system, integrator), MemoryRows(len(times)), None
     stepper.may_be_saved = False
     changes: list[tuple[int, dict[str, Any], Settings]] = []
     try:

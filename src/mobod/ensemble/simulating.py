@@ -36,7 +36,7 @@ from .ensemble_trajectory import CopyOf, EnsembleTrajectory, Termination, counte
 from .failures import OF_STATUS, Failure, Reasons
 from .functions import EndWhere, RunFunction, ended_at, try_observer
 from .functions import observe as run_observer
-from .lane_runs import LaneRuns, Worker, own_of_each
+from .lane_runs import LaneRuns, LaneWorker, own_of_each
 from .lanes import layout
 from .one_by_one import Onward, run_one
 from .schedule import Schedule
@@ -266,7 +266,7 @@ class Simulating(Stepping):
                     attempts = min(2 * attempts, 1 << 24)
                 if number == 0:
                     run.show()
-                if status != layout.FINISHED and isinstance(worker, Worker) and lanes.adaptive:
+                if status != layout.FINISHED and isinstance(worker, LaneWorker) and lanes.adaptive:
                     run.look_at_progress(worker)
 
         self._helpers.share_all(Task(work, len(which), lanes.WIDTH), 1 if lanes.calls_python else self._threads)
@@ -605,7 +605,7 @@ class _Run:
         if self._bar is not None:
             self._bar.update(done - self._bar.n)
 
-    def look_at_progress(self, worker: Worker) -> None:
+    def look_at_progress(self, worker: LaneWorker) -> None:
         """Warn, once a run, of a state in a lane with so many steps to go that it hardly gets on."""
         if self._said_slow:
             return

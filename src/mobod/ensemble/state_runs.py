@@ -62,19 +62,19 @@ class StateRuns:
         if state.resources is not None and state.resources.weights:
             share_weights(state)
         self._state, self._own, self._integrator = state, own, integrator
-        self.workers: list[Worker] = []
+        self.workers: list[StateWorker] = []
 
     def make_workers(self, count: int) -> None:
         """Allocate arrays for this many threads, unless they are there."""
         while len(self.workers) < count:
             self.workers.append(self.make_worker())
 
-    def make_worker(self) -> Worker:
+    def make_worker(self) -> StateWorker:
         """The arrays of one thread."""
-        return Worker(self._state.copy(), self._own, self.of_each.shape[1], self._integrator)
+        return StateWorker(self._state.copy(), self._own, self.of_each.shape[1], self._integrator)
 
 
-class Worker:
+class StateWorker:
     """The arrays with which one thread takes states through their runs."""
 
     def __init__(self, state: State, own: dict[str, Array], numbers: int, integrator: Integrator) -> None:

@@ -302,7 +302,13 @@ class Force(Parametrized):
 
     def why_not_finite(self, state: State) -> str | None:
         """Why its forces are not finite in a state, where it knows more than that."""
-        return None
+        along = self.acts_along()
+        return None if along is None else along.why_not_finite(state)
+
+    def acts_along(self) -> Any:
+        """The transmission that it acts along; None where there is none."""
+        get = getattr(self, "get_path", None) or getattr(self, "get_transmission", None)
+        return None if get is None else get()
 
     def check_tree(self, tree: Any) -> None:
         """Refuse a tree (of other modelling choices, say) in which the force is undefined."""

@@ -180,6 +180,8 @@ def _force_not_finite(system: MultibodySystem, state: State) -> str:
         if force.is_disabled(state):
             continue
         on_bodies, on_particles, on_mobilities = force.calc_force_contribution(state)
+        if not np.isfinite(on_bodies).all() and (said := force.why_not_finite(state)):
+            return said
         wrong = np.flatnonzero(~np.isfinite(on_bodies.reshape(len(bodies), -1)).all(axis=1))
         if len(wrong):
             return f"force {force.name!r} applies to body {bodies[int(wrong[0])].name!r} a force that is not finite"

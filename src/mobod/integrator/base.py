@@ -21,6 +21,7 @@ from ..control.custom import controllers_of
 from ..errors import ConvergenceError, ModelError, TopologyError
 from ..force.contact.bristle import begin_bristles
 from ..force.contact.step_limit import limit_step
+from ..force.transmission.base import warn_of_points_inside
 from ..mobilizer import _rates
 from ..state.validity import EVERYTHING, KINEMATICS
 from ..stepping import beginning, interpolation, loop, rows
@@ -730,6 +731,8 @@ class Integrator(Sealed):
         """The forces along paths that may jump, of which the run has not told yet, with their paths."""
         if self._paths is None:
             self._paths = _jumps.wrapped_paths(self.system, self.get_state())
+            if self.get_state().stage_number >= Stage.POSITION:
+                warn_of_points_inside([path for _, path in self._paths], self.get_state())
         return self._paths
 
     def _watch_for_paths(self) -> None:

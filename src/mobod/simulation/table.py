@@ -36,7 +36,7 @@ def num_rows(counts: Any) -> int:
     return int(np.sum(counts))
 
 
-class Rows:
+class MemoryRows:
     """Columns by name, each an array with one row a time.
 
     Room is taken twice as large whenever it runs out, so that a row is copied twice at most on average; where the number of

@@ -115,7 +115,7 @@ def run_many(
     if not callable(map):
         raise TypeError(f"map has to be callable as map(function, chunks), such as pool.map; got {map!r}")
     size = None if chunk is None else -(-integer("chunk", chunk, least=1) // 8) * 8
-    worker = Worker(build, seed, path)
+    worker = ChunkRunner(build, seed, path)
     folder = None if path is None else Folder(path)
     what = {"n": n, "seed": seed, "parameters": _digest(rows), "build": worker.fingerprint, "mobod": __version__}
     begun = None if folder is None else folder.study()
@@ -174,7 +174,7 @@ class Outcome(NamedTuple):
     trace: str = ""
 
 
-class Worker:
+class ChunkRunner:
     """The function that is mapped over chunks: *build* by value, and the fingerprint that it has to have where it arrives."""
 
     def __init__(self, build: Callable[[Part], Any], seed: int, path: Any) -> None:
@@ -263,7 +263,7 @@ def _digest(rows: Arrays) -> str:
     return digest.hexdigest()[:16]
 
 
-def _try_out(worker: Worker, rows: Arrays, few: int, seed: int) -> float:
+def _try_out(worker: ChunkRunner, rows: Arrays, few: int, seed: int) -> float:
     """The time that the first few states take, s."""
     begin = time.perf_counter()
     worker.run(Part({name: values[:few] for name, values in rows.items()}, np.arange(few), seed))
@@ -271,7 +271,7 @@ def _try_out(worker: Worker, rows: Arrays, few: int, seed: int) -> float:
     return time.perf_counter() - begin
 
 
-def _time_by_trial(worker: Worker, rows: Arrays, n: int, seed: int) -> float:
+def _time_by_trial(worker: ChunkRunner, rows: Arrays, n: int, seed: int) -> float:
     """The time that a state of many takes, s; the trial compiles all that is needed.
 
     Building a model and an ensemble may take as long as thousands of states: more and more of them are tried, as long as that

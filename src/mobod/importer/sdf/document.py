@@ -38,7 +38,7 @@ Rgba: TypeAlias = tuple[float, float, float, float]
 
 
 @dataclass(frozen=True, slots=True)
-class Shape:
+class ShapeElement:
     """A visual or a collision: its shape, pose, and colour if it has one."""
 
     name: str
@@ -65,8 +65,8 @@ class Link:
     name: str
     pose: Pose
     inertial: Inertial
-    visuals: list[Shape]
-    collisions: list[Shape]
+    visuals: list[ShapeElement]
+    collisions: list[ShapeElement]
     gravity: bool
     place: Place
 
