@@ -407,7 +407,7 @@ def _one_alone(model: Any, f: int, j: int, at: int, lane: int) -> None:
     store_lane(model.function_value, at + 14, 0, lane, found[3])
 
 
-@generic
+@apart
 def _measure(model: Any, f: int, start: Any, walking: Any, pulls: bool) -> Any:
     """The length of the path; of all its stops how a unit of tension pulls, where that is asked for."""
     i = model.function_first_integer[f]
