@@ -63,7 +63,7 @@ class DiskCache:
         compiler.compile = compile_or_load
 
     def _key(self, signature: Any) -> tuple[Any, ...] | None:
-        """What the code for a signature is made of; None if it is not kept, like code inlined into a caller."""
+        """All that the code for a signature depends on; None if it is not kept, like code inlined into a caller."""
         if not self._enabled or engine.is_part_of_another():
             return None
         try:

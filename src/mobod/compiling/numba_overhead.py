@@ -1,4 +1,4 @@
-"""What Numba does around compiling, done once or not at all: see `numba_patches`, which puts these in its place.
+"""Numba's work around compiling, done once or not at all: see `numba_patches`, which puts these in its place.
 
 For each of its 27 passes over each function Numba takes its lock, tells whoever listens, writes down what it was asked for
 and looks whether the pass has kept Numba's own rules; whenever a function is not found at once it looks through all registries
@@ -64,7 +64,7 @@ def _look_for_new_registrations() -> Iterator[Patch]:
         seen: dict[int, tuple[Any, list[int]]] = {}  # by registries, which contexts share with their copies
 
         def lengths(context: Any) -> list[int]:
-            """How many registrations there are, of everything that the context has read."""
+            """The numbers of registrations of everything that the context has read."""
             found = [
                 len(getattr(registry, name))
                 for registry, loader in context._registries.items()
@@ -93,7 +93,7 @@ def _enter_contexts_of_errors() -> Iterator[Patch]:
     last, within = errors.loc_info, errors._numba_path
 
     class ErrorContext:
-        """What Numba's own does, when there is an error."""
+        """Numba's own context, made only when there is an error."""
 
         __slots__ = ("what",)
 

@@ -241,7 +241,7 @@ def _pass_over_definitions_only() -> Iterator[Patch]:
 
 
 def _look_at_whole_kernels_only() -> Iterator[Patch]:
-    """What Numba does for each library of functions: for a part of a kernel, the kernel's own library is enough."""
+    """Numba's step after each library of functions: for a part of a kernel, the kernel's own library is enough."""
     from numba.core.codegen import CPUCodegen, CPUCodeLibrary
     from numba.core.cpu import CPUContext
 
@@ -263,7 +263,7 @@ def _look_at_whole_kernels_only() -> Iterator[Patch]:
 
 
 def _flags() -> Any:
-    """What Numba was asked for, of the function that it compiles now."""
+    """The flags for Numba, of the function that it compiles now."""
     from numba.core.targetconfig import ConfigStack
 
     return ConfigStack.top_or_none()

@@ -121,7 +121,7 @@ class CoordinateCoupler(OnePosition):
 
     @property
     def used_functions(self) -> Sequence[_routine.Use]:  # type: ignore[override]
-        """What the record keeps: its function."""
+        """Functions kept in the record: its own."""
         return [(self.function, range(len(self.arguments)))]
 
     def pack_integers(self) -> list[int]:

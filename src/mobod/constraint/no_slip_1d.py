@@ -53,7 +53,7 @@ def positions(model: Any, c: int) -> None:
 
 @generic
 def velocities(model: Any, c: int) -> None:
-    """What aerr has beside G udot."""
+    """The bias of aerr: its part that does not depend on udot."""
     n, b0, b1, arm0, arm1, case = _geometry(model, c)
     dv = vec3.sub(_access.velocity_at(model, b1, arm1), _access.velocity_at(model, b0, arm0))
     da = vec3.sub(_access.centripetal(model, b1, arm1), _access.centripetal(model, b0, arm0))

@@ -140,7 +140,7 @@ class SpeedCoupler(OneVelocity):
 
     @property
     def used_functions(self) -> Sequence[_routine.Use]:  # type: ignore[override]
-        """What the record keeps: its function."""
+        """Functions kept in the record: its own."""
         return [(self.function, range(len(self.speeds) + len(self.coordinates)))]
 
     def reach(self) -> tuple[list[int], list[int]]:

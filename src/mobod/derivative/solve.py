@@ -86,10 +86,13 @@ def multiply(M_inv: Any, n: int, R: Any, groups: Any, rows: Any, D: Any, at: int
 
 
 @generic
-def add_given(M: Any, n: int, driven: Any, K: Any, first: int, end: int, R: Any, pack: Any) -> None:
-    """What udot that motions prescribe, columns of *K* from *first* to before *end*, adds to residuals *R*."""
-    if driven.shape[0] > 0:
-        add_products(M, n, K, n, first, end, 1.0, R, 0, pack)
+def add_given(M: Any, n: int, driven: Any, K: Any, first: int, end: int, R: Any) -> None:
+    """M times udot that motions prescribe, columns of *K* from *first* to before *end*, added to residuals *R*."""
+    for i in range(n):
+        for d in range(driven.shape[0]):
+            m = load(M, i, driven[d])
+            for j in range(first, end):
+                store(R, i, j - first, load(R, i, j - first) + m * load(K, driven[d], j))
 
 
 @generic

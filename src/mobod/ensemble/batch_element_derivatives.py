@@ -16,6 +16,7 @@ from ..compiling import compiled, generic
 from ..derivative import regressor, sweep
 from ..derivative.by_numbers import differentiate
 from ..derivative.columns import find_bends, find_displacements
+from ..derivative.local import add_errors
 from ..derivative.residual import add_parts, add_stiffness, clear, find_carried, gravity
 from ..derivative.solve import add_given, add_products, constrain, multiply, put_given
 from ..derivative.sweep import FORCE
@@ -55,7 +56,7 @@ def _find(
         model, A, u_dot, g, bends, bent, slopes, carrier, F, bodies, speeds, columns, D[:n], D[n : 2 * n]
     )
     store3(bodies, 0, FORCE, g)
-    clear(C, o)
+    clear(C[: model.nb], o)
     clear(T, o)
     clear(E, o)
     clear(K, o)
@@ -64,7 +65,8 @@ def _find(
         for i in range(own.shape[0]):
             own[i] = own_of_each[first + lane, i]
         add_parts(model, lane, duals, plan, u_dot, A, end, trees, N, bodies, speeds, scratch, C, D, T, E, K)
-    add_stiffness(model, plan, F, bodies, speeds, C, stiffness, stiffness, 0, D, T)
+    add_errors(model, plan[0], trees[2], bodies, speeds, C, E)
+    add_stiffness(model, plan, F, bodies, speeds, C, False, stiffness, stiffness, 0, D, T)
 
 
 @generic
@@ -140,9 +142,9 @@ def calc_derivatives(
             put_rows(M, 0, n, out, first, 2 * n * n)
         else:
             _make_unsound(M_inv, sound)
-            add_given(M, n, driven, K, 0, n, rigid[:n], pack)
-            add_given(M, n, driven, K, n, 2 * n, rigid[n:], pack)
-            add_given(M, n, driven, K, 2 * n, columns, T, pack)
+            add_given(M, n, driven, K, 0, n, rigid[:n])
+            add_given(M, n, driven, K, n, 2 * n, rigid[n:])
+            add_given(M, n, driven, K, 2 * n, columns, T)
             multiply(M_inv, n, rigid, groups, rows_of_groups, D, n, pack)
             _begin(M_inv, 2 * n, columns, D)
             add_products(M_inv, n, T, n, 0, columns - 2 * n, -1.0, D, 2 * n, pack)
@@ -193,7 +195,7 @@ def calc_parameter_derivatives(
             explicit_mass_matrix.calc_m(model, False, work, work, M)
         _make_unsound(M_inv, sound)
         _begin(M_inv, 0, columns, D)
-        add_given(M, n, driven, K, 0, columns, R, pack)
+        add_given(M, n, driven, K, 0, columns, R)
         add_products(M_inv, n, R, n, 0, columns, -1.0, D, 0, pack)
         put_given(driven, K, columns, D)
         if rows.shape[0] > 0:

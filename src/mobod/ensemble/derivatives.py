@@ -90,14 +90,8 @@ class Derivatives(OfParts):
         into = self._targets(out, kind, shapes)
         self._take(q, u, mobility_forces)
         if not (self._sweeps() or self._has_kernels()):
-            parts = self._one_by_one(
-                asked,
-                Stage.ACCELERATION,
-                shapes,
-                lambda state, _: self._system.calc_forward_dynamics_derivatives(state),
-                realized=realized,
-                into=into,
-            )
+            alone = self._system.calc_forward_dynamics_derivatives
+            parts = self._one_by_one(asked, Stage.ACCELERATION, shapes, lambda s, _: alone(s), realized=realized, into=into)
             return into or kind(*parts)
         block, found = results(self._groups * LANES, self._n, kind, shapes, into)
         if not self._sweeps():
@@ -329,7 +323,7 @@ class Derivatives(OfParts):
         return not (self._system.needs_states or self._departures or remembers) and self._template.tree.nu > 0
 
     def _through_parts(self, asked: str, realized: bool, block: Array, num_z: int, u_dot: Array | None = None) -> None:
-        """What `batch_element_derivatives.calc_derivatives` finds: of inverse dynamics at *u_dot*, else of forward dynamics.
+        """Those of `batch_element_derivatives.calc_derivatives`: of inverse dynamics at *u_dot*, else of forward dynamics.
 
         Rows of derivatives by z have *num_z* numbers in the *block*.
         """

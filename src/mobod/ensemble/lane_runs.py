@@ -197,7 +197,7 @@ class LaneRuns:
         in_lanes = {"in_lanes": True, "own_parameters": bool(self.own)}
         if state.resources is not None and state.resources.weights:
             share_weights(state)
-        self.workers: list[Worker] = []
+        self.workers: list[LaneWorker] = []
         self.watched, self.pools = self._witnesses(state, integrator.accuracy, in_lanes)
         system = state.system
         #: Whether workers lend the states in their lanes to Python, and whether Python is called at all.
@@ -304,10 +304,10 @@ class LaneRuns:
     def make_workers(self, count: int, new_record: Callable[[], Record]) -> None:
         """Allocate arrays for this many threads, unless they are there."""
         while len(self.workers) < count:
-            self.workers.append(Worker(self, new_record()))
+            self.workers.append(LaneWorker(self, new_record()))
 
 
-class Worker:
+class LaneWorker:
     """The arrays with which one thread takes states through their runs."""
 
     def __init__(self, plan: LaneRuns, record: Record) -> None:

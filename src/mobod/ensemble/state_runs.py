@@ -1,4 +1,4 @@
-"""What threads need to take states through their runs one by one, in the integrator's compiled loop."""
+"""Runs of states one by one on threads, in the integrator's compiled loop."""
 
 from __future__ import annotations
 
@@ -62,19 +62,19 @@ class StateRuns:
         if state.resources is not None and state.resources.weights:
             share_weights(state)
         self._state, self._own, self._integrator = state, own, integrator
-        self.workers: list[Worker] = []
+        self.workers: list[StateWorker] = []
 
     def make_workers(self, count: int) -> None:
         """Allocate arrays for this many threads, unless they are there."""
         while len(self.workers) < count:
             self.workers.append(self.make_worker())
 
-    def make_worker(self) -> Worker:
+    def make_worker(self) -> StateWorker:
         """The arrays of one thread."""
-        return Worker(self._state.copy(), self._own, self.of_each.shape[1], self._integrator)
+        return StateWorker(self._state.copy(), self._own, self.of_each.shape[1], self._integrator)
 
 
-class Worker:
+class StateWorker:
     """The arrays with which one thread takes states through their runs."""
 
     def __init__(self, state: State, own: dict[str, Array], numbers: int, integrator: Integrator) -> None:
@@ -140,10 +140,10 @@ class Worker:
         return type(self._integrator).kernel
 
     def _table(self, row: int) -> Any:
-        """What the method has in place of a table, for the run with this row of results."""
+        """The method's data in place of a table, for the run with this row of results."""
         return self._integrator.arguments()[1]
 
     def _begin(self, s: int) -> int:
-        """What the method has of its own begins the run of state *s*, whose beginning is in the record: REACHED, or why not."""
+        """Begin the method's own part of the run of state *s*, whose beginning is in the record: REACHED, or why not."""
         self._integrator.forget_steps()
         return rk.REACHED

@@ -1,4 +1,4 @@
-"""What threads need to take states through their runs with variations, one by one, in a compiled loop."""
+"""Runs with variations of states one by one on threads, in a compiled loop."""
 
 from __future__ import annotations
 
@@ -17,8 +17,7 @@ from ..simulation.compiled_variations import are_compiled as steps_are_compiled
 from ..stepping import loop
 from ..stepping import record as rk
 from .lane_runs import acting_measures, own_of_each
-from .state_runs import StateRuns, nothing_happens
-from .state_runs import Worker as StateWorker
+from .state_runs import StateRuns, StateWorker, nothing_happens
 
 if TYPE_CHECKING:
     from ..state.state import State
@@ -72,10 +71,10 @@ class VariationRuns(StateRuns):
     def make_worker(self) -> StateWorker:
         """The arrays of one thread."""
         tangents = self._tangents
-        return Worker(self._state.copy(), self._own, self.of_each.shape[1], self._integrator, tangents, self._of_each)
+        return VariationWorker(self._state.copy(), self._own, self.of_each.shape[1], self._integrator, tangents, self._of_each)
 
 
-class Worker(StateWorker):
+class VariationWorker(StateWorker):
     """The arrays with which one thread takes states through their runs."""
 
     _kernel = kernels.advance

@@ -152,7 +152,7 @@ class Agenda:
                 partial(_slot, stage, i),
                 None,
                 info,
-                what=f"event {info.get_event_id()}",
+                label=f"event {info.get_event_id()}",
             )
             for (stage, i), info in zip(places, infos, strict=True)
         ]

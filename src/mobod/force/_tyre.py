@@ -177,7 +177,7 @@ def apply(model: Any, i: int, at: Any, force: Any, moment: Any) -> None:
 
 
 def adding(law: Callable[..., Any]) -> Callable[..., None]:
-    """What adds the forces of a tyre, of ``law(model, x, z, at, Vx, Vsy, Omega, Fz) -> (force, moment, z rates)``."""
+    """Make a function that adds a tyre's forces: ``law(model, x, z, at, Vx, Vsy, Omega, Fz) -> (force, moment, z rates)``."""
 
     @generic
     def add(model: Any, i: int, x: int, z: int) -> None:

@@ -237,7 +237,7 @@ class Actuator(ThroughTransmission):
 
 def checked_range(what: str, bounds: tuple[float, float]) -> list[float]:
     """Two numbers in order, infinite where there is no bound; `ModelError` otherwise."""
-    low, high = (checks.number(what, bound) for bound in bounds)
+    low, high = checks.shaped(what, bounds, (2,)).tolist()
     if not low <= high or low == np.inf or high == -np.inf:
         raise ModelError(f"{what} has to be two numbers in order, infinite where there is no bound; got {low} and {high}")
     return [low, high]

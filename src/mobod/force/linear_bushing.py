@@ -226,6 +226,7 @@ class LinearBushing(Force):
     21.66061
     """
 
+    acts_between = True
     routine = run
     num_z = 1
 

@@ -115,7 +115,7 @@ def _kind_of(model: Any, i: int, at: int, end: int, b: int) -> Any:
 
 @generic
 def _near(model: Any, i: int, x: int, apart: Any) -> Any:
-    """Whether a pair acts, and its distance squared; else 1, a safe divisor."""
+    """True if a pair acts, and its distance squared; else 1, a safe divisor."""
     rr, most = vec3.dot(apart, apart), _FARTHEST * one(apart[0])
     if model.force_integers[i + _LIMITED] == 1:
         cutoff = number(model, x + _CUTOFF)

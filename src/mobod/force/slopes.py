@@ -93,7 +93,7 @@ def _subtract(matrix: Any, i: int, x: Any) -> None:
 
 @generic
 def subtract_slopes(model: Any, table: Any, Dq: Any, Du: Any) -> None:
-    """What enabled elements of the table add to forces on mobilities, differentiated by q and u, from *Dq* and *Du*."""
+    """Subtract from *Dq* and *Du* the derivatives by q and u of forces on mobilities, of enabled elements of the table."""
     for row in range(table.shape[0]):
         if model.force_enabled[table[row, ELEMENT]] == 1:
             by_q, by_u = slopes_of(model, table, row)

@@ -220,6 +220,7 @@ class SmoothSphereHalfSpace(Force):
     True
     """
 
+    acts_between = True
     routine = run
 
     def __init__(

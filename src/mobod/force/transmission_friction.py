@@ -88,7 +88,7 @@ class TransmissionFriction(Force):
 
     @property
     def routine(self) -> Routine:  # type: ignore[override]
-        """What computes it: compiled when a model first has friction along a transmission of this kind."""
+        """Its routine, compiled when a model first has friction along a transmission of this kind."""
         functions = self._transmission.FUNCTIONS
         if functions not in _routines:
             _routines[functions] = by_address(*_make(functions), with_z=True)

@@ -193,7 +193,7 @@ class TransmissionSpring(Force):
 
     @property
     def routine(self) -> Routine:  # type: ignore[override]
-        """What computes it."""
+        """Its routine."""
         return _routine_of(self._transmission.FUNCTIONS)
 
     def calc_lines(self, state: State) -> list[Line]:

@@ -79,6 +79,7 @@ class TwoPointConstantForce(TwoPoints):
     3.0
     """
 
+    acts_between = True
     routine = run
     reads_positions_only = True
 

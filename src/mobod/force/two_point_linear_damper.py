@@ -87,6 +87,7 @@ class TwoPointLinearDamper(TwoPoints):
     True
     """
 
+    acts_between = True
     routine = run
 
     def __init__(

@@ -91,6 +91,7 @@ class TwoPointLinearSpring(TwoPoints):
     True
     """
 
+    acts_between = True
     routine = run
     reads_positions_only = True
 

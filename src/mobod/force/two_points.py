@@ -44,7 +44,7 @@ def arms(model: Any, integers: int, numbers: int) -> Any:
 
 @generic
 def square(r: Any) -> Any:
-    """Whether the points are apart, and then r.r; else 1, a safe divisor."""
+    """True if the points are apart, and then r.r; else 1, a safe divisor."""
     rr = vec3.dot(r, r)
     return rr > 0.0, where(rr > 0.0, rr, one(rr))
 

@@ -225,7 +225,7 @@ class Table(FunctionKind):
 
     @property
     def routine(self) -> Routine:  # type: ignore[override]
-        """What kernels call."""
+        """Its routine."""
         return _of_one if len(self._axes) == 1 else _of_two
 
     def get_argument_size(self) -> int:

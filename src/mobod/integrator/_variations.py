@@ -43,7 +43,7 @@ _TANGENTS, _ROW = 8, 16
 
 
 class Carried(NamedTuple):
-    """What a run has in place of its table.
+    """The data of a run in place of its table.
 
     Attributes
     ----------

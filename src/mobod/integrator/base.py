@@ -21,6 +21,7 @@ from ..control.custom import controllers_of
 from ..errors import ConvergenceError, ModelError, TopologyError
 from ..force.contact.bristle import begin_bristles
 from ..force.contact.step_limit import limit_step
+from ..force.transmission.base import warn_of_points_inside
 from ..mobilizer import _rates
 from ..state.validity import EVERYTHING, KINEMATICS
 from ..stepping import beginning, interpolation, loop, rows
@@ -267,7 +268,7 @@ class Integrator(Sealed):
         self.quick = None
 
     def set_use_infinity_norm(self, use: bool) -> None:
-        """Whether a step's error is the largest of all variables', as it is unless set, or the root of their mean square.
+        """Hold the largest error of all variables to the accuracy, as is done unless set, or the root of their mean square.
 
         In a mechanism of many coordinates the mean averages away one that is wrong. Simbody takes the mean unless told.
         """
@@ -279,7 +280,7 @@ class Integrator(Sealed):
         return self._infinity_norm
 
     def set_project_every_step(self, every: bool) -> None:
-        """Whether each step's end is projected onto the manifolds of quaternions and constraints; True unless set.
+        """Project each step's end onto the manifolds of quaternions and constraints, as is done unless set otherwise.
 
         If False, only where it is farther from them than the constraint tolerance.
         """
@@ -287,22 +288,22 @@ class Integrator(Sealed):
         self._apply()
 
     def set_project_interpolated_states(self, project: bool) -> None:
-        """Whether reports between steps are projected, too; True unless set."""
+        """Project the states of reports between steps, too, as is done unless set otherwise."""
         self._project_interpolated_states = flag("project", project)
         self._apply()
 
     def set_allow_interpolation(self, allow: bool) -> None:
-        """Whether reports between steps are interpolated; True unless set. If False, steps end at report times."""
+        """Interpolate reports between steps, as is done unless set otherwise. If False, steps end at report times."""
         self.allow_interpolation = flag("allow", allow)
         self._apply()
 
     def set_force_full_newton(self, force: bool) -> None:
-        """Whether projection computes its matrix anew in each iteration; False unless set. Quaternions need no iteration."""
+        """Compute projection's matrix anew in each iteration; not done unless set. Quaternions need no iteration."""
         self._force_full_newton = flag("force", force)
         self._apply()
 
     def set_return_every_internal_step(self, every: bool) -> None:
-        """Whether `TimeStepper.step_to` returns after each step, with the state where that ended; False unless set."""
+        """Let `TimeStepper.step_to` return after each step, with the state where that ended; not done unless set."""
         self.return_every_internal_step = flag("every", every)
         self.quick = None
 
@@ -334,7 +335,7 @@ class Integrator(Sealed):
 
     @classmethod
     def entry_points(cls) -> list[Job]:
-        """What stepping calls whatever the system, to be compiled ahead."""
+        """The kernels that stepping calls whatever the system, to be compiled ahead; fewer if not all parts are *compiled*."""
         block, integers, row, rows = np.zeros(1, np.int64), np.zeros(rk.COUNTS_SIZE, np.int64), np.zeros(1), np.zeros((1, 1))
         jobs = [Job(routine) for routine in (advance, kinematics, dynamics)]
         jobs += [Job(realize, (block, 0, 0, 0)), Job(interpolation.interpolate, (block, rows, 0.0, 0.0, 0.0))]
@@ -343,7 +344,7 @@ class Integrator(Sealed):
         return [*jobs, Job(cls.kernel, (block, rows, rows, row, integers, row, rows, row))]
 
     def _jobs(self, state: State) -> list[Job]:
-        """What stepping *state* calls, to be compiled ahead."""
+        """The kernels that stepping *state* calls, to be compiled ahead."""
         jobs = self.entry_points()
         return [*jobs, *[Job(prescribe)] * state.has_known, *[Job(project_on_manifolds)] * state.is_constrained]
 
@@ -559,7 +560,7 @@ class Integrator(Sealed):
         """A run begins of which nothing is known but its state: for what a method keeps beside `work` and `control`."""
 
     def arguments(self) -> tuple[Any, ...]:
-        """What every kernel that steps takes after the block."""
+        """The arguments of every kernel that steps, after the block."""
         return self.work, self._table, self.control, self.counts
 
     def aim_at(self, end: float) -> None:
@@ -730,6 +731,8 @@ class Integrator(Sealed):
         """The forces along paths that may jump, of which the run has not told yet, with their paths."""
         if self._paths is None:
             self._paths = _jumps.wrapped_paths(self.system, self.get_state())
+            if self.get_state().stage_number >= Stage.POSITION:
+                warn_of_points_inside([path for _, path in self._paths], self.get_state())
         return self._paths
 
     def _watch_for_paths(self) -> None:
@@ -876,7 +879,7 @@ class Integrator(Sealed):
         raise failed from cause
 
     def why_too_small(self) -> str:
-        """What it may be that needs steps too small, and what to do about it."""
+        """Likely causes of steps that are too small, and remedies."""
         return (
             f"the system is too stiff for {type(self).__name__}, or a mobilizer at a singularity; try a larger accuracy "
             "number, a smaller min_step_size, or mobod.integrator.BDF for a stiff one"

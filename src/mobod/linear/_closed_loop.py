@@ -87,24 +87,23 @@ class Laws:
     def differentiate(self, inputs: Inputs, n: int) -> tuple[Array, Array, Array]:
         """Derivatives of `efforts` by n states, by what is remembered, and by inputs."""
         state, k, failed = self.state, len(self.memory_names), dict.fromkeys(self._all, "")
+        said: dict[Custom, str] = {}
         found = np.zeros((len(self.pairs) + k, n + k + len(inputs)))
         if not self._system.calls_python:
-            failed = {}
             changes = self._changes(n)
             before, of_settings = changes["control_memory"], n + k + np.array(inputs.of_settings, int)
-            after, others = of_samples(state, self._all, changes)
-            failed |= others
+            after, said, failed = of_samples(state, self._all, changes)
             found[:, : n + k] = self._rates(before, after)
             if inputs.settings:
                 seeds = [seed for setting in inputs.settings for seed in setting.seeds(state)]
                 still = {name: np.zeros((len(change), len(seeds))) for name, change in changes.items()}
-                after, others = of_samples(state, self._all, still, seeds)
-                failed |= others
+                after, others, also = of_samples(state, self._all, still, seeds)
+                said, failed = said | others, failed | also
                 found[:, of_settings] = self._rates(still["control_memory"], after)
         if failed:
             rows = np.concatenate([self._rows_of(one) for one in failed])
             found[rows] = np.hstack(self._differences(inputs, n))[rows]
-            self.by_differences = [f"the law of {one.name}" for one in self._all if one in failed]
+        self.by_differences = [f"the law of {one.name}" for one in self._all if one in failed or one in said]
         return found[:, :n], found[:, n : n + k], found[:, n + k :]
 
     def _changes(self, n: int) -> dict[str, Array]:

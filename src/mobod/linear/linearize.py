@@ -121,7 +121,7 @@ def linear_model(
     closed_loop: bool,
     kept: Sequence[str] | None = None,
 ) -> LinearSystem:
-    """What `linearize` gives, whose arguments are checked; with *independent* of the states *kept*, if given."""
+    """The result of `linearize`, of checked arguments; with *independent* of the states *kept*, if given."""
     if closed_loop:
         return _closed(system, state, inputs, outputs, independent, kept)
     found = system.calc_forward_dynamics_derivatives(state)

@@ -281,7 +281,7 @@ def _flow_of_motion(system: Any, state: State) -> Array:
 
 
 def _difference(state: State, end: State) -> Array:
-    """What the end is off the beginning, in displacements, u, z and turns of lines."""
+    """The difference of end and beginning, in displacements, u, z and turns of lines."""
     system, nq, nu = state.system, state.tree.nq, state.tree.nu
     turned = np.array(end.q_view[:nq])
     for b in state.tree.quaternions:  # of both quaternions that are one orientation, the one that is near

@@ -39,7 +39,7 @@ Shape = tuple[int, ...]
 
 
 class NotCompiled(Exception):
-    """A measure is of a kind, or asks for something, that only Python computes."""
+    """A measure, the first argument where it is known, is of a kind, or asks for something, that only Python computes."""
 
 
 class Measure(Sealed):
@@ -371,7 +371,7 @@ class Measure(Sealed):
         return array
 
     def _computed(self, value: Any, what: str) -> Array:
-        """What a user's function returned, which has to have the right shape."""
+        """The result of a user's function, which has to have the right shape."""
         array = np.asarray(value, dtype=np.float64)
         if array.shape != self._shape:
             raise ModelError(f"{what} of {self.title()} has to return {_words(self._shape)}; got shape {array.shape}")

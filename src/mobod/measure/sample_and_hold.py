@@ -123,7 +123,7 @@ class SampleAndHold(Memory):
         super().__init__(subsystem, source.shape, name=name)
 
     def get_source(self) -> Measure:
-        """What is sampled."""
+        """The sampled measure."""
         return self.source
 
     def set_source(self, source: Measure) -> None:

@@ -71,7 +71,7 @@ class Scale(Measure):
         super().__init__(subsystem, operand.shape, name=name)
 
     def get_operand_measure(self) -> Measure:
-        """What is multiplied."""
+        """The measure that is multiplied."""
         operand: Measure = self.operand
         return operand
 

@@ -31,7 +31,7 @@ from .routine import own_bias, own_columns
 
 
 class Oriented(NamedTuple):
-    """What a kind's `Facts` take: ``Facts(BY_ADDRESS, ..., constant_hinge=False, **functions._asdict())``."""
+    """Functions for a kind's `Facts`: ``Facts(BY_ADDRESS, ..., constant_hinge=False, **functions._asdict())``."""
 
     transform: Callable[..., Any]
     transform_euler: Callable[..., Any]

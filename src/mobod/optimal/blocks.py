@@ -41,7 +41,7 @@ class Block(abc.ABC):
 
     @abc.abstractmethod
     def name_of(self, row: int) -> str:
-        """What a row is."""
+        """The name of a row."""
 
     def second_places(self) -> list[tuple[Any, Any]]:
         """Where second derivatives go, unless `Part.second` has them."""

@@ -32,7 +32,7 @@ Bounds = Mapping[str, Any]
 
 
 class Phase:
-    """What `collocate` plans, or one of several stretches that follow each other: a landing after a flight.
+    """A plan of `collocate`, or one of several stretches that follow each other: a landing after a flight.
 
     Parameters
     ----------
@@ -209,7 +209,7 @@ class Phase:
     def given_at(
         self, y: Array, t: Array, p: Array, names: Iterable[str], *, derivatives: bool = True
     ) -> dict[str, tuple[Array, Array]]:
-        """What functions of nodes get by *names* ``(rows, n)``, and derivatives ``(k, rows, n)`` by k = (y, t, p)."""
+        """Arguments of functions of nodes, by *names* ``(rows, n)``, and derivatives ``(k, rows, n)`` by k = (y, t, p)."""
         n, ny, d = len(y), self.ny, self.dynamics
         size = ny + 1 + len(p) if derivatives else 0
         found: dict[str, tuple[Array, Array]] = {}

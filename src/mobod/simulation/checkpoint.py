@@ -268,7 +268,7 @@ def _settings(integrator: Integrator) -> dict[str, Any]:
 
 
 def _kept(one: Any) -> dict[str, Any]:
-    """What *one* keeps between steps."""
+    """The data that *one* keeps between steps."""
     kept = {name: value for name, value in one.__getstate__().items() if name not in (*_REFERENCES, *_FREE)}
     # what cannot be saved, such as a solver of another package, is made anew from other saved data: by the run that goes on
     # and by this one, so that both stay equal

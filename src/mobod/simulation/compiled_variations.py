@@ -1,4 +1,4 @@
-"""What compiled steps with variations need: a record of Duals, where it has its fields, and scratch."""
+"""Data of compiled steps with variations: a record of Duals, where it has its fields, and scratch."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ class CompiledVariations:
         self._parts = duals, directions.scales.astype(np.float64), np.zeros(shape), np.zeros((stages, *shape)), np.zeros(shape)
 
     def carried(self, table: Array) -> kernels.Carried:
-        """What kernels take in place of a method's table; they change S, which is zero."""
+        """The arguments of kernels in place of a method's table; they change S, which is zero."""
         return kernels.Carried(table, *self._parts, np.zeros((0, 0, 0)))
 
     def places_of(self, field: str) -> Any:

@@ -22,7 +22,7 @@ from ..state.state import State
 from ..stepping import loop
 from ..stepping import record as rk
 from ..system.forward_sensitivities import Directions, Variations
-from ._carrying import Carrying, Jump, Step, kept_attributes, put_back
+from ._carrying import Carrying, Jump, TapedStep, kept_attributes, put_back
 from ._following import follow
 from ._unannounced_jumps import UnannouncedJumps
 from .checkpoint import integrator_keywords
@@ -141,13 +141,13 @@ class Variational(Carrying, Integrator):
         else:
             self.leave_at(end)
             after = state.copy() if self._has_manifolds(state) else None
-            self.tape.append(Step(began, float(control[rk.LAST_STEP]), y, self._template, after))
+            self.tape.append(TapedStep(began, float(control[rk.LAST_STEP]), y, self._template, after))
         return rk.DONE
 
-    def _shortened(self, state: State) -> Step:
+    def _shortened(self, state: State) -> TapedStep:
         assert self._before is not None
         began, y, _ = self._before
-        return Step(began, state.time - began, y, self._template, state.copy() if self._has_manifolds(state) else None)
+        return TapedStep(began, state.time - began, y, self._template, state.copy() if self._has_manifolds(state) else None)
 
     def _has_manifolds(self, state: State) -> bool:
         return state.is_constrained or bool(state.tree.quaternions) or state.has_known
@@ -176,4 +176,4 @@ def variational(like: Integrator, state: State, directions: Directions, keeps_ta
     return Variational(like, variations, keeps_tape)
 
 
-__all__ = ["Jump", "Step", "Variational", "kept_attributes", "put_back", "variational"]
+__all__ = ["Jump", "TapedStep", "Variational", "kept_attributes", "put_back", "variational"]

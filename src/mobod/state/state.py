@@ -82,7 +82,7 @@ class State(OwnParameters):
         )
 
     def _repr_html_(self) -> str:
-        """What notebooks show: q and u of each mobilizer."""
+        """The table in notebooks: q and u of each mobilizer."""
         bodies = self.system.get_matter_subsystem().bodies
         rows, q, u = [], 0, 0
         for body, nq, nu in zip(bodies, self.tree.num_q, self.tree.num_u, strict=True):
@@ -192,7 +192,7 @@ class State(OwnParameters):
         return min(self.stage_number, step - 1) if step else self.stage_number
 
     def snapshot(self) -> tuple[Any, ...]:
-        """What `revert` needs to bring all back as it is now; a fraction of a copy's time."""
+        """The data by which `revert` brings all back as it is now; a fraction of a copy's time."""
         resources = None if self.resources is None else self.resources.copy(self.system)
         return (
             (

@@ -1,4 +1,4 @@
-"""What steps ask of the system: *model* is the record, of one state or of several.
+"""Evaluations of the system in a step, in two forms: compiled, and interpreted for systems with parts in Python.
 
 The routines that do it are in the plan; in systems with parts that only Python knows these are callbacks, see
 `system.in_python`.

@@ -1,4 +1,4 @@
-"""What a run's arrays hold: names of their places and rows, and `Run`, in which a kernel has them together.
+"""The arrays of a run: names of their places and rows, and `Run`, in which a kernel has them together.
 
 Numbers of one state are in arrays without lanes, those of eight in arrays with: `load` and `load_lane` read either.
 """

@@ -183,7 +183,7 @@ def give_back(model: Record) -> None:
 
 @generic
 def before_accelerations(wanted: int) -> int:
-    """What of it is computed before forces on the mobilities may be added for a call alone."""
+    """The results that are computed before forces on the mobilities may be added for a call alone."""
     return wanted & ~(ARTICULATED | ACCELERATIONS)
 
 

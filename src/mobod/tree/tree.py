@@ -693,7 +693,7 @@ def depth_first_fields(parents: Sequence[int], first_u: Sequence[int], num_u: Se
 
 
 def _elimination(body: MobilizedBody, unit_columns: list[int]) -> int:
-    """How its mobilities are eliminated where no motion is prescribed."""
+    """The way its mobilities are eliminated where no motion is prescribed."""
     if not body.facts.turns_in_every_way:
         return ONE_BY_ONE
     if unit_columns == [0, 1, 2, 3, 4, 5][: len(unit_columns)]:

@@ -29,7 +29,7 @@ def look(model: Any, i: int, n: int) -> Any:
 
 
 class OpenGap(Witness):
-    """How far a contact that is open is from being closed.
+    """The gap of a contact that is open.
 
     Parameters
     ----------

@@ -254,7 +254,7 @@ class ContactElement(Force):
         return self.fields
 
     def _left_to_search(self, table: npt.NDArray[np.int64], unbounded: Sequence[int], paired: Sequence[int]) -> int:
-        """What `at_once` leaves to a search of one state, and of each of eight."""
+        """The pairs that `at_once` leaves to a search of one state, and of each of eight."""
         if self._law is not compliant:
             return OF_ONE | OF_EIGHT
         kinds = [one.surface.geometry.KIND for one in self.surfaces]

@@ -179,7 +179,7 @@ def _from_box(model: Any, a: int, b: int, deeper: float, best: float, shallow: b
 
 @generic
 def _beyond(x: float, half: float) -> float:
-    """How far a coordinate is beyond an interval about zero."""
+    """The distance of a coordinate beyond an interval about zero."""
     if x > half:
         return x - half
     if x < -half:

@@ -37,8 +37,8 @@ OF_MOVE, AS_OPENSIM = 5, 4
 LENGTH, STOPS = 1, 2
 #: Numbers of a stop: its place; where it is for lengths; how a unit of tension pulls at it; over surfaces minus the rate of the
 #: length by its velocity, all in Ground; the length over the surface from the stop before; the next stop; 1 where it is part of
-#: the path.
-PLACE, SEEN, PULL, ALONG, OVER, NEXT, THERE, WIDTH = 0, 3, 6, 9, 12, 13, 14, 15
+#: the path; its body, and the number of its surface.
+PLACE, SEEN, PULL, ALONG, OVER, NEXT, THERE, BODY, SURFACE, WIDTH = 0, 3, 6, 9, 12, 13, 14, 15, 16, 17
 #: What is added to a range of a conditional point, as by OpenSim.
 SLACK = 1e-5
 

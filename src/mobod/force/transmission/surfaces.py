@@ -1,4 +1,4 @@
-"""What a `Path` bends over, and points of it that come and go, or move in their body: data, as OpenSim's files have them."""
+"""Obstacles of a `Path`, and points of it that come and go, or move in their body: data, as OpenSim's files have them."""
 
 from __future__ import annotations
 
@@ -182,7 +182,7 @@ class PathWrap:
 
 
 def hint_of(wrap: PathWrap, side: tuple[int, int]) -> tuple[int, list[float]]:
-    """Whether there is a hint for a taut path, and it."""
+    """True if there is a hint for a taut path, and the hint."""
     if wrap.hint is not None:
         hint = checks.vector("hint of a PathWrap", wrap.hint).tolist()
         if not any(hint):

@@ -1,4 +1,4 @@
-"""What has been made of a document so far, and how its parts find each other in it: frames, bodies, paths, contact shapes."""
+"""The parts made of a document so far, and how they find each other: frames, bodies, paths, contact shapes."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Shape(NamedTuple):
 
 @dataclass(eq=False)
 class PathWrap:
-    """How a path takes a wrap object: which, by what method, between which of its points (from 1; -1 for any)."""
+    """A wrap of a path: its object, its method, and its points from and to (from 1; -1 for any)."""
 
     wrap_object: str
     method: str

@@ -115,10 +115,10 @@ class DependentCoordinate(OnePosition):
 
     @property
     def used_functions(self) -> Sequence[_routine.Use]:  # type: ignore[override]
-        """What the record keeps: the function."""
+        """Functions kept in the record: its own."""
         return [(self.function, range(len(self.arguments) - 1))]
 
     def pack_integers(self) -> list[int]:
-        """What `equations` reads."""
+        """The integers that `equations` reads."""
         places = [x for body, j in self.arguments for x in (self.constrained_mobilizers.index(body), j)]
         return [self.first_function, len(self.arguments) - 1, *places]

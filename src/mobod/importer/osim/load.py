@@ -24,7 +24,7 @@ from .upgrade import upgrade
 
 
 def _built(name: str, element: Element) -> Builder:
-    """What a document describes, to be measured."""
+    """The system that a document describes, to be measured."""
     builder = Builder(Item(name, element), name, False, (), Report(), muscles_act=False)
     builder.build()
     return builder

@@ -122,7 +122,7 @@ class WrapObject:
 
 @dataclass(eq=False)
 class Muscle:
-    """What a file says of a muscle.
+    """A muscle as a file describes it.
 
     Attributes
     ----------
@@ -274,7 +274,7 @@ def as_path(build: Building, points: list[PathPoint], wraps: list[PathWrap]) -> 
 
 
 def _surface(build: Building, one: WrapObject) -> Any:
-    """What a path bends over: one object a wrap object, however many paths it has."""
+    """The surface of a wrap object: one object, however many paths it has."""
     if one not in build.surfaces:
         kind, usual = _SURFACES[one.kind]
         sizes = {tag: one.dimensions.get(tag, value) for tag, value in usual.items()}

@@ -73,7 +73,7 @@ _ROOM = 64
 
 
 class Space(NamedTuple):
-    """What kernels of stepping share, see the names above."""
+    """Arrays that kernels of stepping share, see the names above."""
 
     counts: Any
     measures: Any

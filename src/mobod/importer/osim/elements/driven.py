@@ -1,4 +1,4 @@
-"""What actuators have that push as much as a state says: a function of time can be added to that.
+"""Actuators that push as much as a state says: a function of time can be added to that.
 
 effort = the state's number + f(t)
 """

@@ -102,7 +102,7 @@ def add_limit(model: Any, integers: int, numbers: int) -> None:
 
 @generic
 def limit_power(model: Any, integers: int, numbers: int) -> Any:
-    """What the damping dissipates."""
+    """The power that the damping dissipates."""
     _, drag, u = _limit(model, integers, numbers)
     return drag * u
 

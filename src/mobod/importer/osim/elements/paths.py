@@ -116,7 +116,7 @@ class AlongPath(Force):
         self.default_numbers = [float(x) for x in own]
 
     def reach(self) -> tuple[list[int], list[int]] | None:
-        """What its path names."""
+        """The bodies and mobilities of its path."""
         return self._path.reach()
 
     @property
