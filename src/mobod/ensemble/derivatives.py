@@ -90,14 +90,8 @@ class Derivatives(OfParts):
         into = self._targets(out, kind, shapes)
         self._take(q, u, mobility_forces)
         if not (self._sweeps() or self._has_kernels()):
-            parts = self._one_by_one(
-                asked,
-                Stage.ACCELERATION,
-                shapes,
-                lambda state, _: self._system.calc_forward_dynamics_derivatives(state),
-                realized=realized,
-                into=into,
-            )
+            alone = self._system.calc_forward_dynamics_derivatives
+            parts = self._one_by_one(asked, Stage.ACCELERATION, shapes, lambda s, _: alone(s), realized=realized, into=into)
             return into or kind(*parts)
         block, found = results(self._groups * LANES, self._n, kind, shapes, into)
         if not self._sweeps():
