@@ -209,7 +209,7 @@ mb.simulate(system, state, 0.1)
 """
 
 
-@pytest.mark.parametrize("delay", [0.0, 0.15, 0.4, 0.9, 1.6])
+@pytest.mark.parametrize("delay", [0.0, 0.3, 1.2])
 def test_an_interrupt_stops_compiling(delay, tmp_path):
     process = start(SIMULATE, tmp_path)
     assert "compiling" in process.stderr.readline()

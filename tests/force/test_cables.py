@@ -339,12 +339,11 @@ def test_wrong_cables_are_refused():
 
 
 @pytest.mark.parametrize("pieces", [2, 7, 40])
-def test_a_spiral_keeps_its_pieces_while_as_many_are_needed(pieces):
-    """Between the squares of lengths at which it has one less and one more; a piece's turn and the rest's are the whole."""
-    turn = 0.7
-    step, s, c, s_rest, c_rest, least, most = _over_cylinder._stepped(turn, pieces)
-    for square, count in ((least, pieces), (most, pieces + 1)):
-        assert int(np.sqrt(square * (1.0 + 1e-12)) / _over_cylinder.PIECE) == count
-        assert int(np.sqrt(square * (1.0 - 1e-12)) / _over_cylinder.PIECE) == count - 1
-    assert_allclose([step, s, c], [1.0 / pieces, np.sin(turn / pieces), np.cos(turn / pieces)], rtol=1e-14)
-    assert_allclose([s * c_rest + c * s_rest, c * c_rest - s * s_rest], [np.sin(turn), np.cos(turn)], rtol=1e-14)
+def test_the_next_points_of_a_spiral_are_a_piece_away(pieces):
+    """The chord of a piece's turn, at both ends: the rest's turn leads to it from the other one."""
+    turn, radius = 0.7, 0.3
+    first, last = (radius, 0.0, 0.0), (radius * np.cos(turn), radius * np.sin(turn), 0.0)
+    found = _over_cylinder._stepped(True, (0.5, -0.1, 0.0), (0.1, 0.6, 0.0), first, last, turn, float(pieces))
+    chord = 2.0 * radius * np.sin(0.5 * turn / pieces)
+    assert found[2] == 1.0 / pieces
+    assert_allclose([found[0][1], found[1][1]], chord**2, rtol=1e-12)

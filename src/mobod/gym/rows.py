@@ -7,6 +7,7 @@ import inspect
 from typing import Any
 
 from ..compiling import engine
+from ..compiling.numba_patches import quickly
 from ..errors import ModelError
 from .task import Task
 
@@ -94,7 +95,7 @@ class Functions:
                 reward[i] = one_reward(q[i], u[i], points[i], action[i], goal[i], *more)
                 fails[i] = one_fails(q[i], u[i], points[i], goal[i], *more)
 
-        self.act, self.start, self.look, self.judge = (_compiled(numba, f.__name__, f) for f in (act, start, look, judge))
+        self.act, self.start, self.look, self.judge = (_compiled(numba, f.__name__, f, True) for f in (act, start, look, judge))
 
     def try_out(self, calls: dict[str, tuple[Any, ...]]) -> None:
         """Call functions by name, each with its arguments, so that they are compiled.
@@ -105,8 +106,11 @@ class Functions:
             If Numba cannot compile one, or it fails.
         """
         for name, arguments in calls.items():
+            function = getattr(self, name)
             try:
-                getattr(self, name)(*arguments)
+                with engine.compiling(), quickly(function):
+                    function.compile(tuple(map(engine.numba().typeof, arguments)))
+                function(*arguments)
             except Exception as error:
                 said = [line.strip() for line in str(error).splitlines() if line.strip()]
                 where = next((line for line in said if line.startswith("File")), "")
@@ -125,10 +129,13 @@ def functions_of(task: Task) -> Functions:
 _MEANT = {"act": "act", "start": "start", "look": "observe", "judge": "reward or fails"}
 
 
-def _compiled(numba: Any, name: str, function: Any) -> Any:
+def _compiled(numba: Any, name: str, function: Any, from_python: bool = False) -> Any:
+    """The function compiled, to be called by others that are, or from Python, too."""
     if not callable(function):
         raise TypeError(f"{name} of a Task is a function, not {function!r}")
-    return function if hasattr(function, "py_func") else numba.njit(nogil=True, error_model="numpy")(function)
+    if hasattr(function, "py_func"):
+        return function
+    return numba.njit(nogil=True, error_model="numpy", no_cfunc_wrapper=True, no_cpython_wrapper=not from_python)(function)
 
 
 def _by_names(numba: Any, name: str, function: Any) -> Any:

@@ -55,7 +55,7 @@ class RegionOfAttraction:
     >>> state = system.realize_topology()
     >>> regulator = mb.lqr(system, state, [(system.matter.bodies["cart"], 0)], Q=1.0, R=1.0)
     >>> region = mb.find_region_of_attraction(
-    ...     system, state, regulator, {"pole.v": 1.5, "pole.u": 3.0}, n=64, time=12.0, controller=regulator.controller
+    ...     system, state, regulator, {"pole.v": 1.5, "pole.u": 3.0}, n=16, time=8.0, controller=regulator.controller
     ... )
     >>> region.contains(state), region.level > 0
     (True, True)
@@ -187,7 +187,7 @@ def find_region_of_attraction(
     >>> regulator = mb.lqr(system, state, [(cart, 0)], Q=1.0, R=1.0)
     >>> controller = regulator.add_to(system.forces, sample_time=0.01, limits=(-20, 20))
     >>> region = mb.find_region_of_attraction(
-    ...     system, system.realize_topology(), regulator, {"pole.v": 1.0, "pole.u": 2.0}, n=64, time=12.0
+    ...     system, system.realize_topology(), regulator, {"pole.v": 1.0, "pole.u": 2.0}, n=16, time=8.0
     ... )
     >>> bool(region.converged.any())
     True
