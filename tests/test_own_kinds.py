@@ -6,13 +6,13 @@ import pytest
 import mobod as mb
 from mobod.algebra import vec3
 from mobod.algebra.scalar import exp, load, one, sqrt, store, zero
-from mobod.constraint import _access
-from mobod.event import routine as witnesses
-from mobod.force import _routine as forces
+from mobod.constraint import access
+from mobod.event import routines as witnesses
+from mobod.force import routines as forces
 from mobod.force import two_points
-from mobod.function import _routine as functions
+from mobod.function import routines as functions
 from mobod.function.base import UNLIMITED, FunctionKind, Univariate
-from mobod.measure import _routine as measures
+from mobod.measure import routines as measures
 from mobod.state import validity
 from mobod.tree import realize as _realize
 
@@ -217,17 +217,17 @@ def test_a_function_that_only_python_knows():
 
 
 def errors(model, c):
-    q = _access.coordinate(model, c, 0, 0)
-    _access.put_position_error(model, c, 0, q - 0.25)
-    _access.put_coordinate_coefficient(model, c, 0, 0, 0, one(q))
+    q = access.coordinate(model, c, 0, 0)
+    access.put_position_error(model, c, 0, q - 0.25)
+    access.put_coordinate_coefficient(model, c, 0, 0, 0, one(q))
 
 
 def offsets(model, c):
-    _access.put_acceleration_offset(model, c, 0, zero(load(model.time, 0, 0)))
+    access.put_acceleration_offset(model, c, 0, zero(load(model.time, 0, 0)))
 
 
 class AtAQuarter(mb.Constraint):
-    routine = _access.by_address(errors, offsets)
+    routine = access.by_address(errors, offsets)
 
     def __init__(self, body):
         super().__init__([], [body], equations=(1, 0, 0))

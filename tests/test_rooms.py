@@ -112,3 +112,18 @@ def test_no_docstring_is_a_question():
         for line in re.findall(r'^ *(?:r?""")((?:What|How|Whether)\b.*)', path.read_text(), flags=re.MULTILINE):
             found.append(f"{name}: {line}")
     assert not found, "say the thing: The bias of aerr; True if it is enabled"
+
+
+def test_no_room_imports_a_private_name_of_another():
+    """A name with an underscore, of a module or in one, is the room's own; what others use of it has none."""
+    found = []
+    for name, path in MODULES.items():
+        inside = ("mobod", *path.relative_to(PACKAGE).parts[:-1])
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.ImportFrom) and node.level:
+                base = [*inside[: len(inside) - node.level + 1], *filter(None, (node.module or "").split("."))]
+                for alias in node.names:
+                    _, room, *inner = [*base, alias.name]
+                    if room != [*name.split("."), ""][1] and any(re.match("_(?!_)", one) for one in inner):
+                        found.append(f"{name}: {room}.{'.'.join(inner)}")
+    assert not found

@@ -13,8 +13,8 @@ from mobod.algebra.record import DualRows, attach
 from mobod.algebra.scalar import load, store
 from mobod.compiling import engine
 from mobod.compiling.disk_cache import DiskCache
-from mobod.force._routine import by_address
-from mobod.function import _routine, piecewise, polynomial, sinusoid, step
+from mobod.force.routines import by_address
+from mobod.function import piecewise, polynomial, routines, sinusoid, step
 
 #: Numbers of a function: its value, then first derivatives and their rates of up to four arguments.
 ROWS = 9
@@ -27,14 +27,14 @@ def evaluate(block, count, out):
     model = attach(block)
     for f in range(count):
         at = (ROWS + JETS) * f
-        store(out, at, 0, _routine.value_with_rates(model, f, model.q, 0, model.u, 0))
-        n = _routine.num_arguments(model, f)
+        store(out, at, 0, routines.value_with_rates(model, f, model.q, 0, model.u, 0))
+        n = routines.num_arguments(model, f)
         for k in range(n):
-            store(out, at + 1 + k, 0, _routine.gradient(model, f, k))
-            store(out, at + 5 + k, 0, _routine.gradient_rate(model, f, k))
+            store(out, at + 1 + k, 0, routines.gradient(model, f, k))
+            store(out, at + 5 + k, 0, routines.gradient_rate(model, f, k))
         if n == 1:
-            q = load(model.q, _routine.place(model, f, 0), 0)
-            value, slope, bend = _routine.jet(model, f, q + 0.5 * q * q)
+            q = load(model.q, routines.place(model, f, 0), 0)
+            value, slope, bend = routines.jet(model, f, q + 0.5 * q * q)
             store(out, at + ROWS, 0, value)
             store(out, at + ROWS + 1, 0, slope)
             store(out, at + ROWS + 2, 0, bend)
@@ -187,5 +187,5 @@ def test_a_derived_class_is_not_taken_for_its_base(rng):
         def __init__(self):
             super().__init__([1, 0, 0])
 
-    assert _routine.is_compiled(Square()) and not _routine.is_compiled(Doubled([1, 2]))
-    assert all(map(_routine.is_compiled, samples(rng))) and not _routine.is_compiled(mb.function.Custom(abs))
+    assert routines.is_compiled(Square()) and not routines.is_compiled(Doubled([1, 2]))
+    assert all(map(routines.is_compiled, samples(rng))) and not routines.is_compiled(mb.function.Custom(abs))

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 import mobod as mb
-from mobod.integrator import _progress
-from mobod.integrator._progress import Progress, find_fastest
+from mobod.integrator import slow_runs
+from mobod.integrator.slow_runs import Progress, find_fastest
 
 
 def beside(stiffness, damping=0.0, mass=1e-3):
@@ -84,8 +84,8 @@ def test_runs_that_get_on_and_fixed_steps_are_quiet():
 @pytest.mark.parametrize("in_lanes", [True, False], ids=["lanes", "alone"])
 def test_states_of_an_ensemble_say_so_too(monkeypatch, in_lanes):
     """In lanes, which look after each call of a twentieth of a second; alone, where other warnings are not shown."""
-    monkeypatch.setattr(_progress, "LOOK", 500)
-    monkeypatch.setattr(_progress, "MOST", 2000)
+    monkeypatch.setattr(slow_runs, "LOOK", 500)
+    monkeypatch.setattr(slow_runs, "MOST", 2000)
     system, state = beside(1e8)
 
     class Look(mb.event.TriggeredReporter):
@@ -110,10 +110,10 @@ def test_the_rest_is_counted_from_the_last_look(monkeypatch):
     progress.goal = 1.0
     progress.begin(0, 0.0)
     assert progress.find_rest(10, 1e-12) is None
-    rest, mean = progress.find_rest(_progress.LOOK, 1e-6)
-    assert abs(mean - 1e-6 / _progress.LOOK) < 1e-15 and abs(rest * mean - (1.0 - 1e-6)) < 1e-9
-    assert progress.find_rest(2 * _progress.LOOK, 0.5) is None
-    rest, _ = progress.find_rest(3 * _progress.LOOK, 0.5)
+    rest, mean = progress.find_rest(slow_runs.LOOK, 1e-6)
+    assert abs(mean - 1e-6 / slow_runs.LOOK) < 1e-15 and abs(rest * mean - (1.0 - 1e-6)) < 1e-9
+    assert progress.find_rest(2 * slow_runs.LOOK, 0.5) is None
+    rest, _ = progress.find_rest(3 * slow_runs.LOOK, 0.5)
     assert rest == np.inf  # no progress at all
 
 

@@ -14,8 +14,8 @@ import pytest
 
 import mobod as mb
 from kinds.mobilizers import MOBILIZERS
-from mobod.mobilizer import KINDS, _dispatch
-from mobod.mobilizer.routine import BY_ADDRESS
+from mobod.mobilizer import KINDS, dispatch
+from mobod.mobilizer.routines import BY_ADDRESS
 
 EXACT, DIFFERENCE = 1e-12, 1e-8
 DIRECTIONS = list(mb.Direction)
@@ -99,7 +99,7 @@ def test_the_switch_calls_the_kinds_own_transform_and_hinge(kind, euler, single,
     model = single(kind, euler=euler)
     record, b = model.state.record.copy(), model.body.get_mobilized_body_index()
     part = model.body.u_slice(model.state)
-    _dispatch.position(record, b, b)
+    dispatch.position(record, b, b)
     R, p = model.body._function_of_q(model.state, kind.facts.transform, kind.facts.transform_euler)
     assert np.array_equal(record.R_FM[b], R) and np.array_equal(record.p_FM[b], p)
     hinge = model.body._function_of_q(model.state, kind.facts.hinge, kind.facts.hinge_euler)

@@ -20,7 +20,7 @@ import mobod as mb
 from mobod.algebra.dual import Dual
 from mobod.contact import access
 from mobod.contact.shape import SPHERE, TRIANGLE_MESH
-from mobod.force import _routine
+from mobod.force import routines
 from mobod.force.contact import ellipse
 from mobod.force.contact.law import TABLE, compliant, elastic_foundation, hunt_crossley, request
 
@@ -172,12 +172,12 @@ def test_laws_of_compliant_contact(case):
             rows = rows_of(case, one)
             model.contact_point[: len(rows), :12] = np.array(rows).reshape(-1, 12)
             pair = access.make_pair(places[one["surface1"]], places[one["surface2"]], 0)
-            ask(compliant, model, element, pair, len(rows), _routine.FORCES)
+            ask(compliant, model, element, pair, len(rows), routines.FORCES)
             model.work_e[:] = 0.0
-            ask(compliant, model, element, pair, len(rows), _routine.ENERGY)
+            ask(compliant, model, element, pair, len(rows), routines.ENERGY)
             pe = model.work_e[element, 0]
             model.work_e[:] = 0.0
-            ask(compliant, model, element, pair, len(rows), _routine.POWER)
+            ask(compliant, model, element, pair, len(rows), routines.POWER)
             heat = model.work_e[element, 0]
             if "depth" in one and not one["details"]:  # Simbody has no energy, nor power, where the force is clipped: 27
                 clipped += 1
@@ -257,8 +257,8 @@ def test_law_of_hunt_crossley(case):
         for one in record["contacts"]:
             model.contact_point[0, :12] = (*one["location"], *one["normal"], one["depth"], 0.0, *[1 / one["radius"]] * 2, 0, 0)
             pair = access.make_pair(places[one["surface1"]], places[one["surface2"]], 0)
-            ask(hunt_crossley, model, element, pair, 1, _routine.FORCES)
-            ask(hunt_crossley, model, element, pair, 1, _routine.ENERGY)
+            ask(hunt_crossley, model, element, pair, 1, routines.FORCES)
+            ask(hunt_crossley, model, element, pair, 1, routines.ENERGY)
             energy += model.work_e[element, 0]
         close(model.body_forces.reshape(-1, 2, 3), record["body_forces"])
         assert energy == pytest.approx(record["potential_energy"], rel=TOLERANCE)
@@ -323,8 +323,8 @@ def of_foundation(case, system, element, state, places, *, turned_away):
     if rows:
         model.contact_point[: len(rows), :12] = rows
         pair = access.make_pair(*places, 0)
-        ask(elastic_foundation, model, element, pair, len(rows), _routine.FORCES)
-        ask(elastic_foundation, model, element, pair, len(rows), _routine.ENERGY)
+        ask(elastic_foundation, model, element, pair, len(rows), routines.FORCES)
+        ask(elastic_foundation, model, element, pair, len(rows), routines.ENERGY)
     return model.body_forces.reshape(-1, 2, 3), model.work_e[element, 0]
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import mobod as mb
-from mobod.integrator._quick import Quick
+from mobod.integrator.quick import Quick
 
 RUBBER = mb.contact.Material(stiffness=1e5, dissipation=0.5, static_friction=0.6, dynamic_friction=0.4)
 

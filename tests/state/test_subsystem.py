@@ -9,7 +9,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 import mobod as mb
 from mobod import Stage
-from mobod.integrator._weights import error_weights
+from mobod.integrator.weights import error_weights
 
 STAGES = list(Stage)
 

@@ -14,7 +14,7 @@ import pytest
 import mobod as mb
 import mobod.tree
 from mobod.compiling import Kernel
-from mobod.force import _dispatch as forces
+from mobod.force import dispatch as forces
 from mobod.state import validity
 from mobod.tree import realize as _realize
 

@@ -60,7 +60,7 @@ _OF_BLOCK = {
 _OF_ARRAY = {1: types.float64, 2: types.float64, 3: lanes, 4: dual8}
 
 
-def _never_changes(builder: Any, load: Any) -> Any:
+def never_changes(builder: Any, load: Any) -> Any:
     """Tell LLVM that no store of the kernel changes what was loaded: it is loaded once."""
     load.set_metadata("invariant.load", builder.module.add_metadata([]))
     return load
@@ -164,7 +164,7 @@ class _RecordFields(AttributeTemplate):
 @lower_getattr_generic(RecordType)
 def _lower_field(context: Any, builder: Any, typ: Any, value: Any, name: str) -> Any:
     place = builder.gep(value, [ir.Constant(I64, record.layout.places[name])], inbounds=True)
-    word = _never_changes(builder, builder.load(place))
+    word = never_changes(builder, builder.load(place))
     if name in record.layout.counts:
         return word
     index = record.layout.fields[name].what == "index"
@@ -183,7 +183,7 @@ class _IndexTyping(AbstractTemplate):
 
 @lower_builtin(operator.getitem, Rows, types.Integer)
 def _lower_index(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-    return _never_changes(builder, builder.load(builder.gep(args[0], [args[1]], inbounds=True)))
+    return never_changes(builder, builder.load(builder.gep(args[0], [args[1]], inbounds=True)))
 
 
 def _is_field(typ: Any) -> bool:
@@ -278,7 +278,7 @@ def _lower_load(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         part.align = align
         parts.append(part)
     if _is_parameter(sig.args[0]):
-        return lift(builder, _never_changes(builder, parts[0]), types.float64, sig.return_type)
+        return lift(builder, never_changes(builder, parts[0]), types.float64, sig.return_type)
     if len(parts) == 4:
         value, rate = join(builder, dual8, *parts[:2]), join(builder, dual8, *parts[2:])
         return join(builder, twice8, value, gathered(builder, twice8, [rate]))

@@ -19,7 +19,7 @@ from ..algebra.record import attach, call_routine
 from ..algebra.scalar import atan2, load, sqrt, store
 from ..algebra.spatial import shift_motion
 from ..compiling import compiled, generic
-from ..mobilizer import _rates
+from ..mobilizer import q_rates
 from ..state.validity import KINEMATICS, POSITIONS, UNCHECKED
 from ..tree.realize import DONE
 
@@ -204,7 +204,7 @@ def _move(model: Any, address: int, before: Any, du: Any, part: float) -> None:
     for i in range(model.nq):
         store(model.q, i, 0, before[i] + load(model.q_dot, i, 0))
     for b in range(1, model.nb):
-        _rates.normalize(model, b)
+        q_rates.normalize(model, b)
     call_routine(address, model, 0, POSITIONS | UNCHECKED)
 
 

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..algebra.arrays import Array
-from ..mobilizer import _rates
+from ..mobilizer import q_rates
 from ..tree import normal_equations, rates
 
 if TYPE_CHECKING:
@@ -65,9 +65,9 @@ class Variables:
                 tangent_q += range(q, q + together)
                 self._has_quaternions = b in tree.quaternions
             kind = int(tree.fields["rates"][b])
-            if not together and kind == _rates.EULER:
+            if not together and kind == q_rates.EULER:
                 mixed.append((q, u, 3))
-            elif not together and kind == _rates.MATRIX:
+            elif not together and kind == q_rates.MATRIX:
                 mixed.append((q, u, nq))
             for k in range(nq - together):
                 if free_q[q + together + k]:

@@ -27,7 +27,7 @@ from ..function.multivariate_polynomial import MOST
 from ..importer.formats import as_model
 from ..importer.osim.coupler import DependentCoordinate
 from ..importer.osim.model_operators import replace_paths
-from ..mobilizer import _rates
+from ..mobilizer import q_rates
 from ..state import validity
 from ..tree import realize
 from ..value import checks
@@ -309,7 +309,7 @@ class _Poses:
         others = []
         for b in range(1, tree.nb):
             i, j, m = int(tree.first_q[b]), int(tree.first_u[b]), int(tree.num_u[b])
-            if state.record.rates[b] == _rates.SAME:
+            if state.record.rates[b] == q_rates.SAME:
                 found[:, :, i : i + m] = arms[:, :, j : j + m]
             elif m and np.abs(arms[:, :, j : j + m]).max(initial=0.0) > _CROSSES:
                 others.append(slice(i, i + int(tree.num_q[b])))

@@ -20,7 +20,7 @@ import numpy as np
 from ..algebra import vec3
 from ..algebra.arrays import Array
 from ..compiling import generic
-from . import _access
+from . import access
 from ._parameters import BetweenBodies
 
 if TYPE_CHECKING:
@@ -31,19 +31,19 @@ if TYPE_CHECKING:
 @generic
 def write_rows(model: Any, c: int, rolling: int, arm1: Any, arm2: Any, x: Any, y: Any, z: Any) -> None:
     """Unit forces along the axes of the contact frame at C, given by the arms from both bodies' origins."""
-    _access.put_force(model, c, 0, 0, arm1, vec3.neg(z))
-    _access.put_force(model, c, 0, 1, arm2, z)
+    access.put_force(model, c, 0, 0, arm1, vec3.neg(z))
+    access.put_force(model, c, 0, 1, arm2, z)
     if rolling:
-        _access.put_force(model, c, 1, 0, arm1, vec3.neg(x))
-        _access.put_force(model, c, 1, 1, arm2, x)
-        _access.put_force(model, c, 2, 0, arm1, vec3.neg(y))
-        _access.put_force(model, c, 2, 1, arm2, y)
+        access.put_force(model, c, 1, 0, arm1, vec3.neg(x))
+        access.put_force(model, c, 1, 1, arm2, x)
+        access.put_force(model, c, 2, 0, arm1, vec3.neg(y))
+        access.put_force(model, c, 2, 1, arm2, y)
 
 
 @generic
 def write_offset(model: Any, c: int, k: int, axis: Any, axis_dot: Any, v: Any, a: Any) -> None:
     """Offset of row *k*, aerr - G udot: *a* is that of A, *v* is V."""
-    _access.put_acceleration_offset(model, c, k, vec3.dot(axis, a) + vec3.dot(axis_dot, v))
+    access.put_acceleration_offset(model, c, k, vec3.dot(axis, a) + vec3.dot(axis_dot, v))
 
 
 class Contact(BetweenBodies):

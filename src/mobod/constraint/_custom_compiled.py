@@ -13,8 +13,8 @@ from ..compiling import Routine
 from ..errors import ModelError
 from ..function import users
 from ..function.users.surroundings import rotation
-from ._access import kernel
 from ._differentiated import rows_of
+from .access import kernel
 
 #: How many coordinates the function can take: tangents of a Dual.
 MOST_COORDINATES = 8

@@ -23,7 +23,7 @@ import numpy as np
 
 from ..algebra.arrays import Array
 from ..errors import ModelError
-from ..mobilizer import _rates
+from ..mobilizer import q_rates
 from ..value import Transform
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ class Interpreter(abc.ABC):
 
     @abc.abstractmethod
     def write_velocities(self, state: State) -> None:
-        """As VELOCITIES in `_protocol`. Velocities are known, and q_dot of the constrained mobilizers."""
+        """As VELOCITIES in `protocol`. Velocities are known, and q_dot of the constrained mobilizers."""
 
     def realize(self, stage: str, state: State) -> None:
         """Hear that the state reaches a stage, by its name in lower case; "topology" and "model" included."""
@@ -244,7 +244,7 @@ class ByImplementation(Interpreter):
         (p, v, a), first = mine.declared_equations, int(fields["first_row"][c])
         for body in mine.declared_mobilizers:
             b = body.get_mobilized_body_index()
-            _rates.n_times(record, b, record.u, fields["first_u"][b], record.q_dot, fields["first_q"][b])
+            q_rates.n_times(record, b, record.u, fields["first_u"][b], record.q_dot, fields["first_q"][b])
         ancestor = self._constraint.get_ancestor_mobilized_body()
         u = self.u_like(state, state.u_values).copy()
         for which in (1, 2):

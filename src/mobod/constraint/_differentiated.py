@@ -18,7 +18,7 @@ from ..algebra import vec3
 from ..algebra.memory import load3, load9, load_spatial
 from ..compiling import generic
 from ..function.users.unrolled import listed, unrolled
-from . import _access
+from . import access
 
 Function = Callable[..., Any]
 
@@ -69,13 +69,13 @@ def rows_of(
     """``positions(model, c)`` and ``velocities(model, c)``; coordinates as (mobilizer's place, which)."""
     names = {
         "error": error,
-        "body": _access.body,
-        "coordinate": _access.coordinate,
-        "coordinate_rate": _access.coordinate_rate,
-        "put_error": _access.put_position_error,
-        "put_offset": _access.put_acceleration_offset,
-        "put_wrench": _access.put_wrench,
-        "put_coefficient": _access.put_coordinate_coefficient,
+        "body": access.body,
+        "coordinate": access.coordinate,
+        "coordinate_rate": access.coordinate_rate,
+        "put_error": access.put_position_error,
+        "put_offset": access.put_acceleration_offset,
+        "put_wrench": access.put_wrench,
+        "put_coefficient": access.put_coordinate_coefficient,
         "load3": load3,
         "load9": load9,
         "load_spatial": load_spatial,

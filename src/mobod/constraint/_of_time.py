@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, ClassVar
 
-from ..function import Function, _routine
+from ..function import Function, routines
 from .of_function import body_named, check_function
 from .one_coordinate import OfOneCoordinate
 
@@ -51,7 +51,7 @@ class OfTime(OfOneCoordinate):
         return self.function
 
     @property
-    def used_functions(self) -> Sequence[_routine.Use]:  # type: ignore[override]
+    def used_functions(self) -> Sequence[routines.Use]:  # type: ignore[override]
         """The functions that the record keeps: its own."""
         return [(self.function, [0])]
 

@@ -17,13 +17,13 @@ from ..algebra import mat33, vec3
 from ..algebra.memory import load9
 from ..algebra.scalar import zero
 from ..compiling import generic
-from . import _access, _relative
+from . import _relative, access
 
 
 @generic
 def _axes(model: Any, c: int, i: int, at: int) -> Any:
     """The axes of constrained body *i*'s rotation, whose nine numbers start at *at*, as columns."""
-    return mat33.mul(load9(model.R_GB, _access.body(model, c, i), 0), _access.matrix(model, c, at))
+    return mat33.mul(load9(model.R_GB, access.body(model, c, i), 0), access.matrix(model, c, at))
 
 
 @generic
@@ -44,18 +44,18 @@ def write_positions(model: Any, c: int, at: int) -> None:
     for k in range(3):
         f, b = _column(follower, k), _column(base, (k + 1) % 3)
         n = vec3.cross(f, b)
-        _access.put_position_error(model, c, k, vec3.dot(f, b))
-        _access.put_wrench(model, c, k, 0, vec3.neg(n), (o, o, o))
-        _access.put_wrench(model, c, k, 1, n, (o, o, o))
+        access.put_position_error(model, c, k, vec3.dot(f, b))
+        access.put_wrench(model, c, k, 0, vec3.neg(n), (o, o, o))
+        access.put_wrench(model, c, k, 1, n, (o, o, o))
 
 
 @generic
 def write_velocities(model: Any, c: int, at: int) -> None:
     """Offsets aerr - G udot."""
     base, follower = _axes(model, c, 0, at), _axes(model, c, 1, at + 9)
-    w = _relative.angular_velocity(model, _access.body(model, c, 0), _access.body(model, c, 1))
-    turning = _relative.angular_offset(model, _access.body(model, c, 0), w)
+    w = _relative.angular_velocity(model, access.body(model, c, 0), access.body(model, c, 1))
+    turning = _relative.angular_offset(model, access.body(model, c, 0), w)
     for k in range(3):
         f, b = _column(follower, k), _column(base, (k + 1) % 3)
         own = vec3.dot(w, vec3.cross(vec3.cross(w, f), b))
-        _access.put_acceleration_offset(model, c, k, vec3.dot(turning, vec3.cross(f, b)) + own)
+        access.put_acceleration_offset(model, c, k, vec3.dot(turning, vec3.cross(f, b)) + own)

@@ -8,7 +8,7 @@ from ..algebra import vec3
 from ..algebra.memory import load3
 from ..algebra.scalar import zero
 from ..compiling import generic
-from . import _access
+from . import access
 
 
 @generic
@@ -26,13 +26,13 @@ def angular_offset(model: Any, base: int, w: Any) -> Any:
 @generic
 def velocity(model: Any, base: int, body: int, arm_base: Any, arm_body: Any) -> Any:
     """Velocity in *base* of the material point of *body* at a place given by the arms from both origins."""
-    return vec3.sub(_access.velocity_at(model, body, arm_body), _access.velocity_at(model, base, arm_base))
+    return vec3.sub(access.velocity_at(model, body, arm_body), access.velocity_at(model, base, arm_base))
 
 
 @generic
 def offset(model: Any, base: int, body: int, arm_base: Any, arm_body: Any, v: Any) -> Any:
     """The velocity-dependent part of that point's acceleration in *base*; *v* is its velocity."""
-    apart = vec3.sub(_access.centripetal(model, body, arm_body), _access.centripetal(model, base, arm_base))
+    apart = vec3.sub(access.centripetal(model, body, arm_body), access.centripetal(model, base, arm_base))
     return vec3.add_scaled(apart, zero(v[0]) - 2.0, vec3.cross(load3(model.V_GB, base, 0), v))
 
 

@@ -21,7 +21,7 @@ from ..algebra.scalar import zero
 from ..compiling import generic
 from ..state import parameters
 from ..value import Transform
-from . import _access
+from . import access
 from ._parameters import BETWEEN, FIRST, SECOND, Equations, Line, Mark, displayed, index_of
 
 if TYPE_CHECKING:
@@ -32,9 +32,9 @@ if TYPE_CHECKING:
 @generic
 def arms(model: Any, c: int) -> Any:
     """C from either body's origin, in Ground, and p_2 - p_1. Stations are the first six parameters."""
-    b1, b2 = _access.body(model, c, 0), _access.body(model, c, 1)
-    r1 = _access.from_origin(model, b1, _access.vector(model, c, 0))
-    r2 = _access.from_origin(model, b2, _access.vector(model, c, 3))
+    b1, b2 = access.body(model, c, 0), access.body(model, c, 1)
+    r1 = access.from_origin(model, b1, access.vector(model, c, 0))
+    r2 = access.from_origin(model, b2, access.vector(model, c, 3))
     C = vec3.add(load3(model.p_GB, b2, 0), r2)
     arm1 = vec3.sub(C, load3(model.p_GB, b1, 0))
     return arm1, r2, vec3.sub(arm1, r1)
@@ -50,7 +50,7 @@ def positions(model: Any, c: int) -> None:
 def write_positions(model: Any, c: int, first: int) -> None:
     """The three equations from number *first* of the constraint on."""
     arm1, arm2, apart = arms(model, c)
-    R_GA = load9(model.R_GB, _access.integer(model, c, 0), 0)
+    R_GA = load9(model.R_GB, access.integer(model, c, 0), 0)
     error = mat33.transpose_mul_vec(R_GA, apart)
     for k in range(3):
         axis = R_GA[0], R_GA[3], R_GA[6]
@@ -59,9 +59,9 @@ def write_positions(model: Any, c: int, first: int) -> None:
             axis, e = (R_GA[1], R_GA[4], R_GA[7]), error[1]
         elif k == 2:
             axis, e = (R_GA[2], R_GA[5], R_GA[8]), error[2]
-        _access.put_position_error(model, c, first + k, e)
-        _access.put_force(model, c, first + k, 0, arm1, vec3.neg(axis))
-        _access.put_force(model, c, first + k, 1, arm2, axis)
+        access.put_position_error(model, c, first + k, e)
+        access.put_force(model, c, first + k, 0, arm1, vec3.neg(axis))
+        access.put_force(model, c, first + k, 1, arm2, axis)
 
 
 @generic
@@ -74,14 +74,14 @@ def velocities(model: Any, c: int) -> None:
 def write_velocities(model: Any, c: int, first: int) -> None:
     """The same for the three equations from number *first* on."""
     arm1, arm2, _ = arms(model, c)
-    b1, b2, A = _access.body(model, c, 0), _access.body(model, c, 1), _access.integer(model, c, 0)
-    dv = vec3.sub(_access.velocity_at(model, b2, arm2), _access.velocity_at(model, b1, arm1))
-    da = vec3.sub(_access.centripetal(model, b2, arm2), _access.centripetal(model, b1, arm1))
+    b1, b2, A = access.body(model, c, 0), access.body(model, c, 1), access.integer(model, c, 0)
+    dv = vec3.sub(access.velocity_at(model, b2, arm2), access.velocity_at(model, b1, arm1))
+    da = vec3.sub(access.centripetal(model, b2, arm2), access.centripetal(model, b1, arm1))
     turning = vec3.cross(load3(model.V_GB, A, 0), dv)
     offset = mat33.transpose_mul_vec(load9(model.R_GB, A, 0), vec3.add_scaled(da, zero(dv[0]) - 2.0, turning))
-    _access.put_acceleration_offset(model, c, first, offset[0])
-    _access.put_acceleration_offset(model, c, first + 1, offset[1])
-    _access.put_acceleration_offset(model, c, first + 2, offset[2])
+    access.put_acceleration_offset(model, c, first, offset[0])
+    access.put_acceleration_offset(model, c, first + 1, offset[1])
+    access.put_acceleration_offset(model, c, first + 2, offset[2])
 
 
 class Ball(Equations):
@@ -120,7 +120,7 @@ class Ball(Equations):
     array([1., 0., 0.])
     """
 
-    routine = _access.by_address(positions, velocities)
+    routine = access.by_address(positions, velocities)
     reads_ancestor = True
     _default_radius = 0.1
 

@@ -3,7 +3,7 @@
 A new kind is a file beside this one. It provides
 
 1. compiled functions ``positions(model, c)`` and ``velocities(model, c)`` that write its errors and its rows of G by way of
-   `_access`, with the equations in the file's docstring, and ``routine = by_address(positions, velocities)``;
+   `access`, with the equations in the file's docstring, and ``routine = by_address(positions, velocities)``;
 2. a class derived from `Constraint` with `pack_integers` and `pack_numbers`: its run in the two pools that the kernels read;
 3. its name in ``__init__.py``.
 
@@ -22,7 +22,7 @@ import numpy.typing as npt
 from ..algebra.arrays import Array
 from ..compiling import Routine
 from ..errors import ModelError, TopologyError
-from ..function._routine import Use
+from ..function.routines import Use
 from ..state.parameters import Parametrized
 from ..value import checks
 from ..value.stage import Stage
@@ -89,7 +89,7 @@ class Constraint(Parametrized, Operators):
     )
 
     routine: Routine | None = None
-    #: The functions that its kernels evaluate, and the number of the first in the tree: see `function._routine`.
+    #: The functions that its kernels evaluate, and the number of the first in the tree: see `function.routines`.
     used_functions: Sequence[Use] = ()
     first_function = 0
     #: The interpreter that writes its rows, where Python does.

@@ -11,20 +11,20 @@ from ..algebra.scalar import load, one, zero
 from ..compiling import generic
 from ..state import parameters
 from ..value.checks import finite
-from . import _access
+from . import access
 from .one_coordinate import OfOneSpeed
 
 
 @generic
 def positions(model: Any, c: int) -> None:
     """The coefficient of udot."""
-    _access.put_speed_coefficient(model, c, 0, 0, _access.integer(model, c, 0), one(load(model.time, 0, 0)))
+    access.put_speed_coefficient(model, c, 0, 0, access.integer(model, c, 0), one(load(model.time, 0, 0)))
 
 
 @generic
 def velocities(model: Any, c: int) -> None:
     """The offset aerr - G udot."""
-    _access.put_acceleration_offset(model, c, 0, zero(load(model.time, 0, 0)) - _access.number(model, c, 0))
+    access.put_acceleration_offset(model, c, 0, zero(load(model.time, 0, 0)) - access.number(model, c, 0))
 
 
 class ConstantAcceleration(OfOneSpeed):
@@ -56,7 +56,7 @@ class ConstantAcceleration(OfOneSpeed):
     """
 
     _equations = (0, 0, 1)
-    routine = _access.by_address(positions, velocities)
+    routine = access.by_address(positions, velocities)
 
     get_default_acceleration, set_default_acceleration, get_acceleration, set_acceleration = parameters.scalar(
         "acceleration", "angle/time^2 or length/time^2", finite, "what the acceleration is", given_as="value"

@@ -24,7 +24,7 @@ from ..errors import ModelError
 from ..state import parameters
 from ..value.checks import finite
 from ..value.rows import in_rows
-from . import _access, _relative
+from . import _relative, access
 from ._parameters import FIRST, SECOND, Mark, OneEquation, displayed, index_of
 
 if TYPE_CHECKING:
@@ -34,8 +34,8 @@ if TYPE_CHECKING:
 
 @generic
 def _axes(model: Any, c: int) -> Any:
-    b = mat33.mul_vec(load9(model.R_GB, _access.body(model, c, 0), 0), _access.vector(model, c, 0))
-    return b, mat33.mul_vec(load9(model.R_GB, _access.body(model, c, 1), 0), _access.vector(model, c, 3))
+    b = mat33.mul_vec(load9(model.R_GB, access.body(model, c, 0), 0), access.vector(model, c, 0))
+    return b, mat33.mul_vec(load9(model.R_GB, access.body(model, c, 1), 0), access.vector(model, c, 3))
 
 
 @generic
@@ -43,19 +43,19 @@ def positions(model: Any, c: int) -> None:
     """perr, and torques about f x b. Parameters: both axes, the cosine, the angle."""
     b, f = _axes(model, c)
     n, o = vec3.cross(f, b), zero(b[0])
-    _access.put_position_error(model, c, 0, vec3.dot(b, f) - _access.number(model, c, 6))
-    _access.put_wrench(model, c, 0, 0, vec3.neg(n), (o, o, o))
-    _access.put_wrench(model, c, 0, 1, n, (o, o, o))
+    access.put_position_error(model, c, 0, vec3.dot(b, f) - access.number(model, c, 6))
+    access.put_wrench(model, c, 0, 0, vec3.neg(n), (o, o, o))
+    access.put_wrench(model, c, 0, 1, n, (o, o, o))
 
 
 @generic
 def velocities(model: Any, c: int) -> None:
     """The bias of aerr: its part that does not depend on udot."""
     b, f = _axes(model, c)
-    base = _access.body(model, c, 0)
-    w = _relative.angular_velocity(model, base, _access.body(model, c, 1))
+    base = access.body(model, c, 0)
+    w = _relative.angular_velocity(model, base, access.body(model, c, 1))
     turning = vec3.dot(_relative.angular_offset(model, base, w), vec3.cross(f, b))
-    _access.put_acceleration_offset(model, c, 0, turning + vec3.dot(w, vec3.cross(vec3.cross(w, f), b)))
+    access.put_acceleration_offset(model, c, 0, turning + vec3.dot(w, vec3.cross(vec3.cross(w, f), b)))
 
 
 def _angle(what: str, value: Any) -> list[float]:
@@ -110,7 +110,7 @@ class ConstantAngle(OneEquation):
     1.5
     """
 
-    routine = _access.by_address(positions, velocities)
+    routine = access.by_address(positions, velocities)
     _axis_display_length = 1.0
     _axis_display_width = 3.0
 

@@ -11,7 +11,7 @@ from ..algebra.scalar import load, one, zero
 from ..compiling import generic
 from ..state import parameters
 from ..value.checks import finite
-from . import _access
+from . import access
 from .one_coordinate import OfOneValue
 
 if TYPE_CHECKING:
@@ -22,15 +22,15 @@ if TYPE_CHECKING:
 @generic
 def positions(model: Any, c: int) -> None:
     """perr, and its derivative."""
-    j = _access.integer(model, c, 0)
-    _access.put_position_error(model, c, 0, _access.coordinate(model, c, 0, j) - _access.number(model, c, 0))
-    _access.put_coordinate_coefficient(model, c, 0, 0, j, one(load(model.time, 0, 0)))
+    j = access.integer(model, c, 0)
+    access.put_position_error(model, c, 0, access.coordinate(model, c, 0, j) - access.number(model, c, 0))
+    access.put_coordinate_coefficient(model, c, 0, 0, j, one(load(model.time, 0, 0)))
 
 
 @generic
 def velocities(model: Any, c: int) -> None:
     """No offsets but those of q_dot = N u."""
-    _access.put_acceleration_offset(model, c, 0, zero(load(model.time, 0, 0)))
+    access.put_acceleration_offset(model, c, 0, zero(load(model.time, 0, 0)))
 
 
 class ConstantCoordinate(OfOneValue):
@@ -67,7 +67,7 @@ class ConstantCoordinate(OfOneValue):
     0.5
     """
 
-    routine = _access.by_address(positions, velocities)
+    routine = access.by_address(positions, velocities)
 
     def __init__(
         self,

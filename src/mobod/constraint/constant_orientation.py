@@ -12,7 +12,7 @@ from ..algebra.arrays import Array
 from ..compiling import generic
 from ..state import parameters
 from ..value import Rotation, Transform
-from . import _access, _orientation
+from . import _orientation, access
 from ._parameters import Equations, Mark, index_of
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ class ConstantOrientation(Equations):
     array([1., 0., 0., 0.])
     """
 
-    routine = _access.by_address(positions, velocities)
+    routine = access.by_address(positions, velocities)
 
     def __init__(
         self,

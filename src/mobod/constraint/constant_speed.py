@@ -11,7 +11,7 @@ from ..algebra.scalar import load, one, zero
 from ..compiling import generic
 from ..state import parameters
 from ..value.checks import finite
-from . import _access
+from . import access
 from .one_coordinate import OfOneSpeed
 
 if TYPE_CHECKING:
@@ -21,15 +21,15 @@ if TYPE_CHECKING:
 @generic
 def positions(model: Any, c: int) -> None:
     """The coefficient of u."""
-    _access.put_speed_coefficient(model, c, 0, 0, _access.integer(model, c, 0), one(load(model.time, 0, 0)))
+    access.put_speed_coefficient(model, c, 0, 0, access.integer(model, c, 0), one(load(model.time, 0, 0)))
 
 
 @generic
 def velocities(model: Any, c: int) -> None:
     """The offsets verr - G u and aerr - G udot."""
     o = zero(load(model.time, 0, 0))
-    _access.put_velocity_offset(model, c, 0, o - _access.number(model, c, 0))
-    _access.put_acceleration_offset(model, c, 0, o)
+    access.put_velocity_offset(model, c, 0, o - access.number(model, c, 0))
+    access.put_acceleration_offset(model, c, 0, o)
 
 
 class ConstantSpeed(OfOneSpeed):
@@ -62,7 +62,7 @@ class ConstantSpeed(OfOneSpeed):
     """
 
     _equations = (0, 1, 0)
-    routine = _access.by_address(positions, velocities)
+    routine = access.by_address(positions, velocities)
 
     get_default_speed, set_default_speed, get_speed, set_speed = parameters.scalar(
         "speed", "angle/time or length/time", finite, "what the speed is held at", given_as="value"

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any
 
 from ..algebra.scalar import load, store, zero
 from ..compiling import routine
-from ..function import Function, _routine
-from . import _access
-from ._protocol import POSITIONS
+from ..function import Function, routines
+from . import access
 from .floats import OnePosition
 from .of_function import arguments_of, check_function
 from .one_coordinate import check_coordinate
+from .protocol import POSITIONS
 
 if TYPE_CHECKING:
     from ..value.annotations import SimbodyMatterSubsystem
@@ -27,24 +27,24 @@ if TYPE_CHECKING:
 @routine
 def equations(model: Any, c: int, what: int) -> int:
     """Integers: the function's number, how many arguments, then the mobilizer's place and the coordinate of each."""
-    f, n = _access.integer(model, c, 0), _access.integer(model, c, 1)
+    f, n = access.integer(model, c, 0), access.integer(model, c, 1)
     for a in range(n):
-        i, j = _access.integer(model, c, 2 + 2 * a), _access.integer(model, c, 3 + 2 * a)
-        store(model.arguments, a, 0, _access.coordinate(model, c, i, j))
+        i, j = access.integer(model, c, 2 + 2 * a), access.integer(model, c, 3 + 2 * a)
+        store(model.arguments, a, 0, access.coordinate(model, c, i, j))
         if what != POSITIONS:
-            store(model.argument_rates, a, 0, _access.coordinate_rate(model, c, i, j))
+            store(model.argument_rates, a, 0, access.coordinate_rate(model, c, i, j))
     if what == POSITIONS:
-        _access.put_position_error(model, c, 0, _routine.value(model, f, model.arguments, 0))
-        _access.clear_coordinate_coefficients(model, c)
+        access.put_position_error(model, c, 0, routines.value(model, f, model.arguments, 0))
+        access.clear_coordinate_coefficients(model, c)
         for a in range(n):
-            i, j = _access.integer(model, c, 2 + 2 * a), _access.integer(model, c, 3 + 2 * a)
-            _access.add_coordinate_coefficient(model, c, 0, i, j, _routine.gradient(model, f, a))
+            i, j = access.integer(model, c, 2 + 2 * a), access.integer(model, c, 3 + 2 * a)
+            access.add_coordinate_coefficient(model, c, 0, i, j, routines.gradient(model, f, a))
     else:
-        _routine.value_with_rates(model, f, model.arguments, 0, model.argument_rates, 0)
+        routines.value_with_rates(model, f, model.arguments, 0, model.argument_rates, 0)
         offset = zero(load(model.time, 0, 0))
         for a in range(n):
-            offset = offset + _routine.gradient_rate(model, f, a) * load(model.argument_rates, a, 0)
-        _access.put_acceleration_offset(model, c, 0, offset)
+            offset = offset + routines.gradient_rate(model, f, a) * load(model.argument_rates, a, 0)
+        access.put_acceleration_offset(model, c, 0, offset)
     return 0
 
 
@@ -120,7 +120,7 @@ class CoordinateCoupler(OnePosition):
             check_coordinate(self, body, j, num_q)
 
     @property
-    def used_functions(self) -> Sequence[_routine.Use]:  # type: ignore[override]
+    def used_functions(self) -> Sequence[routines.Use]:  # type: ignore[override]
         """Functions kept in the record: its own."""
         return [(self.function, range(len(self.arguments)))]
 

@@ -30,7 +30,7 @@ from ..compiling import generic
 from ..state import parameters
 from ..value import Rotation, Transform
 from ..value.checks import flag, positive
-from . import _access, _contact, _relative
+from . import _contact, _relative, access
 from ._parameters import FIRST, SECOND, Mark, body_of
 
 if TYPE_CHECKING:
@@ -45,11 +45,11 @@ PARALLEL = 1e-20
 @generic
 def _geometry(model: Any, c: int) -> Any:
     """d_1, d_2, n, 1 / sigma (zero where parallel), P_1 and P_2 from their bodies' origins, p, t_1 and t_2."""
-    b1, b2 = _access.body(model, c, 0), _access.body(model, c, 1)
-    R1 = mat33.mul(load9(model.R_GB, b1, 0), _access.matrix(model, c, 0))
-    R2 = mat33.mul(load9(model.R_GB, b2, 0), _access.matrix(model, c, 12))
-    P1 = _access.from_origin(model, b1, _access.vector(model, c, 9))
-    P2 = _access.from_origin(model, b2, _access.vector(model, c, 21))
+    b1, b2 = access.body(model, c, 0), access.body(model, c, 1)
+    R1 = mat33.mul(load9(model.R_GB, b1, 0), access.matrix(model, c, 0))
+    R2 = mat33.mul(load9(model.R_GB, b2, 0), access.matrix(model, c, 12))
+    P1 = access.from_origin(model, b1, access.vector(model, c, 9))
+    P2 = access.from_origin(model, b2, access.vector(model, c, 21))
     p = vec3.sub(_relative.place(model, b1, b2, P2), P1)
     d1, d2, s1, s2 = (R1[0], R1[3], R1[6]), (R2[0], R2[3], R2[6]), (R1[2], R1[5], R1[8]), (R2[2], R2[5], R2[8])
     m = vec3.cross(d1, d2)
@@ -74,7 +74,7 @@ def _arms(model: Any, c: int, d1: Any, d2: Any, P1: Any, p: Any, t1: Any, t2: An
     half = zero(t1) + 0.5
     apart = vec3.add_scaled(vec3.add_scaled(p, t2, d2), t1, d1)  # Q_1 and Q_2 from P_1, added
     arm1 = vec3.add_scaled(P1, half, apart)
-    return arm1, _relative.place(model, _access.body(model, c, 1), _access.body(model, c, 0), arm1)
+    return arm1, _relative.place(model, access.body(model, c, 1), access.body(model, c, 0), arm1)
 
 
 @generic
@@ -82,8 +82,8 @@ def positions(model: Any, c: int) -> None:
     """perr and forces. Parameters: both frames, then the half lengths, which only pictures need."""
     d1, d2, n, _, P1, _, p, t1, t2 = _geometry(model, c)
     arm1, arm2 = _arms(model, c, d1, d2, P1, p, t1, t2)
-    _access.put_position_error(model, c, 0, vec3.dot(p, n))
-    _contact.write_rows(model, c, _access.integer(model, c, 0), arm1, arm2, d1, vec3.cross(n, d1), n)
+    access.put_position_error(model, c, 0, vec3.dot(p, n))
+    _contact.write_rows(model, c, access.integer(model, c, 0), arm1, arm2, d1, vec3.cross(n, d1), n)
 
 
 @generic
@@ -91,7 +91,7 @@ def velocities(model: Any, c: int) -> None:
     """The bias of aerr: its part that does not depend on udot."""
     d1, d2, n, inverse, P1, P2, p, t1, t2 = _geometry(model, c)
     arm1, arm2 = _arms(model, c, d1, d2, P1, p, t1, t2)
-    b1, b2 = _access.body(model, c, 0), _access.body(model, c, 1)
+    b1, b2 = access.body(model, c, 0), access.body(model, c, 1)
     v, w = _relative.velocity(model, b1, b2, arm1, arm2), _relative.angular_velocity(model, b1, b2)
     e, v_P = vec3.cross(w, d2), vec3.add(v, vec3.cross(w, vec3.sub(P2, arm2)))
     m_dot = vec3.cross(d1, e)
@@ -103,8 +103,8 @@ def velocities(model: Any, c: int) -> None:
     C_dot = vec3.scale(zero(t1) + 0.5, vec3.add_scaled(vec3.add_scaled(moving, t2_dot, d2), t1_dot, d1))
     a = vec3.add(_relative.offset(model, b1, b2, arm1, arm2, v), vec3.cross(w, vec3.sub(C_dot, v)))
     _contact.write_offset(model, c, 0, n, n_dot, v, a)
-    if _access.integer(model, c, 0):
-        _access.put_acceleration_offset(model, c, 1, vec3.dot(d1, a))
+    if access.integer(model, c, 0):
+        access.put_acceleration_offset(model, c, 1, vec3.dot(d1, a))
         _contact.write_offset(model, c, 2, vec3.cross(n, d1), vec3.cross(n_dot, d1), v, a)
 
 
@@ -149,7 +149,7 @@ class LineOnLineContact(_contact.Contact):
     array([0., 0., 0.])
     """
 
-    routine = _access.by_address(positions, velocities)
+    routine = access.by_address(positions, velocities)
 
     def __init__(
         self,

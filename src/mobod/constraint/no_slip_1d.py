@@ -21,7 +21,7 @@ from ..compiling import generic
 from ..errors import TopologyError
 from ..state import parameters
 from ..value import Transform
-from . import _access, _relative
+from . import _relative, access
 from ._parameters import BETWEEN, BetweenBodies, Mark, displayed
 from .base import bodies_named
 from .floats import OneVelocity
@@ -35,11 +35,11 @@ if TYPE_CHECKING:
 @generic
 def _geometry(model: Any, c: int) -> Any:
     """n, both bodies, the point from their origins, the case. Integers: which constrained bodies are case, 0, 1; Ancestor."""
-    case = _access.body(model, c, _access.integer(model, c, 0))
-    b0 = _access.body(model, c, _access.integer(model, c, 1))
-    b1 = _access.body(model, c, _access.integer(model, c, 2))
-    n = _access.from_origin(model, case, _access.vector(model, c, 3))
-    arm = _access.from_origin(model, case, _access.vector(model, c, 0))
+    case = access.body(model, c, access.integer(model, c, 0))
+    b0 = access.body(model, c, access.integer(model, c, 1))
+    b1 = access.body(model, c, access.integer(model, c, 2))
+    n = access.from_origin(model, case, access.vector(model, c, 3))
+    arm = access.from_origin(model, case, access.vector(model, c, 0))
     return n, b0, b1, _relative.place(model, b0, case, arm), _relative.place(model, b1, case, arm), case
 
 
@@ -47,18 +47,18 @@ def _geometry(model: Any, c: int) -> Any:
 def positions(model: Any, c: int) -> None:
     """Forces along n. Parameters: point and direction."""
     n, _, _, arm0, arm1, _ = _geometry(model, c)
-    _access.put_force(model, c, 0, _access.integer(model, c, 1), arm0, vec3.neg(n))
-    _access.put_force(model, c, 0, _access.integer(model, c, 2), arm1, n)
+    access.put_force(model, c, 0, access.integer(model, c, 1), arm0, vec3.neg(n))
+    access.put_force(model, c, 0, access.integer(model, c, 2), arm1, n)
 
 
 @generic
 def velocities(model: Any, c: int) -> None:
     """The bias of aerr: its part that does not depend on udot."""
     n, b0, b1, arm0, arm1, case = _geometry(model, c)
-    dv = vec3.sub(_access.velocity_at(model, b1, arm1), _access.velocity_at(model, b0, arm0))
-    da = vec3.sub(_access.centripetal(model, b1, arm1), _access.centripetal(model, b0, arm0))
-    w = vec3.add(load3(model.V_GB, _access.integer(model, c, 3), 0), load3(model.V_GB, case, 0))
-    _access.put_acceleration_offset(model, c, 0, vec3.dot(n, da) + vec3.dot(vec3.cross(w, n), dv))
+    dv = vec3.sub(access.velocity_at(model, b1, arm1), access.velocity_at(model, b0, arm0))
+    da = vec3.sub(access.centripetal(model, b1, arm1), access.centripetal(model, b0, arm0))
+    w = vec3.add(load3(model.V_GB, access.integer(model, c, 3), 0), load3(model.V_GB, case, 0))
+    access.put_acceleration_offset(model, c, 0, vec3.dot(n, da) + vec3.dot(vec3.cross(w, n), dv))
 
 
 class NoSlip1D(BetweenBodies, OneVelocity):
@@ -104,7 +104,7 @@ class NoSlip1D(BetweenBodies, OneVelocity):
     True
     """
 
-    routine = _access.by_address(positions, velocities)
+    routine = access.by_address(positions, velocities)
     reads_ancestor = True
     _direction_display_length = 1.0
     _point_display_radius = 0.05

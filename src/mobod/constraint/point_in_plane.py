@@ -18,7 +18,7 @@ from ..compiling import generic
 from ..state import parameters
 from ..value import Rotation, Transform
 from ..value.checks import finite
-from . import _access, _relative
+from . import _relative, access
 from ._parameters import SECOND, Mark, OneEquation, across, displayed, index_of, plane
 
 if TYPE_CHECKING:
@@ -29,9 +29,9 @@ if TYPE_CHECKING:
 @generic
 def _geometry(model: Any, c: int) -> Any:
     """The normal, and the point from either body's origin."""
-    base, follower = _access.body(model, c, 0), _access.body(model, c, 1)
-    n = _access.from_origin(model, base, _access.vector(model, c, 0))
-    arm = _access.from_origin(model, follower, _access.vector(model, c, 4))
+    base, follower = access.body(model, c, 0), access.body(model, c, 1)
+    n = access.from_origin(model, base, access.vector(model, c, 0))
+    arm = access.from_origin(model, follower, access.vector(model, c, 4))
     return n, _relative.place(model, base, follower, arm), arm
 
 
@@ -39,18 +39,18 @@ def _geometry(model: Any, c: int) -> Any:
 def positions(model: Any, c: int) -> None:
     """perr, and forces along the normal. Parameters: normal, height, station."""
     n, arm1, arm2 = _geometry(model, c)
-    _access.put_position_error(model, c, 0, vec3.dot(n, arm1) - _access.number(model, c, 3))
-    _access.put_force(model, c, 0, 0, arm1, vec3.neg(n))
-    _access.put_force(model, c, 0, 1, arm2, n)
+    access.put_position_error(model, c, 0, vec3.dot(n, arm1) - access.number(model, c, 3))
+    access.put_force(model, c, 0, 0, arm1, vec3.neg(n))
+    access.put_force(model, c, 0, 1, arm2, n)
 
 
 @generic
 def velocities(model: Any, c: int) -> None:
     """The bias of aerr: its part that does not depend on udot."""
     n, arm1, arm2 = _geometry(model, c)
-    base, follower = _access.body(model, c, 0), _access.body(model, c, 1)
+    base, follower = access.body(model, c, 0), access.body(model, c, 1)
     v = _relative.velocity(model, base, follower, arm1, arm2)
-    _access.put_acceleration_offset(model, c, 0, vec3.dot(n, _relative.offset(model, base, follower, arm1, arm2, v)))
+    access.put_acceleration_offset(model, c, 0, vec3.dot(n, _relative.offset(model, base, follower, arm1, arm2, v)))
 
 
 class PointInPlane(OneEquation):
@@ -94,7 +94,7 @@ class PointInPlane(OneEquation):
     array([0.2, 0.5, 0.3])
     """
 
-    routine = _access.by_address(positions, velocities)
+    routine = access.by_address(positions, velocities)
     _plane_display_half_width = 1.0
     _point_display_radius = 0.05
 

@@ -23,7 +23,7 @@ from ..value import Transform
 from ..value.checks import unit
 from ..value.rows import in_rows
 from ..value.rows import unit as units
-from . import _access, _relative
+from . import _relative, access
 from ._parameters import FIRST, SECOND, Equations, Mark, across, displayed, index_of
 
 if TYPE_CHECKING:
@@ -34,10 +34,10 @@ if TYPE_CHECKING:
 @generic
 def _geometry(model: Any, c: int) -> Any:
     """x, y, and the point from either body's origin."""
-    base, follower = _access.body(model, c, 0), _access.body(model, c, 1)
-    x = _access.from_origin(model, base, _access.vector(model, c, 0))
-    y = _access.from_origin(model, base, _access.vector(model, c, 3))
-    arm = _access.from_origin(model, follower, _access.vector(model, c, 12))
+    base, follower = access.body(model, c, 0), access.body(model, c, 1)
+    x = access.from_origin(model, base, access.vector(model, c, 0))
+    y = access.from_origin(model, base, access.vector(model, c, 3))
+    arm = access.from_origin(model, follower, access.vector(model, c, 12))
     return x, y, _relative.place(model, base, follower, arm), arm
 
 
@@ -45,24 +45,24 @@ def _geometry(model: Any, c: int) -> Any:
 def positions(model: Any, c: int) -> None:
     """perr, and forces across the line. Parameters: x, y, the direction, the point on the line, the follower's point."""
     x, y, arm1, arm2 = _geometry(model, c)
-    p = vec3.sub(arm1, _access.from_origin(model, _access.body(model, c, 0), _access.vector(model, c, 9)))
-    _access.put_position_error(model, c, 0, vec3.dot(x, p))
-    _access.put_position_error(model, c, 1, vec3.dot(y, p))
-    _access.put_force(model, c, 0, 0, arm1, vec3.neg(x))
-    _access.put_force(model, c, 0, 1, arm2, x)
-    _access.put_force(model, c, 1, 0, arm1, vec3.neg(y))
-    _access.put_force(model, c, 1, 1, arm2, y)
+    p = vec3.sub(arm1, access.from_origin(model, access.body(model, c, 0), access.vector(model, c, 9)))
+    access.put_position_error(model, c, 0, vec3.dot(x, p))
+    access.put_position_error(model, c, 1, vec3.dot(y, p))
+    access.put_force(model, c, 0, 0, arm1, vec3.neg(x))
+    access.put_force(model, c, 0, 1, arm2, x)
+    access.put_force(model, c, 1, 0, arm1, vec3.neg(y))
+    access.put_force(model, c, 1, 1, arm2, y)
 
 
 @generic
 def velocities(model: Any, c: int) -> None:
     """The bias of aerr: its part that does not depend on udot."""
     x, y, arm1, arm2 = _geometry(model, c)
-    base, follower = _access.body(model, c, 0), _access.body(model, c, 1)
+    base, follower = access.body(model, c, 0), access.body(model, c, 1)
     v = _relative.velocity(model, base, follower, arm1, arm2)
     a = _relative.offset(model, base, follower, arm1, arm2, v)
-    _access.put_acceleration_offset(model, c, 0, vec3.dot(x, a))
-    _access.put_acceleration_offset(model, c, 1, vec3.dot(y, a))
+    access.put_acceleration_offset(model, c, 0, vec3.dot(x, a))
+    access.put_acceleration_offset(model, c, 1, vec3.dot(y, a))
 
 
 def _line(what: str, value: Any) -> list[float]:
@@ -127,7 +127,7 @@ class PointOnLine(Equations):
     array([0.2, 2. , 3. ])
     """
 
-    routine = _access.by_address(positions, velocities)
+    routine = access.by_address(positions, velocities)
     _line_display_half_length = 1.0
     _point_display_radius = 0.05
 

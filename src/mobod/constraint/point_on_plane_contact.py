@@ -17,7 +17,7 @@ from ..algebra.memory import load9
 from ..compiling import generic
 from ..state import parameters
 from ..value import Transform
-from . import _access, _contact, _relative
+from . import _contact, _relative, access
 from ._parameters import SECOND, Mark, displayed, index_of, plane
 
 if TYPE_CHECKING:
@@ -28,9 +28,9 @@ if TYPE_CHECKING:
 @generic
 def _geometry(model: Any, c: int) -> Any:
     """The axes of the plane's frame, as columns, and the point from either body's origin."""
-    base, follower = _access.body(model, c, 0), _access.body(model, c, 1)
-    R = mat33.mul(load9(model.R_GB, base, 0), _access.matrix(model, c, 0))
-    arm = _access.from_origin(model, follower, _access.vector(model, c, 12))
+    base, follower = access.body(model, c, 0), access.body(model, c, 1)
+    R = mat33.mul(load9(model.R_GB, base, 0), access.matrix(model, c, 0))
+    arm = access.from_origin(model, follower, access.vector(model, c, 12))
     return R, _relative.place(model, base, follower, arm), arm
 
 
@@ -39,8 +39,8 @@ def positions(model: Any, c: int) -> None:
     """perr and forces. Parameters: the plane's frame, then the point."""
     R, arm1, arm2 = _geometry(model, c)
     z = R[2], R[5], R[8]
-    on_plane = _access.from_origin(model, _access.body(model, c, 0), _access.vector(model, c, 9))
-    _access.put_position_error(model, c, 0, vec3.dot(z, vec3.sub(arm1, on_plane)))
+    on_plane = access.from_origin(model, access.body(model, c, 0), access.vector(model, c, 9))
+    access.put_position_error(model, c, 0, vec3.dot(z, vec3.sub(arm1, on_plane)))
     _contact.write_rows(model, c, 1, arm1, arm2, (R[0], R[3], R[6]), (R[1], R[4], R[7]), z)
 
 
@@ -48,12 +48,12 @@ def positions(model: Any, c: int) -> None:
 def velocities(model: Any, c: int) -> None:
     """The bias of aerr: its part that does not depend on udot."""
     R, arm1, arm2 = _geometry(model, c)
-    base, follower = _access.body(model, c, 0), _access.body(model, c, 1)
+    base, follower = access.body(model, c, 0), access.body(model, c, 1)
     v = _relative.velocity(model, base, follower, arm1, arm2)
     a = _relative.offset(model, base, follower, arm1, arm2, v)
-    _access.put_acceleration_offset(model, c, 0, vec3.dot((R[2], R[5], R[8]), a))
-    _access.put_acceleration_offset(model, c, 1, vec3.dot((R[0], R[3], R[6]), a))
-    _access.put_acceleration_offset(model, c, 2, vec3.dot((R[1], R[4], R[7]), a))
+    access.put_acceleration_offset(model, c, 0, vec3.dot((R[2], R[5], R[8]), a))
+    access.put_acceleration_offset(model, c, 1, vec3.dot((R[0], R[3], R[6]), a))
+    access.put_acceleration_offset(model, c, 2, vec3.dot((R[1], R[4], R[7]), a))
 
 
 class PointOnPlaneContact(_contact.Contact):
@@ -95,7 +95,7 @@ class PointOnPlaneContact(_contact.Contact):
     array([1., 2., 0.])
     """
 
-    routine = _access.by_address(positions, velocities)
+    routine = access.by_address(positions, velocities)
     _rolling = True
     _plane_display_half_width = 1.0
     _point_display_radius = 0.05

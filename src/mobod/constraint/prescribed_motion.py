@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 from ..algebra.scalar import load, one, zero
 from ..compiling import routine
-from ..function import Function, _routine
-from . import _access
+from ..function import Function, routines
+from . import access
 from ._of_time import OfTime
-from ._protocol import POSITIONS
 from .floats import OnePosition
+from .protocol import POSITIONS
 
 if TYPE_CHECKING:
     from ..value.annotations import SimbodyMatterSubsystem
@@ -23,15 +23,15 @@ if TYPE_CHECKING:
 @routine
 def equations(model: Any, c: int, what: int) -> int:
     """Integers: which q, then the function's number; its argument is time."""
-    j, time = _access.integer(model, c, 0), load(model.time, 0, 0)
-    value, slope, bend = _routine.jet(model, _access.integer(model, c, 1), time)
+    j, time = access.integer(model, c, 0), load(model.time, 0, 0)
+    value, slope, bend = routines.jet(model, access.integer(model, c, 1), time)
     o = zero(time)
     if what == POSITIONS:
-        _access.put_position_error(model, c, 0, _access.coordinate(model, c, 0, j) - value)
-        _access.put_coordinate_coefficient(model, c, 0, 0, j, one(o))
-        _access.put_velocity_offset(model, c, 0, o - slope)
+        access.put_position_error(model, c, 0, access.coordinate(model, c, 0, j) - value)
+        access.put_coordinate_coefficient(model, c, 0, 0, j, one(o))
+        access.put_velocity_offset(model, c, 0, o - slope)
     else:
-        _access.put_acceleration_offset(model, c, 0, o - bend)
+        access.put_acceleration_offset(model, c, 0, o - bend)
     return 0
 
 

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 from ..algebra.scalar import load, one, zero
 from ..compiling import routine
-from ..function import Function, _routine
-from . import _access
+from ..function import Function, routines
+from . import access
 from ._of_time import OfTime
-from ._protocol import POSITIONS
 from .floats import OneVelocity
+from .protocol import POSITIONS
 
 if TYPE_CHECKING:
     from ..value.annotations import SimbodyMatterSubsystem
@@ -23,14 +23,14 @@ if TYPE_CHECKING:
 @routine
 def equations(model: Any, c: int, what: int) -> int:
     """Integers: which u, then the function's number; its argument is time."""
-    j, time = _access.integer(model, c, 0), load(model.time, 0, 0)
-    value, slope, _ = _routine.jet(model, _access.integer(model, c, 1), time)
+    j, time = access.integer(model, c, 0), load(model.time, 0, 0)
+    value, slope, _ = routines.jet(model, access.integer(model, c, 1), time)
     o = zero(time)
     if what == POSITIONS:
-        _access.put_speed_coefficient(model, c, 0, 0, j, one(o))
+        access.put_speed_coefficient(model, c, 0, 0, j, one(o))
     else:
-        _access.put_velocity_offset(model, c, 0, o - value)
-        _access.put_acceleration_offset(model, c, 0, o - slope)
+        access.put_velocity_offset(model, c, 0, o - value)
+        access.put_acceleration_offset(model, c, 0, o - slope)
     return 0
 
 

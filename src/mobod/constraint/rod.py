@@ -24,7 +24,7 @@ from ..errors import ModelError
 from ..state import parameters
 from ..value.checks import finite, shown
 from ..value.rows import in_rows, positive
-from . import _access
+from . import access
 from ._parameters import BETWEEN, FIRST, SECOND, Line, Mark, OneEquation, body_of, index_of
 
 if TYPE_CHECKING:
@@ -35,9 +35,9 @@ if TYPE_CHECKING:
 @generic
 def _geometry(model: Any, c: int) -> Any:
     """The points from the bodies' origins, the unit vector from the first to the second, and the distance."""
-    b1, b2 = _access.body(model, c, 0), _access.body(model, c, 1)
-    r1 = _access.from_origin(model, b1, _access.vector(model, c, 0))
-    r2 = _access.from_origin(model, b2, _access.vector(model, c, 3))
+    b1, b2 = access.body(model, c, 0), access.body(model, c, 1)
+    r1 = access.from_origin(model, b1, access.vector(model, c, 0))
+    r2 = access.from_origin(model, b2, access.vector(model, c, 3))
     p = vec3.sub(vec3.add(load3(model.p_GB, b2, 0), r2), vec3.add(load3(model.p_GB, b1, 0), r1))
     square = vec3.dot(p, p)
     apart = square > 0.0
@@ -51,22 +51,22 @@ def _geometry(model: Any, c: int) -> Any:
 def positions(model: Any, c: int) -> None:
     """perr, and a force along the rod on either body."""
     r1, r2, u, distance = _geometry(model, c)
-    _access.put_position_error(model, c, 0, distance - _access.number(model, c, 6))
-    _access.put_force(model, c, 0, 0, r1, vec3.neg(u))
-    _access.put_force(model, c, 0, 1, r2, u)
+    access.put_position_error(model, c, 0, distance - access.number(model, c, 6))
+    access.put_force(model, c, 0, 0, r1, vec3.neg(u))
+    access.put_force(model, c, 0, 1, r2, u)
 
 
 @generic
 def velocities(model: Any, c: int) -> None:
     """The bias of aerr: its part that does not depend on udot."""
     r1, r2, u, distance = _geometry(model, c)
-    b1, b2 = _access.body(model, c, 0), _access.body(model, c, 1)
-    dv = vec3.sub(_access.velocity_at(model, b2, r2), _access.velocity_at(model, b1, r1))
-    da = vec3.sub(_access.centripetal(model, b2, r2), _access.centripetal(model, b1, r1))
+    b1, b2 = access.body(model, c, 0), access.body(model, c, 1)
+    dv = vec3.sub(access.velocity_at(model, b2, r2), access.velocity_at(model, b1, r1))
+    da = vec3.sub(access.centripetal(model, b2, r2), access.centripetal(model, b1, r1))
     along = vec3.dot(u, dv)
     across = vec3.dot(dv, dv) - along * along
     turning = where(distance > 0.0, across / where(distance > 0.0, distance, one(distance)), zero(distance))
-    _access.put_acceleration_offset(model, c, 0, vec3.dot(u, da) + turning)
+    access.put_acceleration_offset(model, c, 0, vec3.dot(u, da) + turning)
 
 
 def _length(what: str, value: Any) -> float:
@@ -118,7 +118,7 @@ class Rod(OneEquation):
     1.0
     """
 
-    routine = _access.by_address(positions, velocities)
+    routine = access.by_address(positions, velocities)
 
     def __init__(
         self,

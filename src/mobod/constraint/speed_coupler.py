@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING, Any
 from ..algebra.scalar import load, store, zero
 from ..compiling import routine
 from ..errors import TopologyError
-from ..function import Function, _routine
-from ..mobilizer import _rates
-from . import _access
-from ._protocol import POSITIONS
+from ..function import Function, routines
+from ..mobilizer import q_rates
+from . import access
 from .floats import OneVelocity
 from .of_function import arguments_of, check_function
 from .one_coordinate import check_coordinate
+from .protocol import POSITIONS
 
 if TYPE_CHECKING:
     from ..value.annotations import SimbodyMatterSubsystem
@@ -33,29 +33,29 @@ def equations(model: Any, c: int, what: int) -> int:
     # a speed's place is its mobilizer among the constrained ones, a coordinate's is its body
     if what == POSITIONS:
         return 0
-    speeds, coordinates = _access.integer(model, c, 0), _access.integer(model, c, 1)
+    speeds, coordinates = access.integer(model, c, 0), access.integer(model, c, 1)
     for a in range(speeds):
-        i, j = _access.integer(model, c, 2 + 2 * a), _access.integer(model, c, 3 + 2 * a)
-        store(model.arguments, a, 0, _access.speed(model, c, i, j))
+        i, j = access.integer(model, c, 2 + 2 * a), access.integer(model, c, 3 + 2 * a)
+        store(model.arguments, a, 0, access.speed(model, c, i, j))
     for a in range(speeds, speeds + coordinates):
-        b, j = _access.integer(model, c, 2 + 2 * a), _access.integer(model, c, 3 + 2 * a)
+        b, j = access.integer(model, c, 2 + 2 * a), access.integer(model, c, 3 + 2 * a)
         store(model.arguments, a, 0, load(model.q, model.first_q[b] + j, 0))
-    f = _access.integer(model, c, 2 + 2 * (speeds + coordinates))
-    value = _routine.value(model, f, model.arguments, 0)
+    f = access.integer(model, c, 2 + 2 * (speeds + coordinates))
+    value = routines.value(model, f, model.arguments, 0)
     rest, offset = value, zero(value)
-    _access.clear_speed_coefficients(model, c)
+    access.clear_speed_coefficients(model, c)
     for a in range(speeds + coordinates):
-        j = _access.integer(model, c, 3 + 2 * a)
-        partial = _routine.gradient(model, f, a)
+        j = access.integer(model, c, 3 + 2 * a)
+        partial = routines.gradient(model, f, a)
         if a < speeds:
-            _access.add_speed_coefficient(model, c, 0, _access.integer(model, c, 2 + 2 * a), j, partial)
+            access.add_speed_coefficient(model, c, 0, access.integer(model, c, 2 + 2 * a), j, partial)
             rest = rest - partial * load(model.arguments, a, 0)
         else:  # its rate may have been left out, as those of all but constrained mobilizers can be
-            b = _access.integer(model, c, 2 + 2 * a)
-            _rates.n_times(model, b, model.u, model.first_u[b], model.q_dot, model.first_q[b])
+            b = access.integer(model, c, 2 + 2 * a)
+            q_rates.n_times(model, b, model.u, model.first_u[b], model.q_dot, model.first_q[b])
             offset = offset + partial * load(model.q_dot, model.first_q[b] + j, 0)
-    _access.put_velocity_offset(model, c, 0, rest)
-    _access.put_acceleration_offset(model, c, 0, offset)
+    access.put_velocity_offset(model, c, 0, rest)
+    access.put_acceleration_offset(model, c, 0, offset)
     return 0
 
 
@@ -139,7 +139,7 @@ class SpeedCoupler(OneVelocity):
             check_coordinate(self, body, j, num_q)
 
     @property
-    def used_functions(self) -> Sequence[_routine.Use]:  # type: ignore[override]
+    def used_functions(self) -> Sequence[routines.Use]:  # type: ignore[override]
         """Functions kept in the record: its own."""
         return [(self.function, range(len(self.speeds) + len(self.coordinates)))]
 

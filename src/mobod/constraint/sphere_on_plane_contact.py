@@ -20,7 +20,7 @@ from ..compiling import generic
 from ..state import parameters
 from ..value import Transform
 from ..value.checks import flag, positive
-from . import _access, _contact, _relative
+from . import _contact, _relative, access
 from ._parameters import SECOND, Mark, body_of, displayed, plane
 
 if TYPE_CHECKING:
@@ -31,9 +31,9 @@ if TYPE_CHECKING:
 @generic
 def _geometry(model: Any, c: int) -> Any:
     """The axes of the plane's frame, as columns, the radius, and C from either body's origin."""
-    base, follower = _access.body(model, c, 0), _access.body(model, c, 1)
-    R, r = mat33.mul(load9(model.R_GB, base, 0), _access.matrix(model, c, 0)), _access.number(model, c, 15)
-    center = _access.from_origin(model, follower, _access.vector(model, c, 12))
+    base, follower = access.body(model, c, 0), access.body(model, c, 1)
+    R, r = mat33.mul(load9(model.R_GB, base, 0), access.matrix(model, c, 0)), access.number(model, c, 15)
+    center = access.from_origin(model, follower, access.vector(model, c, 12))
     arm = vec3.add_scaled(center, -r, (R[2], R[5], R[8]))
     return R, r, _relative.place(model, base, follower, arm), arm
 
@@ -43,24 +43,24 @@ def positions(model: Any, c: int) -> None:
     """perr and forces. Parameters: the plane's frame, center, radius."""
     R, _, arm1, arm2 = _geometry(model, c)
     z = R[2], R[5], R[8]
-    on_plane = _access.from_origin(model, _access.body(model, c, 0), _access.vector(model, c, 9))
-    _access.put_position_error(model, c, 0, vec3.dot(z, vec3.sub(arm1, on_plane)))
-    _contact.write_rows(model, c, _access.integer(model, c, 0), arm1, arm2, (R[0], R[3], R[6]), (R[1], R[4], R[7]), z)
+    on_plane = access.from_origin(model, access.body(model, c, 0), access.vector(model, c, 9))
+    access.put_position_error(model, c, 0, vec3.dot(z, vec3.sub(arm1, on_plane)))
+    _contact.write_rows(model, c, access.integer(model, c, 0), arm1, arm2, (R[0], R[3], R[6]), (R[1], R[4], R[7]), z)
 
 
 @generic
 def velocities(model: Any, c: int) -> None:
     """The bias of aerr: its part that does not depend on udot."""
     R, r, arm1, arm2 = _geometry(model, c)
-    base, follower, z = _access.body(model, c, 0), _access.body(model, c, 1), (R[2], R[5], R[8])
+    base, follower, z = access.body(model, c, 0), access.body(model, c, 1), (R[2], R[5], R[8])
     v = _relative.velocity(model, base, follower, arm1, arm2)
     w = _relative.angular_velocity(model, base, follower)
     a = _relative.offset(model, base, follower, arm1, arm2, v)
     a = vec3.add_scaled(a, r, vec3.cross(w, vec3.cross(w, z)))
-    _access.put_acceleration_offset(model, c, 0, vec3.dot(z, a))
-    if _access.integer(model, c, 0):
-        _access.put_acceleration_offset(model, c, 1, vec3.dot((R[0], R[3], R[6]), a))
-        _access.put_acceleration_offset(model, c, 2, vec3.dot((R[1], R[4], R[7]), a))
+    access.put_acceleration_offset(model, c, 0, vec3.dot(z, a))
+    if access.integer(model, c, 0):
+        access.put_acceleration_offset(model, c, 1, vec3.dot((R[0], R[3], R[6]), a))
+        access.put_acceleration_offset(model, c, 2, vec3.dot((R[1], R[4], R[7]), a))
 
 
 class SphereOnPlaneContact(_contact.Contact):
@@ -106,7 +106,7 @@ class SphereOnPlaneContact(_contact.Contact):
     array([1. , 2. , 0.5])
     """
 
-    routine = _access.by_address(positions, velocities)
+    routine = access.by_address(positions, velocities)
     _plane_display_half_width = 1.0
 
     def __init__(

@@ -26,7 +26,7 @@ from ..compiling import generic
 from ..state import parameters
 from ..value import Rotation, Transform
 from ..value.checks import flag, positive
-from . import _access, _contact, _relative
+from . import _contact, _relative, access
 from ._parameters import FIRST, SECOND, Mark, across, body_of
 
 if TYPE_CHECKING:
@@ -53,10 +53,10 @@ def _across(z: Any) -> Any:
 @generic
 def _geometry(model: Any, c: int) -> Any:
     """x, y, z, the distance, and C from both bodies' origins. Parameters: center and radius, of one and the other."""
-    b1, b2, A = _access.body(model, c, 0), _access.body(model, c, 1), _access.integer(model, c, 1)
+    b1, b2, A = access.body(model, c, 0), access.body(model, c, 1), access.integer(model, c, 1)
     R_GA = load9(model.R_GB, A, 0)
-    one_center = _access.from_origin(model, b1, _access.vector(model, c, 0))
-    p = vec3.sub(_relative.place(model, b1, b2, _access.from_origin(model, b2, _access.vector(model, c, 4))), one_center)
+    one_center = access.from_origin(model, b1, access.vector(model, c, 0))
+    p = vec3.sub(_relative.place(model, b1, b2, access.from_origin(model, b2, access.vector(model, c, 4))), one_center)
     square, o = vec3.dot(p, p), zero(p[0])
     apart = square > 0.0
     distance = sqrt(where(apart, square, one(square)))
@@ -68,7 +68,7 @@ def _geometry(model: Any, c: int) -> Any:
     )
     x_A = _across(z_A)
     x, y, z = mat33.mul_vec(R_GA, x_A), mat33.mul_vec(R_GA, vec3.cross(z_A, x_A)), mat33.mul_vec(R_GA, z_A)
-    r1, r2 = _access.number(model, c, 3), _access.number(model, c, 7)
+    r1, r2 = access.number(model, c, 3), access.number(model, c, 7)
     k = r1 / (r1 + r2)
     arm1 = vec3.add_scaled(one_center, k, p)
     return x, y, z, where(apart, distance, o), k, arm1, _relative.place(model, b2, b1, arm1)
@@ -78,16 +78,16 @@ def _geometry(model: Any, c: int) -> Any:
 def positions(model: Any, c: int) -> None:
     """perr and forces."""
     x, y, z, distance, _, arm1, arm2 = _geometry(model, c)
-    error = distance - (_access.number(model, c, 3) + _access.number(model, c, 7))
-    _access.put_position_error(model, c, 0, error)
-    _contact.write_rows(model, c, _access.integer(model, c, 0), arm1, arm2, x, y, z)
+    error = distance - (access.number(model, c, 3) + access.number(model, c, 7))
+    access.put_position_error(model, c, 0, error)
+    _contact.write_rows(model, c, access.integer(model, c, 0), arm1, arm2, x, y, z)
 
 
 @generic
 def velocities(model: Any, c: int) -> None:
     """The bias of aerr: its part that does not depend on udot."""
     x, y, z, distance, k, arm1, arm2 = _geometry(model, c)
-    b1, b2 = _access.body(model, c, 0), _access.body(model, c, 1)
+    b1, b2 = access.body(model, c, 0), access.body(model, c, 1)
     v, w = _relative.velocity(model, b1, b2, arm1, arm2), _relative.angular_velocity(model, b1, b2)
     s = vec3.add(v, vec3.cross(w, vec3.scale((1.0 - k) * distance, z)))
     apart = distance > 0.0
@@ -96,7 +96,7 @@ def velocities(model: Any, c: int) -> None:
     a = _relative.offset(model, b1, b2, arm1, arm2, v)
     a = vec3.add(a, vec3.cross(w, vec3.sub(vec3.scale(k, s), v)))
     _contact.write_offset(model, c, 0, z, z_dot, v, a)
-    if _access.integer(model, c, 0):
+    if access.integer(model, c, 0):
         _contact.write_offset(model, c, 1, x, vec3.scale(-vec3.dot(z_dot, x), z), v, a)
         _contact.write_offset(model, c, 2, y, vec3.scale(-vec3.dot(z_dot, y), z), v, a)
 
@@ -142,7 +142,7 @@ class SphereOnSphereContact(_contact.Contact):
     array([0. , 0. , 1.5])
     """
 
-    routine = _access.by_address(positions, velocities)
+    routine = access.by_address(positions, velocities)
 
     def __init__(
         self,

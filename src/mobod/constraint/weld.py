@@ -12,7 +12,7 @@ from ..algebra.arrays import Array
 from ..compiling import generic
 from ..state import parameters
 from ..value import Transform
-from . import _access, _orientation, ball
+from . import _orientation, access, ball
 from ._parameters import BETWEEN, Equations, Line, Mark, displayed, index_of
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ class Weld(Equations):
     array([1., 0., 0.])
     """
 
-    routine = _access.by_address(positions, velocities)
+    routine = access.by_address(positions, velocities)
     reads_ancestor = True
     _axis_display_length = 1.0
 

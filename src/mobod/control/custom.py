@@ -16,9 +16,9 @@ from ..algebra.dual_array import DualArray, NotDifferentiable, constant
 from ..algebra.record import values_at
 from ..compiling import Callback, raise_kept
 from ..errors import ModelError
-from ..force._routine import by_address
 from ..force.base import Force, check_forces, mobility
 from ..force.layout import Entry
+from ..force.routines import by_address
 from ..function.users import Frozen
 from ..state.of_each import Present, Rows, numbers_at, of_each
 from ..state.validity import KINEMATICS

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..force.base import body_index
-from ..function._routine import Use
+from ..function.routines import Use
 from ..tree.sampling import WIDTH
 from ..value.abstract import Abstract
 from ..value.checks import vector

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from ..errors import ModelError
 from ..function import Function
-from ..function._routine import is_compiled
+from ..function.routines import is_compiled
 from ..tree import sampling
 from .input import Input, Packing
 

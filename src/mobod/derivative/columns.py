@@ -38,10 +38,10 @@ from ..algebra.scalar import (
     zero,
 )
 from ..compiling import apart, generic, routine
-from ..constraint import _protocol
-from ..force import _dispatch
-from ..force._routine import FORCES
-from ..mobilizer import _rates
+from ..constraint import protocol
+from ..force import dispatch
+from ..force.routines import FORCES
+from ..mobilizer import q_rates
 from ..state.fields import Record
 from ..state.validity import KINEMATICS
 from ..tree import constraint_operators, prescribe
@@ -65,9 +65,9 @@ def contribute(model: Record, asked: int, unused: int) -> int:
     if asked & SWEPT != 0:
         call_routine(model.kinematics_sweep[0], model, 0, KINEMATICS)
     if asked & PULLED != 0:
-        _dispatch.add_gravities(model)
+        dispatch.add_gravities(model)
     else:
-        _dispatch.clear(model)
+        dispatch.clear(model)
     for r in range(model.nr):
         address = model.run_routine[r]
         if asked & REST != 0:
@@ -75,8 +75,8 @@ def contribute(model: Record, asked: int, unused: int) -> int:
         if address > 0:
             call_routine(address, model, model.run_first[r], 4 * model.run_end[r] + FORCES)
     if asked & CONSTRAINED != 0:
-        call_routine(model.constrain[0], model, _protocol.POSITIONS, 0)
-        call_routine(model.constrain[0], model, _protocol.VELOCITIES, 0)
+        call_routine(model.constrain[0], model, protocol.POSITIONS, 0)
+        call_routine(model.constrain[0], model, protocol.VELOCITIES, 0)
         constraint_operators.add_forces(model, model.multiplier, model.body_forces, model.mobility_forces, -1.0)
         constraint_operators.calc_acceleration_errors(model, model.work_A, model.u_dot, model.row_work)
     prescribe.sweep(model)
@@ -329,7 +329,7 @@ def find_displacements(model: Record, unit: Any, q_dot: Any, N: Any) -> None:
         first, first_q = model.first_u[b], model.first_q[b]
         for j in range(model.num_u[b]):
             store(unit, first + j, 0, o + 1.0)
-            _rates.n_times(model, b, unit, first, q_dot, first_q)
+            q_rates.n_times(model, b, unit, first, q_dot, first_q)
             store(unit, first + j, 0, o)
             for i in range(first_q, first_q + model.num_q[b]):
                 store(N, i, j, load(q_dot, i, 0))

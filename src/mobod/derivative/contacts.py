@@ -5,11 +5,11 @@ from typing import Any
 from ..algebra.record import call_routine
 from ..algebra.scalar import load, one, store, zero
 from ..compiling import compiled, generic, routine
-from ..force._routine import FORCES
 from ..force.contact.bristle import clear_bristles
 from ..force.contact.broad_phase import LAW_KIND, LAW_ROUTINE, NUM_SURFACES, STICKING, place_surfaces, searching
 from ..force.contact.element import overlap
 from ..force.contact.law import request
+from ..force.routines import FORCES
 from ..state.fields import Record
 from . import stiffness
 from .columns import fill_body, move

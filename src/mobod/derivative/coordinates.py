@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..algebra.arrays import Array
-from ..mobilizer import _rates
+from ..mobilizer import q_rates
 from ..tree import rates
 from .jvp import jvp, kinematics
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 def has_rates(state: State) -> bool:
     """True if q_dot is not u, of some mobilizer."""
-    return bool((state.tree.fields["rates"] != _rates.SAME).any())
+    return bool((state.tree.fields["rates"] != q_rates.SAME).any())
 
 
 def displacements(state: State) -> Array:

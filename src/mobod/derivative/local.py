@@ -17,8 +17,8 @@ from ..algebra.memory import load3, load_spatial, load_tangents3, store3
 from ..algebra.record import call_routine
 from ..algebra.scalar import bare, load, load_lane, load_tangent, one, store, store_lane, store_tangent, store_tangents, zero
 from ..compiling import generic, routine
-from ..constraint._protocol import POSITIONS, VELOCITIES
-from ..force._routine import FORCES
+from ..constraint.protocol import POSITIONS, VELOCITIES
+from ..force.routines import FORCES
 from ..motion.protocol import SET_U_DOT
 from ..state.fields import Record
 from ..tree import constraint_operators, constraints

@@ -19,7 +19,7 @@ from ..constraint.base import Constraint
 from ..force.base import Force
 from ..force.contact.element import ContactElement
 from ..force.thermostat import Thermostat
-from ..mobilizer import _rates
+from ..mobilizer import q_rates
 from .columns import CONSTRAINED, PULLED, SWEPT
 from .local import (
     BODY,
@@ -252,7 +252,7 @@ class _Making:
         self._pattern = Pattern(ways, tree.nu)
         self._routines = np.zeros(tree.counts["nr"], np.int64)
         #: Mobilizers whose N is more than a function of their own coordinates in a record.
-        self._difficult = set(np.flatnonzero((fields["rates"] == _rates.MATRIX) | (fields["turning"] == 2)).tolist())
+        self._difficult = set(np.flatnonzero((fields["rates"] == q_rates.MATRIX) | (fields["turning"] == 2)).tolist())
         self._contacts: list[int] = []
         self._thermostat = -1
         self._swept = self._has_rest = self._has_columns = self._damped = False

@@ -13,7 +13,7 @@ from ..algebra import vec3
 from ..algebra.memory import load_spatial, store_spatial
 from ..algebra.record import attach, call_routine
 from ..compiling import compiled, routine
-from ..mobilizer import _rates
+from ..mobilizer import q_rates
 from ..state.fields import Record
 from ..state.validity import FORCES, KINEMATICS
 from ..tree import constraint_operators, inverse_dynamics, prescribe
@@ -62,7 +62,7 @@ def calc_measures(block: Any, address: int, first: int, end: int) -> int:
     if status == DONE:
         inverse_dynamics.calc_body_acceleration_from_u_dot(model, model.u_dot, model.A_GB)
         for b in range(1, model.nb):
-            _rates.find_q_dot_dot(model, b)
+            q_rates.find_q_dot_dot(model, b)
         call_routine(model.measures[0], model, 0, model.measure_runs[1])
         call_routine(model.measures[0], model, first, end)
     return status

@@ -8,8 +8,8 @@ At a record that is realized; right sides and results are in its scratch fields.
 from ..algebra.record import call_routine
 from ..algebra.scalar import load, store
 from ..compiling import routine
-from ..constraint._protocol import AS_Q, PROJECT_Q
-from ..mobilizer import _rates
+from ..constraint.protocol import AS_Q, PROJECT_Q
+from ..mobilizer import q_rates
 from ..mobilizer.access import copy
 from ..state.fields import Record
 from ..tree import constraint_operators, constraint_paths, constraints, jacobian_sweeps, mass_matrix, rates
@@ -91,7 +91,7 @@ def find_least_change(model: Record, what: int, unused: int) -> int:
                 store(model.projection_step, i, 0, du)
     if what == PROJECT_Q:
         for b in range(1, model.nb):
-            if model.rates[b] == _rates.SAME:
+            if model.rates[b] == q_rates.SAME:
                 copy(model.projection_step, model.first_u[b], model.work_q, model.first_q[b], model.num_u[b])
             else:
                 call_routine(model.constrain[AS_Q], model, b, -1)

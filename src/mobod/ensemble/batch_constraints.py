@@ -5,8 +5,8 @@ from typing import Any
 from ..algebra.record import attach, call_routine
 from ..algebra.scalar import gather, load, one, scatter, store, where, zero
 from ..compiling import compiled
-from ..constraint._protocol import PROJECT_Q, PROJECT_U
-from ..mobilizer import _rates
+from ..constraint.protocol import PROJECT_Q, PROJECT_U
+from ..mobilizer import q_rates
 from ..motion.protocol import SET_Q, SET_U
 from ..state.validity import NO_RATES, POSITIONS, UNCHECKED
 from ..tree import constraints
@@ -68,7 +68,7 @@ def project(
         if prescriber != 0:
             call_routine(prescriber, model, SET_Q, 0)
         for b in range(1, model.nb):
-            _rates.normalize(model, b)
+            q_rates.normalize(model, b)
         if projector != 0:
             call_routine(projector, model, PROJECT_Q, address)
             missed = where(load(model.projection, ERROR, 0) <= least, missed, one(least))

@@ -5,8 +5,8 @@ from typing import Any
 from ..algebra.record import attach, call_routine
 from ..algebra.scalar import load, scatter, store, zero
 from ..compiling import compiled, generic, routine
-from ..force import _dispatch as forces
-from ..force._routine import FORCES
+from ..force import dispatch as forces
+from ..force.routines import FORCES
 from ..state.fields import Record
 from ..tree import constraint_operators, jacobian_sweeps, momentum, reaction
 from .batch_operators import realize

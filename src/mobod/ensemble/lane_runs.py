@@ -17,9 +17,9 @@ from ..event.watch import Watched, is_compiled, of_triggered
 from ..event.when import When
 from ..force.contact.step_limit import limit_step
 from ..integrator import BDF, Integrator, SemiExplicitEuler, SemiExplicitEuler2, Verlet
-from ..integrator._weights import error_weights
+from ..integrator.weights import error_weights
 from ..measure.base import Measure
-from ..mobilizer import _rates
+from ..mobilizer import q_rates
 from ..state.fields import PARAMETERS
 from ..state.trigger_info import TriggerInfo
 from ..state.validity import EVERYTHING, FORCES, KINEMATICS, NO_MOBILIZERS, UNCHECKED
@@ -240,7 +240,7 @@ class LaneRuns:
         plan[rk.QUATERNIONS] = bool(tree.fields["has_quaternion"].any())
         projects = integrator.counts[rk.PROJECT_REPORTS] and (constrained or plan[rk.QUATERNIONS])
         plan[rk.PROJECT_REPORTS] = bool(projects)
-        plan[rk.PLAIN_RATES] = bool((tree.fields["rates"] == _rates.SAME).all())
+        plan[rk.PLAIN_RATES] = bool((tree.fields["rates"] == q_rates.SAME).all())
         self.plan, self.table = plan, np.ascontiguousarray(integrator.table)
         self.weights = error_weights(state) * _free(state)
         self.of_each = own_of_each(self.own)

@@ -16,8 +16,8 @@ import numpy.typing as npt
 
 from ..algebra.arrays import Array
 from ..integrator import Integrator
-from ..integrator._contact_steps import NO_IMPULSES, NO_ROOM
-from ..integrator._progress import Progress, say
+from ..integrator.contact_steps import NO_IMPULSES, NO_ROOM
+from ..integrator.slow_runs import Progress, say
 from ..measure.base import Measure
 from ..measure.memory import Memory
 from ..simulation.events import Events, joined

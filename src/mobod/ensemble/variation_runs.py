@@ -10,7 +10,7 @@ import numpy as np
 from ..algebra.arrays import Array
 from ..derivative.seeded_record import side_by_side
 from ..integrator import Integrator
-from ..integrator import _variations as kernels
+from ..integrator import forward_sensitivities as kernels
 from ..measure import Integrate
 from ..simulation.compiled_variations import CompiledVariations
 from ..simulation.compiled_variations import are_compiled as steps_are_compiled

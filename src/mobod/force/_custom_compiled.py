@@ -21,8 +21,8 @@ from ..function import users
 from ..function.users.surroundings import Counts, called, places
 from ..function.users.unrolled import unrolled
 from ..value.checks import finite
-from ._routine import kernel
 from .base import body_index
+from .routines import kernel
 
 Function = Callable[..., Any]
 

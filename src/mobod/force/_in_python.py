@@ -1,4 +1,4 @@
-"""Forces that Python computes, called by kernels as `_routine` says of a kind's routine: all of a system in one call.
+"""Forces that Python computes, called by kernels as `routines` says of a kind's routine: all of a system in one call.
 
 They are given the state whose record the kernel works on, which is at VELOCITY for them, and is put back as it was. A record of
 lanes has none: in runs each lane's is lent, see `mobod.ensemble.lanes.lending`; else ensembles take such states one by one.
@@ -16,7 +16,7 @@ from ..state.stage_hooks import refuse_change
 from ..state.storage import state_at
 from ..state.validity import KINEMATICS, unchanged, unchanged_bit
 from ..value.stage import VELOCITY, Stage
-from ._routine import ENERGY, FORCES
+from .routines import ENERGY, FORCES
 
 if TYPE_CHECKING:
     from ..state.state import State

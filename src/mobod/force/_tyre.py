@@ -39,8 +39,8 @@ from ..algebra.memory import add_spatial, load3, load9, load_spatial
 from ..algebra.scalar import load, sqrt, store, where
 from ..compiling import generic
 from ..contact.height_field import HeightField
-from ..function._routine import gradient, value
 from ..function.base import Function
+from ..function.routines import gradient, value
 from ..state import parameters
 from ..value import Transform, checks
 from .base import Force, body_index

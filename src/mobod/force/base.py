@@ -3,7 +3,7 @@
 A new compiled kind is a file beside this one. It provides
 
 1. functions ``add(model, integers, numbers)`` and, where there are such, ``energy`` and ``power`` of the same arguments, with
-   the equations in the file's docstring, and ``run = by_address(add, energy, power)`` made of them, see `_routine`;
+   the equations in the file's docstring, and ``run = by_address(add, energy, power)`` made of them, see `routines`;
 2. a class derived from `Force` with `run` as its ``routine``, and the parameters that can be changed, see `state.parameters`.
    Its constructor sets `default_integers` and `default_numbers`: its runs of the two pools that the functions read;
 3. its name in ``__init__.py``, and its place in ``KINDS``.
@@ -20,12 +20,12 @@ import numpy.typing as npt
 from ..algebra.arrays import Array
 from ..compiling import Callback, Routine
 from ..errors import TopologyError
-from ..function._routine import Use
+from ..function.routines import Use
 from ..state.parameters import Parametrized
 from ..value import checks
 from ..value.stage import Stage
-from ._routine import BY_ADDRESS
 from .layout import Entry
+from .routines import BY_ADDRESS
 
 if TYPE_CHECKING:
     from ..decoration.rubber_band_line import Line
@@ -200,13 +200,13 @@ class Force(Parametrized):
         return body_forces, particle_forces, mobility_forces
 
     def add_force(self, state: State, body_forces: Array, particle_forces: Array, mobility_forces: Array) -> None:
-        from . import _dispatch
+        from . import dispatch
 
         record = state.record
         applied = record.body_forces, record.particle_forces, record.mobility_forces, record.z_dot
         kept = [array.copy() for array in applied]
         run = int(np.searchsorted(state.tree.fields["run_first"], self.element, side="right")) - 1
-        _dispatch.one_force(state.block, self.element, run)
+        dispatch.one_force(state.block, self.element, run)
         body_forces += record.body_forces.reshape(-1, 2, 3)
         particle_forces += record.particle_forces.reshape(-1, 3)
         mobility_forces += record.mobility_forces[:, 0]
@@ -236,9 +236,9 @@ class Force(Parametrized):
         return self._potential_energy(state)
 
     def _potential_energy(self, state: State) -> float:
-        from . import _dispatch
+        from . import dispatch
 
-        return float(_dispatch.of_all(state, _dispatch.ENERGY)[self.element])
+        return float(dispatch.of_all(state, dispatch.ENERGY)[self.element])
 
     def calc_power_dissipation(self, state: State) -> float:
         """The power that it turns into heat, zero of conservative forces and where it is disabled. Needs VELOCITY.
@@ -263,9 +263,9 @@ class Force(Parametrized):
         return 0.0 if self.is_disabled(state) else self._power_dissipation(state)
 
     def _power_dissipation(self, state: State) -> float:
-        from . import _dispatch
+        from . import dispatch
 
-        return float(_dispatch.of_all(state, _dispatch.POWER)[self.element])
+        return float(dispatch.of_all(state, dispatch.POWER)[self.element])
 
     # ------------------------------------------------------------------------------------------ for pictures
 

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..compiling import Callback, Routine
-from ..function._routine import Use, number_functions
-from ._routine import GRAVITY
+from ..function.routines import Use, number_functions
 from .contact.fields import number_surfaces
+from .routines import GRAVITY
 
 if TYPE_CHECKING:
     from .base import Force

@@ -25,9 +25,9 @@ from ..value import Transform, checks
 from ..value.frames import from_twelve
 from ..value.rows import in_rows, not_negative
 from ..value.stage import Stage
-from ._routine import by_address
 from .base import Force, body_index
 from .pools import number, numbers3, numbers9
+from .routines import by_address
 
 if TYPE_CHECKING:
     from ..mobilizer.base import MobilizedBody

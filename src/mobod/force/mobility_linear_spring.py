@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 from ..compiling import generic
 from ..state import parameters
 from ..value.checks import finite, not_negative
-from ._coordinate import OnCoordinate, coordinate, push
-from ._routine import by_address
+from .one_coordinate import OnCoordinate, coordinate, push
 from .pools import number
+from .routines import by_address
 
 if TYPE_CHECKING:
     from ..mobilizer.base import MobilizedBody

@@ -20,9 +20,9 @@ from ..errors import ModelError
 from ..state import parameters
 from ..state.of_each import Present, Rows, of_each
 from ..value import checks, rows
-from ._coordinate import OnCoordinate, coordinate, coordinate_rate, push
-from ._routine import by_address
+from .one_coordinate import OnCoordinate, coordinate, coordinate_rate, push
 from .pools import number
+from .routines import by_address
 
 if TYPE_CHECKING:
     from ..mobilizer.base import MobilizedBody

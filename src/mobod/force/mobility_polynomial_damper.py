@@ -13,7 +13,7 @@ from ..state import parameters
 from ..value.checks import not_negative
 from ._mobility import OnMobility, place, push
 from ._polynomial import stiffness
-from ._routine import by_address
+from .routines import by_address
 
 if TYPE_CHECKING:
     from ..mobilizer.base import MobilizedBody

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 from ..compiling import generic
 from ..state import parameters
 from ..value.checks import finite
-from ._coordinate import OnCoordinate, coordinate, push
 from ._polynomial import energy_at, stiffness
-from ._routine import by_address
+from .one_coordinate import OnCoordinate, coordinate, push
 from .pools import number
+from .routines import by_address
 
 if TYPE_CHECKING:
     from ..mobilizer.base import MobilizedBody

@@ -11,9 +11,9 @@ from ..algebra.scalar import sincos
 from ..compiling import generic
 from ..state import parameters
 from ..value.checks import finite
-from ._coordinate import OnCoordinate, coordinate, push
-from ._routine import by_address
+from .one_coordinate import OnCoordinate, coordinate, push
 from .pools import number
+from .routines import by_address
 
 if TYPE_CHECKING:
     from ..mobilizer.base import MobilizedBody

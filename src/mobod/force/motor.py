@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 from ..algebra.scalar import load, where
 from ..compiling import generic
-from ..function._routine import jet
 from ..function.base import Function
+from ..function.routines import jet
 from ..state import parameters
 from ..value import checks
 from ._mobility import OnMobility, place, push
-from ._routine import by_address
 from .pools import number
+from .routines import by_address
 
 if TYPE_CHECKING:
     from ..mobilizer.base import MobilizedBody

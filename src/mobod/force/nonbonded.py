@@ -22,9 +22,9 @@ from ..compiling import Routine, generic
 from ..errors import ModelError
 from ..value.checks import array, numbers, positive
 from ._neighbours import FOUND, PLACES, POINTS, find, lay_out, make_room
-from ._routine import ENERGY, FORCES
 from .base import Force, body_index, check_forces
 from .pools import number, numbers3
+from .routines import ENERGY, FORCES
 
 if TYPE_CHECKING:
     from .subsystem import GeneralForceSubsystem

@@ -17,8 +17,8 @@ from ..function import users
 from ..function.users.unrolled import numbers
 from ..mobilizer.access import vector3
 from ._of_functions import OfFunctions
-from ._routine import kernel
 from .base import check_forces
+from .routines import kernel
 
 if TYPE_CHECKING:
     from .subsystem import GeneralForceSubsystem

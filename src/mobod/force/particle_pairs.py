@@ -18,8 +18,8 @@ from ..function.users.unrolled import numbers
 from ..value.checks import positive
 from ._neighbours import FOUND, PLACES, POINTS, find, lay_out, make_room
 from ._of_functions import OfFunctions
-from ._routine import ENERGY, FORCES
 from .base import check_forces
+from .routines import ENERGY, FORCES
 
 if TYPE_CHECKING:
     from .subsystem import GeneralForceSubsystem
@@ -128,7 +128,7 @@ class ParticlePairs(OfFunctions):
 
 
 def _kernel(frozen: dict[str, Any], num_parameters: int) -> Callable[..., int]:
-    """The loops over pairs. It is no kernel of `_routine`: it makes arrays, for cells."""
+    """The loops over pairs. It is no kernel of `routines`: it makes arrays, for cells."""
     vector, force = numbers(num_parameters), frozen["force"].function
     potential = frozen["potential_energy"].function if "potential_energy" in frozen else _none
 

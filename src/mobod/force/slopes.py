@@ -10,7 +10,7 @@ from typing import Any
 
 from ..algebra.scalar import load, store, where, zero
 from ..compiling import Routine, generic
-from ..mobilizer import _rates
+from ..mobilizer import q_rates
 from . import (
     global_damper,
     mobility_linear_damper,
@@ -19,7 +19,7 @@ from . import (
     mobility_polynomial_spring,
 )
 from . import mobility_linear_stop as stop
-from ._coordinate import coordinate
+from .one_coordinate import coordinate
 from .pools import number, numbers3
 
 #: Columns of the table: what it is, its mobility, and its element, first integer and first number.
@@ -42,7 +42,7 @@ def row_of(force: Any, tree: Any) -> list[list[int]] | None:
         return []
     kind = _KINDS.get(force.routine, -1)
     on_coordinate = kind in (SPRING, STOP, BENT_SPRING)
-    if kind < 0 or (on_coordinate and tree.fields["rates"][force.default_integers[0]] != _rates.SAME):
+    if kind < 0 or (on_coordinate and tree.fields["rates"][force.default_integers[0]] != q_rates.SAME):
         return None
     mobility = 0
     if kind != ALL_DAMPED:

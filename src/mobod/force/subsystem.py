@@ -101,12 +101,12 @@ class GeneralForceSubsystem(Subsystem):
 
     def _of_each(self, state: State, what: str, stage: Stage) -> list[float]:
         """A number of each force: those of the package in one call, those in Python one by one."""
-        from . import _dispatch
+        from . import dispatch
 
         state.check_owner(self.get_system(), f"calc_{what}")
         if state.stage_number < stage:
             state.refuse(f"calc_{what}", stage)
-        compiled = _dispatch.of_all(state, _dispatch.ENERGY if what == "potential_energy" else _dispatch.POWER)
+        compiled = dispatch.of_all(state, dispatch.ENERGY if what == "potential_energy" else dispatch.POWER)
         found: list[float] = compiled[[force.element for force in self.elements]].tolist()
         for i, force in enumerate(self.elements):
             if force.implementation is not None and not force.is_disabled(state):

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 from ..compiling import Routine
 from ..errors import ModelError
 from ..value import checks
-from ._routine import by_address
 from .base import Force
+from .routines import by_address
 from .transmission.base import Functions, Transmission
 
 if TYPE_CHECKING:

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 from ..algebra.scalar import load, store
 from ..compiling import Routine, generic
 from . import mobility_dry_friction as law
-from ._routine import by_address
 from .base import Force
 from .pools import number
+from .routines import by_address
 from .transmission.base import Functions, Transmission, check_transmission
 
 if TYPE_CHECKING:

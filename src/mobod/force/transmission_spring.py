@@ -17,10 +17,10 @@ from ..algebra.scalar import where, zero
 from ..compiling import Routine, generic
 from ..state import parameters
 from ..value import checks
-from ._routine import by_address
 from .actuator import checked_range
 from .base import Force
 from .pools import number
+from .routines import by_address
 from .transmission.base import Functions, Transmission, check_transmission
 
 if TYPE_CHECKING:

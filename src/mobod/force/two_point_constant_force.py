@@ -14,8 +14,8 @@ from ..algebra.scalar import sqrt, where, zero
 from ..compiling import generic
 from ..state import parameters
 from ..value.checks import finite
-from ._routine import by_address
 from .pools import number
+from .routines import by_address
 from .two_points import OWN, TwoPoints, arms, pull, square
 
 if TYPE_CHECKING:

@@ -16,8 +16,8 @@ from ..compiling import generic
 from ..state import parameters
 from ..value.checks import finite
 from . import gravity
-from ._routine import by_address
 from .base import Force, same_system
+from .routines import by_address
 
 if TYPE_CHECKING:
     from ..value.annotations import SimbodyMatterSubsystem

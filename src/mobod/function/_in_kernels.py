@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 
 from ..algebra.scalar import zero
-from ._routine import is_compiled, jet_of
 from .base import Function, FunctionKind
 from .custom import Custom
 from .expression import Expression
 from .multiplier import Multiplier
+from .routines import is_compiled, jet_of
 from .users.unrolled import listed, unrolled
 
 

@@ -1,4 +1,4 @@
-"""Functions that Python computes, called by kernels as `_routine` says of a kind's routine, for any kind of function.
+"""Functions that Python computes, called by kernels as `routines` says of a kind's routine, for any kind of function.
 
 Of a record of lanes, Python computes lane after lane; where it has no result, that lane's numbers are not numbers, and the
 others go on. Records with tangents have no such functions: what needs these takes differences of the whole.

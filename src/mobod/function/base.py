@@ -9,7 +9,7 @@ file beside this one, which provides
    reads;
 3. its name in ``__init__.py``.
 
-A kind of several arguments is derived from `FunctionKind`, with a routine by `of_arguments`: see `_routine`. One that
+A kind of several arguments is derived from `FunctionKind`, with a routine by `of_arguments`: see `routines`. One that
 `is_affine` needs no routine. Kinds in a user's own file are made alike.
 """
 
@@ -99,7 +99,7 @@ class Function(Sealed, Abstract):
 class FunctionKind(Function):
     """Base class of the package's own kinds: they check their arguments, compute many points at once, and are immutable."""
 
-    #: Evaluates the kind in kernels, see `_routine`; None where Python does, or where it is affine.
+    #: Evaluates the kind in kernels, see `routines`; None where Python does, or where it is affine.
     routine: ClassVar[Routine | None] = None
     #: Whether it is a weighted sum of the arguments and a constant: `pack` gives the weights, then the constant.
     is_affine: ClassVar[bool] = False

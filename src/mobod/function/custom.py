@@ -16,8 +16,8 @@ from ..algebra.arrays import Array
 from ..algebra.dual import Dual, seed
 from ..errors import ModelError
 from ._by_duals import jet_of_callables
-from ._routine import of_arguments
 from .base import UNLIMITED, FunctionKind, count
+from .routines import of_arguments
 from .users.lifted import lifted
 from .users.unasked import compilable
 

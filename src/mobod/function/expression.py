@@ -16,8 +16,8 @@ import numpy as np
 from ..algebra.dual import Dual, seed
 from ._expression_parser import FUNCTIONS, Parser
 from ._expression_terms import written
-from ._routine import of_arguments
 from .base import UNLIMITED, FunctionKind
+from .routines import of_arguments
 from .users.unrolled import each, unrolled
 
 #: Tangents that compiled numbers can have.

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from ..value import checks
-from ._routine import is_compiled, multiple
 from .base import Function, FunctionKind
+from .routines import is_compiled, multiple
 
 
 class Multiplier(FunctionKind):

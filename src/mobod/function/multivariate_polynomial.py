@@ -19,9 +19,9 @@ import numpy as np
 from ..algebra.arrays import Array, ArrayLike
 from ..compiling import Routine
 from ..errors import ModelError
-from ._routine import of_arguments
 from .base import UNLIMITED, FunctionKind, count
 from .base import coefficients as read
+from .routines import of_arguments
 from .users.unrolled import each, unrolled
 
 #: The most arguments, as in OpenSim.

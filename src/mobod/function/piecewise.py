@@ -17,8 +17,8 @@ from ..algebra.scalar import bare, lookup, where, zero
 from ..compiling import generic
 from ..errors import ModelError
 from ..value import checks
-from ._routine import of_one_argument
 from .base import Univariate
+from .routines import of_one_argument
 
 
 @generic

@@ -12,9 +12,9 @@ from typing import Any
 from ..algebra.arrays import Array, ArrayLike
 from ..algebra.scalar import load, zero
 from ..compiling import generic
-from ._routine import of_one_argument
 from .base import UNLIMITED, Univariate
 from .base import coefficients as read
+from .routines import of_one_argument
 
 
 @generic

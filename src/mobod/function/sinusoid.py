@@ -13,8 +13,8 @@ import numpy as np
 from ..algebra.scalar import load, sincos
 from ..compiling import generic
 from ..value import checks
-from ._routine import of_one_argument
 from .base import UNLIMITED, Univariate
+from .routines import of_one_argument
 
 
 @generic

@@ -18,8 +18,8 @@ from ..algebra.scalar import load, one, where, zero
 from ..compiling import generic
 from ..errors import ModelError
 from ..value import checks
-from ._routine import of_one_argument
 from .base import Univariate
+from .routines import of_one_argument
 
 #: s^3 (10 - 15 s + 6 s^2), and its derivatives, as coefficients of powers.
 SHAPE = ([6, -15, 10, 0, 0, 0], [30, -60, 30, 0, 0], [120, -180, 60, 0], [360, -360, 60])

@@ -20,11 +20,11 @@ from ..algebra.scalar import bare, floor, load, lookup, zero
 from ..compiling import Routine, generic
 from ..errors import ModelError
 from ..value import checks
-from ._routine import of_arguments, of_one_argument
 from ._table_file import read_table
 from .base import UNLIMITED, FunctionKind
 from .piecewise import jet as piecewise_jet
 from .piecewise import piece_of, read_points
+from .routines import of_arguments, of_one_argument
 from .spline import natural_pieces
 
 INTERPOLATIONS = "smooth", "not-a-knot", "linear", "monotone"

@@ -18,8 +18,7 @@ from numba.core.typing.templates import AbstractTemplate, AttributeTemplate, inf
 from numba.extending import lower_builtin, lower_getattr_generic, models, register_model
 
 from ..algebra import record, scalar
-from ..algebra.compiled_record import Rows
-from ..algebra.compiled_record import _never_changes as never_changes
+from ..algebra.compiled_record import Rows, never_changes
 from ..algebra.lanes import I64, as_number
 from . import kernels
 

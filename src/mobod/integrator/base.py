@@ -22,7 +22,7 @@ from ..errors import ConvergenceError, ModelError, TopologyError
 from ..force.contact.bristle import begin_bristles
 from ..force.contact.step_limit import limit_step
 from ..force.transmission.base import warn_of_points_inside
-from ..mobilizer import _rates
+from ..mobilizer import q_rates
 from ..state.validity import EVERYTHING, KINEMATICS
 from ..stepping import beginning, interpolation, loop, rows
 from ..stepping import record as rk
@@ -40,9 +40,9 @@ from ..value.callers import callers_level
 from ..value.checks import finite, flag, positive
 from ..value.stage import Stage
 from . import _diagnosis, _jumps
-from ._progress import Progress, say
-from ._quick import Quick, is_possible, remembers
-from ._weights import error_weights
+from .quick import Quick, is_possible, remembers
+from .slow_runs import Progress, say
+from .weights import error_weights
 
 if TYPE_CHECKING:
     from ..compiling import Kernel
@@ -411,7 +411,7 @@ class Integrator(Sealed):
         control[rk.COLLAPSE] = 0.0
         control[rk.PERMITTED_STEP], control[rk.LAST_ERROR], control[rk.STRAIN] = -1.0, 0.0, 0.0
         self._apply()
-        plain = len(state.q_values) == state.tree.nq and (state.tree.fields["rates"] == _rates.SAME).all()
+        plain = len(state.q_values) == state.tree.nq and (state.tree.fields["rates"] == q_rates.SAME).all()
         self.counts[rk.PLAIN_RATES] = plain
         self.choose_routines()
 

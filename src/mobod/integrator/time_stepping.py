@@ -32,7 +32,7 @@ from ..unilateral.stepped import Stepped
 from ..unilateral.stepped import space as names
 from ..unilateral.stepped.joints import find_joint_slopes, joints_of
 from ..value.stage import Stage
-from . import _contact_steps as steps
+from . import contact_steps as steps
 from .base import Integrator
 
 if TYPE_CHECKING:

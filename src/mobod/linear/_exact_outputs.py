@@ -17,7 +17,7 @@ from ..derivative.coordinates import turns
 from ..derivative.equations import variables
 from ..derivative.jvp import calling, jvp
 from ..derivative.routines import calc_residual
-from ..force._dispatch import ENERGY, scalars
+from ..force.dispatch import ENERGY, scalars
 from ..state.fields import PARAMETERS
 from ..state.state import State
 

@@ -6,7 +6,7 @@ A new kind is a file beside this one. It provides
 2. `operands`, the measures that its value is computed from at the same state;
 3. `_calc(state, deriv_order)` with `count_derivatives` and `depends_on`;
 4. for compiled steps `write_value`, which lists operations that find the value, see `program`, each a routine made by
-   `_routine.by_address`; where it integrates `write_step`, where it remembers `write_memory` and `memory_size` too;
+   `routines.by_address`; where it integrates `write_step`, where it remembers `write_memory` and `memory_size` too;
 5. where it keeps something in states, `allocate`; where it computes something at a stage or remembers something of each step,
    `takes_part`, `has_begun`, `begin`, and `update` or `remember` too;
 6. the export in ``__init__.py``.

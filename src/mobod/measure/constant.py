@@ -15,8 +15,8 @@ from ..compiling import generic
 from ..function.base import UNLIMITED
 from ..value.checks import integer
 from ..value.stage import Stage
-from ._routine import by_address, number
 from .base import Measure, check_shape
+from .routines import by_address, number
 
 if TYPE_CHECKING:
     from ..state.state import State

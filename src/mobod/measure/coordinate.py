@@ -11,8 +11,8 @@ from ..algebra.scalar import load, store
 from ..compiling import generic
 from ..value.checks import integer
 from ..value.stage import Stage
-from ._routine import by_address
 from .base import Measure, NotCompiled
+from .routines import by_address
 
 if TYPE_CHECKING:
     from ..mobilizer.base import MobilizedBody

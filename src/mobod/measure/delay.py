@@ -16,10 +16,10 @@ from ..errors import ModelError
 from ..value import checks
 from ..value.stage import Stage
 from ._history import History
-from ._routine import by_address
 from ._samples import MISSING, NEWEST, OLDEST, PARTS, SAMPLE, find_value, keep_sample
 from .base import Measure, NotCompiled, check_measure
 from .memory import Memory
+from .routines import by_address
 
 if TYPE_CHECKING:
     from ..state.state import State

@@ -15,9 +15,9 @@ from ..algebra.scalar import load, one, store, where, zero
 from ..compiling import generic
 from ..value.checks import flag
 from ..value.stage import Stage
-from ._routine import by_address, result
 from .base import Measure, NotCompiled, check_measure, fewest
 from .memory import Memory
+from .routines import by_address, result
 
 if TYPE_CHECKING:
     from ..state.state import State

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 from ..algebra.scalar import store
 from ..compiling import generic
-from ..force import _dispatch as forces
+from ..force import dispatch as forces
 from ..tree import momentum
 from ..value.stage import Stage
-from ._routine import by_address
 from .base import Measure, NotCompiled
+from .routines import by_address
 
 if TYPE_CHECKING:
     from ..state.state import State

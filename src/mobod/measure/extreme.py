@@ -16,9 +16,9 @@ from ..algebra.arrays import Array
 from ..algebra.scalar import load, store, where, zero
 from ..compiling import generic
 from ..value.stage import Stage
-from ._routine import by_address, result
 from .base import Measure, NotCompiled, check_measure, fewest
 from .memory import Memory
+from .routines import by_address, result
 
 if TYPE_CHECKING:
     from ..state.state import State

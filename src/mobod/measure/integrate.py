@@ -16,8 +16,8 @@ from ..errors import ModelError
 from ..function.base import UNLIMITED
 from ..value.stage import Stage
 from . import _store
-from ._routine import by_address, result
 from .base import Measure, NotCompiled, Shape, check_measure, check_shape, fewest, same_shape, walk
+from .routines import by_address, result
 
 if TYPE_CHECKING:
     from ..state.state import State

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 from ..algebra.scalar import store
 from ..compiling import generic
 from ..value.stage import Stage
-from ._routine import by_address, number, result
 from .base import Measure, fewest, same_shape
+from .routines import by_address, number, result
 
 if TYPE_CHECKING:
     from ..state.state import State

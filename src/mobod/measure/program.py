@@ -16,9 +16,9 @@ from ..compiling import Routine, generic
 from ..tree import measures as run
 from ..value.overriding import holds_for
 from ..value.stage import Stage
-from ._routine import by_address, result
 from .base import Measure, NotCompiled
 from .constant import operation as constant
+from .routines import by_address, result
 
 if TYPE_CHECKING:
     from ..tree.tree import Tree

@@ -15,9 +15,9 @@ from ..algebra.scalar import load, load_lane, num_lanes, store, store_lane, wher
 from ..compiling import generic
 from ..value.checks import positive
 from ..value.stage import Stage
-from ._routine import by_address, result
 from .base import Measure, NotCompiled, check_measure
 from .memory import Memory
+from .routines import by_address, result
 
 if TYPE_CHECKING:
     from ..state.state import State

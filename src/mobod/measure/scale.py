@@ -11,8 +11,8 @@ from ..algebra.scalar import store
 from ..compiling import generic
 from ..value import checks
 from ..value.stage import Stage
-from ._routine import by_address, number, result
 from .base import Measure, check_measure, fewest
+from .routines import by_address, number, result
 
 if TYPE_CHECKING:
     from ..state.state import State

@@ -16,8 +16,8 @@ from ..compiling import generic
 from ..errors import ModelError
 from ..value.checks import numbers
 from ..value.stage import Stage
-from ._routine import by_address, number
 from .base import Measure, check_shape
+from .routines import by_address, number
 
 if TYPE_CHECKING:
     from ..state.state import State

@@ -15,9 +15,9 @@ from ..algebra.scalar import store
 from ..compiling import generic
 from ..value import checks
 from ..value.stage import Stage
-from ._routine import by_address, number
 from .base import Measure
 from .coordinate import _checked_body
+from .routines import by_address, number
 
 if TYPE_CHECKING:
     from ..mobilizer.base import MobilizedBody

@@ -27,7 +27,7 @@ from .access import (
     vector3,
     vector4,
 )
-from .routine import own_bias, own_columns
+from .routines import own_bias, own_columns
 
 
 class Oriented(NamedTuple):

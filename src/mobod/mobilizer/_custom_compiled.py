@@ -19,7 +19,7 @@ from . import _differentiated as of
 from . import _unrolled as w
 from .base import Facts
 from .custom_implementation import check_counts
-from .routine import BY_ADDRESS
+from .routines import BY_ADDRESS
 
 #: Names of the functions, and whether they take u.
 NAMES = {"transform": False, "hinge": False, "hinge_dot": True, "n": False, "n_inv": False, "n_dot": True}

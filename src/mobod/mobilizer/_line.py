@@ -4,7 +4,7 @@ The speeds are the x and y components of w_FM, expressed in M. With x, y, z the 
 
     w_FM = u0 x + u1 y    H_FM = [x y]    HDot_FM = w_FM x [x y] = [-u1 z, u0 z]    so that HDot_FM u = 0
 
-N = N_F [x y] with N_F that of a Ball, quaternion or angles; `_rates` multiplies by it. N^-1 = [x y]^T N_F^-1 leaves out
+N = N_F [x y] with N_F that of a Ball, quaternion or angles; `q_rates` multiplies by it. N^-1 = [x y]^T N_F^-1 leaves out
 the spin about z that a q_dot may have. NDot = N_F' [x y] + N_F HDot_FM. Of a quaternion N is 1/2 [q i, q j], products of
 quaternions; of angles (a, b, c), R_FM = Rx(a) Ry(b) Rz(c),
 

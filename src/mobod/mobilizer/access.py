@@ -1,4 +1,4 @@
-"""Access of `_dispatch` and routines to the record: a mobilizer's coordinates, and results of a kind's functions."""
+"""Access of `dispatch` and routines to the record: a mobilizer's coordinates, and results of a kind's functions."""
 
 from typing import Any
 

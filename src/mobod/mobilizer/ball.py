@@ -15,7 +15,7 @@ from ._drawn_as_ball import DrawnAsBall
 from ._named import speeds
 from ._quaternions import Turning
 from .base import Facts
-from .routine import by_address
+from .routines import by_address
 
 KIND = 6
 

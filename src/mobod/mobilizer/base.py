@@ -12,7 +12,7 @@ A new kind is a file beside this one (see CONTRIBUTING.md). It provides
 The public methods of one body are in further files, each with a class that the next is derived from: `locking`, `coordinates`,
 `fitting`, `kinematics`, `inertia`, `rotor_inertia`, `distances`, `loads`.
 
-The few kinds that nearly every mechanism is made of have a number ``KIND`` and a branch in ``_dispatch.py``, not a routine.
+The few kinds that nearly every mechanism is made of have a number ``KIND`` and a branch in ``dispatch.py``, not a routine.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from ..body import Body
 from ..contact.surface import Surface
 from ..decoration.geometry import own_copy
 from ..errors import ModelError, TopologyError
-from ..function._routine import Use
+from ..function.routines import Use
 from ..state.of_each import Present, Rows, of_each
 from ..value import MassProperties, Rotation, Transform, rows
 from ..value.checks import numbers
@@ -262,7 +262,7 @@ class MobilizedBody(Loads):
         """The `num_parameters` numbers of a default state."""
         return tuple(self.default_numbers)
 
-    #: The functions that its kernels evaluate, and the number of the first in the tree: see `function._routine`.
+    #: The functions that its kernels evaluate, and the number of the first in the tree: see `function.routines`.
     used_functions: Sequence[Use] = ()
     first_function = 0
 

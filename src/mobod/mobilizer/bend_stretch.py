@@ -20,7 +20,7 @@ from ..compiling import generic
 from ..value import Rotation
 from ._named import coordinate, speed
 from .base import Facts, MobilizedBody
-from .routine import BY_ADDRESS, by_address
+from .routines import BY_ADDRESS, by_address
 
 
 @generic

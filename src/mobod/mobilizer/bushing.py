@@ -19,7 +19,7 @@ from ._named import coordinates, speeds
 from ._quaternions import Moving
 from ._singular import middle_angle
 from .base import Facts
-from .routine import BY_ADDRESS, by_address
+from .routines import BY_ADDRESS, by_address
 
 if TYPE_CHECKING:
     from ..state.state import State

@@ -28,7 +28,7 @@ from ..value.checks import finite, shown
 from ..value.rows import in_rows, positive
 from ._named import coordinates, speeds
 from .base import Direction, Facts, MobilizedBody
-from .routine import BY_ADDRESS, by_address
+from .routines import BY_ADDRESS, by_address
 
 
 @generic

@@ -1,6 +1,6 @@
 """Mobilizers whose kinematics Python computes: written into the record before the compiled sweeps read them.
 
-`_dispatch` has no branch for the kind `INTERPRETED`: it finds the rows filled, and only reverses those of a reversed mobilizer.
+`dispatch` has no branch for the kind `INTERPRETED`: it finds the rows filled, and only reverses those of a reversed mobilizer.
 This is done in place, so the rows are written again before each position step. `MultibodySystem.compute` calls the body's
 `MobilizedBody.interpreter` before the sweeps.
 """
@@ -15,8 +15,8 @@ import numpy as np
 from ..algebra.arrays import Array
 from ..errors import ModelError
 from ..value import Transform
-from . import _rates
-from .routine import keep_bias
+from . import q_rates
+from .routines import keep_bias
 
 if TYPE_CHECKING:
     from ..state.state import State
@@ -84,7 +84,7 @@ def write_position(body: MobilizedBody, state: State) -> None:
         interpreter.realize("position", state)
         columns = record.H_MF if fields["reversed"][b] else record.H_FM
         columns[body.u_slice(state)] = interpreter.hinge(state)
-        if fields["rates"][b] == _rates.MATRIX:
+        if fields["rates"][b] == q_rates.MATRIX:
             _store_matrix(record.N, body, state, interpreter.n(state))
             _store_matrix(record.N_inv, body, state, interpreter.n_inv(state))
     finally:
@@ -98,12 +98,12 @@ def write_velocity(body: MobilizedBody, state: State) -> None:
     fields = state.tree.fields
     state.preparing = -b
     try:
-        _rates.n_times(record, b, record.u, fields["first_u"][b], record.q_dot, fields["first_q"][b])
+        q_rates.n_times(record, b, record.u, fields["first_u"][b], record.q_dot, fields["first_q"][b])
         interpreter.realize("velocity", state)
         columns = record.HDot_MF if fields["reversed"][b] else record.HDot_FM
         columns[body.u_slice(state)] = interpreter.hinge_dot(state)
         keep_bias(record, b)
-        if fields["rates"][b] == _rates.MATRIX:
+        if fields["rates"][b] == q_rates.MATRIX:
             _store_matrix(record.N_dot, body, state, interpreter.n_dot(state))
     finally:
         state.preparing = 0

@@ -29,7 +29,7 @@ from ._named import speeds
 from ._nearest import on_ellipsoid, on_mohrs_circles, turn_between, within
 from ._quaternions import Turning
 from .base import Direction, Facts, MobilizedBody
-from .routine import BY_ADDRESS
+from .routines import BY_ADDRESS
 
 if TYPE_CHECKING:
     from ..body import Body

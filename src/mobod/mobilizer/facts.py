@@ -39,7 +39,7 @@ class Facts:
     Parameters
     ----------
     kind : int
-        Its number in `_dispatch`, or ``BY_ADDRESS``; with angles in place of a quaternion all are by address.
+        Its number in `dispatch`, or ``BY_ADDRESS``; with angles in place of a quaternion all are by address.
     num_q, num_u : int
         Coordinates and speeds.
     transform : callable
@@ -67,7 +67,7 @@ class Facts:
         Whether the first three speeds rotate M about its origin in all directions (but at a singular q), and three more, if
         there are any, are p_FM's rate: `tree.block_elimination` then eliminates them as a block.
     kinematics : Routine, optional
-        The routine, called by address; see `routine`.
+        The routine, called by address; see `routines`.
     """
 
     kind: int

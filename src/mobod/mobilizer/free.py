@@ -16,7 +16,7 @@ from ..value.checks import shaped
 from ._named import speeds
 from ._quaternions import MovingByQuaternion
 from .base import Facts
-from .routine import by_address
+from .routines import by_address
 
 if TYPE_CHECKING:
     from ..state.state import State

@@ -17,7 +17,7 @@ from ._by_orientation import by_orientation
 from ._named import speeds
 from ._quaternions import MovingByQuaternion
 from .base import Facts
-from .routine import BY_ADDRESS
+from .routines import BY_ADDRESS
 
 
 @generic

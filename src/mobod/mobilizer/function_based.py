@@ -34,7 +34,7 @@ from ..algebra.scalar import load, sincos, zero
 from ..body import Body
 from ..compiling import generic, routine
 from ..errors import ModelError
-from ..function import Constant, Function, _routine
+from ..function import Constant, Function, routines
 from ..value import Rotation, Transform, checks
 from ..value.checks import shaped
 from ..value.frames import frame
@@ -42,7 +42,7 @@ from ._function_motion import FunctionMotion
 from ._pose_fit import fit_q, fit_translation
 from .access import asks_positions, row_of, store_transform, vector3
 from .base import Direction, Facts, MobilizedBody
-from .routine import BY_ADDRESS, keep_bias, own_columns, own_columns_dot
+from .routines import BY_ADDRESS, keep_bias, own_columns, own_columns_dot
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -91,14 +91,14 @@ def _position(model: Any, b: int, row: int) -> None:
     _clear(columns, first, model.num_u[b], o)
     R, p = rotation.identity(o), (o, o, o)
     for f in range(6):
-        value = _routine.value(model, begin + f, model.q, at)
+        value = routines.value(model, begin + f, model.q, at)
         axis = vector3(model.parameters, n + 3 * f)
         e = vec3.add((o, o, o), axis)
         if f < 3:
             e = mat33.mul_vec(R, axis)
-        for k in range(_routine.num_arguments(model, begin + f)):
-            j = first + _routine.place(model, begin + f, k)
-            _add(columns, j, 3 * (f // 3), _routine.gradient(model, begin + f, k), e)
+        for k in range(routines.num_arguments(model, begin + f)):
+            j = first + routines.place(model, begin + f, k)
+            _add(columns, j, 3 * (f // 3), routines.gradient(model, begin + f, k), e)
         if f < 3:
             R = _turn(R, axis, value)
         else:
@@ -115,18 +115,18 @@ def _velocity(model: Any, b: int) -> None:
     _clear(columns, first, model.num_u[b], o)
     R, w = rotation.identity(o), (o, o, o)
     for f in range(6):
-        value = _routine.value_with_rates(model, begin + f, model.q, at, model.u, first)
+        value = routines.value_with_rates(model, begin + f, model.q, at, model.u, first)
         axis = vector3(model.parameters, n + 3 * f)
         e, e_dot = vec3.add((o, o, o), axis), (o, o, o)
         if f < 3:
             e = mat33.mul_vec(R, axis)
             e_dot = vec3.cross(w, e)
         rate = o
-        for k in range(_routine.num_arguments(model, begin + f)):
-            j = first + _routine.place(model, begin + f, k)
-            partial = _routine.gradient(model, begin + f, k)
+        for k in range(routines.num_arguments(model, begin + f)):
+            j = first + routines.place(model, begin + f, k)
+            partial = routines.gradient(model, begin + f, k)
             rate = rate + partial * load(model.u, j, 0)
-            _add(columns, j, 3 * (f // 3), _routine.gradient_rate(model, begin + f, k), e)
+            _add(columns, j, 3 * (f // 3), routines.gradient_rate(model, begin + f, k), e)
             _add(columns, j, 3 * (f // 3), partial, e_dot)
         if f < 3:
             w = vec3.add_scaled(w, rate, e)
@@ -136,7 +136,7 @@ def _velocity(model: Any, b: int) -> None:
 
 @routine
 def kinematics(model: Any, b: int, what: int) -> int:
-    """X_FM and H_FM at positions, HDot_FM at velocities; see `routine`."""
+    """X_FM and H_FM at positions, HDot_FM at velocities; see `routines`."""
     if asks_positions(what):
         _position(model, b, row_of(what))
     else:
@@ -264,7 +264,7 @@ class FunctionBased(MobilizedBody):
     # ------------------------------------------------------------------------------------------ for the tree
 
     @property
-    def used_functions(self) -> Sequence[_routine.Use]:  # type: ignore[override]
+    def used_functions(self) -> Sequence[routines.Use]:  # type: ignore[override]
         """The functions that the record keeps: the six."""
         return list(zip(self.motion.functions, self.motion.indices, strict=True))
 

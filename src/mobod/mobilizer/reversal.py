@@ -14,7 +14,7 @@ from .access import asks_positions, load_column, row_of, store_column
 
 @routine
 def turn_round(model: Any, b: int, what: int) -> int:
-    """Reverse the kinematics that the kind stored for body b; *what* is that of a kind's routine, see `routine`."""
+    """Reverse the kinematics that the kind stored for body b; *what* is that of a kind's routine, see `routines`."""
     if asks_positions(what):
         _turn_position(model, b, row_of(what))
     else:

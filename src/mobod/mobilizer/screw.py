@@ -21,7 +21,7 @@ from ..value import Rotation, Transform
 from ..value.checks import finite
 from ._named import coordinate, speed
 from .base import Direction, Facts, MobilizedBody
-from .routine import BY_ADDRESS, by_address
+from .routines import BY_ADDRESS, by_address
 
 #: Fits make the whole turns that a pose's translation needs up to this angle, whose rounding is 1e-10.
 MOST_TURNS = 1e6

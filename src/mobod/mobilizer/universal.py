@@ -16,7 +16,7 @@ from ..compiling import generic
 from ..value import Rotation
 from ._named import coordinates, speeds
 from .base import Facts, MobilizedBody
-from .routine import BY_ADDRESS, by_address
+from .routines import BY_ADDRESS, by_address
 
 
 @generic

@@ -12,7 +12,7 @@ from .base import Facts, MobilizedBody
 KIND = 10
 
 
-def transform(q: Any) -> Any:  # X_FM: the initial value in every record, so that `_dispatch` needs no branch for it
+def transform(q: Any) -> Any:  # X_FM: the initial value in every record, so that `dispatch` needs no branch for it
     return (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0), (0.0, 0.0, 0.0)
 
 

@@ -19,7 +19,7 @@ from ..compiling import Routine
 from ..errors import ModelError
 from ..function import users
 from ..function.users.unrolled import keep, moving, numbers
-from ..mobilizer import _rates
+from ..mobilizer import q_rates
 from ..value.level import Level
 from .protocol import SET_Q, SET_U
 
@@ -132,13 +132,13 @@ def _of_time(f: users.Frozen, nq: int, nu: int, n: int) -> Function:
             put(model.q, i, function(t, p), zero(t))
         elif what == SET_U:
             put_rate(model.q_dot, i, function(t1, p), zero(t1))
-            _rates.n_inv_times(model, b, model.q_dot, i, model.u, k)
+            q_rates.n_inv_times(model, b, model.q_dot, i, model.u, k)
         else:
             t2 = Dual(t1, (one(t1),))
-            _rates.n_times(model, b, model.u, k, model.q_dot, i)
-            _rates.n_dot_times(model, b, model.u, k, model.work_q, i)
+            q_rates.n_times(model, b, model.u, k, model.q_dot, i)
+            q_rates.n_dot_times(model, b, model.u, k, model.work_q, i)
             put_second(model.work_q, i, function(t2, p), zero(t2))
-            _rates.n_inv_times(model, b, model.work_q, i, model.known_u_dot, k)
+            q_rates.n_inv_times(model, b, model.work_q, i, model.known_u_dot, k)
         return 0
 
     return position
@@ -155,7 +155,7 @@ def _of_time_and_q(f: users.Frozen, nq: int, nu: int, n: int) -> Function:
         if what == SET_U:
             put(model.u, k, function(t, q, p), zero(t))
         else:
-            _rates.n_times(model, b, model.u, k, model.q_dot, i)
+            q_rates.n_times(model, b, model.u, k, model.q_dot, i)
             t1 = Dual(t, (one(t),))
             put_rate(model.known_u_dot, k, function(t1, move(q, coordinates(model.q_dot, i)), p), zero(t1))
         return 0

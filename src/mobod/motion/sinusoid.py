@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..algebra.scalar import load, sincos, store
 from ..compiling import routine
-from ..mobilizer import _rates
+from ..mobilizer import q_rates
 from ..value.checks import finite
 from ..value.level import Level
 from .base import Motion, checked_level
@@ -36,7 +36,7 @@ def move(model: Any, b: int, what: int) -> int:
     if what == SET_Q:
         for j in range(nq):
             store(model.q, i + j, 0, m)
-    elif model.rates[b] == _rates.SAME:  # no N to go through
+    elif model.rates[b] == q_rates.SAME:  # no N to go through
         if level == POSITION:
             m, m_dot = m_dot, m_dot_dot
         if what == SET_U:
@@ -51,16 +51,16 @@ def move(model: Any, b: int, what: int) -> int:
         if level == POSITION:
             for j in range(nq):
                 store(model.q_dot, i + j, 0, m_dot)
-            _rates.n_inv_times(model, b, model.q_dot, i, model.u, k)
+            q_rates.n_inv_times(model, b, model.q_dot, i, model.u, k)
         else:
             for j in range(nu):
                 store(model.u, k + j, 0, m)
     elif level == POSITION:
-        _rates.n_times(model, b, model.u, k, model.q_dot, i)
-        _rates.n_dot_times(model, b, model.u, k, model.work_q, i)
+        q_rates.n_times(model, b, model.u, k, model.q_dot, i)
+        q_rates.n_dot_times(model, b, model.u, k, model.work_q, i)
         for j in range(nq):
             store(model.work_q, i + j, 0, m_dot_dot - load(model.work_q, i + j, 0))
-        _rates.n_inv_times(model, b, model.work_q, i, model.known_u_dot, k)
+        q_rates.n_inv_times(model, b, model.work_q, i, model.known_u_dot, k)
         if nq != nu:  # equal numbers are no quaternion, nor the angles of a line: realization raises
             store(model.known_u_dot, k, 0, NAN)
     else:

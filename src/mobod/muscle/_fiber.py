@@ -19,7 +19,7 @@ from typing import Any
 from ..algebra.scalar import load, one, sqrt, where, zero
 from ..compiling import generic
 from ..force.pools import number
-from ..function import _routine
+from ..function import routines
 
 #: Integers before the path's.
 ACTIVATES, STRETCHES, CHOICE, DRIVEN, HEAD = 0, 1, 2, 3, 4
@@ -45,7 +45,7 @@ def excitation(model: Any, i: int, x: int) -> Any:
     e = number(model, x + EXCITATION) + zero(load(model.time, 0, 0))
     f = model.force_integers[i + DRIVEN]
     if f >= 0:
-        e = e + _routine.value(model, f, model.time, 0)
+        e = e + routines.value(model, f, model.time, 0)
     return e
 
 

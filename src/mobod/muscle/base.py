@@ -28,9 +28,9 @@ from ..algebra.arrays import Array, ArrayLike
 from ..algebra.scalar import store
 from ..compiling import Routine, generic
 from ..errors import ConvergenceError, ModelError
-from ..force._routine import by_address
 from ..force.base import Force
 from ..force.pools import number
+from ..force.routines import by_address
 from ..force.transmission.base import Transmission, check_transmission
 from ..function import Function
 from ..state import parameters

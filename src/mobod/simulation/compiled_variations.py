@@ -11,7 +11,7 @@ from ..derivative import routines as of_duals
 from ..derivative import sensitivity_routines as routines
 from ..derivative.jvp import new_record_at
 from ..derivative.seeded_record import SeededRecord
-from ..integrator import _variations as kernels
+from ..integrator import forward_sensitivities as kernels
 from ..tree import realize as _realize
 
 if TYPE_CHECKING:

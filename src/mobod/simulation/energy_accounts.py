@@ -87,13 +87,13 @@ def find_accounts(system: MultibodySystem, state: State) -> tuple[list[Account],
 
 def _account_of_kind(kind: str, forces: list[Force]) -> Account | None:
     """The power that all forces of a kind dissipate, in one call however many there are."""
-    from ..force import _dispatch
+    from ..force import dispatch
 
     if not forces:
         return None
     elements = [force.element for force in forces]
     name = f"{len(forces)} {kind}s" if len(forces) > 1 else forces[0].name
-    switch: Any = _dispatch
+    switch: Any = dispatch
     return Account(name, lambda state: -float(switch.of_all(state, switch.POWER)[elements].sum()))
 
 

@@ -13,7 +13,7 @@ from ..stepping import record as rk
 
 if TYPE_CHECKING:
     from ..integrator import Integrator
-    from ..integrator._quick import Quick
+    from ..integrator.quick import Quick
     from ..state.state import State
 
 #: How long a call takes at most, or little more, so that Ctrl-C, progress and checkpoints are looked at; s.

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
     from ..event import PeriodicHandler
     from ..integrator import Integrator
-    from ..integrator._quick import Quick
+    from ..integrator.quick import Quick
     from ..state.state import State
     from ..system.system import MultibodySystem
 

@@ -17,7 +17,7 @@ import numpy as np
 from ..algebra.arrays import Array
 from ..compiling import Callback
 from ..integrator import Integrator
-from ..integrator import _variations as kernels
+from ..integrator import forward_sensitivities as kernels
 from ..state.state import State
 from ..stepping import loop
 from ..stepping import record as rk

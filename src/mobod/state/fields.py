@@ -87,10 +87,10 @@ class Record(RecordBase):
     kind = index("nb", "KIND of the mobilizer's file")
     reversed = index("nb", "1 where q and u are of F in M rather than of M in F")
     reversal = index("nb", "address of the routine that reverses the kind's kinematics; 0 for forward mobilizers")
-    kinematics = index("nb", "address of the kind's routine, for the record's scalar; 0 for the kinds of `mobilizer._dispatch`")
-    rates = index("nb", "how q_dot follows from u: SAME, QUATERNION, EULER or MATRIX of mobilizer._rates")
+    kinematics = index("nb", "address of the kind's routine, for the record's scalar; 0 for the kinds of `mobilizer.dispatch`")
+    rates = index("nb", "how q_dot follows from u: SAME, QUATERNION, EULER or MATRIX of mobilizer.q_rates")
     has_quaternion = index("nb", "1 where the first four q are a quaternion")
-    rare_rates = index("nb", "address of the routine of `mobilizer._rates`, where rates is EULER or MATRIX; else 0")
+    rare_rates = index("nb", "address of the routine of `mobilizer.q_rates`, where rates is EULER or MATRIX; else 0")
     first_n = index("nb", "first number of its N, N^-1 and NDot, where rates is MATRIX")
     turning = index("nb", "number of angular speeds where rates is QUATERNION or EULER: 3, or 2 of a line")
     first_parameter = index("nb", "first of its numbers in parameters")
@@ -157,7 +157,7 @@ class Record(RecordBase):
     contact_constants = constants("contact_constants_size", "vertices of meshes, boxes of their trees, heights")
     contact_routines = index("num_contact_routines", "addresses of the routines of pairs and laws, for the record's scalar")
     # ---- constraints: each has a run of bodies, of mobilizers, of equations (rows), and in two pools
-    constrain = index("constraint_routines", "addresses of routines that constraints share, see `constraint._protocol`; or 0")
+    constrain = index("constraint_routines", "addresses of routines that constraints share, see `constraint.protocol`; or 0")
     constraint_routine = index("nc", "address of its kind's routine; 0 where Python writes its rows")
     constraint_enabled = index("nc", "0 where the constraint is disabled")
     constraint_first_integer = index("nc", "first of its integers in constraint_integers")
@@ -205,7 +205,7 @@ class Record(RecordBase):
     position_weight = parameter("num_rows", 1, "weight of a position error in projections")
     velocity_weight = parameter("num_rows", 1, "weight of a velocity error")
     speed_weight = parameter("constrained_nu", 1, "weight of a change of u")
-    # ---- functions of numbers, of all elements, mobilizers and constraints, see function._routine
+    # ---- functions of numbers, of all elements, mobilizers and constraints, see function.routines
     function_routine = index("num_functions", "address of the routine of its kind, for the record's scalar; 0 of affine ones")
     function_num_arguments = index("num_functions", "number of its arguments")
     function_first_place = index("num_functions", "first of its places in function_places")

@@ -12,11 +12,11 @@ from ..algebra import quaternion
 from ..algebra.record import attach, call_routine
 from ..algebra.scalar import load, num_lanes, one, store, where, zero
 from ..compiling import compiled, generic
-from ..constraint._protocol import PROJECT_Q, PROJECT_U
-from ..force import _dispatch as forces
+from ..constraint.protocol import PROJECT_Q, PROJECT_U
+from ..force import dispatch as forces
 from ..force.contact import step_limit
 from ..force.contact.bristle import begin_bristles, finish_bristles
-from ..mobilizer import _rates
+from ..mobilizer import q_rates
 from ..mobilizer.access import vector4
 from ..motion.protocol import SET_Q, SET_U
 from ..state.validity import ARTICULATED, FORCES, KINEMATICS, NO_MOBILIZERS, NO_RATES, POSITIONS, UNCHECKED
@@ -122,7 +122,7 @@ def normalize(block: Any, choices: int, tolerance: float) -> int:
                 choices & ALWAYS != 0
                 or abs(quaternion.norm_squared(vector4(model.q, model.first_q[b])) - 1.0) > 2.0 * tolerance
             ):
-                _rates.normalize(model, b)
+                q_rates.normalize(model, b)
                 changed = CHANGED_Q
     return changed
 
@@ -169,7 +169,7 @@ def project_lanes(model: Any, plan: Any, mark: Any, least: float, tolerance: flo
     """Project q and u of the lanes that are marked onto their manifolds; 1 where that failed."""
     if plan[QUATERNIONS] != 0:
         for b in range(1, model.nb):
-            _rates.normalize(model, b)
+            q_rates.normalize(model, b)
     missed = zero(mark)
     if plan[PROJECTOR] != 0:
         reach = where(mark > 0.0, tolerance + zero(mark), 1e300)

@@ -7,7 +7,7 @@ from typing import Any
 from ..algebra.record import attach
 from ..algebra.scalar import load, one, store, where, zero
 from ..compiling import compiled, generic
-from ..mobilizer import _rates
+from ..mobilizer import q_rates
 from ..tree.project import any_positive
 from .record import RATE, RATE_PREVIOUS, Y_PREVIOUS, Y
 from .rows import set_row
@@ -74,8 +74,8 @@ def interpolate(block: Any, work: Any, previous: Any, time: Any, at: Any) -> Non
         rate = b0_dot * (y1 - y0) + a1_dot * d0 + b1_dot * d1 + a2_dot * e0 + b2_dot * e1
         store(model.y, i + n, 0, where(ends, load(work, Y, i + n), rate))
     for body in range(1, model.nb):
-        if model.rates[body] != _rates.MATRIX and model.turning[body] == 3:  # of others N^-1 is of the step's end, not of here
+        if model.rates[body] != q_rates.MATRIX and model.turning[body] == 3:  # of others N^-1 is of the step's end, not of here
             k = model.first_u[body]
-            _rates.n_inv_times(model, body, model.q_dot, model.first_q[body], model.u, k)
+            q_rates.n_inv_times(model, body, model.q_dot, model.first_q[body], model.u, k)
             for i in range(k, k + model.num_u[body]):
                 store(model.u, i, 0, where(ends, load(work, Y, model.whole_nq + i), load(model.u, i, 0)))

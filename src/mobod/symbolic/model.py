@@ -15,8 +15,8 @@ from ..algebra.memory import load3, load6, load9, load_spatial
 from ..algebra.record import call_routine, layout
 from ..algebra.scalar import load, store
 from ..errors import FormulaError
-from ..force import _dispatch as forces
-from ..force._routine import FORCES as ADD
+from ..force import dispatch as forces
+from ..force.routines import FORCES as ADD
 from ..state.fields import PARAMETERS
 from ..state.validity import EVERYTHING, FORCES, KINEMATICS, POSITIONS, UNCHECKED
 from ..tree import composite_inertia, constraints, inverse_dynamics, jacobian_sweeps, realize
@@ -136,13 +136,13 @@ class RecordedModel:
 
     def kinematic_matrix(self) -> list[list[Recorded]]:
         """N ``(nq, nu)``, q_dot = N u: N is linear in u, so that a unit speed gives a column."""
-        from ..mobilizer import _rates
+        from ..mobilizer import q_rates
 
         N = []
         for j in range(self.nu):
             unit, out = self._column([float(i == j) for i in range(self.nu)]), self._column([0.0] * self.nq)
             for b in range(1, self.nb):
-                _rates.n_times(self, b, unit, self.first_u[b], out, self.first_q[b])
+                q_rates.n_times(self, b, unit, self.first_u[b], out, self.first_q[b])
             N.append(list(out[:, 0]))
         return [[column[i] for column in N] for i in range(self.nq)]
 

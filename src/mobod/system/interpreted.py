@@ -8,7 +8,7 @@ from ..event.triggered import Triggered
 from ..event.watch import is_compiled as is_watched_by_kernels
 from ..event.when import When
 from ..function import Custom, Multiplier
-from ..function._routine import is_compiled
+from ..function.routines import is_compiled
 from ..measure.base import NotCompiled
 
 if TYPE_CHECKING:

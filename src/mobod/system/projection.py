@@ -8,7 +8,7 @@ import numpy as np
 
 from ..algebra.arrays import Array
 from ..compiling import raise_kept, take_refusal
-from ..constraint._protocol import PROJECT_Q, PROJECT_U
+from ..constraint.protocol import PROJECT_Q, PROJECT_U
 from ..errors import ConvergenceError
 from ..tree import project as _project
 from ..tree.realize import advance

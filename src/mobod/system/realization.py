@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from ..algebra.arrays import Array, ArrayLike
 from ..compiling import raise_kept, take_refusal
-from ..constraint import _protocol as constraint_what
+from ..constraint import protocol as constraint_what
 from ..errors import ModelError, StageError
 from ..force.transmission.base import warn_of_points_inside
 from ..mobilizer.custom_python import write_position, write_velocity

@@ -11,7 +11,7 @@ import numpy as np
 
 from ..algebra.arrays import Array
 from ..event import EventHandler, EventReporter
-from ..force import _dispatch as forces_switch
+from ..force import dispatch as forces_switch
 from ..measure.memory import Memory
 from ..motion import Custom
 from ..state import validity

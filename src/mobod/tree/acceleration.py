@@ -13,7 +13,7 @@ from ..algebra import spatial, vec3
 from ..algebra.memory import load3, load_spatial, store_spatial
 from ..algebra.scalar import load, store
 from ..compiling import generic
-from ..mobilizer import _rates
+from ..mobilizer import q_rates
 from ..state.fields import Record
 from . import block_elimination, prescribed_mobilities
 from .block_elimination import NONE, ONE_BY_ONE
@@ -117,7 +117,7 @@ def outward_step(model: Record, b: int, rates: bool) -> None:
     w0, v0 = load_spatial(model.coriolis, b)
     store_spatial(model.A_GB, b, vec3.add(w, w0), vec3.add(v, v0))
     if rates:
-        _rates.find_q_dot_dot(model, b)
+        q_rates.find_q_dot_dot(model, b)
 
 
 @generic

@@ -11,7 +11,7 @@ from ..algebra.memory import add_spatial, load3, load_spatial
 from ..algebra.record import attach, call_routine
 from ..algebra.scalar import load, store, zero
 from ..compiling import compiled, generic
-from ..constraint._protocol import SOLVE_ROWS
+from ..constraint.protocol import SOLVE_ROWS
 from ..state.fields import Record
 from . import acceleration, constraint_paths, constraints, jacobian_sweeps
 

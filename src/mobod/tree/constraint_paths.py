@@ -18,8 +18,8 @@ from ..algebra.memory import load3, load_spatial, store_spatial
 from ..algebra.record import call_routine
 from ..algebra.scalar import load, sqrt, store, where, zero
 from ..compiling import generic, routine
-from ..constraint._protocol import AS_Q, EFFECTS_OF_BLOCK, PROJECT_Q
-from ..mobilizer import _rates
+from ..constraint.protocol import AS_Q, EFFECTS_OF_BLOCK, PROJECT_Q
+from ..mobilizer import q_rates
 from ..mobilizer.access import put3, vector3
 from ..state.fields import Record
 from . import block_elimination, prescribed_mobilities
@@ -205,7 +205,7 @@ def weighted_effects(model: Record, c: int, what: int) -> None:
                 e0 = base + k * n + model.effect_place[i] + j
                 store(model.effect, e0, 0, e)
                 store(model.own_effect, e0, 0, e * load(model.projection_weight, i + j, 0))
-            if what == PROJECT_Q and model.rates[b] != _rates.SAME:
+            if what == PROJECT_Q and model.rates[b] != q_rates.SAME:
                 call_routine(model.constrain[AS_Q], model, b, base + k * n + model.effect_place[i])
             transmit(model, up, b, rows, k, zw, zv)
         _lengthen(model, place, up, b)
@@ -218,7 +218,7 @@ def weighted_effects(model: Record, c: int, what: int) -> None:
 def as_q(model: Record, b: int, e0: int) -> int:
     """N times `projection_step` into `work_q` for body b; if *e0* is not below 0, `_weigh_as_q`. Where q_dot is not u."""
     if e0 < 0:
-        _rates.n_times(model, b, model.projection_step, model.first_u[b], model.work_q, model.first_q[b])
+        q_rates.n_times(model, b, model.projection_step, model.first_u[b], model.work_q, model.first_q[b])
     else:
         _weigh_as_q(model, b, e0)
     return 0
@@ -231,8 +231,8 @@ def _weigh_as_q(model: Record, b: int, e0: int) -> None:
     for j in range(model.num_u[b]):
         weight = sqrt(load(model.projection_weight, first + j, 0))
         store(model.projection_work, first + j, 0, weight * load(model.effect, e0 + j, 0))
-    _rates.n_inv_transpose_times(model, b, model.projection_work, first, model.work_q, model.first_q[b])
-    _rates.n_inv_times(model, b, model.work_q, model.first_q[b], model.projection_work, first)
+    q_rates.n_inv_transpose_times(model, b, model.projection_work, first, model.work_q, model.first_q[b])
+    q_rates.n_inv_times(model, b, model.work_q, model.first_q[b], model.projection_work, first)
     for j in range(model.num_u[b]):
         weight = sqrt(load(model.projection_weight, first + j, 0))
         store(model.own_effect, e0 + j, 0, weight * load(model.projection_work, first + j, 0))

@@ -25,8 +25,8 @@ from ..algebra.memory import load_spatial
 from ..algebra.record import call_routine
 from ..algebra.scalar import load, store, zero
 from ..compiling import generic, routine
-from ..constraint._protocol import ACCELERATIONS, POSITIONS, SOLVE_ROWS, THROUGH_COORDINATES, VELOCITIES
-from ..mobilizer import _rates
+from ..constraint.protocol import ACCELERATIONS, POSITIONS, SOLVE_ROWS, THROUGH_COORDINATES, VELOCITIES
+from ..mobilizer import q_rates
 from ..state.fields import Record
 from . import constraint_paths, gram_solve
 
@@ -83,7 +83,7 @@ def _coefficients_of_speeds(model: Record, c: int) -> None:
         u = model.first_speed[c] + k * model.num_speeds[c]
         for at in range(model.first_mobilizer[c], model.first_mobilizer[c] + model.num_mobilizers[c]):
             b = model.constrained_mobilizers[at]
-            _rates.n_transpose_times(model, b, model.coordinate_coefficients, q, model.speed_coefficients, u)
+            q_rates.n_transpose_times(model, b, model.coordinate_coefficients, q, model.speed_coefficients, u)
             q += model.num_q[b]
             u += model.num_u[b]
 
@@ -93,7 +93,7 @@ def _q_dot_of_mobilizers(model: Record, c: int) -> None:
     """q_dot of the constrained mobilizers, which a sweep without rates has left out."""
     for at in range(model.first_mobilizer[c], model.first_mobilizer[c] + model.num_mobilizers[c]):
         b = model.constrained_mobilizers[at]
-        _rates.n_times(model, b, model.u, model.first_u[b], model.q_dot, model.first_q[b])
+        q_rates.n_times(model, b, model.u, model.first_u[b], model.q_dot, model.first_q[b])
 
 
 @generic
@@ -101,15 +101,15 @@ def _offset_of_rates(model: Record, c: int) -> None:
     """Of the position rows: coefficients of q times NDot u, added to the acceleration offset that the kind has written."""
     for at in range(model.first_mobilizer[c], model.first_mobilizer[c] + model.num_mobilizers[c]):
         b = model.constrained_mobilizers[at]
-        if model.rates[b] != _rates.SAME:
-            _rates.n_dot_times(model, b, model.u, model.first_u[b], model.work_q, model.first_q[b])
+        if model.rates[b] != q_rates.SAME:
+            q_rates.n_dot_times(model, b, model.u, model.first_u[b], model.work_q, model.first_q[b])
     for k in range(model.num_p[c]):
         q = model.first_coordinate[c] + k * model.num_coordinates[c]
         r = model.first_row[c] + k
         total = load(model.acceleration_offset, r, 0)
         for at in range(model.first_mobilizer[c], model.first_mobilizer[c] + model.num_mobilizers[c]):
             b = model.constrained_mobilizers[at]
-            if model.rates[b] != _rates.SAME:
+            if model.rates[b] != q_rates.SAME:
                 for i in range(model.num_q[b]):
                     x = load(model.coordinate_coefficients, q + i, 0)
                     total = total + x * load(model.work_q, model.first_q[b] + i, 0)

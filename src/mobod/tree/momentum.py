@@ -7,7 +7,7 @@ from ..algebra.memory import load3, load6, load_spatial
 from ..algebra.record import attach
 from ..algebra.scalar import load, store, zero
 from ..compiling import compiled, generic
-from ..force import _dispatch as forces
+from ..force import dispatch as forces
 from ..mobilizer.access import vector3
 from ..state.fields import Record
 from . import jacobian_sweeps, particles

@@ -14,7 +14,7 @@ from ..algebra.memory import add_spatial, load3, load6, load_spatial, store3, st
 from ..algebra.record import attach
 from ..algebra.scalar import load, one, sincos, sqrt, store, where, zero
 from ..compiling import compiled, generic
-from ..mobilizer import _rates
+from ..mobilizer import q_rates
 from ..state.fields import Record
 from .jacobian import station_in_ground
 
@@ -81,7 +81,7 @@ def turn(block: Any, v: Any, q: Any) -> None:
     for b in range(1, model.nb):
         if model.has_quaternion[b] == 1:
             first = model.first_q[b]
-            _rates.n_times(model, b, v, model.first_u[b], q, first)
+            q_rates.n_times(model, b, v, model.first_u[b], q, first)
             a0, a1, a2, a3 = load(q, first, 0), load(q, first + 1, 0), load(q, first + 2, 0), load(q, first + 3, 0)
             angle = sqrt(a0 * a0 + a1 * a1 + a2 * a2 + a3 * a3)
             sine, cosine = sincos(angle)

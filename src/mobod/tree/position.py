@@ -11,7 +11,7 @@ from ..algebra import mat33, sym33, vec3
 from ..algebra.memory import load3, load6, load9, store3, store6, store9
 from ..algebra.scalar import load, zero
 from ..compiling import generic
-from ..mobilizer import _dispatch
+from ..mobilizer import dispatch
 from ..state.fields import Record
 
 #: Form of X_FM: any; a translation; a rotation about z, of a pin; the identity.
@@ -32,7 +32,7 @@ def _axis(R: Any, k: int) -> Any:
 @generic
 def step(model: Record, b: int, row: int) -> None:
     """Pose, hinge columns and mass properties of body b; X_FM into *row*. Its parent comes first."""
-    _dispatch.position(model, b, row)
+    dispatch.position(model, b, row)
     p = model.parent[b]
     R_GP = load9(model.R_GB, p, 0)
     R_GF = mat33.mul(R_GP, load9(model.R_PF, b, 0))

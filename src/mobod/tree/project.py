@@ -17,8 +17,8 @@ from typing import Any
 from ..algebra.record import attach, call_routine
 from ..algebra.scalar import any_not_finite, load, num_lanes, one, store, where, zero
 from ..compiling import compiled, generic, routine
-from ..constraint._protocol import AS_Q, PROJECT_Q
-from ..mobilizer import _rates
+from ..constraint.protocol import AS_Q, PROJECT_Q
+from ..mobilizer import q_rates
 from ..mobilizer.access import copy, put4, vector4
 from ..state.fields import Record
 from ..state.validity import POSITIONS, UNCHECKED, VELOCITIES
@@ -125,7 +125,7 @@ def take_step(block: Any, what: int, part: float) -> None:
     for i in range(model.nq):
         store(model.q, i, 0, load(model.q_before, i, 0))
     for b in range(1, model.nb):
-        if model.rates[b] == _rates.SAME:
+        if model.rates[b] == q_rates.SAME:
             copy(model.projection_step, model.first_u[b], model.work_q, model.first_q[b], model.num_u[b])
         else:
             call_routine(model.constrain[AS_Q], model, b, -1)
@@ -134,11 +134,11 @@ def take_step(block: Any, what: int, part: float) -> None:
         store(model.q, i, 0, where(part > 0.0, q + part * load(model.work_q, i, 0), q))
     for b in range(1, model.nb):
         if num_lanes(part) == 1:
-            _rates.normalize(model, b)
+            q_rates.normalize(model, b)
         elif model.has_quaternion[b] == 1:  # of lanes that take the step
             i = model.first_q[b]
             w, x, y, z = vector4(model.q, i)
-            _rates.normalize(model, b)
+            q_rates.normalize(model, b)
             u = vector4(model.q, i)
             moves = part > 0.0
             put4(model.q, i, (where(moves, u[0], w), where(moves, u[1], x), where(moves, u[2], y), where(moves, u[3], z)))

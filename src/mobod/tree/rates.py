@@ -4,7 +4,7 @@ from typing import Any
 
 from ..algebra.record import attach
 from ..compiling import compiled
-from ..mobilizer import _rates
+from ..mobilizer import q_rates
 
 
 @compiled
@@ -14,9 +14,9 @@ def multiply_by_n(block: Any, transpose: bool, v: Any, out: Any) -> None:
     for b in range(1, model.nb):
         q, u = model.first_q[b], model.first_u[b]
         if transpose:
-            _rates.n_transpose_times(model, b, v, q, out, u)
+            q_rates.n_transpose_times(model, b, v, q, out, u)
         else:
-            _rates.n_times(model, b, v, u, out, q)
+            q_rates.n_times(model, b, v, u, out, q)
 
 
 @compiled
@@ -26,9 +26,9 @@ def multiply_by_n_inv(block: Any, transpose: bool, v: Any, out: Any) -> None:
     for b in range(1, model.nb):
         q, u = model.first_q[b], model.first_u[b]
         if transpose:
-            _rates.n_inv_transpose_times(model, b, v, u, out, q)
+            q_rates.n_inv_transpose_times(model, b, v, u, out, q)
         else:
-            _rates.n_inv_times(model, b, v, q, out, u)
+            q_rates.n_inv_times(model, b, v, q, out, u)
 
 
 @compiled
@@ -38,9 +38,9 @@ def multiply_by_n_dot(block: Any, transpose: bool, v: Any, out: Any) -> None:
     for b in range(1, model.nb):
         q, u = model.first_q[b], model.first_u[b]
         if transpose:
-            _rates.n_dot_transpose_times(model, b, v, q, out, u)
+            q_rates.n_dot_transpose_times(model, b, v, q, out, u)
         else:
-            _rates.n_dot_times(model, b, v, u, out, q)
+            q_rates.n_dot_times(model, b, v, u, out, q)
 
 
 @compiled
@@ -48,4 +48,4 @@ def normalize_quaternions(block: Any) -> None:
     """Scale every quaternion of q to length 1."""
     model = attach(block)
     for b in range(1, model.nb):
-        _rates.normalize(model, b)
+        q_rates.normalize(model, b)

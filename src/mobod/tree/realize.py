@@ -8,9 +8,9 @@ from ..algebra.memory import load3
 from ..algebra.record import attach, call_routine
 from ..algebra.scalar import any_not_finite, load, store
 from ..compiling import compiled, generic, routine
-from ..constraint import _protocol as constraint_what
-from ..force import _dispatch as forces
-from ..mobilizer.routine import BY_ADDRESS
+from ..constraint import protocol as constraint_what
+from ..force import dispatch as forces
+from ..mobilizer.routines import BY_ADDRESS
 from ..state.fields import Record
 from ..state.validity import (
     ACCELERATIONS,
@@ -109,7 +109,7 @@ def _advance(model: Record, valid: int, wanted: int, holds: bool) -> int:
         if velocities:
             call_routine(model.constrain[0], model, constraint_what.VELOCITIES, 0)
     if missing & FORCES != 0:
-        # flags of `force._dispatch`: forces of positions are kept already, and are to be kept
+        # flags of `force.dispatch`: forces of positions are kept already, and are to be kept
         forces.sweep(model, (valid & KEPT_FORCES) // KEPT_FORCES + 2 * ((wanted & KEPT_FORCES) // KEPT_FORCES))
         if model.measures[0] != 0:
             call_routine(model.measures[0], model, 0, model.measure_runs[0])

@@ -26,7 +26,7 @@ from ..algebra.record import attach, call_routine
 from ..algebra.scalar import bare, cos, load, log, sqrt, store, where
 from ..algebra.spatial import mul_inertia, shift_force, shift_motion
 from ..compiling import compiled, generic, routine
-from ..function import _routine as functions
+from ..function import routines as functions
 from . import composite_inertia, gravity_forces, jacobian_sweeps
 
 #: Integers of an input: its kind, where it is in `control_work`, and up to four of its own.

@@ -10,15 +10,15 @@ import numpy.typing as npt
 
 from ..algebra.record import LANES, TANGENTS, DualRows, aligned_zeros, value_blocks
 from ..compiling import Callback, Job, compile_ahead
-from ..constraint._protocol import AS_Q, CONSTRAIN, EFFECTS_OF_BLOCK, SOLVE_ROWS, THROUGH_COORDINATES
+from ..constraint.protocol import AS_Q, CONSTRAIN, EFFECTS_OF_BLOCK, SOLVE_ROWS, THROUGH_COORDINATES
 from ..force import gravity
-from ..force._dispatch import all_runs
 from ..force.contact.fields import fields_of as fields_of_surfaces
+from ..force.dispatch import all_runs
 from ..force.layout import Entry, runs_of
-from ..function._routine import fields_of, number_functions
-from ..mobilizer import _rates, pin, slider, translation
+from ..function.routines import fields_of, number_functions
+from ..mobilizer import pin, q_rates, slider, translation
 from ..mobilizer.reversal import turn_round
-from ..mobilizer.routine import BY_ADDRESS
+from ..mobilizer.routines import BY_ADDRESS
 from ..state.fields import PARAMETERS, Record
 from ..value.level import Level, Method, all_methods
 from . import constraint_fields, measures, nominal, position, realize, sampling
@@ -148,11 +148,11 @@ class Tree:
             facts, euler = body.facts, self._has_angles(body)
             kinds.append(BY_ADDRESS if euler and facts.kinematics is not None else facts.kind)
             if facts.has_matrix_n:
-                rates.append(_rates.MATRIX)
+                rates.append(q_rates.MATRIX)
             else:
-                rates.append(_rates.EULER if euler else _rates.QUATERNION if facts.has_quaternion else _rates.SAME)
+                rates.append(q_rates.EULER if euler else q_rates.QUATERNION if facts.has_quaternion else q_rates.SAME)
         self.kinematics_routines = [(b, body.facts.kinematics) for b, body in enumerate(bodies) if kinds[b] == BY_ADDRESS]
-        matrices = [nq * nu if r == _rates.MATRIX else 0 for r, nq, nu in zip(rates, self.num_q, self.num_u, strict=True)]
+        matrices = [nq * nu if r == q_rates.MATRIX else 0 for r, nq, nu in zip(rates, self.num_q, self.num_u, strict=True)]
         parameters, choices = [body.pack_parameters() for body in bodies], [body.pack_choices() for body in bodies]
         # whole vectors, so that each begins where a cache line does
         pins = [i for i, kind in zip(self.first_q, kinds, strict=True) if kind == pin.KIND]
@@ -499,7 +499,7 @@ class Tree:
         are taken with it, which are remembered.
         """
         fields = self.fields
-        rare = np.flatnonzero(np.isin(fields["rates"], (_rates.EULER, _rates.MATRIX)))
+        rare = np.flatnonzero(np.isin(fields["rates"], (q_rates.EULER, q_rates.MATRIX)))
         shared: list[tuple[int, Any]] = []
         if self.counts["nc"]:
             shared += [(CONSTRAIN, constrain), (SOLVE_ROWS, solve_rows)]
@@ -507,14 +507,14 @@ class Tree:
                 shared.append((THROUGH_COORDINATES, through_coordinates))
             if any(e >= BALL for e in self.elimination_if_free):
                 shared.append((EFFECTS_OF_BLOCK, effects_of_block))
-            if np.any(fields["rates"] != _rates.SAME):
+            if np.any(fields["rates"] != q_rates.SAME):
                 shared.append((AS_Q, as_q))
         return {
             "kinematics_sweep": [(0, realize.kinematics)],
             "dynamics_sweep": [(0, realize.dynamics)],
             "kinematics": self.kinematics_routines,
             "reversal": [(int(b), turn_round) for b in np.flatnonzero(fields["reversed"])],
-            "rare_rates": [(int(b), _rates.rare) for b in rare],
+            "rare_rates": [(int(b), q_rates.rare) for b in rare],
             "motion": self.motion_routines,
             "run_routine": self._force_routines,
             # controllers are sampled in records of one state

@@ -14,7 +14,7 @@ from ..algebra import mat33, spatial, sym33, vec3
 from ..algebra.memory import load3, load6, load9, load_spatial, store_spatial
 from ..algebra.scalar import load, zero
 from ..compiling import generic
-from ..mobilizer import _dispatch, _rates
+from ..mobilizer import dispatch, q_rates
 from ..mobilizer.access import vector3
 from ..state.fields import Record
 from . import block_elimination
@@ -27,7 +27,7 @@ def step(model: Record, b: int, row: int, rates: bool) -> None:
     p, first = model.parent[b], model.first_u[b]
     end = first + model.num_u[b]
     if rates:
-        _rates.find_q_dot(model, b)
+        q_rates.find_q_dot(model, b)
     wP, vP = load_spatial(model.V_GB, p)
     o = zero(wP[0])
     w_PB, v_PB = (o, o, o), (o, o, o)
@@ -53,7 +53,7 @@ def step(model: Record, b: int, row: int, rates: bool) -> None:
         a_w = vec3.cross(wP, w_PB)
         a_v = vec3.add(a_v, vec3.sub(vec3.cross(wP, v_PB), vec3.cross(w_PB, vec3.cross(w_PB, p_BM_G))))
     if model.has_hinge_dot[b] == 1:
-        _dispatch.velocity(model, b, row)
+        dispatch.velocity(model, b, row)
         R_GP, R_PF = load9(model.R_GB, p, 0), load9(model.R_PF, b, 0)
         hw, hv = load_spatial(model.bias_FM, b)
         hw_G = mat33.mul_vec(R_GP, mat33.mul_vec(R_PF, hw))

@@ -7,7 +7,7 @@ from typing import Any
 from ..algebra.record import attach, call_routine
 from ..algebra.scalar import load
 from ..compiling import compiled, generic
-from ..constraint._protocol import POSITIONS, THROUGH_COORDINATES, VELOCITIES
+from ..constraint.protocol import POSITIONS, THROUGH_COORDINATES, VELOCITIES
 from ..tree import constraints
 from ..tree.constraint_operators import put_rows
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..algebra.scalar import load
 from ..compiling import generic
-from ..event.routine import by_address, number
+from ..event.routines import by_address, number
 from ..event.witness import Witness
 from ..tree.constraints import row_times
 from ..value.stage import Stage

@@ -18,7 +18,7 @@ from ...algebra.scalar import any_not_finite, load, num_lanes, sqrt, store, wher
 from ...compiling import generic
 from ...contact.access import DIMENSIONS, MATERIAL
 from ...contact.shape import BRICK, CAPSULE, HALF_SPACE, SPHERE
-from .. import _routine
+from .. import routines
 from ..pools import number, numbers3
 from .broad_phase import BOUNDED, FIRST_SURFACE, MAY_TOUCH, NUM_SURFACES, PAIRED, SEARCHED, TRACKED, UNBOUNDED
 from .law import DISSIPATED, TRANSITION_RATE, TRANSITION_VELOCITY, mixed_or_zero, step5
@@ -73,7 +73,7 @@ def _respond(model: Any, k: Any, n: Any, x: Any, v: Any, radius: Any, is_hertz: 
         elastic = (4.0 / 3.0) * kx * sqrt(where(apart, 1.0 + o, kx * radius))
     else:
         elastic = kx
-    if what == _routine.ENERGY:
+    if what == routines.ENERGY:
         energy = (0.4 if is_hertz else 0.5) * elastic * x
         return (o, o, o), (o, o, o), where(apart, o, energy)
     rate = -vec3.dot(v, n)
@@ -97,7 +97,7 @@ def _respond(model: Any, k: Any, n: Any, x: Any, v: Any, radius: Any, is_hertz: 
     mu = (us * step5(y) - fall * step5(z)) * per
     drag = vec3.scale(-normal * (uv + mu), slip)
     heat = o
-    if what == _routine.POWER or model.force_integers[model.force_first_integer[e] + TRACKED] == 1:
+    if what == routines.POWER or model.force_integers[model.force_first_integer[e] + TRACKED] == 1:
         heat = where(apart, o, (normal - elastic) * rate - vec3.dot(drag, own) - vec3.dot(moment, w))
     return vec3.add_scaled(drag, normal, n), moment, heat
 
@@ -128,7 +128,7 @@ def _press(model: Any, k: Any, a: int, b: int, n: Any, q: Any, x: Any, radius: A
 def _add(model: Any, k: Any, a: int, b: int, f: Any, m1: Any, m2: Any, work: Any) -> None:
     """Add to what acts on the two bodies, moments about their origins, or to the element's energy, power or heat."""
     e, what = k >> 4, k & 15
-    if what == _routine.FORCES:
+    if what == routines.FORCES:
         add_spatial(model.body_forces, model.surface_body[b], m2, f)
         add_spatial(model.body_forces, model.surface_body[a], m1, vec3.neg(f))
         store(model.contact_sum, 0, DISSIPATED, load(model.contact_sum, 0, DISSIPATED) + work)

@@ -37,7 +37,7 @@ from ...algebra import mat33, vec3
 from ...algebra.scalar import atan2, bare, load, load_lane, sqrt, store, store_lane, zero
 from ...compiling import generic
 from ...contact.access import FEATURE, NORMAL, first_surface, lane_of, load3_lane, second_surface, store3_lane
-from .. import _routine
+from .. import routines
 from .resistance import carried
 
 #: Columns of a row: the point's number, its places on both bodies, the normal on both, z on the first body.
@@ -178,7 +178,7 @@ def bristle_force(
             z = vec3.scale(1.0 / stiffness, bent)
         else:
             z = o, o, o
-    if what == _routine.FORCES:
+    if what == routines.FORCES:
         now, rows = int(bare(load_lane(model.contact_sum, 0, _COUNT, lane))), model.bristle_now
         if now >= model.bristle_rows:
             return (o + float("nan"), o, o)

@@ -23,7 +23,7 @@ from ...contact.pairs import PAIRS
 from ...contact.shape import SPHERE
 from ...errors import ModelError
 from ...value.frames import twelve
-from .. import _routine
+from .. import routines
 from ..base import Force
 from ..layout import Entry
 from . import broad_phase
@@ -87,12 +87,12 @@ def _search_one(model: Any, integers: int, lane: int, k: int) -> None:
 
 @routine
 def contacts(model: Any, first: int, end_and_what: int) -> int:
-    """As `_routine` asks of a run of elements: forces, energies or powers of each, state by state where there are eight."""
+    """As `routines` asks of a run of elements: forces, energies or powers of each, state by state where there are eight."""
     end, what = end_and_what >> 2, end_and_what & 3
     lanes = num_lanes(load(model.time, 0, 0))
     for_whom = OF_ONE if lanes == 1 else OF_EIGHT
     for e in range(first, end):
-        if model.force_enabled[e] == 1 or (model.force_enabled[e] == STEPPED and what != _routine.FORCES):
+        if model.force_enabled[e] == 1 or (model.force_enabled[e] == STEPPED and what != routines.FORCES):
             i = model.force_first_integer[e]
             start = model.force_integers[i]
             if model.force_integers[i + 1] > 0:
@@ -104,10 +104,10 @@ def contacts(model: Any, first: int, end_and_what: int) -> int:
                     at_once(model, i, (e << 4) | what)
                 if model.force_integers[i + broad_phase.SEARCHED] & for_whom != 0:
                     for lane in range(lanes):
-                        if what == _routine.FORCES and law == broad_phase.STICKING:
+                        if what == routines.FORCES and law == broad_phase.STICKING:
                             clear_bristles(model, lane)
                         _search_one(model, i, lane, (e << 4) | what)
-                if what == _routine.FORCES and model.force_integers[i + broad_phase.TRACKED] == 1:
+                if what == routines.FORCES and model.force_integers[i + broad_phase.TRACKED] == 1:
                     store(model.z_dot, model.force_first_z[e], 0, load(model.contact_sum, 0, DISSIPATED))
     return 0
 
@@ -230,7 +230,7 @@ class ContactElement(Force):
         n = len(placed)
         unbounded = [i for i, one in enumerate(placed) if one.surface.geometry.is_unbounded]
         bounded = [i for i, one in enumerate(placed) if not one.surface.geometry.is_unbounded]
-        routines: dict[Routine, int] = {self._law: 0}
+        of_pairs: dict[Routine, int] = {self._law: 0}
         table = np.full((n, n), -1, np.int64)
         for i, a in enumerate(placed):
             for j, b in enumerate(placed[:i]):
@@ -239,7 +239,7 @@ class ContactElement(Force):
                 pair = check_pair(b, a)
                 if self._check_pair is not None:
                     self._check_pair(b, a)
-                table[i, j] = table[j, i] = routines.setdefault(pair, len(routines))
+                table[i, j] = table[j, i] = of_pairs.setdefault(pair, len(of_pairs))
         paired = [i for i in bounded if np.any(table[i, bounded] >= 0)]
         lists = [len(unbounded), *unbounded, len(bounded), *bounded, len(paired), *paired]
         self._left = self._left_to_search(table, unbounded, paired)
@@ -250,7 +250,7 @@ class ContactElement(Force):
             starts.append(at)
             at += len(surface_numbers(one))
         rows = max(LEAST_ROWS, ROWS_A_SURFACE * n) if self.bristle_rows is None else self.bristle_rows
-        self.fields = Fields(placed, [*lists, *table.ravel().tolist()], list(routines), starts, rows)
+        self.fields = Fields(placed, [*lists, *table.ravel().tolist()], list(of_pairs), starts, rows)
         return self.fields
 
     def _left_to_search(self, table: npt.NDArray[np.int64], unbounded: Sequence[int], paired: Sequence[int]) -> int:

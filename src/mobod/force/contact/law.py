@@ -62,12 +62,12 @@ from ...contact.access import (
     store3_lane,
 )
 from ...contact.shape import TRIANGLE_MESH
-from .. import _routine
+from .. import routines
 from .bristle import bristle_force
 from .ellipse import correction
 from .resistance import arms, couple, drift, resists, turning
 
-#: A request to a law beside FORCES, ENERGY and POWER of `_routine`: fill in the points and ``contact_sum``.
+#: A request to a law beside FORCES, ENERGY and POWER of `routines`: fill in the points and ``contact_sum``.
 TABLE = 3
 #: Places, of an element's numbers: its transition velocity, the time in which bristles straighten, its transition rate.
 TRANSITION_VELOCITY, RELAXATION, TRANSITION_RATE = 0, 1, 2
@@ -190,7 +190,7 @@ def respond(
 ) -> None:
     """The response of a point, by its elastic force and energy, c with its factor, mu of both surfaces, the friction's law."""
     element, what, lane, rows = asked >> 28, asked & 15, lane_of(pair), model.contact_point
-    if what == _routine.ENERGY:
+    if what == routines.ENERGY:
         add_to(model, element, lane, energy)
         return
     n = load3_lane(rows, row, NORMAL, lane)
@@ -221,9 +221,9 @@ def respond(
     f = vec3.add_scaled(drag, normal, n)
     lost = (normal - elastic) * rate - vec3.dot(moment, w)
     taken = lost - vec3.dot(drag, own)  # from the bodies; of what becomes heat, the drive of a surface gives the rest
-    if what == _routine.POWER:
+    if what == routines.POWER:
         add_to(model, element, lane, taken)
-    elif what == _routine.FORCES:
+    elif what == routines.FORCES:
         push(model, body2, p, f, moment, lane)
         push(model, body1, p, vec3.neg(f), vec3.neg(moment), lane)
         dissipate(model, lane, taken)

@@ -10,10 +10,10 @@ from typing import Any
 
 from ...algebra.scalar import store
 from ...compiling import generic
-from ...function import _routine
+from ...function import routines
 from ...function.base import FunctionKind
 from ...function.users import routine_of_kind
-from .. import _coordinate
+from .. import one_coordinate
 from ._geodesics import first_of_taut, tauten
 from ._rounds import MAIL, wind
 from ._stops import LENGTH, STOPS, WIDTH, join_all, join_those_there, place_points
@@ -46,11 +46,11 @@ def evaluate(model: Any, f: int) -> None:
     n = model.function_integers[i]
     for k in range(n):
         j = i + 1 + 2 * k
-        q = _coordinate.value_of(model, model.function_integers[j], model.function_integers[j + 1])
+        q = one_coordinate.value_of(model, model.function_integers[j], model.function_integers[j + 1])
         store(model.work_q, k, 0, q)
-    store(model.function_value, LENGTH, 0, _routine.value(model, f + 1, model.work_q, 0))
+    store(model.function_value, LENGTH, 0, routines.value(model, f + 1, model.work_q, 0))
     for k in range(n):
-        store(model.function_value, STOPS + k, 0, _routine.gradient(model, f + 1, k))
+        store(model.function_value, STOPS + k, 0, routines.gradient(model, f + 1, k))
 
 
 class Course(FunctionKind):

@@ -22,8 +22,8 @@ from ...algebra import mat33, vec3
 from ...algebra.memory import load3, load9
 from ...algebra.scalar import load, one, sqrt, store, where, zero
 from ...compiling import generic
-from ...function import _routine
-from .. import _coordinate
+from ...function import routines
+from .. import one_coordinate
 
 #: Kinds of points.
 FIXED, CONDITIONAL, MOVING = 0, 1, 2
@@ -101,7 +101,7 @@ def station(model: Any, f: int, k: int) -> Any:
     there = one(s[0]) + zero(load(model.time, 0, 0))
     if model.function_integers[i + 1] == CONDITIONAL:
         e = first + model.function_integers[i + 3]
-        q = _coordinate.value_of(model, model.function_integers[e], model.function_integers[e + 1])
+        q = one_coordinate.value_of(model, model.function_integers[e], model.function_integers[e + 1])
         low, high = load(model.function_numbers, x + 3, 0), load(model.function_numbers, x + 4, 0)
         there = where(q < low - SLACK, zero(there), where(q > high + SLACK, zero(there), there))
     elif model.function_integers[i + 1] == MOVING:
@@ -114,12 +114,12 @@ def station(model: Any, f: int, k: int) -> Any:
 @generic
 def jet_of(model: Any, f: int, e: int) -> Any:
     """One number of a moving point, which stands still beyond the coordinate's range, and its slope by the coordinate."""
-    q = _coordinate.value_of(model, model.function_integers[e], model.function_integers[e + 1])
+    q = one_coordinate.value_of(model, model.function_integers[e], model.function_integers[e + 1])
     x = model.function_first_number[f] + model.function_integers[e + 3]
     low, high = load(model.function_numbers, x, 0) + zero(q), load(model.function_numbers, x + 1, 0) + zero(q)
-    value, slope, _ = _routine.jet(model, f + model.function_integers[e + 2], where(q < low, low, where(q > high, high, q)))
+    value, slope, _ = routines.jet(model, f + model.function_integers[e + 2], where(q < low, low, where(q > high, high, q)))
     if model.function_integers[e + AS_OPENSIM] != 0:  # whose slope goes on
-        _, slope, _ = _routine.jet(model, f + model.function_integers[e + 2], q)
+        _, slope, _ = routines.jet(model, f + model.function_integers[e + 2], q)
     else:
         slope = where(q < low, zero(q), where(q > high, zero(q), slope))
     return value, slope

@@ -31,7 +31,7 @@ from ..base import body_index, mobility
 
 if TYPE_CHECKING:
     from ...decoration.rubber_band_line import Line
-    from ...function._routine import Use
+    from ...function.routines import Use
     from ...mobilizer.base import MobilizedBody
     from ...state.state import State
     from ..base import Force

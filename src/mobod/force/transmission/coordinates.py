@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from ...algebra.scalar import load, zero
 from ...compiling import generic
 from ...value import checks
-from .. import _coordinate
+from .. import one_coordinate
 from ..base import mobility
 from ..pools import number
 from .base import Transmission
@@ -26,7 +26,7 @@ def length(model: Any, i: int, x: int) -> Any:
     """Integers: how many, then body and number of each. Numbers: the coefficients."""
     total = zero(load(model.time, 0, 0))
     for k in range(model.force_integers[i]):
-        total = total + number(model, x + k) * _coordinate.coordinate(model, i + 1 + 2 * k)
+        total = total + number(model, x + k) * one_coordinate.coordinate(model, i + 1 + 2 * k)
     return total
 
 
@@ -35,7 +35,7 @@ def speed(model: Any, i: int, x: int) -> Any:
     """The rate of the length."""
     total = zero(load(model.time, 0, 0))
     for k in range(model.force_integers[i]):
-        total = total + number(model, x + k) * _coordinate.coordinate_rate(model, i + 1 + 2 * k)
+        total = total + number(model, x + k) * one_coordinate.coordinate_rate(model, i + 1 + 2 * k)
     return total
 
 
@@ -43,7 +43,7 @@ def speed(model: Any, i: int, x: int) -> Any:
 def apply(model: Any, i: int, x: int, f: Any) -> None:
     """Each coordinate's share."""
     for k in range(model.force_integers[i]):
-        _coordinate.push(model, i + 1 + 2 * k, number(model, x + k) * f)
+        one_coordinate.push(model, i + 1 + 2 * k, number(model, x + k) * f)
 
 
 class Coordinates(Transmission):

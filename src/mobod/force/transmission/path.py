@@ -26,7 +26,7 @@ from ...errors import ModelError
 from ...function import Constant, Function
 from ...value import checks
 from ...value.stage import Stage
-from .. import _coordinate
+from .. import one_coordinate
 from ..base import body_index, mobility
 from ._bends import bend, geodesic
 from ._course import Course, TautCourse, WrappingCourse
@@ -143,13 +143,13 @@ def speed(model: Any, i: int, x: int) -> Any:
             total = total - (first + second + _moved(model, f, e + 2 * OF_MOVE, g[2]))
     for k in range(number_of_coordinates(model, f)):
         b, which, slope = coordinate_of(model, f, k)
-        total = total + slope * _coordinate.rate_of(model, b, which)
+        total = total + slope * one_coordinate.rate_of(model, b, which)
     return total
 
 
 @generic
 def _moved(model: Any, f: int, e: int, g: Any) -> Any:
-    rate = _coordinate.rate_of(model, model.function_integers[e], model.function_integers[e + 1])
+    rate = one_coordinate.rate_of(model, model.function_integers[e], model.function_integers[e + 1])
     return g * jet_of(model, f, e)[1] * rate
 
 
@@ -168,10 +168,10 @@ def apply(model: Any, i: int, x: int, force: Any) -> None:
                 c = e if model.function_integers[e + AS_OPENSIM] != 0 else e + OF_MOVE * k
                 slope = jet_of(model, f, e + OF_MOVE * k)[1]
                 where_to = model.function_integers[c], model.function_integers[c + 1]
-                _coordinate.push_on(model, where_to[0], where_to[1], -force * g[k] * slope)
+                one_coordinate.push_on(model, where_to[0], where_to[1], -force * g[k] * slope)
     for k in range(number_of_coordinates(model, f)):
         b, which, slope = coordinate_of(model, f, k)
-        _coordinate.push_on(model, b, which, force * slope)
+        one_coordinate.push_on(model, b, which, force * slope)
 
 
 class Path(Transmission):

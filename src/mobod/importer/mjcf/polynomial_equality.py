@@ -13,8 +13,8 @@ import numpy as np
 from ...algebra.arrays import Array, ArrayLike
 from ...algebra.scalar import load, one, zero
 from ...compiling import generic
-from ...function._routine import of_arguments
 from ...function.base import UNLIMITED, FunctionKind
+from ...function.routines import of_arguments
 
 
 @generic

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any
 from ...algebra.arrays import Array
 from ...algebra.scalar import load, one, store, zero
 from ...compiling import routine
-from ...constraint import _access
-from ...constraint._protocol import POSITIONS
+from ...constraint import access
 from ...constraint.floats import OnePosition
 from ...constraint.of_function import arguments_of, check_function
 from ...constraint.one_coordinate import check_coordinate
-from ...function import Function, _routine
+from ...constraint.protocol import POSITIONS
+from ...function import Function, routines
 
 if TYPE_CHECKING:
     from ...mobilizer.base import MobilizedBody
@@ -26,27 +26,27 @@ if TYPE_CHECKING:
 @routine
 def equations(model: Any, c: int, what: int) -> int:
     """Integers: the function's number, how many arguments, then mobilizer and coordinate of each, and of the dependent one."""
-    f, n = _access.integer(model, c, 0), _access.integer(model, c, 1)
-    i0, j0 = _access.integer(model, c, 2 + 2 * n), _access.integer(model, c, 3 + 2 * n)
+    f, n = access.integer(model, c, 0), access.integer(model, c, 1)
+    i0, j0 = access.integer(model, c, 2 + 2 * n), access.integer(model, c, 3 + 2 * n)
     for a in range(n):
-        i, j = _access.integer(model, c, 2 + 2 * a), _access.integer(model, c, 3 + 2 * a)
-        store(model.arguments, a, 0, _access.coordinate(model, c, i, j))
+        i, j = access.integer(model, c, 2 + 2 * a), access.integer(model, c, 3 + 2 * a)
+        store(model.arguments, a, 0, access.coordinate(model, c, i, j))
         if what != POSITIONS:
-            store(model.argument_rates, a, 0, _access.coordinate_rate(model, c, i, j))
+            store(model.argument_rates, a, 0, access.coordinate_rate(model, c, i, j))
     if what == POSITIONS:
-        value = _routine.value(model, f, model.arguments, 0)
-        _access.put_position_error(model, c, 0, value - _access.coordinate(model, c, i0, j0))
-        _access.clear_coordinate_coefficients(model, c)
+        value = routines.value(model, f, model.arguments, 0)
+        access.put_position_error(model, c, 0, value - access.coordinate(model, c, i0, j0))
+        access.clear_coordinate_coefficients(model, c)
         for a in range(n):
-            i, j = _access.integer(model, c, 2 + 2 * a), _access.integer(model, c, 3 + 2 * a)
-            _access.add_coordinate_coefficient(model, c, 0, i, j, _routine.gradient(model, f, a))
-        _access.add_coordinate_coefficient(model, c, 0, i0, j0, -1.0 * one(value))
+            i, j = access.integer(model, c, 2 + 2 * a), access.integer(model, c, 3 + 2 * a)
+            access.add_coordinate_coefficient(model, c, 0, i, j, routines.gradient(model, f, a))
+        access.add_coordinate_coefficient(model, c, 0, i0, j0, -1.0 * one(value))
     else:
-        _routine.value_with_rates(model, f, model.arguments, 0, model.argument_rates, 0)
+        routines.value_with_rates(model, f, model.arguments, 0, model.argument_rates, 0)
         offset = zero(load(model.time, 0, 0))
         for a in range(n):
-            offset = offset + _routine.gradient_rate(model, f, a) * load(model.argument_rates, a, 0)
-        _access.put_acceleration_offset(model, c, 0, offset)
+            offset = offset + routines.gradient_rate(model, f, a) * load(model.argument_rates, a, 0)
+        access.put_acceleration_offset(model, c, 0, offset)
     return 0
 
 
@@ -114,7 +114,7 @@ class DependentCoordinate(OnePosition):
             check_coordinate(self, body, j, num_q)
 
     @property
-    def used_functions(self) -> Sequence[_routine.Use]:  # type: ignore[override]
+    def used_functions(self) -> Sequence[routines.Use]:  # type: ignore[override]
         """Functions kept in the record: its own."""
         return [(self.function, range(len(self.arguments) - 1))]
 

@@ -22,10 +22,10 @@ from ...algebra.scalar import load
 from ...compiling import compiled, generic
 from ...force import actuator as motor
 from ...force import slopes as slopes
-from ...force._coordinate import coordinate, coordinate_rate
+from ...force.one_coordinate import coordinate, coordinate_rate
 from ...force.pools import number
 from ...force.transmission.coordinates import Coordinates
-from ...mobilizer import _rates
+from ...mobilizer import q_rates
 from ...tree.prescribed_mobilities import SOLVED
 from . import space as names
 
@@ -49,7 +49,7 @@ def joints_of(forces: Sequence[Any], tree: Any) -> npt.NDArray[np.int64]:
 def _row_of_actuator(force: Any, tree: Any) -> list[list[int]]:
     """Of one on a single coordinate, whose rate is its speed."""
     dynamics, count, *place = force.default_integers
-    if not isinstance(force.get_transmission(), Coordinates) or count != 1 or tree.fields["rates"][place[0]] != _rates.SAME:
+    if not isinstance(force.get_transmission(), Coordinates) or count != 1 or tree.fields["rates"][place[0]] != q_rates.SAME:
         return []
     kind = _ACTUATOR if dynamics == motor.NONE else _FILTERED
     return [[kind, tree.first_u[place[0]] + place[1], force.element, force.span[0], force.span[2]]]

@@ -15,11 +15,11 @@ from ....algebra.arrays import ArrayLike
 from ....algebra.memory import add_spatial
 from ....algebra.scalar import store
 from ....compiling import generic
-from ....force._routine import by_address
 from ....force.base import Force, body_index
 from ....force.linear_bushing import coordinates, frames, moment, motion, rates, velocity
 from ....force.pools import number
-from ....function import Function, _routine
+from ....force.routines import by_address
+from ....function import Function, routines
 from ....value import Transform
 
 if TYPE_CHECKING:
@@ -49,14 +49,14 @@ def add(model: Any, integers: int, numbers: int) -> None:
     store(model.arguments, 4, 0, q[4])
     store(model.arguments, 5, 0, q[5])
     turning = (
-        -_routine.value(model, f, model.arguments, 0) - number(model, c) * q_dot[0],
-        -_routine.value(model, f + 1, model.arguments, 0) - number(model, c + 1) * q_dot[1],
-        -_routine.value(model, f + 2, model.arguments, 0) - number(model, c + 2) * q_dot[2],
+        -routines.value(model, f, model.arguments, 0) - number(model, c) * q_dot[0],
+        -routines.value(model, f + 1, model.arguments, 0) - number(model, c + 1) * q_dot[1],
+        -routines.value(model, f + 2, model.arguments, 0) - number(model, c + 2) * q_dot[2],
     )
     moving = (
-        -_routine.value(model, f + 3, model.arguments, 0) - number(model, c + 3) * q_dot[3],
-        -_routine.value(model, f + 4, model.arguments, 0) - number(model, c + 4) * q_dot[4],
-        -_routine.value(model, f + 5, model.arguments, 0) - number(model, c + 5) * q_dot[5],
+        -routines.value(model, f + 3, model.arguments, 0) - number(model, c + 3) * q_dot[3],
+        -routines.value(model, f + 4, model.arguments, 0) - number(model, c + 4) * q_dot[4],
+        -routines.value(model, f + 5, model.arguments, 0) - number(model, c + 5) * q_dot[5],
     )
     _apply(model, b1, b2, s1, s2, r, mat33.mul_vec(R_GF, moment(angles, turning)), mat33.mul_vec(R_GF, moving))
 
@@ -70,14 +70,14 @@ def add_own(model: Any, integers: int, numbers: int) -> None:
     q_dot = rates(angles, w, v)
     f, c = model.force_integers[integers + 2], numbers + DAMPING
     turning = (
-        -_routine.jet(model, f, q[0])[0] - number(model, c) * q_dot[0],
-        -_routine.jet(model, f + 1, q[1])[0] - number(model, c + 1) * q_dot[1],
-        -_routine.jet(model, f + 2, q[2])[0] - number(model, c + 2) * q_dot[2],
+        -routines.jet(model, f, q[0])[0] - number(model, c) * q_dot[0],
+        -routines.jet(model, f + 1, q[1])[0] - number(model, c + 1) * q_dot[1],
+        -routines.jet(model, f + 2, q[2])[0] - number(model, c + 2) * q_dot[2],
     )
     moving = (
-        -_routine.jet(model, f + 3, q[3])[0] - number(model, c + 3) * q_dot[3],
-        -_routine.jet(model, f + 4, q[4])[0] - number(model, c + 4) * q_dot[4],
-        -_routine.jet(model, f + 5, q[5])[0] - number(model, c + 5) * q_dot[5],
+        -routines.jet(model, f + 3, q[3])[0] - number(model, c + 3) * q_dot[3],
+        -routines.jet(model, f + 4, q[4])[0] - number(model, c + 4) * q_dot[4],
+        -routines.jet(model, f + 5, q[5])[0] - number(model, c + 5) * q_dot[5],
     )
     _apply(model, b1, b2, s1, s2, r, mat33.mul_vec(R_GF, moment(angles, turning)), mat33.mul_vec(R_GF, moving))
 

@@ -12,7 +12,7 @@ from ....compiling import generic
 from ....errors import ModelError
 from ....force.base import Force
 from ....force.pools import number
-from ....function import Function, _routine
+from ....function import Function, routines
 from ....value import checks
 
 
@@ -22,7 +22,7 @@ def driven(model: Any, flag: int, numbers: int) -> Any:
     f = number(model, numbers) + zero(load(model.time, 0, 0))
     k = model.force_integers[flag]
     if k >= 0:
-        f = f + _routine.value(model, k, model.time, 0)
+        f = f + routines.value(model, k, model.time, 0)
     return f
 
 

@@ -17,10 +17,10 @@ from typing import TYPE_CHECKING, Any
 
 from ....algebra.scalar import load, one, store, where, zero
 from ....compiling import generic
-from ....force._routine import by_address
 from ....force.base import Force, mobility
 from ....force.pools import number
-from ....function import Function, _routine
+from ....force.routines import by_address
+from ....function import Function, routines
 from ....state import parameters
 from ....value.checks import finite
 from ....value.stage import Stage
@@ -199,7 +199,7 @@ def add_formula(model: Any, integers: int, numbers: int) -> None:
     q, u = coordinate(model, integers)
     store(model.arguments, 0, 0, q)
     store(model.arguments, 1, 0, u)
-    push(model, integers, _routine.value(model, model.force_integers[integers + 2], model.arguments, 0))
+    push(model, integers, routines.value(model, model.force_integers[integers + 2], model.arguments, 0))
 
 
 class CoordinateFormula(OfCoordinate):

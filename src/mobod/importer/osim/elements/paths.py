@@ -23,11 +23,11 @@ import numpy as np
 
 from ....algebra.scalar import load, store, where, zero
 from ....compiling import generic
-from ....force._routine import by_address
 from ....force.base import Force
 from ....force.pools import number
+from ....force.routines import by_address
 from ....force.transmission import path as _path
-from ....function import Function, _routine
+from ....function import Function, routines
 from ....state import parameters
 from ....value.checks import finite
 from ....value.stage import Stage
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from ....decoration.rubber_band_line import Line
     from ....force.subsystem import GeneralForceSubsystem
     from ....force.transmission import FunctionBasedPath, Path
-    from ....function._routine import Use
+    from ....function.routines import Use
     from ....state.state import State
 
 #: Controls of a clutch above which it is closed: SimTK::SignificantReal.
@@ -161,7 +161,7 @@ class PathSpring(AlongPath):
 def add_ligament(model: Any, integers: int, numbers: int) -> None:
     """Numbers: l_0, F."""
     stretched = length_of(model, integers) / number(model, numbers)
-    f = _routine.jet(model, own_function(model, integers), stretched)[0]
+    f = routines.jet(model, own_function(model, integers), stretched)[0]
     pull(model, integers, number(model, numbers + 1) * where(stretched > 1.0, f, zero(f)))
 
 
@@ -190,7 +190,7 @@ def add_effort(model: Any, integers: int, numbers: int) -> None:
     """Numbers: T, and 1 where a function of time is added."""
     tension = number(model, numbers) + zero(load(model.time, 0, 0))
     if number(model, numbers + 1) > 0.5:
-        tension = tension + _routine.value(model, own_function(model, integers), model.time, 0)
+        tension = tension + routines.value(model, own_function(model, integers), model.time, 0)
     length_of(model, integers)
     pull(model, integers, tension)
 
@@ -426,7 +426,7 @@ def add_formula(model: Any, integers: int, numbers: int) -> None:
     slack = where(stretch > 0.0, stretch, zero(stretch))
     store(model.arguments, 0, 0, where(number(model, numbers + 1) > 0.5, slack, stretch))
     store(model.arguments, 1, 0, rate)
-    pull(model, integers, _routine.value(model, own_function(model, integers), model.arguments, 0))
+    pull(model, integers, routines.value(model, own_function(model, integers), model.arguments, 0))
 
 
 class PathFormula(AlongPath):

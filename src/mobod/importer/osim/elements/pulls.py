@@ -11,10 +11,10 @@ from ....algebra import vec3
 from ....algebra.arrays import ArrayLike
 from ....algebra.scalar import sqrt, store, where, zero
 from ....compiling import generic
-from ....force._routine import by_address
 from ....force.pools import number
+from ....force.routines import by_address
 from ....force.two_points import OWN, TwoPoints, arms, pull, rate, square
-from ....function import Function, _routine
+from ....function import Function, routines
 from .of_coordinate import effort
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ def add_formula(model: Any, integers: int, numbers: int) -> None:
     d = sqrt(dd)
     store(model.arguments, 0, 0, d)
     store(model.arguments, 1, 0, rate(model, b1, b2, s1, s2, r) / d)
-    f = _routine.value(model, model.force_integers[integers + 2], model.arguments, 0) / d
+    f = routines.value(model, model.force_integers[integers + 2], model.arguments, 0) / d
     pull(model, b1, b2, s1, s2, vec3.scale(where(apart, f, zero(f)), r))
 
 

@@ -20,10 +20,10 @@ from ....algebra.arrays import Array, ArrayLike
 from ....algebra.memory import add_spatial, load3, load9
 from ....algebra.scalar import load
 from ....compiling import generic
-from ....force._routine import by_address
 from ....force.base import Force, body_index
 from ....force.pools import numbers3, numbers9
-from ....function import Function, _routine
+from ....force.routines import by_address
+from ....function import Function, routines
 from ....state import parameters
 from ....value import Transform
 from ....value.checks import unit
@@ -183,7 +183,7 @@ class BodyActuator(Force):
 @generic
 def _of_time(model: Any, f: int) -> Any:
     time = load(model.time, 0, 0)
-    return _routine.jet(model, f, time)[0], _routine.jet(model, f + 1, time)[0], _routine.jet(model, f + 2, time)[0]
+    return routines.jet(model, f, time)[0], routines.jet(model, f + 1, time)[0], routines.jet(model, f + 2, time)[0]
 
 
 @generic

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..algebra.arrays import Array
-from ..mobilizer import _rates
+from ..mobilizer import q_rates
 
 if TYPE_CHECKING:
     from ..state.state import State
@@ -25,7 +25,7 @@ def error_weights(state: State) -> Array:
     for b in range(1, tree.nb):
         q, u, nq, nu = tree.first_q[b], tree.first_u[b], tree.num_q[b], tree.num_u[b]
         rates = int(tree.fields["rates"][b])
-        together = {_rates.SAME: 0, _rates.QUATERNION: 4, _rates.EULER: 3, _rates.MATRIX: nq}[rates]
+        together = {q_rates.SAME: 0, q_rates.QUATERNION: 4, q_rates.EULER: 3, q_rates.MATRIX: nq}[rates]
         if nu and together:
             of_q[q : q + together] = of_u[u : u + nu - (nq - together)].max()
         of_q[q + together : q + nq] = of_u[u + nu - (nq - together) : u + nu]

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from ..algebra.scalar import load, store, zero
 from ..compiling import generic
 from ..errors import ModelError
-from ..mobilizer import _rates
+from ..mobilizer import q_rates
 from .base import Force, mobility
 
 if TYPE_CHECKING:
@@ -41,13 +41,13 @@ def push(model: Any, integers: int, f: Any) -> None:
 def push_on(model: Any, b: int, which: int, f: Any) -> None:
     """A force on coordinate number *which* of body b."""
     i, k = model.first_q[b], model.first_u[b]
-    if model.rates[b] == _rates.SAME:
+    if model.rates[b] == q_rates.SAME:
         store(model.mobility_forces, k + which, 0, load(model.mobility_forces, k + which, 0) + f)
     else:
         for j in range(model.num_q[b]):
             store(model.work_q, i + j, 0, zero(f))
         store(model.work_q, i + which, 0, f)
-        _rates.n_transpose_times(model, b, model.work_q, i, model.work_u, k)
+        q_rates.n_transpose_times(model, b, model.work_q, i, model.work_u, k)
         for j in range(k, k + model.num_u[b]):
             store(model.mobility_forces, j, 0, load(model.mobility_forces, j, 0) + load(model.work_u, j, 0))
 
@@ -62,10 +62,10 @@ def coordinate_rate(model: Any, integers: int) -> Any:
 def rate_of(model: Any, b: int, which: int) -> Any:
     """The rate of coordinate number *which* of body b, from u: in lanes q_dot may have been left out."""
     i, k = model.first_q[b], model.first_u[b]
-    if model.rates[b] == _rates.SAME:
+    if model.rates[b] == q_rates.SAME:
         rate = load(model.u, k + which, 0)
     else:
-        _rates.n_times(model, b, model.u, k, model.work_q, i)
+        q_rates.n_times(model, b, model.u, k, model.work_q, i)
         rate = load(model.work_q, i + which, 0)
     return rate
 

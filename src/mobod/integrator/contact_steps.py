@@ -13,7 +13,7 @@ from ..compiling import generic
 from ..force.contact import broad_phase
 from ..force.contact.law import velocity_at
 from ..force.contact.step_limit import NEVER, half_thickness
-from ..mobilizer._rates import find_q_dot
+from ..mobilizer.q_rates import find_q_dot
 from ..stepping import controller, limits, loop, rows
 from ..stepping import record as rk
 from ..stepping.evaluate import permitted_step, prescribe

@@ -3,7 +3,7 @@
 A routine gets the record, the body's index and a number: twice the row for X_FM, plus 1 for the velocity step. At positions
 it stores X_FM and the kind's own hinge columns, at velocities the bias HDot u: the columns' rates, taken and expressed in F,
 each times its speed. A kind with an N of its own (`Facts.has_matrix_n`) stores this and its inverse at positions, NDot at
-velocities. A routine ignores the mobilizer's direction: `_dispatch` reverses what it stored. Its return value is unused.
+velocities. A routine ignores the mobilizer's direction: `dispatch` reverses what it stored. Its return value is unused.
 """
 
 from __future__ import annotations

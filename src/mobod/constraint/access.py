@@ -10,11 +10,11 @@ from ..algebra.memory import load3, load9, load_spatial, store_spatial
 from ..algebra.scalar import load, store, zero
 from ..compiling import Routine, generic
 from ..function.users import routine_of_kind
-from ._protocol import POSITIONS
+from .protocol import POSITIONS
 
 
 def by_address(positions: Callable[..., None], velocities: Callable[..., None]) -> Routine:
-    """The routine of a kind, of ``positions(model, c)`` and ``velocities(model, c)``; see `_protocol` for what each writes."""
+    """The routine of a kind, of ``positions(model, c)`` and ``velocities(model, c)``; see `protocol` for what each writes."""
     return routine_of_kind(kernel, positions, velocities)
 
 

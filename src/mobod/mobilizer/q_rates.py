@@ -14,7 +14,7 @@ from ..algebra.record import call_routine
 from ..algebra.scalar import constant, load, store, where, zero
 from ..compiling import generic, routine
 from .access import copy, put3, put4, vector3, vector4
-from .routine import own_columns
+from .routines import own_columns
 
 #: q_dot = u.
 SAME = 0

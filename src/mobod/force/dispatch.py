@@ -1,4 +1,4 @@
-"""The forces of all elements: gravity here, and every other kind by the routine of its run, see `_routine`."""
+"""The forces of all elements: gravity here, and every other kind by the routine of its run, see `routines`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ..algebra.record import attach, call_routine
 from ..algebra.scalar import load, store, zero
 from ..compiling import compiled, generic, routine
 from . import gravity
-from ._routine import ENERGY, FORCES, POWER
+from .routines import ENERGY, FORCES, POWER
 
 if TYPE_CHECKING:
     from ..state.state import State

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 from ..algebra.record import attach, call_routine
 from ..algebra.scalar import any_not_finite, load, store
 from ..compiling import compiled, generic
-from ..constraint._protocol import PROJECT_Q, PROJECT_U
+from ..constraint.protocol import PROJECT_Q, PROJECT_U
 from ..stepping import controller, rows
 from ..stepping import record as rk
 from ..stepping.evaluate import evaluate

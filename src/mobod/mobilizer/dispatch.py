@@ -2,7 +2,7 @@
 
 A branch loads q as scalars, calls the functions of the kind's file and stores what they return. These kinds' hinge columns
 are constant in F: `Tree` writes them once. Every branch costs all users compile time, so the other kinds have routines,
-compiled when a model first has one and called by address: `routine`. So has the reversal of mobilizers: `reversal`.
+compiled when a model first has one and called by address: `routines`. So has the reversal of mobilizers: `reversal`.
 """
 
 from typing import Any
@@ -12,7 +12,7 @@ from ..algebra.record import call_routine
 from ..compiling import generic
 from . import ball, free, pin, slider, translation
 from .access import ask_positions, ask_velocities, q1, store_transform, vector3, vector4
-from .routine import BY_ADDRESS
+from .routines import BY_ADDRESS
 
 
 @generic
