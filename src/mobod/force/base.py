@@ -61,7 +61,7 @@ class Force(Parametrized):
     INNER = frozenset(
         """
         KIND add_force calc_lines calc_push check_tree default_integers disabled_by_default discrete_run element entry
-        acts_between first_function
+        acts_along acts_between first_function
         first_memory holds_mobility_forces holds_wrenches first_z implementation nominal_number num_z number_runs pack_integers
         pack_numbers place_of_parameters pool_run reach reads_mobilizers
         reads_positions_only reads_time reads_z routine span used_functions why_not_finite
