@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..algebra.scalar import where
 from ..compiling import generic
+from .scalar import where
 
 
 @generic
@@ -18,3 +18,9 @@ def size_of(x: Any) -> Any:
 def larger(a: Any, b: Any) -> Any:
     """The larger of two numbers."""
     return where(a > b, a, b)
+
+
+@generic
+def smaller(a: Any, b: Any) -> Any:
+    """The smaller of two numbers."""
+    return where(a < b, a, b)
