@@ -40,6 +40,8 @@ from . import space as names
 #: Of a rigid point: the part of its depth that a step takes back, and the depth, by half the thickness of the smaller surface,
 #: that is left.
 RECOVERY, SLOP = 0.1, 1e-4
+#: Points that are kept and looked for one by one.
+_FEW = 8
 #: Numbers of a rigid element, after those of all.
 RESTITUTION, CAPTURE_SPEED = 3, 4
 
@@ -229,6 +231,8 @@ def remember(space: Any) -> None:
 def index_kept(space: Any, n: int) -> None:
     """The impulses of n points are kept: let them be found by their keys."""
     space.counts[names.KEPT] = n
+    if n <= _FEW:
+        return
     slots = space.slots
     mask = slots.shape[0] - 1
     for s in range(slots.shape[0]):
@@ -249,17 +253,21 @@ def recall(space: Any, ratio: float) -> None:
         for j in range(4):
             points[i, names.IMPULSE + j] = 0.0
         points[i, names.SHIFT] = 0.0
-        if space.counts[names.KEPT] > 0:
+        k, kept = -1, space.counts[names.KEPT]
+        if kept <= _FEW:
+            for j in range(kept):
+                if k < 0 and space.kept_keys[j] == space.keys[i]:
+                    k = j
+        else:
             s = (space.keys[i] >> 1) & mask
-            while slots[s] >= 0:
-                k = slots[s]
-                if space.kept_keys[k] == space.keys[i]:
-                    for j in range(3):
-                        for c in range(3):
-                            points[i, names.IMPULSE + j] += ratio * space.kept[k, c] * points[i, names.FRAME + 3 * j + c]
-                    points[i, names.SHIFT] = space.kept[k, 3]
-                    break
+            while slots[s] >= 0 and space.kept_keys[slots[s]] != space.keys[i]:
                 s = (s + 1) & mask
+            k = slots[s]
+        if k >= 0:
+            for j in range(3):
+                for c in range(3):
+                    points[i, names.IMPULSE + j] += ratio * space.kept[k, c] * points[i, names.FRAME + 3 * j + c]
+            points[i, names.SHIFT] = space.kept[k, 3]
         if space.pairs[i, names.KIND] != names.CONTACT:  # a frame that has turned
             points[i, names.IMPULSE] = 0.0
             if space.pairs[i, names.KIND] == names.SPINNING:

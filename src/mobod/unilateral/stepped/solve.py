@@ -195,8 +195,9 @@ def _error_of(points: Any, i: int) -> Any:
     n, a, b = load3(points, i, names.V)
     gn, ga, gb = load3(points, i, names.IMPULSE)
     w = n + mu * sqrt(a * a + b * b) - load(points, i, names.TARGET) + load(points, i, names.COMPLIANCE) * gn
-    ya, yb = ga - a / s, gb - b / s
-    pn, pa, pb, _ = nearest(mu, gn - w / s, ya, yb)
+    by_s = 1.0 / s
+    ya, yb = ga - a * by_s, gb - b * by_s
+    pn, pa, pb, _ = nearest(mu, gn - w * by_s, ya, yb)
     in_disk = limit >= 0.0
     part = limit / larger(larger(limit, sqrt(ya * ya + yb * yb)), zero(s) + 1e-300)
     pn, pa, pb = where(in_disk, gn, pn), where(in_disk, part * ya, pa), where(in_disk, part * yb, pb)
@@ -524,16 +525,18 @@ def _linearize(points: Any, i: int, part: Any) -> Any:
     o = zero(scale)
     i_ = o + 1.0
     C, r, c = load(points, i, names.COMPLIANCE), part * scale, CLASSIFYING * scale
+    by_scale = 1.0 / scale  # few divisions: of eight states each takes as long as twenty products
+    by_c = (1.0 / CLASSIFYING) * by_scale
     g, ga, gb = load3(points, i, names.IMPULSE)
     vn, va, vb = load3(points, i, names.V)
     in_disk = limit >= 0.0
     mu, gn = where(in_disk, i_, load(points, i, names.FRICTION)), where(in_disk, limit, g)
     w = where(in_disk, o, vn + C * g - load(points, i, names.TARGET))
-    parts = where(gn - w / scale <= 0.0, i_, o)
-    q = C + r
-    change = -w / q
+    parts = where(gn - w * by_scale <= 0.0, i_, o)
+    by_q, by_r = 1.0 / (C + r), 1.0 / r
+    change = -w * by_q
     bound = mu * larger(gn, o)
-    ya, yb = ga - va / c, gb - vb / c
+    ya, yb = ga - va * by_c, gb - vb * by_c
     size = sqrt(ya * ya + yb * yb)
     # what only comes to touch sticks where friction would stop it in the time in which the normal impulse does
     sticks = where(bound > 0.0, where(size <= bound, i_, o), where(c * size < -mu * w, i_, o))
@@ -550,27 +553,27 @@ def _linearize(points: Any, i: int, part: Any) -> Any:
     iaa, ibb, iab = bbb * over, baa * over, mab * over
     xa, xb = e * ya - ga + mu * change * ta, e * yb - gb + mu * change * tb
     da, db = iaa * xa + iab * xb, iab * xa + ibb * xb
-    aa, ab, bb = (iaa * maa + iab * mab) / c, (iaa * mab + iab * mbb) / c, (iab * mab + ibb * mbb) / c
-    an, bn = (iaa * ta + iab * tb) * mu / q, (iab * ta + ibb * tb) * mu / q
+    aa, ab, bb = (iaa * maa + iab * mab) * by_c, (iaa * mab + iab * mbb) * by_c, (iab * mab + ibb * mbb) * by_c
+    an, bn = (iaa * ta + iab * tb) * mu * by_q, (iab * ta + ibb * tb) * mu * by_q
     # where there is no bound, friction is what belongs to the normal impulse that is to be found
     slips = bound > 0.0
     da, db = where(slips, da, mu * (gn + change) * ta - ga), where(slips, db, mu * (gn + change) * tb - gb)
     aa, ab, bb = where(slips, aa, o), where(slips, ab, o), where(slips, bb, o)
-    an, bn = where(slips, an, mu * ta / q), where(slips, bn, mu * tb / q)
+    an, bn = where(slips, an, mu * ta * by_q), where(slips, bn, mu * tb * by_q)
     an, bn = where(in_disk, o, an), where(in_disk, o, bn)
     still = where(size > 0.0, o, i_)  # which neither sticks nor has a direction
     does = where(parts > 0.0, o + _PARTS, where(sticks > 0.0, o + _STICKS, where(still > 0.0, o + _PARTS, o + _SLIDES)))
     slides, sticking = does == _SLIDES, where(parts > 0.0, o, sticks)
     store(points, i, d, where(parts > 0.0, -g, change))
-    store(points, i, d + 1, where(slides, da, where(sticking > 0.0, -va / r, -ga)))
-    store(points, i, d + 2, where(slides, db, where(sticking > 0.0, -vb / r, -gb)))
+    store(points, i, d + 1, where(slides, da, where(sticking > 0.0, -va * by_r, -ga)))
+    store(points, i, d + 2, where(slides, db, where(sticking > 0.0, -vb * by_r, -gb)))
     none = o
-    store(points, i, s, where(parts > 0.0, none, where(in_disk, none, 1.0 / q)))
+    store(points, i, s, where(parts > 0.0, none, where(in_disk, none, by_q)))
     store(points, i, s + 1, none)
     store(points, i, s + 2, none)
-    store(points, i, s + 3, where(slides, aa, where(sticking > 0.0, 1.0 / r, none)))
+    store(points, i, s + 3, where(slides, aa, where(sticking > 0.0, by_r, none)))
     store(points, i, s + 4, where(slides, ab, none))
-    store(points, i, s + 5, where(slides, bb, where(sticking > 0.0, 1.0 / r, none)))
+    store(points, i, s + 5, where(slides, bb, where(sticking > 0.0, by_r, none)))
     store(points, i, s + 6, where(slides, an, none))
     store(points, i, s + 7, where(slides, bn, none))
     return does
@@ -600,8 +603,9 @@ def _linearize_all(space: Any, part: Any, mark: Any) -> Any:
     for i in range(space.counts[names.POINTS]):
         does = _linearize(points, i, part)
         slides = where(does == _SLIDES, slides + 1.0, slides)
-        same = where(load(points, i, names.DOES) == does, same, zero(part))
-        store(points, i, names.DOES, does)
+        before = load(points, i, names.DOES)
+        same = where(before == does, same, zero(part))
+        store(points, i, names.DOES, where(mark > 0.0, does, before))
     return any_positive(where(mark > 0.0, slides, zero(part))), same
 
 
@@ -639,31 +643,41 @@ def newtons_method(solve_linear: Callable[..., None]) -> Callable[..., Any]:
     def coulomb(space: Any, residual: Any, enough: Any) -> Any:
         """From impulses that fulfil momentum, where the residual is not enough: the residual, and speeds in row NEW.
 
-        A state whose residual is enough, or not finite, stays as it is while others go on.
+        A state whose residual is enough, or not finite, stays as it is while others go on. What has come near waits for these
+        before it is put into its cones, and goes on where that was too far.
         """
-        points, counts, vectors, d = space.points, space.counts, space.vectors, names.CHANGE
+        points, vectors, d = space.points, space.vectors, names.CHANGE
         o = zero(residual)
-        part, before, same = o + HARD, o + 1e300, o
+        part, before, same, steps, waits = o + HARD, o + 1e300, o, o, o
         going = where(residual <= enough, o, where(residual < 1e300, o + 1.0, o))
-        for i in range(counts[names.POINTS]):
+        for i in range(space.counts[names.POINTS]):
             store(points, i, names.DOES, o - 1.0)
-        for _ in range(MOST_COULOMB):
+        while True:
             if not any_positive(going):
-                break
+                if not any_positive(waits):
+                    break
+                _put_in_cones(space, waits)
+                _fulfil_momentum(space, waits)
+                residual = where(waits > 0.0, residual_of(space), residual)
+                going = where(residual <= enough, o, where(steps < MOST_COULOMB, waits, o))
+                waits = o
+                continue
+            goes = going > 0.0
             # while points change what they do, a smaller r only throws impulses farther
-            slow = where(residual > SLOW * before, same, o)
+            slow = where(residual > SLOW * before, where(goes, same, o), o)
             part = where(slow > 0.0, larger(0.1 * part, o + HARDEST), part)
-            before = residual
-            both, same = _linearize_all(space, part, going)
+            before = where(goes, residual, before)
+            both, does_same = _linearize_all(space, part, going)
+            same = where(goes, does_same, same)
             for i in range(vectors.shape[1]):
                 store(vectors, names.STEP, i, o)
-            for i in range(counts[names.POINTS]):
+            for i in range(space.counts[names.POINTS]):
                 n, a, b = load3(points, i, d)
                 add_impulse(space, i, n, a, b, names.STEP)
-            counts[names.NEWTON] += 1
+            space.counts[names.NEWTON] += 1
             solve_linear(space, both)
             _find_changes(space, both)
-            residual = where(going > 0.0, _go(space, going), residual)
+            residual = where(goes, _go(space, going), residual)
             worse = where(residual > before, going, o)
             if any_positive(worse):  # half of it, if that is better
                 whole = residual
@@ -671,13 +685,9 @@ def newtons_method(solve_linear: Callable[..., None]) -> Callable[..., Any]:
                 worse = where(residual > whole, worse, o)
                 if any_positive(worse):
                     residual = where(worse > 0.0, _go(space, 0.5 * worse), residual)
-            going = where(residual < 1e300, going, o)
-            near = where(residual <= enough, going, o)
-            if any_positive(near):
-                _put_in_cones(space, near)
-                _fulfil_momentum(space, near)
-                residual = where(near > 0.0, residual_of(space), residual)
-                going = where(residual <= enough, o, going)
+            steps = steps + going
+            waits = where(residual <= enough, waits + going, waits)
+            going = where(residual < 1e300, where(residual <= enough, o, where(steps < MOST_COULOMB, going, o)), o)
         return residual
 
     return coulomb
