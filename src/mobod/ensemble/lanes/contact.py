@@ -33,8 +33,11 @@ ROW_SIZE = POINTS + A_POINT * names.MOST_IN_LANES
 
 
 @apart
-def _step_alone(model: Any, single: Any, crew: Any, lane: int, to: int) -> None:
-    """A step of one lane in the record of one state, into the lane's row; APART is what `step_one` returns."""
+def _step_alone(model: Any, single: Any, crew: Any, lane: int, to: int, missed: bool) -> None:
+    """A step of one lane in the record of one state, into the lane's row; APART is what `step_one` returns.
+
+    Where the others' method has *missed* its solution, that is not tried first once more.
+    """
     run, words = crew.run, crew.spaces
     plan, control = run.plan, run.control
     load_single(model, single, lane, run.work, control, crew.own, crew.own_of_single)
@@ -44,7 +47,8 @@ def _step_alone(model: Any, single: Any, crew: Any, lane: int, to: int) -> None:
     if evaluate(single, plan[at.SINGLE :], crew.held_of_single) == 0.0:
         space = space_at(words[FIRST + lane])
         space.measures[names.SIZE] = control[rk.SIZE, 0, lane]
-        status = call_routine(words[ONE], single, words[FIRST + lane], to)
+        first = steps.MISSED if missed else 0
+        status = call_routine(words[ONE], single, words[FIRST + lane], to + first)
         if status == 0:
             tries = numbers3(words[WIDE], TRIES)
             for i in range(model.ny):
@@ -72,7 +76,8 @@ def attempt(model: Any, single: Any, crew: Any) -> Any:
     alone = call_routine(words[EIGHT], model, words[BLOCK], 0)
     for lane in range(8):
         if alone & (1 << lane) != 0:
-            _step_alone(model, single, crew, lane, 0)
+            missed = alone & (1 << (lane + steps.MISSED_BITS)) != 0
+            _step_alone(model, single, crew, lane, 0, missed)
     set_row(model, numbers3(words[WIDE], TRIES), 0, time + h)
     return o
 

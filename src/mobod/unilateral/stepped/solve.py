@@ -63,6 +63,8 @@ PATIENCE = 20
 #: Of Newton's method on Coulomb's law: most steps; the part of W by which velocities become impulses that tell what sticks;
 #: and proximal steps before it is tried again.
 MOST_COULOMB, CLASSIFYING, AGAIN = 25, 0.03, 4
+#: The same of eight states, of which nearly all take fewer; what others wait for in vain is solved alone.
+MOST_IN_LANES = 12
 #: What a point does: the numbers that `_linearize` returns.
 _PARTS, _STICKS, _SLIDES = 0.0, 1.0, 2.0
 #: Of a proximal step, Newton's method ends where the gradient is this part of the momentum, or that of the residual there was.
@@ -636,8 +638,8 @@ def _go(space: Any, length: Any) -> Any:
     return residual_of(space)
 
 
-def newtons_method(solve_linear: Callable[..., None]) -> Callable[..., Any]:
-    """Newton's method on Coulomb's law, in any scalar for which *solve_linear* goes."""
+def newtons_method(solve_linear: Callable[..., None], most: int) -> Callable[..., Any]:
+    """Newton's method on Coulomb's law, in any scalar for which *solve_linear* goes, of up to so many steps."""
 
     @generic
     def coulomb(space: Any, residual: Any, enough: Any) -> Any:
@@ -659,7 +661,7 @@ def newtons_method(solve_linear: Callable[..., None]) -> Callable[..., Any]:
                 _put_in_cones(space, waits)
                 _fulfil_momentum(space, waits)
                 residual = where(waits > 0.0, residual_of(space), residual)
-                going = where(residual <= enough, o, where(steps < MOST_COULOMB, waits, o))
+                going = where(residual <= enough, o, where(steps < most, waits, o))
                 waits = o
                 continue
             goes = going > 0.0
@@ -687,14 +689,14 @@ def newtons_method(solve_linear: Callable[..., None]) -> Callable[..., Any]:
                     residual = where(worse > 0.0, _go(space, 0.5 * worse), residual)
             steps = steps + going
             waits = where(residual <= enough, waits + going, waits)
-            going = where(residual < 1e300, where(residual <= enough, o, where(steps < MOST_COULOMB, going, o)), o)
+            going = where(residual < 1e300, where(residual <= enough, o, where(steps < most, going, o)), o)
         return residual
 
     return coulomb
 
 
-_coulomb = newtons_method(_solve_linear)
-_coulomb_of_trees = newtons_method(_solve_trees)
+_coulomb = newtons_method(_solve_linear, MOST_COULOMB)
+_coulomb_of_trees = newtons_method(_solve_trees, MOST_IN_LANES)
 
 
 @generic
@@ -794,8 +796,11 @@ def _begin(space: Any) -> Any:
 
 
 @generic
-def solve(space: Any) -> bool:
-    """The impulses, and the speeds in row NEW, from FREE, SPEED and the impulses to begin with; whether that converged."""
+def solve(space: Any, first: int) -> bool:
+    """The impulses, and the speeds in row NEW, from FREE, SPEED and the impulses to begin with; whether that converged.
+
+    *first* is 0, or 1 where Newton's method on the law has been tried in vain.
+    """
     counts, measures = space.counts, space.measures
     counts[names.PROBLEMS] += 1
     residual, largest, enough = _begin(space)
@@ -803,7 +808,7 @@ def solve(space: Any) -> bool:
     for number in range(MOST):
         if residual <= enough or not residual < 1e300:
             break
-        if number % AGAIN == 0:
+        if number % AGAIN == 0 and number >= first:
             residual = _coulomb_or_back(space, residual, enough)
             if residual <= enough:
                 break

@@ -25,6 +25,8 @@ from .space import space_at, wide_at
 
 #: How often impulses are solved for in a step while the limits of rolling and spinning resistance change.
 TURNS = 2
+#: See `step_one`; and the bits of what `step_eight` returns are so many places farther for states for which that holds.
+MISSED, MISSED_BITS = 16, 8
 #: Places of arrays in the block of eight states: addresses of the wide space's block and of each state's; which of them take
 #: part; the row of each state's points; scratch.
 ADDRESSES, WHO, SLOTS, OWNERS = range(4)
@@ -80,8 +82,13 @@ def _ratio(space: Any, h: float) -> float:
 
 @routine
 def step_one(model: Any, block: int, to: int) -> int:
-    """A step of one state, with the space whose block is at an address, into row *to*: 0, NO_ROOM or NO_IMPULSES."""
-    space = space_at(block)
+    """A step of one state, with the space whose block is at an address, into row *to*: 0, NO_ROOM or NO_IMPULSES.
+
+    To *to* `MISSED` is added where Newton's method on the law has been tried in vain.
+    """
+    space, first = space_at(block), 0
+    if to >= MISSED:
+        first, to = 1, to - MISSED
     h, result = space.measures[names.SIZE], names.FREE
     place_all(model, space)
     find_points(model, space, h, 0)
@@ -94,7 +101,8 @@ def step_one(model: Any, block: int, to: int) -> int:
         recall(space, _ratio(space, h))
         found = False
         for _ in range(TURNS):  # the limits of what resists rolling follow the normal impulses
-            found = solve(space)
+            found = solve(space, first)
+            first = 0
             if not found or not renew_limits(space):
                 break
         remember(space)
@@ -231,7 +239,7 @@ def _scatter(wide: Any, words: Any, who: Any, slots: Any) -> None:
 
 @routine
 def step_eight(model: Any, block: int, to: int) -> int:
-    """A step of eight states, see the places in the block, into row *to*; which are to be stepped by `step_one`, a bit each."""
+    """A step of eight states, see the places in the block, into row *to*; by `step_one` are those to be stepped whose bits it returns."""
     words, who, slots, owners = integers1(block, ADDRESSES), integers1(block, WHO), integers2(block, SLOTS), integers1(block, OWNERS)
     wide = wide_at(words[0])
     h, result = load(wide.measures, names.SIZE, 0), names.FREE
@@ -250,7 +258,7 @@ def step_eight(model: Any, block: int, to: int) -> int:
             store(wide.vectors, names.SCRATCH, 0, missed)
             for lane in range(8):
                 if who[lane] != 0 and load_lane(wide.vectors, names.SCRATCH, 0, lane) > 0.0:
-                    alone, who[lane] = alone | (1 << lane), 0
+                    alone, who[lane] = alone | (1 << lane) | (1 << (lane + MISSED_BITS)), 0
     elif pushed:
         weigh(model, wide)
         push_free(wide)
