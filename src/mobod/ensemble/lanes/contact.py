@@ -89,6 +89,8 @@ def take_impulses(crew: Any, lane: int, s: int, data: Any) -> None:
     n, space.measures[names.LAST_STEP] = 0, 0.0
     if rows.shape[0] > s and rows[s, LEFT_AT] == data.time[s, 0]:
         n, space.measures[names.LAST_STEP] = int(rows[s, KEPT]), rows[s, SIZE]
+        if n > space.kept_keys.shape[0]:
+            n = 0
         for i in range(n):
             column = POINTS + A_POINT * i
             space.kept_keys[i] = int(rows[s, column])

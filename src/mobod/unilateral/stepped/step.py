@@ -127,7 +127,7 @@ def step_one(model: Any, block: int, to: int) -> int:
 def _stands_alone(space: Any) -> bool:
     """True if a state's problem is not solved beside others."""
     n = space.counts[names.POINTS]
-    if n > names.MOST_IN_LANES:
+    if n > names.MOST_IN_LANES or n > space.keys.shape[0]:
         return True
     for i in range(n):
         one, two = space.pairs[i, names.TREE_1], space.pairs[i, names.TREE_2]
