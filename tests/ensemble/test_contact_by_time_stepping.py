@@ -1,4 +1,4 @@
-"""Ensembles whose contact is stepped at the level of velocities: compiled, each state's bits the same whatever the others are."""
+"""Ensembles whose contact is stepped at the level of velocities: a state's bits are the same whatever the others are."""
 
 import warnings
 
@@ -116,9 +116,7 @@ def test_problems_of_eight_states_are_solved_beside_each_other(biped):
         return ensemble
 
     order = rng.permutation(19)[:13]
-    together, turned = (
-        stepped(one, 1 + n, mobility_forces=torques[one]) for n, one in enumerate((np.arange(19), order))
-    )
+    together, turned = (stepped(one, 1 + n, mobility_forces=torques[one]) for n, one in enumerate((np.arange(19), order)))
     np.testing.assert_array_equal(turned.q, together.q[order])
     np.testing.assert_array_equal(turned.u, together.u[order])
     free = stepped(order, 1)

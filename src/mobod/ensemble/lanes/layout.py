@@ -28,7 +28,8 @@ SUSPECT, WAITS = 101, 102
 #: A state whose handler or reporter has raised an error.
 NOT_CALLED = 103
 # places in `queue`: the next state that a lane may take, one past the last of the chunk that was taken, attempts until control
-# returns, the state of the first row of results, which is the first that chunks count, how many have ended, and 1 where the record is realized where steps begin
+# returns, the state of the first row of results, which is the first that chunks count, how many have ended, and 1 where the
+# record is realized where steps begin
 NEXT, STOP, LIMIT, FIRST_ROW, ENDED, REALIZED = range(6)
 QUEUE_SIZE = 6
 # what `run` returns: all are at their ends; attempts are used up

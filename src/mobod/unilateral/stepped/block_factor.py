@@ -17,9 +17,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...algebra.order import larger
 from ...algebra.scalar import load, store, zero
 from ...compiling import generic
-from ...algebra.order import larger
 from . import space as names
 
 

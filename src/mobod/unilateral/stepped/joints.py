@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ...algebra.order import larger, smaller
 from ...algebra.record import attach
 from ...algebra.scalar import load, store, where, zero
 from ...compiling import compiled, generic
@@ -26,7 +27,6 @@ from ...force._coordinate import coordinate, coordinate_rate
 from ...force._pools import number
 from ...force.transmission.coordinates import Coordinates
 from ...mobilizer import _rates
-from ...algebra.order import larger, smaller
 from ...tree.prescribed_mobilities import SOLVED
 from ...tree.project import any_positive
 from . import space as names

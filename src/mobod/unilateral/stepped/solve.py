@@ -317,7 +317,7 @@ def _assemble(space: Any, both: bool) -> None:
 
 @generic
 def _slopes_of(points: Any, i: int, both: bool) -> Any:
-    """The nine of a point: nn, na, nb; an, aa, ab; bn, ab, bb, as three triples by which columns are multiplied from the left."""
+    """The nine of a point, nn, na, nb; an, aa, ab; bn, ab, bb, in three triples."""
     s = names.SLOPE
     nn, na, nb = load3(points, i, s)
     aa, ab, bb = load3(points, i, s + 3)

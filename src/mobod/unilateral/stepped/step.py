@@ -239,8 +239,9 @@ def _scatter(wide: Any, words: Any, who: Any, slots: Any) -> None:
 
 @routine
 def step_eight(model: Any, block: int, to: int) -> int:
-    """A step of eight states, see the places in the block, into row *to*; by `step_one` are those to be stepped whose bits it returns."""
-    words, who, slots, owners = integers1(block, ADDRESSES), integers1(block, WHO), integers2(block, SLOTS), integers1(block, OWNERS)
+    """A step of eight states, see the places in the block, into row *to*; the bits of those that are `step_one`'s to step."""
+    words, who = integers1(block, ADDRESSES), integers1(block, WHO)
+    slots, owners = integers2(block, SLOTS), integers1(block, OWNERS)
     wide = wide_at(words[0])
     h, result = load(wide.measures, names.SIZE, 0), names.FREE
     place_all(model, wide)
