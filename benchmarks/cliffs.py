@@ -9,6 +9,9 @@ same model without them, in turns within one run: the median of the rounds' rati
     Ensemble        `Ensemble.simulate` of some states with the two ends as rows
     Ensemble.step   `Ensemble.step` of 1 ms, one fixed step
 
+An addition whose steps are shorter takes more evaluations of the accelerations: a law, at whose samples steps end, or friction
+that is not smooth. How many times as many stands behind "of"; what is promised is for the time beyond these.
+
 ``--rows REGEX``, ``--columns REGEX`` and ``--models REGEX`` choose among them: ``python -m benchmarks.cliffs --rows stop``.
 Beside these: what a row takes after an event, what an event takes in a run that has many, and what setters take that are used
 inside loops.
@@ -341,10 +344,10 @@ def measure_additions(mb: Any, options: argparse.Namespace) -> dict:
             continue
         rigs = {one.name: Rig(mb, name, one) for one in chosen if name in one.models}
         bare = Rig(mb, name, None)
-        results: dict = {"bare": {}, "ratios": {one: {} for one in rigs}}
+        results: dict = {"bare": {}, "ratios": {one: {} for one in rigs}, "evaluations": {one: {} for one in rigs}}
         for column in columns:
             without = bare.call(column)
-            without()
+            evaluations = _evaluations(without())
             samples: dict[str, list[float]] = {}
             times: list[float] = []
             failed: set[str] = set()
@@ -352,7 +355,8 @@ def measure_additions(mb: Any, options: argparse.Namespace) -> dict:
             for one, rig in rigs.items():
                 try:
                     calls[one] = rig.call(column)
-                    calls[one]()  # compiles
+                    more = _evaluations(calls[one]())  # compiles
+                    results["evaluations"][one][column] = max(1.0, more / evaluations)
                 except Exception as error:  # a cliff of another sort
                     failed.add(one)
                     results["ratios"][one][column] = f"{type(error).__name__}"
@@ -368,6 +372,12 @@ def measure_additions(mb: Any, options: argparse.Namespace) -> dict:
                 results["ratios"][one][column] = statistics.median(ratios)
         found[name] = results
     return found
+
+
+def _evaluations(found: Any) -> float:
+    """How often a run, or each of an ensemble, has computed accelerations; 1 where that is the same for all."""
+    statistics_ = getattr(found, "statistics", None)
+    return 1.0 if statistics_ is None else float(np.mean(statistics_["evaluations"]))
 
 
 # ------------------------------------------------------------------------------------------ rows and events
@@ -526,8 +536,9 @@ def show(results: dict) -> list[Target]:
     for model, result in additions.items():
         rows = [["the bare model, us", *(f"{result['bare'].get(column, 0.0):.1f}" for column in columns)]]
         for name, ratios in result["ratios"].items():
-            rows.append([name, *(_cell(ratios.get(column)) for column in columns)])
-            numbers = [one for one in ratios.values() if isinstance(one, float)]
+            more = result["evaluations"][name]
+            rows.append([name, *(_cell(ratios.get(column), more.get(column, 1.0)) for column in columns)])
+            numbers = [one / more.get(column, 1.0) for column, one in ratios.items() if isinstance(one, float)]
             if numbers and name not in in_python:
                 targets.append(Target(f"{model}, {name}, at most", max(numbers), LIMIT, at_least=False))
         print_table(f"{model}: times the bare model", ["addition", *columns], rows)
@@ -545,8 +556,10 @@ def show(results: dict) -> list[Target]:
     return targets
 
 
-def _cell(value: Any) -> str:
-    return "" if value is None else value if isinstance(value, str) else f"{value:.2f}" if value < 10.0 else f"{value:.0f}"
+def _cell(value: Any, evaluations: float = 1.0) -> str:
+    if value is None or isinstance(value, str):
+        return value or ""
+    return (f"{value:.2f}" if value < 10.0 else f"{value:.0f}") + (f" of {evaluations:.2f}" if evaluations > 1.05 else "")
 
 
 def main(arguments: list[str] | None = None) -> dict:

@@ -7,11 +7,16 @@ import fractions
 import inspect
 import pydoc
 import re
+import sys
 
 import numpy as np
 import pytest
 
 import mobod as mb
+from conftest import Make
+from kinds.constraints import CONSTRAINTS
+from kinds.forces import FORCES
+from kinds.mobilizers import MOBILIZERS
 from mobod import Stage
 from mobod import constraint as con
 
@@ -52,7 +57,7 @@ class Parts:
         rigid = mb.body.Rigid(mb.MassProperties(1.0, (0.1, 0.2, 0.3), mb.Inertia(1.0, 1.1, 1.2)))
         self.pin = mb.mobilizer.Pin(self.matter.ground, rigid, name="pin")
         self.free = mb.mobilizer.Free(self.matter.ground, rigid, name="free")
-        self.rigid = rigid
+        self.rigid, self.bodies = rigid, [self.pin, self.free, self.pin, self.free]
 
     def kind(self, name):
         """A kind's class, what its constructor takes to begin with, and its numbers by keyword, with their shapes."""
@@ -70,7 +75,7 @@ def between(p):
 
 S, V, T, R = (), (3,), (4, 4), (3, 3)
 
-#: Every kind with numbers: its class, what its constructor takes that is no number, and its numbers with values that are good.
+#: Kinds with numbers beside those that their records give: the class, other arguments of the constructor, and good numbers.
 TABLE = {
     "Gravity": (
         F.Gravity,
@@ -81,97 +86,6 @@ TABLE = {
         F.Gravity,
         lambda p: {"forces": p.forces, "matter": p.matter},
         {"down_direction": (0, -2, 0), "magnitude": 9.8},
-    ),
-    "UniformGravity": (
-        F.UniformGravity,
-        lambda p: {"forces": p.forces, "matter": p.matter},
-        {"gravity_vector": (0, -9, 0), "zero_height": 1.0},
-    ),
-    "TwoPointLinearSpring": (F.TwoPointLinearSpring, two, {"station1": O, "station2": O, "stiffness": 2.0, "rest_length": 0.5}),
-    "TwoPointLinearDamper": (F.TwoPointLinearDamper, two, {"station1": O, "station2": O, "damping": 2.0}),
-    "TwoPointConstantForce": (F.TwoPointConstantForce, two, {"station1": O, "station2": O, "force": -2.0}),
-    "ConstantForce": (F.ConstantForce, lambda p: {"forces": p.forces, "body": p.pin}, {"station": O, "force": (1, 2, 3)}),
-    "ConstantTorque": (F.ConstantTorque, lambda p: {"forces": p.forces, "body": p.pin}, {"torque": (1, 2, 3)}),
-    "GlobalDamper": (F.GlobalDamper, lambda p: {"forces": p.forces, "matter": p.matter}, {"damping": 2.0}),
-    "MobilityLinearSpring": (
-        F.MobilityLinearSpring,
-        lambda p: {"forces": p.forces, "mobod": p.pin, "which_q": 0},
-        {"stiffness": 2.0, "rest_value": -1.0},
-    ),
-    "MobilityTorsion": (
-        F.MobilityTorsion,
-        lambda p: {"forces": p.forces, "mobod": p.pin, "which_q": 0},
-        {"amplitude": 2.0, "periodicity": 3.0, "phase": 0.1},
-    ),
-    "MobilityPolynomialSpring": (
-        F.MobilityPolynomialSpring,
-        lambda p: {"forces": p.forces, "mobod": p.pin, "which_q": 0},
-        {"stiffness": 2.0, "quadratic_stiffness": -1.0, "cubic_stiffness": 3.0, "rest_value": 0.1},
-    ),
-    "MobilityPolynomialDamper": (
-        F.MobilityPolynomialDamper,
-        lambda p: {"forces": p.forces, "mobod": p.pin, "which_u": 0},
-        {"damping": 2.0, "quadratic_damping": 1.0, "cubic_damping": 3.0},
-    ),
-    "MobilityOrientationSpring": (
-        F.MobilityOrientationSpring,
-        lambda p: {"forces": p.forces, "mobod": p.free},
-        {"stiffness": 2.0, "rest_rotation": np.eye(3), "quadratic_stiffness": 1.0, "cubic_stiffness": 3.0},
-    ),
-    "MobilityDryFriction": (
-        F.MobilityDryFriction,
-        lambda p: {"forces": p.forces, "mobod": p.pin, "which_u": 0},
-        {
-            "friction_force": 2.0,
-            "static_friction_ratio": 1.5,
-            "viscous_friction": 0.1,
-            "deflection": 0.1,
-            "transition_velocity": 0.2,
-        },
-    ),
-    "MobilityLinearDamper": (
-        F.MobilityLinearDamper,
-        lambda p: {"forces": p.forces, "mobod": p.pin, "which_u": 0},
-        {"damping": 2.0},
-    ),
-    "MobilityConstantForce": (
-        F.MobilityConstantForce,
-        lambda p: {"forces": p.forces, "mobod": p.pin, "which_u": 0},
-        {"force": 2.0},
-    ),
-    "MobilityDiscreteForce": (
-        F.MobilityDiscreteForce,
-        lambda p: {"forces": p.forces, "mobod": p.pin, "which_u": 0},
-        {"default": 2.0},
-    ),
-    "MobilityLinearStop": (
-        F.MobilityLinearStop,
-        lambda p: {"forces": p.forces, "mobod": p.pin, "which_q": 0},
-        {"stiffness": 2.0, "dissipation": 0.1, "q_low": -1.0, "q_high": 1.0},
-    ),
-    "LinearBushing": (F.LinearBushing, two, {"frame1": X, "frame2": X, "stiffness": [1.0] * 6, "damping": [2.0] * 6}),
-    "Thermostat": (
-        F.Thermostat,
-        lambda p: {"forces": p.forces, "matter": p.matter, "num_excluded_dofs": 0},
-        {"boltzmanns_constant": 1.0, "bath_temperature": 300.0, "relaxation_time": 0.5},
-    ),
-    "SmoothSphereHalfSpace": (
-        F.SmoothSphereHalfSpace,
-        lambda p: {
-            "forces": p.forces,
-            "sphere_body": p.free,
-            "half_space_body": p.matter.ground,
-            "material": mb.contact.Material(1e6, static_friction=0.5),
-        },
-        {
-            "center": O,
-            "radius": 0.5,
-            "X_BH": X,
-            "transition_velocity": 0.1,
-            "constant_contact_force": 1e-5,
-            "hertz_smoothing": 300.0,
-            "hunt_crossley_smoothing": 50.0,
-        },
     ),
     "ExponentialSpring": (
         F.ExponentialSpring,
@@ -190,8 +104,6 @@ TABLE = {
             "relaxation_time": 0.01,
         },
     ),
-    "HuntCrossley": (F.HuntCrossley, lambda p: {"forces": p.forces, "surfaces": []}, {"transition_velocity": 0.1}),
-    "ElasticFoundation": (F.ElasticFoundation, lambda p: {"forces": p.forces, "surfaces": []}, {"transition_velocity": 0.1}),
     "BrushTyre": (
         F.BrushTyre,
         lambda p: {"forces": p.forces, "wheel": p.free},
@@ -220,11 +132,6 @@ TABLE = {
         lambda p: {"forces": p.forces, "wheel": p.free, "coefficients": mb.examples.car.TYRE},
         {"center": O, "axis": (0.0, 1.0, 0.0), "road_frame": X, "grip": 1.0},
     ),
-    "BoxDrag": (
-        F.BoxDrag,
-        lambda p: {"forces": p.forces, "body": p.free},
-        {"sides": (1.0, 2.0, 3.0), "frame": X, "viscosity": 0.1, "density": 1.2, "wind": O},
-    ),
     "EllipsoidDrag": (
         F.EllipsoidDrag,
         lambda p: {"forces": p.forces, "body": p.free},
@@ -238,16 +145,6 @@ TABLE = {
             "density": 1.2,
             "wind": O,
         },
-    ),
-    "GravityCompensation": (
-        F.GravityCompensation,
-        lambda p: {"forces": p.forces, "fractions": {p.free: 0.5}},
-        {"gravity_vector": (0, -9, 0)},
-    ),
-    "Actuator": (
-        F.Actuator,
-        lambda p: {"forces": p.forces, "transmission": F.transmission.Coordinates(p.forces, [(p.pin, 0, 1.0)])},
-        {"gain": (1.0, 2.0, 3.0), "bias": (1.0, 2.0, 3.0), "control": 0.5},
     ),
     "Actuator with activation": (
         F.Actuator,
@@ -263,65 +160,9 @@ TABLE = {
         lambda p: {"forces": p.forces, "transmission": F.transmission.Coordinates(p.forces, [(p.pin, 0, 1.0)])},
         {"stiffness": 2.0, "damping": 0.1, "dissipation": 0.3, "higher_stiffness": (0.1, 0.2), "higher_damping": (0.1, 0.2)},
     ),
-    "CableSpring": (
-        F.CableSpring,
-        lambda p: {"forces": p.forces, "path": F.transmission.Coordinates(p.forces, [(p.pin, 0, 1.0)])},
-        {"stiffness": 2.0, "slack_length": 0.1, "dissipation": 0.3},
-    ),
-    "Rod": (con.Rod, between, {"station1": O, "station2": O, "length": 1.5}),
-    "Ball": (con.Ball, between, {"station1": O, "station2": O}),
-    "Weld": (con.Weld, between, {"frame1": X, "frame2": X}),
-    "PointInPlane": (
-        con.PointInPlane,
-        lambda p: {"plane_body": p.pin, "follower_body": p.free},
-        {"plane_normal": (0, 0, 2), "plane_height": 1.0, "follower_station": O},
-    ),
-    "PointOnLine": (
-        con.PointOnLine,
-        lambda p: {"line_body": p.pin, "follower_body": p.free},
-        {"line_direction": (0, 0, 2), "point_on_line": O, "follower_station": O},
-    ),
-    "ConstantAngle": (
-        con.ConstantAngle,
-        lambda p: {"base_body": p.pin, "follower_body": p.free},
-        {"base_axis": (0, 0, 2), "follower_axis": (0, 2, 0), "angle": 1.0},
-    ),
-    "ConstantOrientation": (
-        con.ConstantOrientation,
-        lambda p: {"base_body": p.pin, "follower_body": p.free},
-        {"base_rotation": mb.Rotation(), "follower_rotation": mb.Rotation.about_axis(0.3, "x")},
-    ),
-    "NoSlip1D": (
-        con.NoSlip1D,
-        lambda p: {"case_body": p.matter.ground, "body0": p.pin, "body1": p.free},
-        {"contact_point": O, "direction": (0, 2, 0)},
-    ),
-    "PointOnPlaneContact": (
-        con.PointOnPlaneContact,
-        lambda p: {"plane_body": p.pin, "follower_body": p.free},
-        {"plane_frame": X, "follower_station": O},
-    ),
-    "SphereOnPlaneContact": (
-        con.SphereOnPlaneContact,
-        lambda p: {"plane_body": p.pin, "sphere_body": p.free, "enforce_rolling": True},
-        {"plane_frame": X, "sphere_center": O, "radius": 0.5},
-    ),
-    "SphereOnSphereContact": (
-        con.SphereOnSphereContact,
-        lambda p: {**between(p), "enforce_rolling": True},
-        {"center1": O, "radius1": 0.5, "center2": O, "radius2": 0.7},
-    ),
-    "LineOnLineContact": (
-        con.LineOnLineContact,
-        lambda p: {**between(p), "enforce_rolling": True},
-        {"frame1": X, "half_length1": 0.5, "frame2": X, "half_length2": 0.7},
-    ),
     "ConstantCoordinate": (con.ConstantCoordinate, lambda p: {"mobod": p.pin, "which_q": 0}, {"value": 0.5}),
     "ConstantSpeed": (con.ConstantSpeed, lambda p: {"mobod": p.pin, "which_u": 0}, {"value": 0.5}),
     "ConstantAcceleration": (con.ConstantAcceleration, lambda p: {"mobod": p.pin, "which_u": 0}, {"value": 0.5}),
-    "Screw": (mb.mobilizer.Screw, lambda p: {"parent": p.pin, "body": p.rigid}, {"pitch": 0.5}),
-    "Ellipsoid": (mb.mobilizer.Ellipsoid, lambda p: {"parent": p.pin, "body": p.rigid}, {"radii": (0.5, 0.6, 0.7)}),
-    "CantileverFreeBeam": (mb.mobilizer.CantileverFreeBeam, lambda p: {"parent": p.pin, "body": p.rigid}, {"length": 0.5}),
     "SphericalCoords": (
         mb.mobilizer.SphericalCoords,
         lambda p: {"parent": p.pin, "body": p.rigid},
@@ -334,14 +175,73 @@ TABLE = {
         {"amplitude": 1.0, "rate": 2.0, "phase": 0.0},
     ),
 }
+
+
+class Seen(Exception):
+    """The arguments of a constructor, in place of what it makes."""
+
+
+def arguments_of(kind, make):
+    """The arguments with which *make* calls a kind's constructor, by name."""
+    room = sys.modules[".".join(kind.__module__.split(".")[:2])]
+
+    def look(*args, **keywords):
+        raise Seen(inspect.signature(kind).bind(*args, **keywords).arguments)
+
+    setattr(room, kind.__name__, look)
+    try:
+        make()
+    except Seen as seen:
+        return seen.args[0]
+    finally:
+        setattr(room, kind.__name__, kind)
+
+
+def arguments_by_record(kind, p):
+    """All arguments by which a kind's record makes one; None where it has no record, or needs other bodies."""
+    make = Make(np.random.default_rng(1))
+    make.unit_vector = lambda: np.array([0.0, 0.6, 0.8])  # of length one to the last digit
+    if kind in FORCES.keys():
+        return arguments_of(kind, lambda: FORCES[kind].elements[0](p, make.vector))
+    if kind in CONSTRAINTS.keys() and CONSTRAINTS[kind].of_bodies:
+        return arguments_of(kind, lambda: CONSTRAINTS[kind].of_bodies[""](make, p.pin, p.free, p.matter.ground))
+    if kind in MOBILIZERS.keys():
+        return {"parent": p.pin, "body": p.rigid, **MOBILIZERS[kind].settings(make.rng)}
+    return None
+
+
+def is_number(value):
+    """True of numbers and arrays of numbers, but not of counts and places."""
+    if isinstance(value, tuple | list):
+        return all(isinstance(one, float | int) for one in value) and np.shape(value) in WRONG
+    return isinstance(value, float | np.ndarray | mb.Transform | mb.Rotation)
+
+
+def by_record(kind):
+    """The row of a kind by its record."""
+
+    def others(p):
+        return {name: value for name, value in arguments_by_record(kind, p).items() if name not in numbers}
+
+    numbers = {name: value for name, value in (arguments_by_record(kind, Parts()) or {}).items() if is_number(value)}
+    return kind, others, numbers
+
+
+def kinds_with_parameters():
+    kinds = {getattr(room, name) for room in (F, con, mb.mobilizer, mb.motion, mb.contact, mb.control) for name in room.__all__}
+    return sorted((kind for kind in kinds if getattr(kind, "PARAMETERS", None)), key=lambda kind: kind.__name__)
+
+
+TABLE |= {kind.__name__: by_record(kind) for kind in kinds_with_parameters() if kind.__name__ not in TABLE}
 #: Arguments for which infinity is a number, and None nothing.
 MAY_BE_INFINITE, MAY_BE_NONE = {"q_low", "q_high"}, {"frame", "X_PF", "X_BM", "gravity_vector", "down_direction", "magnitude"}
 
 
 def test_every_kind_with_parameters_is_in_the_table():
-    kinds = {getattr(room, name) for room in (F, con, mb.mobilizer, mb.motion, mb.contact, mb.control) for name in room.__all__}
-    with_parameters = {kind for kind in kinds if getattr(kind, "PARAMETERS", None)}
-    assert with_parameters - {kind for kind, _, _ in TABLE.values()} == set()
+    """By a row of its own, or by its record, which gives numbers for them."""
+    for kind in kinds_with_parameters():
+        given = {name for row in TABLE.values() if row[0] is kind for name in row[2]}
+        assert given & {one.given_as for one in kind.PARAMETERS.values()}, f"{kind.__name__}: tests/kinds, or TABLE"
 
 
 def shape_of(value):

@@ -7,9 +7,9 @@ import mobod as mb
 from mobod.algebra import vec3
 from mobod.algebra.scalar import exp, load, one, sqrt, store, zero
 from mobod.constraint import _access
-from mobod.event import _routine as witnesses
+from mobod.event import routine as witnesses
 from mobod.force import _routine as forces
-from mobod.force import _two_points
+from mobod.force import two_points
 from mobod.function import _routine as functions
 from mobod.function.base import UNLIMITED, FunctionKind, Univariate
 from mobod.measure import _routine as measures
@@ -115,18 +115,18 @@ def test_a_function_in_a_constraint(close):
 
 
 def add(model, integers, numbers):
-    b1, b2, s1, s2, r = _two_points.arms(model, integers, numbers)
+    b1, b2, s1, s2, r = two_points.arms(model, integers, numbers)
     x = sqrt(vec3.dot(r, r))
     _, slope, _ = functions.jet(model, model.force_integers[integers + 2], x)
-    _two_points.pull(model, b1, b2, s1, s2, vec3.scale(slope / x, r))
+    two_points.pull(model, b1, b2, s1, s2, vec3.scale(slope / x, r))
 
 
 def energy(model, integers, numbers):
-    r = _two_points.arms(model, integers, numbers)[4]
+    r = two_points.arms(model, integers, numbers)[4]
     return functions.jet(model, model.force_integers[integers + 2], sqrt(vec3.dot(r, r)))[0]
 
 
-class Potential(_two_points.TwoPoints):
+class Potential(two_points.TwoPoints):
     """Between two points, of a potential that is any function of their distance."""
 
     routine = forces.by_address(add, energy)

@@ -14,6 +14,9 @@ from pages import DOCS, text_of
 
 TASKS = tomllib.loads((DOCS / "reference" / "tasks.toml").read_text())["task"]
 
+#: What makes the pictures of kinds that have none.
+PICTURES = "python docs/mobilizers.py; or a scene in docs/constraints.py, and python docs/constraints.py KIND"
+
 
 def test_each_public_name_is_in_one_task():
     count = Counter(name for task in TASKS for name in task["names"])
@@ -23,7 +26,7 @@ def test_each_public_name_is_in_one_task():
 
 def test_each_mobilizer_has_a_picture():
     kinds = {kind.__name__ for kind in mb.mobilizer.KINDS}
-    assert {name for name in kinds if not (DOCS / "images" / "mobilizers" / f"{name}.png").exists()} == set()
+    assert {name for name in kinds if not (DOCS / "images" / "mobilizers" / f"{name}.png").exists()} == set(), PICTURES
 
 
 def test_each_constraint_has_a_picture():
@@ -32,7 +35,7 @@ def test_each_constraint_has_a_picture():
         "CustomImplementation",
         "CompiledFunctions",
     }
-    assert {name for name in kinds if not (DOCS / "images" / "constraints" / f"{name}.png").exists()} == set()
+    assert {name for name in kinds if not (DOCS / "images" / "constraints" / f"{name}.png").exists()} == set(), PICTURES
     assert {name for name in kinds if f"images/constraints/{name}.png" not in text_of("constraints.md")} == set()
 
 

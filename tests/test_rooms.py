@@ -103,3 +103,12 @@ def test_no_modules_import_each_other_in_a_ring():
     assert not find_rings(RINGS), "import less, or move what both need into a file of its own"
     for one in RINGS:
         assert find_rings(RINGS.keys() - {one}), f"{one} is in no ring any more"
+
+
+def test_no_docstring_is_a_question():
+    """A function is its result, a class its objects, and says so."""
+    found = []
+    for name, path in MODULES.items():
+        for line in re.findall(r'^ *(?:r?""")((?:What|How|Whether)\b.*)', path.read_text(), flags=re.MULTILINE):
+            found.append(f"{name}: {line}")
+    assert not found, "say the thing: The bias of aerr; True if it is enabled"

@@ -27,7 +27,7 @@ class MobodError(Exception):
 
 
 class CommandError(Exception):
-    """What the user of a command asked for cannot be done; the message says why, in one line."""
+    """A command cannot do what its user asked for; the message says why, in one line."""
 
 
 class StageError(MobodError, RuntimeError):

@@ -8,10 +8,12 @@ import pytest
 from numpy.testing import assert_allclose
 
 import mobod as mb
-from mobod.biomechanics._tracking import Tracker, Wanted
+from mobod.biomechanics._tracking import Tracker, Wanted, pieces_of
+from mobod.biomechanics.motion import natural_spline
 from mobod.biomechanics.states import own_state
 from mobod.cli.main import main
 from mobod.importer.tracking_setup import read_tasks, read_tracking_setup
+from mobod.muscle.base import tendon_forces
 
 LEG = files("mobod") / "examples" / "leg6dof9musc.osim"
 #: Residuals on the pelvis, and a motor for each other coordinate.
@@ -229,3 +231,26 @@ def test_wrong_input_is_named(leg, swing, folder, capsys):
         read_tasks(folder / "points.xml")
     assert main(["cmc", write_setup(folder, "RRATool", "out", 0.2)]) == 2
     assert "use mobod rra" in capsys.readouterr().err
+
+
+def test_pieces_are_the_splines():
+    rng = np.random.default_rng(8)
+    time = np.linspace(0.0, 1.0, 11)
+    splines = [natural_spline(time, rng.normal(size=(11, 3)), 5) for _ in range(2)]
+    breaks, *coefficients = pieces_of(*splines)
+    for spline, c in zip(splines, coefficients, strict=True):
+        for t in rng.uniform(0.0, 1.0, 20):
+            piece = int(np.searchsorted(breaks, t, "right")) - 1
+            assert_allclose(np.polyval(c[:, piece], t - breaks[piece]), spline(t), rtol=0, atol=1e-11)
+
+
+def test_tendon_forces_together_are_those_one_by_one():
+    leg = mb.load_osim(LEG)
+    state = leg.default_state()
+    leg.system.realize(state, mb.Stage.POSITION)
+    muscles = list(leg.muscles.values())
+    rng = np.random.default_rng(9)
+    lengths = np.array([one.get_length(state) for one in muscles]) * rng.uniform(0.95, 1.05, len(muscles))
+    speeds = rng.normal(size=len(muscles))
+    one_by_one = [one.contraction_at(state, *pair).tendon_force for one, *pair in zip(muscles, lengths, speeds, strict=True)]
+    assert_allclose(tendon_forces(state, muscles, lengths, speeds), one_by_one, rtol=1e-12, atol=1e-9)

@@ -209,7 +209,7 @@ mb.simulate(system, state, 0.1)
 """
 
 
-@pytest.mark.parametrize("delay", [0.0, 0.15, 0.4, 0.9, 1.6])
+@pytest.mark.parametrize("delay", [0.0, 0.3, 1.2])
 def test_an_interrupt_stops_compiling(delay, tmp_path):
     process = start(SIMULATE, tmp_path)
     assert "compiling" in process.stderr.readline()
@@ -385,3 +385,30 @@ def test_code_that_another_process_reads_as_it_is_written_again_is_no_trouble(tm
     monkeypatch.setattr(store.notice, "_warned", [])
     with pytest.warns(UserWarning, match="compiled code cannot be kept"):
         store.write(name.replace("0", "1"), b"code")
+
+
+def test_code_is_loaded_when_a_function_has_moved_to_another_module(monkeypatch):
+    """A later version may have renamed the module of a function that a kernel reaches, and compiles to the same."""
+    import io
+    import pickle
+
+    from numba.core.environment import Environment
+    from numba.core.serialize import dumps
+
+    from mobod.compiling import disk_cache
+
+    def environment(name):
+        found = Environment({"__name__": "mobod.of_an_earlier_version"})
+        found.consts[:], found.env_name = [name, 7], name
+        return found
+
+    parts = "code", (environment("its own"), environment("another's"))
+    now, before = dumps(disk_cache._without_modules(parts)), dumps(parts)
+    monkeypatch.setattr(Environment, "_memo", {})
+    with pytest.raises(ModuleNotFoundError):
+        pickle.loads(before)
+    for data in (now, before):
+        monkeypatch.setattr(Environment, "_memo", {})
+        code, found = disk_cache._Unpickler(io.BytesIO(data)).load()
+        assert code == "code" and [one.consts for one in found] == [["its own", 7], ["another's", 7]]
+        assert [one.env_name for one in found] == ["its own", "another's"]

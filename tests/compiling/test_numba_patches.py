@@ -16,7 +16,7 @@ import pytest
 from numba.core import ir, types
 from numba.core.registry import cpu_target
 
-from mobod.compiling import compiled, engine, generic, numba_patches
+from mobod.compiling import apart, compiled, engine, generic, numba_patches
 from mobod.compiling.numba_patches import KNOWN_VERSIONS, quickly
 
 NUMBERS = (types.float64, types.int64, types.boolean, types.float32, types.intp, types.literal(3))
@@ -187,6 +187,67 @@ def test_what_a_user_compiles_with_numba_can_be_called_after_a_kernel_has_called
     assert plain(2.0) == 5.0 and inlined(2.0) == 4.0 and inner(a, 2.0) == 9.0
 
 
+def test_a_users_own_compiled_function_can_call_what_a_kernel_of_ours_was_made_of():
+    """Numba links what that calls, too, and is not told how kernels link theirs."""
+
+    @generic
+    def doubled(x):
+        return 2.0 * x
+
+    @apart
+    def further(x):
+        return doubled(x) + doubled(x + 1.0)
+
+    @generic
+    def furthest(x):
+        return further(x) * doubled(x)
+
+    @compiled
+    def kernel(a, x):
+        return furthest(x) + doubled(x)
+
+    assert kernel(np.zeros(1), 2.0) == 44.0
+
+    @numba.njit
+    def users(x):
+        return furthest(x)
+
+    assert users(2.0) == 40.0
+
+
+def test_options_are_equal_and_registrations_are_seen_as_without_patches():
+    one, other = numba.core.compiler.Flags(), numba.core.compiler.Flags()
+    other.nrt = one.nrt  # one says so, the other by default
+    expected = hash(one), one == other
+    with patched():
+        assert (hash(one), one == other) == expected == (hash(other), True)
+        other.nrt = not one.nrt
+        assert one != other
+
+        # what is registered late is found, though nothing was new the last time
+        cpu_target.target_context.refresh()
+
+        @numba.extending.overload(math.comb)
+        def comb(n, k):
+            return lambda n, k: n + k
+
+        cpu_target.target_context.refresh()
+        types_of = cpu_target.typing_context.resolve_value_type(math.comb)
+        assert types_of.get_call_type(cpu_target.typing_context, (types.int64, types.int64), {}).return_type == types.int64
+
+
+def test_errors_say_where_they_were_as_without_patches():
+    def wrong(x):
+        return x + x.nothing
+
+    said = []
+    for _ in range(2):
+        with pytest.raises(numba.TypingError) as caught, patched() if said else contextlib.nullcontext():
+            numba.njit(wrong).compile((types.float64,))
+        said.append(str(caught.value))
+    assert said[0] == said[1] and "During: " in said[0] and "test_numba_patches.py" in said[0]
+
+
 WITHOUT = """
 import sys
 sys.path.insert(0, {folder!r})
@@ -194,7 +255,7 @@ import numba
 {first}
 from numba.core.postproc import PostProcessor
 import numpy as np
-from mobod.compiling import compiled, generic, numba_patches
+from mobod.compiling import apart, compiled, generic, numba_patches
 from test_numba_patches import two_kernels
 inner, outer = two_kernels()
 with numba_patches.quickly(outer):

@@ -11,6 +11,8 @@ import pytest
 import mobod as mb
 from mobod.algebra.dual_array import DualArray, NotDifferentiable
 from mobod.control._differentiated import Differentiated
+from mobod.linear._closed_loop import Laws
+from mobod.system.forward_sensitivities import Variations
 
 GAINS = np.array([[1.0, 2.0], [3.0, 4.0]])
 
@@ -135,6 +137,9 @@ def test_runs_through_samples(make):
     state = system.realize_topology()
     state.q, state.u = state.q + make.vector(len(state.q), 0.3), make.vector(len(state.u))
     system.normalize_quaternions(state)
+    system.realize(state, mb.Stage.INSTANCE)
+    m = body.get_body_mass_properties(state)  # with room for another mass
+    body.set_body_mass_properties(state, mb.MassProperties(m.mass, m.com, np.asarray(m.inertia) + 0.1 * np.eye(3)))
     wanted = ["own.parameters", f"{body.name}.mass", f"{body.name}.outboard_frame", "u"]
 
     def end(other, **more):
@@ -174,8 +179,11 @@ def without_a_rule(q):
     return efforts
 
 
-def test_laws_without_a_rule_take_differences_and_say_so():
-    """And systems with controllers can be pickled after that."""
+def test_laws_without_a_rule_take_differences_and_say_so(monkeypatch):
+    """Of the law alone, no state is moved and realized. And systems with controllers can be pickled after that."""
+    for whole in (Laws, Variations):
+        for name in ("_differences", "_differences_of_samples"):
+            monkeypatch.setattr(whole, name, None, raising=False)
     system, _ = mb.examples.double_pendulum.build()
     mb.control.Custom(system.forces, without_a_rule, sample_time=0.01, name="erf")
     state = system.realize_topology()

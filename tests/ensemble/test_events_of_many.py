@@ -72,11 +72,15 @@ def test_steps_are_those_of_single_states_with_the_same_events(settings, close):
     system, state, parts = happening()
     ensemble = mb.Ensemble(system, n, state=state)
     ensemble.q, ensemble.u = starts(n)
+    told = []
+    assert len(ensemble.events) == 0
     for _ in range(CALLS):
         ensemble.step(DURATION, integrator="RungeKuttaMerson", **settings)
         assert not ensemble.failed.any(), ensemble.failures
+        told += [(one.state, one.name, one.kind, one.direction, one.time, one.energy) for one in ensemble.events]
     many = [sorted(part.calls) for part in parts]
     system, state, parts = happening()
+    happened = []
     for i, (q, u) in enumerate(zip(*starts(n), strict=True)):
         one = state.copy()
         one.q, one.u = q, u
@@ -85,8 +89,10 @@ def test_steps_are_those_of_single_states_with_the_same_events(settings, close):
         for _ in range(CALLS):
             stepper.step(DURATION)
             if stepper.termination is not None:  # a stop ends the step: the next goes on
+                happened += [(i, one.name, one.kind, one.direction, one.time, one.energy) for one in stepper.events]
                 stepper.initialize(stepper.state)
                 stepper.pass_over(False, True)
+        happened += [(i, one.name, one.kind, one.direction, one.time, one.energy) for one in stepper.events]
         assert abs(stepper.time - ensemble.time[i]) < 1e-4
         close(ensemble.q[i], stepper.state.q, 2e-4)
         close(ensemble.u[i], stepper.state.u, 2e-3)
@@ -94,6 +100,9 @@ def test_steps_are_those_of_single_states_with_the_same_events(settings, close):
     for ours, theirs in zip(many, single, strict=True):
         assert len(ours) == len(theirs) > 0
         close(np.array(ours), np.array(theirs), 1e-3)
+    assert len(told) > n
+    assert [one[:4] for one in sorted(told)] == [one[:4] for one in sorted(happened)]
+    close(np.array([one[4:] for one in sorted(told)]), np.array([one[4:] for one in sorted(happened)]), 1e-2)
 
 
 def test_bits_do_not_depend_on_neighbours_order_or_threads():

@@ -175,7 +175,7 @@ def test_the_same_task_again_and_again_sees_what_was_written_meanwhile(threads):
     system, state = mb.examples.double_pendulum.build()
     one, more = (mb.Ensemble(system, 203, state=state, threads=n) for n in (1, threads))
     rng = np.random.default_rng(6)
-    for k in range(400):
+    for k in range(200):
         q = rng.uniform(-3.0, 3.0, (203, 2))
         for ensemble in (one, more):
             ensemble.upd_q()[:] = q
@@ -195,7 +195,7 @@ def test_steps_again_and_again_take_each_call_s_forces_and_duration(threads):
     system, state = mb.examples.double_pendulum.build()
     one, more = (mb.Ensemble(system, 203, state=state, threads=n) for n in (1, threads))
     rng = np.random.default_rng(7)
-    for k in range(60):
+    for k in range(40):
         calls = [(rng.uniform(1e-3, 3e-3), rng.normal(size=(203, 2))) for _ in range(6)]
         for ensemble in (one, more):
             for duration, forces in calls:

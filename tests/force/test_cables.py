@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -122,15 +123,51 @@ def test_a_cable_over_a_cylinder_is_a_helix(hint):
     assert_allclose(scene.cable.calc_length(state), np.hypot(flat, 0.7), rtol=0.0, atol=1e-12)
 
 
+def test_a_cable_in_a_hollow_is_told():
+    """Along the tube of a torus on its inside: realizing says so, and so does a run in which it comes there."""
+    system = mb.MultibodySystem()
+    matter, forces = mb.SimbodyMatterSubsystem(system), mb.GeneralForceSubsystem(system)
+    mass = mb.body.Rigid(mb.MassProperties(100.0, (0, 0, 0), mb.UnitInertia(1, 1, 1)))
+    up = mb.Transform(mb.Rotation.about_axis(np.pi / 2, (0, 0, 1)))
+    ring = mb.mobilizer.Slider(matter.ground, mass, X_PF=up, X_BM=up, name="ring")
+    cable = mb.force.CableSpan(forces, (matter.ground, (-0.6, 0.36, 0.01)), (matter.ground, (0.6, 0.36, 0.02)))
+    cable.add_obstacle(ring, mb.Transform(), mb.contact.Torus(0.4, 0.1))
+    mb.force.CableSpring(forces, cable, 1.0, 0.0, name="rope")
+    state = system.realize_topology()
+    said = r"'rope' has no solution over obstacle 0, the WrapTorus of 'ring': it .*Keep it off by a via point or a hint"
+    with pytest.raises(mb.ModelError, match=said):
+        system.realize(state)
+    system.realize(state, mb.Stage.POSITION)
+    with pytest.raises(mb.ModelError, match=said):
+        cable.calc_length(state)
+    state.q, state.u = [-0.05], [0.5]
+    system.realize(state)
+    assert cable.is_in_contact_with_obstacle(state, 0) and cable.calc_smoothness(state) < 1e-12
+    with pytest.raises(mb.ConvergenceError, match=said):
+        mb.simulate(system, state, 0.1)
+
+
+def test_an_end_inside_an_obstacle_is_told():
+    """Once, when first realized; and where it comes in during a run, as the cause of the jump."""
+    scene = Scene(["sphere"])
+    scene.bodies[0].set_q_to_fit_transform(scene.state, mb.Transform((-0.9, 0, 0)))
+    said = r"point 0 of the taut path of CableSpring '\w+' is inside obstacle 0, the WrapSphere of 'free_1', .* move the point"
+    with pytest.warns(mb.ModelWarning, match=said):
+        scene.system.realize(scene.state, mb.Stage.POSITION)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        scene.system.realize(scene.state)
+
+
 @pytest.mark.parametrize("kinds", [["ellipsoid"], ["torus"], ["sphere", "cylinder", "ellipsoid"]], ids="-".join)
 def test_cables_are_geodesics_and_rates_those_of_differences(kinds, rng):
     scene, tried = Scene(kinds), 0
     for _ in range(60):  # few poses of a torus have the cable bend over it where it is not hollow
         state, cable = scene.place_at_random(rng), scene.cable
         smooth = cable.calc_smoothness(state)
-        if not any(cable.is_in_contact_with_obstacle(state, k) for k in range(len(kinds))):
-            continue
         if kinds == ["torus"] and smooth > 1e-9:  # hollow along the cable
+            continue
+        if not any(cable.is_in_contact_with_obstacle(state, k) for k in range(len(kinds))):
             continue
         tried += 1
         assert smooth < 1e-12
@@ -302,12 +339,11 @@ def test_wrong_cables_are_refused():
 
 
 @pytest.mark.parametrize("pieces", [2, 7, 40])
-def test_a_spiral_keeps_its_pieces_while_as_many_are_needed(pieces):
-    """Between the squares of lengths at which it has one less and one more; a piece's turn and the rest's are the whole."""
-    turn = 0.7
-    step, s, c, s_rest, c_rest, least, most = _over_cylinder._stepped(turn, pieces)
-    for square, count in ((least, pieces), (most, pieces + 1)):
-        assert int(np.sqrt(square * (1.0 + 1e-12)) / _over_cylinder.PIECE) == count
-        assert int(np.sqrt(square * (1.0 - 1e-12)) / _over_cylinder.PIECE) == count - 1
-    assert_allclose([step, s, c], [1.0 / pieces, np.sin(turn / pieces), np.cos(turn / pieces)], rtol=1e-14)
-    assert_allclose([s * c_rest + c * s_rest, c * c_rest - s * s_rest], [np.sin(turn), np.cos(turn)], rtol=1e-14)
+def test_the_next_points_of_a_spiral_are_a_piece_away(pieces):
+    """The chord of a piece's turn, at both ends: the rest's turn leads to it from the other one."""
+    turn, radius = 0.7, 0.3
+    first, last = (radius, 0.0, 0.0), (radius * np.cos(turn), radius * np.sin(turn), 0.0)
+    found = _over_cylinder._stepped(True, (0.5, -0.1, 0.0), (0.1, 0.6, 0.0), first, last, turn, float(pieces))
+    chord = 2.0 * radius * np.sin(0.5 * turn / pieces)
+    assert found[2] == 1.0 / pieces
+    assert_allclose([found[0][1], found[1][1]], chord**2, rtol=1e-12)

@@ -14,7 +14,7 @@ from mobod.algebra.scalar import load, store
 from mobod.compiling import engine
 from mobod.compiling.disk_cache import DiskCache
 from mobod.force._routine import by_address
-from mobod.function import _piecewise, _routine, polynomial, sinusoid, step
+from mobod.function import _routine, piecewise, polynomial, sinusoid, step
 
 #: Numbers of a function: its value, then first derivatives and their rates of up to four arguments.
 ROWS = 9
@@ -171,7 +171,7 @@ def test_duals_carry_the_derivatives_along(i, rng):
     """The jets are written for any scalar: of a Dual, each entry's tangent is the next entry."""
     f = samples(rng)[i]
     integers, numbers = (np.array(run) for run in f.pack())
-    jet = {"Polynomial": polynomial, "Sinusoid": sinusoid, "Step": step, "Spline": _piecewise}[type(f).__name__].jet
+    jet = {"Polynomial": polynomial, "Sinusoid": sinusoid, "Step": step, "Spline": piecewise}[type(f).__name__].jet
     for x in points(f, rng, 20)[:, 0].tolist():
         value, slope, bend = jet(integers, 0, numbers, 0, Dual(x, (1.0,)))
         assert_allclose(value.value, f(x), rtol=1e-10, atol=1e-10)

@@ -158,7 +158,7 @@ FORCES = Records(
     ),
     Force(
         kind=F.TwoPointConstantForce,
-        elements=[lambda model, v: F.TwoPointConstantForce(model.forces, 2, v(), 4, v(), 5.0)],
+        elements=[lambda model, v: F.TwoPointConstantForce(model.forces, 2, v(), 1, v(), 5.0)],
         parameters={"station1": (3, 2, 1), "station2": (1, 2, 3), "force": -4.0},
         apart={},
         falls_to=Stage.MODEL,

@@ -15,7 +15,7 @@ import pytest
 import mobod as mb
 from kinds.mobilizers import MOBILIZERS
 from mobod.mobilizer import KINDS, _dispatch
-from mobod.mobilizer._routine import BY_ADDRESS
+from mobod.mobilizer.routine import BY_ADDRESS
 
 EXACT, DIFFERENCE = 1e-12, 1e-8
 DIRECTIONS = list(mb.Direction)

@@ -24,6 +24,8 @@ CONDITIONAL = """<Thelen2003Muscle name="moving"><path><GeometryPath><PathPointS
 <z_location><Constant><value>0.03</value></Constant></z_location></MovingPathPoint>
 </objects></PathPointSet></GeometryPath></path>
 <optimal_fiber_length>0.25</optimal_fiber_length><tendon_slack_length>0.5</tendon_slack_length></Thelen2003Muscle>"""
+#: The range of the knee, and a narrower one.
+WIDE, NARROW = (f"<default_value>-0.3</default_value><range>{ends}</range>" for ends in ("-2 2", "-0.3 0.4"))
 #: Of OpenSim's iterations on ellipsoids and tori, and on what follows from them.
 ROUGH = ("WrapEllipsoid", "WrapTorus")
 
@@ -76,6 +78,45 @@ def test_lengths_speeds_and_arms_are_opensims(leg):
             assert_allclose(muscle.calc_moment_arms(state), arms, rtol=0.0, atol=of_speed, err_msg=name)
             assert_allclose(model.calc_moment_arm(state, name, "knee"), arms[1], rtol=0.0, atol=of_speed, err_msg=name)
     assert bent == {*WAYS, "moving"}
+
+
+@pytest.mark.parametrize("as_opensim", [False, True])
+def test_moving_points_stand_still_beyond_the_range_of_their_coordinate(leg, rng, as_opensim):
+    """OpenSim's do, but in its speeds and forces the slope of the function goes on, which `as_opensim` repeats.
+
+    Its `getLocation` takes the coordinate within its range, `getVelocity` and `getdPointdQ` as it is. Ours are the gradient of
+    the length.
+    """
+    osim = pytest.importorskip("opensim")
+    osim.Logger.setLevelString("Off")
+    path = leg.with_name("narrow.osim")
+    assert WIDE in leg.read_text()
+    path.write_text(leg.read_text().replace(WIDE, NARROW))
+    model, theirs = mb.load_osim(path, as_opensim=as_opensim), osim.Model(str(path))
+    s, muscle, beyond, h = theirs.initSystem(), model.muscles["moving"], 0, 1e-6
+    coordinates, own = theirs.getCoordinateSet(), theirs.getMuscles().get("moving").getGeometryPath()
+    for state in poses(model, rng, 12):
+        for k in range(2):
+            coordinates.get(k).setValue(s, float(state.q[k]), False)
+            coordinates.get(k).setSpeedValue(s, float(state.u[k]))
+        theirs.realizeVelocity(s)
+        assert_allclose(muscle.get_length(state), own.getLength(s), rtol=0.0, atol=1e-12)
+        station = model.data["muscles"]["moving"].points[2].calc_station(state)
+        assert_allclose(station[0], 0.05 + 0.02 * min(max(state.q[1], -0.3), 0.4), rtol=0.0, atol=1e-15)
+        beyond += not -0.3 < state.q[1] < 0.4
+        if as_opensim:
+            assert_allclose(muscle.get_lengthening_speed(state), own.getLengtheningSpeed(s), rtol=0.0, atol=1e-11)
+            arms = [own.computeMomentArm(s, coordinates.get(k)) for k in range(2)]
+            assert_allclose(muscle.calc_moment_arms(state), arms, rtol=0.0, atol=1e-11)
+        elif min(abs(state.q[1] - end) for end in (-0.5, -0.3, 0.4, 0.5)) > 1e-4:
+            near, lengths = state.copy(), []
+            for sign in (1.0, -1.0):
+                near.q = state.q + sign * h * state.u
+                model.system.realize(near, mb.Stage.POSITION)
+                lengths.append(muscle.get_length(near))
+            assert_allclose((lengths[0] - lengths[1]) / (2 * h), muscle.get_lengthening_speed(state), rtol=0.0, atol=1e-8)
+            assert_allclose(-muscle.calc_moment_arms(state) @ state.u, muscle.get_lengthening_speed(state), atol=1e-12)
+    assert 0 < beyond < 12
 
 
 def test_forces_and_rates_are_opensims(leg, rng):
@@ -230,6 +271,27 @@ def test_muscles_act_or_are_data(leg):
         model.calc_moment_arm(state, "tow", "knee")
 
 
+def test_time_constants_of_a_process_are_repeated_where_asked(leg):
+    """OpenSim keeps those of the first DeGrooteFregly2016Muscle for all; here each has its own unless `as_opensim`."""
+    made, kind = "", "DeGrooteFregly2016Muscle"
+    for k in range(2):
+        own = f"<activation_time_constant>0.0{k + 1}</activation_time_constant>" + (
+            "<activation_dynamics_smoothing>10</activation_dynamics_smoothing>" if k else ""
+        )
+        made += CONDITIONAL.replace("Thelen2003Muscle", kind).replace('"moving">', f'"kept{k}">{own}')
+    path = leg.with_name("kept.osim")
+    path.write_text(leg.read_text().replace("<ForceSet><objects>", f"<ForceSet><objects>{made}", 1))
+    for as_opensim, wanted in ((False, [(0.01, 0.1), (0.02, 10.0)]), (True, [(0.01, 0.1)] * 2)):
+        muscles = mb.load_osim(path, as_opensim=as_opensim).muscles
+        found = [
+            (one.get_default_activation_time_constant(), one.get_default_activation_dynamics_smoothing())
+            for one in (muscles["kept0"], muscles["kept1"])
+        ]
+        assert found == wanted
+    with pytest.raises(TypeError, match="as_opensim"):
+        mb.load_osim(path, as_opensim="yes")
+
+
 def test_equilibrium_of_all_muscles_or_none(leg):
     model = mb.load_osim(leg)
     state = model.default_state()
@@ -246,7 +308,7 @@ def test_equilibrium_of_all_muscles_or_none(leg):
 def test_wrong_paths_are_refused():
     system, _ = mb.examples.double_pendulum.build()
     forces, (ground, upper, lower) = system.forces, system.matter.bodies
-    ball = T.WrapSphere(body=upper, radius=0.1)
+    ball, still = T.WrapSphere(body=upper, radius=0.1), [mb.function.Constant(0.0)] * 3
     points = [(ground, (0, 0, 0)), (lower, (0, 0, 0))]
     for wrong, message in (
         (([(ground, (0, 0, 0))],), "two points or more"),
@@ -256,6 +318,7 @@ def test_wrong_paths_are_refused():
         ((points, [T.PathWrap(T.WrapTorus(body=upper, inner_radius=0.2, outer_radius=0.1))]), "outer_radius"),
         ((points, [T.PathWrap(T.WrapSphere(body=upper, radius=0.1, quadrant="+w"))]), "quadrant"),
         (([*points, T.MovingPoint(upper, [mb.function.Constant(0.0)], [(upper, 0)])],), "three functions"),
+        (([*points, T.MovingPoint(upper, still, [(upper, 0)] * 3, ranges=[(1.0, 0.0)] * 3)],), "pairs of numbers in order"),
     ):
         with pytest.raises(mb.ModelError, match=message):
             T.Path(forces, *wrong)

@@ -12,7 +12,7 @@ import mobod as mb
 from mobod.force.contact.of_system import contacts_of
 from mobod.force.contact.subsystem import CONTACT
 from mobod.simulation import contact_table
-from mobod.simulation.table import Rows, part_of
+from mobod.simulation.table import MemoryRows, part_of
 from mobod.simulation.trajectory import Trajectory
 
 RUBBER = mb.contact.Material(stiffness=1e5, dissipation=0.3, static_friction=0.7)
@@ -73,7 +73,7 @@ def test_recording_them_changes_no_bit(run):
 
 
 def test_tables_grow_beside_columns_of_one_row_a_time(rng):
-    rows, counts = Rows(), rng.integers(0, 4, 50)
+    rows, counts = MemoryRows(), rng.integers(0, 4, 50)
     table, time = rng.normal(size=(counts.sum(), 3)), np.arange(50.0)
     block = {"time": time, "contact_counts": counts * 1.0, "contacts": table}
     at = 0

@@ -13,7 +13,7 @@ import pytest
 
 import mobod as mb
 from mobod.simulation.hdf5_file import DiskArray, FileRows
-from mobod.simulation.table import Rows
+from mobod.simulation.table import MemoryRows
 from pages import run
 
 
@@ -25,7 +25,7 @@ def model(make):
 
 
 def test_rows_grow_and_keep_what_they_have(rng):
-    rows, whole = Rows(3), rng.normal(size=(50, 2, 3))
+    rows, whole = MemoryRows(3), rng.normal(size=(50, 2, 3))
     for start, stop in ((0, 1), (1, 3), (3, 20), (20, 21), (21, 50)):
         rows.append({"time": np.arange(start, stop, dtype=float), "x": whole[start:stop]})
     assert len(rows) == 50 and np.array_equal(rows.columns()["x"], whole)
@@ -33,7 +33,7 @@ def test_rows_grow_and_keep_what_they_have(rng):
 
 
 def test_rows_of_a_known_number_are_never_copied():
-    rows = Rows(100)
+    rows = MemoryRows(100)
     rows.append({"time": np.zeros(1)})
     first = rows.columns()["time"].ctypes.data
     for _ in range(99):

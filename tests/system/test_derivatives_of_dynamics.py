@@ -150,6 +150,30 @@ def test_forces_on_single_mobilities(make, close, derivative):
         assert_inverse(state, make.rng, close, derivative)
 
 
+@pytest.mark.parametrize("many", [False, True])
+def test_what_acts_between_two_bodies(many, make, close, derivative):
+    """One of both moves; many pairs are taken together. Bodies of one base and of two, and contacts."""
+    model = make.tree(8, [mb.mobilizer.Pin, mb.mobilizer.Universal])
+    F, (one, other) = mb.force, (model.bodies[2], model.bodies[7])
+    F.TwoPointLinearSpring(model.forces, one, make.vector(), other, make.vector(), 10.0, 0.3)
+    F.LinearBushing(model.forces, other, make.vector(), model.bodies[1], make.vector(), [3.0] * 6, [0.4] * 6)
+    rubber = mb.contact.Material(50.0, 0.3, static_friction=0.6, dynamic_friction=0.4, viscous_friction=0.1)
+    ball = mb.contact.Surface(mb.contact.Sphere(5.0), rubber)  # always inside each other
+    F.HuntCrossley(model.forces, [(body, ball, mb.Transform(make.vector())) for body in (one, other, model.bodies[5])])
+    for k in range(12 if many else 0):
+        pair = model.bodies[1 + k % 8], model.bodies[1 + (3 * k + 2) % 8]
+        if pair[0] is not pair[1]:
+            F.TwoPointLinearDamper(model.forces, pair[0], make.vector(), pair[1], make.vector(), 2.0)
+    model.made()
+    state = model.randomize()
+    found = assert_forward(state, close, derivative)
+    assert_inverse(state, make.rng, close, derivative)
+    ensemble = mb.Ensemble(model.system, 3, state=state)
+    ensemble.realize()
+    for part, expected in zip(ensemble.calc_forward_dynamics_derivatives(), found, strict=True):
+        close(part[1], expected, 1e-10)
+
+
 @pytest.mark.parametrize("name", OF_BODIES)
 def test_every_kind_of_constraint(name, make, close, derivative):
     """Off the manifold: the derivatives of what is realized there."""

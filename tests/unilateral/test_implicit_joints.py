@@ -150,7 +150,7 @@ def test_a_humanoid_with_stiff_joints_comes_to_rest(damping, stiffness):
 @pytest.mark.filterwarnings("ignore:by time")
 def test_kernels_and_python_step_alike():
     """The same robot with surfaces in kernels, and, beside a source of nothing, densely, while nothing touches and after."""
-    from mobod.unilateral.problem import Rows
+    from mobod.unilateral.problem import ContactRows
 
     o = np.zeros(0)
     ends = []
@@ -158,7 +158,7 @@ def test_kernels_and_python_step_alike():
         system, state = falling_g1(5.0, 1e4)
         integrator = mb.integrator.TimeStepping(system, fixed_step_size=0.002)
         if dense:
-            integrator.sources.append(lambda s: Rows(o, np.zeros((0, len(s.u))), np.zeros(1, np.int64), o, o, o, []))
+            integrator.sources.append(lambda s: ContactRows(o, np.zeros((0, len(s.u))), np.zeros(1, np.int64), o, o, o, []))
         stepper = mb.TimeStepper(system, integrator)
         stepper.initialize(state)
         ends.append([])

@@ -72,10 +72,10 @@ def test_kernels_and_the_dense_solver_agree(rigid):
 
 
 def no_rows(state):
-    from mobod.unilateral.problem import Rows
+    from mobod.unilateral.problem import ContactRows
 
     o = np.zeros(0)
-    return Rows(o, np.zeros((0, len(state.u))), np.zeros(1, np.int64), o, o, o, [])
+    return ContactRows(o, np.zeros((0, len(state.u))), np.zeros(1, np.int64), o, o, o, [])
 
 
 @pytest.mark.parametrize("balls", [0, 1, 2])

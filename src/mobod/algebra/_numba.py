@@ -1,4 +1,4 @@
-"""What this room adds to Numba: scalar types and their primitives, and records with the layout of their fields."""
+"""Extensions of Numba: scalar types and their primitives, and records with the layout of their fields."""
 
 from __future__ import annotations
 
@@ -13,12 +13,13 @@ from . import record
 def _add_to_numba() -> engine.Extension:
     from numba.core import types
 
-    # of what depends on the counter, eights, objects, octants and pointers the fingerprint has the names: few kernels do
+    # of what depends on the counter, eights, masks, objects, octants and pointers the fingerprint has the names: few kernels do
     from . import (  # noqa: F401
         compiled_angles,
         compiled_counter,
         compiled_dual,
         compiled_eights,
+        compiled_masks,
         compiled_object_access,
         compiled_octants,
         compiled_pointers,

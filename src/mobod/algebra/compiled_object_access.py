@@ -184,7 +184,7 @@ def _lower_acquire(context: Any, builder: Any, sig: Any, args: Any) -> Any:
 
 @infer_global(object_access.each)
 class _EachTyping(AbstractTemplate):
-    """How many there are is known when the kernel is compiled."""
+    """The number of its items is known when the kernel is compiled."""
 
     def generic(self, args: Any, kws: Any) -> Any:
         count = getattr(args[1], "literal_value", None)

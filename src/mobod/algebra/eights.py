@@ -29,3 +29,16 @@ def put_rows(source: Any, row: int, count: int, out: Any, first: int, column: in
         put_eight(source, columns * row + k, out, first, column + k)
     for k in range(whole, numbers):
         scatter(out, first, column + k, load(source, row + k // columns, k % columns))
+
+
+@generic
+def put_columns(source: Any, begin: int, end: int, out: Any, first: int, column: int, stride: int) -> None:
+    """Columns of all rows to eight rows of *out*: the first row's from *column* on, the next *stride* behind, and so on."""
+    count = end - begin
+    whole = count - count % 8
+    for i in range(source.shape[0]):
+        place, at = source.shape[1] * i + begin, column + stride * i
+        for k in range(0, whole, 8):
+            put_eight(source, place + k, out, first, at + k)
+        for k in range(whole, count):
+            scatter(out, first, at + k, load(source, i, begin + k))

@@ -261,7 +261,7 @@ def quadrant_sign(k: Any, x: Any) -> Any:
 
 
 def any_above(x: Any, limit: float) -> Any:
-    """Whether the size of *x*, or of one of its lanes, exceeds *limit* (or is not a number)."""
+    """True if the size of *x*, or of one of its lanes, exceeds *limit* (or is not a number)."""
 
 
 def libm_sincos(x: Any) -> Any:

@@ -67,7 +67,7 @@ def _mirror(one: Any, seen: dict[int, int]) -> int:
 
 @contextlib.contextmanager
 def _call() -> Iterator[None]:
-    """What is known is this call's; a kernel may call Python, and that another kernel."""
+    """The known fields are this call's; a kernel may call Python, and that another kernel."""
     before, _known.objects = _known.objects, {}
     try:
         yield
@@ -132,7 +132,7 @@ def _new_tuple(kind: int, count: int) -> int:
 
 
 def _leave(address: int) -> None:
-    """What is made is known until the call ends."""
+    """Fields that are made are known until the call ends."""
 
 
 @functools.cache

@@ -201,7 +201,7 @@ def _equations(
 
 
 class Following:
-    """What the compiled loop needs of an Assembler's problem and a recording.
+    """The arrays that the compiled loop needs, of an Assembler's problem and a recording.
 
     Parameters
     ----------

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def num_orientation_q(body: MobilizedBody, state: State) -> int:
-    """How many of the first q of a mobilizer move together, as an orientation that only u-like displacements change."""
+    """The number of leading q of a mobilizer that move together, as an orientation that only u-like displacements change."""
     tree, b = state.tree, body.index
     if b in tree.quaternions:
         return 4

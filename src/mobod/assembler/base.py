@@ -122,7 +122,7 @@ class Assembler(Sealed):
         return self._accuracy or _DEFAULT_ACCURACY
 
     def set_use_rms_error_norm(self, yes: bool) -> None:
-        """Whether the tolerance is one of the root mean square of all errors, rather than of the largest."""
+        """Hold the root mean square of all errors, rather than the largest, to the tolerance."""
         self.uninitialize()
         self._rms = flag("yes", yes)
 
@@ -614,7 +614,7 @@ class Assembler(Sealed):
         return problem.norm(problem.errors())
 
     def _failure(self, what: str, found: Values, tolerance: float) -> ConvergenceError:
-        """What is left, by constraint and by condition; the state is where the search ended."""
+        """Errors that are left, by constraint and by condition; the state is where the search ended."""
         problem, state = self._ready(), self._state
         problem.move_to(found.q)
         left = [one for condition in problem.requirements for one in condition.report(state)]
@@ -718,7 +718,7 @@ class Assembler(Sealed):
 
 
 def one_of_few(left: list[tuple[str, float]]) -> bool:
-    """Whether to name errors below the tolerance too: if only their root mean square exceeds it."""
+    """True to name errors below the tolerance too: if only their root mean square exceeds it."""
     return len(left) <= 6
 
 

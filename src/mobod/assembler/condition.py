@@ -193,7 +193,7 @@ def checked_goal(condition: Condition, state: State) -> float:
 
 
 def _checked(condition: Condition, method: str, wanted: str, ndim: int, value: Any) -> Any:
-    """What a condition's method gives, as float64, or an error that names both."""
+    """The result of a condition's method as float64, or an error that names both."""
     try:
         array = numbers(method, value)
     except (TypeError, ValueError):

@@ -1,4 +1,4 @@
-"""What laboratories of human motion do with a model: coordinates from markers, forces from motion, models scaled to subjects.
+"""Analyses of human motion: coordinates from markers, forces from motion, models scaled to subjects.
 
 `inverse_kinematics`, `inverse_dynamics`, `scale`, `static_optimization`, `analyze_muscles`, `joint_reactions`,
 `induced_accelerations`, `computed_muscle_control` and `reduce_residuals`, one a file. Functions such as `replace_muscles` give

@@ -34,7 +34,7 @@ def solve(A: Array, b: Array, low: Array, high: Array, weights: Array, p: float)
     a, _ = _of_squares(A, b, low, high, whole, np.zeros_like(whole), np.zeros_like(b))
     if p != 2.0:
         a = _sequence(A, b, low, high, weights, p, a)
-    return a, scale * (b - np.einsum("tmn,tn->tm", A, a))
+    return a, scale * (b - _times(A, a))
 
 
 def _sequence(A: Array, b: Array, low: Array, high: Array, weights: Array, p: float, a: Array) -> Array:
@@ -47,7 +47,7 @@ def _sequence(A: Array, b: Array, low: Array, high: Array, weights: Array, p: fl
         slope = p * weights * np.sign(now) * np.abs(now) ** (p - 1.0) / unit
         bend = (p - 1.0 if p > 2.0 else 1.0) * p * weights * size ** (p - 2.0) / unit
         then, _ = _of_squares(A[left], b[left], low, high, bend, slope - bend * now, np.zeros((len(left), b.shape[1])))
-        missing = np.abs(b[left] - np.einsum("tmn,tn->tm", A[left], then)).max(axis=1, initial=0.0)
+        missing = np.abs(b[left] - _times(A[left], then)).max(axis=1, initial=0.0)
         sound = missing <= 10.0 * DONE * (1.0 + np.abs(b[left]).max(axis=1, initial=0.0))
         way = np.where(sound[:, None], then - now, 0.0)  # else rounding is in the way, and the frame stays where it is
         before, part = (weights * np.abs(now) ** p).sum(axis=1), np.ones(len(left))
@@ -68,23 +68,35 @@ def _sequence(A: Array, b: Array, low: Array, high: Array, weights: Array, p: fl
 def _of_squares(A: Array, b: Array, low: Array, high: Array, h: Array, c: Array, y: Array) -> tuple[Array, Array]:
     """The least sum of h a^2 / 2 + c a (nt, n), and the multipliers, from *y* on."""
     left = np.arange(len(b))
+    rows: Array = A
+    own: Array = h
+    shift: Array = c
     for _ in range(STEPS):
-        rows, own, shift = A[left], h[left], c[left]
-        a, within = _minimizer(np.einsum("tmn,tm->tn", rows, y[left]), low, high, own, shift)
-        gradient = b[left] - np.einsum("tmn,tn->tm", rows, a)
+        a, within = _minimizer(_turned(rows, y[left]), low, high, own, shift)
+        gradient = b[left] - _times(rows, a)
         rising = np.abs(y[left]).max(axis=1, initial=0.0) < ENDLESS  # else there is no solution
         bound = DONE * (1.0 + np.abs(b[left]).max(axis=1, initial=0.0))
         going = rising & (np.abs(gradient).max(axis=1, initial=0.0) > bound)
         if not going.any():
             break
-        left, rows, own, shift, gradient = left[going], rows[going], own[going], shift[going], gradient[going]
-        H = np.matmul(rows * (within[going] / own)[:, None, :], rows.transpose(0, 2, 1))
+        if not going.all():
+            left, rows, own, shift = left[going], rows[going], own[going], shift[going]
+            gradient, within = gradient[going], within[going]
+        H = np.matmul(rows * (within / own)[:, None, :], rows.transpose(0, 2, 1))
         free = REGULAR * (1.0 + np.einsum("tmm->t", H)) + 1e-9 * np.abs(gradient).max(axis=1)
         H += free[:, None, None] * np.eye(b.shape[1])
-        step = np.linalg.solve(H, gradient[:, :, None])[:, :, 0]
+        step = np.linalg.solve(H, gradient[:, :, None])[:, :, 0].astype(np.float64, copy=False)
         y[left] += _shortened(rows, b[left], y[left], step, low, high, own, shift)
-    a, _ = _minimizer(np.einsum("tmn,tm->tn", A, y), low, high, h, c)
+    a, _ = _minimizer(_turned(A, y), low, high, h, c)
     return a, y
+
+
+def _times(A: Array, a: Array) -> Array:
+    return np.asarray(np.matmul(A, a[:, :, None])[:, :, 0])
+
+
+def _turned(A: Array, y: Array) -> Array:
+    return np.asarray(np.matmul(y[:, None], A)[:, 0])
 
 
 def _minimizer(g: Array, low: Array, high: Array, h: Array, c: Array) -> tuple[Array, Array]:
@@ -95,7 +107,7 @@ def _minimizer(g: Array, low: Array, high: Array, h: Array, c: Array) -> tuple[A
 
 def _dual(rows: Array, b: Array, y: Array, low: Array, high: Array, h: Array, c: Array) -> Array:
     """The dual function (nt,)."""
-    g = np.einsum("tmn,tm->tn", rows, y)
+    g = _turned(rows, y)
     a, _ = _minimizer(g, low, high, h, c)
     return np.asarray(((0.5 * h * a + c - g) * a).sum(axis=1) + (y * b).sum(axis=1))
 
@@ -103,13 +115,14 @@ def _dual(rows: Array, b: Array, y: Array, low: Array, high: Array, h: Array, c:
 def _shortened(rows: Array, b: Array, y: Array, step: Array, low: Array, high: Array, h: Array, c: Array) -> Array:
     """Each frame's step, halved until the dual function grows."""
     before = _dual(rows, b, y, low, high, h, c)
+    after = _dual(rows, b, y + step, low, high, h, c)
     left = np.arange(len(y))
     for _ in range(HALVINGS):
-        after = _dual(rows[left], b[left], y[left] + step[left], low, high, h[left], c[left])
         left = left[~(after >= before[left] - 1e-14 * (1.0 + np.abs(before[left])))]
         if not len(left):
             break
         step[left] *= 0.5
+        after = _dual(rows[left], b[left], y[left] + step[left], low, high, h[left], c[left])
     return step
 
 

@@ -13,6 +13,7 @@ stay over the window. Source: Thelen and Anderson 2006, J. Biomech. 39, 1107.
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -21,10 +22,14 @@ import numpy as np
 from ..algebra.arrays import Array
 from ..errors import ConvergenceError, ModelError
 from ..muscle import Muscle
+from ..muscle.base import tendon_forces
+from ..state import validity
+from ..tree import realize
 from ..value import checks
 from ..value.stage import Stage
 from ._dual_newton import solve
 from ._path_sweep import paths_over
+from ._reaching import ROWS, reach
 from .activations import _strengths
 from .induced import responses
 from .motion import Motion, natural_spline, rows_of
@@ -44,7 +49,7 @@ _TOLERANCE, _ROUNDS, _REACHED = 1e-6, 40, 1e-6
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Task:
-    """How a coordinate follows its motion.
+    """The settings by which a coordinate follows its motion.
 
     Attributes
     ----------
@@ -93,6 +98,8 @@ class Wanted:
         self._q, self._u = natural_spline(time, motion.q, 5), natural_spline(time, motion.u, 5)
         # smoother between the motion's times than the derivative of the speeds' spline, as OpenSim has it
         self._u_dot = natural_spline(time, self._u(time, 1), 5)
+        #: Where polynomials begin, and their coefficients, the highest power first: of coordinates and of speeds.
+        self.pieces = pieces_of(self._q, self._u)
 
     def __call__(self, t: float) -> tuple[Array, Array]:
         """Coordinates and speeds."""
@@ -101,6 +108,15 @@ class Wanted:
     def u_dot(self, t: float) -> Array:
         """The accelerations."""
         return np.asarray(self._u_dot(t))
+
+
+def pieces_of(*splines: Any) -> tuple[Array, ...]:
+    """Splines of the same knots as polynomials: where these begin and end, then the coefficients (degree + 1, pieces, n)."""
+    k = splines[0].k
+    breaks = np.unique(splines[0].t[k : len(splines[0].t) - k])
+    return breaks, *(
+        np.stack([one(breaks[:-1], power) / math.factorial(power) for power in range(k, -1, -1)]) for one in splines
+    )
 
 
 def excluded(names: Iterable[str]) -> list[str]:
@@ -144,6 +160,14 @@ class Tracker:
         if not self.tasks:
             raise ModelError(f"none of the tasks is of a coordinate of {model.name!r} that can move")
         self.places = np.array([model.speeds[name] for name in self.tasks], int)
+        #: Generalized forces of coordinates' actuators at a force of 1, and the actuators whose forces depend on the pose.
+        self._columns, self._others = np.zeros((len(state.u), len(self.motors))), dict[int, Any]()
+        for j, motor in enumerate(self.motors.values()):
+            if type(motor).__name__ == "CoordinateActuator":
+                b, which = motor.default_integers[:2]
+                self._columns[state.tree.first_u[b] + which, j] = 1.0
+            else:
+                self._others[j] = motor
         self.bare = state.copy()
         for one in (*self.muscles.values(), *self.motors.values()):
             one.disable(self.bare)
@@ -208,42 +232,27 @@ class Tracker:
             return np.zeros(0), np.zeros(0)
         row = np.array([state.time], float), np.array(state.q)[None], np.array(state.u)[None]
         lengths, speeds, _ = paths_over(self.model.system, self.bare, list(self.muscles.values()), *row)
-        found = [
-            one.contraction_at(state, length, speed).tendon_force
-            for one, length, speed in zip(self.muscles.values(), lengths[0], speeds[0], strict=True)
-        ]
-        return np.array(found), speeds[0]
+        found = tendon_forces(state, list(self.muscles.values()), lengths[0], speeds[0])
+        return found, speeds[0]
 
     def reach(self, t: float, h: float, z: Array, excitations: Array, offset: tuple[Array, Array], hold: bool = False) -> Array:
         """The muscles' variables after a time under excitations, with coordinates beside the wanted ones; or held there."""
-        from scipy.integrate import RK45
-
-        now, system = self.moved, self.model.system
+        now, system, z = self.moved, self.model.system, np.array(z)
         for one, value in zip(self.muscles.values(), excitations.tolist(), strict=True):
             one.set_excitation(now, value)
-        still = self.wanted(t)[0] + offset[0] if hold else None
-
-        def rate(time: float, z: Array) -> Array:
-            if still is None:
-                q, u = self.wanted(time)
-                now.q, now.u = q + offset[0], u + offset[1]
-            else:
-                now.q, now.u = still, 0.0 * offset[1]
-            now.time, now.z = t if hold else time, z
+        if len(z):
+            now.time, (now.q, now.u), now.z = t, self.wanted(t), z
             system.realize(now, Stage.ACCELERATION)
-            return np.array(now.z_dot)
-
-        if not len(z):
-            rate(t + h, z)
-            return z
-        way = RK45(rate, t, z, t + h, rtol=_TOLERANCE, atol=_TOLERANCE, first_step=min(h, 0.002))
-        with np.errstate(over="ignore", invalid="ignore"):  # steps that are too long for a stiff fiber, and are taken again
-            while way.status == "running":
-                told = way.step()
-        if way.status == "failed":
-            raise ConvergenceError(f"muscles cannot be followed from time {t:g} on: {told}")
-        rate(t + h, way.y)
-        return np.asarray(way.y)
+            address, wanted = realize.advance.address(), validity.WANTED[Stage.DYNAMICS]
+            times = np.array([t, t + h, min(h, 0.002)])
+            motion = (*self.wanted.pieces, *offset, times, hold)
+            if not reach(now, address, wanted, *motion, _TOLERANCE, z, np.empty((ROWS, len(z)))):
+                raise ConvergenceError(f"muscles cannot be followed from time {t:g} on: steps become too short")
+        end = t if hold else t + h
+        q, u = self.wanted(end)
+        now.time, now.q, now.u, now.z = end, q + offset[0], (0.0 if hold else 1.0) * (u + offset[1]), z
+        system.realize(now, Stage.ACCELERATION)
+        return z
 
     # ------------------------------------------------------------------------------------------ a window
 
@@ -315,15 +324,17 @@ class Tracker:
         return A[self.places], b[self.places], np.concatenate([np.maximum(strengths, 1e-6), self.optimal])
 
     def unit_forces(self, at: State) -> Array:
-        """Generalized forces (nu, n) of the actuators, each at a force of 1; their efforts in the state become zero."""
-        matter, columns = self.model.matter, np.empty((len(at.u), len(self.motors)))
-        for one in self.motors.values():
+        """Generalized forces (nu, n) of the actuators at a force of 1; efforts of those that depend on the pose become 0."""
+        matter, columns = self.model.matter, self._columns.copy()
+        if not self._others:
+            return columns
+        for one in self._others.values():
             one.set_effort(at, 1.0)
         self.model.system.realize(at, Stage.DYNAMICS)
-        for j, one in enumerate(self.motors.values()):
+        for j, one in self._others.items():
             bodies, _, mobilities = one.calc_force_contribution(at)
             columns[:, j] = mobilities + matter.multiply_by_system_jacobian_transpose(at, bodies)
-        for one in self.motors.values():
+        for one in self._others.values():
             one.set_effort(at, 0.0)
         return columns
 

@@ -230,7 +230,7 @@ def static_optimization(
 
 
 def _column(nt: int, nu: int, place: int, optimal: float) -> Array:
-    """What an actuator of a coordinate gives at a control of 1: (nt, 1, nu)."""
+    """The mobility forces of an actuator of a coordinate at a control of 1: (nt, 1, nu)."""
     column = np.zeros((nt, 1, nu))
     column[:, 0, place] = optimal
     return column
@@ -241,8 +241,13 @@ def _strengths(
 ) -> tuple[Array, Array]:
     """Active forces at full activation, and passive ones, (nt, n)."""
     strengths, passive = np.empty_like(lengths), np.empty_like(lengths)
+    kinds = [type(one) for one in muscles.values()]
+    for kind in dict.fromkeys(kinds):
+        places = [j for j, own in enumerate(kinds) if own is kind]
+        group = [one for one in muscles.values() if type(one) is kind]
+        active, held = kind.rigid_tendon_forces_of(group, lengths[:, places].T, speeds[:, places].T)
+        strengths[:, places], passive[:, places] = active.T, held.T
     for j, one in enumerate(muscles.values()):
-        strengths[:, j], passive[:, j] = one.calc_rigid_tendon_forces(lengths[:, j], speeds[:, j])
         if not muscle_physiology:
             strengths[:, j] = one.get_default_max_isometric_force()
         elif as_opensim:
@@ -359,15 +364,17 @@ def _free_speeds(model: Model, state: State, time: Array, q: Array) -> Array:
     kept = np.eye(nu)[:, ~held]
     if not model.matter.constraints:
         return np.broadcast_to(kept, (len(time), *kept.shape))
-    found, least = [], nu
+    rows = []
     for i, t in enumerate(time.tolist()):
         state.time, state.q = t, q[i]
         model.system.realize(state, Stage.VELOCITY)
-        _, sizes, V = np.linalg.svd(model.matter.calc_g(state) @ kept)
-        rank = int((sizes > _RANK * sizes.max(initial=1e-300)).sum())
-        found.append(kept @ V[rank:].T)
-        least = min(least, found[-1].shape[1])
-    return np.stack([one[:, :least] for one in found])
+        rows.append(model.matter.calc_g(state) @ kept)
+    alike = len({one.shape for one in rows}) == 1  # then all at once
+    split = [np.linalg.svd(np.stack(rows))[1:]] if alike else [np.linalg.svd(one[None])[1:] for one in rows]
+    sizes, V = ([one for found in split for one in found[k]] for k in (0, 1))
+    ranks = [int((one > _RANK * one.max(initial=1e-300)).sum()) for one in sizes]
+    least = kept.shape[1] - max(ranks, default=0)
+    return np.stack([kept @ one[rank : rank + least].T for rank, one in zip(ranks, V, strict=True)])
 
 
 def _check(model: Model, time: Array, tau: Array, R: Array, a: Array, free: Array, missing: Array) -> None:

@@ -83,7 +83,7 @@ class InverseDynamics:
 
     @cached_property
     def _taken(self) -> Array:
-        """What the joints transmit: found when it is first asked for."""
+        """Loads that the joints transmit, found when they are first asked for."""
         return self._find_taken()
 
     def __repr__(self) -> str:

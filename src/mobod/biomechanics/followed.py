@@ -1,4 +1,4 @@
-"""What a model did that followed a motion, and its files, named and labelled as OpenSim's tools have them."""
+"""The motion of a model that followed another, and its files, named and labelled as OpenSim's tools have them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class Followed:
-    """How a model followed a motion.
+    """The motion of a model that followed another.
 
     Attributes
     ----------

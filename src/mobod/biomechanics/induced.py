@@ -23,7 +23,7 @@ from ..motion_data import Table
 from ..muscle import Muscle
 from ..value.checks import suggest
 from ..value.stage import Stage
-from .states import Given, Rows, own_state
+from .states import Given, MotionRows, own_state
 
 if TYPE_CHECKING:
     from ..importer.model import Model
@@ -89,7 +89,7 @@ def induced_accelerations(
         if name not in model.speeds:
             raise ValueError(f"there is no coordinate {name!r}; {suggest(name, [*model.speeds])}")
     places = [model.speeds[name] for name in names]
-    rows = Rows(model, motion, own_state(model, state), equilibrate=equilibrate).within(start, end)
+    rows = MotionRows(model, motion, own_state(model, state), equilibrate=equilibrate).within(start, end)
     sources: dict[str, Any] = {name: one for name, one in model.muscles.items() if isinstance(one, Muscle)} | model.actuators
     labels = ["total", "gravity", "velocity", *sources, "others"]
     found = np.empty((len(rows.time), len(labels), len(names)))

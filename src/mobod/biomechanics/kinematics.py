@@ -107,7 +107,7 @@ class Kinematics(Trajectory):
         return "\n".join(lines)
 
     def _spread(self) -> float:
-        """How far from their middle the markers are that were seen: the root of the mean square, over all frames."""
+        """The root mean square distance of the markers that were seen from their middle, over all frames."""
         if self.seen is None:
             return np.inf
         places = np.stack([self.seen[name] for name in self.seen], axis=1)
@@ -253,7 +253,7 @@ def _table(what: str, given: Any, read: Callable[[Any], Table]) -> Table | None:
 
 
 class _Goals:
-    """What is drawn where, at which times."""
+    """Goals to be drawn: places and times."""
 
     def __init__(self, model: Model, time: Array) -> None:
         self.model, self.time = model, time

@@ -27,7 +27,7 @@ import numpy as np
 from ..importer.formats import as_model
 from ..motion_data import Table
 from ..value import checks
-from .states import Given, Rows, acting_muscles, own_state
+from .states import Given, MotionRows, acting_muscles, own_state
 
 if TYPE_CHECKING:
     from ..importer.model import Model
@@ -105,7 +105,7 @@ def metabolic_power(
                 raise ValueError(f"{what} has {name!r}; {checks.suggest(name, [*known])}")
     parts = slow_fibers if isinstance(slow_fibers, Mapping) else dict.fromkeys(known, slow_fibers)
     slow = [checks.between(f"slow_fibers of {name!r}", parts.get(name, 0.5), 0.0, 1.0) for name in known]
-    rows = Rows(model, motion, own_state(model, state), equilibrate=equilibrate).within(start, end)
+    rows = MotionRows(model, motion, own_state(model, state), equilibrate=equilibrate).within(start, end)
     found = np.empty((len(rows.time), len(known)))
     basal = np.empty(len(rows.time))
     for i, now in enumerate(rows):

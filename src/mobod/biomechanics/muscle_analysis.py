@@ -18,7 +18,7 @@ from ..algebra.arrays import Array
 from ..importer.formats import as_model
 from ..motion_data import Table, write_sto
 from ..value.checks import suggest
-from .states import Given, Rows, acting_muscles, own_state
+from .states import Given, MotionRows, acting_muscles, own_state
 
 if TYPE_CHECKING:
     from ..importer.model import Model
@@ -35,7 +35,7 @@ QUANTITIES = (
 
 
 class MuscleAnalysis:
-    """What muscles do over time.
+    """Lengths, forces, powers and moment arms of muscles over time.
 
     Attributes
     ----------
@@ -139,7 +139,7 @@ def analyze_muscles(
     for name in names:
         if name not in model.speeds:
             raise ValueError(f"there is no coordinate {name!r}; {suggest(name, [*model.speeds])}")
-    rows = Rows(model, motion, own_state(model, state), equilibrate=equilibrate).within(start, end)
+    rows = MotionRows(model, motion, own_state(model, state), equilibrate=equilibrate).within(start, end)
     found = np.full((len(QUANTITIES), len(rows.time), len(known)), np.nan)
     arms = np.zeros((len(names), len(rows.time), len(known)))
     for i, now in enumerate(rows):

@@ -20,7 +20,7 @@ from ..motion_data import Table, read_sto
 from ..value import Transform
 from ..value.checks import suggest
 from ..value.stage import Stage
-from .states import Given, Rows, own_state
+from .states import Given, MotionRows, own_state
 
 if TYPE_CHECKING:
     from ..importer.model import Model
@@ -102,7 +102,7 @@ def joint_reactions(
             raise ModelError(f"{model.name!r} has no joint {name!r} that moves; {suggest(name, [*known])}")
     places = [_Place(model, known[name], _of(on, name, "child"), _of(frame, name, "ground")) for name in names]
     begin = own_state(model, state)
-    rows = Rows(model, motion, begin, equilibrate=equilibrate).within(start, end)
+    rows = MotionRows(model, motion, begin, equilibrate=equilibrate).within(start, end)
     found = np.empty((len(rows.time), 9 * len(places)))
     efforts = {} if given is None else _efforts(model, given, rows.time)
     for i, now in enumerate(rows):

@@ -41,7 +41,7 @@ _FARTHEST = 0.1
 
 
 class ResidualReduction(Followed):
-    """What a reduction of residuals found.
+    """The result of a reduction of residuals.
 
     Attributes
     ----------

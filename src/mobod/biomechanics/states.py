@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 Given = Trajectory | Table | str | os.PathLike[str]
 
 
-class Rows:
+class MotionRows:
     """Time, coordinates, speeds and z of a model, a row each; *notes* say what was not in the source."""
 
     def __init__(self, model: Model, given: Given, state: State, *, equilibrate: bool = False) -> None:
@@ -75,7 +75,7 @@ class Rows:
             if variable == "activation" or not self.equilibrate:
                 self.notes.append(f"{variable} of some muscles is not in the table, and is that of the default state")
 
-    def within(self, start: float, end: float) -> Rows:
+    def within(self, start: float, end: float) -> MotionRows:
         """Only the rows between two times."""
         there = (self.time >= start - 1e-9) & (self.time <= end + 1e-9)
         if not there.any():

@@ -1,4 +1,4 @@
-"""What laboratories of human motion compute: ``mobod ik``, ``id``, ``so``, ``analyze``, ``cmc``, ``rra`` and ``scale``."""
+"""Commands for human motion: ``mobod ik``, ``id``, ``so``, ``analyze``, ``cmc``, ``rra`` and ``scale``."""
 
 from __future__ import annotations
 

@@ -112,7 +112,7 @@ def _cache() -> Iterator[tuple[str, str]]:
 
 
 def _insides() -> Iterator[tuple[str, str]]:
-    """Whether what is not documented of Numba, Python and NumPy is relied on here."""
+    """True if undocumented parts of Numba, Python and NumPy are relied on here."""
     from ..algebra.object_layout import why_plain
     from ..compiling.numba_patches import patches, why_unpatched
 
@@ -125,7 +125,7 @@ def _insides() -> Iterator[tuple[str, str]]:
 
 
 def _extras() -> dict[str, list[str]]:
-    """What each extra that users choose installs, as the installed package says it."""
+    """The packages that each extra for users installs, as the installed package's metadata says."""
     found: dict[str, list[str]] = {}
     for line in importlib.metadata.requires("mobod") or []:
         matched = re.fullmatch(r"([\w.-]+).*;.*extra == ['\"]([\w-]+)['\"].*", line)

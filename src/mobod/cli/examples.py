@@ -82,7 +82,7 @@ def _read_by(path: Path) -> list[Path]:
 
 
 def _run_file(path: Path, settings: dict[str, Any]) -> str:
-    """How a bundled model file starts, as `mobod simulate` reads it."""
+    """Settings by which a bundled model file starts, as `mobod simulate` reads them."""
     lines = [f"# {settings.get('title', path.stem)}", f"model = {toml(path.name)}"]
     if "time" in settings:
         lines.append(f"time = {toml(settings['time'])}")

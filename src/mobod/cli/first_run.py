@@ -1,4 +1,4 @@
-"""What has to be compiled before a model can be simulated: ahead of the first run, or in front of it, on all processors."""
+"""Compiling all that a simulation needs: ahead of the first run, or in front of it, on all processors."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def compile_for(model: str, integrator: type[Integrator] | None) -> None:
 
 
 def _common(integrator: type[Integrator] | None) -> list[Job]:
-    """What every simulation needs, and what is said of it afterwards."""
+    """Kernels that every simulation needs, and those that report on it afterwards."""
     from ..compiling import Job
     from ..integrator import RungeKuttaMerson
     from ..tree import momentum

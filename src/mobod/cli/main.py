@@ -200,7 +200,7 @@ def _summarize(trajectory: Trajectory) -> str:
 
 
 def _tell_events(events: Events) -> list[str]:
-    """What happened, a line for all events of a kind."""
+    """The events of a run, a line for all of a kind."""
     groups: dict[tuple[str, ...], list[Event]] = {}
     for one in events:
         groups.setdefault((one.name, one.kind, one.direction), []).append(one)

@@ -15,7 +15,7 @@ from .disk_cache import DiskCache
 
 #: Python's number for functions that are called with the objects' addresses, and how many these are.
 _METH_FASTCALL = 0x80
-#: What the functions point at.
+#: Compiled code that functions point at.
 _kept: list[Any] = []
 
 
@@ -51,7 +51,8 @@ def address_of(entry: Callable[..., Any], function: Callable[..., Any]) -> int:
 def built_in(address: int, name: str, module: str) -> Callable[..., Any]:
     """Code at an *address* as a built-in function, which keeps Python's lock."""
     definition = _MethodDefinition(name.encode(), address, _METH_FASTCALL, None)
-    _kept.append(definition)
+    # never freed: a function reads it still when Python, as it ends, has cleared this module
+    ctypes.pythonapi.Py_IncRef(ctypes.py_object(definition))
     make: Any = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.c_void_p, ctypes.py_object, ctypes.py_object)
     found: Callable[..., Any] = make(("PyCFunction_NewEx", ctypes.pythonapi))(ctypes.addressof(definition), None, module)
     return found

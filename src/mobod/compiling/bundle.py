@@ -51,12 +51,12 @@ class _Mapped(mmap.mmap):
     """A file in memory, whose position a child process does not share with its parent."""
 
     def seekable(self) -> bool:
-        """What `zipfile` asks, and the class of Python 3.11 does not say."""
+        """True: `zipfile` asks, and the class of Python 3.11 has no such method."""
         return True
 
 
 def versions() -> dict[str, str]:
-    """What compiled code is made by, and has to be loaded by."""
+    """Versions of what makes compiled code, which have to be the same where it is loaded."""
     import llvmlite
     import numba
 
@@ -124,7 +124,7 @@ def pack(names: Iterable[str], file: Path) -> None:
 
 
 def describe() -> str:
-    """What of this installation's compiled code is used, in words."""
+    """The compiled code of this installation that is used, in words."""
     if not FOLDER.is_dir():
         return "none with this installation: compiled when first needed"
     used = bundles()
@@ -148,6 +148,6 @@ def _left_alone() -> bool:
 
 
 def processor_of(level: str, codegen: Any) -> tuple[str, str, str]:
-    """What Numba calls the processor in a process that makes code for a level: see `Codegen.magic_tuple`."""
+    """Numba's name for the processor in a process that makes code for a level: see `Codegen.magic_tuple`."""
     triple, _, _ = codegen.magic_tuple()
     return triple, level, ""

@@ -53,10 +53,17 @@ class Callback:
         what the kernel asks for.
     fail : callable
         ``fail(scalar, pointer, i, k)`` leaves what is not a number in place of results.
+    refuses : tuple of exception types, optional
+        What says that there is no result at this point.
     """
 
-    def __init__(self, compute: Callable[[str, int, int, int], None], fail: Callable[[str, int, int, int], None]) -> None:
-        self._compute, self._fail = compute, fail
+    def __init__(
+        self,
+        compute: Callable[[str, int, int, int], None],
+        fail: Callable[[str, int, int, int], None],
+        refuses: tuple[type[Exception], ...] = (ModelError,),
+    ) -> None:
+        self._compute, self._fail, self._refuses = compute, fail, refuses
         self._entries: dict[str, tuple[Any, int]] = {}
 
     def address(
@@ -65,14 +72,14 @@ class Callback:
         """The address that kernels call for a record's scalar."""
         scalar = routines.scalar_of(in_lanes, with_tangents, own_parameters, twice)
         if scalar not in self._entries:
-            compute, fail = self._compute, self._fail
+            compute, fail, refuses = self._compute, self._fail, self._refuses
 
             def entry(pointer: int, i: int, k: int) -> int:
                 if _kept.raised is None:
                     try:
                         compute(scalar, pointer, i, k)
                         return 0
-                    except ModelError as error:
+                    except refuses as error:
                         _kept.refusal = error
                     except BaseException as error:
                         if _kept.of_many and isinstance(error, Exception):

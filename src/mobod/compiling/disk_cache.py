@@ -10,6 +10,8 @@ from __future__ import annotations
 import contextlib
 import functools
 import hashlib
+import io
+import pickle
 import re
 from collections.abc import Callable
 from typing import Any
@@ -61,7 +63,7 @@ class DiskCache:
         compiler.compile = compile_or_load
 
     def _key(self, signature: Any) -> tuple[Any, ...] | None:
-        """What the code for a signature is made of; None if it is not kept, like code inlined into a caller."""
+        """All that the code for a signature depends on; None if it is not kept, like code inlined into a caller."""
         if not self._enabled or engine.is_part_of_another():
             return None
         try:
@@ -136,20 +138,51 @@ class DiskCache:
 
         key = self._key(signature)
         if key is not None:
-            store.write(self._name(key, result.codegen.magic_tuple()), dumps(result._reduce()))
+            store.write(self._name(key, result.codegen.magic_tuple()), dumps(_without_modules(result._reduce())))
+
+
+class _Constants:
+    """In place of an Environment of Numba's, which has the globals of a function's module besides.
+
+    Compiled code reads constants of it alone; by the module, code would be lost when a function moves to another one.
+    """
+
+    def __init__(self, environment: Any) -> None:
+        self._kept = environment.consts, environment.env_name
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        from numba.core.environment import _rebuild_env
+
+        return _rebuild_env, (__package__, *self._kept)
+
+
+def _without_modules(part: Any) -> Any:
+    """The parts of a result of Numba's, as they are pickled."""
+    from numba.core.environment import Environment
+
+    if type(part) is tuple:
+        return tuple(map(_without_modules, part))
+    return _Constants(part) if isinstance(part, Environment) else part
+
+
+class _Unpickler(pickle.Unpickler):
+    """Of files of earlier versions too, which name modules."""
+
+    def find_class(self, module: str, name: str) -> Any:
+        """The global of this name."""
+        found = super().find_class(module, name)
+        return found if name != "_rebuild_env" else lambda module, *kept: found(__package__, *kept)
 
 
 def _rebuilt(name: str, where: bundle.Bundle | None, target_context: Any) -> Any:
     """The code of a name, out of a bundle or the cache; None if there is none, or it is of no use."""
-    import pickle
-
     from numba.core.compiler import CompileResult
 
     data = store.read(name) if where is None else bundle.read(name, where)
     if data is None:
         return None
     try:
-        return CompileResult._rebuild(target_context, *pickle.loads(data))
+        return CompileResult._rebuild(target_context, *_Unpickler(io.BytesIO(data)).load())
     except Exception as error:  # whole as it was written, and yet of no use
         place = "in the cache of compiled code" if where is None else "compiled code that came with mobod"
         notice.warn_of_file(f"{name}, {place}, is unusable: {error!r}; it is compiled anew")

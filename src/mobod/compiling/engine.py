@@ -158,7 +158,7 @@ def _wait_before_forks() -> None:
 
 
 class _Compiling(threading.local):
-    """How many kernels this thread compiles now, one being called by another."""
+    """The depth of kernels that this thread compiles now, one being called by another."""
 
     depth = 0
 

@@ -55,7 +55,7 @@ def fingerprint(function: Callable[..., Any]) -> str:
 
 
 def size(function: Callable[..., Any]) -> int:
-    """How much there is to compile: the bytes of all that the function reaches."""
+    """The amount of code to compile: the bytes of all that the function reaches."""
     reached = [function]
     seen = {function}
     for one in reached:
@@ -125,7 +125,7 @@ def _values(function: Any) -> Iterator[tuple[Any, Any]]:
 
 
 def _value(value: Any, user: Any, called: list[Any]) -> Any:
-    """What is hashed of a value; functions that compiled code goes through are added to *called*."""
+    """The hashed form of a value; functions that compiled code goes through are added to *called*."""
     value = engine.substitutes.get(value, value) if isinstance(value, FunctionType) else value
     plain = getattr(value, "python", value)  # of a Kernel
     if not isinstance(plain, (type, BuiltinFunctionType, np.ufunc)) and callable(plain) and _is_numpys(plain):

@@ -104,7 +104,7 @@ class Kernel:
 
     @property
     def _numba_type_(self) -> Any:
-        """What Numba takes it for, in a kernel that calls it."""
+        """Its type for Numba, in a kernel that calls it."""
         return self.dispatcher._numba_type_
 
     def __call__(self, first: Any, *args: Any) -> Any:

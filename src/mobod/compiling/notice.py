@@ -27,7 +27,7 @@ def announce(folder: str) -> None:
 
 
 class _Line:
-    """What is compiled now: on a terminal a line that changes, elsewhere a line every `BETWEEN` seconds."""
+    """The kernel compiled now: on a terminal a line that changes, elsewhere a line every `BETWEEN` seconds."""
 
     def __init__(self) -> None:
         self._said, self.is_listed, self.number = time.monotonic(), False, 0
@@ -66,7 +66,7 @@ def one_kernel(name: str, seconds: float) -> Iterator[None]:
 
 
 class Progress:
-    """How far compiling a list is.
+    """The progress of compiling a list.
 
     Parameters
     ----------

@@ -3,7 +3,7 @@
 Numba looks at the same things again and again: which variables an instruction names, for each of its passes; where variables
 live, after each pass that might change it; what a product of two numbers is, for each product, by asking thirty templates in
 turn; and it puts functions that a module only names through LLVM's passes, and those that are inlined into others into machine
-code. The answers are found faster here, or not asked for.
+code. What it does beside compiling is in `numba_overhead`. The answers are found faster here, or not asked for.
 What is compiled computes the same, so that nothing here is part of its `fingerprint`.
 
 All of it is done with versions of Numba whose functions have been read, and only between the beginning and the end of a
@@ -22,26 +22,21 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from importlib.util import find_spec
 from types import FunctionType
-from typing import Any, NamedTuple
+from typing import Any
 
 from . import engine
+from .numba_overhead import Patch, leaner
 
 
 class _Ours(threading.local):
     """The kernel of ours that this thread compiles now: what others compile is left alone."""
 
     now: Any = None
+    #: Whether it links what a kernel is made of.
+    links = False
 
 
 _ours = _Ours()
-
-
-class Patch(NamedTuple):
-    """An attribute of Numba's, and what replaces it meanwhile."""
-
-    owner: Any
-    name: str
-    replacement: Any
 
 
 @contextmanager
@@ -98,6 +93,8 @@ def patches() -> tuple[Patch, ...]:
         *_import_less(),
         *_make_code_once(),
         *_keep_apart(),
+        *_link_once(),
+        *leaner(),
     )
     assert len({(one.owner, one.name) for one in made}) == len(made)
     return made
@@ -110,6 +107,7 @@ def _list_variables_quickly() -> Iterator[Patch]:
     variable: Any = ir.Var
     instruction: Any = ir.Inst
     assignment: Any = ir.Assign
+    expression: Any = ir.Expr
     without_any = {str, int, float, bool, complex, type(None), ir.Loc, ir.Const, ir.Global, ir.FreeVar, ir.Arg}
     whatever = instruction._rec_list_vars
 
@@ -120,6 +118,9 @@ def _list_variables_quickly() -> Iterator[Patch]:
             return [value]
         if kind in without_any:
             return []
+        if kind is expression:
+            value = value._kws
+            kind = dict
         if kind is list or kind is tuple or kind is dict:
             found = []
             for one in value.values() if kind is dict else value:
@@ -240,7 +241,7 @@ def _pass_over_definitions_only() -> Iterator[Patch]:
 
 
 def _look_at_whole_kernels_only() -> Iterator[Patch]:
-    """What Numba does for each library of functions: for a part of a kernel, the kernel's own library is enough."""
+    """Numba's step after each library of functions: for a part of a kernel, the kernel's own library is enough."""
     from numba.core.codegen import CPUCodegen, CPUCodeLibrary
     from numba.core.cpu import CPUContext
 
@@ -262,7 +263,7 @@ def _look_at_whole_kernels_only() -> Iterator[Patch]:
 
 
 def _flags() -> Any:
-    """What Numba was asked for, of the function that it compiles now."""
+    """The flags for Numba, of the function that it compiles now."""
     from numba.core.targetconfig import ConfigStack
 
     return ConfigStack.top_or_none()
@@ -399,6 +400,85 @@ def _keep_apart() -> Iterator[Patch]:
             self.function.attributes.add("noinline")
 
     yield Patch(lower, "setup_function", begin_apart)
+
+
+#: Libraries of functions that have not been given those that they call.
+_parts: weakref.WeakSet[Any] = weakref.WeakSet()
+
+
+def _with_theirs(libraries: list[Any]) -> list[Any]:
+    """Libraries and those that they need, each behind all that call it: LLVM links what has been asked for by then."""
+    found: dict[Any, None] = {}
+    left, begun = [(one, False) for one in libraries], set()
+    while left:
+        one, done = left.pop()
+        if done:
+            found[one] = None
+        elif one not in begun:
+            begun.add(one)
+            left.append((one, True))
+            if one in _parts:
+                left += [(other, False) for other in one._linking_libraries]
+    return list(found)[::-1]
+
+
+def _link_once() -> Iterator[Patch]:
+    """Let LLVM copy each function of a kernel into it once.
+
+    Numba copies into each function the functions that it calls, with all that was copied into these: those at the bottom of a
+    kernel some hundred times. Parts of kernels keep a list of theirs instead; the kernel takes each that it is made of.
+    """
+    from numba.core.codegen import CPUCodeLibrary
+
+    library: Any = CPUCodeLibrary
+    finalize, own_module = library.finalize, library._get_module_for_linking
+
+    def module_for_linking(self: Any) -> Any:
+        """Its own functions, for a kernel; with all that these need where somebody else's function calls it."""
+        if _ours.links:
+            return own_module(self)
+        whole = own_module(self).clone()
+        _give(whole, self)
+        return whole
+
+    @functools.wraps(finalize)
+    def finalize_once(self: Any) -> None:
+        if _is_part(self):
+            self._raise_if_finalized()
+            _parts.add(self)
+            self._get_module_for_linking = functools.partial(module_for_linking, self)
+            self._finalize_final_module()
+            return
+        self._linking_libraries = _with_theirs(self._linking_libraries)
+        with _linking():
+            finalize(self)
+
+    yield Patch(library, "finalize", finalize_once)
+
+
+@contextmanager
+def _linking() -> Iterator[None]:
+    """The context in which parts give their own functions alone."""
+    before, _ours.links = _ours.links, True
+    try:
+        yield
+    finally:
+        _ours.links = before
+
+
+def _give(module: Any, library: Any) -> None:
+    """Link into the *module* of a part all that it needs."""
+    with _linking():
+        for one in _with_theirs(library._linking_libraries):
+            module.link_in(one._get_module_for_linking(), preserve=True)
+
+
+def text_of(library: Any) -> str:
+    """The code of a library of functions that has been compiled as a part of a kernel, with all that it calls."""
+    whole = library._final_module.clone()
+    if library in _parts:
+        _give(whole, library)
+    return str(whole)
 
 
 def _lock_llvm_quietly() -> None:

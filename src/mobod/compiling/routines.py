@@ -54,7 +54,7 @@ class Routine:
         return scalar in self._addresses or self._cache(self._entry(scalar), scalar).has(_signature())
 
     def _entry(self, scalar: str) -> Callable[..., Any]:
-        """What is compiled: it makes the record of its address."""
+        """The compiled function: it makes the record of its address."""
         attach, function = attachments[scalar], self.python
 
         def entry(pointer: Any, i: int, k: int) -> Any:

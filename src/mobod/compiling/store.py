@@ -110,7 +110,7 @@ def _warn_of_strangers(folder: str) -> None:
 
 
 def checked(data: bytes) -> bytes | None:
-    """What was written as the content of a file with *data*; None if that is damaged."""
+    """The content that was written to a file with *data*; None if that is damaged."""
     start = len(HEADER) + _DIGEST
     return data[start:] if data[:start] == _head(data[start:]) else None
 
@@ -158,7 +158,7 @@ class Busy(Exception):
 
 
 class _Patience(threading.local):
-    """Whether this thread waits while another process compiles a kernel."""
+    """Waiting of this thread while another process compiles a kernel."""
 
     waits = True
 

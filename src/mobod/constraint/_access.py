@@ -19,7 +19,7 @@ def by_address(positions: Callable[..., None], velocities: Callable[..., None]) 
 
 
 def kernel(positions: Callable[..., None], velocities: Callable[..., None]) -> Callable[..., int]:
-    """What `by_address` makes a routine of."""
+    """The kernel of which `by_address` makes a routine."""
 
     def equations(model: Any, c: int, what: int) -> int:
         if what == POSITIONS:

@@ -49,7 +49,7 @@ def _moved_pose(s: int) -> str:
 
 
 def _beginning(num_bodies: int, coordinates: list[tuple[int, int]], num_parameters: int) -> list[str]:
-    """What every function begins with: poses, coordinates, parameters, zero and one."""
+    """The common beginning of all functions: poses, coordinates, parameters, zero and one."""
     lines = ["o = zero(load(model.time, 0, 0))", "i = one(o)", "n = model.constraint_first_number[c]"]
     for s in range(num_bodies):
         lines += [f"b{s} = body(model, c, {s})", f"R{s}, p{s} = load9(model.R_GB, b{s}, 0), load3(model.p_GB, b{s}, 0)"]

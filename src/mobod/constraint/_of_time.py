@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, ClassVar
 
 from ..function import Function, _routine
-from ._of_function import body_named, check_function
-from ._one_coordinate import OfOneCoordinate
+from .of_function import body_named, check_function
+from .one_coordinate import OfOneCoordinate
 
 if TYPE_CHECKING:
     from ..value.annotations import SimbodyMatterSubsystem

@@ -11,8 +11,8 @@ from ..algebra.arrays import Array
 from ..decoration.geometry import Brick, Decoration
 from ..state.parameters import named
 from ..value import Transform, checks
-from ._floats import OnePosition
 from .base import Constraint, Line, Mark
+from .floats import OnePosition
 
 if TYPE_CHECKING:
     from ..mobilizer.base import MobilizedBody
@@ -28,7 +28,7 @@ class BetweenBodies(Constraint):
     """A kind that puts forces on bodies."""
 
     def _applied(self, state: State, i: int) -> Array:
-        """What the constraint applies to constrained body *i* ``(2, 3)``: at its origin, in Ground; zero where disabled."""
+        """The wrench applied to constrained body *i* ``(2, 3)``: at its origin, in Ground; zero where disabled."""
         F, _ = self.get_constraint_forces_as_vectors(state)
         applied: Array = 0.0 - F[i]
         return applied

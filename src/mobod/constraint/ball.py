@@ -66,7 +66,7 @@ def write_positions(model: Any, c: int, first: int) -> None:
 
 @generic
 def velocities(model: Any, c: int) -> None:
-    """What aerr has beside G udot."""
+    """The bias of aerr: its part that does not depend on udot."""
     write_velocities(model, c, 0)
 
 

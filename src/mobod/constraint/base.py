@@ -195,7 +195,7 @@ class Constraint(Parametrized, Operators):
         return self._conditional
 
     def set_disabled_by_default(self, should_be_disabled: bool) -> None:
-        """Whether states start with it switched off; a topological change."""
+        """Let states start with it disabled, or enabled; a topological change."""
         self.disabled_by_default = checks.flag("should_be_disabled", should_be_disabled)
         self.matter.invalidate_topology()
 

@@ -50,7 +50,7 @@ def positions(model: Any, c: int) -> None:
 
 @generic
 def velocities(model: Any, c: int) -> None:
-    """What aerr has beside G udot."""
+    """The bias of aerr: its part that does not depend on udot."""
     b, f = _axes(model, c)
     base = _access.body(model, c, 0)
     w = _relative.angular_velocity(model, base, _access.body(model, c, 1))

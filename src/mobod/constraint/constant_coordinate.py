@@ -12,7 +12,7 @@ from ..compiling import generic
 from ..state import parameters
 from ..value.checks import finite
 from . import _access
-from ._one_coordinate import OfOneValue
+from .one_coordinate import OfOneValue
 
 if TYPE_CHECKING:
     from ..mobilizer.base import MobilizedBody

@@ -28,7 +28,7 @@ def positions(model: Any, c: int) -> None:
 
 @generic
 def velocities(model: Any, c: int) -> None:
-    """What aerr has beside G udot."""
+    """The bias of aerr: its part that does not depend on udot."""
     _orientation.write_velocities(model, c, 0)
 
 

@@ -12,7 +12,7 @@ from ..compiling import generic
 from ..state import parameters
 from ..value.checks import finite
 from . import _access
-from ._one_coordinate import OfOneSpeed
+from .one_coordinate import OfOneSpeed
 
 if TYPE_CHECKING:
     from ..state.state import State

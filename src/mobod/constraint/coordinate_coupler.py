@@ -14,10 +14,10 @@ from ..algebra.scalar import load, store, zero
 from ..compiling import routine
 from ..function import Function, _routine
 from . import _access
-from ._floats import OnePosition
-from ._of_function import arguments_of, check_function
-from ._one_coordinate import check_coordinate
 from ._protocol import POSITIONS
+from .floats import OnePosition
+from .of_function import arguments_of, check_function
+from .one_coordinate import check_coordinate
 
 if TYPE_CHECKING:
     from ..value.annotations import SimbodyMatterSubsystem
@@ -121,7 +121,7 @@ class CoordinateCoupler(OnePosition):
 
     @property
     def used_functions(self) -> Sequence[_routine.Use]:  # type: ignore[override]
-        """What the record keeps: its function."""
+        """Functions kept in the record: its own."""
         return [(self.function, range(len(self.arguments)))]
 
     def pack_integers(self) -> list[int]:

@@ -88,7 +88,7 @@ def positions(model: Any, c: int) -> None:
 
 @generic
 def velocities(model: Any, c: int) -> None:
-    """What aerr has beside G udot."""
+    """The bias of aerr: its part that does not depend on udot."""
     d1, d2, n, inverse, P1, P2, p, t1, t2 = _geometry(model, c)
     arm1, arm2 = _arms(model, c, d1, d2, P1, p, t1, t2)
     b1, b2 = _access.body(model, c, 0), _access.body(model, c, 1)

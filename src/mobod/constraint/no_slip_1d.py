@@ -22,9 +22,9 @@ from ..errors import TopologyError
 from ..state import parameters
 from ..value import Transform
 from . import _access, _relative
-from ._floats import OneVelocity
 from ._parameters import BETWEEN, BetweenBodies, Mark, displayed
 from .base import bodies_named
+from .floats import OneVelocity
 
 if TYPE_CHECKING:
     from ..mobilizer.base import MobilizedBody
@@ -53,7 +53,7 @@ def positions(model: Any, c: int) -> None:
 
 @generic
 def velocities(model: Any, c: int) -> None:
-    """What aerr has beside G udot."""
+    """The bias of aerr: its part that does not depend on udot."""
     n, b0, b1, arm0, arm1, case = _geometry(model, c)
     dv = vec3.sub(_access.velocity_at(model, b1, arm1), _access.velocity_at(model, b0, arm0))
     da = vec3.sub(_access.centripetal(model, b1, arm1), _access.centripetal(model, b0, arm0))

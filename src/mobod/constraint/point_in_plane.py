@@ -46,7 +46,7 @@ def positions(model: Any, c: int) -> None:
 
 @generic
 def velocities(model: Any, c: int) -> None:
-    """What aerr has beside G udot."""
+    """The bias of aerr: its part that does not depend on udot."""
     n, arm1, arm2 = _geometry(model, c)
     base, follower = _access.body(model, c, 0), _access.body(model, c, 1)
     v = _relative.velocity(model, base, follower, arm1, arm2)

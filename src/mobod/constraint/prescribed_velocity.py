@@ -11,9 +11,9 @@ from ..algebra.scalar import load, one, zero
 from ..compiling import routine
 from ..function import Function, _routine
 from . import _access
-from ._floats import OneVelocity
 from ._of_time import OfTime
 from ._protocol import POSITIONS
+from .floats import OneVelocity
 
 if TYPE_CHECKING:
     from ..value.annotations import SimbodyMatterSubsystem

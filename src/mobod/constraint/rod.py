@@ -58,7 +58,7 @@ def positions(model: Any, c: int) -> None:
 
 @generic
 def velocities(model: Any, c: int) -> None:
-    """What aerr has beside G udot."""
+    """The bias of aerr: its part that does not depend on udot."""
     r1, r2, u, distance = _geometry(model, c)
     b1, b2 = _access.body(model, c, 0), _access.body(model, c, 1)
     dv = vec3.sub(_access.velocity_at(model, b2, r2), _access.velocity_at(model, b1, r1))

@@ -17,10 +17,10 @@ from ..errors import TopologyError
 from ..function import Function, _routine
 from ..mobilizer import _rates
 from . import _access
-from ._floats import OneVelocity
-from ._of_function import arguments_of, check_function
-from ._one_coordinate import check_coordinate
 from ._protocol import POSITIONS
+from .floats import OneVelocity
+from .of_function import arguments_of, check_function
+from .one_coordinate import check_coordinate
 
 if TYPE_CHECKING:
     from ..value.annotations import SimbodyMatterSubsystem
@@ -140,7 +140,7 @@ class SpeedCoupler(OneVelocity):
 
     @property
     def used_functions(self) -> Sequence[_routine.Use]:  # type: ignore[override]
-        """What the record keeps: its function."""
+        """Functions kept in the record: its own."""
         return [(self.function, range(len(self.speeds) + len(self.coordinates)))]
 
     def reach(self) -> tuple[list[int], list[int]]:

@@ -85,7 +85,7 @@ def positions(model: Any, c: int) -> None:
 
 @generic
 def velocities(model: Any, c: int) -> None:
-    """What aerr has beside G udot."""
+    """The bias of aerr: its part that does not depend on udot."""
     x, y, z, distance, k, arm1, arm2 = _geometry(model, c)
     b1, b2 = _access.body(model, c, 0), _access.body(model, c, 1)
     v, w = _relative.velocity(model, b1, b2, arm1, arm2), _relative.angular_velocity(model, b1, b2)

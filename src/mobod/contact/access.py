@@ -1,4 +1,4 @@
-"""What kernels of contact read and write: a surface's numbers, and the points of a pair of surfaces.
+"""Access of contact kernels to the record: a surface's numbers, and the points of a pair of surfaces.
 
 Numbers of a surface, in force_numbers from ``surface_first_number`` on; integers of meshes and the like are in
 contact_integers from ``surface_first_integer`` on, their vertices in contact_constants from ``surface_first_constant`` on.

@@ -153,7 +153,7 @@ def _clamp(x: float, low: float, high: float) -> float:
 
 @generic
 def _residual(at: Any, x: Any, y: Any, c: Any, axis: Any) -> Any:
-    """What `foot` makes zero, and how it changes: half the squared distance, its gradient, the two parts of its Hessian.
+    """The residual that `foot` makes zero, and its slopes: half the squared distance, its gradient, two parts of its Hessian.
 
     The distance is that of the surface's point p over (x, y) from the line through c along the axis, a unit vector; from c
     itself if the axis is zero. With e the part of p - c across the axis, and t the derivatives of p: e.t; t.t across the axis,

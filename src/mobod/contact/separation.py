@@ -123,7 +123,7 @@ def find_deep(state: State) -> list[tuple[str, str, float]]:
 
 
 def say_deep(deep: list[tuple[str, str, float]]) -> str:
-    """What to say of these."""
+    """A sentence on these."""
     told = "; ".join(f"{one!r} and {other!r} by {depth:.3g}" for one, other, depth in deep[:_NAMED])
     more = f"; and {len(deep) - _NAMED} pairs more" if len(deep) > _NAMED else ""
     return (

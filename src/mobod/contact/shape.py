@@ -50,11 +50,11 @@ class Shape(Abstract):
         """Lengths and directions, as kernels of pairs read them: from `access.DIMENSIONS` on of the surface's numbers."""
 
     def integers(self) -> Sequence[int]:
-        """What kernels read in contact_integers: numbers of vertices, faces, trees of boxes."""
+        """The integers that kernels read in contact_integers: numbers of vertices, faces, trees of boxes."""
         return ()
 
     def constants(self) -> Sequence[float] | Array:
-        """What kernels read in contact_constants: vertices, boxes, heights."""
+        """The constants that kernels read in contact_constants: vertices, boxes, heights."""
         return ()
 
     def bounds(self) -> Box:

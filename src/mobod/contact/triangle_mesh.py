@@ -257,7 +257,7 @@ def _six_volumes(corners: Array) -> Array:
 
 
 def _pieces(faces: Indices) -> tuple[int, Indices]:
-    """How many pieces hang together, and of each face its piece's number."""
+    """The number of connected pieces, and of each face its piece's number."""
     from scipy.sparse import coo_matrix
     from scipy.sparse.csgraph import connected_components
 

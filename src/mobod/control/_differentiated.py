@@ -60,7 +60,7 @@ class Differentiated:
         return Differentiated, (self._of,)
 
     def _lifted(self, value: Any) -> Any:
-        """What a law finds under a name, as it can take tangents."""
+        """The value that a law finds under a name, as it can take tangents."""
         value = getattr(value, "py_func", value)
         stand_in = self._stand_ins.get(id(value))
         if stand_in is not None:

@@ -16,9 +16,9 @@ from ..algebra.dual_array import DualArray, NotDifferentiable, constant
 from ..algebra.record import values_at
 from ..compiling import Callback, raise_kept
 from ..errors import ModelError
-from ..force._layout import Entry
 from ..force._routine import by_address
 from ..force.base import Force, check_forces, mobility
+from ..force.layout import Entry
 from ..function.users import Frozen
 from ..state.of_each import Present, Rows, numbers_at, of_each
 from ..state.validity import KINEMATICS
@@ -26,7 +26,7 @@ from ..tree import sampling
 from ..tree.nominal import Nominal
 from ..value.checks import array, flag, numbers, positive
 from ..value.stage import Stage
-from . import _law
+from . import laws
 from ._differentiated import Differentiated
 from ._nominal import OF_MODEL, NominalSystem
 from .input import Input, Packing
@@ -41,7 +41,7 @@ run = by_address(sampling.push_efforts)
 
 
 def some_of_each(law: Custom, template: State, values: Any, first: int, count: int) -> Rows | None:
-    """What a setter of *count* parameters of a law, from one on, gives to many states, a row each."""
+    """Values that a setter of *count* parameters of a law, from one on, gives to many states, a row each."""
     field, place, _ = law.number_place(template, "set_parameters")
     return numbers_at(field, place + 1 + 2 * law.get_num_efforts() + first, values, count, Stage.DYNAMICS)
 
@@ -162,7 +162,7 @@ class Custom(Force):
     ) -> None:
         check_forces(forces)
         self.sample_time, self.law = positive("sample_time", sample_time), law
-        self._names = _law.arguments_of(law)
+        self._names = laws.arguments_of(law)
         self._inputs = dict(inputs or {})
         for key, one in self._inputs.items():
             if not isinstance(one, Input):
@@ -193,7 +193,7 @@ class Custom(Force):
             except (TypeError, ModelError) as error:
                 if not unasked:
                     raise
-                self._why_interpreted, is_compiled = _law.reason(error), False
+                self._why_interpreted, is_compiled = laws.reason(error), False
         super().__init__(forces, disabled_by_default=disabled_by_default, name=name)
         self._compiled, self._unasked = is_compiled, unasked
         self._with_tangents: Differentiated | None = None
@@ -284,7 +284,7 @@ class Custom(Force):
             state.refuse("calc_efforts", Stage.VELOCITY)
         copy = state.copy()
         sampling.gather_of(copy.block, self.element)
-        self._call_in_python(copy.record.control_work[:, 0], self._places(state))
+        self._in_python(self._places(state))(copy.record.control_work[:, 0])
         n = self.get_num_efforts()
         first, numbers_ = sampling.WORK_EFFORTS, self.number_run(state, "calc_efforts")
         return np.clip(copy.record.control_work[first : first + n, 0], numbers_[1 : 1 + n], numbers_[1 + n : 1 + 2 * n])
@@ -303,36 +303,42 @@ class Custom(Force):
         state.own_numbers()  # the state falls to VELOCITY, as for any force that was set
         return status
 
-    def _call_in_python(self, work: Array, places: Mapping[str, tuple[int, tuple[int, ...]]]) -> None:
-        """Let Python call the law, of inputs in *work*, which gets what it returns, and its memory.
+    def _in_python(self, places: Mapping[str, tuple[int, tuple[int, ...]]]) -> Callable[[Array], None]:
+        """The call of the law from Python, of inputs in an array, which gets its results and its memory.
 
-        It is given copies: it may keep them, and *work* may be gone by then.
+        The law is given copies: it may keep them, and the array may be gone by then. What is known of it is looked up once, as
+        that takes several times as long as a small law.
         """
-        arguments: dict[str, Any] = {}
-        for name in self._names:
-            first, shape = places[name]
-            if not shape:
-                arguments[name] = float(work[first])
-                continue
-            part = work[first : first + math.prod(shape)]
-            arguments[name] = (part.astype(np.int64) if name == "which" else part.copy()).reshape(shape)
-        n = self.get_num_efforts()
-        efforts = np.asarray(self.law(*arguments.values()), dtype=np.float64)
-        if efforts.shape not in ((n,), ()):
-            raise ModelError(f"the law of {self._name!r} returned an array {efforts.shape}; {n} efforts are wanted")
-        if "memory" in arguments:
-            first, shape = places["memory"]
-            work[first : first + math.prod(shape)] = arguments["memory"]
-        work[sampling.WORK_EFFORTS : sampling.WORK_EFFORTS + n] = efforts
-        work[sampling.ENDED] = 1.0
+        names, law, n = self._names, self.law, self.get_num_efforts()
+        reads = [(first, first + math.prod(shape), shape) for first, shape in (places[name] for name in names)]
+        which, memory = (names.index(name) if name in names else -1 for name in ("which", "memory"))
+        begin, end = sampling.WORK_EFFORTS, sampling.WORK_EFFORTS + n
+
+        def call(work: Array) -> None:
+            given: list[Any] = [
+                work[i:j].copy() if len(shape) == 1 else work[i:j].reshape(shape).copy() if shape else float(work[i])
+                for i, j, shape in reads
+            ]
+            if which >= 0:
+                given[which] = given[which].astype(np.int64)
+            efforts = np.asarray(law(*given), dtype=np.float64)
+            if efforts.shape not in ((n,), ()):
+                raise ModelError(f"the law of {self._name!r} returned an array {efforts.shape}; {n} efforts are wanted")
+            if memory >= 0:
+                first, last, _ = reads[memory]
+                work[first:last] = given[memory]
+            work[begin:end] = efforts
+            work[sampling.ENDED] = 1.0
+
+        return call
 
     def _callback(self, places: Mapping[str, tuple[int, tuple[int, ...]]]) -> Callback:
-        """What kernels call in place of a compiled law."""
+        """The callback for kernels in place of a compiled law."""
         size = max(first + math.prod(shape) for first, shape in places.values())
-        size = max(size, sampling.WORK_EFFORTS + self.get_num_efforts())
+        size, call = max(size, sampling.WORK_EFFORTS + self.get_num_efforts()), self._in_python(places)
 
         def compute(scalar: str, pointer: int, e: int, k: int) -> None:
-            self._call_in_python(np.frombuffer(values_at(pointer, "control_work", size)), places)
+            call(np.frombuffer(values_at(pointer, "control_work", size)))
 
         def fail(scalar: str, pointer: int, e: int, k: int) -> None:
             """Nothing: that the law has not come to its end is noted there."""
@@ -350,24 +356,46 @@ class Custom(Force):
         """
         if self.nominal is not None:
             raise NotDifferentiable("it is given a model of its own")
-        places, n, directions = self._places(state), self.get_num_efforts(), len(work.tangents)
-        arguments: dict[str, Any] = {}
-        for name in self._names:
-            first, shape = places[name]
-            part = work[first : first + math.prod(shape)].copy()
-            arguments[name] = part.reshape(shape) if name != "which" else part.value.astype(np.int64)
+        n, directions, arguments = self.get_num_efforts(), len(work.tangents), self._arguments_in(state, work)
+        if "which" in arguments:
+            arguments["which"] = arguments["which"].value.astype(np.int64)
         if self._with_tangents is None:
             self._with_tangents = Differentiated(self.law)
         efforts, memory = constant(np.zeros(n), directions), arguments.get("memory", constant(np.zeros(0), directions))
         efforts[:] = DualArray(*self._with_tangents(list(arguments.values()), directions))
-        numbers_ = self.number_run(state, "sample_with_tangents")
-        efforts[:] = np.clip(efforts, numbers_[1 : 1 + n], numbers_[1 + n : 1 + 2 * n])
+        efforts[:] = self._cut(state, efforts)
         other = state.copy()
         self.sample(other)
         for mine, its in ((efforts, self.get_efforts(other)), (memory, self.get_memory(other))):
             if len(mine) and not np.allclose(mine.value, its, rtol=_SAME, atol=_SAME):
                 raise NotDifferentiable("Python computes other numbers than the compiled law")
         return efforts, memory
+
+    def sample_at(self, state: State, work: Array) -> Array:
+        """Efforts, cut to the limits, and the memory that the law leaves ``(n + m,)``, of inputs as *work* has them.
+
+        The law is called in Python, as it is written.
+        """
+        arguments = self._arguments_in(state, work)
+        if "which" in arguments:
+            arguments["which"] = arguments["which"].astype(np.int64)
+        given = [one if one.ndim else float(one) for one in arguments.values()]
+        efforts = np.broadcast_to(np.asarray(self.law(*given), float), self.get_num_efforts())
+        return np.concatenate([self._cut(state, efforts), arguments.get("memory", np.zeros(0))])
+
+    def _arguments_in(self, state: State, work: Any) -> dict[str, Any]:
+        """The law's arguments by name, copies of what *work* has of them."""
+        places = self._places(state)
+        found = {}
+        for name in self._names:
+            first, shape = places[name]
+            found[name] = work[first : first + math.prod(shape)].copy().reshape(shape)
+        return found
+
+    def _cut(self, state: State, efforts: Any) -> Any:
+        """Efforts within their limits."""
+        numbers_, n = self.number_run(state, "sample_with_tangents"), self.get_num_efforts()
+        return np.clip(efforts, numbers_[1 : 1 + n], numbers_[1 + n : 1 + 2 * n])
 
     def _own(self, numbers_: Array) -> Array:
         first = self.place_of_parameters
@@ -457,17 +485,17 @@ class Custom(Force):
         """The law as it compiles; None where Python calls it."""
         if not self._compiled:
             return None
-        made = _law.routine_of(self.law, self._names, self._arguments, self.get_num_efforts())
+        made = laws.routine_of(self.law, self._names, self._arguments, self.get_num_efforts())
         if self._unasked:
             try:
                 made.address()
             except ModelError as error:
-                self._why_interpreted, self._compiled = _law.reason(error), False
+                self._why_interpreted, self._compiled = laws.reason(error), False
                 return None
         return made
 
     def _asked(self, packing: Packing) -> Nominal | None:
-        """What it asks of its nominal system."""
+        """Quantities that it asks of its nominal system."""
         if self.nominal is None:
             return None
         own = self.nominal

@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from ..algebra.arrays import Array
 from ..algebra.record import LANES, aligned_zeros, layout
-from ..force._slopes import row_of
+from ..force.slopes import row_of
 from ..state import validity
 from ..state.fields import INSTANCE_FIELDS, SHORTCUTS
 from ..tree import matrix_sweep
@@ -22,9 +22,9 @@ from ..tree.constraint_fields import order_of_rows
 from ..tree.prescribed_mobilities import FROM_MOTION
 from ..tree.realize import NOT_PLAIN
 from ..value.stage import Stage
-from . import columns, contacts, local, of_state
+from . import columns, contacts, couplings, local, of_state
 from . import sweep as kernels
-from .plan import Enabled, make_plan
+from .plan import Enabled, Plan, make_plan
 from .products import own_blocks_of, runs_of
 from .results import ForwardDynamicsDerivatives
 from .solve import PACKED
@@ -58,7 +58,7 @@ def whole_for(system: Any, state: State) -> Whole:
 
 
 def _key_of(state: State) -> tuple[Any, ...]:
-    """What the state has of its own of all that decides; of a mass it matters only whether there is one."""
+    """The state's own parameters that decide on the plan; of a mass it matters only whether there is one."""
     own = state.own_fields
     if not own:
         return ()
@@ -104,7 +104,7 @@ class Parts:
     Attributes
     ----------
     slopes : array
-        The elements of forces on single mobilities, see `force._slopes`.
+        The elements of forces on single mobilities, see `force.slopes`.
     plan : derivative.plan.Plan
         What is differentiated where.
     rows : array of int
@@ -156,7 +156,7 @@ class Sweep:
         ]
         #: 1 for bodies whose columns depend on their coordinates.
         self.bent: npt.NDArray[np.int64] = np.array(bent, np.int64)
-        #: The elements of forces on single mobilities, see `force._slopes`.
+        #: The elements of forces on single mobilities, see `force.slopes`.
         self.slopes = slopes
         #: Of each body the next one inboard that has mobilities, or the body itself.
         self.carrier = np.zeros(tree.nb, np.int64)
@@ -289,8 +289,11 @@ class Whole(Sweep):
         carried = self.carrier, np.repeat(np.arange(tree.nb), tree.num_u), parts.row_of
         self.of_parts = parts.slopes, self.bent, *carried
         plan, other = parts.plan, of_inverse.plan
-        #: How many blocks of derivatives there are: of bodies, of what couples two, and a spare one.
-        self.num_blocks = tree.nb + len(plan.crossings) + 1
+        self._of_inverse, self._pool_of_inverse = other, list[Any]()
+        #: What products of many states, and of one, do not pass over, see `pattern`.
+        self.groups_of_lanes, self._groups_of_one = plan.pattern.of_lanes(), plan.pattern.of_eights()
+        #: How many blocks of derivatives there are, with two to spare.
+        self.num_blocks = plan.num_blocks + 2
         #: Records of Duals that have had other than the tree's parameters.
         self._departed: set[int] = set()
         addresses = (
@@ -304,9 +307,9 @@ class Whole(Sweep):
         try:
             return self._pool.pop()
         except IndexError:
-            return self._made_work()
+            return self._made_work(self.parts.plan)
 
-    def _made_work(self) -> tuple[Any, ...]:
+    def _made_work(self, plan: Plan) -> tuple[Any, ...]:
         """A record of Duals, and what kernels take beside a state, see `derivative.of_state`."""
         tree, parts, nu = self._tree, self.parts, self._nu
         duals: Any = tree.new_record(False, True)
@@ -314,11 +317,12 @@ class Whole(Sweep):
             duals.share(name, np.zeros_like(tree.fields[name]))
         duals.share("run_routine", parts.plan.routines)
         ends, m, num_rows = 2 * nu + tree.nz + 1, max(len(parts.rows), 1), max(tree.counts["num_rows"], 1)
-        wide = 3 * LANES * -(-nu // LANES) + tree.nz + 1 if len(parts.rows) or len(parts.driven) else 0
+        eights = LANES * -(-nu // LANES)
+        wide = 3 * eights + tree.nz + 1 if len(parts.rows) or len(parts.driven) else 0
         pack = aligned_zeros(max(nu, m), PACKED * LANES).reshape(-1, PACKED, LANES)
         flat_inv, wide_inv = _both(matrix_sweep.scratch_rows(nu, tree.num_slots), nu)
         flat_inv[matrix_sweep.PLACES] = np.arange(flat_inv.shape[1])
-        tables, crossings, used, touching, asked = self.plan
+        tables, crossings, used, touching, asked = plan.for_kernels()
         of_plan = duals.block, self._addresses, *tables, crossings, used, touching, np.array(asked, np.int64)
         of_tree = *self.of_parts, parts.driven, duals
         of_parts = (
@@ -329,10 +333,28 @@ class Whole(Sweep):
         units, seeding, pushing, sums = self._scratch_of_one()
         of_one = *units, *seeding, *pushing, sums, np.zeros((nu, tree.nz + 1))
         solving = (
-            *(np.zeros((nu, nu)), np.zeros((nu if wide else 0, ends)), *_both(nu, wide), *_both(m, wide), _both(m, wide)[1]),
+            *(
+                np.zeros((nu, nu)),
+                np.zeros((nu if wide else 0, ends)),
+                *_both(nu, wide or 2 * eights),
+                *_both(m, wide),
+                _both(m, wide)[1],
+            ),
             *(np.zeros((num_rows, nu)), np.zeros((m, nu)), np.zeros((nu, m)), np.zeros((m, m)), pack, flat_inv, wide_inv),
+            *self._groups_of_one,
         )
-        return *of_plan, *of_tree, *kernels.make_work(*self._counts), *of_parts, *of_one, *solving
+        of_many = *self._scratch_of_many(plan), np.zeros((nu, 1)), np.zeros((tree.nb, 6))
+        return *of_plan, *of_tree, *kernels.make_work(*self._counts), *of_parts, *of_one, *solving, *of_many
+
+    def _scratch_of_many(self, plan: Plan) -> tuple[Any, ...]:
+        """Which columns carry bodies, and scratch, see `couplings`; nothing where there are few."""
+        tree, nu = self._tree, self._nu
+        bodies = tree.nb if len(plan.crossings) >= couplings.MANY else 0
+        keep, wide_keep = _both(bodies, nu)
+        for b in range(bodies):
+            keep[b, plan.pattern.ways[b]] = 1.0
+        carries = wide_keep.any(axis=2).astype(np.int64)
+        return carries, wide_keep, *_both(12 if bodies else 0, nu), _both(12 * bodies, nu)[1]
 
     def _scratch_of_one(self) -> tuple[Any, ...]:
         """Directions of a body, seeds, wrenches and sums of one state's Duals."""
@@ -367,17 +389,18 @@ class Whole(Sweep):
         self._pool.append(work)
 
     def residual(self, state: State, u_dot: Array, A: Array) -> tuple[Array, Array]:
-        """Derivatives of inverse dynamics by q and u, at *u_dot* and the accelerations of the bodies."""
-        work, nu = self._work(), self._nu
-        by_q, by_u = np.empty((nu, nu)), np.empty((nu, nu))
+        """Derivatives of inverse dynamics by q and u, at *u_dot*."""
+        if self._nu == 0:
+            return _zeros((0, 0)), _zeros((0, 0))
+        pool = self._pool if self._of_inverse is self.parts.plan else self._pool_of_inverse
+        work = pool.pop() if pool else self._made_work(self._of_inverse)
         self._put(state, work[_DUALS])
-        rigid, parts = work[of_state.RIGID : of_state.RIGID + 4], work[of_state.PARTS : of_state.OF_ONE]
-        of_state.calc_inverse_dynamics_derivatives(
-            *(state.block, work[0], self._addresses, self.plan_of_inverse, self.of_parts, rigid, parts, _of_one(work)),
-            *(u_dot, A.reshape(-1, 6), _NOTHING, by_q, by_u),
+        q, u = state.q_values, state.u_values
+        found: Any = (_whole_kernel.code or _whole_kernel.load())(
+            *(state.block, 0, _REALIZED, q, u, q, u, self._no_forces, u_dot, work, ForwardDynamicsDerivatives, self._no_z)
         )
-        self._pool.append(work)
-        return by_q, by_u
+        pool.append(work)
+        return found.q, found.u
 
     def accelerations_at(self, system: Any, state: State, q: Any, u: Any, forces: Any = None) -> ForwardDynamicsDerivatives:
         """`accelerations` at *q* and *u*, where the state is realized with *forces* beside the elements'."""
@@ -403,15 +426,14 @@ class Whole(Sweep):
         work, num_z = self._work(), len(state.z_values)
         self._put(state, work[_DUALS])
         found: Any = (_whole_kernel.code or _whole_kernel.load())(
-            *(state.block, system.plain_routine, valid, state.q_values, state.u_values, q, u, forces, work),
+            *(state.block, system.plain_routine, valid, state.q_values, state.u_values, q, u, forces, self._no_forces, work),
             *(ForwardDynamicsDerivatives, _zeros((self._nu, num_z)) if num_z else self._no_z),
         )
         self._pool.append(work)
         return found
 
 
-_NOTHING = np.zeros((0, 0))
-_whole_kernel = of_state.calc_accelerations_derivatives
+_whole_kernel = of_state.calc_derivatives
 #: Where a record of Duals is among what kernels take.
 _DUALS = of_state.TREE + 6
 
@@ -425,4 +447,4 @@ def _of_one(work: tuple[Any, ...]) -> tuple[Any, ...]:
 def _both(rows: int, columns: int) -> tuple[Array, Array]:
     """Scratch by two names: a column at a time, and eight."""
     flat = aligned_zeros(rows, LANES * -(-columns // LANES))
-    return flat, flat.reshape(rows, -1, LANES)
+    return flat, flat.reshape(rows, flat.shape[1] // LANES, LANES)

@@ -141,7 +141,7 @@ def _begin_eight(
     model: Record, lane: int, first: int, last: int, body_of: Any, N: Any, columns: Any, flat: Any, seeds: Any, dual: Record
 ) -> None:
     # fmt: on
-    """What moves along the columns from *first* to before *last*: by q, u, z, time."""
+    """The seeds of the columns from *first* to before *last*: by q, u, z, time."""
     nu, nz = model.nu, dual.forces_nz
     o = zero(load(seeds, 0, 0))
     for i in range(NUMBERS_OF_EIGHT):

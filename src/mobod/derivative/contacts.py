@@ -1,4 +1,4 @@
-"""Derivatives of compliant contact: each pair that touches by Duals of its two bodies, see `local`; others take nothing."""
+"""Derivatives of compliant contact: each pair that touches by Duals of its bodies, see `local`; others take nothing."""
 
 from typing import Any
 
@@ -13,7 +13,7 @@ from ..force.contact.law import request
 from ..state.fields import Record
 from . import stiffness
 from .columns import fill_body, move
-from .local import NUMBERS_OF_BLOCK, clear_body, put_block
+from .local import NUMBERS_OF_BLOCK, clear_body, put_block, put_wrench
 
 
 @routine
@@ -53,23 +53,24 @@ def _visit(model: Record, integers: int, s1: int, s2: int, lane: int, k: Any) ->
 
 @compiled
 def _differentiate_pair(model: Record, s1: int, s2: int, lane: int, k: Any) -> None:
-    """What the forces of two surfaces that touch change by. A search visits at several places, which is why it is a kernel."""
+    """Derivatives of the forces of two surfaces that touch. A search visits at several places, which is why it is a kernel."""
     e, asked, A, dual, address, units, bodies, columns, seeding, way, C, D = k
     flat, wide = seeding
     o = zero(load(units[0], 0, 0))
-    keep, spare, both = one(o), C.shape[0] - 1, (s1 << 24) | s2
+    keep, spare, both = one(o), C.shape[0] - 2, (s1 << 24) | s2
     b1, b2 = model.surface_body[s1], model.surface_body[s2]
     c = _common(model, b1, b2)
     fill_body(model, lane, b1, A, asked, dual)
     fill_body(model, lane, b2, A, asked, dual)
-    for which in range(2):
+    for which in range(1 if c > 0 else 2):  # of one base one moves, which says what the other's motion does
         b, other = b1, b2
         if which == 1:
             b, other = b2, b1
         if b == 0:
             continue
-        for n in range(NUMBERS_OF_BLOCK):
+        for n in range(NUMBERS_OF_BLOCK if other > 0 else 0):
             store(C, spare, n, 0.0)
+            store(C, spare + 1, n, 0.0)
         for fast in range(2):
             move(model, lane, b, bodies, asked, A, keep, units[fast], dual)
             clear_body(b1, dual)
@@ -78,9 +79,14 @@ def _differentiate_pair(model: Record, s1: int, s2: int, lane: int, k: Any) -> N
             put_block(b, b, fast, lane, bodies, flat, wide, dual, C)
             if other > 0:
                 put_block(other, spare, fast, lane, bodies, flat, wide, dual, C)
+        if c > 0:
+            put_wrench(other, spare, lane, bodies, dual, C)
+            stiffness.complete(C, spare, spare + 1, other, bodies, True)
+            stiffness.add_common(C, spare + 1, c, True)
+            stiffness.cross(model, way, C, spare + 1, b, other, c, columns, True, D)
         fill_body(model, lane, b, A, asked, dual)
         if other > 0:
-            stiffness.add_common(C, spare, c)
+            stiffness.add_common(C, spare, c, True)
             stiffness.cross(model, way, C, spare, other, b, c, columns, True, D)
 
 
@@ -96,7 +102,7 @@ def differentiate(
     # fmt: on
     """Blocks of the pairs of *elements* that touch, added to *C*; what couples bodies, subtracted from *D*.
 
-    *address* is of `contribute_pair` for Duals; the last block of *C* is scratch; the others as of `local.differentiate`.
+    *address* is of `contribute_pair` for Duals; the last two blocks of *C* are scratch; the others as of `local.differentiate`.
     """
     for at in range(elements.shape[0]):
         e = elements[at]

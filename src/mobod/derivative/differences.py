@@ -134,7 +134,7 @@ def _speeds(tree: Any, b: int) -> npt.NDArray[np.int64]:
 
 
 def _velocities_by_q(state: State, N: Array) -> Array:
-    """How velocities of all bodies change along displacements ``(nb, 6, nu)``."""
+    """Derivatives of all bodies' velocities along displacements ``(nb, 6, nu)``."""
     return jvp(state, {"q": N.T}, kinematics, {"V_GB": state.tree.nb})["V_GB"]
 
 

@@ -3,7 +3,8 @@
     d(efforts, memory) = dE/d(inputs) d(inputs)
 
 What laws are given, M, bias, gravity, Jacobians, poses and references among it, is gathered on a record of Duals; laws take the
-tangents on as plain functions of NumPy, see `DualArray`. Efforts at their limits do not change.
+tangents on as plain functions of NumPy, see `DualArray`. Of a law that does what has no rule, differences are taken: of that
+law alone, along each change of its inputs. Efforts at their limits do not change.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ import numpy as np
 from ..algebra.arrays import Array
 from ..algebra.dual_array import DualArray, NotDifferentiable
 from ..tree import sampling
+from .differences import along
 from .jvp import jvp, kinematics
 
 if TYPE_CHECKING:
@@ -29,7 +31,7 @@ VARIABLES = ("q", "u", "z", "control_memory")
 
 def of_samples(
     state: State, controllers: Sequence[Any], changes: Mapping[str, Array], seeds: Sequence[Sequence[Seed]] = ()
-) -> tuple[Array, dict[Any, str]]:
+) -> tuple[Array, dict[Any, str], dict[Any, str]]:
     """Changes of `control_memory` ``(size, n)`` by a sample of some controllers at a state at VELOCITY.
 
     Parameters
@@ -44,7 +46,8 @@ def of_samples(
 
     Returns
     -------
-    The changes; and the controllers whose laws could not be differentiated, and why: those rows are not changed.
+    The changes; the controllers of whose laws they are differences, and why; and those whose laws could not be differentiated
+    at all: those rows are not changed.
     """
     n, size = changes["control_memory"].shape[1], len(state.record.control_work)
     works = [DualArray(np.zeros(size), np.zeros((n, size))) for _ in controllers]
@@ -62,17 +65,45 @@ def of_samples(
 
     outputs = {"control_memory": len(remembered)}
     found = jvp(state, changes, evaluate, outputs, of_model=seeds, observe=gather)["control_memory"]
-    failed = {}
+    without_rule, failed = {}, {}
     for force, work in zip(controllers, works, strict=True):
         at = force.first_memory + sampling.EFFORTS
         try:
             efforts, memory = force.sample_with_tangents(state, work)
+            held = np.hstack([efforts.tangents, memory.tangents]).T
         except NotDifferentiable as error:
-            failed[force] = str(error)
-            continue
-        held = np.hstack([efforts.tangents, memory.tangents]).T
+            differences = _differences(force, state, work)
+            if differences is None:
+                failed[force] = str(error)
+                continue
+            held, without_rule[force] = differences, str(error)
         found[at : at + len(held)] = held
-    return found, failed
+    return found, without_rule, failed
+
+
+def _differences(force: Any, state: State, work: DualArray) -> Array | None:
+    """Changes of efforts and memory ``(numbers, n)`` along each change of a law's inputs, by calls of that law alone.
+
+    None where it cannot be called so, or gives other numbers than a sample.
+    """
+    if force.nominal is not None:
+        return None
+    try:
+        sampled = state.copy()
+        force.sample(sampled)
+        expected = np.concatenate([force.get_efforts(sampled), force.get_memory(sampled)])
+        if not np.allclose(force.sample_at(state, work.value), expected, rtol=1e-9, atol=1e-9):
+            return None
+        found = np.zeros((len(expected), len(work.tangents)))
+        for k, change in enumerate(work.tangents):
+            size = np.abs(change).max(initial=0.0)
+            if size > 0.0:
+                unit = change / max(1.0, size)
+                step = along(lambda h, unit=unit: force.sample_at(state, work.value + h * unit))  # type: ignore[misc]
+                found[:, k] = max(1.0, size) * step
+    except Exception:  # of a user's law
+        return None
+    return found if np.isfinite(found).all() else None
 
 
 def note(failed: Mapping[Any, str]) -> None:

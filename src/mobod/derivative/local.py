@@ -6,20 +6,20 @@ directions. What is pushed then changes by matrices 6 by 6, of wrenches and moti
 
     dF_a = K_ab e_b + D_ab v_b        and along column j, which carries b,   e_b = S_j   v_b = a_j by q, S_j by u
 
-see `stiffness`, which adds them up over subtrees. Errors of constraints likewise, with G c_j of accelerations beside; forces on
-mobilities, and by coordinates, are few, and are put in place here.
+see `stiffness`, which adds them up over subtrees; of two bodies that something acts between, one moves. Errors of constraints
+likewise, with G c_j of accelerations beside; forces on mobilities, and by coordinates, are few, and are put in place here.
 """
 
 from typing import Any
 
 from ..algebra import vec3
-from ..algebra.memory import load_tangents3, store3
+from ..algebra.memory import load3, load_spatial, load_tangents3, store3
 from ..algebra.record import call_routine
-from ..algebra.scalar import load, load_lane, load_tangent, one, store, store_tangent, store_tangents, zero
+from ..algebra.scalar import bare, load, load_lane, load_tangent, one, store, store_lane, store_tangent, store_tangents, zero
 from ..compiling import generic, routine
 from ..constraint._protocol import POSITIONS, VELOCITIES
 from ..force._routine import FORCES
-from ..motion._protocol import SET_U_DOT
+from ..motion.protocol import SET_U_DOT
 from ..state.fields import Record
 from ..tree import constraint_operators, constraints
 from .columns import add_lane, fill_body, load3_lane, move
@@ -30,9 +30,11 @@ KIND, WHOSE, FIRST_CALL, FIRST_FAST, END_CALL, FIRST_PUSHED, END_PUSHED = range(
 #: Kinds of calls; columns of a table of them, and of what is pushed.
 FORCE, CONSTRAINT, MOTION = 0, 1, 2
 ADDRESS, WHICH, END = 1, 2, 3
-BLOCK = 2
-#: Numbers of a block: K, then D, row by row.
-NUMBERS_OF_BLOCK = 72
+BLOCK, WRENCH = 2, 3
+#: Numbers of a block: K, then D, row by row; the wrench on the body that is pushed, where that is asked for.
+OF_WRENCH, NUMBERS_OF_BLOCK = 72, 78
+#: Rows of a constraint whose derivatives by the motion of a body fill a block.
+ROWS_OF_BLOCK = 6
 
 
 @routine
@@ -92,13 +94,27 @@ def _seed_coordinates(model: Record, lane: int, b: int, fast: int, N: Any, dual:
 
 @generic
 def put_block(a: int, block: int, fast: int, lane: int, bodies: Any, flat: Any, wide: Any, dual: Record, C: Any) -> None:
-    """The wrench on body a, about its base's origin, as half of a block that is added to what is there."""
+    """The wrench on body a, about its base's origin, as half of a block, which is added to what is there of a body's own."""
     f = load_tangents3(dual.body_forces, a, 3)
     store3(wide, 0, 0, vec3.add(load_tangents3(dual.body_forces, a, 0), vec3.cross(load3_lane(bodies, a, 0, lane), f)))
     store3(wide, 0, 3, f)
     for i in range(6):
         for j in range(6):
-            add_lane(C, block, 36 * fast + 6 * i + j, lane, flat[0, 8 * i + j])
+            at, x = 36 * fast + 6 * i + j, flat[0, 8 * i + j]
+            if block == a:
+                x += load_lane(C, block, at, lane)
+            store_lane(C, block, at, lane, x)
+
+
+@generic
+def put_wrench(a: int, block: int, lane: int, bodies: Any, dual: Record, C: Any) -> None:
+    """The wrench on body a, about its base's origin, behind a block."""
+    F = dual.body_forces
+    fx, fy, fz = bare(load(F, a, 3)), bare(load(F, a, 4)), bare(load(F, a, 5))
+    x, y, z = vec3.cross(load3_lane(bodies, a, 0, lane), (fx, fy, fz))
+    six = bare(load(F, a, 0)) + x, bare(load(F, a, 1)) + y, bare(load(F, a, 2)) + z, fx, fy, fz
+    for k, number in enumerate(six):
+        store_lane(C, block, OF_WRENCH + k, lane, number)
 
 
 @generic
@@ -111,20 +127,15 @@ def _along(rows: Any, row: int, columns: Any, j: int, first: int, lane: int) -> 
 
 
 @generic
-def _spread(
-    lane: int, way: Any, b: int, fast: int, field: Any, row: int, columns: Any, out: Any, at: int, by_u: Any, sign: float
-) -> None:
-    """What a number changes by as body b moves, to the columns that carry b, into row *at* of *out*.
-
-    Those by u are *by_u* behind, in rows and columns.
-    """
+def _spread(model: Record, lane: int, way: Any, b: int, fast: int, field: Any, row: int, columns: Any, D: Any) -> None:
+    """The derivative of the force on mobility *row* by the motion of body b, to the columns that carry b."""
     for place in range(way[b], way[b + 1]):
         j = way[place]
         if fast == 0:
-            add_lane(out, at, j, lane, sign * _along(field, row, columns, j, 0, lane))
+            add_lane(D, row, j, lane, -_along(field, row, columns, j, 0, lane))
         else:
-            add_lane(out, at, j, lane, sign * _along(field, row, columns, j, 6, lane))
-            add_lane(out, at + by_u[0], j + by_u[1], lane, sign * _along(field, row, columns, j, 0, lane))
+            add_lane(D, row, j, lane, -_along(field, row, columns, j, 6, lane))
+            add_lane(D, model.nu + row, j, lane, -_along(field, row, columns, j, 0, lane))
 
 
 @generic
@@ -148,41 +159,62 @@ def _push_of_coordinates(
 
 @generic
 def _errors(
-    model: Record, lane: int, way: Any, c: int, kind: int, b: int, fast: int, row_of: Any, columns: Any, dual: Record, E: Any
+    model: Record, lane: int, c: int, kind: int, b: int, fast: int, row_of: Any, block: int, dual: Record, C: Any, E: Any
 ) -> None:
-    """Errors of constraint c as body or mobilizer b moves, their accelerations aside."""
-    for r in range(model.first_row[c], model.first_row[c] + constraints.num_rows(model, c)):
-        k = row_of[0][r]
-        if k < 0:
-            continue
+    """Errors of constraint c as mobilizer b moves; as body b does, into blocks from *block* on, twelve numbers a row."""
+    for k in range(constraints.num_rows(model, c)):
+        r = model.first_row[c] + k
         if kind == BODY:
-            _spread(lane, way, b, fast, dual.row_work, r, columns, E, k, (0, row_of[1]), 1.0)
-        else:
+            for t in range(6):
+                at = 12 * (k % ROWS_OF_BLOCK) + 6 * fast + t
+                store_lane(C, block + k // ROWS_OF_BLOCK, at, lane, load_tangent(dual.row_work, r, 0, t))
+        elif row_of[0][r] >= 0:
             for t in range(model.num_u[b]):
-                add_lane(E, k, model.first_u[b] + t + fast * row_of[1], lane, load_tangent(dual.row_work, r, 0, t))
+                x = load_tangent(dual.row_work, r, 0, t)
+                add_lane(E, row_of[0][r], model.first_u[b] + t + fast * row_of[1], lane, x)
 
 
 @generic
-def _errors_of_accelerations(
-    model: Record, lane: int, way: Any, c: int, b: int, row_of: Any, bodies: Any, columns: Any, E: Any
+def add_errors(model: Record, tables: Any, row_of: Any, bodies: Any, columns: Any, C: Any, E: Any) -> None:
+    """Errors of constraints along the columns that carry their bodies, with what accelerations change by; of all lanes."""
+    nodes, calls, _, way = tables
+    for node in range(nodes.shape[0]):
+        if nodes[node, KIND] == BODY:
+            for at in range(nodes[node, FIRST_CALL], nodes[node, END_CALL]):
+                if calls[at, KIND] == CONSTRAINT:
+                    _add_errors_of(
+                        model, way, calls[at, WHICH], nodes[node, WHOSE], calls[at, END], row_of, bodies, columns, C, E
+                    )
+
+
+@generic
+def _add_errors_of(
+    model: Record, way: Any, c: int, b: int, block: int, row_of: Any, bodies: Any, columns: Any, C: Any, E: Any
 ) -> None:
-    """Wrenches of the rows of constraint c on body b times what its acceleration changes by along each column."""
-    n = model.num_constrained_bodies[c]
-    r0 = load3_lane(bodies, b, 0, lane)
-    for i in range(n):
-        if model.constrained_bodies[model.first_constrained_body[c] + i] == b:
-            for k in range(constraints.num_rows(model, c)):
-                row, place = row_of[0][model.first_row[c] + k], model.first_wrench[c] + k * n + i
-                if row < 0:
-                    continue
-                f = load3_lane(model.wrenches, place, 3, lane)
-                t = vec3.add(load3_lane(model.wrenches, place, 0, lane), vec3.cross(r0, f))
-                for at in range(way[b], way[b + 1]):
-                    j = way[at]
-                    for by in range(2):
-                        x = vec3.dot(t, load3_lane(columns, j, 12 + 6 * by, lane))
-                        x = x + vec3.dot(f, load3_lane(columns, j, 15 + 6 * by, lane))
-                        add_lane(E, row, j + by * row_of[1], lane, x)
+    n, r = model.num_constrained_bodies[c], load3(bodies, b, 0)
+    o = 0.0 * r[0]
+    for k in range(constraints.num_rows(model, c)):
+        row, at, first = row_of[0][model.first_row[c] + k], block + k // ROWS_OF_BLOCK, 12 * (k % ROWS_OF_BLOCK)
+        if row < 0:
+            continue
+        t, f = (o, o, o), (o, o, o)  # the row's wrench on the body, which multiplies its acceleration
+        for i in range(n):
+            if model.constrained_bodies[model.first_constrained_body[c] + i] == b:
+                own_t, own_f = load_spatial(model.wrenches, model.first_wrench[c] + k * n + i)
+                t, f = vec3.add(t, vec3.add(own_t, vec3.cross(r, own_f))), vec3.add(f, own_f)
+        moved = load3(C, at, first), load3(C, at, first + 3)
+        faster = load3(C, at, first + 6), load3(C, at, first + 9)
+        for place in range(way[b], way[b + 1]):
+            j = way[place]
+            x = _times_column(moved, columns, j, 0) + _times_column(faster, columns, j, 6)
+            store(E, row, j, load(E, row, j) + x + _times_column((t, f), columns, j, 12))
+            x = _times_column(faster, columns, j, 0) + _times_column((t, f), columns, j, 18)
+            store(E, row, j + row_of[1], load(E, row, j + row_of[1]) + x)
+
+
+@generic
+def _times_column(row: Any, columns: Any, j: int, first: int) -> Any:
+    return vec3.dot(row[0], load3(columns, j, first)) + vec3.dot(row[1], load3(columns, j, first + 3))
 
 
 # fmt: off
@@ -192,7 +224,7 @@ def _read(
     dual: Record, C: Any, D: Any, E: Any, K: Any,
 ) -> None:
     # fmt: on
-    """What a node has changed as it moved, or as its velocities did."""
+    """Derivatives of a node, by its pose or its velocities."""
     nodes, calls, pushed, way = tables
     flat, wide = seeding
     kind, b = nodes[node, KIND], nodes[node, WHOSE]
@@ -201,22 +233,21 @@ def _read(
         if pushed[at, KIND] == BODY:
             if kind == BODY and a > 0:
                 put_block(a, pushed[at, BLOCK], fast, lane, bodies, flat, wide, dual, C)
+                if fast == 0 and pushed[at, WRENCH] == 1:
+                    put_wrench(a, pushed[at, BLOCK], lane, bodies, dual, C)
             elif a > 0:
                 _push_of_coordinates(model, lane, way, b, a, fast, bodies, columns, seeding, dual, D)
         else:
             for i in range(model.first_u[a], model.first_u[a] + model.num_u[a]):
                 if kind == BODY:
-                    _spread(lane, way, b, fast, dual.mobility_forces, i, columns, D, i, (model.nu, 0), -1.0)
+                    _spread(model, lane, way, b, fast, dual.mobility_forces, i, columns, D)
                 else:
                     for t in range(model.num_u[b]):
                         push = load_tangent(dual.mobility_forces, i, 0, t)
                         add_lane(D, i + fast * model.nu, model.first_u[b] + t, lane, -push)
     for at in range(nodes[node, FIRST_CALL + fast], nodes[node, END_CALL]):
         if calls[at, KIND] == CONSTRAINT:
-            c = calls[at, WHICH]
-            _errors(model, lane, way, c, kind, b, fast, row_of, columns, dual, E)
-            if kind == BODY and fast == 0:
-                _errors_of_accelerations(model, lane, way, c, b, row_of, bodies, columns, E)
+            _errors(model, lane, calls[at, WHICH], kind, b, fast, row_of, calls[at, END], dual, C, E)
         elif calls[at, KIND] == MOTION:
             for i in range(model.first_u[b], model.first_u[b] + model.num_u[b]):
                 for t in range(model.num_u[b]):

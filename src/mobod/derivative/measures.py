@@ -1,6 +1,6 @@
 """Derivatives of measures, and of the rates of z that measures integrate, by `jvp`.
 
-Measures that can be compiled are lists of operations (`measure._program`); those that are asked for come after those that take
+Measures that can be compiled are lists of operations (`measure.program`); those that are asked for come after those that take
 part in steps, on a copy of the tree whose records have room for their results.
 """
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..algebra.arrays import Array
 from ..motion import Custom
-from ..motion._protocol import VELOCITY
+from ..motion.protocol import VELOCITY
 from ..value.stage import Stage
 from .coordinates import displacements
 from .differences import along

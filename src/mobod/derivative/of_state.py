@@ -4,22 +4,23 @@ from typing import Any
 
 from ..algebra import object_access as objects
 from ..algebra.memory import store3
-from ..algebra.record import attach, call_routine
-from ..algebra.scalar import store
-from ..compiling import compiled, generic
+from ..algebra.record import call_routine
+from ..algebra.scalar import load, store
+from ..compiling import generic
 from ..state.fields import Record
 from ..state.validity import EVERYTHING, KEPT_FORCES
-from ..tree import explicit_mass_matrix, inverse_mass_matrix
+from ..tree import explicit_mass_matrix, inverse_dynamics, inverse_mass_matrix
 from ..tree.realize import DONE, NOT_PLAIN, advance_with, all_finite, takes_long
-from . import sweep
+from . import couplings, sweep
 from .columns import find_bends, find_displacements
+from .local import add_errors
 from .residual import add_parts, add_stiffness, clear, find_carried, gravity
-from .solve import add_products, constrain
+from .solve import add_given, constrain, multiply
 from .sweep import FIRST_NUMBER, FORCE, NUMBERS_A_MOBILITY
 
 #: Where what a kernel takes is in a tuple: of Duals and the plan; of the tree; of the rigid sweep; of parts; of one state's
-#: Duals; of the linear systems.
-PLAN, TREE, RIGID, PARTS, OF_ONE, SOLVING = 0, 10, 17, 22, 30, 38
+#: Duals; of the linear systems; what their products do not pass over; of couplings.
+PLAN, TREE, RIGID, PARTS, OF_ONE, SOLVING, GROUPS, MANY = 0, 10, 17, 22, 30, 38, 52, 54
 
 
 @generic
@@ -35,7 +36,7 @@ def _load_columns(model: Record, flat: Any, columns: Any) -> None:
 @generic
 def _find(
     model: Record, duals: Any, plan: Any, u_dot: Any, A: Any, end: int, of_tree: Any, work: Any, more: Any, of_one: Any,
-    T: Any, E: Any, K: Any,
+    of_many: Any, T: Any, E: Any, K: Any,
 ) -> None:
     # fmt: on
     """The residual's derivatives by q and below that by u, by z and time into *T*, errors' and known udot's."""
@@ -53,12 +54,17 @@ def _find(
     )
     store3(bodies, 0, FORCE, g)
     _load_columns(model, flat, numbers)
-    clear(C, 0.0)
+    clear(C[: model.nb], 0.0)
     clear(T, 0.0)
     start = 8 * wide.shape[0]
     trees = carrier, body_of, (row_of, start, 3 * start)
     add_parts(model, 0, duals, plan, u_dot, A, end, trees, N, bodies, numbers, of_one, C, D, T, E, K)
-    add_stiffness(model, plan, F, bodies, numbers, C, flat_stiffness, stiffness, 3, D, T)
+    add_errors(model, plan[0], trees[2], bodies, numbers, C, E)
+    many = plan[1].shape[0] >= couplings.MANY
+    if many:  # before the blocks of bodies are summed up
+        carried, columns, scratch, wide_D = of_many
+        couplings.add(model, C, plan[1], bodies, numbers, carried, columns, scratch, wide_D)
+    add_stiffness(model, plan, F, bodies, numbers, C, many, flat_stiffness, stiffness, 3, D, T)
 
 
 @generic
@@ -124,27 +130,34 @@ def _scratch_of(whole: Any) -> Any:
 
 
 @generic
+def _many_of(whole: Any) -> Any:
+    """The arguments of `couplings`, and the residual's derivatives, eight columns a number."""
+    return (
+        (objects.table(objects.item(whole, MANY)), objects.blocks(objects.item(whole, MANY + 1))),
+        objects.matrix(objects.item(whole, MANY + 2)),
+        (objects.blocks(objects.item(whole, MANY + 3)), objects.blocks(objects.item(whole, MANY + 4))),
+        objects.blocks(objects.item(whole, RIGID + 4)),
+    )
+
+
+@generic
 def _solve(model: Record, whole: Any, constrained: bool, T: Any, K: Any, by_forces: Any) -> None:
-    """Derivatives of udot side by side, and what generalized forces do, where there are equations, or motions drive."""
+    """Derivatives of udot by q and u side by side; where there are equations, or motions drive, all others behind them."""
     n, driven = model.nu, objects.integers(objects.item(whole, TREE + 5))
     R, wide_R = objects.matrix(objects.item(whole, RIGID + 3)), objects.blocks(objects.item(whole, RIGID + 4))
     D, wide_D = objects.matrix(objects.item(whole, SOLVING + 2)), objects.blocks(objects.item(whole, SOLVING + 3))
     pack, eights = objects.blocks(objects.item(whole, SOLVING + 11)), wide_R.shape[1]
     start, width = 8 * eights, T.shape[1]
-    clear(D, 0.0)
+    groups, rows_of_groups = objects.table(objects.item(whole, GROUPS)), objects.integers(objects.item(whole, GROUPS + 1))
     if driven.shape[0] > 0:
         M, flat_inv = objects.matrix(objects.item(whole, SOLVING)), objects.matrix(objects.item(whole, SOLVING + 12))
         explicit_mass_matrix.calc_m(model, False, flat_inv, objects.blocks(objects.item(whole, SOLVING + 13)), M)
-        for i in range(n):
-            for d in range(driven.shape[0]):
-                k = driven[d]
-                for j in range(n):
-                    R[i, j] += M[i, k] * K[k, j]
-                    R[n + i, j] += M[i, k] * K[k, n + j]
-                for j in range(width):
-                    T[i, j] += M[i, k] * K[k, 2 * n + j]
-    add_products(by_forces, n, wide_R[:n], n, 0, eights, -1.0, wide_D, 0, pack)
-    add_products(by_forces, n, wide_R[n:], n, 0, eights, -1.0, wide_D, eights, pack)
+        add_given(M, n, driven, K, 0, n, R[:n])
+        add_given(M, n, driven, K, n, 2 * n, R[n:])
+        add_given(M, n, driven, K, 2 * n, 2 * n + width, T)
+    multiply(by_forces, n, wide_R, groups, rows_of_groups, wide_D, eights, pack)
+    if not (constrained or driven.shape[0] > 0):
+        return
     for i in range(n):
         for j in range(n):
             D[i, 2 * start + j] = by_forces[i, j]
@@ -169,8 +182,8 @@ def _solve(model: Record, whole: Any, constrained: bool, T: Any, K: Any, by_forc
 
 
 @generic
-def _put(n: int, whole: Any, T: Any, by_q: Any, by_u: Any, by_z: Any, by_forces: Any, by_time: Any) -> None:
-    """What `_solve` has found, where it belongs."""
+def _put(n: int, whole: Any, solved: bool, T: Any, by_q: Any, by_u: Any, by_z: Any, by_forces: Any, by_time: Any) -> None:
+    """The solution of `_solve`, put where it belongs."""
     D, start = objects.matrix(objects.item(whole, SOLVING + 2)), objects.blocks(objects.item(whole, RIGID + 4)).shape[1] * 8
     last = T.shape[1] - 1
     for i in range(n):
@@ -178,6 +191,9 @@ def _put(n: int, whole: Any, T: Any, by_q: Any, by_u: Any, by_z: Any, by_forces:
             by_q[i, j] = D[i, j]
         for j in range(n):
             by_u[i, j] = D[i, start + j]
+    if not solved:
+        return
+    for i in range(n):
         for j in range(n):
             by_forces[i, j] = D[i, 2 * start + j]
         for j in range(last):
@@ -200,11 +216,31 @@ def _multiply(M_inv: Any, T: Any, by_z: Any, by_time: Any) -> None:
                 store(by_time, i, 0, total)
 
 
+@generic
+def _put_accelerations(model: Record, given: bool, u_dot: Any, udot: Any, A: Any) -> None:
+    """The *u_dot* that is given, or the state's own, and the accelerations of bodies with it."""
+    for i in range(model.nu):
+        if given:
+            store(udot, i, 0, load(u_dot, i, 0))
+        else:
+            store(udot, i, 0, load(model.u_dot, i, 0))
+    if given:
+        inverse_dynamics.calc_body_acceleration_from_u_dot(model, udot, A)
+    else:
+        for b in range(model.nb):
+            for i in range(6):
+                store(A, b, i, load(model.A_GB, b, i))
+
+
 @objects.compiled_for_callers
-def calc_accelerations_derivatives(
-    block: Any, routine: Any, valid: Any, own_q: Any, own_u: Any, q: Any, u: Any, forces: Any, whole: Any, kind: Any, by_z: Any
+def calc_derivatives(
+    block: Any, routine: Any, valid: Any, own_q: Any, own_u: Any, q: Any, u: Any, forces: Any, u_dot: Any, whole: Any,
+    kind: Any, by_z: Any,
 ) -> Any:
     """As `sweep.calc_accelerations_derivatives`, with all that acts; by z into *by_z*.
+
+    Where there are *u_dot*, those by q and u of what is missing for them, of a state whose forces are *valid*. It is one kernel
+    because both find the same, which takes most of the time to compile.
 
     *whole* is a tuple of what does not change from call to call, see `PLAN` and those behind it.
     """
@@ -212,7 +248,7 @@ def calc_accelerations_derivatives(
         return objects.as_object(NOT_PLAIN)
     known = objects.number(valid)
     model, status, more = objects.record_of(block), DONE, not objects.is_row(forces, own_u, 0)
-    n = model.nu
+    n, inverse = model.nu, not objects.is_row(u_dot, own_u, 0)
     if more:
         if not objects.is_row(forces, own_u, n):
             return objects.as_object(NOT_PLAIN)
@@ -237,36 +273,28 @@ def calc_accelerations_derivatives(
         E, end, constrained = objects.matrix(objects.item(whole, SOLVING + 4)), 2 * n + T.shape[1], plan[4][5] != 0
         clear(E, 0.0)
         clear(K, 0.0)
-        _find(model, (duals, addresses), plan, model.u_dot, model.A_GB, end, _tree_of(whole), rigid, parts, of_one, T, E, K)
+        scratch = _tree_of(whole), rigid, parts, of_one, _many_of(whole)
+        udot, A = objects.matrix(objects.item(whole, MANY + 5)), objects.matrix(objects.item(whole, MANY + 6))
+        _put_accelerations(model, inverse, objects.numbers(u_dot), udot, A)
+        if inverse:
+            end = 2 * n
+        _find(model, (duals, addresses), plan, udot, A, end, *scratch, T, E, K)
         M_inv, Dq, Du = objects.matrix(by_forces), objects.matrix(by_q), objects.matrix(by_u)
-        flat_inv = objects.matrix(objects.item(whole, SOLVING + 12))
-        wide_inv = objects.blocks(objects.item(whole, SOLVING + 13))
-        inverse_mass_matrix.calc_m_inv(model, 0, EVERYTHING, flat_inv, wide_inv, M_inv)
-        if constrained or K.shape[0] > 0:
-            _solve(model, whole, constrained, T, K, M_inv)
-            _put(n, whole, T, Dq, Du, objects.matrix(by_z), M_inv, objects.numbers(by_time))
+        if inverse:
+            for i in range(n):
+                for j in range(n):
+                    Dq[i, j], Du[i, j] = rigid[3][i, j], rigid[3][n + i, j]
         else:
-            wide = objects.blocks(objects.item(whole, RIGID + 4))
-            sweep.negative_products(M_inv, wide[:n], wide[n:], rigid[1], rigid[2], Dq, Du)
-            _multiply(M_inv, T, objects.matrix(by_z), objects.numbers(by_time))
+            flat_inv = objects.matrix(objects.item(whole, SOLVING + 12))
+            wide_inv = objects.blocks(objects.item(whole, SOLVING + 13))
+            inverse_mass_matrix.calc_m_inv(model, 0, EVERYTHING, flat_inv, wide_inv, M_inv)
+            _solve(model, whole, constrained, T, K, M_inv)
+            solved, Dz, Dt = constrained or K.shape[0] > 0, objects.matrix(by_z), objects.numbers(by_time)
+            _put(n, whole, solved, T, Dq, Du, Dz, M_inv, Dt)
+            if not solved:
+                _multiply(M_inv, T, Dz, Dt)
     objects.acquire_gil(released)
     if status == DONE:
         return found
     objects.drop(found)
     return objects.as_object(status)
-
-
-# fmt: off
-@compiled
-def calc_inverse_dynamics_derivatives(
-    block: Any, of_duals: Any, addresses: Any, plan: Any, of_tree: Any, work: Any, more: Any, of_one: Any, u_dot: Any, A: Any,
-    none: Any, by_q: Any, by_u: Any,
-) -> None:
-    # fmt: on
-    """Derivatives by q and u of what is missing for *u_dot*, at which bodies have accelerations *A*."""
-    model = attach(block)
-    n, duals, D = model.nu, (attach(of_duals), addresses), work[3]
-    _find(model, duals, plan, u_dot, A, 2 * n, of_tree, work, more, of_one, none, none, none)
-    for i in range(n):
-        for j in range(n):
-            by_q[i, j], by_u[i, j] = D[i, j], D[n + i, j]

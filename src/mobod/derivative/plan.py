@@ -1,4 +1,4 @@
-"""What of a system is differentiated where: which elements are constant, local, or of the whole tree, as tables for kernels.
+"""The plan of differentiation: which elements are constant, local, or of the whole tree, as tables for kernels.
 
 A force, a constraint or a motion that names its bodies and mobilizers is differentiated by the motion of these alone, see
 `local`; contacts pair by pair, see `contacts`; a thermostat in closed form, see `thermostats`. What may depend on anything is
@@ -8,7 +8,8 @@ differentiated by all columns, see `columns`.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,9 +21,21 @@ from ..force.contact.element import ContactElement
 from ..force.thermostat import Thermostat
 from ..mobilizer import _rates
 from .columns import CONSTRAINED, PULLED, SWEPT
-from .local import BODY, CONSTRAINT, FORCE, MOBILIZER, MOTION, contribute_constraint
+from .local import (
+    BODY,
+    CONSTRAINT,
+    END_PUSHED,
+    FIRST_PUSHED,
+    FORCE,
+    MOBILIZER,
+    MOTION,
+    ROWS_OF_BLOCK,
+    contribute_constraint,
+)
+from .pattern import Pattern
 
 Table = npt.NDArray[np.int64]
+Call = tuple[int, int, int, int]
 #: An element that names more parts than these is differentiated by columns: each part costs an evaluation.
 _MOST_PARTS = 8
 
@@ -37,14 +50,15 @@ class Plan:
         Of each body or mobilizer that moves what is local: kind; body; where its calls begin, those that read velocities, and
         where they end; where what they push begins and ends.
     calls : (n, 4) array
-        What is called: kind, address for Duals, and the element and the one after the last, or the constraint, or the body.
-    pushed : (n, 3) array
-        Kind, body, and the block of derivatives, -1 where there is none.
+        What is called: kind, address for Duals, and the element and the one after the last, or the body, or the constraint and
+        the first block of its errors as a body moves.
+    pushed : (n, 4) array
+        Kind, body, and the block of derivatives, -1 where there is none; and 1 where its wrench is kept.
     ways : array
         Of each body where the mobilities on the way to it are listed behind, from the body inward.
-    crossings : (n, 4) array
-        Of each block beyond the bodies' own: which body is pushed, which moves, the last one on the way to both, and whether
-        velocities are read.
+    crossings : (n, 5) array
+        Of each block beyond the bodies' own: which body is pushed, which moves, the last one on the way to both, whether
+        velocities are read, and 1 if it implies what the pushed body's motion does, see `stiffness.complete`.
     used : array
         Bodies whose motion is read.
     contacts : (n, 1) array
@@ -64,6 +78,10 @@ class Plan:
         Whether there are equations.
     thermostat : int
         The element that is one, see `thermostats`; -1 for none.
+    num_blocks : int
+        How many blocks of derivatives there are: of bodies, of what couples two, and of errors.
+    pattern : pattern.Pattern
+        Which numbers of the residual's derivatives may differ from zero.
     """
 
     nodes: Table
@@ -81,9 +99,11 @@ class Plan:
     acts: bool
     constrained: bool
     thermostat: int
+    num_blocks: int
+    pattern: Pattern
 
     def for_kernels(self) -> Any:
-        """What kernels take of it."""
+        """The tables that kernels take."""
         flags = int(self.damped), int(self.acts), int(self.constrained)
         asked = self.by_columns, self.by_rest, self.by_parts, *flags, self.thermostat
         return (self.nodes, self.calls, self.pushed, self.ways), self.crossings, self.used, self.contacts, asked
@@ -94,15 +114,41 @@ class _Graph:
 
     def __init__(self, parents: npt.NDArray[np.int64]) -> None:
         self._parents = parents
-        self._nodes: dict[tuple[int, int], dict[tuple[int, int, int, int], bool]] = {}
-        self._parts: dict[tuple[int, int, int, int], list[tuple[int, int]]] = {}
+        self._nodes: dict[tuple[int, int], dict[Call, bool]] = {}
+        self._parts: dict[Call, list[tuple[int, int]]] = {}
+        #: Calls of what acts between two bodies alone; and of these pairs, ``(pushed, moved)``, those of which one body moves.
+        self._between: dict[tuple[int, int], dict[Call, bool]] = {}
+        self._one_moves: set[tuple[int, int]] = set()
 
-    def add(self, call: tuple[int, int, int, int], bodies: Iterable[int], mobilizers: Iterable[int], fast: bool) -> None:
+    def add(self, call: Call, bodies: Sequence[int], mobilizers: Iterable[int], fast: bool) -> None:
         parts = [(BODY, b) for b in dict.fromkeys(bodies)] + [(MOBILIZER, b) for b in dict.fromkeys(mobilizers)]
         self._parts[call] = parts
         for part in parts:
             if part != (BODY, 0):
                 self._nodes.setdefault(part, {})[call] = fast
+
+    def add_between(self, call: Call, bodies: Sequence[int], fast: bool) -> None:
+        """The same, of what acts between two bodies alone."""
+        self._between.setdefault((min(bodies), max(bodies)), {})[call] = fast
+
+    def _choose(self) -> None:
+        """Choose which body of each pair moves: those of most pairs, so that few do."""
+        coupled = {(one, other) for parts in self._parts.values() for _, one in parts for _, other in parts}
+        pairs = []
+        for pair, calls in self._between.items():
+            if pair in coupled or self.common(*pair) == 0:  # what others do is not known; and bases have origins of their own
+                for call, fast in calls.items():
+                    self.add(call, pair, [], fast)
+            else:
+                pairs.append(pair)
+        while pairs:
+            moved = Counter(b for pair in sorted(pairs) for b in pair).most_common(1)[0][0]
+            for pair in [pair for pair in pairs if moved in pair]:
+                pairs.remove(pair)
+                self._one_moves.add((sum(pair) - moved, moved))
+                for call, fast in self._between[pair].items():
+                    self._nodes.setdefault((BODY, moved), {})[call] = fast
+                    self._parts[call] = [(BODY, b) for b in pair]
 
     def common(self, a: int, b: int) -> int:
         """The last body on the way from Ground to both."""
@@ -110,11 +156,15 @@ class _Graph:
             a, b = (int(self._parents[a]), b) if a > b else (a, int(self._parents[b]))
         return a
 
-    def tables(self) -> tuple[Table, Table, Table, Table, Table]:
-        """Nodes, calls, what is pushed, crossings, and bodies that are read."""
+    def tables(self, rows_of: Callable[[int], int]) -> tuple[Table, Table, Table, Table, Table, int]:
+        """Nodes, calls, what is pushed, crossings, and bodies that are read; and how many blocks there are.
+
+        *rows_of* says how many equations a constraint has.
+        """
+        self._choose()
         nb = len(self._parents)
         nodes: list[tuple[int, ...]] = []
-        calls: list[tuple[int, ...]] = []
+        calls: list[Call] = []
         pushed: list[tuple[int, ...]] = []
         crossings: list[tuple[int, ...]] = []
         for (kind, b), own in sorted(self._nodes.items()):
@@ -124,22 +174,29 @@ class _Graph:
             first_fast = len(calls)
             calls += _joined(fast)
             for other, a in dict.fromkeys(part for call in own for part in self._parts[call]):
-                block = -1
+                block, alone = -1, int((a, b) in self._one_moves)
                 if kind == other == BODY and a > 0:
                     block = a
                     if a != b:
                         block = nb + len(crossings)
-                        fast_ones = any(own[call] for call in own if (other, a) in self._parts[call])
-                        crossings.append((a, b, self.common(a, b), int(fast_ones)))
-                pushed.append((other, a, block))
+                        crossings.append((a, b, self.common(a, b), self._reads_velocities(own, (other, a)), alone))
+                pushed.append((other, a, block, alone))
             nodes.append((kind, b, first, first_fast, len(calls), first_pushed, len(pushed)))
         used = sorted({b for parts in self._parts.values() for kind, b in parts if kind == BODY})
-        return _table(nodes, 7), _table(calls, 4), _table(pushed, 3), _table(crossings, 4), np.array(used, np.int64)
+        found, end = _table(calls, 4), nb + len(crossings)
+        for call in found:
+            if call[0] == CONSTRAINT:
+                call[3], end = end, end - -rows_of(call[2]) // ROWS_OF_BLOCK
+        return _table(nodes, 7), found, _table(pushed, 4), _table(crossings, 5), np.array(used, np.int64), end
+
+    def _reads_velocities(self, own: Mapping[Call, bool], part: tuple[int, int]) -> int:
+        """1 if forces on a *part* may depend on velocities: those of constraints do not."""
+        return int(any(own[call] for call in own if call[0] == FORCE and part in self._parts[call]))
 
 
-def _joined(calls: Sequence[tuple[int, int, int, int]]) -> list[tuple[int, int, int, int]]:
+def _joined(calls: Sequence[Call]) -> list[Call]:
     """Neighbours of one run as one call."""
-    found: list[tuple[int, int, int, int]] = []
+    found: list[Call] = []
     for kind, address, first, end in sorted(calls):
         if kind == FORCE and found and found[-1][:2] == (kind, address) and found[-1][3] == first:
             found[-1] = kind, address, found[-1][2], end
@@ -160,7 +217,7 @@ class Enabled(NamedTuple):
     runs : sequence of sequence of Force
         Of each run of elements those that are enabled.
     slopes : set of int
-        Elements that are among `force._slopes`.
+        Elements that are among `force.slopes`.
     constraints : sequence of Constraint
         Those that have equations; none of inverse dynamics.
     moved : mapping of int to int
@@ -190,7 +247,9 @@ class _Making:
     def __init__(self, tree: Any, what: Enabled) -> None:
         fields = tree.fields
         self._what, self._graph = what, _Graph(fields["parent"])
-        self._ways = _ways_of(tree)
+        self._tree = tree
+        self._ways, ways = _ways_of(tree)
+        self._pattern = Pattern(ways, tree.nu)
         self._routines = np.zeros(tree.counts["nr"], np.int64)
         #: Mobilizers whose N is more than a function of their own coordinates in a record.
         self._difficult = set(np.flatnonzero((fields["rates"] == _rates.MATRIX) | (fields["turning"] == 2)).tolist())
@@ -218,7 +277,16 @@ class _Making:
         by_rest = self._by_rest | max(by_columns, 0)
         if by_columns < 0 and not (self._has_rest or by_rest):
             by_rest = -1
-        nodes, calls, pushed, crossings, used = self._graph.tables()
+        counts = [self._tree.fields[name] for name in ("num_p", "num_v", "num_a")]
+        tables = self._graph.tables(lambda c: int(sum(count[c] for count in counts)))
+        nodes, calls, pushed, crossings, used, num_blocks = tables
+        for node in nodes:
+            for other in pushed[node[FIRST_PUSHED] : node[END_PUSHED]]:
+                self._pattern.couple(self._mobilities_of(*other[:2]), self._mobilities_of(*node[:2]))
+        for crossing in crossings:
+            self._pattern.couple_bodies(crossing[:2])
+        if by_columns >= 0:  # udot that motions prescribe are of their own coordinates, and M has the tree's shape
+            self._pattern.fill()
         return Plan(
             *(nodes, calls, pushed, self._ways, crossings, used, np.array(self._contacts, np.int64), self._routines),
             *(by_columns, by_rest, self._by_parts),
@@ -226,7 +294,15 @@ class _Making:
             acts=self._acts or by_columns >= 0,
             constrained=len(what.constraints) > 0,
             thermostat=self._thermostat,
+            num_blocks=num_blocks,
+            pattern=self._pattern,
         )
+
+    def _mobilities_of(self, kind: int, b: int) -> Table:
+        """Those that move a body, or a mobilizer's own."""
+        if kind == BODY:
+            return self._pattern.ways[b]
+        return np.arange(self._tree.first_u[b], self._tree.first_u[b] + self._tree.num_u[b])
 
     def _take_run(self, r: int, run: Sequence[Any]) -> None:
         """Elements of one kind: contacts, local ones, or by columns; by z and time apart."""
@@ -236,6 +312,8 @@ class _Making:
         reaches, has_rest = [self._reach_of(force) for force in run], any(force.reads_z or force.reads_time for force in run)
         if isinstance(run[0], ContactElement):
             self._contacts += [force.element for force in run]
+            for force in run:
+                self._pattern.couple_bodies(one.body for one in force.surfaces if one.body)
             self._damped = True
             if not has_rest:
                 return
@@ -250,7 +328,11 @@ class _Making:
         for force, reach in zip(run, reaches, strict=False):
             assert reach is not None
             fast = not force.reads_positions_only
-            self._graph.add((FORCE, address, force.element, force.element + 1), *reach, fast)
+            call = FORCE, address, force.element, force.element + 1
+            if force.acts_between and len(set(reach[0])) == 2 and 0 not in reach[0]:
+                self._graph.add_between(call, reach[0], fast)
+            else:
+                self._graph.add(call, *reach, fast)
             self._damped = self._damped or fast
         if has_rest:
             self._routines[r], self._has_rest = -address, True
@@ -264,7 +346,7 @@ class _Making:
             for one in constraints:
                 bodies, mobilizers = one.reach()
                 self._graph.add((CONSTRAINT, address, one.index, 0), bodies, mobilizers, True)
-            self._damped, self._by_parts = True, CONSTRAINED
+            self._by_parts = CONSTRAINED  # at given multipliers their forces depend on no velocity
             self._by_rest = CONSTRAINED if any(one.depends_on_time for one in constraints) else 0
         else:
             self._by_columns |= CONSTRAINED
@@ -272,7 +354,7 @@ class _Making:
             self._swept = self._swept or bool(self._difficult) or not all(map(_is_of_package, constraints))
 
     def _reach_of(self, force: Any) -> tuple[Sequence[int], Sequence[int]] | None:
-        """What an element names; None where that is not all it reads, or too many."""
+        """The bodies and mobilities that an element names; None where that is not all it reads, or too many."""
         found = force.reach() if _is_of_package(force) else None
         if found is None or self._difficult.intersection(found[1]) or len(set(found[0])) + len(set(found[1])) > _MOST_PARTS:
             return None
@@ -284,13 +366,14 @@ class _Making:
         return few and _is_of_package(constraint) and not self._difficult.intersection(mobilizers)
 
 
-def _ways_of(tree: Any) -> Table:
-    """Of each body where the mobilities on the way to it are listed, and the lists."""
-    ways: list[list[int]] = [[]]
+def _ways_of(tree: Any) -> tuple[Table, list[Table]]:
+    """Of each body where the mobilities on the way to it are listed, and the lists; and these by themselves."""
+    ways: list[Table] = [np.zeros(0, np.int64)]
     for b in range(1, tree.nb):
-        ways.append([*range(tree.first_u[b], tree.first_u[b] + tree.num_u[b]), *ways[tree.fields["parent"][b]]])
+        own = np.arange(tree.first_u[b], tree.first_u[b] + tree.num_u[b])
+        ways.append(np.concatenate([own, ways[tree.fields["parent"][b]]]))
     starts = tree.nb + 1 + np.cumsum([0, *map(len, ways)])
-    return np.array([*starts, *(i for way in ways for i in way)], np.int64)
+    return np.concatenate([starts, *ways]), ways
 
 
 def _is_of_package(part: Any) -> bool:

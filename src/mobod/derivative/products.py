@@ -31,7 +31,7 @@ from ..algebra.eights import put_rows
 from ..algebra.memory import load3, load_spatial, store3, store_spatial
 from ..algebra.scalar import load, store, zero
 from ..compiling import generic
-from ..force._slopes import ALL_DAMPED, KIND, MOBILITY, subtract_slopes
+from ..force.slopes import ALL_DAMPED, KIND, MOBILITY, subtract_slopes
 from ..state.fields import Record
 from .sweep import (
     add_to_parent,

@@ -13,7 +13,7 @@ from ..algebra.memory import load3, load9, load_spatial
 from ..algebra.record import attach
 from ..algebra.scalar import load, store, zero
 from ..compiling import compiled, generic
-from ..force._pools import numbers3
+from ..force.pools import numbers3
 from ..state.fields import Record
 
 

@@ -93,10 +93,14 @@ def add_parts(
 # fmt: off
 @generic
 def add_stiffness(
-    model: Record, plan: Any, F: Any, bodies: Any, numbers: Any, C: Any, flat: Any, wide: Any, shift: int, D: Any, T: Any
+    model: Record, plan: Any, F: Any, bodies: Any, numbers: Any, C: Any, many: bool, flat: Any, wide: Any, shift: int, D: Any,
+    T: Any,
 ) -> None:
     # fmt: on
-    """What bodies' blocks, and forces that do not follow them, are to *D*; what a thermostat is to *T*. *F* is used up."""
+    """Add blocks of bodies, and forces that do not follow them, to *D*; of a thermostat to *T*. *F* is used up.
+
+    What couples bodies is left out where there is so *many* of it that the caller takes it otherwise.
+    """
     crossings, (_, _, _, damped, acts, _, thermostat) = plan[1], plan[4]
     if acts == 0:
         return
@@ -106,8 +110,6 @@ def add_stiffness(
     stiffness.follow(model, F, bodies, C)
     if thermostat >= 0:
         thermostats.differentiate(model, thermostat, F, bodies, numbers, C, D, T)
-    stiffness.begin(model, C, crossings)
-    for k in range(crossings.shape[0]):
-        a, b, c = crossings[k, 0], crossings[k, 1], crossings[k, 2]
-        stiffness.cross(model, plan[0][3], C, model.nb + k, a, b, c, numbers, crossings[k, 3] != 0, D)
+    if not many:
+        stiffness.add_crossings(model, plan[0][3], C, crossings, bodies, numbers, D)
     stiffness.sweep(model, numbers, C, fast, flat, wide, shift, D)

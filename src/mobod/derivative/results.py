@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import math
 import reprlib
 from collections.abc import Sequence
 from typing import Any, NamedTuple
+
+import numpy as np
 
 from ..algebra.arrays import Array
 from ..value.checks import writable
@@ -41,8 +44,33 @@ def targets(out: Any, kind: Any, shapes: Sequence[tuple[int, ...]]) -> Any:
     return out if isinstance(out, kind) else kind(*out)
 
 
+def in_block(block: Array, n: int, shapes: Sequence[tuple[int, ...]]) -> list[Array]:
+    """Parts of a row a state, one behind the other, of the first *n* states ``(n, *shape)``: views."""
+    ends = np.cumsum([0, *map(math.prod, shapes)])
+    return [block[:n, ends[i] : ends[i + 1]].reshape(n, *shape) for i, shape in enumerate(shapes)]
+
+
+def results(rows: int, n: int, kind: Any, shapes: Sequence[tuple[int, ...]], into: Any) -> tuple[Array, Any]:
+    """A block that kernels write, *rows* of a state each, and its parts: those of *into* if they are such, else new ones."""
+    size = sum(map(math.prod, shapes))
+    if into is not None:
+        block = into[0].base
+        if isinstance(block, np.ndarray) and block.dtype == np.float64 and block.flags.carray and block.shape == (rows, size):
+            if all(map(_is_same, into, in_block(block, n, shapes))):
+                return block, into
+    block = np.empty((rows, size))
+    return block, kind(*in_block(block, n, shapes))
+
+
+def _is_same(one: Array, other: Array) -> bool:
+    """True if both are one memory, by the same strides; of empty ones it does not matter."""
+    return not one.size or (one.ctypes.data == other.ctypes.data and one.strides == other.strides)
+
+
 def put(parts: Sequence[Array], into: Any) -> Any:
-    """Parts of a result into the caller's arrays, which are returned."""
+    """Parts of a result into the caller's arrays, which are returned; the parts if there are none, or they are these."""
+    if into is None or parts is into:
+        return parts
     for target, part in zip(into, parts, strict=True):
         target[...] = part
     return into

@@ -1,4 +1,4 @@
-"""What `jvp` is taken of, on a record of Duals: the equations of motion, constraints' errors, and measures.
+"""Functions that `jvp` differentiates, on a record of Duals: equations of motion, constraints' errors, and measures.
 
     residual = M udot + inertial forces - applied forces + G^T lambda          aerr = G udot + offset
 

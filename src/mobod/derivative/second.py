@@ -58,7 +58,7 @@ def of_forward_dynamics(state: State, along: Mapping[str, Array]) -> tuple[Array
 
 
 def _rate_of_n(state: State, displacement: Array) -> Array:
-    """How N ``(nq, nu)`` changes along a displacement: NDot at these speeds."""
+    """The derivative of N ``(nq, nu)`` along a displacement: NDot at these speeds."""
     other = state.copy()
     u = np.zeros(len(state.u_view))
     u[: len(displacement)] = displacement

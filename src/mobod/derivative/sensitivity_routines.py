@@ -10,7 +10,7 @@ from ..algebra.scalar import load, store
 from ..compiling import routine
 from ..constraint._protocol import AS_Q, PROJECT_Q
 from ..mobilizer import _rates
-from ..mobilizer._access import copy
+from ..mobilizer.access import copy
 from ..state.fields import Record
 from ..tree import constraint_operators, constraint_paths, constraints, jacobian_sweeps, mass_matrix, rates
 

@@ -239,7 +239,7 @@ def _turned(R: Array, i: int) -> Array:
 
 
 def _of_displacements(parameter: Parameter[Any, Any], numbers: Array) -> Array:
-    """How an element's numbers change with the displacements of a frame, or a rotation, a row a displacement."""
+    """Derivatives of an element's numbers by displacements of a frame, or a rotation, a row a displacement."""
     places = np.array(parameter.places or range(parameter.first, parameter.end))
     R = numbers[places[:9]].reshape(3, 3)
     rates = np.zeros((_DISPLACED[parameter.shape], len(numbers)))
@@ -251,7 +251,7 @@ def _of_displacements(parameter: Parameter[Any, Any], numbers: Array) -> Array:
 
 
 def _of_values(element: Any, parameter: Parameter[Any, Any], numbers: Array) -> Array:
-    """How an element's numbers change with each of a parameter's, a row each.
+    """Derivatives of an element's numbers by each of a parameter's, a row each.
 
     Where setters normalize, or compute others from them, differences of that little function do, at about 1e-13.
     """

@@ -50,22 +50,57 @@ def add_products(A: Any, n: int, B: Any, m: int, begin: int, end: int, factor: f
                             store(out, i + r, to + j1, load(out, i + r, to + j1) + factor * y)
 
 
-# fmt: off
 @generic
-def add_block(
-    M: Any, M_inv: Any, n: int, driven: Any, K: Any, R: Any, first: int, end: int, D: Any, pack: Any
-) -> None:
-    # fmt: on
-    """udot_R in columns from *first* to before *end* of *D*: of residuals *R*, and of *K*, which motions prescribe.
+def multiply(M_inv: Any, n: int, R: Any, groups: Any, rows: Any, D: Any, at: int, pack: Any) -> None:
+    """-M^-1 R of both halves of *R*, by q and below that by u, side by side in *D*: those by u from column *at* on.
 
-    *driven* are the mobilities with motions, whose part *R* is given, too; *M* is read only where there are some.
+    *groups* and *rows* say what of *R* may differ from zero, see `pattern`; *pack* is scratch, two columns for each of a group.
     """
-    if driven.shape[0] > 0:
-        add_products(M, n, K, n, first, end, 1.0, R, 0, pack)
-        for d in range(driven.shape[0]):
+    for g in range(groups.shape[0]):
+        first, end, begin = groups[g, 0], groups[g, 1], groups[g, 2]
+        m = groups[g, 3] - begin
+        for k in range(m):
+            r = rows[begin + k]
             for j in range(first, end):
-                store(D, driven[d], j, load(D, driven[d], j) + load(K, driven[d], j))
-    add_products(M_inv, n, R, n, 0, end - first, -1.0, D, first, pack)
+                store(pack, k, 2 * (j - first), load(R, r, j))
+                store(pack, k, 2 * (j - first) + 1, load(R, n + r, j))
+        for i in range(0, n, 4):
+            i1, i2, i3 = min(i + 1, n - 1), min(i + 2, n - 1), min(i + 3, n - 1)
+            for j in range(first, end):
+                o, c = zero(load(pack, 0, 0)), 2 * (j - first)
+                x0, x1, x2, x3, y0, y1, y2, y3 = o, o, o, o, o, o, o, o
+                for k in range(m):
+                    r = rows[begin + k]
+                    x, y = load(pack, k, c), load(pack, k, c + 1)
+                    a0, a1, a2, a3 = load(M_inv, i, r), load(M_inv, i1, r), load(M_inv, i2, r), load(M_inv, i3, r)
+                    x0, x1, x2, x3 = x0 - a0 * x, x1 - a1 * x, x2 - a2 * x, x3 - a3 * x
+                    y0, y1, y2, y3 = y0 - a0 * y, y1 - a1 * y, y2 - a2 * y, y3 - a3 * y
+                store(D, i, j, x0)
+                store(D, i1, j, x1)
+                store(D, i2, j, x2)
+                store(D, i3, j, x3)
+                store(D, i, at + j, y0)
+                store(D, i1, at + j, y1)
+                store(D, i2, at + j, y2)
+                store(D, i3, at + j, y3)
+
+
+@generic
+def add_given(M: Any, n: int, driven: Any, K: Any, first: int, end: int, R: Any) -> None:
+    """M times udot that motions prescribe, columns of *K* from *first* to before *end*, added to residuals *R*."""
+    for i in range(n):
+        for d in range(driven.shape[0]):
+            m = load(M, i, driven[d])
+            for j in range(first, end):
+                store(R, i, j - first, load(R, i, j - first) + m * load(K, driven[d], j))
+
+
+@generic
+def put_given(driven: Any, K: Any, end: int, D: Any) -> None:
+    """Columns of *K* to before *end*, which motions prescribe of the mobilities *driven*, added to *D*."""
+    for d in range(driven.shape[0]):
+        for j in range(end):
+            store(D, driven[d], j, load(D, driven[d], j) + load(K, driven[d], j))
 
 
 # fmt: off

@@ -1,4 +1,4 @@
-"""What K and D of bodies, see `local`, are to the residual: sums over subtrees, beside the rigid sweep.
+"""The residual's part of bodies' K and D, see `local`: sums over subtrees, beside the rigid sweep.
 
     by q   - S_i . (K S_j + D a_j)        by u   - S_i . D S_j        K and D summed over the bodies that both i and j carry
 
@@ -14,6 +14,7 @@ from ..algebra.memory import load3, load_spatial
 from ..algebra.scalar import load, store
 from ..compiling import generic
 from ..state.fields import Record
+from .local import OF_WRENCH
 
 #: Numbers of a mobility: K S + D a, D S, K^T S, D^T S; four results.
 _BY_Q, _BY_U, _BACK, _BACK_BY_U, _RESULT, NUMBERS_OF_STIFFNESS = 0, 6, 12, 18, 24, 28
@@ -30,17 +31,22 @@ def _add(C: Any, b: int, k: int, x: Any) -> None:
 def follow(model: Record, F: Any, bodies: Any, C: Any) -> None:
     """Minus e x* F of every body, whose turns alone matter: torques and forces keep their directions."""
     for b in range(1, model.nb):
-        (nx, ny, nz), (fx, fy, fz) = load_spatial(F, b)
-        rx, ry, rz = load3(bodies, b, 0)
-        # columns e x n, e x f of three axes e
-        o = 0.0 * nx
-        turned = ((o, -nz, ny), (nz, o, -nx), (-ny, nx, o)), ((o, -fz, fy), (fz, o, -fx), (-fy, fx, o))
-        for d in range(3):
-            n, f = turned[0][d], turned[1][d]
-            t = vec3.add(n, vec3.cross((rx, ry, rz), f))
-            for i in range(3):
-                _add(C, b, 6 * i + d, -t[i])
-                _add(C, b, 6 * (3 + i) + d, -f[i])
+        n, f = load_spatial(F, b)
+        _add_turned(C, b, vec3.neg(n), vec3.neg(f), load3(bodies, b, 0))
+
+
+@generic
+def _add_turned(C: Any, b: int, n: Any, f: Any, r: Any) -> None:
+    """(n; f), at r from the base's origin, turned about three axes e: (e x n + r x (e x f); e x f)."""
+    (nx, ny, nz), (fx, fy, fz) = n, f
+    o = 0.0 * nx
+    turned = ((o, -nz, ny), (nz, o, -nx), (-ny, nx, o)), ((o, -fz, fy), (fz, o, -fx), (-fy, fx, o))
+    for d in range(3):
+        en, ef = turned[0][d], turned[1][d]
+        t = vec3.add(en, vec3.cross(r, ef))
+        for i in range(3):
+            _add(C, b, 6 * i + d, t[i])
+            _add(C, b, 6 * (3 + i) + d, ef[i])
 
 
 @generic
@@ -102,17 +108,46 @@ def _take(D: Any, i: int, j: int, x: Any) -> None:
 
 
 @generic
-def begin(model: Record, C: Any, crossings: Any) -> None:
-    """Blocks between two bodies count as one body's where both are carried along."""
+def add_crossings(model: Record, way: Any, C: Any, crossings: Any, bodies: Any, columns: Any, D: Any) -> None:
+    """Subtract what blocks between two bodies are, but for mobilities that carry both, of which they count as one body's."""
+    back = C.shape[0] - 1
     for k in range(crossings.shape[0]):
-        add_common(C, model.nb + k, crossings[k, 2])
+        block, a, b, c, damped = model.nb + k, crossings[k, 0], crossings[k, 1], crossings[k, 2], crossings[k, 3] != 0
+        if crossings[k, 4] == 1:
+            complete(C, block, back, a, bodies, damped)
+            add_common(C, back, c, damped)
+            cross(model, way, C, back, b, a, c, columns, damped, D)
+        add_common(C, block, c, damped)
+        cross(model, way, C, block, a, b, c, columns, damped, D)
 
 
 @generic
-def add_common(C: Any, block: int, c: int) -> None:
+def complete(C: Any, block: int, back: int, a: int, bodies: Any, damped: bool) -> None:
+    """Forces between bodies a and b of one base, of which b has moved: *block*, dF_a = K_ab e_b + D_ab v_b.
+
+    Together they carry their wrenches F_b = -F_a along, so that K_ba = K_ab - (x* F_a), which becomes block *back*, and K_aa is
+    minus that, but for what turns F_a only.
+    """
+    n, f = load3(C, block, OF_WRENCH), load3(C, block, OF_WRENCH + 3)
+    for k in range(72 if damped else 36):
+        x = load(C, block, k)
+        store(C, back, k, x)
+        _add(C, a, k, -x)
+    r = load3(bodies, a, 0)
+    _add_turned(C, a, vec3.sub(n, vec3.cross(r, f)), f, r)
+    o = 0.0 * f[0]
+    _add_turned(C, back, vec3.neg(n), vec3.neg(f), (o, o, o))
+    for i in range(3):
+        j, k = (i + 1) % 3, (i + 2) % 3
+        _add(C, back, 6 * i + 3 + j, -f[k])
+        _add(C, back, 6 * i + 3 + k, f[j])
+
+
+@generic
+def add_common(C: Any, block: int, c: int, damped: bool) -> None:
     """A block between two bodies to that of the last body on the way to both."""
     if c > 0:
-        for n in range(72):
+        for n in range(72 if damped else 36):
             _add(C, c, n, load(C, block, n))
 
 
@@ -186,7 +221,7 @@ def sweep(model: Record, columns: Any, C: Any, damped: bool, flat: Any, wide: An
 
 @generic
 def cross(model: Record, way: Any, C: Any, block: int, a: int, b: int, c: int, columns: Any, damped: bool, D: Any) -> None:
-    """What a block of wrenches on body a by the motion of body b is where a mobility carries but one of both.
+    """The block of wrenches on body a by the motion of body b, where a mobility carries but one of both.
 
     *way* has for each body where the mobilities on the way to it are listed behind, from the body inward: those that carry c,
     the last body on the way to both, come last.

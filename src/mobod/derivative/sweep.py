@@ -30,8 +30,8 @@ from ..algebra.memory import load3, load6, load9, load_spatial, store3, store6, 
 from ..algebra.record import LANES, aligned_zeros, attach, call_routine
 from ..algebra.scalar import load, store, zero
 from ..compiling import compiled, generic
-from ..force._pools import numbers3
-from ..force._slopes import subtract_slopes
+from ..force.pools import numbers3
+from ..force.slopes import subtract_slopes
 from ..state.fields import Record
 from ..state.validity import EVERYTHING, KEPT_FORCES
 from ..tree import inverse_mass_matrix, matrix_sweep
@@ -201,7 +201,7 @@ def own_motion(model: Record, b: int, udot: Any) -> Any:
 
 @generic
 def _bends_of(model: Record, b: int, i: int, r: Any, own: Any, udot: Any, bends: Any) -> Any:
-    """What a column that depends on q adds: to sigma u, to sigma udot + gamma, and to beta."""
+    """The contribution of a column that depends on q: to sigma u, to sigma udot + gamma, and to beta."""
     to_M, own_w, own_v, _ = own
     p_M, first = vec3.add(r, to_M), model.first_u[b]
     hw, hv = load_spatial(model.H, i)
@@ -340,7 +340,7 @@ def _load_three(flat: Any, place: int, first: int) -> Any:
 
 @generic
 def ingredients_of(model: Record, b: int, A: Any, udot: Any, g: Any, bends: Any, bent: Any, bodies: Any, flat: Any) -> None:
-    """What the columns of body b's mobilities are made of, by place. The sums over its subtree are complete."""
+    """The ingredients of the columns of body b's mobilities, by place. The sums over its subtree are complete."""
     r, first, n = load3(bodies, b, 0), model.first_u[b], model.num_u[b]
     motion, own = motion_of(model, b, A, r, g), own_motion(model, b, udot)
     for i in range(first, first + n):

@@ -12,9 +12,9 @@ from ..algebra.scalar import load, store, zero
 from ..compiling import generic
 from ..force.thermostat import momentum
 from ..state.fields import Record
-from .local import NUMBERS_OF_BLOCK
+from .local import OF_WRENCH
 
-_D = NUMBERS_OF_BLOCK // 2
+_D = OF_WRENCH // 2
 
 
 @generic

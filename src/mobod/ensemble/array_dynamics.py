@@ -90,10 +90,11 @@ class ArrayDynamics(abc.ABC):
             changes[k, 0, :, k], changes[k, 1, :, k] = h[:, k], -h[:, k]
         many = (x + changes).reshape(-1, moved)
         found = self.derivatives(many[:, :nq], many[:, nq:], np.tile(third, (2 * moved, 1)))
-        whole = np.concatenate(found, axis=2).reshape(moved, 2, n, nu, nq + 2 * nu)
-        slopes = (weights @ (whole[:, 0] - whole[:, 1])) / (2.0 * h.T[:, :, None, None])
-        T = np.zeros((n, weights.shape[1], nq + 2 * nu, nq + 2 * nu))
-        T[..., :moved] = np.moveaxis(slopes, 0, 3)
+        T, at = np.zeros((n, weights.shape[1], nq + 2 * nu, nq + 2 * nu)), 0
+        for part in found:
+            low_high, end = part.reshape(moved, 2, n, nu, -1), at + part.shape[2]
+            slopes = np.einsum("nka,mnab->nkbm", weights, low_high[:, 0] - low_high[:, 1])
+            T[:, :, at:end, :moved], at = slopes / (2.0 * h[:, None, None]), end
         T[:, :, :moved, moved:] = np.swapaxes(T[:, :, moved:, :moved], 2, 3)
         result: Array = 0.5 * (T + np.swapaxes(T, 2, 3))
         return result

@@ -7,7 +7,7 @@ from ..algebra.scalar import gather, load, one, scatter, store, where, zero
 from ..compiling import compiled
 from ..constraint._protocol import PROJECT_Q, PROJECT_U
 from ..mobilizer import _rates
-from ..motion._protocol import SET_Q, SET_U
+from ..motion.protocol import SET_Q, SET_U
 from ..state.validity import NO_RATES, POSITIONS, UNCHECKED
 from ..tree import constraints
 from ..tree.project import ERROR, LEAST, TOLERANCE

@@ -15,18 +15,18 @@ from .chunks import shared
 # fmt: off
 @compiled
 def calc_forward_dynamics_derivatives(
-    block: Any, address: int, share: Any, states: Any, wanted: int, slopes: Any, blocks: Any, runs: Any,
+    block: Any, address: int, share: Any, states: Any, wanted: int, last: int, slopes: Any, blocks: Any, runs: Any,
     bodies: Any, work: Any, way: Any, outboard: Any, turns: Any, Dq: Any, Du: Any, kept: Any, results: Any, M_inv: Any,
     out: Any,
 ) -> None:
     # fmt: on
-    """Derivatives of udot by q and u, then M^-1, one below the other, after what is *wanted* of the states."""
+    """Derivatives of udot by q and u, and M^-1 from number *last* on, after what is *wanted* of the states."""
     model = attach(block)
     n = model.nu
     for g in shared(share):
         realize(model, address, wanted, 8 * g, states)
         inverse_mass_matrix.calc_m_inv(model, address, ARTICULATED, work, work, M_inv)
-        put_rows(M_inv, 0, n, out, 8 * g, 2 * n * n)
+        put_rows(M_inv, 0, n, out, 8 * g, last)
         products.find_parts(model, slopes, bodies, way, outboard, turns, Dq, Du)
         products.put_derivatives(model, M_inv, way, outboard, turns, Dq, Du, blocks, runs, kept, results, 8 * g, out)
 

@@ -8,7 +8,7 @@ products, see `derivative.solve`.
 import math
 from typing import Any
 
-from ..algebra.eights import put_rows
+from ..algebra.eights import put_columns, put_rows
 from ..algebra.memory import store3
 from ..algebra.record import attach
 from ..algebra.scalar import load, store, store_lane, zero
@@ -16,8 +16,9 @@ from ..compiling import compiled, generic
 from ..derivative import regressor, sweep
 from ..derivative.by_numbers import differentiate
 from ..derivative.columns import find_bends, find_displacements
+from ..derivative.local import add_errors
 from ..derivative.residual import add_parts, add_stiffness, clear, find_carried, gravity
-from ..derivative.solve import add_block, constrain
+from ..derivative.solve import add_given, add_products, constrain, multiply, put_given
 from ..derivative.sweep import FORCE
 from ..state.fields import Record
 from ..state.validity import ARTICULATED, EVERYTHING, FORCES, KINEMATICS
@@ -55,7 +56,7 @@ def _find(
         model, A, u_dot, g, bends, bent, slopes, carrier, F, bodies, speeds, columns, D[:n], D[n : 2 * n]
     )
     store3(bodies, 0, FORCE, g)
-    clear(C, o)
+    clear(C[: model.nb], o)
     clear(T, o)
     clear(E, o)
     clear(K, o)
@@ -64,17 +65,27 @@ def _find(
         for i in range(own.shape[0]):
             own[i] = own_of_each[first + lane, i]
         add_parts(model, lane, duals, plan, u_dot, A, end, trees, N, bodies, speeds, scratch, C, D, T, E, K)
-    add_stiffness(model, plan, F, bodies, speeds, C, stiffness, stiffness, 0, D, T)
+    add_errors(model, plan[0], trees[2], bodies, speeds, C, E)
+    add_stiffness(model, plan, F, bodies, speeds, C, False, stiffness, stiffness, 0, D, T)
 
 
 @generic
-def _begin(model: Record, M_inv: Any, columns: int, sound: Any, D: Any) -> None:
-    """Zeros, and M^-1 behind them, not finite where a state is not."""
-    for i in range(model.nu):
-        for j in range(columns):
-            store(D, i, j, sound)
-        for j in range(model.nu):
-            store(D, i, columns + j, load(M_inv, i, j) + sound)
+def _make_unsound(M_inv: Any, sound: Any) -> None:
+    """Nothing that it is a factor of is finite where *sound* is not."""
+    for i in range(M_inv.shape[0]):
+        for j in range(M_inv.shape[1]):
+            store(M_inv, i, j, load(M_inv, i, j) + sound)
+
+
+@generic
+def _begin(M_inv: Any, first: int, columns: int, D: Any) -> None:
+    """Zeros from column *first* on, and M^-1 behind them."""
+    o = zero(load(M_inv, 0, 0))
+    for i in range(M_inv.shape[0]):
+        for j in range(first, columns):
+            store(D, i, j, o)
+        for j in range(M_inv.shape[1]):
+            store(D, i, columns + j, load(M_inv, i, j))
 
 
 @generic
@@ -90,13 +101,14 @@ def _at_own(model: Record, udot: Any, A: Any) -> None:
 # fmt: off
 @compiled
 def calc_derivatives(
-    block: Any, address: int, share: Any, states: Any, of_one: Any, own: Any, own_of_each: Any, of_tree: Any, rows: Any,
-    driven: Any, plan: Any, given: Any, udot: Any, A: Any, unit: Any, N: Any, bends: Any, F: Any, bodies: Any, speeds: Any,
-    of_columns: Any, stiffness: Any, C: Any, rigid: Any, T: Any, E: Any, K: Any, M: Any, G: Any, rows_of_g: Any, P: Any,
-    W: Any, L: Any, pack: Any, work: Any, M_inv: Any, D: Any, out: Any,
+    block: Any, address: int, share: Any, states: Any, of_one: Any, own: Any, own_of_each: Any, num_z: int, groups: Any,
+    rows_of_groups: Any, of_tree: Any, rows: Any, driven: Any, plan: Any, given: Any, udot: Any, A: Any, unit: Any,
+    N: Any, bends: Any, F: Any, bodies: Any,
+    speeds: Any, of_columns: Any, stiffness: Any, C: Any, rigid: Any, T: Any, E: Any, K: Any, M: Any, G: Any,
+    rows_of_g: Any, P: Any, W: Any, L: Any, pack: Any, work: Any, M_inv: Any, D: Any, out: Any,
 ) -> None:
     # fmt: on
-    """Derivatives of udot by q, u, z, time and forces on the mobilities, side by side; see `_find`.
+    """Derivatives of udot by q, u, z, in rows of *num_z*, forces on the mobilities, and time, one behind the other.
 
     Where there are udot *given*, those of what is missing for them by q and u, then M. It is one kernel because both find the
     same, which takes most of the time to compile.
@@ -124,17 +136,27 @@ def calc_derivatives(
         if inverse:
             for i in range(n):
                 for j in range(n):
-                    store(D, i, j, load(rigid, i, j) + sound)
-                    store(D, i, n + j, load(rigid, n + i, j) + sound)
-                    store(D, i, 2 * n + j, load(M, i, j))
+                    store(rigid, i, j, load(rigid, i, j) + sound)
+                    store(rigid, n + i, j, load(rigid, n + i, j) + sound)
+            put_rows(rigid, 0, 2 * n, out, first, 0)
+            put_rows(M, 0, n, out, first, 2 * n * n)
         else:
-            _begin(model, M_inv, columns, sound, D)
-            add_block(M, M_inv, n, driven, K, rigid[:n], 0, n, D, pack)
-            add_block(M, M_inv, n, driven, K, rigid[n:], n, 2 * n, D, pack)
-            add_block(M, M_inv, n, driven, K, T, 2 * n, columns, D, pack)
+            _make_unsound(M_inv, sound)
+            add_given(M, n, driven, K, 0, n, rigid[:n])
+            add_given(M, n, driven, K, n, 2 * n, rigid[n:])
+            add_given(M, n, driven, K, 2 * n, columns, T)
+            multiply(M_inv, n, rigid, groups, rows_of_groups, D, n, pack)
+            _begin(M_inv, 2 * n, columns, D)
+            add_products(M_inv, n, T, n, 0, columns - 2 * n, -1.0, D, 2 * n, pack)
+            put_given(driven, K, columns, D)
             if rows.shape[0] > 0:
                 constrain(model, of_tree[4], E, E, columns, columns + n, G, rows_of_g, P, W, L, D, pack)
-        put_rows(D, 0, n, out, first, 0)
+            last = n * (2 * n + num_z)
+            put_columns(D, 0, n, out, first, 0, n)
+            put_columns(D, n, 2 * n, out, first, n * n, n)
+            put_columns(D, 2 * n, columns - 1, out, first, 2 * n * n, num_z)
+            put_columns(D, columns, columns + n, out, first, last, n)
+            put_columns(D, columns - 1, columns, out, first, last + n * n, 1)
 
 
 # fmt: off
@@ -171,8 +193,11 @@ def calc_parameter_derivatives(
                     store_lane(R, 0, j, lane, math.nan)
         if driven.shape[0] > 0:
             explicit_mass_matrix.calc_m(model, False, work, work, M)
-        _begin(model, M_inv, columns, sound, D)
-        add_block(M, M_inv, n, driven, K, R, 0, columns, D, pack)
+        _make_unsound(M_inv, sound)
+        _begin(M_inv, 0, columns, D)
+        add_given(M, n, driven, K, 0, columns, R)
+        add_products(M_inv, n, R, n, 0, columns, -1.0, D, 0, pack)
+        put_given(driven, K, columns, D)
         if rows.shape[0] > 0:
             constrain(model, row_of, E, E, columns, columns + n, G, rows_of_g, P, W, L, D, pack)
         put_rows(D, 0, n, out, first, 0)

@@ -15,7 +15,7 @@ from ..derivative import products
 from ..derivative import sweep as sweeps
 from ..derivative.analytic import Sweep, Whole, sweep_for, whole_for
 from ..derivative.local import NUMBERS_OF_BLOCK
-from ..derivative.results import put, targets
+from ..derivative.results import put, results, targets
 from ..derivative.routines import calc_residual
 from ..derivative.seeded_record import SeededRecord, side_by_side
 from ..derivative.settings import Setting, find_each
@@ -86,42 +86,34 @@ class Derivatives(OfParts):
         """
         nu, nz = self._template.tree.nu, len(self._template.z_view)
         asked, realized = "calc_forward_dynamics_derivatives", q is None and u is None and mobility_forces is None
-        into = self._targets(out, ForwardDynamicsDerivatives, [(nu, nu), (nu, nu), (nu, nz), (nu, nu), (nu,)])
+        kind, shapes = ForwardDynamicsDerivatives, [(nu, nu), (nu, nu), (nu, nz), (nu, nu), (nu,)]
+        into = self._targets(out, kind, shapes)
         self._take(q, u, mobility_forces)
+        if not (self._sweeps() or self._has_kernels()):
+            alone = self._system.calc_forward_dynamics_derivatives
+            parts = self._one_by_one(asked, Stage.ACCELERATION, shapes, lambda s, _: alone(s), realized=realized, into=into)
+            return into or kind(*parts)
+        block, found = results(self._groups * LANES, self._n, kind, shapes, into)
         if not self._sweeps():
-            if self._has_kernels():
-                return self._with_elements(asked, realized, into)
-            parts = self._one_by_one(
-                asked,
-                Stage.ACCELERATION,
-                [(nu, nu), (nu, nu), (nu, nz), (nu, nu), (nu,)],
-                lambda state, _: self._system.calc_forward_dynamics_derivatives(state),
-                realized=realized,
-                into=into,
-            )
-            return into or ForwardDynamicsDerivatives(*parts)
+            self._through_parts(asked, realized, block, nz)
+            found.z[..., self._template.tree.nz :] = 0.0  # what measures integrate, after the forces' own
+            return put(found, into)
         sweep, bodies = self._sweep(), (self._template.tree.nb, sweeps.NUMBERS_A_BODY)
-        block = None if into is None else self._block_of((into.q, into.u, into.mobility_forces))
-        found = self._operate(
+        self._operate(
             asked,
             Stage.ACCELERATION,
             batch_derivatives.calc_forward_dynamics_derivatives,
             {},
             (3 * nu, nu),
-            before=(self._wanted(Stage.ACCELERATION), sweep.slopes, sweep.own_blocks, sweep.runs),
+            before=(self._wanted(Stage.ACCELERATION), nu * (2 * nu + nz), sweep.slopes, sweep.own_blocks, sweep.runs),
             scratch=(bodies, self._column_scratch(), *products.scratch_of(self._template.tree, sweep.runs), (nu, nu)),
             alone=_never,
             realized=realized,
             found=block,
             reduced=True,
         )
-        by_q, by_u, M_inv = (found[:, i * nu : (i + 1) * nu] for i in range(3))
-        if into is None:
-            return ForwardDynamicsDerivatives(by_q, by_u, np.zeros((self._n, nu, nz)), M_inv, np.zeros((self._n, nu)))
-        if block is None:
-            into.q[...], into.u[...], into.mobility_forces[...] = by_q, by_u, M_inv
-        into.z[...] = into.time[...] = 0.0
-        return into
+        found.z[...] = found.time[...] = 0.0
+        return put(found, into)
 
     def calc_inverse_dynamics_derivatives(
         self,
@@ -170,9 +162,7 @@ class Derivatives(OfParts):
         realized = q is None and u is None
         if not realized:
             self._take(q, u)
-        if not self._sweeps():
-            if self._has_kernels():
-                return self._inverse_with_elements(asked, realized, given, into)
+        if not (self._sweeps() or self._has_kernels()):
             parts = self._one_by_one(
                 asked,
                 Stage.VELOCITY,
@@ -182,8 +172,11 @@ class Derivatives(OfParts):
                 into=into,
             )
             return into or InverseDynamicsDerivatives(*parts)
-        block = None if into is None else self._block_of(into)
-        found = self._operate(
+        block, found = results(self._groups * LANES, self._n, InverseDynamicsDerivatives, [(nu, nu)] * 3, into)
+        if not self._sweeps():
+            self._through_parts(asked, realized, block, 0, given)
+            return put(found, into)
+        self._operate(
             asked,
             Stage.VELOCITY,
             batch_derivatives.calc_inverse_dynamics_derivatives,
@@ -195,12 +188,7 @@ class Derivatives(OfParts):
             realized=realized,
             found=block,
         )
-        by_q, by_u, M = (found[:, i * nu : (i + 1) * nu] for i in range(3))
-        if into is None:
-            return InverseDynamicsDerivatives(by_q, by_u, M)
-        if block is None:
-            into.q[...], into.u[...], into.u_dot[...] = by_q, by_u, M
-        return into
+        return put(found, into)
 
     def calc_parameter_derivatives(self, parameters: Sequence[Any]) -> Array:
         """Derivatives of every state's u_dot by parameters ``(n, nu, m)``. Needs ACCELERATION.
@@ -334,26 +322,11 @@ class Derivatives(OfParts):
         remembers = any(counts[name] for name in ("measure_memory_size", "bristle_rows"))
         return not (self._system.needs_states or self._departures or remembers) and self._template.tree.nu > 0
 
-    def _with_elements(self, asked: str, realized: bool, into: ForwardDynamicsDerivatives | None) -> ForwardDynamicsDerivatives:
-        """Derivatives of u_dot through all that acts."""
-        nu, nz = self._template.tree.nu, self._template.tree.nz
-        found = self._through_parts(asked, realized)
-        by_q, by_u, by_z, by_time, by_forces = np.split(found, (nu, 2 * nu, 2 * nu + nz, 2 * nu + nz + 1), axis=2)
-        more = len(self._template.z_view) - nz  # what measures integrate, after the forces' own
-        if more:
-            by_z = np.concatenate([by_z, np.zeros((self._n, nu, more))], axis=2)
-        results = by_q, by_u, by_z, by_forces, by_time[..., 0]
-        return ForwardDynamicsDerivatives(*results) if into is None else put(results, into)
+    def _through_parts(self, asked: str, realized: bool, block: Array, num_z: int, u_dot: Array | None = None) -> None:
+        """Those of `batch_element_derivatives.calc_derivatives`: of inverse dynamics at *u_dot*, else of forward dynamics.
 
-    def _inverse_with_elements(
-        self, asked: str, realized: bool, u_dot: Array, into: InverseDynamicsDerivatives | None
-    ) -> InverseDynamicsDerivatives:
-        """Derivatives of inverse dynamics through all that acts."""
-        parts = np.split(self._through_parts(asked, realized, u_dot), 3, axis=2)
-        return InverseDynamicsDerivatives(*parts) if into is None else put(parts, into)
-
-    def _through_parts(self, asked: str, realized: bool, u_dot: Array | None = None) -> Array:
-        """What `batch_element_derivatives.calc_derivatives` finds: of inverse dynamics at *u_dot*, else of forward dynamics."""
+        Rows of derivatives by z have *num_z* numbers in the *block*.
+        """
         tree, whole, inverse = self._template.tree, self._whole(), u_dot is not None
         nu, nz, num_rows, none = tree.nu, tree.nz, max(tree.counts["num_rows"], 1), np.zeros(0, np.int64)
         given = np.zeros((self._groups * LANES if inverse else 0, nu))
@@ -368,21 +341,30 @@ class Derivatives(OfParts):
                 given = block, lanes_address, share, states, *of_one[share[0]]
                 batch_element_derivatives.calc_derivatives(*given, own_of_each(self._own), *others)
 
-            return self._operate(
+            self._operate(
                 asked,
                 Stage.VELOCITY if inverse else Stage.ACCELERATION,
                 kernel,
                 {},
                 (nu, wide),
-                before=(whole.of_parts, rows, driven, whole.plan_of_inverse if inverse else whole.plan, given),
+                before=(
+                    num_z,
+                    *whole.groups_of_lanes,
+                    whole.of_parts,
+                    rows,
+                    driven,
+                    whole.plan_of_inverse if inverse else whole.plan,
+                    given,
+                ),
                 scratch=(
                     *((nu, 1), (tree.nb, 6), *self._scratch_of_parts(whole)),
                     *((nu, of_rest), (0 if inverse else m, wide), (moved, wide - nu), (nu if inverse else moved, nu)),
-                    *((num_rows, nu), (m, nu), (nu, m), (m, m), (m, wide), (max(nu, m), PACKED), self._column_scratch()),
+                    *((num_rows, nu), (m, nu), (nu, m), (m, m), (m, wide), (max(nu, m), 2 * PACKED), self._column_scratch()),
                     (nu, nu),
                 ),
                 alone=_never,
                 realized=realized,
+                found=block,
             )
 
     def _whole(self) -> Whole:
@@ -418,18 +400,6 @@ class Derivatives(OfParts):
     def _targets(self, out: Any, kind: Any, shapes: Sequence[tuple[int, ...]]) -> Any:
         """The caller's arrays as a named tuple of that *kind*, or None."""
         return targets(out, kind, [(self._n, *shape) for shape in shapes])
-
-    def _block_of(self, parts: Sequence[Array]) -> Array | None:
-        """The array that kernels have written of which *parts*, ``(n, nu, nu)`` each, are views; None for others."""
-        block, (_, nu, _) = parts[0].base, parts[0].shape
-        if not isinstance(block, np.ndarray) or block.dtype != np.float64 or not block.flags.carray:
-            return None
-        if block.shape != (self._groups * LANES, len(parts) * nu * nu):
-            return None
-        start, number = block.ctypes.data, block.itemsize
-        strides = block.strides[0], nu * number, number
-        same = all(part.strides == strides and part.ctypes.data == start + i * nu * nu * number for i, part in enumerate(parts))
-        return block if same else None
 
     def _one_by_one(
         self,

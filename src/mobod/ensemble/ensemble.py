@@ -92,7 +92,7 @@ class Ensemble(Simulating):
         return self.__copy__()
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """What a pickle holds: the system, a state, and what each state has of its own. It is at MODEL when it is unpickled."""
+        """Its pickle: the system, a state, and each state's own parameters. It is at MODEL when it is unpickled."""
         variables = [part[: self._n].copy() for part in (*self._variables, self._failed)]
         own = {name: self._own_of_each(name) for name in self._own}
         settings = self._system, self._n, self._template, self._threads

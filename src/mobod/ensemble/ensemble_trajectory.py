@@ -49,7 +49,7 @@ def counted(outcome: npt.NDArray[Any]) -> dict[str, Any]:
 
 
 class CopyOf:
-    """What makes the state of any motion: a copy of one that all are like."""
+    """A maker of the state of any motion: a copy of one that all are like."""
 
     def __init__(self, state: State) -> None:
         self._state = state
@@ -60,7 +60,7 @@ class CopyOf:
 
 
 class _Picked:
-    """What makes the states of some of the motions."""
+    """A maker of the states of some of the motions."""
 
     def __init__(self, state_of: Callable[[int], State], places: list[int]) -> None:
         self._state_of, self._places = state_of, places

@@ -50,7 +50,7 @@ class Reasons:
         self.of_states: dict[int, str] = {}
 
     def add(self, which: npt.NDArray[np.int64], status: npt.NDArray[np.int64]) -> None:
-        """How the runs of some states have ended."""
+        """Add the ends of the runs of some states."""
         self._status[which] = status
 
     def __getitem__(self, i: int) -> str:

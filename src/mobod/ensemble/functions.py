@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..algebra.arrays import Array
-from ..control import _law
+from ..control import laws
 from ..errors import ModelError
 from ..event import TriggeredHandler
 from ..function import users
@@ -76,7 +76,7 @@ class RunFunction:
         try:
             if self._names is not None:
                 self._refuse_truth(self.call(state))
-                self.routine = _law.routine_in_lanes(function, self._names, nq, nu, name == "controller")
+                self.routine = laws.routine_in_lanes(function, self._names, nq, nu, name == "controller")
                 self.routine.address(in_lanes=True)
                 return
             frozen = users.freeze(function, name, ARGUMENTS)
@@ -88,13 +88,13 @@ class RunFunction:
             self.routine = None
             warnings.warn(
                 f"{name} cannot be compiled and is called by Python, state by state, which is some hundred times slower than "
-                f"in lanes: {_law.reason(error)}",
+                f"in lanes: {laws.reason(error)}",
                 RuntimeWarning,
                 stacklevel=callers_level(),
             )
 
     def _find_manner(self, state: State) -> tuple[str, ...] | None:
-        """What it names where it takes arrays, since tuples will not do or it names less; None where it takes tuples."""
+        """The names that it takes arrays by, since tuples will not do or it names fewer; None where it takes tuples."""
         names = _names_of(self.python)
         self._names = None if names == ARGUMENTS else names
         try:
@@ -108,7 +108,7 @@ class RunFunction:
         return self._names
 
     def _works(self, state: State) -> bool:
-        """Whether it can be called so, and returns what it has to."""
+        """True if it can be called so, and returns what it has to."""
         try:
             self.check(self.call(state))
         except Exception:
@@ -209,7 +209,7 @@ class EndWhere(TriggeredHandler):
 
 
 def ended_at(time: float) -> Events:
-    """What the events tell of a run that a function has ended in a lane: the same as `EndWhere` leaves."""
+    """The events of a run that a function has ended in a lane: the same as `EndWhere` leaves."""
     return Events([[time, 0, 0.0, 0]], [("terminate", "triggered", "rising", "")])
 
 
@@ -256,7 +256,7 @@ def observe(function: Function, times: Array, q: Array, u: Array) -> Array:
 
 
 def _observed(value: Any) -> Array:
-    """What a function has returned of one row ``(m,)``."""
+    """A function's result of one row ``(m,)``."""
     try:
         return np.ravel(np.asarray(value, float))
     except (TypeError, ValueError):

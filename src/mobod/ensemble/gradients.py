@@ -16,7 +16,7 @@ from .linear_models import LinearModels
 
 if TYPE_CHECKING:
     from ..integrator import Integrator
-    from ..simulation.variational import Step, Variational
+    from ..simulation.variational import TapedStep, Variational
     from ..state.state import State
 
 
@@ -83,7 +83,7 @@ class Gradients(LinearModels):
         each = [one or nothing for one in found]
         return GradientOfEach(np.array([one.value for one in each]), np.array([one.gradient for one in each]), names)
 
-    def _stages(self, run: Variational, steps: list[Step]) -> list[Stages]:
+    def _stages(self, run: Variational, steps: list[TapedStep]) -> list[Stages]:
         """Those of all steps of a run; none where they are to be found one by one."""
         of, table = run.variations, run.table
         if not steps or len(run.tape or ()) > len(steps) or not self._are_in_lanes(of, steps[0].template):

@@ -12,9 +12,9 @@ from ..algebra.arrays import Array
 from ..algebra.pointers import block_of
 from ..algebra.record import LANES, aligned_zeros
 from ..compiling import among_many
-from ..event._watch import Watched, is_compiled, of_triggered
 from ..event.scheduled import Scheduled
 from ..event.triggered import Triggered
+from ..event.watch import Watched, is_compiled, of_triggered
 from ..event.when import When
 from ..force.contact.step_limit import limit_step
 from ..integrator import BDF, Integrator, SemiExplicitEuler, SemiExplicitEuler2, TimeStepping, Verlet
@@ -210,7 +210,7 @@ class LaneRuns:
         in_lanes = {"in_lanes": True, "own_parameters": bool(self.own)}
         if state.resources is not None and state.resources.weights:
             share_weights(state)
-        self.workers: list[Worker] = []
+        self.workers: list[LaneWorker] = []
         self.watched, self.pools = self._witnesses(state, integrator.accuracy, in_lanes)
         system = state.system
         #: Whether workers lend the states in their lanes to Python, and whether Python is called at all.
@@ -336,10 +336,10 @@ class LaneRuns:
     def make_workers(self, count: int, new_record: Callable[[], Record]) -> None:
         """Allocate arrays for this many threads, unless they are there."""
         while len(self.workers) < count:
-            self.workers.append(Worker(self, new_record()))
+            self.workers.append(LaneWorker(self, new_record()))
 
 
-class Worker:
+class LaneWorker:
     """The arrays with which one thread takes states through their runs."""
 
     def __init__(self, plan: LaneRuns, record: Record) -> None:

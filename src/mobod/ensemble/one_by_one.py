@@ -16,10 +16,11 @@ import numpy.typing as npt
 
 from ..algebra.arrays import Array
 from ..errors import MobodError
+from ..simulation.event_log import EventLog
 from ..simulation.events import Events
 from ..simulation.quantities import Recording
 from ..simulation.run import IntegratorSettings, Run, integrator_settings, make_integrator
-from ..simulation.table import Rows
+from ..simulation.table import MemoryRows
 from ..simulation.time_stepper import TimeStepper
 from ..simulation.variational import variational
 from ..stepping import record as rk
@@ -41,7 +42,7 @@ Row = tuple[float, Array, Array, Array, Array, Array, int]
 
 @dataclass
 class OneRun:
-    """How the run of a state went.
+    """The outcome of the run of a state.
 
     Attributes
     ----------
@@ -79,7 +80,7 @@ class OneRun:
 
 
 class Onward(NamedTuple):
-    """What a run takes along that has begun in a lane.
+    """Data that a run takes along that has begun in a lane.
 
     Attributes
     ----------
@@ -122,7 +123,7 @@ def run_one(
     if sensitivities is not None:
         integrator = carried = variational(integrator, state, Directions(system, state, sensitivities))
     integrator.held, integrator.goes_on = held, onward is not None and not onward.changed
-    stepper, rows, failure = TimeStepper(system, integrator), Rows(len(times)), None
+    stepper, rows, failure = TimeStepper(system, integrator), MemoryRows(len(times)), None
     stepper.may_be_saved = False
     changes: list[tuple[int, dict[str, Any], Settings]] = []
     try:
@@ -158,7 +159,7 @@ def run_one(
 
 
 def _events_of(stepper: TimeStepper, columns: dict[str, Any]) -> tuple[Events, npt.NDArray[np.int64]]:
-    """What happened in a run, and the first row after each event."""
+    """The events of a run, and the first row after each."""
     late, log = stepper.log.take()[0], stepper.log
     counts = np.asarray(columns.get("event_counts", ())).astype(np.int64)
     rows = np.concatenate([columns["events"], late]) if len(counts) else late
@@ -207,8 +208,8 @@ class KeptSteppers:
         held: Array | None,
         done: tuple[bool, bool],
         following: tuple[float, ...] | None = None,
-    ) -> tuple[State, str | None]:
-        """Step state *i* to *end* from the variables of *row*; the state there, and why it could not go on, if so.
+    ) -> tuple[State, str | None, EventLog | None]:
+        """Step state *i* to *end* from the variables of *row*; the state there, why it could not go on, if so, and its log.
 
         The stepper of the last call goes on, with q, u and z that have been assigned since; one whose time, or what is
         remembered, is another begins anew with the state that *make* makes, as does one whose run has ended or failed. *done*
@@ -231,17 +232,17 @@ class KeptSteppers:
                     stepper.pass_over(*done)
             stepper.step_exactly_to(end)
         except MobodError as error:
-            return _state_of(stepper) or make(i), str(error)
+            return _state_of(stepper) or make(i), str(error), _log_of(stepper)
         except Exception as error:  # of a user's own part
             warnings.warn(
                 f"state {i} of the ensemble: {type(error).__name__}: {error}", RuntimeWarning, stacklevel=callers_level()
             )
-            return _state_of(stepper) or make(i), f"{type(error).__name__}: {error}"
+            return _state_of(stepper) or make(i), f"{type(error).__name__}: {error}", _log_of(stepper)
         if not has_choices_of(self._shared, stepper.state):
-            return make(i), OTHER_CHOICES
+            return make(i), OTHER_CHOICES, None
         if stepper.termination is None:
             self._kept[i] = stepper, row[6]
-        return stepper.state, None
+        return stepper.state, None, stepper.log
 
     def pop(self, i: int) -> TimeStepper | None:
         """The stepper of state *i*, which is kept no longer."""
@@ -258,6 +259,10 @@ class KeptSteppers:
 
 def _state_of(stepper: TimeStepper | None) -> State | None:
     return stepper.state if stepper is not None and stepper.initialized else None
+
+
+def _log_of(stepper: TimeStepper | None) -> EventLog | None:
+    return stepper.log if stepper is not None and stepper.initialized else None
 
 
 def _takes_up(stepper: TimeStepper, row: Row, held: Array | None) -> bool:

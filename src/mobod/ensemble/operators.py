@@ -113,7 +113,8 @@ class Operators(OnManifold):
         realized : bool
             Whether the ensemble has to be at that stage already, as users expect of operators.
         found : array, optional
-            Where kernels write, a flat row a state and up to a multiple of eight of them; a new one unless given.
+            Where kernels write, a flat row a state and up to a multiple of eight of them, which is then the result; new ones of
+            *out* unless given.
         reduced : bool
             Whether the kernel may have a record of the reduced tree, whose mobilities alone are those of the system, and needs
             no field for the result.
@@ -162,6 +163,7 @@ class Operators(OnManifold):
         shapes = [(array.shape[1], 1) if array.ndim == 2 else (len(array[0]), array[0][0].size) for array in given.values()]
         field = (out[0], 1) if len(out) == 1 else (out[0], int(np.prod(out[1:])))
         fields = (*shapes, *scratch) if reduced else (*shapes, *scratch, field)
+        given_block = found is not None
         if found is None:
             found = np.empty((padded, field[0] * field[1]))  # of which kernels write every number
         address = _realize.advance.address(in_lanes=True, own_parameters=bool(self._own))
@@ -172,7 +174,7 @@ class Operators(OnManifold):
             kernel(record, address, share, states, *before, *arguments, *lanes, found)
 
         self._share_out(asked, work, reduced)
-        return found[: self._n].reshape(self._n, *out)
+        return found if given_block else found[: self._n].reshape(self._n, *out)
 
     def _kept_fields(self, worker: int, shapes: tuple[tuple[int, ...], ...]) -> list[Array]:
         """Fields of lanes of a thread, those of the last call if that had the same: new memory takes up to 0.1 ms."""

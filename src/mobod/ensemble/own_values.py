@@ -108,7 +108,7 @@ class OwnValues(Resetting):
         self._departures.update(departures)
 
     def _departures_after(self, setter: Callable[[State, Any], object], each: Sequence[Any]) -> dict[int, Departure]:
-        """What the setter makes of the states that have departed."""
+        """The own parameters, after the setter, of the states that have some."""
         call, found = caller_of(setter), {}
         for i, before in self._departures.items():
             state = self._state(i)

@@ -137,7 +137,7 @@ class Resetting(States):
         return self._z[: self._n]
 
     def get_rows(self, *names: str, dtype: Any = np.float64, out: Any = None) -> npt.NDArray[Any]:
-        """What is named, flat and side by side, one row a state ``(n, columns)``: the caller's own array, in any precision.
+        """Named quantities, flat and side by side, one row a state ``(n, columns)``: the caller's own array, in any precision.
 
         Parameters
         ----------
@@ -180,7 +180,7 @@ class Resetting(States):
         return out
 
     def to_xarray(self, *names: str) -> Any:
-        """What is named as an ``xarray.Dataset`` along the dimension ``state``, with labels (needs xarray).
+        """Named quantities as an ``xarray.Dataset`` along the dimension ``state``, with labels (needs xarray).
 
         Parameters
         ----------

@@ -188,7 +188,7 @@ class Running(OwnValues):
         return [i for i in self._alone() if not failed[i]]
 
     def _task_of_realizing(self, stage: Stage) -> _Realizing:
-        """What is shared among threads to realize; it is kept until states get parameters of their own."""
+        """The task of realizing, shared among threads; it is kept until states get parameters of their own."""
         address = _realize.advance.address(in_lanes=True, own_parameters=bool(self._own))
         wanted, new_record = self._wanted(stage), self._new_record()
         data = *self._variables, self._forces, self._u_dot, self._particle_accelerations, self._failed
@@ -197,14 +197,14 @@ class Running(OwnValues):
         return task
 
     def _wanted(self, stage: int) -> int:
-        """What is to be computed for a stage, of the reduced tree: no forces where gravity alone is Ground's acceleration."""
+        """The results wanted for a stage, of the reduced tree: no forces where gravity alone is Ground's acceleration."""
         wanted = validity.NEEDED[stage]
         if self._reduced.ground_acceleration is not None and not self._own:
             wanted &= ~validity.FORCES
         return wanted
 
     def _new_record(self) -> Callable[[], Record]:
-        """What makes a record of the reduced tree, or of the whole one where states have parameters of their own."""
+        """The maker of a record of the reduced tree, or of the whole one where states have parameters of their own."""
         return self._whole_record if self._own else self._reduced.new_record
 
     def _share_out(self, kind: Hashable, work: Callable[[Record, tuple[Any, ...]], None], reduced: bool = False) -> None:

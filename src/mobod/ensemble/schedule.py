@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from ..algebra.arrays import Array
-from ..event._agenda import Agenda, Call, changed_by_reporter, let_handle
+from ..event.agenda import Agenda, Call, changed_by_reporter, let_handle
 from ..event.periodic import Periodic
 from ..event.scheduled import Scheduled
 from ..simulation.event_log import Account

@@ -31,7 +31,7 @@ _REACHED = slice(layout.LAST_SIZE, layout.LAST_STRAIN + 1)
 
 
 class ScheduledRun:
-    """How far the states of a run are between the times at which Python has something to do.
+    """The progress of the states of a run between the times at which Python has something to do.
 
     Parameters
     ----------
@@ -91,7 +91,7 @@ class ScheduledRun:
         self._run.reached[which, layout.LAST_PART :] = 0.0
 
     def _take(self, i: int, handled: Handled, out: npt.NDArray[np.bool_]) -> None:
-        """What handlers have done with state i."""
+        """Take over the changes that handlers have made in state i."""
         ensemble, run = self._ensemble, self._run
         time = float(ensemble._time[i, 0])
         self._log(i, time, handled)
@@ -113,14 +113,14 @@ class ScheduledRun:
                 run.outcome[i, layout.STATUS], run.reached[i, _REACHED] = layout.SUSPECT, following
 
     def _log(self, i: int, time: float, handled: Handled) -> None:
-        """Let the events of state i have what handlers have done."""
+        """Add the changes of handlers to the events of state i."""
         log = EventLog(self._ensemble._system)
         if handled.account is not None:
             log.add_account(time, handled.account, "scheduled")
         self._run.add_events(i, Events(log.rows(), log.labels), np.zeros(len(log.rows()), np.int64))
 
     def onward(self, i: int, last_error: float, strain: float) -> Onward:
-        """How state i goes on alone."""
+        """The data with which state i goes on alone."""
         time, schedule = self._ensemble._time[i, 0], self._schedule
         done = bool(schedule.handlers[i] > time), bool(schedule.reporters[i] > time)
         return Onward(float(self._began[i]), float(self._reach[i]), last_error, int(strain), done, i in self._changed)

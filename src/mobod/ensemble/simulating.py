@@ -36,7 +36,7 @@ from .ensemble_trajectory import CopyOf, EnsembleTrajectory, Termination, counte
 from .failures import OF_STATUS, Failure, Reasons
 from .functions import EndWhere, RunFunction, ended_at, try_observer
 from .functions import observe as run_observer
-from .lane_runs import LaneRuns, Worker, own_of_each
+from .lane_runs import LaneRuns, LaneWorker, own_of_each
 from .lanes import contact, layout
 from .one_by_one import Onward, run_one
 from .schedule import Schedule
@@ -201,7 +201,7 @@ class Simulating(Stepping):
         return motions
 
     def _maker_of_states(self) -> Callable[[int], State]:
-        """What makes a state with the parameters of state *i*, and what else it has of its own, as they are now."""
+        """The maker of a state with the parameters of state *i*, and all else it has of its own, as they are now."""
         if self._own or self._of_subsystems or self._departures:
             return copy.copy(self)._state
         return CopyOf(self._template.copy())
@@ -254,7 +254,7 @@ class Simulating(Stepping):
             results,
             run.outcome,
             run.reached,
-            *(lanes.more if isinstance(lanes, StateRuns) else _ALL if onward is None else (which, onward, _NO_IMPULSES)),
+            *(_ALL if onward is None else (which, onward, _NO_IMPULSES)),
         )
 
         def work(number: int, chunks: Any, calls: Any) -> None:
@@ -267,13 +267,13 @@ class Simulating(Stepping):
                     attempts = min(2 * attempts, 1 << 24)
                 if number == 0:
                     run.show()
-                if status != layout.FINISHED and isinstance(worker, Worker) and lanes.adaptive:
+                if status != layout.FINISHED and isinstance(worker, LaneWorker) and lanes.adaptive:
                     run.look_at_progress(worker)
 
         self._helpers.share_all(Task(work, len(which), lanes.WIDTH), 1 if lanes.calls_python else self._threads)
 
     def _state_runs(self, integrator: Integrator) -> StateRuns | None:
-        """What threads need to run states one by one in compiled code; None where Python has a part in it."""
+        """Data with which threads run states one by one in compiled code; None where Python has a part in it."""
         if self._of_subsystems or not are_compiled(self._template, integrator):
             return None
         made = StateRuns(self._state(0, departs=False), self._own, own_of_each(self._own), integrator)
@@ -378,7 +378,7 @@ _COUNTED = (
 
 
 def _quantities(motions: EnsembleTrajectory, record: Any) -> dict[str, Array]:
-    """What is recorded beside the variables ``(n, nt, ...)``; no numbers where there are no rows."""
+    """Quantities recorded beside the variables ``(n, nt, ...)``; no numbers where there are no rows."""
     found: dict[str, Array] = {}
     assert motions.state_of is not None
     for i in range(len(motions)):
@@ -606,7 +606,7 @@ class _Run:
         if self._bar is not None:
             self._bar.update(done - self._bar.n)
 
-    def look_at_progress(self, worker: Worker) -> None:
+    def look_at_progress(self, worker: LaneWorker) -> None:
         """Warn, once a run, of a state in a lane with so many steps to go that it hardly gets on."""
         if self._said_slow:
             return
@@ -657,7 +657,7 @@ class _Run:
         }
 
     def finished(self) -> EnsembleTrajectory:
-        """What there is."""
+        """The results so far."""
         status = self.outcome[:, layout.STATUS]
         self._ensemble._failed[: self._n, 0] = status != rk.REACHED
         self._ensemble._reasons = Reasons(status, np.zeros((self._n, 0)))

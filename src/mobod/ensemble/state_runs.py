@@ -1,4 +1,4 @@
-"""What threads need to take states through their runs one by one, in the integrator's compiled loop."""
+"""Runs of states one by one on threads, in the integrator's compiled loop."""
 
 from __future__ import annotations
 
@@ -10,11 +10,12 @@ from ..algebra.arrays import Array
 from ..compiling import among_many
 from ..integrator import Integrator
 from ..simulation.run import integrator_settings, make_integrator
+from ..stepping import record as rk
 from ..system.projection import share_weights
 from ..value.stage import Stage
 from . import batch_state_runs as runs
 from .lane_runs import remembered_of
-from .lanes.layout import FIRST_ROW, LIMIT, QUEUE_SIZE
+from .lanes.layout import FINISHED, FIRST_ROW, QUEUE_SIZE, UNFINISHED, Data
 
 if TYPE_CHECKING:
     from ..compiling import Kernel
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
 def are_compiled(state: State, integrator: Integrator) -> bool:
     """True if runs of states like *state* take place in compiled code from their beginnings to their ends."""
-    return type(integrator).kernel in runs.RUNS and integrator.can_run_compiled(state) and nothing_happens(state, integrator)
+    return integrator.can_run_compiled(state) and nothing_happens(state, integrator)
 
 
 def nothing_happens(state: State, integrator: Integrator) -> bool:
@@ -61,24 +62,19 @@ class StateRuns:
         if state.resources is not None and state.resources.weights:
             share_weights(state)
         self._state, self._own, self._integrator = state, own, integrator
-        self.workers: list[Worker] = []
-
-    @property
-    def more(self) -> tuple[Any, ...]:
-        """Results beside the variables."""
-        return (np.zeros((0, 0, 0, 0)),)
+        self.workers: list[StateWorker] = []
 
     def make_workers(self, count: int) -> None:
         """Allocate arrays for this many threads, unless they are there."""
         while len(self.workers) < count:
             self.workers.append(self.make_worker())
 
-    def make_worker(self) -> Worker:
+    def make_worker(self) -> StateWorker:
         """The arrays of one thread."""
-        return Worker(self._state.copy(), self._own, self.of_each.shape[1], self._integrator)
+        return StateWorker(self._state.copy(), self._own, self.of_each.shape[1], self._integrator)
 
 
-class Worker:
+class StateWorker:
     """The arrays with which one thread takes states through their runs."""
 
     def __init__(self, state: State, own: dict[str, Array], numbers: int, integrator: Integrator) -> None:
@@ -91,26 +87,11 @@ class Worker:
             at += rows * columns
         self._integrator = made = make_integrator(state.system, integrator_settings(integrator))
         made.begin_compiled(state)
-        self._queue = np.zeros(QUEUE_SIZE, np.int64)
-        settings, choices = made.control.copy(), made.counts.copy()
-        self._first: tuple[Any, ...] = (
-            state.block,
-            *made.arguments(),
-            settings,
-            choices,
-            np.zeros(3),
-            remembered_of(state),
-            self._own,
-            self._queue,
-            None,
-        )
-        self._kernel = self.kernel_of(integrator)
-        self._run: Any = None
+        self._block, self._queue = state.block, np.zeros(QUEUE_SIZE, np.int64)
+        self._settings, self._choices = made.control.copy(), made.counts.copy()
+        self._remembered, self._no_energies = remembered_of(state), np.zeros(0)
         self._calls_python = state.system.calls_python
-
-    def kernel_of(self, integrator: Integrator) -> Kernel:
-        """What takes states through their runs."""
-        return runs.RUNS[type(integrator).kernel]
+        self._code: tuple[Any, ...] | None = None
 
     def begin(self, first_row: int = 0) -> None:
         """Let no state be on its way, of an earlier run that was interrupted; the first one to come is *first_row*."""
@@ -118,11 +99,51 @@ class Worker:
         self._queue[FIRST_ROW], self._queue[runs.CURRENT] = first_row, -1
 
     def go(self, steps: int, share: tuple[Any, ...], data: tuple[Any, ...]) -> int:
-        """Take states on their way, and others of *share*, on with so many steps. What `batch_state_runs.run` returns."""
-        self._queue[LIMIT] = steps
-        if self._run is None:
-            self._run = self._kernel.code_for(*self._first, *share, *data)
+        """Take states on their way, and others of *share*, on with so many steps: FINISHED or UNFINISHED."""
         if not self._calls_python:
-            return int(self._run(*self._first, *share, *data))
+            return self._go(steps, share[:2], Data(*data))
         with among_many():
-            return int(self._run(*self._first, *share, *data))
+            return self._go(steps, share[:2], Data(*data))
+
+    def _go(self, left: int, share: tuple[Any, ...], data: Data) -> int:
+        queue, (work, _, control, counts), block = self._queue, self._integrator.arguments(), self._block
+        own, after = (queue, data, self._own, self._remembered, work, control, counts), (queue, data, work, control, counts)
+        if self._code is None:  # dispatchers look at all of the arrays
+            like = block, work, self._table(0), control, counts, data.times[0], data.results[0], self._no_energies
+            codes = runs.take.code_for(block, *share, *own), self._kernel.code_for(*like)
+            self._code = *codes, runs.retire.code_for(block, 0, share[1], *after)
+        take, advance, retire = self._code
+        while left > 0:
+            status = rk.REACHED
+            if queue[runs.CURRENT] < 0:
+                control[:], counts[:] = self._settings, self._choices
+                status = take(block, *share, *own)
+                if queue[runs.CURRENT] < 0:
+                    return FINISHED
+                if status == rk.REACHED:
+                    status = self._begin(int(queue[runs.CURRENT]))
+            s = int(queue[runs.CURRENT])
+            if status == rk.REACHED:
+                counts[rk.LIMIT], before, row = left, int(counts[rk.STEPS]), s - int(queue[FIRST_ROW])
+                times = data.times[s if len(data.times) > 1 else 0]
+                status = advance(block, work, self._table(row), control, counts, times, data.results[row], self._no_energies)
+                left -= int(counts[rk.STEPS]) - before
+                if status in (rk.PAUSED, rk.COLLAPSED):
+                    continue
+            left -= 1
+            retire(block, status, share[1], *after)
+        return UNFINISHED
+
+    @property
+    def _kernel(self) -> Kernel:
+        """The loop over steps."""
+        return type(self._integrator).kernel
+
+    def _table(self, row: int) -> Any:
+        """The method's data in place of a table, for the run with this row of results."""
+        return self._integrator.arguments()[1]
+
+    def _begin(self, s: int) -> int:
+        """Begin the method's own part of the run of state *s*, whose beginning is in the record: REACHED, or why not."""
+        self._integrator.forget_steps()
+        return rk.REACHED

@@ -238,7 +238,7 @@ class States(Sealed):
 
     @property
     def _given_states(self) -> tuple[Any, ...]:
-        """What kernels take of all states, see `batch.fill`."""
+        """Arrays of all states for kernels, see `batch.fill`."""
         return self._own_places, *self._variables, self._forces
 
     @property
@@ -252,7 +252,7 @@ def reduced_tree_of(state: State) -> ReducedTree:
 
 
 def memory_of(record: Record) -> Array:
-    """What the state of a record remembers, as a row of `batch_memory`."""
+    """Memory of the state of a record, as a row of `batch_memory`."""
     return np.concatenate([getattr(record, name).ravel() for name in _IN_ROWS])
 
 

@@ -16,6 +16,8 @@ from ..algebra.record import LANES
 from ..errors import MobodError, ModelError
 from ..event.triggered import Triggered
 from ..integrator import Integrator, RungeKuttaMerson
+from ..simulation.event_log import EventLog
+from ..simulation.events import Events, joined
 from ..simulation.simulate import integrator_named
 from ..stepping import record as rk
 from ..value.callers import callers_level
@@ -44,7 +46,27 @@ _ATTEMPTS = 4096
 class Stepping(Gradients):
     """The part of `Ensemble` that steps."""
 
-    __slots__ = ("_kept_lanes", "_step_plan")
+    __slots__ = ("_happened", "_kept_lanes", "_step_plan")
+
+    @property
+    def events(self) -> Events:
+        """The events of the last call of `step`, a row each with its ``state``; those of the first state first.
+
+        See `mobod.simulation.Events`. The motions that `simulate` returns have their own.
+
+        Examples
+        --------
+        >>> import mobod as mb
+        >>> system, state = mb.examples.double_pendulum.build()
+        >>> arm = system.matter.bodies["lower"]
+        >>> system.add_event_handler(mb.event.LockWhen(arm, mb.event.Coordinate(arm, 0, 0.0), name="latch"))
+        >>> ensemble = mb.Ensemble(system, 2, state=system.realize_topology())
+        >>> ensemble.q = [(1.0, -0.1), (1.0, 0.1)]
+        >>> ensemble.step(0.2, accuracy=1e-6)
+        >>> [(one.state, one.name, one.kind) for one in ensemble.events]
+        [(0, 'latch', 'triggered'), (0, 'lower', 'locked')]
+        """
+        return joined(getattr(self, "_happened", {}))
 
     def step(
         self,
@@ -89,7 +111,7 @@ class Stepping(Gradients):
 
         Handlers and reporters of scheduled events are called for each state at its time, and states are in lanes in between;
         they are asked for their next times where a state begins, and after each of their events. A state for which a
-        compiled witness may change sign is stepped to the end of the call alone.
+        compiled witness may change sign is stepped to the end of the call alone. `events` says what happened.
 
         Examples
         --------
@@ -109,6 +131,7 @@ class Stepping(Gradients):
                 raise ValueError("duration has to be finite, got inf")
         forces = _NO_FORCES if mobility_forces is None else self._forces_of_each(mobility_forces)
         self._changed(Stage.INSTANCE)
+        self._happened: dict[int, Events] = {}
         if plan.lanes is None:
             self._step_kept(plan, duration, forces)
             return
@@ -185,7 +208,7 @@ class Stepping(Gradients):
     def _lane_runs(
         self, integrator: Integrator, holds: bool, controller: Any = None, terminator: Any = None, watches: bool = False
     ) -> LaneRuns | None:
-        """What threads need to run in lanes; None where states are run one by one."""
+        """Data with which threads run states in lanes; None where they are run one by one."""
         if why_one_by_one(self._template, integrator, watches) is not None:
             return None
         # making them takes a millisecond: those of the last run will do if that was of the same kind
@@ -224,7 +247,11 @@ class Stepping(Gradients):
         reasons = self._reasons = Reasons(np.zeros(self._n, np.int64), forces if len(forces) else np.zeros((self._n, 0)))
         self._failed[: self._n, 0] = 0.0
         while True:
-            for i, done in self._do_what_is_due(schedule, ends, out, reasons).items():
+            for i, done in self._do_what_is_due(schedule, ends, out, reasons, True).items():
+                if done.account is not None:
+                    log = EventLog(self._system)
+                    log.add_account(float(times[i]), done.account, "scheduled")
+                    self._note_events(i, log)
                 if done.changed:
                     plan.go_on_after_event(i, float(times[i]))
             apart = np.array([i for i in sorted(self._departures) if not out[i] and times[i] < ends[i]], np.int64)
@@ -309,8 +336,9 @@ class Stepping(Gradients):
                 done = (False, False) if schedule is None else (schedule.handlers[i] > time, schedule.reporters[i] > time)
                 following = plan.following(i)
                 held = forces[i] if len(forces) else None
-                state, why = kept.step(i, row, self._state, float(ends[i]), held, done, following)
+                state, why, log = kept.step(i, row, self._state, float(ends[i]), held, done, following)
                 self._put_back(i, state)
+                self._note_events(i, log)
                 self._failed[i] = why is not None
                 if why is not None:
                     reasons.of_states[i] = why
@@ -323,6 +351,17 @@ class Stepping(Gradients):
                         schedule.ask_of(i, stepper.state, not handled, not reported)
 
         self._helpers.share_all(Task(by_chunks(work), len(which)), 1 if self._system.calls_with_states else self._threads)
+
+    def _note_events(self, i: int, log: EventLog | None) -> None:
+        """Something may have happened to state *i* in this call, of which its log tells."""
+        if log is None:
+            return
+        found = Events(log.take()[0], list(log.labels))
+        if len(found):
+            if i in self._happened:
+                both = joined({0: self._happened[i], 1: found})
+                found = Events(both.rows, both.labels)
+            self._happened[i] = found
 
     def _kept_steppers(self, plan: _StepPlan) -> KeptSteppers:
         """The steppers of states that are stepped each for itself; new ones where parameters are others than they had."""
@@ -370,7 +409,7 @@ _NO_REPORTS = np.zeros((1, 0)), np.zeros((1, 0, 0))
 
 
 class _StepPlan:
-    """What steps with the same arguments share."""
+    """Arrays and kernels that steps with the same arguments share."""
 
     def __init__(
         self,

@@ -1,4 +1,4 @@
-"""What threads need to take states through their runs with variations, one by one, in a compiled loop."""
+"""Runs with variations of states one by one on threads, in a compiled loop."""
 
 from __future__ import annotations
 
@@ -10,18 +10,16 @@ import numpy as np
 from ..algebra.arrays import Array
 from ..derivative.seeded_record import side_by_side
 from ..integrator import Integrator
+from ..integrator import _variations as kernels
 from ..measure import Integrate
 from ..simulation.compiled_variations import CompiledVariations
 from ..simulation.compiled_variations import are_compiled as steps_are_compiled
 from ..stepping import loop
 from ..stepping import record as rk
-from . import batch_variations as runs
 from .lane_runs import acting_measures, own_of_each
-from .state_runs import StateRuns, nothing_happens
-from .state_runs import Worker as StateWorker
+from .state_runs import StateRuns, StateWorker, nothing_happens
 
 if TYPE_CHECKING:
-    from ..compiling import Kernel
     from ..state.state import State
     from .sensitivity_rows import SensitivityRows
 
@@ -70,37 +68,41 @@ class VariationRuns(StateRuns):
             np.array([of.directions.scales_at(one) for one in states]),
         )
 
-    @property
-    def more(self) -> tuple[Any, ...]:
-        """Results beside the variables."""
-        return (self._tangents.rows,)
-
     def make_worker(self) -> StateWorker:
         """The arrays of one thread."""
-        variations = self._tangents.variations
-        return Worker(self._state.copy(), self._own, self.of_each.shape[1], self._integrator, variations, self._of_each)
+        tangents = self._tangents
+        return VariationWorker(self._state.copy(), self._own, self.of_each.shape[1], self._integrator, tangents, self._of_each)
 
 
-class Worker(StateWorker):
+class VariationWorker(StateWorker):
     """The arrays with which one thread takes states through their runs."""
 
-    def kernel_of(self, integrator: Integrator) -> Kernel:
-        """As of other runs."""
-        return runs.run
+    _kernel = kernels.advance
 
     def __init__(
-        self, state: State, own: dict[str, Array], numbers: int, integrator: Integrator, variations: Any, of_each: Any
+        self, state: State, own: dict[str, Array], numbers: int, integrator: Integrator, tangents: SensitivityRows, of_each: Any
     ) -> None:
         super().__init__(state, own, numbers, integrator)
-        stages, directions = integrator.table.shape[1] - 1, variations.directions
+        self._choices[rk.NO_INTERPOLATION] = 1
+        variations, stages = tangents.variations, integrator.table.shape[1] - 1
         self._compiled = compiled = CompiledVariations(variations, state, stages, True, (of_each[0][0], of_each[1][0]))
-        places = [compiled.places_of(name) for name in own] if directions.settings else []
-        own_places = np.concatenate([np.zeros(0, np.int64), *places])
-        prepared = own_places, *of_each, np.ascontiguousarray(directions.of_start)
-        block, work, table, control, counts, first_control, choices, *rest, _ = self._first
-        choices[rk.NO_INTERPOLATION] = 1
-        carried = compiled.carried(table)
-        self._first = block, work, carried, control, counts, first_control, choices, *rest, prepared
+        places = [compiled.places_of(name) for name in own] if variations.directions.settings else []
+        self._places: Any = np.concatenate([np.zeros(0, np.int64), *places])
+        self._of_each, self._of_start = of_each, np.ascontiguousarray(variations.directions.of_start)
+        self._carried, self._tangents = compiled.carried(self._integrator.arguments()[1]), tangents
+
+    def _table(self, row: int) -> Any:
+        return self._carried._replace(found=self._tangents.rows[row])
+
+    def _begin(self, s: int) -> int:
+        """Give the Duals the parameters of state *s*, and S its beginning."""
+        numbers, seeds, seed_rates = self._carried.duals[3:]
+        seeds_of_each, rates_of_each, scales_of_each = self._of_each
+        row = s if len(scales_of_each) > 1 else 0
+        numbers[self._places] = self._own[: len(self._places)]
+        seeds[:], seed_rates[:], self._carried.scales[:] = seeds_of_each[row], rates_of_each[row], scales_of_each[row]
+        work, _, control, counts = self._integrator.arguments()
+        return int(kernels.begin_at(self._block, work, self._of_start, self._carried, control, counts))
 
 
 __all__ = ["VariationRuns", "are_compiled"]

@@ -100,7 +100,7 @@ class Paces:
             self.alone = pace
 
     def choose(self) -> bool:
-        """Whether to call helpers: where they pay, and now and then the other way, to see whether it has become better."""
+        """Choose if helpers are called: where they pay, and now and then the other way, to see if that has become better."""
         better = self.helped < BETTER * self.alone
         if not self.is_trial:
             self.trying = None
@@ -154,7 +154,7 @@ class Helpers:
         return Helpers, ()
 
     def paces_of(self, kind: Hashable) -> Paces:
-        """What is known of a kind of work: of a few kinds, which are kept."""
+        """Measured paces of a kind of work: of a few kinds, which are kept."""
         return self._paces.setdefault(kind, Paces())
 
     def share(self, task: Task, threads: int) -> None:
@@ -356,7 +356,7 @@ class _Job:
 
 @functools.cache
 def _tries_a_second() -> float:
-    """How often `wait` looks at its counter: the most of a few times, for others may take the processor meanwhile."""
+    """The number of times a second that `wait` looks at its counter: a few are tried, as others may take the processor."""
     chunks, tries, least = new_chunks(1, 1), 2000, np.inf
     wait(chunks, 1)
     for _ in range(5):

@@ -12,7 +12,7 @@ from ..algebra.scalar import sqrt, where, zero
 from ..compiling import generic
 from ..value import checks
 from ..value.stage import Stage
-from ._routine import by_address, number, station, vector
+from .routine import by_address, number, station, vector
 from .witness import Witness, check_body
 
 if TYPE_CHECKING:

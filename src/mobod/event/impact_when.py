@@ -193,7 +193,7 @@ class ImpactWhen(When):
         )
 
     def _pull_at(self, state: State, u: Array) -> float:
-        """How the gap is pulled together at speeds *u*: before an impact, stiff springs and dampers do not yet feel it."""
+        """Acceleration that closes the gap at speeds *u*; before an impact, stiff springs and dampers do not feel it yet."""
         now = state.u.copy()
         state.u = u
         state.system.realize(state, Stage.ACCELERATION)

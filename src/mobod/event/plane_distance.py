@@ -11,7 +11,7 @@ from ..algebra import vec3
 from ..compiling import generic
 from ..value import checks
 from ..value.stage import Stage
-from ._routine import by_address, number, station, vector
+from .routine import by_address, number, station, vector
 from .witness import Witness, check_body
 
 if TYPE_CHECKING:

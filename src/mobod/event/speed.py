@@ -8,7 +8,7 @@ from ..algebra.scalar import load
 from ..compiling import generic
 from ..value.checks import finite, integer
 from ..value.stage import Stage
-from ._routine import by_address, number
+from .routine import by_address, number
 from .witness import Witness, check_body
 
 if TYPE_CHECKING:

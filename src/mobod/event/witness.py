@@ -42,7 +42,7 @@ class Witness(Sealed, Abstract):
 
     1. `calc_value`, the function itself, and `required_stage`, how far the state has to be realized for it;
     2. `calc_rate`, its rate, where that is cheap: it is found by differences otherwise;
-    3. `routine` and `pack`, for simulations that look at it without Python: see `_routine`;
+    3. `routine` and `pack`, for simulations that look at it without Python: see `routine`;
     4. `calc_direction` and `calc_acceleration`, for a gap in which there can be an impact.
 
     Examples
@@ -59,7 +59,7 @@ class Witness(Sealed, Abstract):
     required_stage = Stage.ACCELERATION
     #: Whether `calc_rate` is there.
     has_rate = False
-    #: Evaluates it in kernels, made by `_routine.by_address` of its value and rate; None where only Python can.
+    #: Evaluates it in kernels, made by `routine.by_address` of its value and rate; None where only Python can.
     routine: ClassVar[Routine | None] = None
 
     @abc.abstractmethod

@@ -72,7 +72,7 @@ def build(
 
 
 def loads() -> tuple[float, float]:
-    """What the spring of a front wheel bears at rest, and of a rear one."""
+    """The loads on the spring of a front wheel at rest, and on that of a rear one."""
     front = (WHEELBASE - AHEAD) / WHEELBASE
     return 0.5 * MASS * 9.81 * front, 0.5 * MASS * 9.81 * (1.0 - front)
 
@@ -86,7 +86,7 @@ def add_body(matter: mb.SimbodyMatterSubsystem) -> mb.MobilizedBody:
 
 
 def add_carrier(forces: mb.GeneralForceSubsystem, body: mb.MobilizedBody, name: str, x: float, y: float) -> mb.MobilizedBody:
-    """What bears a wheel: it slides along the body's z, on a spring and a damper that bear the car at its middle."""
+    """A wheel carrier: it slides along the body's z, on a spring and a damper that bear the car at its middle."""
     load = loads()[x < 0.0]
     weight = 9.81 * (CARRIER + WHEEL + (KNUCKLE if x > 0.0 else 0.0))
     z = RADIUS - (load + weight) / TYRE["VERTICAL_STIFFNESS"] - HEIGHT

@@ -52,12 +52,12 @@ def build() -> tuple[mb.MultibodySystem, mb.State]:
 
 
 def along(x: Sequence[Any]) -> Any:
-    """How fast the coin slips to where it is heading."""
+    """The coin's speed of slip along its heading."""
     return x[0] * cos(x[3]) + x[1] * sin(x[3]) + RADIUS * x[2]
 
 
 def across(x: Sequence[Any]) -> Any:
-    """How fast it slips to the left."""
+    """Its speed of slip to the left."""
     return x[1] * cos(x[3]) - x[0] * sin(x[3])
 
 

@@ -95,7 +95,7 @@ def plan() -> tuple[Array, Array]:
     fixed = np.r_[0:4, 4 * n : size]  # the states at both ends are known
 
     def defects(w: Array) -> tuple[Array, Array]:
-        """What Simpson's rule misses in each interval, and its Jacobian."""
+        """The defects of Simpson's rule in each interval, and their Jacobian."""
         x, force = w[:size].reshape(n + 1, 4), w[size:]
         f0, A0, b0 = dynamics(x[:-1], force)
         f1, A1, b1 = dynamics(x[1:], force)

@@ -18,7 +18,7 @@ from ..algebra.scalar import load, zero
 from ..compiling import Routine, generic
 from ..errors import ModelError
 from ..function import users
-from ..function.users.surroundings import Shape, called, places
+from ..function.users.surroundings import Counts, called, places
 from ..function.users.unrolled import unrolled
 from ..value.checks import finite
 from ._routine import kernel
@@ -98,7 +98,7 @@ class CompiledFunctions:
     depends_only_on_positions: bool = False
 
 
-def looked_up(forces: Any, functions: Any) -> tuple[list[int], Shape, list[float]]:
+def looked_up(forces: Any, functions: Any) -> tuple[list[int], Counts, list[float]]:
     """The integers, the shape and the parameters of compiled functions."""
     if not isinstance(functions, CompiledFunctions):
         raise TypeError(f"compiled has to be a mobod.force.CompiledFunctions(...), not {functions!r}")
@@ -115,10 +115,10 @@ def looked_up(forces: Any, functions: Any) -> tuple[list[int], Shape, list[float
     if isinstance(functions.parameters, str) or np.ndim(functions.parameters) != 1:
         raise ValueError(f"parameters have to be a sequence of numbers, got {functions.parameters!r}")
     parameters = [finite("a parameter", x) for x in list(functions.parameters)]  # type: ignore[arg-type]
-    return bodies + mobilizers, Shape.of(len(bodies), facts, len(parameters)), parameters
+    return bodies + mobilizers, Counts.of(len(bodies), facts, len(parameters)), parameters
 
 
-def routine_of(functions: CompiledFunctions, shape: Shape, parameters: tuple[float, ...], each: bool = False) -> Routine:
+def routine_of(functions: CompiledFunctions, shape: Counts, parameters: tuple[float, ...], each: bool = False) -> Routine:
     """The routine of users' functions, which are checked and frozen; of *each* of many sets of bodies and mobilizers, if so."""
     users.check_number_of_parameters(shape.num_parameters)
     frozen = {
@@ -137,7 +137,7 @@ def routine_of(functions: CompiledFunctions, shape: Shape, parameters: tuple[flo
     return users.routine_of("forces" if each else "force", frozen, shape, lambda: _kernel(frozen, shape, each))
 
 
-def _kernel(frozen: dict[str, users.Frozen], shape: Shape, each: bool) -> Function:
+def _kernel(frozen: dict[str, users.Frozen], shape: Counts, each: bool) -> Function:
     of = {name: called(f.function, ARGUMENTS[name], shape, "force_integers", "force_numbers") for name, f in frozen.items()}
     lines = ["F, f = force(model, i, x)"]
     for k in range(shape.num_bodies):
@@ -179,11 +179,11 @@ def _sum_over_each(function: Function, size: int) -> Function:
     return of_all
 
 
-def _check_number(f: users.Frozen, shape: Shape, value: Any, arguments: Any) -> None:
+def _check_number(f: users.Frozen, shape: Counts, value: Any, arguments: Any) -> None:
     users.check_tuples(f"{f.what} has to return a number", value, ())
 
 
-def _check_force(f: users.Frozen, shape: Shape, value: Any, arguments: Any) -> None:
+def _check_force(f: users.Frozen, shape: Counts, value: Any, arguments: Any) -> None:
     if not (isinstance(value, tuple) and len(value) == 2):
         raise ModelError(
             f"{f.what} has to return a pair (F, f), of forces on bodies and of generalized forces; it returned {value!r}"

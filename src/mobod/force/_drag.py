@@ -14,9 +14,9 @@ from ..errors import ModelError
 from ..state import parameters
 from ..value import Transform, checks
 from ..value.frames import frame_or_none
-from ._pools import numbers3, numbers9
 from ._routine import by_address
 from .base import Force, body_index
+from .pools import numbers3, numbers9
 
 if TYPE_CHECKING:
     from ..mobilizer.base import MobilizedBody

@@ -115,7 +115,7 @@ def _write_scalars(state: State, pointer: int, run: tuple[int, int], what: int) 
 
 
 def _fail(scalar: str, pointer: int, first: int, end_and_what: int) -> None:
-    """What is not a number, in place of results: of one body and one mobility, from which it spreads to all."""
+    """NaN in place of results: of one body and one mobility, from which it spreads to all."""
     lender = lender_at(pointer) if scalar in _IN_LANES else None
     if lender is not None:
         lender.fail()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..compiling import generic
-from ._pools import numbers3
+from .pools import numbers3
 
 
 @generic

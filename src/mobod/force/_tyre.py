@@ -43,8 +43,8 @@ from ..function._routine import gradient, value
 from ..function.base import Function
 from ..state import parameters
 from ..value import Transform, checks
-from ._pools import number, numbers3, numbers9
 from .base import Force, body_index
+from .pools import number, numbers3, numbers9
 
 if TYPE_CHECKING:
     from ..mobilizer.base import MobilizedBody
@@ -177,7 +177,7 @@ def apply(model: Any, i: int, at: Any, force: Any, moment: Any) -> None:
 
 
 def adding(law: Callable[..., Any]) -> Callable[..., None]:
-    """What adds the forces of a tyre, of ``law(model, x, z, at, Vx, Vsy, Omega, Fz) -> (force, moment, z rates)``."""
+    """Make a function that adds a tyre's forces: ``law(model, x, z, at, Vx, Vsy, Omega, Fz) -> (force, moment, z rates)``."""
 
     @generic
     def add(model: Any, i: int, x: int, z: int) -> None:

@@ -22,8 +22,8 @@ from ..errors import ModelError
 from ..state import parameters
 from ..value import checks
 from ..value.stage import Stage
-from ._pools import number, numbers3
-from ._through_transmission import ThroughTransmission
+from .pools import number, numbers3
+from .through_transmission import ThroughTransmission
 from .transmission.base import Functions, Transmission, check_transmission
 
 if TYPE_CHECKING:
@@ -237,7 +237,7 @@ class Actuator(ThroughTransmission):
 
 def checked_range(what: str, bounds: tuple[float, float]) -> list[float]:
     """Two numbers in order, infinite where there is no bound; `ModelError` otherwise."""
-    low, high = (checks.number(what, bound) for bound in bounds)
+    low, high = checks.shaped(what, bounds, (2,)).tolist()
     if not low <= high or low == np.inf or high == -np.inf:
         raise ModelError(f"{what} has to be two numbers in order, infinite where there is no bound; got {low} and {high}")
     return [low, high]

@@ -14,9 +14,9 @@ from ..state.of_each import Present, Rows, numbers_at, of_each
 from ..value.checks import array
 from ..value.stage import Stage
 from ._mobility import push
-from ._pools import number
 from ._routine import by_address
 from .base import Force, check_forces, mobility
+from .pools import number
 
 if TYPE_CHECKING:
     from ..mobilizer.base import MobilizedBody

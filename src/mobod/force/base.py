@@ -24,8 +24,8 @@ from ..function._routine import Use
 from ..state.parameters import Parametrized
 from ..value import checks
 from ..value.stage import Stage
-from ._layout import Entry
 from ._routine import BY_ADDRESS
+from .layout import Entry
 
 if TYPE_CHECKING:
     from ..decoration.rubber_band_line import Line
@@ -61,7 +61,7 @@ class Force(Parametrized):
     INNER = frozenset(
         """
         KIND add_force calc_lines calc_push check_tree default_integers disabled_by_default discrete_run element entry
-        first_function
+        acts_between first_function
         first_memory holds_mobility_forces holds_wrenches first_z implementation nominal_number num_z number_runs pack_integers
         pack_numbers place_of_parameters pool_run reach reads_mobilizers
         reads_positions_only reads_time reads_z routine span used_functions why_not_finite
@@ -81,6 +81,8 @@ class Force(Parametrized):
     holds_wrenches: bool = False
     #: Whether it reads more of mobilizers than q and u, and more of bodies than their motion and mass centers: columns, say.
     reads_mobilizers: bool = False
+    #: Whether the two bodies that it names get opposite wrenches, which depend on how one moves beside the other alone.
+    acts_between: bool = False
     #: How many z it has.
     num_z: int = 0
     #: Of a user's functions: where their parameters are among its numbers.
@@ -130,7 +132,7 @@ class Force(Parametrized):
     # ------------------------------------------------------------------------------------------ on and off
 
     def set_disabled_by_default(self, should_be_disabled: bool) -> None:
-        """Whether states start with it switched off; a topological change."""
+        """Let states start with it disabled, or enabled; a topological change."""
         self.disabled_by_default = checks.flag("should_be_disabled", should_be_disabled)
         self._forces.invalidate_topology()
 
@@ -300,7 +302,13 @@ class Force(Parametrized):
 
     def why_not_finite(self, state: State) -> str | None:
         """Why its forces are not finite in a state, where it knows more than that."""
-        return None
+        along = self.acts_along()
+        return None if along is None else along.why_not_finite(state)
+
+    def acts_along(self) -> Any:
+        """The transmission that it acts along; None where there is none."""
+        get = getattr(self, "get_path", None) or getattr(self, "get_transmission", None)
+        return None if get is None else get()
 
     def check_tree(self, tree: Any) -> None:
         """Refuse a tree (of other modelling choices, say) in which the force is undefined."""

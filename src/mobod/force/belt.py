@@ -18,9 +18,9 @@ import numpy as np
 
 from ..errors import ModelError
 from ..value import checks
-from ._transmission_friction import TransmissionFriction
 from .base import body_index, mobility
 from .transmission.coordinates import Coordinates
+from .transmission_friction import TransmissionFriction
 
 if TYPE_CHECKING:
     from ..mobilizer.base import MobilizedBody

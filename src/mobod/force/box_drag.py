@@ -16,7 +16,7 @@ from ..algebra.scalar import where
 from ..compiling import generic
 from ..value import Transform
 from ._drag import OWN, PI, Drag, lengths, routine_of
-from ._pools import number, numbers3
+from .pools import number, numbers3
 
 if TYPE_CHECKING:
     from ..mobilizer.base import MobilizedBody

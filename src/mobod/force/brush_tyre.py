@@ -23,9 +23,9 @@ from ..contact.height_field import HeightField
 from ..function.base import Function
 from ..state import parameters
 from ..value import Transform, checks
-from ._pools import number
 from ._routine import by_address
 from ._tyre import GRIP, IN_GROUND, OWN, RADIUS, Tyre, adding, slips
+from .pools import number
 
 if TYPE_CHECKING:
     from ..mobilizer.base import MobilizedBody

@@ -13,9 +13,9 @@ from ..algebra import mat33, vec3
 from ..algebra.memory import add_spatial, load9
 from ..compiling import generic
 from ..state import parameters
-from ._pools import numbers3
 from ._routine import by_address
 from .base import Force, body_index
+from .pools import numbers3
 
 if TYPE_CHECKING:
     from ..mobilizer.base import MobilizedBody

@@ -12,9 +12,9 @@ import numpy.typing as npt
 from ..algebra.memory import load3, store3
 from ..compiling import generic
 from ..state import parameters
-from ._pools import numbers3
 from ._routine import by_address
 from .base import Force, body_index
+from .pools import numbers3
 
 if TYPE_CHECKING:
     from ..mobilizer.base import MobilizedBody

@@ -19,9 +19,9 @@ from ..state.of_each import Present, Rows, numbers_at, of_each
 from ..value import rows
 from ..value.checks import array, finite, vector
 from ..value.stage import Stage
-from ._pools import number, numbers3
 from ._routine import by_address
 from .base import Force, body_index, mobility, same_system
+from .pools import number, numbers3
 
 if TYPE_CHECKING:
     from ..mobilizer.base import MobilizedBody

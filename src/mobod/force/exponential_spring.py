@@ -35,9 +35,9 @@ from ..errors import ModelError
 from ..state import parameters
 from ..value import Transform, checks
 from ..value.stage import Stage
-from ._pools import number, numbers3, numbers9
 from ._routine import by_address
 from .base import Force, body_index
+from .pools import number, numbers3, numbers9
 
 if TYPE_CHECKING:
     from ..mobilizer.base import MobilizedBody

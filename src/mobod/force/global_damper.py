@@ -11,9 +11,9 @@ from ..algebra.scalar import load, store, zero
 from ..compiling import generic
 from ..state import parameters
 from ..value.checks import not_negative
-from ._pools import number
 from ._routine import by_address
 from .base import Force, same_system
+from .pools import number
 
 if TYPE_CHECKING:
     from ..value.annotations import SimbodyMatterSubsystem

@@ -21,9 +21,9 @@ from ..compiling import compiled, generic
 from ..state import parameters
 from ..value import checks
 from ..value.stage import POSITION, Stage
-from ._pools import numbers3
 from ._routine import GRAVITY
 from .base import Force, same_system
+from .pools import numbers3
 
 if TYPE_CHECKING:
     from ..state.state import State

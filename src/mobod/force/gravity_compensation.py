@@ -15,9 +15,9 @@ from ..algebra.scalar import load, zero
 from ..compiling import generic
 from ..state import parameters
 from ..value import checks
-from ._pools import number, numbers3
 from ._routine import by_address
 from .base import Force, body_index
+from .pools import number, numbers3
 
 if TYPE_CHECKING:
     from ..mobilizer.base import MobilizedBody

@@ -25,9 +25,9 @@ from ..value import Transform, checks
 from ..value.frames import from_twelve
 from ..value.rows import in_rows, not_negative
 from ..value.stage import Stage
-from ._pools import number, numbers3, numbers9
 from ._routine import by_address
 from .base import Force, body_index
+from .pools import number, numbers3, numbers9
 
 if TYPE_CHECKING:
     from ..mobilizer.base import MobilizedBody
@@ -226,6 +226,7 @@ class LinearBushing(Force):
     21.66061
     """
 
+    acts_between = True
     routine = run
     num_z = 1
 

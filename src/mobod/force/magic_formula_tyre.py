@@ -33,10 +33,10 @@ from ..contact.height_field import HeightField
 from ..errors import ModelError
 from ..function.base import Function
 from ..value import Transform, checks
-from ._pools import number
 from ._routine import by_address
 from ._tir_file import read_tir
 from ._tyre import GRIP, IN_GROUND, OWN, RADIUS, STIFFNESS, Tyre, adding, slips
+from .pools import number
 
 if TYPE_CHECKING:
     from ..mobilizer.base import MobilizedBody

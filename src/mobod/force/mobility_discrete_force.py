@@ -12,8 +12,8 @@ from ..state import parameters
 from ..value.checks import finite
 from ..value.stage import Stage
 from ._mobility import OnMobility, place, push
-from ._pools import number
 from ._routine import by_address
+from .pools import number
 
 if TYPE_CHECKING:
     from ..mobilizer.base import MobilizedBody

@@ -12,8 +12,8 @@ from ..compiling import generic
 from ..state import parameters
 from ..value.checks import not_negative
 from ._mobility import OnMobility, place, push
-from ._pools import number
 from ._routine import by_address
+from .pools import number
 
 if TYPE_CHECKING:
     from ..mobilizer.base import MobilizedBody

@@ -11,8 +11,8 @@ from ..compiling import generic
 from ..state import parameters
 from ..value.checks import finite, not_negative
 from ._coordinate import OnCoordinate, coordinate, push
-from ._pools import number
 from ._routine import by_address
+from .pools import number
 
 if TYPE_CHECKING:
     from ..mobilizer.base import MobilizedBody

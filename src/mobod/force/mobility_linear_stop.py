@@ -21,8 +21,8 @@ from ..state import parameters
 from ..state.of_each import Present, Rows, of_each
 from ..value import checks, rows
 from ._coordinate import OnCoordinate, coordinate, coordinate_rate, push
-from ._pools import number
 from ._routine import by_address
+from .pools import number
 
 if TYPE_CHECKING:
     from ..mobilizer.base import MobilizedBody

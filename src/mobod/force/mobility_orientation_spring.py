@@ -20,9 +20,9 @@ from ..errors import ModelError
 from ..state import parameters
 from ..value import Rotation, checks
 from ._polynomial import energy_at, stiffness
-from ._pools import numbers9
 from ._routine import by_address
 from .base import Force, body_index
+from .pools import numbers9
 
 if TYPE_CHECKING:
     from ..mobilizer.base import MobilizedBody

@@ -12,8 +12,8 @@ from ..state import parameters
 from ..value.checks import finite
 from ._coordinate import OnCoordinate, coordinate, push
 from ._polynomial import energy_at, stiffness
-from ._pools import number
 from ._routine import by_address
+from .pools import number
 
 if TYPE_CHECKING:
     from ..mobilizer.base import MobilizedBody

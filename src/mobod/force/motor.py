@@ -16,8 +16,8 @@ from ..function.base import Function
 from ..state import parameters
 from ..value import checks
 from ._mobility import OnMobility, place, push
-from ._pools import number
 from ._routine import by_address
+from .pools import number
 
 if TYPE_CHECKING:
     from ..mobilizer.base import MobilizedBody

@@ -22,9 +22,9 @@ from ..compiling import Routine, generic
 from ..errors import ModelError
 from ..value.checks import array, numbers, positive
 from ._neighbours import FOUND, PLACES, POINTS, find, lay_out, make_room
-from ._pools import number, numbers3
 from ._routine import ENERGY, FORCES
 from .base import Force, body_index, check_forces
+from .pools import number, numbers3
 
 if TYPE_CHECKING:
     from .subsystem import GeneralForceSubsystem
@@ -115,7 +115,7 @@ def _kind_of(model: Any, i: int, at: int, end: int, b: int) -> Any:
 
 @generic
 def _near(model: Any, i: int, x: int, apart: Any) -> Any:
-    """Whether a pair acts, and its distance squared; else 1, a safe divisor."""
+    """True if a pair acts, and its distance squared; else 1, a safe divisor."""
     rr, most = vec3.dot(apart, apart), _FARTHEST * one(apart[0])
     if model.force_integers[i + _LIMITED] == 1:
         cutoff = number(model, x + _CUTOFF)

@@ -15,7 +15,7 @@ from ..algebra.scalar import load, store, zero
 from ..compiling import Routine, generic
 from ..function import users
 from ..function.users.unrolled import numbers
-from ..mobilizer._access import vector3
+from ..mobilizer.access import vector3
 from ._of_functions import OfFunctions
 from ._routine import kernel
 from .base import check_forces

@@ -32,9 +32,9 @@ from ..errors import ModelError
 from ..state import parameters
 from ..state.of_each import Present, Rows, numbers_at, of_each
 from ..value import Transform, checks, rows
-from ._pools import number, numbers3
 from ._routine import by_address
 from .base import Force, body_index
+from .pools import number, numbers3
 
 if TYPE_CHECKING:
     from ..mobilizer.base import MobilizedBody
@@ -220,6 +220,7 @@ class SmoothSphereHalfSpace(Force):
     True
     """
 
+    acts_between = True
     routine = run
 
     def __init__(

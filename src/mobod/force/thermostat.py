@@ -30,9 +30,9 @@ from ..errors import ModelError
 from ..state import parameters
 from ..value import checks
 from ..value.stage import Stage
-from ._pools import number
 from ._routine import by_address
 from .base import Force, same_system
+from .pools import number
 
 if TYPE_CHECKING:
     from ..state.state import State

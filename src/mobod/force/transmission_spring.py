@@ -17,10 +17,10 @@ from ..algebra.scalar import where, zero
 from ..compiling import Routine, generic
 from ..state import parameters
 from ..value import checks
-from ._pools import number
 from ._routine import by_address
 from .actuator import checked_range
 from .base import Force
+from .pools import number
 from .transmission.base import Functions, Transmission, check_transmission
 
 if TYPE_CHECKING:
@@ -193,7 +193,7 @@ class TransmissionSpring(Force):
 
     @property
     def routine(self) -> Routine:  # type: ignore[override]
-        """What computes it."""
+        """Its routine."""
         return _routine_of(self._transmission.FUNCTIONS)
 
     def calc_lines(self, state: State) -> list[Line]:

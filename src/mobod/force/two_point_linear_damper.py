@@ -14,9 +14,9 @@ from ..algebra.scalar import where, zero
 from ..compiling import generic
 from ..state import parameters
 from ..value.checks import not_negative
-from ._pools import number
 from ._routine import by_address
-from ._two_points import OWN, TwoPoints, arms, pull, rate, square
+from .pools import number
+from .two_points import OWN, TwoPoints, arms, pull, rate, square
 
 if TYPE_CHECKING:
     from ..mobilizer.base import MobilizedBody
@@ -87,6 +87,7 @@ class TwoPointLinearDamper(TwoPoints):
     True
     """
 
+    acts_between = True
     routine = run
 
     def __init__(

@@ -14,9 +14,9 @@ from ..algebra.scalar import sqrt, where, zero
 from ..compiling import generic
 from ..state import parameters
 from ..value.checks import not_negative
-from ._pools import number
 from ._routine import by_address
-from ._two_points import OWN, TwoPoints, arms, pull, square
+from .pools import number
+from .two_points import OWN, TwoPoints, arms, pull, square
 
 if TYPE_CHECKING:
     from ..mobilizer.base import MobilizedBody
@@ -91,6 +91,7 @@ class TwoPointLinearSpring(TwoPoints):
     True
     """
 
+    acts_between = True
     routine = run
     reads_positions_only = True
 

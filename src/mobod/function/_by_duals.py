@@ -1,4 +1,4 @@
-"""What kernels ask of functions given as callables: value, gradient and its rate, by `Dual` numbers in compiled code.
+"""Value, gradient and its rate of functions given as callables, by `Dual` numbers in compiled code.
 
 With x moving at the rates v, f at Duals of Duals, with tangents v inside and unit vectors outside, has f, g and H v. Where
 first derivatives are given, Duals of one tangent v of these give H v; where a second one is, it does.

@@ -1,4 +1,4 @@
-"""What the operations of an `Expression` compute, of any scalar; `written` makes one function of a tree of them."""
+"""The operations of an `Expression`, of any scalar; `written` makes one function of a tree of them."""
 
 from __future__ import annotations
 

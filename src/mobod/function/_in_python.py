@@ -19,7 +19,7 @@ _IN_LANES = ("lanes", "varied")
 
 
 def callback_of(function: Function) -> Callback:
-    """What kernels call in place of the routine of a kind."""
+    """The callback for kernels in place of the routine of a kind."""
     n, order = function.get_argument_size(), min(2, function.get_max_derivative_order())
     call = function._derivative if isinstance(function, FunctionKind) else None  # noqa: SLF001
 
@@ -119,7 +119,7 @@ class _Fields:
         return tuple(self._at("argument_rates", size)) if with_rates else None
 
     def fail(self, width: int) -> None:
-        """What is not a number, in place of all results."""
+        """NaN in place of all results."""
         for k, name in enumerate(_RESULTS):
             size = width * (self._n if k else 1)
             self._at(name, size)[:] = [math.nan] * size

@@ -115,7 +115,7 @@ def multiple(routine: Routine) -> Routine:
 
 
 def jet_of(routine: Any) -> Callable[..., Any]:
-    """What a kind's routine was made of."""
+    """The jet of which a kind's routine was made."""
     return _jets[routine][0]
 
 

@@ -105,7 +105,7 @@ class Custom(FunctionKind):
 
     @property
     def routine(self) -> Any:  # type: ignore[override]
-        """What kernels call, where the function can be compiled; compiled when a model first has it."""
+        """Its routine, where the function can be compiled; compiled when a model first has it."""
         return self._compiled()[0]
 
     @property
@@ -191,7 +191,7 @@ _POINTS = (0.3, 0.7, 1.3, -0.4, 2.6, 0.05, 11.0, 130.0)
 
 
 def _routine_of(function: Custom) -> tuple[Any, str, Any]:
-    """What kernels call for a function, or None and why it is left to Python."""
+    """The routine of a function, or None and why it is left to Python."""
     given, derivatives, size = function.callables
     if callable(derivatives):
         return None, "its derivatives are one callable", None

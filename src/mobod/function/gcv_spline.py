@@ -22,7 +22,7 @@ import numpy as np
 from ..algebra.arrays import Array, ArrayLike
 from ..errors import ModelError
 from ..value import checks
-from ._piecewise import Piecewise, read_points
+from .piecewise import Piecewise, read_points
 from .spline import check_degree, natural_pieces
 
 #: How exactly p is found, and the range of p in units of the points' own.

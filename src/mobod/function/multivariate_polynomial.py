@@ -138,7 +138,7 @@ class MultivariatePolynomial(FunctionKind):
 
     @property
     def routine(self) -> Routine:  # type: ignore[override]
-        """What kernels call: one of each number of arguments."""
+        """Its routine: one of each number of arguments."""
         n = self._dimension
         if n not in _routines:
             _routines[n] = of_arguments(n, _jet(n, True), _jet(n, False))

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from ..algebra.arrays import ArrayLike
-from ._piecewise import Piecewise, read_points
 from .base import UNLIMITED
+from .piecewise import Piecewise, read_points
 
 
 class PiecewiseLinear(Piecewise):

@@ -10,8 +10,8 @@ import numpy as np
 from ..algebra.arrays import Array, ArrayLike
 from ..errors import ModelError
 from ..value import checks
-from ._piecewise import Piecewise
 from .base import UNLIMITED
+from .piecewise import Piecewise
 
 
 class PiecewisePolynomial(Piecewise):

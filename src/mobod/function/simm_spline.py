@@ -15,7 +15,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..algebra.arrays import Array, ArrayLike
-from ._piecewise import Piecewise, read_points
+from .piecewise import Piecewise, read_points
 
 #: The least distance of two points; closer ones count as so far apart.
 TINY = 1e-7

@@ -18,7 +18,7 @@ import numpy as np
 from ..algebra.arrays import Array, ArrayLike
 from ..errors import ModelError
 from ..value import checks
-from ._piecewise import Piecewise, read_points
+from .piecewise import Piecewise, read_points
 
 DEGREES = (1, 3, 5, 7)
 #: How often residuals are interpolated: rounding makes them large for unevenly spaced points and high degrees.

@@ -20,11 +20,11 @@ from ..algebra.scalar import bare, floor, load, lookup, zero
 from ..compiling import Routine, generic
 from ..errors import ModelError
 from ..value import checks
-from ._piecewise import jet as piecewise_jet
-from ._piecewise import piece_of, read_points
 from ._routine import of_arguments, of_one_argument
 from ._table_file import read_table
 from .base import UNLIMITED, FunctionKind
+from .piecewise import jet as piecewise_jet
+from .piecewise import piece_of, read_points
 from .spline import natural_pieces
 
 INTERPOLATIONS = "smooth", "not-a-knot", "linear", "monotone"
@@ -43,7 +43,7 @@ def _into_period(numbers: Any, n: int, x: Any) -> Any:
 
 @generic
 def jet_of_one(integers: Any, i: int, numbers: Any, n: int, x: Any) -> Any:
-    """f, f', f''. Integers: whether it is periodic, then those of `_piecewise.jet`; numbers: start and period, then its."""
+    """f, f', f''. Integers: whether it is periodic, then those of `piecewise.jet`; numbers: start and period, then its."""
     if integers[i] == 1:
         x = _into_period(numbers, n, x)
     return piecewise_jet(integers, i + 1, numbers, n + 2, x)
@@ -225,7 +225,7 @@ class Table(FunctionKind):
 
     @property
     def routine(self) -> Routine:  # type: ignore[override]
-        """What kernels call."""
+        """Its routine."""
         return _of_one if len(self._axes) == 1 else _of_two
 
     def get_argument_size(self) -> int:

@@ -266,7 +266,7 @@ def _compiled(function: Callable[..., Any], types: tuple[Any, ...]) -> Compiled:
             raise ModelError(f"code for a GPU needs a Numba that is patched meanwhile; {numba_patches.why_unpatched()}")
         dispatcher.compile(types)
     (made,) = dispatcher.overloads.values()
-    return Compiled(made.library.get_llvm_str(), made.fndesc.llvm_func_name)
+    return Compiled(numba_patches.text_of(made.library), made.fndesc.llvm_func_name)
 
 
 def _retarget(text: str, triple: str, layout: str) -> str:

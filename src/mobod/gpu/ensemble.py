@@ -14,6 +14,8 @@ from ..errors import ModelError, StageError
 from ..integrator import RungeKutta3, SemiExplicitEuler
 from ..integrator.base import Integrator as Base
 from ..state.fields import ADDRESSES
+from ..state.validity import EVERYTHING, FORCES, UNCHECKED
+from ..stepping import record as rk
 from ..system import prescription
 from ..system.projection import share_weights
 from ..tree import prescribe as _prescribe
@@ -114,10 +116,11 @@ class Ensemble:
         self._loaded = self.device.load(self.program)
 
         self._job = np.zeros(kernels.JOB_SIZE, np.int64)
-        self._job[kernels.ADVANCE] = self._numbers[_realize.advance]
-        self._job[kernels.PRESCRIBE] = self._numbers.get(_prescribe.prescribe, 0)
-        self._job[kernels.PROJECT] = self._numbers.get(_project.project, 0)
-        self._job[kernels.FORCES_TOO] = self._forces_too
+        self._job[rk.ROUTINE] = self._numbers[_realize.advance]
+        self._job[rk.PRESCRIBER] = self._numbers.get(_prescribe.prescribe, 0)
+        self._job[rk.PROJECTOR] = self._numbers.get(_project.project, 0)
+        self._job[rk.WANTED] = (EVERYTHING if self._forces_too else EVERYTHING & ~FORCES) | UNCHECKED
+        self._job[rk.QUATERNIONS] = bool(reduced.tree.fields["has_quaternion"].any())
         addresses: list[int] = []
         weakref.finalize(self, _free, self.device, addresses)
         self._addresses = addresses
@@ -238,7 +241,7 @@ class Ensemble:
         mobility_forces : (n, nu) array, optional
             Generalized forces beside those of the elements.
         """
-        self._call(kernels.realize, {kernels.TORQUES: self._torques(mobility_forces)})
+        self._call(kernels.realize, self._torques(mobility_forces))
 
     def step(
         self,
@@ -278,21 +281,23 @@ class Ensemble:
         try:
             self.device.write(at, constants)
             job = {kernels.STAGES: stages, kernels.STEPS: steps, kernels.CONSTANTS: at, kernels.WORK: self._work_at}
-            self._call(kernels.fixed_steps, {**job, kernels.TORQUES: self._torques(mobility_forces)})
+            self._call(kernels.fixed_steps, {**job, **self._torques(mobility_forces)})
         finally:
             self.device.free(at)
 
-    def _torques(self, forces: npt.ArrayLike | None) -> int:
-        """Their address on the device; 0 for none."""
-        if forces is None:
-            return 0
+    def _torques(self, forces: npt.ArrayLike | None) -> dict[int, int]:
+        """The places of a job that tell of forces beside those of the elements: True if there are some, and their address."""
+        if forces is None and self._forces_too:
+            return {rk.HOLDS: 0, kernels.TORQUES: 0}
+        if forces is None:  # what an earlier call has left has no force of an element's in its place
+            forces = np.zeros((self._n, self._sizes["u"]))
         array = numbers("mobility_forces", forces)
         if array.shape != (self._n, self._sizes["u"]):
             raise ValueError(f"mobility_forces has shape {(self._n, self._sizes['u'])}, got {array.shape}")
         if self._torques_at == 0:
             self._torques_at = self._allocate(array.size)
         self.device.write(self._torques_at, np.ascontiguousarray(array.T))
-        return self._torques_at
+        return {rk.HOLDS: 1, kernels.TORQUES: self._torques_at}
 
 
 def _method(integrator: type[Integrator]) -> tuple[int, Array]:

@@ -1,4 +1,4 @@
-"""What a thread does: take the variables of a template, realize, and fixed steps; routines of a record of `threads`.
+"""The work of a thread: take the variables of a template, realize, and fixed steps; routines of a record of `threads`.
 
 Each is told what to do by a job, a run of integers at an address, which `ensemble` writes.
 """
@@ -8,22 +8,20 @@ from __future__ import annotations
 from typing import Any
 
 from ..algebra.record import call_routine
-from ..algebra.scalar import load, store
+from ..algebra.scalar import load, one, store
 from ..compiling import generic
-from ..constraint._protocol import PROJECT_Q, PROJECT_U
-from ..mobilizer import _rates
-from ..motion._protocol import SET_Q, SET_U
-from ..state.validity import ACCELERATIONS, ARTICULATED, FORCES, KINEMATICS, POSITIONS, UNCHECKED, VELOCITIES
-from ..tree.project import ERROR, LEAST, TOLERANCE
+from ..state.validity import POSITIONS, UNCHECKED, VELOCITIES
+from ..stepping import record as rk
+from ..stepping.evaluate import evaluate, prescribe, project_lanes
 
-# places in a job: numbers of the routines `realize.advance`, `prescribe.prescribe` and `project.project`, 0 where there is
-# nothing to do, the stages of the method, 0 for semi-explicit Euler, and of steps
-ADVANCE, PRESCRIBE, PROJECT, STAGES, STEPS = range(5)
-# ... whether forces have to be swept; addresses of the constants, of rows of rates, of torques or 0, of where failures are said
-FORCES_TOO, CONSTANTS, WORK, TORQUES, FAILED = range(5, 10)
+# places in a job after those of a run's plan, in which routines are numbers: the stages of the method, 0 for semi-explicit
+# Euler, and of steps
+STAGES, STEPS = range(rk.PLAN_SIZE, rk.PLAN_SIZE + 2)
+# ... addresses of the constants, of rows of rates, of torques, of where failures are said
+CONSTANTS, WORK, TORQUES, FAILED = range(rk.PLAN_SIZE + 2, rk.PLAN_SIZE + 6)
 # ... of the template's numbers, of where they go, and how many there are
-TEMPLATE, BUFFER, SIZE = range(10, 13)
-JOB_SIZE = 13
+TEMPLATE, BUFFER, SIZE = range(rk.PLAN_SIZE + 6, rk.PLAN_SIZE + 9)
+JOB_SIZE = rk.PLAN_SIZE + 9
 # places among the constants: step size, the tolerance of projection, then the method's table, row by row
 STEP, ACCURACY, TABLE = range(3)
 
@@ -83,28 +81,7 @@ def fixed_steps(model: Any, job_at: int, unused: int) -> int:
 @generic
 def _evaluate(model: Any, job: Any) -> None:
     """Prescribe, and realize to ACCELERATION, with the torques of the job added to the elements' forces."""
-    advance = job[ADVANCE]
-    if job[PRESCRIBE] != 0:
-        call_routine(job[PRESCRIBE], model, SET_Q, 0)
-        call_routine(advance, model, 0, POSITIONS | UNCHECKED)
-        call_routine(job[PRESCRIBE], model, SET_U, 0)
-    before = KINEMATICS
-    if job[FORCES_TOO] != 0:
-        before = KINEMATICS | FORCES
-    if job[TORQUES] != 0:
-        torques = rows_at(job[TORQUES])
-        call_routine(advance, model, 0, before | UNCHECKED)
-        for i in range(model.nu):
-            torque = load(torques, i, 0)
-            if job[FORCES_TOO] != 0:
-                torque = torque + load(model.mobility_forces, i, 0)
-            store(model.mobility_forces, i, 0, torque)
-        call_routine(advance, model, before, ARTICULATED | ACCELERATIONS | UNCHECKED)
-    else:
-        if job[FORCES_TOO] == 0:  # what an earlier job's torques left
-            for i in range(model.nu):
-                store(model.mobility_forces, i, 0, 0.0)
-        call_routine(advance, model, 0, before | ARTICULATED | ACCELERATIONS | UNCHECKED)
+    evaluate(model, job, rows_at(job[TORQUES]))
 
 
 @generic
@@ -116,7 +93,7 @@ def _semi_explicit_euler(model: Any, job: Any, h: float) -> None:
     for i in range(model.whole_nq, model.ny):
         if i < first or i >= first + n:
             store(model.y, i, 0, load(model.y, i, 0) + h * load(model.y_dot, i, 0))
-    call_routine(job[ADVANCE], model, POSITIONS, VELOCITIES | UNCHECKED)
+    call_routine(job[rk.ROUTINE], model, POSITIONS, VELOCITIES | UNCHECKED)
     for i in range(model.whole_nq):
         store(model.q, i, 0, load(model.q, i, 0) + h * load(model.q_dot, i, 0))
     for i in range(n):
@@ -149,23 +126,9 @@ def _runge_kutta(model: Any, job: Any, constants: Any, work: Any, time: float, h
 @generic
 def _to_manifold(model: Any, job: Any, accuracy: float) -> None:
     """Prescribe, scale quaternions to length one and project q and u."""
-    if job[PRESCRIBE] != 0:
-        call_routine(job[PRESCRIBE], model, SET_Q, 0)
-    for b in range(1, model.nb):
-        _rates.normalize(model, b)
-    missed = False
-    if job[PROJECT] != 0:
-        store(model.projection, TOLERANCE, 0, accuracy)
-        store(model.projection, LEAST, 0, 0.0)
-        call_routine(job[PROJECT], model, PROJECT_Q, job[ADVANCE])
-        missed = not load(model.projection, ERROR, 0) <= accuracy
-    if job[PRESCRIBE] != 0:
-        call_routine(job[ADVANCE], model, 0, POSITIONS | UNCHECKED)
-        call_routine(job[PRESCRIBE], model, SET_U, 0)
-    if job[PROJECT] != 0:
-        call_routine(job[PROJECT], model, PROJECT_U, job[ADVANCE])
-        if missed or not load(model.projection, ERROR, 0) <= accuracy:
-            store(rows_at(job[FAILED]), 0, 0, 1.0)
+    prescribe(model, job)
+    if project_lanes(model, job, one(accuracy), 0.0, accuracy) > 0.0:
+        store(rows_at(job[FAILED]), 0, 0, 1.0)
 
 
 @generic

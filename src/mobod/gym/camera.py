@@ -1,4 +1,4 @@
-"""Camera: pictures of the states of an ensemble as arrays of pixels, by Matplotlib."""
+"""Camera: pictures of the states of an ensemble as arrays of pixels, by a graphics card where there is one, or Matplotlib."""
 
 from __future__ import annotations
 
@@ -30,18 +30,28 @@ class Camera:
     ----------
     state : State
         For the shapes and the first view.
+    renderer : str
+        See `VectorEnv`.
+
+    Attributes
+    ----------
+    renderer : str
+        What draws; of Matplotlib also why no graphics card does, if one was looked for.
 
     Raises
     ------
     ImportError
         If Matplotlib is not installed: ``pip install 'mobod[plot]'``.
+    RuntimeError
+        If *renderer* is ``"card"`` and nothing can draw as a graphics card does.
     """
 
-    def __init__(self, state: State) -> None:
+    def __init__(self, state: State, renderer: str = "auto") -> None:
         system = state.system
         from matplotlib.backends.backend_agg import FigureCanvasAgg
         from matplotlib.figure import Figure
 
+        from ..visual.card import find_card_scene
         from ..visual.scene import Scene
 
         self._mechanism = Mechanism.of(system, state, _COARSE)
@@ -58,6 +68,7 @@ class Camera:
         #: The view that all begin with, and that of each.
         self._first, self._views = box, dict[int, View]()
         self._scene = Scene(figure, (0.06, 0.02, 0.88, 0.96), self._mechanism, box)
+        self._card, self.renderer = find_card_scene(self._scene, renderer)
 
     def _corners(self, view: Any, X_GB: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
         return np.asarray(self._mechanism.calc_corners(X_GB[None], self._particles[None])[0] @ view.R_DG.T)
@@ -74,6 +85,8 @@ class Camera:
         self._views[i] = view
         if view is not self._scene.view:
             self._scene.look(view)
+        if self._card is not None:
+            return self._card.draw(X_GB, self._particles)
         self._scene.show(X_GB, self._particles)
         self._canvas.draw()
         return np.asarray(self._canvas.buffer_rgba())[..., :3].copy()

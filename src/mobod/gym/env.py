@@ -26,6 +26,8 @@ class Env(gymnasium.Env[Array, Array]):
         In place of the task's.
     render_mode : str, optional
         ``"rgb_array"`` or ``"human"``, see `VectorEnv`.
+    renderer : str
+        What makes pictures, see `VectorEnv`; its ``envs.renderer`` is what does.
 
     Examples
     --------
@@ -37,8 +39,10 @@ class Env(gymnasium.Env[Array, Array]):
     """
 
     @named_arguments
-    def __init__(self, task: Task, *, max_episode_steps: int | None = None, render_mode: str | None = None) -> None:
-        choices: dict[str, Any] = {"max_episode_steps": max_episode_steps, "render_mode": render_mode}
+    def __init__(
+        self, task: Task, *, max_episode_steps: int | None = None, render_mode: str | None = None, renderer: str = "auto"
+    ) -> None:
+        choices: dict[str, Any] = {"max_episode_steps": max_episode_steps, "render_mode": render_mode, "renderer": renderer}
         self.envs = VectorEnv(task, 1, autoreset_mode=AutoresetMode.DISABLED, **choices)
         self.metadata, self.render_mode = metadata_of(task), render_mode
         self.observation_space = self.envs.single_observation_space

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..compiling import engine
+from ..compiling.numba_patches import quickly
 from ..errors import ModelError
 from .task import Task
 
@@ -65,8 +66,11 @@ class Functions:
             If Numba cannot compile one, or it fails.
         """
         for name, arguments in calls.items():
+            function = getattr(self, name)
             try:
-                getattr(self, name)(*arguments)
+                with engine.compiling(), quickly(function):
+                    function.compile(tuple(map(engine.numba().typeof, arguments)))
+                function(*arguments)
             except Exception as error:
                 said = [line.strip() for line in str(error).splitlines() if line.strip()]
                 where = next((line for line in said if line.startswith("File")), "")
@@ -85,10 +89,13 @@ def functions_of(task: Task) -> Functions:
 _MEANT = {"act": "act", "start": "start", "look": "observe", "judge": "reward or fails"}
 
 
-def _compiled(numba: Any, name: str, function: Any) -> Any:
+def _compiled(numba: Any, name: str, function: Any, from_python: bool = False) -> Any:
+    """The function compiled, to be called by others that are, or from Python, too."""
     if not callable(function):
         raise TypeError(f"{name} of a Task is a function, not {function!r}")
-    return function if hasattr(function, "py_func") else numba.njit(nogil=True, error_model="numpy")(function)
+    if hasattr(function, "py_func"):
+        return function
+    return numba.njit(nogil=True, error_model="numpy", no_cfunc_wrapper=True, no_cpython_wrapper=not from_python)(function)
 
 
 def _call(numba: Any, name: str, function: Any) -> tuple[Any, str]:
@@ -109,7 +116,7 @@ def _loop(numba: Any, name: str, arguments: Sequence[str], lines: Sequence[str],
     namespace: dict[str, Any] = {of: function for of, (function, _) in calls.items()}
     body = "".join(f"\n        {line.format(**{of: call for of, (_, call) in calls.items()})}" for line in lines)
     exec(f"def {name}_all({', '.join(arguments)}):\n    for i in range(len(q)):{body}", namespace)
-    return _compiled(numba, name, namespace[f"{name}_all"])
+    return _compiled(numba, name, namespace[f"{name}_all"], True)
 
 
 def _never(q: Any, u: Any, points: Any, goal: Any) -> bool:

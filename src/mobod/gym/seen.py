@@ -21,7 +21,7 @@ _OF_CONTACT = (SmoothSphereHalfSpace, ExponentialSpring, HuntCrossley, ElasticFo
 
 
 class Seen:
-    """What is computed of all states before a task's functions look at them.
+    """Quantities computed of all states before a task's functions look at them.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What an environment is: a system, and functions of its states that are compiled."""
+"""Tasks: a system, and functions of its states that are compiled."""
 
 from __future__ import annotations
 

@@ -51,14 +51,19 @@ class VectorEnv(gymnasium.vector.VectorEnv[Array, Array, Array]):
     max_episode_steps : int, optional
         In place of the task's.
     render_mode : str, optional
-        ``"rgb_array"``: `render` gives pictures by Matplotlib (``mobod[plot]``), some 50 ms each. ``"human"``: a page in the
-        browser shows all environments side by side (``mobod[view]``), no faster than they move.
+        ``"rgb_array"``: `render` gives pictures (``mobod[plot]``). ``"human"``: a page in the browser shows all environments
+        side by side (``mobod[view]``), no faster than they move.
+    renderer : str
+        What makes pictures: ``"auto"``, a graphics card where there is one (``mobod[wgpu]``), or else Matplotlib, some 50 ms
+        each; ``"card"`` or ``"matplotlib"``, that and no other.
 
     Attributes
     ----------
     ensemble : Ensemble
         The states, for looking at.
     task : Task
+    renderer : str
+        What makes pictures, once there has been one: the card's name, or Matplotlib, and why.
 
     Notes
     -----
@@ -87,6 +92,7 @@ class VectorEnv(gymnasium.vector.VectorEnv[Array, Array, Array]):
         autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP,
         max_episode_steps: int | None = None,
         render_mode: str | None = None,
+        renderer: str = "auto",
     ) -> None:
         if not isinstance(task, Task):
             raise TypeError(
@@ -101,7 +107,7 @@ class VectorEnv(gymnasium.vector.VectorEnv[Array, Array, Array]):
         self.metadata = {**metadata_of(task), "autoreset_mode": self.autoreset_mode}
         if render_mode not in (None, *self.metadata["render_modes"]):
             raise ValueError(f"render_mode is None or one of {self.metadata['render_modes']}, got {render_mode!r}")
-        self.render_mode = render_mode
+        self.render_mode, self.renderer = render_mode, _checked_renderer(renderer)
         self._camera: Camera | None = None
         self._page: CrowdViewer | None = None
         self._shown = -np.inf
@@ -321,6 +327,8 @@ class VectorEnv(gymnasium.vector.VectorEnv[Array, Array, Array]):
         ------
         ImportError
             If Matplotlib is not installed.
+        RuntimeError
+            If the renderer is ``"card"`` and there is no graphics card, nor software that stands for one.
         """
         if self.render_mode is None:
             gymnasium.logger.warn("render() shows nothing: make the environment with render_mode='rgb_array' or 'human'")
@@ -329,7 +337,10 @@ class VectorEnv(gymnasium.vector.VectorEnv[Array, Array, Array]):
             self._show()
             return None
         if self._camera is None:
-            self._camera = Camera(self.ensemble.get_state(0))
+            self._camera = Camera(self.ensemble.get_state(0), self.renderer)
+            self.renderer = self._camera.renderer
+            if "finds no" in self.renderer:  # somebody installed wgpu, and expects a card
+                gymnasium.logger.warn(f"pictures are drawn by {self.renderer}")
         self.ensemble.realize(Stage.POSITION)
         return tuple(self._camera.take(i, X_GB) for i, X_GB in enumerate(self.ensemble.body_transforms))
 
@@ -355,8 +366,14 @@ class VectorEnv(gymnasium.vector.VectorEnv[Array, Array, Array]):
         return f"<mobod.gym.VectorEnv of {self.num_envs} environments>"
 
 
+def _checked_renderer(renderer: str) -> str:
+    if renderer not in ("auto", "card", "matplotlib"):
+        raise ValueError(f"renderer is 'auto', 'card' or 'matplotlib'; got {renderer!r}")
+    return renderer
+
+
 def metadata_of(task: Task) -> dict[str, Any]:
-    """How a task's environments can be shown."""
+    """Metadata of a task's environments: how they are rendered."""
     return {"render_modes": ["human", "rgb_array"], "render_fps": max(1, round(1.0 / task.interval))}
 
 

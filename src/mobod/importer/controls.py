@@ -33,7 +33,7 @@ _ENDS = (".excitation", ".control")
 
 @dataclass(kw_only=True)
 class Controls:
-    """What files of controls say.
+    """The content of files of controls.
 
     Attributes
     ----------

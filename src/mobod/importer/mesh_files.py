@@ -93,7 +93,7 @@ class MeshFinder:
                     yield folder / package
 
     def _name_of(self, folder: Path) -> str:
-        """What a folder's ``package.xml`` says that it is; empty where there is none."""
+        """The name in a folder's ``package.xml``; empty where there is none."""
         if folder not in self._described:
             name = ""
             try:

@@ -260,7 +260,7 @@ class Model(Sealed):
         )
 
     def _repr_html_(self) -> str:
-        """What notebooks show: the model at its default state, which can be turned, and its bodies."""
+        """The page in notebooks: the model at its default state, which can be turned, and its bodies."""
         from ..viewer.notebook import show_pose
 
         frame = show_pose(self.system, self.default_state(), self.name)

@@ -131,7 +131,7 @@ def read_settings(path: Path) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Choices:
-    """How a model is to be read; None where nothing was said."""
+    """Choices of how a model is read; None where nothing was said."""
 
     gravity: Gravity | None = None
     controls: Path | None = None

@@ -1,4 +1,4 @@
-"""What a reader of models says of a file: a sentence each, and which of them say that the model is not what the file means."""
+"""Reports of readers of models: a sentence a finding, and which of them change what the file means."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ class Report(list[str]):
 
 
 def outside() -> int:
-    """How many calls away the first function is that is not the package's, as `warnings` counts from this one's caller."""
+    """The number of calls to the first function outside the package, as `warnings` counts from this one's caller."""
     level, frame, package = 1, sys._getframe(1), __name__.partition(".")[0]  # noqa: SLF001
     while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == package:
         level, frame = level + 1, frame.f_back

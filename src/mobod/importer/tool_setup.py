@@ -20,7 +20,7 @@ TOOLS = {"InverseKinematicsTool": "ik", "InverseDynamicsTool": "id", "AnalyzeToo
 
 @dataclass(kw_only=True)
 class ToolSetup:
-    """What a setup file says.
+    """The content of a setup file.
 
     Attributes
     ----------
@@ -209,7 +209,7 @@ def _file(path: Path, element: Element, tag: str) -> Path | None:
 
 @dataclass(kw_only=True)
 class ScaleSetup:
-    """What a setup file of OpenSim's scale tool says.
+    """The content of a setup file of OpenSim's scale tool.
 
     Attributes
     ----------

@@ -21,7 +21,7 @@ TRACKING_TOOLS = {"CMCTool": ("cmc", 0.01), "RRATool": ("rra", 0.001)}
 
 @dataclass(kw_only=True)
 class TrackingSetup:
-    """What a setup file says.
+    """The content of a setup file.
 
     Attributes
     ----------

@@ -38,7 +38,7 @@ def why_not_sampled(system: MultibodySystem, state: State) -> tuple[str, Excepti
 
 
 def lost_memory(system: MultibodySystem, state: State) -> str:
-    """What a measure has no room to remember, and the remedy; empty where all have."""
+    """A sentence on what a measure has no room to remember, and the remedy; empty where all have."""
     acting = [one for subsystem in system.subsystems for one in subsystem.acting_measures if isinstance(one, Memory)]
     return next((text for text in (one.what_is_lost(state) for one in acting) if text), "")
 
@@ -158,7 +158,7 @@ def contradictory_accelerations(system: MultibodySystem, state: State) -> str:
 
     The solver then gives their least-squares solution, which fulfils none of them.
     """
-    if not system.get_matter_subsystem().constraints:
+    if not state.is_constrained:
         return ""
     largest = float(np.abs(state.u_dot_err).max(initial=0.0))
     if not largest > 1e-6 * max(1.0, float(np.abs(state.u_dot).max(initial=0.0))):
@@ -180,6 +180,8 @@ def _force_not_finite(system: MultibodySystem, state: State) -> str:
         if force.is_disabled(state):
             continue
         on_bodies, on_particles, on_mobilities = force.calc_force_contribution(state)
+        if not np.isfinite(on_bodies).all() and (said := force.why_not_finite(state)):
+            return said
         wrong = np.flatnonzero(~np.isfinite(on_bodies.reshape(len(bodies), -1)).all(axis=1))
         if len(wrong):
             return f"force {force.name!r} applies to body {bodies[int(wrong[0])].name!r} a force that is not finite"

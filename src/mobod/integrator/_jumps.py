@@ -108,8 +108,7 @@ def wrapped_paths(system: MultibodySystem, state: State) -> list[tuple[Force, Tr
     """The forces that act along a path that may jump, and these paths."""
     found = []
     for force in system.all_forces():
-        get = getattr(force, "get_path", None) or getattr(force, "get_transmission", None)
-        path = get() if get is not None else None
+        path = force.acts_along()
         if isinstance(path, Transmission) and path.may_jump and not force.is_disabled(state):
             found.append((force, path))
     return found

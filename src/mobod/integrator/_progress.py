@@ -1,4 +1,4 @@
-"""What is said of a run whose steps have become so many that it hardly goes on, and what limits them.
+"""Messages on a run whose steps have become so many that it hardly goes on, and on what limits them.
 
 The fastest rate of dy/dt = f(y) is found by powers of its Jacobian J along differences, |J J v| / |v| growing to its square:
 two at a time, so that vibrations, whose eigenvalues are a pair, count as decays do. Which force it is by is told by what each
@@ -57,7 +57,7 @@ class Progress:
         self._steps, self._time, self._clock = steps, time, _clock.perf_counter()
 
     def find_rest(self, steps: int, time: float) -> tuple[float, float] | None:
-        """How many more steps there will be, and their mean size lately; None where that is not worth saying."""
+        """The number of steps that are left, and their mean size lately; None where that is not worth saying."""
         done, now = steps - self._steps, _clock.perf_counter()
         if done < 0 or time < self._time:
             self.begin(steps, time)
@@ -75,7 +75,7 @@ class Progress:
 
 
 def say(system: MultibodySystem, state: State, goal: float, rest: float, mean: float, control: Array, sizes: Any) -> str:
-    """What to say; the state, at the end of a step, is a copy that may be changed. *sizes* are ``max_step_size`` if given."""
+    """The message; the state, at the end of a step, is a copy that may be changed. *sizes* are ``max_step_size`` if given."""
     what = _limits(system, state, mean, control, sizes)
     return (
         f"at time {state.time:.9g} steps are {mean:.3g} long on average, and to time {goal:.9g} there are about "

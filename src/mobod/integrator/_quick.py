@@ -18,7 +18,7 @@ from ..value.stage import ACCELERATION, TIME, Stage
 
 if TYPE_CHECKING:
     from ..algebra.arrays import Array
-    from ..event._watch import Watch
+    from ..event.watch import Watch
     from ..state.state import State
     from .base import Integrator
 

@@ -20,7 +20,7 @@ from ..algebra.arrays import Array
 
 
 class Problem:
-    """What is solved: rates, their derivatives, tolerances, bounds of the step; and a log of the attempts.
+    """An initial value problem: rates, their derivatives, tolerances, bounds of the step; and a log of the attempts.
 
     Parameters
     ----------

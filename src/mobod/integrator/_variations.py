@@ -8,7 +8,7 @@ numbers; it gives those of the residual and of the constraints' errors at the u_
     M d(udot) + G^T d(lambda) = -d(residual)        G d(udot) = -d(aerr)
 
 is solved with the articulated inertias of the record. At ends of steps S is projected as `tree.project` projects y. The steps
-are those of `stepping.loop`, with which S rides along. For what Duals cannot do the loop is run by Python, which has J and B.
+are those of `stepping.loop`, with which S rides along. For what Duals cannot do Python is called, which has J and B.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 from ..algebra.record import attach, call_routine
 from ..algebra.scalar import any_not_finite, load, store
-from ..compiling import compiled, compiled_form_of, generic
+from ..compiling import compiled, generic
 from ..constraint._protocol import PROJECT_Q, PROJECT_U
 from ..stepping import controller, rows
 from ..stepping import record as rk
@@ -28,9 +28,12 @@ from ..stepping.method.method import Method
 from ..tree import project as projection
 
 # places in an array: addresses of the Duals' routines and of those of `derivative.sensitivity_routines`, zero for constraints
-# where there are none; and where the record of Duals has its fields, in numbers from its beginning
-REALIZE, RESIDUAL, ERRORS, SOLVE, CONSTRAIN, CHANGE, TURN = range(7)
-TIME, Q, U, Z, U_DOT, MULTIPLIER, WORK_U, ROW_WORK, Q_DOT, Z_DOT, POSITION_ERROR = range(7, 18)
+# where there are none; of what Python does in place of all of these, else zero; and where the record of Duals has its fields,
+# in numbers from its beginning
+REALIZE, RESIDUAL, ERRORS, SOLVE, CONSTRAIN, CHANGE, TURN, BY_PYTHON = range(8)
+TIME, Q, U, Z, U_DOT, MULTIPLIER, WORK_U, ROW_WORK, Q_DOT, Z_DOT, POSITION_ERROR = range(8, 19)
+#: What Python is asked for: the rates of S at a stage; S projected.
+RATES, PROJECTED = range(2)
 #: The fields, in this order.
 FIELDS = (
     "time", "q", "u", "z", "u_dot", "multiplier", "work_u", "row_work", "q_dot", "z_dot", "position_error",
@@ -40,14 +43,14 @@ _TANGENTS, _ROW = 8, 16
 
 
 class Carried(NamedTuple):
-    """What a run has in place of its table.
+    """The data of a run in place of its table.
 
     Attributes
     ----------
     table : (stages + 2, stages + 1) array
         The method's.
     duals
-        What finds the rates of S: the record of Duals with its places and seeds, or an object of Python's.
+        What finds the rates of S: the record of Duals with its places and seeds.
     scales : (n,) array
         Sizes of the quantities.
     S, here : (ny, n) arrays
@@ -109,12 +112,18 @@ def _call_duals(model: Any, duals: Any, S: Any, first: int, routine: int) -> Non
             numbers[seeds[e, 0] + k] = 0.0
 
 
-def find_rates(model: Any, duals: Any, S: Any, K: Any) -> None:
-    """The rates of S, into K, at a record that is realized; in S what is prescribed is set."""
-    duals.find_rates(model.state, S, K)
+@generic
+def find_rates(model: Any, carried: Any, s: int) -> None:
+    """The rates of S at stage *s*, at a record that is realized; in S what is prescribed is set."""
+    if carried.duals[1][BY_PYTHON] != 0:
+        call_routine(carried.duals[1][BY_PYTHON], model, RATES, s)
+    elif s == 0:
+        _find_rates(model, carried.duals, carried.S, carried.K[s])
+    else:
+        _find_rates(model, carried.duals, carried.here, carried.K[s])
 
 
-@compiled_form_of(find_rates)
+@generic
 def _find_rates(model: Any, duals: Any, S: Any, K: Any) -> None:
     _, at, buffer, _, _, _ = duals
     nq, nu = model.nq, model.nu
@@ -149,13 +158,9 @@ def _put_errors(model: Any, buffer: Any, first: int) -> None:
             store(model.row_work, model.row_place[r], 0, buffer[first + _ROW * r])
 
 
+@generic
 def project(model: Any, duals: Any, S: Any) -> None:
-    """S at the end of a step, where the record is realized: on the manifolds of quaternions and constraints."""
-    duals.project(model.state, S)
-
-
-@compiled_form_of(project)
-def _project(model: Any, duals: Any, S: Any) -> None:
+    """S where the record is realized, onto the manifolds of quaternions and constraints."""
     _, at, buffer, _, _, _ = duals
     for b in range(1, model.nb):
         if model.has_quaternion[b] == 1:
@@ -227,7 +232,7 @@ def attempt(model: Any, run: Any, time: float, h: float) -> float:
     carried, work, counts = run.table, run.work, run.plan
     table, S, K, here = carried.table, carried.S, carried.K, carried.here
     stages = table.shape[1] - 1
-    find_rates(model, carried.duals, S, K[0])
+    find_rates(model, carried, 0)
     for s in range(1, stages + 1):
         set_stage(here, S, table, s, h, K)
         if s < stages or counts[rk.ENDS_AT_STAGE] == 0:
@@ -238,7 +243,7 @@ def attempt(model: Any, run: Any, time: float, h: float) -> float:
             if any_not_finite(sound):
                 return sound
             rows.keep_rate(model, work, rk.FIRST_STAGE + s)
-            find_rates(model, carried.duals, here, K[s])
+            find_rates(model, carried, s)
     if run.control[rk.FIXED_STEP] == 0.0:
         runge_kutta.set_error(model, work, table, h)
     return 0.0
@@ -257,7 +262,10 @@ def find_error(model: Any, run: Any) -> float:
 def accept(model: Any, run: Any, error: float, controlled: bool) -> None:
     """The attempt is a step, for S too."""
     carried = run.table
-    project(model, carried.duals, carried.here)
+    if carried.duals[1][BY_PYTHON] != 0:
+        call_routine(carried.duals[1][BY_PYTHON], model, PROJECTED, 0)
+    else:
+        project(model, carried.duals, carried.here)
     keep(carried.S, carried.here)
     controller.accept(run, 0, error, controlled)
 
@@ -281,13 +289,9 @@ def interpolate(model: Any, run: Any, at: float) -> None:
             found[k, i, column] = load(model.work_u, i, 0)
 
 
+@generic
 def turn(model: Any, duals: Any, back: int) -> None:
-    """Turn displacements into changes of q, or *back*: in kernels alone."""
-    raise NotImplementedError
-
-
-@compiled_form_of(turn)
-def _turn(model: Any, duals: Any, back: int) -> None:
+    """Turn displacements into changes of q, or *back*."""
     call_routine(duals[1][TURN], model, back, 0)
 
 
@@ -319,3 +323,14 @@ def begin(model: Any, of_start: Any, carried: Any) -> None:
         for i in range(nu + model.nz):
             S[nq + i, column] = of_start[nu + i, column]
     project(model, carried.duals, S)
+
+
+@compiled
+def begin_at(block: Any, work: Any, of_start: Any, carried: Any, control: Any, counts: Any) -> int:
+    """`begin`, where choosing the first step has moved the record: REACHED or NOT_FINITE."""
+    model = attach(block)
+    rows.set_y(model, control[rk.TIME], work[rk.Y])
+    if evaluate(model, counts) != 0:
+        return rk.NOT_FINITE
+    begin(model, of_start, carried)
+    return rk.REACHED

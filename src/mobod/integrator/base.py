@@ -17,19 +17,23 @@ import numpy.typing as npt
 
 from ..algebra.arrays import Array
 from ..compiling import Job, compile_ahead, note_raising, raise_kept, take_refusal
+from ..control.custom import controllers_of
 from ..errors import ConvergenceError, ModelError, TopologyError
+from ..force.contact.bristle import begin_bristles
 from ..force.contact.step_limit import limit_step
+from ..force.transmission.base import warn_of_points_inside
 from ..mobilizer import _rates
 from ..state.validity import EVERYTHING, KINEMATICS
 from ..stepping import beginning, interpolation, loop, rows
 from ..stepping import record as rk
-from ..stepping.evaluate import ALWAYS, FULL_NEWTON, Interpreted, sample_controllers
+from ..stepping.evaluate import ALWAYS, FULL_NEWTON
 from ..system.arguments import check_system
+from ..system.in_python import Held, keeper, prescriber, realize_with, realized_by_python, realizer
 from ..tree.measures import begin_step
 from ..tree.prescribe import prescribe
 from ..tree.project import project as project_on_manifolds
 from ..tree.realize import advance, advance_holding, dynamics, kinematics, realize
-from ..tree.sampling import begin_sampling, next_sample_of
+from ..tree.sampling import begin_sampling, due_of, next_sample_of
 from ..unilateral.stepped import refuse_stepped
 from ..value.attributes import Sealed
 from ..value.callers import callers_level
@@ -116,9 +120,9 @@ class Integrator(Sealed):
         can_run_compiled can_watch
         choose_routines control counts ends_at_stage entry_points error_order fail final_time find_quick
         flight_resolution follow_jump
-        follows_jumps get_room goes_on held kernel leave_at previous_time quick restart return_every_internal_step sample
-        set_out_for share_witnesses singularities step_and_report steps_contacts table take_up termination
-        try_step warn_of_passing warned why_too_small
+        follows_jumps forget_steps get_room goes_on held kernel leave_at previous_time quick restart
+        return_every_internal_step sample set_out_for share_witnesses singularities step_and_report steps_contacts table
+        take_up termination try_step warn_of_passing warned why_too_small
         """.split()
     )
 
@@ -165,7 +169,6 @@ class Integrator(Sealed):
         self._state: State | None = None
         #: Why the simulation has ended, set by the time stepper; None before.
         self.termination: Termination | None = None
-        self._model: Any = None
         #: Why a part in Python that kernels have called had no result, at the last point where one had none.
         self._refusal: Exception | None = None
         #: Control and counts when that was raised which a run is to end with.
@@ -181,9 +184,8 @@ class Integrator(Sealed):
         #: How often a jump of the accelerations has been passed since, with next to no progress.
         self._jumps, self._jumps_from = 0, -np.inf
         self._progress = Progress()
-        #: Mobility forces beside those of the elements; or what computes them of a state, for the whole run, which is then
-        #: interpreted.
-        self.held: Array | Callable[[State], Array] | None = None
+        #: Mobility forces beside those of the elements; or what computes them of a state, for the whole run.
+        self.held: Held | None = None
         #: These forces, and the rows that records share.
         self._held_rows: tuple[Any, Array] | None = None
         #: Whether a run is to go on where a step of another has ended, whose state fulfils its constraints to the bit.
@@ -204,7 +206,7 @@ class Integrator(Sealed):
 
     def attach(self, state: State) -> None:
         """Go on from *state* in place of the present one: after a change of record, or from a checkpoint."""
-        self._state, self._model, self.quick = state, None, None
+        self._state, self.quick = state, None
 
     @property
     def constraint_tolerance(self) -> float:
@@ -215,7 +217,7 @@ class Integrator(Sealed):
         return f"<{type(self).__name__}, accuracy {self.accuracy:g}, {self.get_num_steps_taken()} steps taken>"
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_model": None, "_refusal": None, "_noted": None, "quick": None}
+        return {**self.__dict__, "_refusal": None, "_noted": None, "quick": None}
 
     # ------------------------------------------------------------------------------------------ settings
 
@@ -266,7 +268,7 @@ class Integrator(Sealed):
         self.quick = None
 
     def set_use_infinity_norm(self, use: bool) -> None:
-        """Whether a step's error is the largest of all variables', as it is unless set, or the root of their mean square.
+        """Hold the largest error of all variables to the accuracy, as is done unless set, or the root of their mean square.
 
         In a mechanism of many coordinates the mean averages away one that is wrong. Simbody takes the mean unless told.
         """
@@ -278,7 +280,7 @@ class Integrator(Sealed):
         return self._infinity_norm
 
     def set_project_every_step(self, every: bool) -> None:
-        """Whether each step's end is projected onto the manifolds of quaternions and constraints; True unless set.
+        """Project each step's end onto the manifolds of quaternions and constraints, as is done unless set otherwise.
 
         If False, only where it is farther from them than the constraint tolerance.
         """
@@ -286,22 +288,22 @@ class Integrator(Sealed):
         self._apply()
 
     def set_project_interpolated_states(self, project: bool) -> None:
-        """Whether reports between steps are projected, too; True unless set."""
+        """Project the states of reports between steps, too, as is done unless set otherwise."""
         self._project_interpolated_states = flag("project", project)
         self._apply()
 
     def set_allow_interpolation(self, allow: bool) -> None:
-        """Whether reports between steps are interpolated; True unless set. If False, steps end at report times."""
+        """Interpolate reports between steps, as is done unless set otherwise. If False, steps end at report times."""
         self.allow_interpolation = flag("allow", allow)
         self._apply()
 
     def set_force_full_newton(self, force: bool) -> None:
-        """Whether projection computes its matrix anew in each iteration; False unless set. Quaternions need no iteration."""
+        """Compute projection's matrix anew in each iteration; not done unless set. Quaternions need no iteration."""
         self._force_full_newton = flag("force", force)
         self._apply()
 
     def set_return_every_internal_step(self, every: bool) -> None:
-        """Whether `TimeStepper.step_to` returns after each step, with the state where that ended; False unless set."""
+        """Let `TimeStepper.step_to` return after each step, with the state where that ended; not done unless set."""
         self.return_every_internal_step = flag("every", every)
         self.quick = None
 
@@ -332,20 +334,18 @@ class Integrator(Sealed):
     # ------------------------------------------------------------------------------------------ stepping
 
     @classmethod
-    def entry_points(cls, compiled: bool = True) -> list[Job]:
-        """What stepping calls whatever the system, to be compiled ahead; less of it if not all parts are *compiled*."""
+    def entry_points(cls) -> list[Job]:
+        """The kernels that stepping calls whatever the system, to be compiled ahead; fewer if not all parts are *compiled*."""
         block, integers, row, rows = np.zeros(1, np.int64), np.zeros(rk.COUNTS_SIZE, np.int64), np.zeros(1), np.zeros((1, 1))
         jobs = [Job(routine) for routine in (advance, kinematics, dynamics)]
         jobs += [Job(realize, (block, 0, 0, 0)), Job(interpolation.interpolate, (block, rows, 0.0, 0.0, 0.0))]
-        if compiled:
-            jobs.append(Job(beginning.start, (block, rows, row, integers)))
-            jobs.append(Job(loop.project_report, (block, row, integers)))
-            jobs.append(Job(cls.kernel, (block, rows, rows, row, integers, row, rows, row)))
-        return jobs
+        jobs.append(Job(beginning.start, (block, rows, row, integers)))
+        jobs.append(Job(loop.project_report, (block, row, integers)))
+        return [*jobs, Job(cls.kernel, (block, rows, rows, row, integers, row, rows, row))]
 
     def _jobs(self, state: State) -> list[Job]:
-        """What stepping *state* calls, to be compiled ahead."""
-        jobs = self.entry_points(not self.system.is_interpreted)
+        """The kernels that stepping *state* calls, to be compiled ahead."""
+        jobs = self.entry_points()
         return [*jobs, *[Job(prescribe)] * state.has_known, *[Job(project_on_manifolds)] * state.is_constrained]
 
     def begin_run(self, state: State) -> None:
@@ -391,7 +391,6 @@ class Integrator(Sealed):
             self.system.realize_model(state)
         self.system.project(state, self.constraint_tolerance)
         self.system.realize(state)
-        self._model = None  # knows the block, and what was prescribed
         if control[rk.FIXED_STEP] == 0.0:
             control[rk.STEP] = max(control[rk.MIN_STEP], min(control[rk.STEP], longest))
         self._begin()
@@ -432,18 +431,17 @@ class Integrator(Sealed):
         self.leave_at(float(control[rk.TIME]))  # choosing the first step has tried one
 
     def _call(self, kernel: Any, *args: Any) -> int:
-        """Run *kernel* compiled where all parts of the system are built in, else by Python, from the same source."""
+        """Run *kernel*, which calls back what Python computes."""
         state = self._state
         assert state is not None
         state.valid = 0
         self.choose_routines()
-        if self._runs_compiled:
-            if self.system.calls_python:
+        if not self._runs_compiled:
+            with realized_by_python(state, self.held):
                 return self.call_back(kernel, state.block, *args)
-            return int(kernel(state.block, *args))
-        if self._model is None or self._model.state is not state:
-            self._model = Interpreted(self.system, state, self.held)
-        return self.call_back(kernel.python, self._model, *args)
+        if self.system.calls_python:
+            return self.call_back(kernel, state.block, *args)
+        return int(kernel(state.block, *args))
 
     def call_back(self, kernel: Callable[..., Any], *args: Any) -> int:
         """Run a kernel that calls parts in Python; if one of these has raised an error, it is raised at the last good state."""
@@ -471,7 +469,7 @@ class Integrator(Sealed):
 
     @property
     def _runs_compiled(self) -> bool:
-        """True if kernels take the steps: Python has no part in the system, and computes no forces beside its own."""
+        """True if kernels alone realize: else they call Python for it, as it has hooks, or forces beside the elements'."""
         return not (self.system.is_interpreted or callable(self.held))
 
     def _holding(self, held: Any) -> int:
@@ -489,10 +487,15 @@ class Integrator(Sealed):
         state, counts = self._state, self.counts
         assert state is not None
         counts[rk.LIMITER] = limit_step.address() if state.tree.counts["num_contact_elements"] else 0
+        counts[rk.PROJECTOR] = project_on_manifolds.address() if state.is_constrained else 0
         if self._runs_compiled:
             counts[rk.ROUTINE] = advance.address() if self.held is None else self._holding(self.held)
             counts[rk.PRESCRIBER] = prescribe.address() if state.has_known else 0
-            counts[rk.PROJECTOR] = project_on_manifolds.address() if state.is_constrained else 0
+            counts[rk.KEEPER] = 0
+        else:
+            counts[rk.ROUTINE] = realizer.address()
+            counts[rk.PRESCRIBER] = prescriber.address() if state.has_known else 0
+            counts[rk.KEEPER] = 0 if state.resources is None else keeper.address()
 
     def take_up(self, longest: float = np.inf) -> None:
         """Go on from the state as its user has changed it since the last step, at its time; otherwise as `restart`."""
@@ -515,7 +518,7 @@ class Integrator(Sealed):
     def _realize_held(self) -> None:
         """Realize the state, with the forces that act beside those of the elements."""
         assert self._state is not None
-        Interpreted(self.system, self._state, self.held).realize()
+        realize_with(self._state, self.held)
 
     def sample(self) -> float:
         """Sample the controllers that are due where the last step ended: for steps from Python. The time of the next sample."""
@@ -526,7 +529,8 @@ class Integrator(Sealed):
         following = float(next_sample_of(state.block))
         if following <= time:
             self.leave_at(time)
-            if sample_controllers(self.system, state, time):
+            due = [force for c, force in enumerate(controllers_of(self.system)) if due_of(state.block, c) <= time]
+            if any([force.sample(state) for force in due]):
                 self.fail(rk.NOT_SAMPLED)
             self._realize_held()
             rows.set_rate(state.block, self.work)
@@ -552,8 +556,11 @@ class Integrator(Sealed):
         self.get_room(state)
         self.control[rk.STEP] = self.fixed_step_size or self.initial_step_size or 0.0
 
+    def forget_steps(self) -> None:
+        """A run begins of which nothing is known but its state: for what a method keeps beside `work` and `control`."""
+
     def arguments(self) -> tuple[Any, ...]:
-        """What every kernel that steps takes after the block."""
+        """The arguments of every kernel that steps, after the block."""
         return self.work, self._table, self.control, self.counts
 
     def aim_at(self, end: float) -> None:
@@ -627,8 +634,9 @@ class Integrator(Sealed):
     def _begin_step(self, time: float) -> None:
         """Let what remembers begin a step at *time*: for steps that Python takes."""
         state = self.get_state()
-        if self.system.is_interpreted:
-            Interpreted(self.system, state, self.held).begin_step(time)
+        if state.resources is not None and self.system.is_interpreted:
+            state.resources.apply_updates(time)
+            begin_bristles(state.record)
         elif state.tree.remembers:
             self._call(begin_step)
 
@@ -723,6 +731,8 @@ class Integrator(Sealed):
         """The forces along paths that may jump, of which the run has not told yet, with their paths."""
         if self._paths is None:
             self._paths = _jumps.wrapped_paths(self.system, self.get_state())
+            if self.get_state().stage_number >= Stage.POSITION:
+                warn_of_points_inside([path for _, path in self._paths], self.get_state())
         return self._paths
 
     def _watch_for_paths(self) -> None:
@@ -826,7 +836,7 @@ class Integrator(Sealed):
             text, of_law = _diagnosis.why_not_sampled(self.system, state)
             raise ConvergenceError(f"{text}. The state is the last good one") from of_law
         number = self.get_num_steps_taken() + 1
-        cause = self._refusal if self._model is None else self._model.error  # from a user's part; it says more
+        cause = self._refusal  # from a user's part; it says more
         culprit, reason = "", None
         if status == rk.NOT_FINITE:
             culprit = _diagnosis.first_not_finite(self.system, state)
@@ -869,7 +879,7 @@ class Integrator(Sealed):
         raise failed from cause
 
     def why_too_small(self) -> str:
-        """What it may be that needs steps too small, and what to do about it."""
+        """Likely causes of steps that are too small, and remedies."""
         return (
             f"the system is too stiff for {type(self).__name__}, or a mobilizer at a singularity; try a larger accuracy "
             "number, a smaller min_step_size, or mobod.integrator.BDF for a stiff one"

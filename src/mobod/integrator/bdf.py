@@ -176,7 +176,7 @@ class BDF(Integrator):
         return max(float(tolerance), _LEAST_TOLERANCE)
 
     def arguments(self) -> tuple[Any, ...]:
-        """What the kernel that steps takes after the block."""
+        """The arguments of the kernel that steps, after the block."""
         return self.work, self.memory, self.control, self.counts
 
     def _jobs(self, state: State) -> list[Job]:
@@ -365,7 +365,7 @@ class BDF(Integrator):
         super().fail(status)
 
     def why_too_small(self) -> str:
-        """What it may be that needs steps too small, and what to do about it."""
+        """Likely causes of steps that are too small, and remedies."""
         return (
             "a force jumps or grows without bound there, or a mobilizer is at a singularity; make a jump an event, or the "
             "force smoother; try a smaller accuracy number, where the iteration begins nearer, or a smaller min_step_size"

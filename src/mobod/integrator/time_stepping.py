@@ -27,7 +27,7 @@ from ..state.validity import EVERYTHING
 from ..stepping import loop
 from ..stepping import record as rk
 from ..unilateral.base import TRANSITION_SPEED
-from ..unilateral.problem import Problem, Rows, constraints_of, joined, rows_of_constraint, rows_of_surfaces
+from ..unilateral.problem import ContactRows, Problem, constraints_of, joined, rows_of_constraint, rows_of_surfaces
 from ..unilateral.stepped import Stepped
 from ..unilateral.stepped import space as names
 from ..unilateral.stepped.joints import find_joint_slopes, joints_of
@@ -102,8 +102,8 @@ class TimeStepping(Integrator):
 
     def __init__(self, system: MultibodySystem, *, fixed_step_size: float | None = None, **settings: Any) -> None:
         super().__init__(system, fixed_step_size=fixed_step_size, **settings)
-        #: What finds things that may touch, beside the unilateral contacts: functions of a realized state that return `Rows`.
-        self.sources: list[Callable[[State], Rows]] = []
+        #: Sources of what may touch, beside the unilateral contacts: functions of a realized state that return `ContactRows`.
+        self.sources: list[Callable[[State], ContactRows]] = []
         self._problem_counts = np.zeros(2, np.int64)
         self._residual, self._problems = 0.0, 0
         self._names: list[str] = []
@@ -169,9 +169,9 @@ class TimeStepping(Integrator):
     # ------------------------------------------------------------------------------------------ stepping
 
     @classmethod
-    def entry_points(cls, compiled: bool = True) -> list[Job]:
+    def entry_points(cls) -> list[Job]:
         """As of other integrators; the loop over steps is compiled where there are surfaces."""
-        return [job for job in super().entry_points(compiled) if job.what is not cls.kernel]
+        return [job for job in super().entry_points() if job.what is not cls.kernel]
 
     def _jobs(self, state: State) -> list[Job]:
         jobs = super()._jobs(state)
@@ -221,6 +221,10 @@ class TimeStepping(Integrator):
         self._stepped.begin(state)
         self._stepped.leave_out_forces(state)
         super().begin_compiled(state)
+
+    def forget_steps(self) -> None:
+        """No impulses are known of steps before."""
+        names.clear(self._stepped.space)
 
     def arguments(self) -> tuple[Any, ...]:
         """As of other integrators; what stepping works in is in the table's place."""
@@ -429,7 +433,7 @@ class TimeStepping(Integrator):
         return y
 
     def _push(self, state: State, u: Array, u_dot: Array, h: float) -> Array | float:
-        """What springs and dampers of joints do to the speeds within the step: see `unilateral.stepped.joints`."""
+        """The change of speeds within the step by springs and dampers of joints: see `unilateral.stepped.joints`."""
         self._Minv = None
         nu = len(u)
         slopes = np.zeros((2, nu))
@@ -509,7 +513,7 @@ class TimeStepping(Integrator):
             gamma[:] = self._resting
         return gamma
 
-    def _touching(self, state: State, h: float) -> tuple[Rows, list[tuple[str, Array, float]]]:
+    def _touching(self, state: State, h: float) -> tuple[ContactRows, list[tuple[str, Array, float]]]:
         """All that may touch, and friction of known normal force."""
         matter = self.system.get_matter_subsystem()
         rows = constraints_of(state)
@@ -538,7 +542,7 @@ class TimeStepping(Integrator):
         self._settle(time, True, stage)
 
 
-def select(rows: Rows, which: Any) -> Rows:
+def select(rows: ContactRows, which: Any) -> ContactRows:
     """Some of the rows."""
     kept = np.flatnonzero(which)
     if len(kept) == len(rows.gaps):
@@ -547,7 +551,7 @@ def select(rows: Rows, which: Any) -> Rows:
     places = [np.arange(rows.starts[k], rows.starts[k + 1]) for k in kept]
     J = rows.J[np.concatenate(places)] if places else rows.J[:0]
     starts = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
-    return Rows(
+    return ContactRows(
         rows.gaps[kept],
         J,
         starts,

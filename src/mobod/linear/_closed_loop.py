@@ -22,8 +22,8 @@ from ..errors import ModelError
 from ..state.state import State
 from ..tree import sampling
 from ..value.stage import Stage
-from . import _manifold
-from ._inputs import Inputs
+from . import manifold
+from .inputs import Inputs
 
 
 class Laws:
@@ -87,24 +87,23 @@ class Laws:
     def differentiate(self, inputs: Inputs, n: int) -> tuple[Array, Array, Array]:
         """Derivatives of `efforts` by n states, by what is remembered, and by inputs."""
         state, k, failed = self.state, len(self.memory_names), dict.fromkeys(self._all, "")
+        said: dict[Custom, str] = {}
         found = np.zeros((len(self.pairs) + k, n + k + len(inputs)))
         if not self._system.calls_python:
-            failed = {}
             changes = self._changes(n)
             before, of_settings = changes["control_memory"], n + k + np.array(inputs.of_settings, int)
-            after, others = of_samples(state, self._all, changes)
-            failed |= others
+            after, said, failed = of_samples(state, self._all, changes)
             found[:, : n + k] = self._rates(before, after)
             if inputs.settings:
                 seeds = [seed for setting in inputs.settings for seed in setting.seeds(state)]
                 still = {name: np.zeros((len(change), len(seeds))) for name, change in changes.items()}
-                after, others = of_samples(state, self._all, still, seeds)
-                failed |= others
+                after, others, also = of_samples(state, self._all, still, seeds)
+                said, failed = said | others, failed | also
                 found[:, of_settings] = self._rates(still["control_memory"], after)
         if failed:
             rows = np.concatenate([self._rows_of(one) for one in failed])
             found[rows] = np.hstack(self._differences(inputs, n))[rows]
-            self.by_differences = [f"the law of {one.name}" for one in self._all if one in failed]
+        self.by_differences = [f"the law of {one.name}" for one in self._all if one in failed or one in said]
         return found[:, :n], found[:, n : n + k], found[:, n + k :]
 
     def _changes(self, n: int) -> dict[str, Array]:
@@ -112,7 +111,7 @@ class Laws:
         state, count = self.state, n + len(self.memory_names)
         nu, nz = state.tree.nu, len(state.z_view)
         found = {"q": np.zeros((state.tree.nq, count)), "u": np.zeros((nu, count)), "z": np.zeros((nz, count))}
-        found["q"][:, np.r_[:nu, 2 * nu + nz : n]] = _manifold.displacements_and_turns(state)
+        found["q"][:, np.r_[:nu, 2 * nu + nz : n]] = manifold.displacements_and_turns(state)
         found["u"][:, nu : 2 * nu], found["z"][:, 2 * nu : 2 * nu + nz] = np.eye(nu), np.eye(nz)
         found["control_memory"] = np.zeros((len(state.record.control_memory), count))
         found["control_memory"][self._memory_places(), n + np.arange(len(self.memory_names))] = 1.0
@@ -142,7 +141,7 @@ class Laws:
 
         def at_variable(k: int, h: float) -> State:
             if k < nu or k >= 2 * nu + nz:
-                return _manifold.moved(state, np.eye(n - nu - nz)[k if k < nu else k - nu - nz], h)
+                return manifold.moved(state, np.eye(n - nu - nz)[k if k < nu else k - nu - nz], h)
             other = state.copy()
             name, i = ("u", k - nu) if k < 2 * nu else ("z", k - 2 * nu)
             numbers = np.array(getattr(state, f"{name}_view"))

@@ -11,8 +11,8 @@ from ..algebra.arrays import Array
 from ..derivative.measures import Differentiated, OfMeasures
 from ..measure.base import Measure, NotCompiled
 from ..state.state import State
-from ._inputs import Inputs
-from ._manifold import displacements_and_turns
+from .inputs import Inputs
+from .manifold import displacements_and_turns
 
 
 class ExactMeasures:

@@ -24,7 +24,7 @@ _NAMED = 1e-9
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class BaseParameters:
-    """What of the inertial parameters of a system has an effect on its motion, and how.
+    """The combinations of a system's inertial parameters that its motion depends on.
 
     Attributes
     ----------

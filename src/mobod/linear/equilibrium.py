@@ -14,8 +14,8 @@ from ..state.state import State
 from ..system.arguments import check_state
 from ..value import checks
 from ..value.stage import Stage
-from . import _manifold
-from ._inputs import Inputs, listed
+from . import manifold
+from .inputs import Inputs, listed
 
 if TYPE_CHECKING:
     from ..value.annotations import MultibodySystem
@@ -174,7 +174,7 @@ def _newton_step(system: Any, state: State, inputs: Inputs, rest: Array) -> Arra
     if len(inputs):
         J = np.hstack([J, np.zeros((len(J), len(inputs)))])
         J[:nu, n:] = _CHEAP * inputs.calc_rates(state, np.zeros((nu, nu)))
-    _, T = _manifold.split(_manifold.of_positions(state)[:, :nu])
+    _, T = manifold.split(manifold.of_positions(state)[:, :nu])
     T, _ = np.linalg.qr(T)  # so that lengths count alike
     whole = np.eye(J.shape[1])
     along = np.hstack([np.vstack([T, np.zeros((len(whole) - nu, T.shape[1]))]), whole[:, nu:]])
@@ -187,7 +187,7 @@ def _newton_step(system: Any, state: State, inputs: Inputs, rest: Array) -> Arra
 def _moved(system: Any, state: State, inputs: Inputs, step: Array) -> State:
     """The state at rest after a step."""
     nu, nz = state.tree.nu, len(state.z_view)
-    other = _manifold.moved(state, step[:nu])
+    other = manifold.moved(state, step[:nu])
     if nz:
         other.z = np.array(state.z_view) + step[nu : nu + nz]
     return _at_rest(system, inputs.moved(other, step[nu + nz :]))

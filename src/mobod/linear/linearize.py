@@ -20,12 +20,12 @@ from ..system.arguments import check_state
 from ..system.forward_sensitivities import Directions, Variations
 from ..value import checks
 from ..value.stage import Stage
-from . import _manifold
+from . import manifold
 from ._closed_loop import Laws
 from ._exact_measures import ExactMeasures
 from ._exact_outputs import NAMED as EXACT
 from ._exact_outputs import ExactOutputs, station
-from ._inputs import Inputs, every_mobility, listed
+from .inputs import Inputs, every_mobility, listed
 from .linear_system import LinearSystem
 
 if TYPE_CHECKING:
@@ -121,7 +121,7 @@ def linear_model(
     closed_loop: bool,
     kept: Sequence[str] | None = None,
 ) -> LinearSystem:
-    """What `linearize` gives, whose arguments are checked; with *independent* of the states *kept*, if given."""
+    """The result of `linearize`, of checked arguments; with *independent* of the states *kept*, if given."""
     if closed_loop:
         return _closed(system, state, inputs, outputs, independent, kept)
     found = system.calc_forward_dynamics_derivatives(state)
@@ -174,7 +174,7 @@ def _by_turns(system: Any, state: State, turned: Array) -> Array:
     nu = state.tree.nu
 
     def rates(one: Array, h: float) -> Array:
-        other = _manifold.moved(state, np.append(np.zeros(nu), one), h)
+        other = manifold.moved(state, np.append(np.zeros(nu), one), h)
         system.realize(other)
         return np.concatenate([other.u_dot_view[:nu], other.z_dot_view])
 
@@ -253,9 +253,9 @@ def _independent(state: State, nz: int) -> tuple[Any, Array]:
     nu, turned = state.tree.nu, len(coordinates.lines(state))
     n = 2 * nu + nz + turned
     places_of_q, places_of_u, places_of_z = np.r_[:nu, 2 * nu + nz : n], np.r_[nu : 2 * nu], np.r_[2 * nu : 2 * nu + nz]
-    of_q, Tq = _manifold.split(_manifold.of_positions(state))
-    by_q, rows = _manifold.of_speeds(state)
-    of_u, Tu = _manifold.split(rows)
+    of_q, Tq = manifold.split(manifold.of_positions(state))
+    by_q, rows = manifold.of_speeds(state)
+    of_u, Tu = manifold.split(rows)
     # rows u = -by_q v: a particular solution beside those that T_u gives
     own = -np.linalg.pinv(rows) @ (by_q @ Tq) if len(rows) else np.zeros((nu, len(of_q)))
     own = own - Tu @ own[of_u]  # with the independent speeds at zero
@@ -378,7 +378,7 @@ def _outputs_by_all(system: Any, state: State, inputs: Inputs, values: Callable[
 
     def at(k: int, h: float) -> Array:
         if k < nu or k >= 2 * nu + nz:
-            other = _manifold.moved(state, np.eye(nu + turned)[k if k < nu else k - nu - nz], h)
+            other = manifold.moved(state, np.eye(nu + turned)[k if k < nu else k - nu - nz], h)
         else:
             other = state.copy()
             name, i = ("u", k - nu) if k < 2 * nu else ("z", k - 2 * nu)

@@ -20,7 +20,7 @@ from ..state.state import State
 from ..system.arguments import check_state
 from ..value import checks
 from ..value.stage import Stage
-from ._inputs import Inputs
+from .inputs import Inputs
 from .linear_system import LinearSystem
 from .linearize import linear_model
 from .regulator import Regulator

@@ -23,8 +23,8 @@ from ..system.forward_sensitivities import Directions
 from ..tree import sampling
 from ..value import checks
 from ..value.stage import Stage
-from . import _manifold
-from ._inputs import listed, mobility_of
+from . import manifold
+from .inputs import listed, mobility_of
 from .linearize import linearize
 
 if TYPE_CHECKING:
@@ -281,7 +281,7 @@ def _flow_of_motion(system: Any, state: State) -> Array:
 
 
 def _difference(state: State, end: State) -> Array:
-    """What the end is off the beginning, in displacements, u, z and turns of lines."""
+    """The difference of end and beginning, in displacements, u, z and turns of lines."""
     system, nq, nu = state.system, state.tree.nq, state.tree.nu
     turned = np.array(end.q_view[:nq])
     for b in state.tree.quaternions:  # of both quaternions that are one orientation, the one that is near
@@ -292,14 +292,14 @@ def _difference(state: State, end: State) -> Array:
     apart = system.get_matter_subsystem().multiply_by_n_inv(state, False, change)
     turns: Any = np.zeros(0)
     if coordinates.lines(state):
-        turns = np.linalg.lstsq(_manifold.displacements_and_turns(state), change)[0][nu:]
+        turns = np.linalg.lstsq(manifold.displacements_and_turns(state), change)[0][nu:]
     return np.concatenate([apart, end.u_view[:nu] - state.u_view[:nu], end.z_view - state.z_view, turns])
 
 
 def _moved(system: Any, state: State, step: Array) -> State:
     """The state after a step, on the manifold."""
     nu, nz = state.tree.nu, len(state.z_view)
-    other = _manifold.moved(state, np.append(step[:nu], step[2 * nu + nz :]))
+    other = manifold.moved(state, np.append(step[:nu], step[2 * nu + nz :]))
     other.u = np.array(state.u_view) + np.pad(step[nu : 2 * nu], (0, len(state.u_view) - nu))
     if nz:
         other.z = np.array(state.z_view) + step[2 * nu : 2 * nu + nz]

@@ -15,8 +15,8 @@ from ..function.users.unrolled import listed
 from ..state.state import State
 from ..value import checks
 from ..value.stage import Stage
-from . import _manifold
-from ._inputs import Inputs
+from . import manifold
+from .inputs import Inputs
 from .linear_system import LinearSystem
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ class Regulator:
         self._q, self._u = np.array(reference.q_view[: reference.tree.nq]), np.array(reference.u_view[: reference.tree.nu])
         self._z = np.array(reference.z_view)
         #: Displacements, and turns, by q as it is stored.
-        self._back = np.linalg.pinv(_manifold.displacements_and_turns(reference))
+        self._back = np.linalg.pinv(manifold.displacements_and_turns(reference))
         self._quaternions = _quaternions(reference)
         self._acted_on = [i for _, i in inputs.of_mobilities]
         self._mobilities = [_pair(reference, i) for i in self._acted_on]

@@ -1,6 +1,6 @@
 """CompiledFunctions: a measure that its user writes as functions of numbers, for kernels and for Python.
 
-A routine gets the record, the place of its integers, and where its value goes: see `_program`. The integers are the bodies,
+A routine gets the record, the place of its integers, and where its value goes: see `program`. The integers are the bodies,
 then the mobilizers, then the place of the parameters in `measure_numbers`.
 """
 
@@ -17,7 +17,7 @@ from ..algebra.scalar import load, zero
 from ..compiling import Routine
 from ..errors import ModelError
 from ..function import users
-from ..function.users.surroundings import ARGUMENTS, Shape, called, places
+from ..function.users.surroundings import ARGUMENTS, Counts, called, places
 from ..function.users.unrolled import keep
 from ..value.stage import Stage
 from .custom_implementation import CustomImplementation
@@ -112,7 +112,7 @@ class OfCompiledFunctions(CustomImplementation):
         self._make()
 
     def _make(self) -> None:
-        shape = Shape.of(len(self.bodies), [body.facts for body in self.mobilizers], len(self.parameters))
+        shape = Counts.of(len(self.bodies), [body.facts for body in self.mobilizers], len(self.parameters))
         given = [self.functions.value, *(part[0] for part in self.functions.derivatives)]
         names = ["value", *(f"derivative {k}" for k in range(1, len(given)))]
         made = [_made(f, name, shape, self._value_shape, self.parameters) for f, name in zip(given, names, strict=True)]
@@ -140,11 +140,11 @@ class OfCompiledFunctions(CustomImplementation):
         return 0
 
     def calc_cached_value(self, state: State, deriv_order: int) -> npt.ArrayLike:
-        """What the function returns."""
+        """The function's result."""
         return self.get_uncached_value(state, deriv_order)
 
     def get_uncached_value(self, state: State, deriv_order: int) -> npt.ArrayLike:
-        """What the function returns."""
+        """The function's result."""
         record, stage = state.record, self._stages[deriv_order]
 
         def known(least: Stage, array: Any) -> Any:
@@ -175,7 +175,7 @@ def _checked(body: Any, what: str) -> Any:
 
 
 def _made(
-    function: Any, what: str, shape: Shape, of_value: tuple[int, ...], parameters: list[float]
+    function: Any, what: str, shape: Counts, of_value: tuple[int, ...], parameters: list[float]
 ) -> tuple[users.Frozen, Routine]:
     """A user's function, which is checked and frozen, and the routine of it."""
     f = users.freeze(function, what, ARGUMENTS)

@@ -1,4 +1,4 @@
-"""Operations of measures in kernels: called by address, compiled when a model first has the kind. `_program` lists them.
+"""Operations of measures in kernels: called by address, compiled when a model first has the kind. `program` lists them.
 
 An operation gets the record, the place of its integers in `measure_code`, and where its result goes in `measure_values`. Its
 integers give the places of its numbers in `measure_numbers` and of other operations' results.

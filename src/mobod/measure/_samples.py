@@ -108,7 +108,7 @@ def _next_number(model: Any, i: int, lane: int, first: int, newest: int, time: f
 
 @apart
 def keep_sample(model: Any, i: int, lane: int) -> None:
-    """What is there now, of one state, becomes the newest sample; those that are needed no more go."""
+    """Make the present value of one state its newest sample; those that are needed no more go."""
     memory, capacity = model.measure_code[i + MEMORY], model.measure_code[i + CAPACITY]
     time = bare(load_lane(model.time, 0, 0, lane))
     begun = bare(load_lane(model.measure_memory, memory, 0, lane))
@@ -140,7 +140,7 @@ def keep_sample(model: Any, i: int, lane: int) -> None:
 
 @apart
 def find_value(model: Any, i: int, out: int, lane: int) -> None:
-    """What was there a delay ago, of one state, as results."""
+    """The value a delay ago, of one state, as results."""
     memory, n = model.measure_code[i + MEMORY], model.measure_code[i + COUNT]
     if not bare(load_lane(model.measure_memory, memory, 0, lane)) > 0.0:
         for k in range(n):

@@ -5,7 +5,7 @@ A new kind is a file beside this one. It provides
 1. a class derived from `Measure`, whose constructor gives the shape of the value;
 2. `operands`, the measures that its value is computed from at the same state;
 3. `_calc(state, deriv_order)` with `count_derivatives` and `depends_on`;
-4. for compiled steps `write_value`, which lists operations that find the value, see `_program`, each a routine made by
+4. for compiled steps `write_value`, which lists operations that find the value, see `program`, each a routine made by
    `_routine.by_address`; where it integrates `write_step`, where it remembers `write_memory` and `memory_size` too;
 5. where it keeps something in states, `allocate`; where it computes something at a stage or remembers something of each step,
    `takes_part`, `has_begun`, `begin`, and `update` or `remember` too;
@@ -31,7 +31,7 @@ from ..value.stage import Stage
 
 if TYPE_CHECKING:
     from ..state.state import State
-    from ._program import Program
+    from .program import Program
 
 #: A number, or a vector ``(n,)``.
 Value = float | Array
@@ -39,7 +39,7 @@ Shape = tuple[int, ...]
 
 
 class NotCompiled(Exception):
-    """A measure is of a kind, or asks for something, that only Python computes."""
+    """A measure, the first argument where it is known, is of a kind, or asks for something, that only Python computes."""
 
 
 class Measure(Sealed):
@@ -371,7 +371,7 @@ class Measure(Sealed):
         return array
 
     def _computed(self, value: Any, what: str) -> Array:
-        """What a user's function returned, which has to have the right shape."""
+        """The result of a user's function, which has to have the right shape."""
         array = np.asarray(value, dtype=np.float64)
         if array.shape != self._shape:
             raise ModelError(f"{what} of {self.title()} has to return {_words(self._shape)}; got shape {array.shape}")

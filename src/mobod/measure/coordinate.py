@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from ..mobilizer.base import MobilizedBody
     from ..state.state import State
     from ..state.subsystem import Subsystem
-    from ._program import Program
+    from .program import Program
 
 _STAGES = (Stage.MODEL, Stage.VELOCITY, Stage.ACCELERATION)
 

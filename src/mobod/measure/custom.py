@@ -14,7 +14,7 @@ from .custom_implementation import HOOKS, CustomImplementation
 if TYPE_CHECKING:
     from ..state.state import State
     from ..state.subsystem import Subsystem
-    from ._program import Program
+    from .program import Program
 
 
 class Custom(Measure):
@@ -157,7 +157,7 @@ class Custom(Measure):
     def write_value(self, program: Program, order: int) -> int:
         functions = self.implementation
         if not isinstance(functions, OfCompiledFunctions):
-            raise NotCompiled
+            raise NotCompiled(self)
         bodies = [body.index for body in (*functions.bodies, *functions.mobilizers)]
         return program.call(functions.routines[order], *bodies, program.keep(functions.parameters), results=self.default.size)
 

@@ -24,7 +24,7 @@ from .memory import Memory
 if TYPE_CHECKING:
     from ..state.state import State
     from ..state.subsystem import Subsystem
-    from ._program import Program
+    from .program import Program
 
 #: The fewest samples that a delay may keep.
 _FEWEST = 16
@@ -32,14 +32,14 @@ _FEWEST = 16
 
 @generic
 def operate(model: Any, i: int, out: int) -> None:
-    """What was there a delay ago, as results. Integers: see `_samples`."""
+    """The value a delay ago, as results. Integers: see `_samples`."""
     for lane in range(num_lanes(load(model.time, 0, 0))):
         find_value(model, i, out, lane)
 
 
 @generic
 def remember(model: Any, i: int, out: int) -> None:
-    """What is there now, as the newest sample."""
+    """Keep the present value as the newest sample."""
     for lane in range(num_lanes(load(model.time, 0, 0))):
         keep_sample(model, i, lane)
 
@@ -48,7 +48,7 @@ operation, keep = by_address(operate), by_address(remember)
 
 
 class Delay(Memory):
-    """What a measure was a given time ago: a dead time, a belt, a signal that takes its way. Needs TIME.
+    """The value of a measure a given time ago: a dead time, a belt, a signal that takes its way. Needs TIME.
 
     Parameters
     ----------
@@ -120,7 +120,7 @@ class Delay(Memory):
         super().__init__(subsystem, source.shape, name=name)
 
     def get_source_measure(self) -> Measure:
-        """What is delayed."""
+        """The delayed measure."""
         return self.source
 
     def set_source_measure(self, source: Measure) -> None:
@@ -146,7 +146,7 @@ class Delay(Memory):
         return self._linear
 
     def set_use_linear_interpolation_only(self, linear_only: bool) -> None:
-        """Whether to join samples by straight lines, for sources that are not smooth: a topological change."""
+        """Join samples by straight lines, for sources that are not smooth: a topological change."""
         self._linear = checks.flag("linear_only", linear_only)
         self.invalidate_topology()
 
@@ -155,7 +155,7 @@ class Delay(Memory):
         return self._can_use_current
 
     def set_can_use_current_value(self, can_use_current_value: bool) -> None:
-        """Whether the present value of the source may be used, so that nothing is extrapolated: a topological change.
+        """Allow the present value of the source to be used, so that nothing is extrapolated: a topological change.
 
         The value then needs the stage of the source, and of its derivative where that is used.
 
@@ -259,7 +259,7 @@ class Delay(Memory):
         program.call(keep, *self._integers(program, True, False))
 
     def _integers(self, program: Program, looks: bool, asks: bool) -> tuple[int, ...]:
-        """What operations are given; whether they look at the present value, and ask for the value before a run."""
+        """Integers of operations, which say if they look at the present value, and ask for the value before a run."""
         n, rates = self.default.size, self._uses_rates()
         values, slopes, before = -1, 0 if rates else -1, -1
         if looks:

@@ -22,7 +22,7 @@ from .memory import Memory
 if TYPE_CHECKING:
     from ..state.state import State
     from ..state.subsystem import Subsystem
-    from ._program import Program
+    from .program import Program
 
 #: Time, value, its estimated derivative, and whether that is more than a guess.
 Sample = tuple[float, Array, Array, bool]
@@ -113,7 +113,7 @@ class Differentiate(Memory):
         super().__init__(subsystem, operand.shape, name=name)
 
     def get_operand_measure(self) -> Measure:
-        """What is differentiated."""
+        """The differentiated measure."""
         return self.operand
 
     def set_operand_measure(self, operand: Measure) -> None:
@@ -122,7 +122,7 @@ class Differentiate(Memory):
         self._accept(lambda: setattr(self, "operand", kept))
 
     def set_force_use_approximation(self, must_approximate: bool) -> None:
-        """Whether to estimate even where the operand has a derivative: a topological change. For trying out."""
+        """Estimate even where the operand has a derivative: a topological change. For trying out."""
         self._force_approximation = flag("must_approximate", must_approximate)
         self.invalidate_topology()
 

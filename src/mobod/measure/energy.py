@@ -15,7 +15,7 @@ from .base import Measure, NotCompiled
 if TYPE_CHECKING:
     from ..state.state import State
     from ..state.subsystem import Subsystem
-    from ._program import Program
+    from .program import Program
 
 
 @generic

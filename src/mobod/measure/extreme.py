@@ -23,7 +23,7 @@ from .memory import Memory
 if TYPE_CHECKING:
     from ..state.state import State
     from ..state.subsystem import Subsystem
-    from ._program import Program
+    from .program import Program
 
 
 class _Operation(enum.Enum):
@@ -151,7 +151,7 @@ class Extreme(Memory):
         self.invalidate_topology()
 
     def get_operand_measure(self) -> Measure:
-        """What is watched."""
+        """The watched measure."""
         return self.operand
 
     def set_operand_measure(self, operand: Measure) -> None:
@@ -224,7 +224,7 @@ class Extreme(Memory):
         return np.asarray(value), np.asarray(time)
 
     def _is_beyond(self, now: Array, value: Array) -> Any:
-        """Whether a value is more extreme than another."""
+        """True if a value is more extreme than another."""
         if self.operation in (_Operation.MAX_ABS, _Operation.MIN_ABS):
             now, value = np.abs(now), np.abs(value)
         if self.operation in (_Operation.MAX_ABS, _Operation.MAXIMUM):

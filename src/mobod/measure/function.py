@@ -91,11 +91,11 @@ class OfFunctions(CustomImplementation):
         return 0
 
     def calc_cached_value(self, state: State, deriv_order: int) -> npt.ArrayLike:
-        """What the user's function returns."""
+        """The user's function's result."""
         return self.get_uncached_value(state, deriv_order)
 
     def get_uncached_value(self, state: State, deriv_order: int) -> npt.ArrayLike:
-        """What the user's function returns."""
+        """The user's function's result."""
         value: npt.ArrayLike = self._parts[deriv_order][0](state)
         return value
 

@@ -22,7 +22,7 @@ from .base import Measure, NotCompiled, Shape, check_measure, check_shape, fewes
 if TYPE_CHECKING:
     from ..state.state import State
     from ..state.subsystem import Subsystem
-    from ._program import Program
+    from .program import Program
 
 
 @generic
@@ -114,7 +114,7 @@ class Integrate(Measure):
         super().__init__(subsystem, shape, default=0.0 if default_value is None else default_value, name=name)
 
     def get_derivative_measure(self) -> Measure:
-        """What is integrated; `ModelError` where there is nothing."""
+        """The integrand; `ModelError` where there is none."""
         if self.derivative is None:
             raise ModelError(f"{self!r} has no derivative measure; call set_derivative_measure(measure)")
         return self.derivative

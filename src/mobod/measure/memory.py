@@ -76,7 +76,7 @@ class Memory(Measure):
             raise NotCompiled
 
     def _unpacked(self, kept: Array) -> Any:
-        """What `_first` gives, of the numbers after the first."""
+        """The memory as `_first` gives it, of the numbers after the first."""
         raise NotImplementedError
 
     # ------------------------------------------------------------------------------------------ what is remembered
@@ -85,7 +85,7 @@ class Memory(Measure):
         return (self.looks_at(),)
 
     def memory(self, state: State) -> Any:
-        """What the state remembers; None before a run has begun."""
+        """The state's memory; None before a run has begun."""
         if self.memory_run is None:
             return _store.part(self._need_subsystem(), state).variables[self._place].value
         kept = state.record.measure_memory[self.memory_run, 0]
@@ -105,11 +105,11 @@ class Memory(Measure):
         getattr(record, name)[self.memory_run, 0] = np.concatenate([[1.0], *(np.ravel(one) for one in value)])
 
     def what_is_lost(self, state: State) -> str:
-        """What compiled steps had no room for, and the remedy, as a sentence; empty where nothing is missing."""
+        """A sentence on what compiled steps had no room for, and the remedy; empty where nothing is missing."""
         return ""
 
     def next_memory(self, state: State) -> Any:
-        """What is remembered after this state, at which the operand is known; found anew each time, as operands may change."""
+        """The memory after this state, at which the operand is known; found anew each time, as operands may change."""
         kept = self.memory(state)
         return self._first(state) if kept is None else self._following(state, kept)
 

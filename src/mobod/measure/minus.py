@@ -11,7 +11,7 @@ from .plus import Plus
 
 if TYPE_CHECKING:
     from ..state.state import State
-    from ._program import Program
+    from .program import Program
 
 
 class Minus(Plus):

@@ -16,7 +16,7 @@ from .base import Measure, fewest, same_shape
 if TYPE_CHECKING:
     from ..state.state import State
     from ..state.subsystem import Subsystem
-    from ._program import Program
+    from .program import Program
 
 
 @generic

@@ -128,7 +128,7 @@ class Result(Measure):
         self.invalidate_topology()
 
     def get_invalidated_stage(self) -> Stage | None:
-        """What a change of the value invalidates; None for nothing."""
+        """The stage that a change of the value invalidates; None for none."""
         return self._invalidated
 
     def set_invalidated_stage(self, invalidated: Stage | None) -> None:
@@ -137,7 +137,7 @@ class Result(Measure):
         self.invalidate_topology()
 
     def set_is_presumed_valid_at_depends_on_stage(self, presume: bool) -> None:
-        """Whether the value counts as valid wherever its stage is realized, marked or not: a topological change.
+        """Let the value count as valid wherever its stage is realized, marked or not: a topological change.
 
         For values that are always written by that stage, by someone who cannot mark them. Nothing checks that.
         """

@@ -22,7 +22,7 @@ from .memory import Memory
 if TYPE_CHECKING:
     from ..state.state import State
     from ..state.subsystem import Subsystem
-    from ._program import Program
+    from .program import Program
 
 #: Times that are closer to a multiple of the period, as a part of it, are at it.
 _ROUNDING = 1e-9
@@ -123,7 +123,7 @@ class SampleAndHold(Memory):
         super().__init__(subsystem, source.shape, name=name)
 
     def get_source(self) -> Measure:
-        """What is sampled."""
+        """The sampled measure."""
         return self.source
 
     def set_source(self, source: Measure) -> None:

@@ -17,7 +17,7 @@ from .base import Measure, check_measure, fewest
 if TYPE_CHECKING:
     from ..state.state import State
     from ..state.subsystem import Subsystem
-    from ._program import Program
+    from .program import Program
 
 
 @generic
@@ -71,7 +71,7 @@ class Scale(Measure):
         super().__init__(subsystem, operand.shape, name=name)
 
     def get_operand_measure(self) -> Measure:
-        """What is multiplied."""
+        """The measure that is multiplied."""
         operand: Measure = self.operand
         return operand
 

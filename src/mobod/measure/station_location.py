@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from ..mobilizer.base import MobilizedBody
     from ..state.state import State
     from ..state.subsystem import Subsystem
-    from ._program import Program
+    from .program import Program
 
 _STAGES = (Stage.POSITION, Stage.VELOCITY, Stage.ACCELERATION)
 _ASKED = ("find_station_location_in_ground", "find_station_velocity_in_ground", "find_station_acceleration_in_ground")

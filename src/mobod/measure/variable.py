@@ -97,7 +97,7 @@ class Variable(Measure):
         return self._need_subsystem().subsystem_index, self._place
 
     def get_invalidated_stage(self) -> Stage:
-        """What a change invalidates."""
+        """The stage that a change invalidates."""
         return self._invalidates
 
     def set_invalidated_stage(self, invalidates: Stage) -> None:

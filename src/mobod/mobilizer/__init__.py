@@ -4,7 +4,6 @@
 """
 
 from ..value.attributes import explain_names
-from ._check_custom import CustomReport, check_custom
 from ._custom_compiled import CompiledFunctions
 from .ball import Ball
 from .base import Direction
@@ -12,6 +11,7 @@ from .bend_stretch import BendStretch
 from .bushing import Bushing
 from .cantilever_free_beam import CantileverFreeBeam
 from .custom import Custom
+from .custom_check import CustomReport, check_custom
 from .custom_implementation import CustomImplementation
 from .cylinder import Cylinder
 from .ellipsoid import Ellipsoid

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 from ..algebra import quaternion, rotation
 from ..compiling import Routine, generic, routine
-from ._access import (
+from .access import (
     LOAD_COLUMNS,
     STORE_COLUMNS,
     VECTORS,
@@ -27,11 +27,11 @@ from ._access import (
     vector3,
     vector4,
 )
-from ._routine import own_bias, own_columns
+from .routine import own_bias, own_columns
 
 
 class Oriented(NamedTuple):
-    """What a kind's `Facts` take: ``Facts(BY_ADDRESS, ..., constant_hinge=False, **functions._asdict())``."""
+    """Functions for a kind's `Facts`: ``Facts(BY_ADDRESS, ..., constant_hinge=False, **functions._asdict())``."""
 
     transform: Callable[..., Any]
     transform_euler: Callable[..., Any]

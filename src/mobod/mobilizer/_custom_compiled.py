@@ -17,9 +17,9 @@ from ..errors import ModelError
 from ..function import users
 from . import _differentiated as of
 from . import _unrolled as w
-from ._routine import BY_ADDRESS
 from .base import Facts
 from .custom_implementation import check_counts
+from .routine import BY_ADDRESS
 
 #: Names of the functions, and whether they take u.
 NAMES = {"transform": False, "hinge": False, "hinge_dot": True, "n": False, "n_inv": False, "n_dot": True}

@@ -20,8 +20,8 @@ from ..algebra.scalar import one, zero
 from ..compiling import generic
 from ..function.users.unrolled import each, moving, numbers, store_rows, times, transposed, unrolled
 from . import _unrolled as w
-from ._access import STORE_COLUMNS, asks_positions, row_of, store_transform
-from ._routine import keep_bias, own_columns, own_columns_dot
+from .access import STORE_COLUMNS, asks_positions, row_of, store_transform
+from .routine import keep_bias, own_columns, own_columns_dot
 
 Function = Callable[..., Any]
 

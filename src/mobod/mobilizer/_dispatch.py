@@ -2,7 +2,7 @@
 
 A branch loads q as scalars, calls the functions of the kind's file and stores what they return. These kinds' hinge columns
 are constant in F: `Tree` writes them once. Every branch costs all users compile time, so the other kinds have routines,
-compiled when a model first has one and called by address: `_routine`. So has the reversal of mobilizers: `_reversal`.
+compiled when a model first has one and called by address: `routine`. So has the reversal of mobilizers: `reversal`.
 """
 
 from typing import Any
@@ -11,8 +11,8 @@ from ..algebra import angles
 from ..algebra.record import call_routine
 from ..compiling import generic
 from . import ball, free, pin, slider, translation
-from ._access import ask_positions, ask_velocities, q1, store_transform, vector3, vector4
-from ._routine import BY_ADDRESS
+from .access import ask_positions, ask_velocities, q1, store_transform, vector3, vector4
+from .routine import BY_ADDRESS
 
 
 @generic

@@ -1,4 +1,4 @@
-"""What LineOrientation and FreeLine share: any orientation of M in F, and no spin about M's z axis.
+"""Lines: any orientation of M in F, and no spin about M's z axis. LineOrientation and FreeLine share this.
 
 The speeds are the x and y components of w_FM, expressed in M. With x, y, z the axes of M, expressed in F (columns of R_FM):
 

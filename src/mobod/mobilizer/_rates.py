@@ -13,8 +13,8 @@ from ..algebra.memory import load3
 from ..algebra.record import call_routine
 from ..algebra.scalar import constant, load, store, where, zero
 from ..compiling import generic, routine
-from ._access import copy, put3, put4, vector3, vector4
-from ._routine import own_columns
+from .access import copy, put3, put4, vector3, vector4
+from .routine import own_columns
 
 #: q_dot = u.
 SAME = 0

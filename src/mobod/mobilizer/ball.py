@@ -14,8 +14,8 @@ from ..compiling import generic
 from ._drawn_as_ball import DrawnAsBall
 from ._named import speeds
 from ._quaternions import Turning
-from ._routine import by_address
 from .base import Facts
+from .routine import by_address
 
 KIND = 6
 

@@ -188,7 +188,7 @@ class MobilizedBody(Loads):
 
     @property
     def direction(self) -> Direction:
-        """Whether q and u are of M in F, or of F in M."""
+        """FORWARD if q and u are of M in F, REVERSE if they are of F in M."""
         return self._direction
 
     def get_mobilized_body_index(self) -> int:
@@ -443,7 +443,7 @@ class MobilizedBody(Loads):
         return self._decoration(self.inboard_decorations, i, "inboard")
 
     def calc_decorations(self, state: State) -> list[Any]:
-        """What to draw on the body besides, placed in its frame, at a state that is at POSITION."""
+        """Decorations to draw on the body besides, placed in its frame, at a state that is at POSITION."""
         return []
 
     # ------------------------------------------------------------------------------------------ frames in a state

@@ -17,9 +17,9 @@ from ..compiling import generic
 from ..value import Rotation, Transform
 from ._named import coordinates, speeds
 from ._quaternions import Moving
-from ._routine import BY_ADDRESS, by_address
 from ._singular import middle_angle
 from .base import Facts
+from .routine import BY_ADDRESS, by_address
 
 if TYPE_CHECKING:
     from ..state.state import State

@@ -27,8 +27,8 @@ from ..value import Rotation, Transform
 from ..value.checks import finite, shown
 from ..value.rows import in_rows, positive
 from ._named import coordinates, speeds
-from ._routine import BY_ADDRESS, by_address
 from .base import Direction, Facts, MobilizedBody
+from .routine import BY_ADDRESS, by_address
 
 
 @generic

@@ -21,10 +21,10 @@ from ..value.checks import numbers, shaped
 from ..value.frames import frame
 from ..value.stage import Stage
 from ._custom_compiled import CompiledFunctions, facts_of
-from ._custom_python import INTERPRETED, ByImplementation, checked, not_a_function_of_q
 from ._pose_fit import fit_q, fit_translation
 from .base import Direction, Facts, MobilizedBody
 from .custom_implementation import MOST_SPEEDS, CustomImplementation
+from .custom_python import INTERPRETED, ByImplementation, checked, not_a_function_of_q
 
 if TYPE_CHECKING:
     from ..state.state import State

@@ -14,8 +14,8 @@ from ..state.stage_hooks import StageHooks
 from ..value import Transform
 from ..value.abstract import Abstract
 from ..value.stage import Stage
-from ._custom_python import checked
 from .base import Direction
+from .custom_python import checked
 
 if TYPE_CHECKING:
     from ..decoration.geometry import Decoration

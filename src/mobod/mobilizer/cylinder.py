@@ -15,8 +15,8 @@ from ..algebra.scalar import one, zero
 from ..compiling import generic
 from ..value import Rotation
 from ._named import coordinate, speed
-from ._routine import BY_ADDRESS, by_address
 from .base import Facts, MobilizedBody
+from .routine import BY_ADDRESS, by_address
 
 
 @generic

@@ -28,8 +28,8 @@ from ._by_orientation import by_orientation
 from ._named import speeds
 from ._nearest import on_ellipsoid, on_mohrs_circles, turn_between, within
 from ._quaternions import Turning
-from ._routine import BY_ADDRESS
 from .base import Direction, Facts, MobilizedBody
+from .routine import BY_ADDRESS
 
 if TYPE_CHECKING:
     from ..body import Body

@@ -1,4 +1,4 @@
-"""What the tree has to know of a kind of mobilizer."""
+"""Facts of a kind of mobilizer, by which the tree treats it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ..value.attributes import NamedMembers
 
 
 class Direction(enum.Enum, metaclass=NamedMembers):
-    """Whether a mobilizer's q and u describe M in F (``FORWARD``) or F in M (``REVERSE``).
+    """The frames that a mobilizer's q and u are of: M in F (``FORWARD``), or F in M (``REVERSE``).
 
     Examples
     --------
@@ -34,7 +34,7 @@ class Direction(enum.Enum, metaclass=NamedMembers):
 
 @dataclasses.dataclass(frozen=True)
 class Facts:
-    """What the tree has to know of a kind of mobilizer.
+    """Facts of a kind of mobilizer, by which the tree treats it.
 
     Parameters
     ----------
@@ -67,7 +67,7 @@ class Facts:
         Whether the first three speeds rotate M about its origin in all directions (but at a singular q), and three more, if
         there are any, are p_FM's rate: `tree.block_elimination` then eliminates them as a block.
     kinematics : Routine, optional
-        The routine, called by address; see `_routine`.
+        The routine, called by address; see `routine`.
     """
 
     kind: int

@@ -18,13 +18,13 @@ from .facts import Direction
 
 if TYPE_CHECKING:
     from ..state.state import State
-    from ._custom_python import Interpreter
+    from .custom_python import Interpreter
 
 
 class Fitting(Coordinates):
     """The part of `MobilizedBody` that fits its q and u."""
 
-    #: The interpreter that computes the kinematics in Python, if any; see `_custom_python`.
+    #: The interpreter that computes the kinematics in Python, if any; see `custom_python`.
     interpreter: Interpreter | None = None
     #: Whether users' functions, which can give anything, are compiled into its kinematics.
     is_of_users_functions: bool = False

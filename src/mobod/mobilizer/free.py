@@ -15,8 +15,8 @@ from ..compiling import generic
 from ..value.checks import shaped
 from ._named import speeds
 from ._quaternions import MovingByQuaternion
-from ._routine import by_address
 from .base import Facts
+from .routine import by_address
 
 if TYPE_CHECKING:
     from ..state.state import State

@@ -38,11 +38,11 @@ from ..function import Constant, Function, _routine
 from ..value import Rotation, Transform, checks
 from ..value.checks import shaped
 from ..value.frames import frame
-from ._access import asks_positions, row_of, store_transform, vector3
 from ._function_motion import FunctionMotion
 from ._pose_fit import fit_q, fit_translation
-from ._routine import BY_ADDRESS, keep_bias, own_columns, own_columns_dot
+from .access import asks_positions, row_of, store_transform, vector3
 from .base import Direction, Facts, MobilizedBody
+from .routine import BY_ADDRESS, keep_bias, own_columns, own_columns_dot
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -136,7 +136,7 @@ def _velocity(model: Any, b: int) -> None:
 
 @routine
 def kinematics(model: Any, b: int, what: int) -> int:
-    """X_FM and H_FM at positions, HDot_FM at velocities; see `_routine`."""
+    """X_FM and H_FM at positions, HDot_FM at velocities; see `routine`."""
     if asks_positions(what):
         _position(model, b, row_of(what))
     else:

@@ -17,9 +17,9 @@ from ..value import Rotation
 from ._drawn_as_ball import DrawnAsBall
 from ._named import coordinates, speeds
 from ._quaternions import Turning
-from ._routine import BY_ADDRESS, by_address
 from ._singular import middle_angle
 from .base import Facts
+from .routine import BY_ADDRESS, by_address
 
 if TYPE_CHECKING:
     from ..state.state import State

@@ -13,8 +13,8 @@ from ..state.of_each import Present, Rows, of_each
 from ..value import Inertia, MassProperties, Rotation, SpatialInertia, UnitInertia, rows
 from ..value.checks import shaped, vector
 from ..value.stage import INSTANCE
-from ._matrices import cross_by, full
 from .kinematics import Kinematics
+from .matrices import cross_by, full
 
 if TYPE_CHECKING:
     from ..state.state import State

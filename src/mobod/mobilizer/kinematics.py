@@ -12,8 +12,8 @@ from ..value import Rotation, Transform
 from ..value.checks import stations
 from ..value.frames import frame
 from ..value.stage import ACCELERATION
-from ._matrices import cross_by
 from .fitting import Fitting
+from .matrices import cross_by
 
 if TYPE_CHECKING:
     from ..state.state import State

@@ -16,8 +16,8 @@ from . import _line
 from ._by_orientation import by_orientation
 from ._named import speeds
 from ._quaternions import Turning
-from ._routine import BY_ADDRESS
 from .base import Facts
+from .routine import BY_ADDRESS
 
 
 @generic

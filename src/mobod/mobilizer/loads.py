@@ -8,8 +8,8 @@ import numpy as np
 
 from ..algebra.arrays import Array, ArrayLike
 from ..value.checks import number, shaped, writable
-from ._matrices import cross_by
 from .distances import Distances
+from .matrices import cross_by
 
 if TYPE_CHECKING:
     from ..state.state import State
@@ -26,7 +26,7 @@ class Loads(Distances):
     # ------------------------------------------------------------------------------------------ reactions
 
     def find_mobilizer_reaction_on_body_at_m_in_ground(self, state: State) -> Array:
-        """What the mobilizer does to this body ``(2, 3)``: torque and force at M, in Ground. Needs ACCELERATION.
+        """The mobilizer's wrench on this body ``(2, 3)``: torque and force at M, in Ground. Needs ACCELERATION.
 
         All that the parent exerts on the body through the mobilizer: the forces of constraint, the applied mobility forces, and
         those that prescribe its motion. The cost is that of one body, however many there are. For Ground it is what
@@ -56,7 +56,7 @@ class Loads(Distances):
         return self.matter.find_reaction(state, asked, self.index, "on body at M")
 
     def find_mobilizer_reaction_on_body_at_origin_in_ground(self, state: State) -> Array:
-        """What the mobilizer does to this body ``(2, 3)``, taken at the body's origin, in Ground. Needs ACCELERATION.
+        """The mobilizer's wrench on this body ``(2, 3)``, taken at the body's origin, in Ground. Needs ACCELERATION.
 
         Examples
         --------
@@ -73,7 +73,7 @@ class Loads(Distances):
         return self.matter.find_reaction(state, asked, self.index, "on body at its origin")
 
     def find_mobilizer_reaction_on_parent_at_f_in_ground(self, state: State) -> Array:
-        """What the mobilizer does to the parent ``(2, 3)``: torque and force at F, in Ground. Needs ACCELERATION.
+        """The mobilizer's wrench on the parent ``(2, 3)``: torque and force at F, in Ground. Needs ACCELERATION.
 
         Equal and opposite to what it does to the body, taken at F. `TopologyError` for Ground, which has no parent.
 
@@ -91,7 +91,7 @@ class Loads(Distances):
         return self._reaction_on_parent(state, "find_mobilizer_reaction_on_parent_at_f_in_ground", "on parent at F")
 
     def find_mobilizer_reaction_on_parent_at_origin_in_ground(self, state: State) -> Array:
-        """What the mobilizer does to the parent ``(2, 3)``, taken at the parent's origin, in Ground. Needs ACCELERATION.
+        """The mobilizer's wrench on the parent ``(2, 3)``, taken at the parent's origin, in Ground. Needs ACCELERATION.
 
         `TopologyError` for Ground, which has no parent.
 

@@ -20,8 +20,8 @@ from ..state import parameters
 from ..value import Rotation, Transform
 from ..value.checks import finite
 from ._named import coordinate, speed
-from ._routine import BY_ADDRESS, by_address
 from .base import Direction, Facts, MobilizedBody
+from .routine import BY_ADDRESS, by_address
 
 #: Fits make the whole turns that a pose's translation needs up to this angle, whose rounding is 1e-10.
 MOST_TURNS = 1e6

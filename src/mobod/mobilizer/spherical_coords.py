@@ -23,8 +23,8 @@ from ..compiling import generic
 from ..value import Rotation, Transform, checks
 from . import _rotation_fit
 from ._named import coordinate, coordinates, speed, speeds
-from ._routine import BY_ADDRESS, by_address
 from .base import Direction, Facts, MobilizedBody
+from .routine import BY_ADDRESS, by_address
 
 # parameters: sign and offset of the azimuth, of the zenith, and the radial axis: its x and z components in M
 

@@ -22,7 +22,7 @@ _BONDED, _BRIDGED = 0.2, 0.25
 
 @dataclasses.dataclass
 class Topology:
-    """What is bonded to what.
+    """Atoms and the bonds between them.
 
     Attributes
     ----------

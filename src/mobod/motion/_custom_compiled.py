@@ -1,4 +1,4 @@
-"""CompiledFunctions: a motion that its user writes as a function of numbers, and its routine: see `_protocol`.
+"""CompiledFunctions: a motion that its user writes as a function of numbers, and its routine: see `protocol`.
 
 position    q = f(t)         q_dot, q_dot_dot by Duals of t, and u = N^-1 q_dot, udot = N^-1 (q_dot_dot - NDot u)
 velocity    u = f(t, q)      udot by Duals of t and q along 1 and q_dot
@@ -21,7 +21,7 @@ from ..function import users
 from ..function.users.unrolled import keep, moving, numbers
 from ..mobilizer import _rates
 from ..value.level import Level
-from ._protocol import SET_Q, SET_U
+from .protocol import SET_Q, SET_U
 
 Function = Callable[..., Any]
 #: The level that each of the functions says, and what it takes.

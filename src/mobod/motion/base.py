@@ -1,6 +1,6 @@
 """Motion: a rule by which a mobilizer moves, whatever the forces. What every kind shares.
 
-A kind of the package's own is a file beside this one: a routine ``move(model, b, what)`` with the equations, see `_protocol`,
+A kind of the package's own is a file beside this one: a routine ``move(model, b, what)`` with the equations, see `protocol`,
 and a class derived from `Motion` with it as ``routine`` and with `pack_numbers`, its run in the record's field
 `motion_numbers`.
 """
@@ -148,7 +148,7 @@ class Motion(Sealed):
     # ------------------------------------------------------------------------------------------ on and off
 
     def set_disabled_by_default(self, should_be_disabled: bool) -> None:
-        """Whether states start with it switched off; a topological change."""
+        """Let states start with it disabled, or enabled; a topological change."""
         self.disabled_by_default = flag("should_be_disabled", should_be_disabled)
         self.mobod.instance_changed()
 

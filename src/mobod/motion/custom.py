@@ -50,7 +50,7 @@ class CustomImplementation(StageHooks, Abstract):
         """The level at which motion is prescribed, ACCELERATION, VELOCITY or POSITION; the state is at MODEL."""
 
     def get_level_method(self, state: State) -> Method:
-        """How: PRESCRIBED unless overridden.
+        """The method at its level: PRESCRIBED unless overridden.
 
         ZERO and DISCRETE hold that level's variables at zero, or as they were set; FREE, at level ACCELERATION, leaves the
         motion without effect.

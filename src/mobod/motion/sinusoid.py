@@ -15,8 +15,8 @@ from ..compiling import routine
 from ..mobilizer import _rates
 from ..value.checks import finite
 from ..value.level import Level
-from ._protocol import ACCELERATION, POSITION, SET_Q, SET_U, VELOCITY
 from .base import Motion, checked_level
+from .protocol import ACCELERATION, POSITION, SET_Q, SET_U, VELOCITY
 
 if TYPE_CHECKING:
     from ..mobilizer.base import MobilizedBody
@@ -27,7 +27,7 @@ NAN = float("nan")
 
 @routine
 def move(model: Any, b: int, what: int) -> int:
-    """The routine for body b, see `_protocol`."""
+    """The routine for body b, see `protocol`."""
     x, level = model.first_motion_number[b], model.prescribed_level[b]
     i, k, nq, nu = model.first_q[b], model.first_u[b], model.num_q[b], model.num_u[b]
     a, w, p = load(model.motion_numbers, x, 0), load(model.motion_numbers, x + 1, 0), load(model.motion_numbers, x + 2, 0)

@@ -17,8 +17,8 @@ from ..errors import ModelError
 from ..state.of_each import Present, Rows, numbers_at, of_each
 from ..value import checks, rows
 from ..value.level import Level
-from ._protocol import SET_U
 from .base import Motion
+from .protocol import SET_U
 
 if TYPE_CHECKING:
     from ..mobilizer.base import MobilizedBody
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 @routine
 def move(model: Any, b: int, what: int) -> int:
-    """The routine for body b, see `_protocol`; udot is zero, which the sweeps know from the field `prescribed`."""
+    """The routine for body b, see `protocol`; udot is zero, which the sweeps know from the field `prescribed`."""
     x, k = model.first_motion_number[b], model.first_u[b]
     if what == SET_U:
         for j in range(model.num_u[b]):

@@ -26,7 +26,7 @@ from .units import UNITS
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Recorded:
-    """What a C3D file holds.
+    """The content of a C3D file.
 
     Attributes
     ----------

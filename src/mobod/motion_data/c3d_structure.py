@@ -1,4 +1,4 @@
-"""Whether the parts of a C3D file lie where it says: ezc3d believes it, and where they do not, it takes Python down.
+"""Checks that the parts of a C3D file lie where it says: ezc3d believes it, and where they do not, it takes Python down.
 
 The file is blocks of 512 bytes: a header, the parameters in groups, and the frames. Source: The C3D File Format User Guide,
 Motion Lab Systems 2021.
@@ -30,11 +30,11 @@ class Parameter(NamedTuple):
 
 
 class _Fault(Exception):
-    """What is wrong."""
+    """A fault of the structure."""
 
 
 def find_fault(data: bytes) -> str:
-    """What is wrong with a file's structure; empty if nothing is."""
+    """The fault of a file's structure, in words; empty if there is none."""
     try:
         _look(data)
     except _Fault as fault:

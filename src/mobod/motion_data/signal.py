@@ -1,4 +1,4 @@
-"""What is done to the columns of tables: interpolation, filters, gaps. A gap of one number is one of its whole column."""
+"""Interpolation and filters of the columns of tables, and their gaps: a gap of one number is one of its whole column."""
 
 from __future__ import annotations
 

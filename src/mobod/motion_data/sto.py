@@ -123,7 +123,7 @@ def read_sto(path: str | os.PathLike[str], *, model: Any = None, degrees: bool |
 
 
 def _header(path: Path, text: str) -> tuple[dict[str, str], int, int]:
-    """What the header says, where the row of labels begins, and where the numbers do."""
+    """Entries of the header, where the row of labels begins, and where the numbers do."""
     header: dict[str, str] = {}
     at, line = 0, 0
     while True:

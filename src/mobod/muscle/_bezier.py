@@ -13,15 +13,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..algebra.scalar import any_not_finite, bare, one, where, zero
+from ..algebra.masks import both, in_any
+from ..algebra.scalar import bare, one, where, zero
 from ..compiling import generic
-from ..force._pools import number
+from ..force.pools import number
 
 #: Numbers of a piece: P0, M0, M1, P1 of x, then of y.
 PIECE = 8
-#: Changes of u below this are followed by two more steps of Newton's, which square what is missing.
-_NEAR, _MOST = 1e-7, 60
-_ENDLESS = float("inf")
+#: Changes of u below this are followed by two more steps of Newton's, which square what is missing, a part of it now.
+_NEAR, _MOST = 1e-4, 60
 
 
 @generic
@@ -43,34 +43,42 @@ def meet(p0: Any, m0: Any, m1: Any, p1: Any, b: Any) -> Any:
     neighbours; the last two steps carry tangents, of first and second order.
     """
     a, c, d, e, t = bare(p0), bare(m0), bare(m1), bare(p1), bare(b)
-    o, i = zero(a), one(a)
+    o, i = zero(a) + zero(t), one(a) + zero(t)
     whole = e - a
-    u = (t - a) / where(whole > 0.0, whole, i)
-    low = where(t <= a, o, where(t >= e, i, o))  # a bracket of no width where b is beyond
-    high = where(t <= a, o, where(t >= e, i, i))
-    u = where(u < low, low, where(u > high, high, u))
-    going = where(high > low, i, o)
+    u = _guess(a, c, d, e, t)
+    within = both(t > a, t < e)  # a bracket of no width where b is beyond
+    low, high = where(t >= e, i, o), where(t > a, i, o)
+    u = where(within, u, low)
+    going = both(within, whole > 0.0)
     for _ in range(_MOST):
-        if not any_not_finite(where(going > 0.0, _ENDLESS * i, o)):
+        if not in_any(going):
             break
         value, slope = quintic(a, c, d, e, u)
         off = value - t
         low, high = where(off < 0.0, u, low), where(off > 0.0, u, high)
-        new = u - off / where(slope > 1e-300, slope, i)
-        new = where(
-            slope > 1e-300, where(new < low, 0.5 * (low + high), where(new > high, 0.5 * (low + high), new)), 0.5 * (low + high)
-        )
+        grows = slope > 1e-300
+        new, middle = u - off / where(grows, slope, i), 0.5 * (low + high)
+        new = where(both(grows, both(new >= low, new <= high)), new, middle)
         change = where(new < u, u - new, new - u)
-        u = where(going > 0.0, new, u)
-        going = where(change > _NEAR, going, o)
+        u = where(going, new, u)
+        going = both(going, change > _NEAR)
     found = zero(p0) + zero(b) + u
     for _ in range(2):
         value, slope = quintic(p0, m0, m1, p1, found)
         safe = bare(slope) > 1e-12 * bare(p1 - p0)
         step = (value - b) / where(safe, slope, one(slope))
-        inside = where(bare(b) > bare(p0), where(bare(b) < bare(p1), i, o), o)
-        found = found - where(inside > 0.0, where(safe, step, zero(step)), zero(step))
+        found = found - where(both(within, safe), step, zero(step))
     return found
+
+
+@generic
+def _guess(a: Any, c: Any, d: Any, e: Any, t: Any) -> Any:
+    """The cubic of b with the ends of the inverse, and its slopes there as far as it still grows: within 0.05 mostly."""
+    whole = where(e > a, e - a, one(a))
+    s = (t - a) / whole
+    first, last = where(15.0 * (c - a) > whole, c - a, whole / 15.0), where(15.0 * (e - d) > whole, e - d, whole / 15.0)
+    r = 1.0 - s
+    return s * s * (3.0 - 2.0 * s) + 0.2 * whole * s * r * (r / first - s / last)
 
 
 @generic

@@ -1,4 +1,4 @@
-"""What muscles of several kinds share, of any scalar: where their numbers are, pennation of fixed width, activation.
+"""Parts that several kinds of muscle share, of any scalar: where numbers are, pennation of fixed width, activation.
 
 Integers: 1 where activation is a variable z, else 0; 1 where the tendon stretches, else 0; a choice of the kind's own; the
 number of a function of time that is added to the excitation, or -1; then the path's.
@@ -18,7 +18,7 @@ from typing import Any
 
 from ..algebra.scalar import load, one, sqrt, where, zero
 from ..compiling import generic
-from ..force._pools import number
+from ..force.pools import number
 from ..function import _routine
 
 #: Integers before the path's.

@@ -13,7 +13,7 @@ import numpy as np
 from ..algebra.scalar import bare, lookup, zero
 from ..compiling import generic
 from ..errors import ModelError
-from ..function._piecewise import Piecewise, piece_of
+from ..function.piecewise import Piecewise, piece_of
 
 #: Rows of a curve.
 ROWS = 6

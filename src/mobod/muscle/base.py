@@ -18,7 +18,7 @@ and its damping. With its elastic energy the audit of a run closes.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
@@ -28,9 +28,9 @@ from ..algebra.arrays import Array, ArrayLike
 from ..algebra.scalar import store
 from ..compiling import Routine, generic
 from ..errors import ConvergenceError, ModelError
-from ..force._pools import number
 from ..force._routine import by_address
 from ..force.base import Force
+from ..force.pools import number
 from ..force.transmission.base import Transmission, check_transmission
 from ..function import Function
 from ..state import parameters
@@ -52,7 +52,7 @@ _TRIALS = 401
 
 
 class Functions(NamedTuple):
-    """What a kind of muscle provides."""
+    """Functions that a kind of muscle provides."""
 
     active: Callable[..., Any]
     passive: Callable[..., Any]
@@ -66,7 +66,7 @@ class Functions(NamedTuple):
 
 
 class Contraction(NamedTuple):
-    """What `Functions.contract` gives."""
+    """The result of `Functions.contract`."""
 
     fiber_length: float
     cos_pennation: float
@@ -108,7 +108,7 @@ class Muscle(Force):
     ['DeGrooteFregly2016', 'Millard2012Equilibrium', 'RigidTendon', 'Schutte1993', 'Thelen2003']
     """
 
-    INNER = frozenset({"FUNCTIONS", "num_z"})
+    INNER = frozenset({"FUNCTIONS", "num_z", "rigid_tendon_forces_of"})
     reads_positions_only = False
 
     FUNCTIONS: ClassVar[Functions]
@@ -230,16 +230,16 @@ class Muscle(Force):
 
     @property
     def routine(self) -> Routine:  # type: ignore[override]
-        """What computes it."""
+        """Its routine."""
         return _routine_of(self.FUNCTIONS, self._path.FUNCTIONS)
 
     @property
     def num_z(self) -> int:  # type: ignore[override]
-        """How many of activation and fiber are variables."""
+        """The number of variables, of activation and fiber."""
         return len(self._start)
 
     def reach(self) -> tuple[list[int], list[int]] | None:
-        """What its path names."""
+        """The bodies and mobilities of its path."""
         return self._path.reach()
 
     @property
@@ -347,7 +347,7 @@ class Muscle(Force):
         self._forces.invalidate_topology()
 
     def get_excitation_function(self) -> Function | None:
-        """What drives it over time, if anything does."""
+        """The excitation over time, if there is one."""
         return self._drive
 
     def calc_excitation(self, state: State) -> float:
@@ -425,11 +425,11 @@ class Muscle(Force):
         return 0.0 if self.is_disabled(state) else found.tendon_force
 
     def get_active_fiber_force(self, state: State) -> float:
-        """What activation gives of the fiber's force. Needs VELOCITY."""
+        """The part of the fiber's force by activation. Needs VELOCITY."""
         return self._contraction(state, "get_active_fiber_force").active_force
 
     def get_passive_fiber_force(self, state: State) -> float:
-        """What stretch and damping give of the fiber's force. Needs VELOCITY."""
+        """The part of the fiber's force by stretch and damping. Needs VELOCITY."""
         found = self._contraction(state, "get_passive_fiber_force")
         return found.elastic_force + found.damping_force
 
@@ -464,7 +464,7 @@ class Muscle(Force):
         return self._at(self.FUNCTIONS.tendon, "normalized tendon lengths", n)
 
     def calc_rigid_tendon_forces(self, length: ArrayLike, speed: ArrayLike) -> tuple[Array, Array]:
-        """What the muscle would pull with if its tendon did not stretch, at lengths and speeds of its path.
+        """Forces of the muscle if its tendon did not stretch, at lengths and speeds of its path.
 
         Parameters
         ----------
@@ -479,16 +479,27 @@ class Muscle(Force):
             The passive one, without damping.
         """
         lengths, speeds = np.broadcast_arrays(checks.numbers("length", length), checks.numbers("speed", speed))
-        n = np.array(self.default_numbers)
-        pool = SimpleNamespace(force_numbers=n[:, None])
-        along = lengths.ravel() - n[SLACK]
-        fiber = np.maximum(np.hypot(np.maximum(along, 0.0), n[HEIGHT]), self._shortest(n))
+        n = np.array(self.default_numbers)[:, None]
+        active, passive = self._with_rigid_tendons(n, lengths.ravel(), speeds.ravel())
+        return active.reshape(lengths.shape), passive.reshape(lengths.shape)
+
+    @classmethod
+    def rigid_tendon_forces_of(cls, muscles: Sequence[Muscle], lengths: Array, speeds: Array) -> tuple[Array, Array]:
+        """As `calc_rigid_tendon_forces`, of muscles of this kind, a row each: at once, which NumPy does fast."""
+        n = np.array([one.default_numbers[: cls.FUNCTIONS.num_numbers] for one in muscles]).T[:, None, :, None]
+        return cls._with_rigid_tendons(n, lengths, speeds)
+
+    @classmethod
+    def _with_rigid_tendons(cls, n: Array, lengths: Array, speeds: Array) -> tuple[Array, Array]:
+        """Of numbers (numbers, 1), or of several muscles (numbers, 1, muscles, 1)."""
+        pool, own = SimpleNamespace(force_numbers=n), n[:, 0]
+        along = lengths - own[SLACK]
+        fiber = np.maximum(np.hypot(np.maximum(along, 0.0), own[HEIGHT]), cls._shortest(own))
         cos = np.asarray(_fiber.cosine(pool, 0, fiber))
-        velocity = np.where(along > 0.0, speeds.ravel() * cos, 0.0) / (n[_fiber.SPEED] * n[FIBER])
-        normal, scale = fiber / n[FIBER], n[STRENGTH] * cos
-        active = scale * self.FUNCTIONS.active(pool, 0, normal) * self.FUNCTIONS.by_velocity(pool, 0, velocity)
-        passive = scale * self.FUNCTIONS.passive(pool, 0, normal)
-        return np.asarray(active).reshape(lengths.shape), np.asarray(passive).reshape(lengths.shape)
+        velocity = np.where(along > 0.0, speeds * cos, 0.0) / (own[_fiber.SPEED] * own[FIBER])
+        normal, scale = fiber / own[FIBER], own[STRENGTH] * cos
+        active = scale * cls.FUNCTIONS.active(pool, 0, normal) * cls.FUNCTIONS.by_velocity(pool, 0, velocity)
+        return np.asarray(active), np.asarray(scale * cls.FUNCTIONS.passive(pool, 0, normal))
 
     # ------------------------------------------------------------------------------------------ equilibrium
 
@@ -516,7 +527,7 @@ class Muscle(Force):
             normal = fiber / numbers[FIBER]
             return (a * self.FUNCTIONS.active(record, x, normal) + self.FUNCTIONS.passive(record, x, normal)) * cos - held
 
-        low = self._shortest(numbers)
+        low = float(self._shortest(numbers))
         high = max(float(np.hypot(max(length - 0.9 * numbers[SLACK], 0.0), numbers[HEIGHT])), 1.001 * low)
         trials = np.linspace(low, high, _TRIALS)
         found = over(trials)
@@ -534,12 +545,41 @@ class Muscle(Force):
         fiber = float(brentq(lambda l: float(over(np.float64(l))), trials[best], trials[best + 1], xtol=1e-16, rtol=1e-15))
         state.upd_z()[self._place(self._VARIABLE)] = self._variable_at(record, x, length, fiber)
 
-    def _shortest(self, numbers: Array) -> float:
-        return float(numbers[SHORTEST])
+    @staticmethod
+    def _shortest(numbers: Array) -> Any:
+        return numbers[SHORTEST]
 
     def _variable_at(self, record: Any, x: int, length: float, fiber: float) -> float:
         """The second z where the fiber has a length."""
         return fiber
+
+
+def each_alone(muscles: Sequence[Muscle], lengths: Array, speeds: Array) -> tuple[Array, Array]:
+    """`Muscle.rigid_tendon_forces_of` of kinds whose curves are in pieces that are looked up."""
+    found = [one.calc_rigid_tendon_forces(*rows) for one, *rows in zip(muscles, lengths, speeds, strict=True)]
+    return np.stack([active for active, _ in found]), np.stack([passive for _, passive in found])
+
+
+def tendon_forces(state: State, muscles: Sequence[Muscle], lengths: Array, speeds: Array) -> Array:
+    """Those of muscles in a state, at lengths and speeds of their paths that are known: of each kind at once."""
+    record, found = state.record, np.zeros(len(muscles))
+    groups: dict[Any, list[int]] = {}
+    for j, muscle in enumerate(muscles):
+        i = muscle.span[0]
+        own = tuple(record.force_integers[i : i + HEAD].tolist())
+        groups.setdefault((muscle.FUNCTIONS, own, j if own[DRIVEN] >= 0 else -1), []).append(j)
+    for (functions, own, alone), places in groups.items():
+        if alone >= 0:  # a function of time drives it
+            found[alone] = muscles[alone].contraction_at(state, lengths[alone], speeds[alone]).tendon_force
+            continue
+        n = np.array([record.force_numbers[(x := muscles[j].span[2]) : x + functions.num_numbers, 0] for j in places])
+        num_z = own[ACTIVATES] + own[STRETCHES]
+        z = np.array([state.z_values[(first := muscles[j].first_z) : first + num_z] for j in places])
+        like = SimpleNamespace(
+            force_numbers=n.T[:, None], force_integers=own, z=z.T[:, None], time=np.zeros((1, 1, len(places)))
+        )
+        found[places] = functions.contract(like, 0, 0, 0, lengths[places], speeds[places])[3]
+    return found
 
 
 def equilibrate(state: State, muscles: Iterable[Muscle]) -> None:

@@ -48,7 +48,7 @@ class Curve:
 
     @property
     def parameters(self) -> dict[str, float]:
-        """What it was made of, by name, as its constructor takes it."""
+        """Its parameters by name, as its constructor takes them."""
         return {name: value for name, value in vars(self).items() if isinstance(value, float)}
 
     @property

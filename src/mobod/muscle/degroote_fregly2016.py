@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 from ..algebra.arrays import ArrayLike
 from ..algebra.scalar import exp, load, log, one, sqrt, where, zero
 from ..compiling import generic
-from ..force._pools import number
+from ..force.pools import number
 from ..state import parameters
 from ..value import checks
 from . import _fiber

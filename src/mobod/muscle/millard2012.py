@@ -14,10 +14,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from ..algebra.scalar import load, one, where, zero
 from ..compiling import generic
 from ..errors import ModelError
-from ..force._pools import number
+from ..force.pools import number
 from ..state import parameters
 from ..value import checks
 from . import _bezier, _fiber
@@ -349,8 +351,9 @@ class Millard2012Equilibrium(Muscle):
         """The factor of the active force at normalized fiber velocities."""
         return self.curves[3].calc_value(v)
 
-    def _shortest(self, numbers: Any) -> float:
-        return max(float(numbers[SHORTEST]), float(numbers[ACTIVE] * numbers[FIBER]))
+    @staticmethod
+    def _shortest(numbers: Any) -> Any:
+        return np.maximum(numbers[SHORTEST], numbers[ACTIVE] * numbers[FIBER])
 
 
 __all__ = ["Millard2012Equilibrium"]

@@ -12,18 +12,21 @@ Schutte, Rodgers, Zajac and Glaser 1993, IEEE Trans. Rehabil. Eng. 1, 109; OpenS
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from ..algebra.arrays import ArrayLike
+import numpy as np
+
+from ..algebra.arrays import Array, ArrayLike
 from ..algebra.scalar import exp, load, one, sqrt, where, zero
 from ..compiling import generic
-from ..force._pools import number
+from ..force.pools import number
 from ..function import SimmSpline
 from ..state import parameters
 from ..value import checks
 from . import _fiber, _pieces
 from ._fiber import FIBER, HEIGHT, OWN, SLACK, SPEED, STRENGTH
-from .base import Functions, Muscle
+from .base import Functions, Muscle, each_alone
 from .rigid_tendon import usual_active
 
 if TYPE_CHECKING:
@@ -284,8 +287,14 @@ class Schutte1993(Muscle):
         """The factor of the active force at normalized fiber velocities, without damping."""
         return self._at(by_velocity, "normalized fiber velocities", v)
 
-    def _shortest(self, numbers: Any) -> float:
-        return float(max(numbers[HEIGHT] * (1.0 + 1e-9), 0.01 * numbers[FIBER]))
+    @staticmethod
+    def _shortest(numbers: Any) -> Any:
+        return np.maximum(numbers[HEIGHT] * (1.0 + 1e-9), 0.01 * numbers[FIBER])
+
+    @classmethod
+    def rigid_tendon_forces_of(cls, muscles: Sequence[Muscle], lengths: Array, speeds: Array) -> tuple[Array, Array]:
+        """See `Muscle.rigid_tendon_forces_of`."""
+        return each_alone(muscles, lengths, speeds)
 
 
 __all__ = ["Schutte1993"]

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 from ..algebra.scalar import exp, load, one, where, zero
 from ..compiling import generic
 from ..errors import ModelError
-from ..force._pools import number
+from ..force.pools import number
 from ..state import parameters
 from ..value import checks
 from . import _fiber

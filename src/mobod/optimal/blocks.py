@@ -10,7 +10,7 @@ import numpy as np
 from ..algebra.arrays import Array
 from ..derivative.coordinates import displacements
 from ..errors import ModelError
-from ..linear import _manifold
+from ..linear import manifold
 from ..value.stage import Stage
 from .functions import NodeFunction
 
@@ -41,7 +41,7 @@ class Block(abc.ABC):
 
     @abc.abstractmethod
     def name_of(self, row: int) -> str:
-        """What a row is."""
+        """The name of a row."""
 
     def second_places(self) -> list[tuple[Any, Any]]:
         """Where second derivatives go, unless `Part.second` has them."""
@@ -236,7 +236,7 @@ class OnManifold(Block):
         matter = self._part.phase.system.get_matter_subsystem()
         N = displacements(state)
         back = np.linalg.pinv(N)
-        by_q, G = _manifold.of_speeds(state)
+        by_q, G = manifold.of_speeds(state)
         rows = self._mp + self._mv
         found = np.zeros((len(self.low), d.nq + d.nu))
         found[: self._mp, : d.nq] = matter.calc_p(state) @ back

@@ -251,7 +251,7 @@ def _links(links: Any, phases: Sequence[Phase]) -> list[NodeFunction | None]:
 
 
 class _shown:
-    """What to call with an iteration, the cost and what is missed: prints a line a second where *progress* is True."""
+    """The function called with an iteration, the cost and the violation: prints a line a second where *progress* is True."""
 
     def __init__(self, progress: Any) -> None:
         if progress is not None and not isinstance(progress, bool) and not callable(progress):

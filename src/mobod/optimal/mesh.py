@@ -49,7 +49,7 @@ class Mesh:
         return self.scheme.L @ x[self.nodes] - h * (self.scheme.W @ F[self.nodes])
 
     def weigh(self, multipliers: Array) -> Array:
-        """What each node's F counts for in the defects times these ``(k, s, nx)``, for each unit of duration: ``(n, nx)``."""
+        """Weights of each node's F in the defects times these ``(k, s, nx)``, for each unit of duration: ``(n, nx)``."""
         found = np.zeros((len(self), multipliers.shape[2]))
         np.add.at(found, self.nodes, self.sizes[:, None, None] * (self.scheme.W.T @ multipliers))
         return found

@@ -15,6 +15,7 @@ import numpy as np
 
 from ..algebra.arrays import Array
 from ..derivative.coordinates import has_rates
+from ..derivative.results import ForwardDynamicsDerivatives
 from ..derivative.settings import Setting
 from ..ensemble.ensemble import Ensemble
 from ..state.state import State
@@ -58,6 +59,7 @@ class NodeDynamics:
         self._acted_on = acted_on
         self._turns = bool(has_rates(state))
         self._ensembles: OrderedDict[Any, Ensemble] = OrderedDict()
+        self._written: dict[int, ForwardDynamicsDerivatives] = {}
 
     def pattern(self) -> Any:
         """Which of the derivatives by (x, w) can be other than zero ``(nx, nx + m)``."""
@@ -106,8 +108,7 @@ class NodeDynamics:
     def derivatives(self, y: Array, t: Array, p: Array) -> tuple[Array, Array, Array]:
         """Derivatives of F by y ``(n, nx, nx + m)``, by t ``(n, nx)`` and by p ``(n, nx, np)``."""
         nq, nu, nx, n = self.nq, self.nu, self.nx, len(y)
-        ensemble = self._at(y, t, p)
-        out = ensemble.calc_forward_dynamics_derivatives(q=y[:, :nq], u=y[:, nq : nq + nu], mobility_forces=self._forces(y))
+        out = self._of_u_dot(y, t, p)
         J, by_t = np.zeros((n, nx, nx + self.m)), np.zeros((n, nx))
         of_u = slice(nq, nq + nu)
         J[:, of_u, of_u], J[:, of_u, nx:] = out.u, out.mobility_forces[:, :, self._acted_on]
@@ -145,10 +146,12 @@ class NodeDynamics:
             columns.append((ny, (at[0] - at[1]) / (2.0 * _SECOND)))
         for k in range(len(p)):
             columns.append((ny + 1 + k, self.by_parameter(lambda other: self._gradients(y, t, other, weights), p, k)))
-        done = [k for k, _ in columns]
         for k, column in columns:
             H[:, :, k] = column
-        rest = np.setdiff1d(np.arange(size), done)  # forces, in which F is linear: their columns are these rows
+        done = {k for k, _ in columns}
+        rest = np.array(
+            [k for k in range(size) if k not in done], int
+        )  # forces, in which F is linear: their columns are these rows
         H[:, :, rest] = np.swapaxes(H[:, rest], 1, 2)
         H[:, rest[:, None], rest] = 0.0
         return 0.5 * (H + np.swapaxes(H, 1, 2))
@@ -179,7 +182,26 @@ class NodeDynamics:
 
     # ------------------------------------------------------------------------------------------ inside
 
+    def _of_u_dot(self, y: Array, t: Array, p: Array) -> ForwardDynamicsDerivatives:
+        """Derivatives of u_dot, in arrays that are written anew where there are as many nodes."""
+        n = len(y)
+        found = self._at(y, t, p).calc_forward_dynamics_derivatives(mobility_forces=self._forces(y), out=self._written.get(n))
+        if len(self._written) >= _KEPT:
+            self._written.clear()
+        self._written[n] = found
+        return found
+
     def _gradients(self, y: Array, t: Array, p: Array, weights: Array) -> Array:
+        """Derivatives of *weights* times F ``(n, nx + m + 1 + np)``."""
+        nq, nx = self.nq, self.nx
+        if not (self._turns or self.nz or len(p)):
+            out, of_u = self._of_u_dot(y, t, p), weights[:, None, nq:]
+            found = np.empty((len(y), y.shape[1] + 1))
+            found[:, :nq] = (of_u @ out.q)[:, 0]
+            found[:, nq:nx] = (of_u @ out.u)[:, 0] + weights[:, :nq]
+            found[:, nx:-1] = (of_u @ out.mobility_forces[:, :, self._acted_on])[:, 0]
+            found[:, -1] = (weights[:, nq:] * out.time).sum(axis=1)
+            return found
         by_y, by_t, by_p = self.derivatives(y, t, p)
         return np.concatenate(
             [

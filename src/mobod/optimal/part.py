@@ -100,7 +100,7 @@ class Part:
     # ------------------------------------------------------------------------------------------ cost
 
     def given(self, derivatives: bool = True) -> Any:
-        """What functions of nodes get."""
+        """The arguments of functions of nodes."""
         phase = self.phase
         functions = [*([] if phase.cost is None else [phase.cost]), *phase.path]
         names = dict.fromkeys(name for one in functions for name in one.names)
@@ -150,7 +150,7 @@ class Part:
         )
 
     def ends_given(self, changed: Array | None = None) -> tuple[Any, Any]:
-        """What functions of the two ends get, with derivatives by `ends_columns`; and these."""
+        """The arguments of functions of the two ends, with derivatives by `ends_columns`; and these."""
         phase, nx = self.phase, self.phase.nx
         columns = self.ends_columns()
         k, num_t, p = len(columns), len(self.time_columns), self.p
@@ -256,6 +256,8 @@ class Part:
         for path in self.paths:
             functions.append((path.function, path.spread(multipliers[id(path)])))
         self._add_second_of_functions(functions, H)
+        if size == ny + 1 and not self.time_columns:  # nothing but the nodes' own unknowns
+            return [H[:, :ny, :ny]]
         P = np.zeros((n, size, ny + len(self.time_columns) + len(self.p)))
         P[:, :ny, :ny] = np.eye(ny)
         P[:, ny, ny : ny + len(self.time_columns)] = self.by_durations

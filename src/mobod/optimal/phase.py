@@ -11,7 +11,7 @@ import numpy as np
 from ..algebra.arrays import Array
 from ..derivative.settings import find
 from ..errors import ModelError
-from ..linear._inputs import listed, mobility_of
+from ..linear.inputs import listed, mobility_of
 from ..simulation.names import auxiliary_names, coordinate_names, speed_names
 from ..state.state import State
 from ..system.arguments import check_state
@@ -32,7 +32,7 @@ Bounds = Mapping[str, Any]
 
 
 class Phase:
-    """What `collocate` plans, or one of several stretches that follow each other: a landing after a flight.
+    """A plan of `collocate`, or one of several stretches that follow each other: a landing after a flight.
 
     Parameters
     ----------
@@ -185,13 +185,13 @@ class Phase:
 
     def _dependent(self, state: State) -> Any:
         """Which of q, u follow from others by constraints."""
-        from ..linear import _manifold
+        from ..linear import manifold
 
         other = state.copy()
         self.system.realize(other, Stage.VELOCITY)
         nq, nu = self.dynamics.nq, self.dynamics.nu
-        of_q, _ = _manifold.split(_manifold.of_positions(other))
-        of_u, _ = _manifold.split(_manifold.of_speeds(other)[1])
+        of_q, _ = manifold.split(manifold.of_positions(other))
+        of_u, _ = manifold.split(manifold.of_speeds(other)[1])
         if nq != nu:
             raise ModelError(
                 "with constraints, and coordinates whose rates are no speeds, a whole state as end fixes what follows by "
@@ -209,7 +209,7 @@ class Phase:
     def given_at(
         self, y: Array, t: Array, p: Array, names: Iterable[str], *, derivatives: bool = True
     ) -> dict[str, tuple[Array, Array]]:
-        """What functions of nodes get by *names* ``(rows, n)``, and derivatives ``(k, rows, n)`` by k = (y, t, p)."""
+        """Arguments of functions of nodes, by *names* ``(rows, n)``, and derivatives ``(k, rows, n)`` by k = (y, t, p)."""
         n, ny, d = len(y), self.ny, self.dynamics
         size = ny + 1 + len(p) if derivatives else 0
         found: dict[str, tuple[Array, Array]] = {}

@@ -17,7 +17,7 @@ import numpy as np
 from ..algebra.arrays import Array
 from ..ensemble.ensemble import Ensemble
 from ..errors import ModelError
-from ..linear import _manifold
+from ..linear import manifold
 from ..linear.regulator import Regulator
 from ..state.state import State
 from ..system.arguments import check_state
@@ -55,7 +55,7 @@ class RegionOfAttraction:
     >>> state = system.realize_topology()
     >>> regulator = mb.lqr(system, state, [(system.matter.bodies["cart"], 0)], Q=1.0, R=1.0)
     >>> region = mb.find_region_of_attraction(
-    ...     system, state, regulator, {"pole.v": 1.5, "pole.u": 3.0}, n=64, time=12.0, controller=regulator.controller
+    ...     system, state, regulator, {"pole.v": 1.5, "pole.u": 3.0}, n=16, time=8.0, controller=regulator.controller
     ... )
     >>> region.contains(state), region.level > 0
     (True, True)
@@ -187,7 +187,7 @@ def find_region_of_attraction(
     >>> regulator = mb.lqr(system, state, [(cart, 0)], Q=1.0, R=1.0)
     >>> controller = regulator.add_to(system.forces, sample_time=0.01, limits=(-20, 20))
     >>> region = mb.find_region_of_attraction(
-    ...     system, system.realize_topology(), regulator, {"pole.v": 1.0, "pole.u": 2.0}, n=64, time=12.0
+    ...     system, system.realize_topology(), regulator, {"pole.v": 1.0, "pole.u": 2.0}, n=16, time=8.0
     ... )
     >>> bool(region.converged.any())
     True
@@ -254,7 +254,7 @@ def _begin(system: Any, state: State, regulator: Regulator, places: list[int], d
     whole[:, places] = deviations
     nu, nz = len(held.u_view), len(held.z_view)
     of_q = [*range(nu), *range(2 * nu + nz, whole.shape[1])]
-    ensemble.q = np.array([_manifold.moved(held, one).q_view for one in whole[:, of_q]])
+    ensemble.q = np.array([manifold.moved(held, one).q_view for one in whole[:, of_q]])
     ensemble.u = held.u_view + whole[:, nu : 2 * nu]
     if nz:
         ensemble.z = held.z_view + whole[:, 2 * nu : 2 * nu + nz]

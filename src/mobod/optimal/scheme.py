@@ -11,7 +11,7 @@ from ..algebra.arrays import Array
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Scheme:
-    """What holds between the states x_j and rates f_j at the points of an interval of length h: L x = h W f.
+    """The equations of the states x_j and rates f_j at the points of an interval of length h: L x = h W f.
 
     Attributes
     ----------

@@ -7,7 +7,7 @@ in rates, so that only the rates' own second derivatives, weighed by the multipl
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -40,6 +40,8 @@ class Transcription:
                     names.append(name)
                     bounds.append(pair)
         self.parts: list[Part] = []
+        self._v: bytes | None = None
+        self._seen: dict[str, Any] = {}
         at = 0
         free: list[tuple[int, float]] = []
         for i, (phase, mesh) in enumerate(zip(phases, meshes, strict=True)):
@@ -73,39 +75,59 @@ class Transcription:
         self.hessian_pattern = Pattern((self.n, self.n), places, upper=True)
 
     def name_of(self, row: int) -> str:
-        """What an equation is."""
+        """The name of an equation."""
         for block, rows in zip(self.blocks, self._rows, strict=True):
             if row < rows.stop:
                 return block.name_of(row - rows.start)
         raise IndexError(row)
 
     def _set(self, v: Array) -> None:
-        """Tell all parts where they are."""
-        for part in self.parts:
-            part.set(v)
+        """Tell all parts where they are; what was computed elsewhere is forgotten."""
+        key = v.tobytes()
+        if key != self._v:
+            self._v, self._seen = key, {}
+            for part in self.parts:
+                part.set(v)
+
+    def _once(self, v: Array, what: str, make: Callable[[], Any]) -> Any:
+        """Something of these unknowns, computed once: solvers ask for each of cost and equations with the other, and again."""
+        self._set(v)
+        if what not in self._seen:
+            self._seen[what] = make()
+        return self._seen[what]
 
     def cost(self, v: Array) -> float:
         """The sum of costs."""
-        self._set(v)
-        return float(sum(part.cost() for part in self.parts))
+        found: float = self._once(v, "cost", lambda: float(sum(part.cost() for part in self.parts)))
+        return found
 
     def gradient(self, v: Array) -> Array:
         """Its derivatives."""
-        self._set(v)
-        found = np.zeros(self.n)
-        for part in self.parts:
-            part.add_gradient(found)
+
+        def make() -> Array:
+            found = np.zeros(self.n)
+            for part in self.parts:
+                part.add_gradient(found)
+            return found
+
+        found: Array = self._once(v, "gradient", make)
         return found
 
     def constraints(self, v: Array) -> Array:
         """Values g of the equations."""
-        self._set(v)
-        return np.concatenate([np.zeros(0), *(block.value() for block in self.blocks)])
+        found: Array = self._once(
+            v, "constraints", lambda: np.concatenate([np.zeros(0), *(block.value() for block in self.blocks)])
+        )
+        return found
 
     def jacobian(self, v: Array) -> Array:
         """Entries of their derivatives, in the order of `jacobian_pattern`."""
-        self._set(v)
-        return self.jacobian_pattern.entries([one for block in self.blocks for one in block.derivatives()])
+
+        def make() -> Array:
+            return self.jacobian_pattern.entries([one for block in self.blocks for one in block.derivatives()])
+
+        found: Array = self._once(v, "jacobian", make)
+        return found
 
     def hessian(self, v: Array, factor: float, multipliers: Array) -> Array:
         """Entries of the second derivatives of factor times the cost, plus multipliers times g, above the diagonal."""

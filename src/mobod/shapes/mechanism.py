@@ -139,6 +139,15 @@ class Mechanism:
         ties = _read_constraints(system, state, links)
         return cls(links, X_GB, find_up(system, state), sticks, ties, detail)
 
+    def find_corners(self) -> tuple[Array, Array, Array, NDArray[np.intp]]:
+        """Find the corners of all triangles, each three after another, in the frames of their bodies.
+
+        Places and normals (n, 3), colours (n, 4), and twice the body's number, and one where the back is never seen (n,).
+        """
+        colors = np.repeat(self.face_color, 3, axis=0)
+        bodies = np.repeat(2 * self._face_body + self.face_closed, 3)
+        return self._faces[0].reshape(-1, 3), self._faces[1].reshape(-1, 3), colors, bodies
+
     def place_faces(self, X_GB: Array) -> Array:
         """Find all triangles in Ground, (nf, 3, 3), at poses (nb, 4, 4) of the bodies."""
         X = X_GB[self._face_body]

@@ -1,4 +1,4 @@
-"""What integrators share that carry variations of the motion, or keep what the adjoint needs to go back over their steps.
+"""Parts shared by integrators that carry variations of the motion, or keep steps for the adjoint to go back over.
 
 Ends of steps are projected as the state is. At an event, at time t with g(t, y) = 0 and the reset R,
 
@@ -19,8 +19,8 @@ from ..algebra.arrays import Array
 from ..derivative import differences
 from ..errors import ModelError
 from ..event import EventHandler
-from ..event._agenda import Call
-from ..event._watch import Watched
+from ..event.agenda import Call
+from ..event.watch import Watched
 from ..state.fields import PARAMETERS
 from ..state.impulses import Impulses
 from ..state.state import State
@@ -46,7 +46,7 @@ _SET = 1e-5
 _GRAZING = 1e-9
 
 
-class Step:
+class TapedStep:
     """An accepted step: where it began, y there, its size, and how the change at its end is projected."""
 
     def __init__(self, time: float, h: float, y: Array, template: State, end: State | None) -> None:
@@ -83,9 +83,9 @@ class Carrying(Base):
             self.weights[:] = np.diag(self.directions.of_settings.astype(float))
         #: Variations at the ends of steps, before events there: of displacements, and of y.
         self._found: dict[float, tuple[Array, Array]] = {}
-        self.tape: list[Step | Jump] | None = [] if keeps_tape else None
+        self.tape: list[TapedStep | Jump] | None = [] if keeps_tape else None
         self._before: tuple[float, Array, Array] | None = None
-        self._jumped: tuple[Array, list[Step | Jump]] | None = None
+        self._jumped: tuple[Array, list[TapedStep | Jump]] | None = None
         self._begun = False
 
     def at(self, times: Array) -> Sensitivities:
@@ -107,7 +107,7 @@ class Carrying(Base):
         """S at a time within the last step, projected."""
         raise NotImplementedError
 
-    def _shortened(self, state: State) -> Step | Jump:
+    def _shortened(self, state: State) -> TapedStep | Jump:
         """The last step as far as a state within it."""
         raise NotImplementedError
 
@@ -191,7 +191,7 @@ class Carrying(Base):
         """The run ends at a state within the last step."""
         self.tape = self._tape_to(state)
 
-    def _tape_to(self, state: State) -> list[Step | Jump]:
+    def _tape_to(self, state: State) -> list[TapedStep | Jump]:
         """The tape, the last step of which ends at the state."""
         at = list(self.tape or [])
         if at and self._before is not None and state.time < float(self.control[rk.TIME]):
@@ -281,7 +281,7 @@ def _numbers_of(state: State) -> Array:
 
 
 def kept_attributes(owner: Any) -> dict[str, Any]:
-    """What a handler keeps, its lists copied."""
+    """The attributes that a handler keeps, its lists copied."""
     return _copied(vars(owner))
 
 
@@ -295,4 +295,4 @@ def _copied(values: dict[str, Any]) -> dict[str, Any]:
     return {name: list(value) if isinstance(value, list) else value for name, value in values.items()}
 
 
-__all__ = ["Carrying", "Jump", "Step", "kept_attributes", "largest_error", "put_back"]
+__all__ = ["Carrying", "Jump", "TapedStep", "kept_attributes", "largest_error", "put_back"]

@@ -77,7 +77,7 @@ class Following(Carrying):
         return self.step_once(type(self).kernel, self.arguments(), report)
 
     def _as_jump(self, began: float, end: float) -> Jump:
-        """What becomes of any change from one time to another within the last step, as the adjoint takes it."""
+        """The transition of any change from one time to another within the last step, as the adjoint takes it."""
         state, of, n = self._state, self.variations, len(self.directions)
         assert state is not None
         S = np.hstack([np.eye(of.ny), np.zeros((of.ny, n))])

@@ -294,7 +294,7 @@ def _balance(audit: Audit, trajectory: Trajectory, energy: Array) -> None:
 
 
 def _of_events(trajectory: Trajectory) -> tuple[dict[str, float], Array]:
-    """What events have added to the energy, by what did it, and until each row."""
+    """The energy that events have added, by cause, and until each row."""
     events, groups = trajectory.events, dict[str, float]()
     until = np.zeros(len(trajectory) + 1)
     np.add.at(until, trajectory.event_rows, events["energy"])

@@ -25,7 +25,7 @@ from .._version import __version__
 from ..compiling import Routine
 from ..errors import ModelError
 from ..state.impulses import Impulses
-from ..state.state import _restore
+from ..state.state import restore
 from ..value.files import written
 from .fingerprint import UNKNOWN, part_fingerprint, system_fingerprint
 
@@ -154,7 +154,7 @@ def load_checkpoint(
     if check is not None:
         check(content["more"])
     content["state"]["version"] = system.topology_version
-    state = _restore(system, content["state"])
+    state = restore(system, content["state"])
     stepper.contact_events()  # which may need Python
     integrator.attach(state)
     _give_back(integrator, content["integrator"])
@@ -268,7 +268,7 @@ def _settings(integrator: Integrator) -> dict[str, Any]:
 
 
 def _kept(one: Any) -> dict[str, Any]:
-    """What *one* keeps between steps."""
+    """The data that *one* keeps between steps."""
     kept = {name: value for name, value in one.__getstate__().items() if name not in (*_REFERENCES, *_FREE)}
     # what cannot be saved, such as a solver of another package, is made anew from other saved data: by the run that goes on
     # and by this one, so that both stay equal

@@ -1,4 +1,4 @@
-"""What compiled steps with variations need: a record of Duals, where it has its fields, and scratch."""
+"""Data of compiled steps with variations: a record of Duals, where it has its fields, and scratch."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def are_compiled(variations: Variations, state: State) -> bool:
-    """True if steps with variations from *state* on can be compiled; else Python runs the same loop, by J and B."""
+    """True if Duals find the rates of variations of steps from *state* on; else Python does, by J and B."""
     tree = state.tree
     return not (
         variations.system.calls_python
@@ -73,7 +73,7 @@ class CompiledVariations:
             at += [routines.constrain.address(), routines.find_least_change.address()]
         else:
             at += [0, routines.solve.address(), 0, 0]
-        at.append(routines.turn.address() if turns else 0)
+        at += [routines.turn.address() if turns else 0, 0]
         base = record.buffer.ctypes.data
         at += [(getattr(record, name).array.ctypes.data - base) // 8 for name in kernels.FIELDS]
         self._directions = directions
@@ -83,7 +83,7 @@ class CompiledVariations:
         self._parts = duals, directions.scales.astype(np.float64), np.zeros(shape), np.zeros((stages, *shape)), np.zeros(shape)
 
     def carried(self, table: Array) -> kernels.Carried:
-        """What kernels take in place of a method's table; they change S, which is zero."""
+        """The arguments of kernels in place of a method's table; they change S, which is zero."""
         return kernels.Carried(table, *self._parts, np.zeros((0, 0, 0)))
 
     def places_of(self, field: str) -> Any:

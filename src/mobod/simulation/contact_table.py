@@ -1,4 +1,4 @@
-"""What is recorded of contacts: a table with a row a contact, and wrenches and centers of pressure of bodies."""
+"""Recorded contacts: a table with a row a contact, and wrenches and centers of pressure of bodies."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def calc_centers_of_pressure(system: MultibodySystem, state: State) -> Array:
 
 
 def calc_rows(system: MultibodySystem, state: State) -> Array:
-    """What touches, a row each, all columns of `get_contacts` as numbers."""
+    """Contacts that touch, a row each, all columns of `get_contacts` as numbers."""
     rows = contacts_of(system, "record=['contacts']").get_contacts(state)
     return np.asarray(recfunctions.structured_to_unstructured(rows, np.float64))
 

@@ -127,7 +127,7 @@ class _Driven:
 
 
 def _rates_of(name: str, given: Any, times: Array) -> Any:
-    """What gives value and two derivatives at a time."""
+    """The function that gives value and two derivatives at a time."""
     if isinstance(given, Function):
         if given.get_argument_size() != 1 or given.get_max_derivative_order() < 2:
             raise ValueError(f"the function of {name!r} has to be of one argument, time, with two derivatives: {given!r}")

@@ -86,7 +86,7 @@ def find_accounts(system: MultibodySystem, state: State) -> tuple[list[Account],
 
 
 def _account_of_kind(kind: str, forces: list[Force]) -> Account | None:
-    """What all forces of a kind dissipate, in one call however many there are."""
+    """The power that all forces of a kind dissipate, in one call however many there are."""
     from ..force import _dispatch
 
     if not forces:

@@ -33,7 +33,7 @@ Label = tuple[str, str, str, str]
 
 
 class EventLog:
-    """What has happened in a run and is not taken yet.
+    """The events of a run that have not been taken yet.
 
     Parameters
     ----------
@@ -75,12 +75,12 @@ class EventLog:
             del rows[: -self.most], self._next_rows[: -self.most]
 
     def add_impulses(self, impulses: Iterable[Impulse]) -> None:
-        """What was set has acted by these."""
+        """Add the impulses of changes that were set."""
         for one in impulses:
             self.add(one.time, (one.name, one.kind, "", ""), one.energy, one.impulse.tolist())
 
     def add_account(self, time: float, account: Account, kind: str, told: Collection[int] = (), follows: Any = None) -> None:
-        """What calls have done, and what they have set: as *kind*, or as changes; not of owners that are *told* of already.
+        """Add what calls have done and set: as *kind*, or as changes; not of owners that are *told* of already.
 
         The owner that *follows* was called after the others, and is in it where it has done something.
         """
@@ -112,7 +112,7 @@ class EventLog:
 
 
 class Account:
-    """What handlers at one instant do to the energy, each beside the impulses of what it sets.
+    """The changes of energy by handlers at one instant, each beside the impulses of what it sets.
 
     Parameters
     ----------

@@ -60,7 +60,7 @@ class Event(NamedTuple):
 
 
 class Events(Sequence[Event]):
-    """What happened in a run: ``trajectory.events``, and of all states of an ensemble ``motions.events``.
+    """The events of a run: ``trajectory.events``, and of all states of an ensemble ``motions.events``.
 
     ``events[3]`` is an `Event`, ``events["time"]`` a column as an array, ``events[events["name"] == "latch"]`` some of them.
     ``print(events)`` is a table. Scheduled reporters are not in it.

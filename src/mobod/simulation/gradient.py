@@ -20,12 +20,11 @@ from ..algebra.arrays import Array
 from ..errors import ModelError
 from ..integrator import Integrator, RungeKuttaMerson
 from ..state.state import State
-from ..stepping.evaluate import Interpreted
 from ..system.arguments import check_state
 from ..system.forward_sensitivities import Directions
 from ..value import checks
 from ..value.stage import Stage
-from ._carrying import Carrying, Jump, Step
+from ._carrying import Carrying, Jump, TapedStep
 from .step_status import StepStatus
 from .time_stepper import TimeStepper
 from .variational import Variational, variational
@@ -127,7 +126,7 @@ def calc_gradient(
 
 
 class Wanted:
-    """What `calc_gradient` is asked for, checked, of a state and others like it."""
+    """The checked arguments of `calc_gradient`, for a state and others like it."""
 
     def __init__(
         self,
@@ -166,7 +165,7 @@ Stages: TypeAlias = "tuple[list[Array], list[Array], list[tuple[Array, Array] | 
 
 
 def differentiate(
-    wanted: Wanted, state: State, stages_of: Callable[[Variational, list[Step]], list[Stages]] | None = None
+    wanted: Wanted, state: State, stages_of: Callable[[Variational, list[TapedStep]], list[Stages]] | None = None
 ) -> Gradient:
     """The gradient from one state on; *stages_of* finds those of all steps of a run, which otherwise are found one by one."""
     system = wanted.system
@@ -189,7 +188,7 @@ def differentiate(
             break
     known: dict[int, Stages] = {}
     if stages_of is not None and isinstance(run, Variational):
-        steps = [one for one in run.tape or [] if isinstance(one, Step)]
+        steps = [one for one in run.tape or [] if isinstance(one, TapedStep)]
         known = dict(zip(map(id, steps), stages_of(run, steps), strict=False))
     return Gradient(value, _backward(run, start, looks, known), directions.names)
 
@@ -250,18 +249,19 @@ def _unproject(run: Carrying, state: State, adjoint: Array) -> tuple[Array, Arra
     return by_y.T @ adjoint, by_settings.T @ adjoint
 
 
-def _stages(run: Variational, step: Step) -> Stages:
-    """What rates depend on at the stages of a step, which are computed once more."""
+def _stages(run: Variational, step: TapedStep) -> Stages:
+    """The points at which a step's stages take their rates, computed once more."""
     of, table = run.variations, run.table
     stages, h = table.shape[1] - 1, step.h
     state = step.template.copy()
-    model = Interpreted(run.system, state)
     rates, by_y, by_settings, prescribed = np.zeros((stages, of.num_integrated)), [], [], []
     for s in range(stages):
         state.y_values[:] = step.y + h * (table[s, 1 : 1 + s] @ rates[:s])
         state.record.time[0, 0] = step.time + table[s, 0] * h
-        if model.evaluate():
-            raise ModelError(f"accelerations at time {state.time:.9g} are not finite, where they were")
+        state.invalidate_q()
+        if state.has_known:
+            run.system.prescribe(state)
+        run.system.realize(state)
         rates[s] = state.record.y_dot[:, 0]
         J, B = of.rates(state)
         by_y.append(J)
@@ -270,7 +270,7 @@ def _stages(run: Variational, step: Step) -> Stages:
     return by_y, by_settings, prescribed
 
 
-def _step_back(run: Variational, step: Step, found: Stages, adjoint: Array) -> tuple[Array, Array]:
+def _step_back(run: Variational, step: TapedStep, found: Stages, adjoint: Array) -> tuple[Array, Array]:
     """The adjoint at the beginning of a step, and what parameters have in it."""
     of, table, gradient, (by_y, by_settings, prescribed) = run.variations, run.table, np.zeros(len(run.directions)), found
     stages, h = table.shape[1] - 1, step.h

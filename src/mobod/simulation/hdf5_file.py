@@ -374,7 +374,7 @@ class _Source:
         raise AssertionError
 
     def _look(self) -> tuple[Any, ...]:
-        """Whether the file has a writer, its size and the time of its last change."""
+        """True if the file has a writer, its size and the time of its last change."""
         status = os.fstat(self._handle)
         return journal_of(self.path).exists(), status.st_size, status.st_mtime_ns
 
@@ -404,7 +404,7 @@ class _Source:
         return columns, about
 
     def _damage(self, error: Exception) -> str:
-        """What to say of a file that cannot be read."""
+        """A sentence on a file that cannot be read."""
         text = f"{self.path} is not a recording, or is damaged: {error}"
         if "already open for" in str(error):
             return f"{text}. An earlier version of mobod wrote it, and was killed: HDF5's h5clear -s {self.path} opens it again"

@@ -15,7 +15,7 @@ SPATIAL = tuple(f"{what}.{axis}" for what in ("angular", "linear") for axis in X
 
 
 class Form(NamedTuple):
-    """What a quantity has rows for, if for several (``body`` or ``speed``), the names of a row's numbers, and its shape."""
+    """The form of a quantity: the rows it has (``body`` or ``speed``), if several, names of a row's numbers, its shape."""
 
     rows: str | None
     names: tuple[str, ...]
@@ -33,7 +33,7 @@ FORMS = {
 
 
 def labels(name: str, shape: Sequence[int], rows: Mapping[str, Sequence[str]]) -> list[str] | None:
-    """What the numbers of a quantity of this *shape* are called, in their order; None where they are counted.
+    """Labels of the numbers of a quantity of this *shape*, in their order; None where they are counted.
 
     *rows* has the names of ``body`` and ``speed``, as far as they are known.
     """

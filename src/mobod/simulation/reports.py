@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 #: How long a call takes at most, or little more, so that Ctrl-C, progress and checkpoints are looked at; s.
 CALL = 0.1
-_FEW, _MANY = 16, 1 << 30
+_FEW, _MANY = 64, 1 << 30
 
 
 class Reports:

@@ -107,7 +107,7 @@ class IntegratorSettings(NamedTuple):
 
 
 def integrator_settings(integrator: Integrator) -> IntegratorSettings:
-    """What *integrator* was made and set to."""
+    """The arguments and settings of *integrator*."""
     choices = {name: value for name, value in vars(integrator).items() if isinstance(value, bool)}
     return IntegratorSettings(type(integrator), integrator_keywords(integrator), choices)
 
@@ -229,7 +229,7 @@ class Run:
         return self.by_report or self._made() <= len(self.rows) - self._first
 
     def _made(self) -> int:
-        """How many rows of the present chunk have been reported."""
+        """The number of rows of the present chunk that have been reported."""
         return int(self.integrator.counts[rk.REPORT]) if self._reports is None else self._reports.made
 
     # ------------------------------------------------------------------------------------------ from report to report
@@ -374,11 +374,11 @@ class Run:
         return block | self._events_before(len(times)) if self._has_events else block
 
     def _count_rows(self) -> int:
-        """How many rows have been reported."""
+        """The number of rows that have been reported."""
         return len(self.rows) if self.by_report else self._first + self._made()
 
     def _events_before(self, n: int) -> dict[str, Array]:
-        """What has happened before each of the next n rows that are handed on."""
+        """The events before each of the next n rows that are handed on."""
         events, following = self._log.take(len(self.rows) + n)
         if len(self._log.labels) > self._labels:
             self._labels = len(self._log.labels)

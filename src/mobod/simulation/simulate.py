@@ -37,7 +37,7 @@ from .hdf5_file import EXTENSIONS, DiskArray, FileRows, import_h5py, read_record
 from .names import auxiliary_names, coordinate_names, speed_names
 from .quantities import Recording
 from .run import Keeper, Run, can_be_repeated, integrator_settings, run_again, steps_by_report
-from .table import Rows
+from .table import MemoryRows
 from .time_stepper import TimeStepper
 from .trajectory import Owned, Trajectory, plain
 from .variational import variational
@@ -273,7 +273,7 @@ class _Outcome:
         about = {
             "start": start_fingerprint(self._state),
             "quantities": of_quantities,
-            "rows": run.rows.columns() if isinstance(run.rows, Rows) else None,
+            "rows": run.rows.columns() if isinstance(run.rows, MemoryRows) else None,
             "num_rows": len(run.rows),
             "shapes": run.recording.shapes,
             "bodies": run.recording.body_names,
@@ -326,7 +326,7 @@ class _Outcome:
 
 
 def _check_times(system: Any, time: Any, report_interval: Any, checkpoint_interval: Any) -> tuple[float, float]:
-    """How long, and the time between reports."""
+    """Check the duration, and the time between reports."""
     if not isinstance(system, MultibodySystem):
         raise TypeError(f"simulate takes a MultibodySystem, then a State and how long; the first is {system!r}")
     time = number("time", time)
@@ -462,10 +462,12 @@ def describe(system: MultibodySystem, state: State) -> dict[str, Any]:
     }
 
 
-def _make_rows(record_to: Any, kept: Mapping[str, Any] | None, capacity: int, about: Mapping[str, Any]) -> Rows | FileRows:
+def _make_rows(
+    record_to: Any, kept: Mapping[str, Any] | None, capacity: int, about: Mapping[str, Any]
+) -> MemoryRows | FileRows:
     if record_to is not None:
         return FileRows(record_to, about) if kept is None else FileRows.go_on(record_to, kept["num_rows"])
-    rows = Rows(capacity)
+    rows = MemoryRows(capacity)
     if kept is not None and kept["num_rows"]:
         rows.append(kept["rows"])
     return rows
@@ -505,7 +507,7 @@ def _resumed(
 
 
 def _statistics(run: Run) -> dict[str, Any]:
-    """What the integrator counts, under the names of its methods."""
+    """The integrator's counts, under the names of its methods."""
     integrator = run.integrator
     counts = {
         name.removeprefix("get_num_"): getattr(integrator, name)()

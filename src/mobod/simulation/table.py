@@ -36,7 +36,7 @@ def num_rows(counts: Any) -> int:
     return int(np.sum(counts))
 
 
-class Rows:
+class MemoryRows:
     """Columns by name, each an array with one row a time.
 
     Room is taken twice as large whenever it runs out, so that a row is copied twice at most on average; where the number of
@@ -76,7 +76,7 @@ class Rows:
         self.used += len(next(array for name, array in block.items() if name not in TABLES))
 
     def describe(self, **more: Any) -> None:
-        """What is said of the rows beside them; a file keeps it."""
+        """The description of the rows beside them, which a file keeps."""
 
     def flush(self) -> None:
         """Nothing is held back; a file's rows are written by this."""

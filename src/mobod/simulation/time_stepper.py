@@ -11,8 +11,8 @@ import numpy as np
 from ..contact.separation import find_deep, say_deep
 from ..errors import ConvergenceError, ModelError, TopologyError
 from ..event import Cause, EventReporter, ImpactWhen, Termination, TerminationReason
-from ..event._agenda import Agenda, Call, changed_by_reporter, let_handle
-from ..event._watch import Found, Watch
+from ..event.agenda import Agenda, Call, changed_by_reporter, let_handle
+from ..event.watch import Found, Watch
 from ..state.impulses import Impulses
 from ..state.subsystem import Subsystem
 from ..state.validity import EVERYTHING, unchanged_bit
@@ -226,7 +226,7 @@ class TimeStepper(Sealed):
         self.initialized = True
 
     def contact_events(self) -> Any:
-        """What handles the events of unilateral contacts; None where there are none, or the integrator steps them itself."""
+        """The handler of events of unilateral contacts; None where there are none, or the integrator steps them itself."""
         matter = self.system.get_matter_subsystem()
         if not matter.unilateral_contacts:
             return None
@@ -263,7 +263,7 @@ class TimeStepper(Sealed):
 
     @property
     def events(self) -> Events:
-        """What has happened since `initialize`, what was locked or enabled between steps too: see `Trajectory.events`.
+        """Events since `initialize`, changes of locks and enabled parts between steps too: see `Trajectory.events`.
 
         Of very many events the last 100,000 are kept.
 
@@ -458,7 +458,7 @@ class TimeStepper(Sealed):
 
     @property
     def reach(self) -> float:
-        """How far a step may go after an event."""
+        """The longest step that may follow an event."""
         return self._reach
 
     @property
@@ -630,7 +630,7 @@ class TimeStepper(Sealed):
             raise
 
     def _take_up(self) -> None:
-        """What was set in the state since the last step holds from here on."""
+        """Let changes of the state since the last step hold from here on."""
         state = self._integrator.get_state()
         if state.time != self._now:
             raise ModelError(
@@ -773,7 +773,7 @@ class TimeStepper(Sealed):
     # ------------------------------------------------------------------------------------------ events
 
     def _announces(self, time: float) -> bool:
-        """Whether to return before the events of *time* are handled, which is once for all of them."""
+        """True to return before the events of *time* are handled, which is once for all of them."""
         if not self._reports_all or self._announced_at == time:
             return False
         self._announced_at = time
@@ -1002,12 +1002,12 @@ class TimeStepper(Sealed):
 
 
 def _answer(answer: Any, state: State) -> Any:
-    """What a handler has returned already."""
+    """The result of a handler that has been called already."""
     return answer
 
 
 def _settles(owner: Any) -> bool:
-    """Whether bounces that an owner of events handles come to rest by themselves."""
+    """True if bounces that an owner of events handles come to rest by themselves."""
     return isinstance(owner, ImpactWhen) or getattr(owner, "settles_accumulation", False)
 
 

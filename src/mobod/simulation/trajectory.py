@@ -50,7 +50,7 @@ if TYPE_CHECKING:
 
 
 FORMATS = (".npz", ".csv", ".parquet", ".h5", ".hdf5")
-"""What `Trajectory.save` can write, by the file's extension."""
+"""Formats that `Trajectory.save` can write, by the file's extension."""
 
 LOCATIONS, VELOCITIES = "particle_locations", "particle_velocities"
 
@@ -256,7 +256,7 @@ class Trajectory(Sealed):
         return f"<Trajectory: {times}{span}, {coordinates}, {speeds}{f', {particles}' if counts[-1][0] else ''}>"
 
     def _repr_html_(self) -> str:
-        """What notebooks show: a page that plays the motion, and the coordinates' ranges."""
+        """The page in notebooks, which plays the motion, and the coordinates' ranges."""
         from ..viewer.notebook import show_motion
 
         q = np.asarray(self.q)
@@ -268,7 +268,7 @@ class Trajectory(Sealed):
         return (show_motion(self) or "") + html_table(repr(self), ("coordinate", "first", "last", "least", "greatest"), rows)
 
     def tracks(self) -> list[Track]:
-        """What is shown beside the bodies, at the motion's own times: nothing, unless a kind of motion has it."""
+        """Lines shown beside the bodies, at the motion's own times: none, unless a kind of motion has them."""
         return []
 
     # ------------------------------------------------------------------------------------------ how it was computed
@@ -280,12 +280,12 @@ class Trajectory(Sealed):
 
     @property
     def evaluations(self) -> int:
-        """How many times accelerations were evaluated; 0 if that is not known."""
+        """The number of evaluations of accelerations; 0 if it is not known."""
         return int(self.statistics.get("evaluations", 0))
 
     @property
     def wall_time(self) -> float:
-        """How long computing it took, in seconds; NaN if that is not known."""
+        """The time that computing it took, in seconds; NaN if it is not known."""
         return float(self.statistics.get("wall_time", np.nan))
 
     @property
@@ -373,7 +373,7 @@ class Trajectory(Sealed):
 
     @property
     def contacts(self) -> npt.NDArray[Any]:
-        """What touched: a structured array with a row a contact, those of the first time first.
+        """Contacts that touched: a structured array with a row a contact, those of the first time first.
 
         Its fields are ``report``, the index of the time; ``time``; and those of `CompliantContactSubsystem.get_contacts`.
         ``simulate(..., record=["contacts"])`` records them.
@@ -386,7 +386,7 @@ class Trajectory(Sealed):
         return self._contacts_between(0, len(self))
 
     def contacts_at(self, i: int) -> npt.NDArray[Any]:
-        """What touched at one time: the rows of `contacts` with that ``report``; of a file nothing else is read.
+        """Contacts that touched at one time: the rows of `contacts` with that ``report``; of a file nothing else is read.
 
         Parameters
         ----------
@@ -816,6 +816,7 @@ class Trajectory(Sealed):
         speed: float = 1.0,
         size: tuple[float, float] = (6.4, 5.6),
         contact_forces: bool | float = False,
+        renderer: str = "auto",
         progress: Callable[[int, int], object] | None = None,
     ) -> Animation:
         """Draw the mechanism as it moves.
@@ -832,6 +833,9 @@ class Trajectory(Sealed):
             Width and height, in inches of 100 dots.
         contact_forces : bool or float, default False
             As of `plot`.
+        renderer : str
+            What draws: ``"auto"``, a graphics card where there is one and wgpu is installed, else Matplotlib; or ``"card"`` or
+            ``"matplotlib"``, that and no other. The pictures are the same, but for the rounding of edges.
         progress : callable, optional
             Called with the number of pictures done, and of all.
 
@@ -843,14 +847,16 @@ class Trajectory(Sealed):
         Raises
         ------
         ValueError
-            If there is no system, or the extension is another.
+            If there is no system, or the extension or the renderer is another.
         ImportError
             If Matplotlib, Pillow (for a GIF) or ffmpeg (for an MP4) is missing.
+        RuntimeError
+            If the renderer is ``"card"``, and there is no graphics card, nor software that stands for one.
         """
         _import("matplotlib", "a picture")
         from ..visual.animate import animate_trajectory
 
-        options: dict[str, Any] = {"fps": fps, "speed": speed, "size": size, "progress": progress}
+        options: dict[str, Any] = {"fps": fps, "speed": speed, "size": size, "renderer": renderer, "progress": progress}
         return animate_trajectory(self, path, contact_forces=contact_forces, **options)
 
     def view(

@@ -15,13 +15,14 @@ from typing import Any
 import numpy as np
 
 from ..algebra.arrays import Array
+from ..compiling import Callback
 from ..integrator import Integrator
 from ..integrator import _variations as kernels
 from ..state.state import State
 from ..stepping import loop
 from ..stepping import record as rk
 from ..system.forward_sensitivities import Directions, Variations
-from ._carrying import Carrying, Jump, Step, kept_attributes, put_back
+from ._carrying import Carrying, Jump, TapedStep, kept_attributes, put_back
 from ._following import follow
 from ._unannounced_jumps import UnannouncedJumps
 from .checkpoint import integrator_keywords
@@ -29,29 +30,41 @@ from .compiled_variations import CompiledVariations, are_compiled
 
 
 class ByMatrices:
-    """The rates of S by J and B, for what Duals cannot do.
+    """The rates of S by J and B, for what Duals cannot do: kernels call it back.
 
     Parameters
     ----------
-    variations : Variations
-    weights : (directions, n) array
-        Of the model's numbers in each column of S.
+    run : Variational
+    table : array
+        The method's.
     """
 
-    def __init__(self, variations: Variations, weights: Array) -> None:
-        self._of, self._weights = variations, weights
+    def __init__(self, run: Variational, table: Array) -> None:
+        shape, of = run.S.shape, run.variations
+        self._run, self._of, self._weights, scales = run, of, run.weights, run.directions.scales[: shape[1]].astype(np.float64)
+        # an error of whatever kind ends the run
+        self._callback = Callback(self._compute, self._fail, refuses=())
+        at = np.zeros(kernels.POSITION_ERROR + 1, np.int64)
+        at[kernels.BY_PYTHON] = self._callback.address()
+        none = np.zeros(0)
+        duals = np.zeros(0, np.int64), at, none, none, np.zeros((0, 2), np.int64), none
+        parts = np.zeros(shape), np.zeros((table.shape[1] - 1, *shape)), np.zeros(shape), np.zeros((0, 0, 0))
+        self.carried = kernels.Carried(table, duals, scales, *parts)
 
-    def find_rates(self, state: State, S: Array, K: Array) -> None:
-        """The rates of S at a state that is realized, into K; in S what is prescribed is set."""
+    def _compute(self, scalar: str, pointer: int, what: int, s: int) -> None:
+        state, carried = self._run.get_state(), self.carried
+        if what == kernels.PROJECTED:
+            carried.here[:] = self._of.project(state, carried.here, self._weights)
+            return
+        S = carried.here if s else carried.S
         prescribed = self._of.prescribed(state) if state.has_known else None
         if prescribed is not None:
             S[:] = prescribed[0] @ S + prescribed[1] @ self._weights
         J, B = self._of.rates(state)
-        K[:] = J @ S + B
+        carried.K[s] = J @ S + B
 
-    def project(self, state: State, S: Array) -> None:
-        """S at the end of a step."""
-        S[:] = self._of.project(state, S, self._weights)
+    def _fail(self, scalar: str, pointer: int, what: int, s: int) -> None:
+        self.carried.K[:] = np.nan
 
 
 class Variational(Carrying, Integrator):
@@ -73,7 +86,7 @@ class Variational(Carrying, Integrator):
                 setattr(self, name, value)
         self.table, self.order, self.error_order = like.table, like.order, like.error_order  # type: ignore[misc]
         self.like = like
-        #: Whether the loop is run by Python, which has J and B, in place of Duals in kernels.
+        #: Whether Python, which has J and B, takes the place of Duals in kernels.
         self._by_matrices = False
         self._carried: Any = None
         self._unannounced = UnannouncedJumps(variations)
@@ -100,9 +113,8 @@ class Variational(Carrying, Integrator):
         super()._begin()
         self._unannounced.begin()
         if self._by_matrices:
-            here, K = np.zeros_like(self.S), np.zeros((stages, *self.S.shape))
-            scales, duals = self.directions.scales[: self.S.shape[1]], ByMatrices(of, self.weights)
-            self._carried = kernels.Carried(self._table, duals, scales, here.copy(), K, here, np.zeros((0, 0, 0)))
+            self._compiled: Any = ByMatrices(self, self._table)
+            self._carried = self._compiled.carried
         elif self.tape is None:
             self._compiled = CompiledVariations(of, state, stages)
             self._carried = self._compiled.carried(self._table)
@@ -129,13 +141,13 @@ class Variational(Carrying, Integrator):
         else:
             self.leave_at(end)
             after = state.copy() if self._has_manifolds(state) else None
-            self.tape.append(Step(began, float(control[rk.LAST_STEP]), y, self._template, after))
+            self.tape.append(TapedStep(began, float(control[rk.LAST_STEP]), y, self._template, after))
         return rk.DONE
 
-    def _shortened(self, state: State) -> Step:
+    def _shortened(self, state: State) -> TapedStep:
         assert self._before is not None
         began, y, _ = self._before
-        return Step(began, state.time - began, y, self._template, state.copy() if self._has_manifolds(state) else None)
+        return TapedStep(began, state.time - began, y, self._template, state.copy() if self._has_manifolds(state) else None)
 
     def _has_manifolds(self, state: State) -> bool:
         return state.is_constrained or bool(state.tree.quaternions) or state.has_known
@@ -164,4 +176,4 @@ def variational(like: Integrator, state: State, directions: Directions, keeps_ta
     return Variational(like, variations, keeps_tape)
 
 
-__all__ = ["Jump", "Step", "Variational", "kept_attributes", "put_back", "variational"]
+__all__ = ["Jump", "TapedStep", "Variational", "kept_attributes", "put_back", "variational"]

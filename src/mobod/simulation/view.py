@@ -148,7 +148,7 @@ def check_view(what: Any) -> None:
 
 
 def make_watch(system: MultibodySystem, state: State, what: Any) -> Callable[[float, Array, bool], None] | None:
-    """What a run tells its rows, to be shown; None where nobody watches, or no page can be had, which is a warning."""
+    """The function that shows a run's rows; None where nobody watches, or no page can be had, which is a warning."""
     if what is False or what is None or (isinstance(what, np.bool_) and not what):
         return None
     if isinstance(what, bool | np.bool_):

@@ -25,7 +25,7 @@ SAME: Any = object()
 
 
 class StateAccess(SlotAccess):
-    """What a subsystem has in each state: variables, cache entries, slots; ``docs/how-to/subsystems.md`` uses it.
+    """A subsystem's access to its part of a state: variables, cache entries, slots; ``docs/how-to/subsystems.md`` uses it.
 
     Allocating needs a state below MODEL (q, u, z and discrete variables) or below INSTANCE (cache entries, errors, event
     triggers): do it in `Subsystem.realize_topology`, or in `Subsystem.realize_model` or `Subsystem.realize_instance` what

@@ -28,7 +28,7 @@ class SlotAccess(VariableAccess):
         return self.__slot_place(state, "get_q_err_start", "q_err")[0]
 
     def get_n_q_err(self, state: State) -> int:
-        """How many q errors it has. Needs INSTANCE."""
+        """The number of q errors of this subsystem. Needs INSTANCE."""
         return self.__slot_place(state, "get_n_q_err", "q_err")[1]
 
     def get_u_err_start(self, state: State) -> int:
@@ -36,7 +36,7 @@ class SlotAccess(VariableAccess):
         return self.__slot_place(state, "get_u_err_start", "u_err")[0]
 
     def get_n_u_err(self, state: State) -> int:
-        """How many u errors it has. Needs INSTANCE."""
+        """The number of u errors of this subsystem. Needs INSTANCE."""
         return self.__slot_place(state, "get_n_u_err", "u_err")[1]
 
     def get_u_dot_err_start(self, state: State) -> int:
@@ -44,7 +44,7 @@ class SlotAccess(VariableAccess):
         return self.__slot_place(state, "get_u_dot_err_start", "u_dot_err")[0]
 
     def get_n_u_dot_err(self, state: State) -> int:
-        """How many udot errors it has. Needs INSTANCE."""
+        """The number of udot errors of this subsystem. Needs INSTANCE."""
         return self.__slot_place(state, "get_n_u_dot_err", "u_dot_err")[1]
 
     def get_multipliers_start(self, state: State) -> int:
@@ -60,7 +60,7 @@ class SlotAccess(VariableAccess):
         return self.__slot_place(state, "get_event_trigger_start_by_stage", trigger_stage(stage))[0]
 
     def get_n_event_triggers_by_stage(self, state: State, stage: Stage) -> int:
-        """How many event triggers of *stage* it has. Needs INSTANCE."""
+        """The number of event triggers of *stage* of this subsystem. Needs INSTANCE."""
         return self.__slot_place(state, "get_n_event_triggers_by_stage", trigger_stage(stage))[1]
 
     def get_q_err(self, state: State) -> Array:

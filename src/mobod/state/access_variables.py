@@ -46,7 +46,7 @@ class VariableAccess(Allocation):
         return self.__place(state, "get_z_start", "z")[0]
 
     def get_n_z(self, state: State) -> int:
-        """How many auxiliary variables of the state this subsystem has. Needs MODEL."""
+        """The number of auxiliary variables of the state that are this subsystem's. Needs MODEL."""
         return self.__place(state, "get_n_z", "z")[1]
 
     def get_q(self, state: State) -> Array:

@@ -1,4 +1,4 @@
-"""What a subsystem allocates in a state: variables, cache entries, slots for errors and event triggers."""
+"""Allocation of a subsystem in a state: variables, cache entries, slots for errors and event triggers."""
 
 from __future__ import annotations
 

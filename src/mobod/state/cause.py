@@ -6,7 +6,7 @@ from ..value.attributes import NamedMembers
 
 
 class Cause(enum.Enum, metaclass=NamedMembers):
-    """What `Subsystem.handle_events` and `Subsystem.report_events` are called for.
+    """The cause of a call of `Subsystem.handle_events` and `Subsystem.report_events`.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""What has changed the speeds of a run's state at once: locks, constraints and motions that were set, and impacts."""
+"""Impulses on a run's state: by locks, constraints and motions that were set, and by impacts."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Impulse(NamedTuple):
 
 
 class Impulses:
-    """What a state in a run has been changed by since this was last taken.
+    """Impulses on a state in a run since they were last taken.
 
     Parameters
     ----------

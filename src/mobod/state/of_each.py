@@ -31,7 +31,7 @@ Present = Callable[[str, slice], Array]
 
 
 class Rows(NamedTuple):
-    """What a setter gives to many states."""
+    """Values that a setter gives to many states."""
 
     #: Fields of the record, the rows of each, and the numbers ``(n, rows, columns)``.
     fields: list[tuple[str, Any, Array]]
@@ -68,12 +68,12 @@ def of_each(
 
 
 def caller_of(setter: Any) -> Callable[[Any, State, Any], None]:
-    """What calls the setter with one of the values that `rows_of` takes."""
+    """The call of the setter with one of the values that `rows_of` takes."""
     return getattr(setter, "alone", _call)
 
 
 def rows_of(setter: Any, template: State, values: Any, present: Present) -> Rows | None:
-    """What *setter* gives to many states, one of *values* each; None where it has to be called for each.
+    """The rows that *setter* gives to many states, one of *values* each; None where it has to be called for each.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""What is computed of a state: rates of its variables."""
+"""Rates of a state's variables, as they were computed."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class PartOfMatter(Protocol):
-    """What a state needs of a mobilized body."""
+    """The part of a mobilized body that a state reads."""
 
     index: int
     matter: SimbodyMatterSubsystem

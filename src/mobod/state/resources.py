@@ -80,7 +80,7 @@ class CacheEntry:
 
 
 class Part:
-    """What one subsystem has."""
+    """The resources of one subsystem."""
 
     def __init__(self) -> None:
         #: For each of q, u and z: (stage below which it was allocated, initial values).
@@ -151,7 +151,7 @@ class Resources:
         self.step, self.realizing = 0, False
 
     def part(self, subsystem: int) -> Part:
-        """What *subsystem* has; nothing at first."""
+        """The resources of *subsystem*; none at first."""
         return self.parts.setdefault(subsystem, Part())
 
     # ------------------------------------------------------------------------------------------ stages and versions
@@ -202,7 +202,7 @@ class Resources:
         self.finish(state, subsystem, stage)
 
     def snapshot(self) -> dict[int, tuple[Any, ...]]:
-        """What is allocated now, for `restore`."""
+        """The present allocations, for `restore`."""
         return {subsystem: part.snapshot() for subsystem, part in self.parts.items()}
 
     def restore(self, kept: dict[int, tuple[Any, ...]]) -> None:
@@ -310,7 +310,7 @@ class Resources:
     # ------------------------------------------------------------------------------------------ cache entries
 
     def _key(self, state: State, entry: CacheEntry) -> Any:
-        """What an entry's value depends on, as something to compare; None where a prerequisite is out of date."""
+        """A value to compare of all that an entry's value depends on; None where a prerequisite is out of date."""
         key: list[Any] = [self.version(state, entry.depends_on)]
         for name in entry.of_variables:
             key.append(getattr(state, f"{name}_values").tobytes())

@@ -82,7 +82,7 @@ class State(OwnParameters):
         )
 
     def _repr_html_(self) -> str:
-        """What notebooks show: q and u of each mobilizer."""
+        """The table in notebooks: q and u of each mobilizer."""
         bodies = self.system.get_matter_subsystem().bodies
         rows, q, u = [], 0, 0
         for body, nq, nu in zip(bodies, self.tree.num_q, self.tree.num_u, strict=True):
@@ -192,7 +192,7 @@ class State(OwnParameters):
         return min(self.stage_number, step - 1) if step else self.stage_number
 
     def snapshot(self) -> tuple[Any, ...]:
-        """What `revert` needs to bring all back as it is now; a fraction of a copy's time."""
+        """The data by which `revert` brings all back as it is now; a fraction of a copy's time."""
         resources = None if self.resources is None else self.resources.copy(self.system)
         return (
             (
@@ -235,7 +235,7 @@ class State(OwnParameters):
         system = _copy.deepcopy(self.system, memo)
         if system is self.system:
             return self.copy()
-        return _restore(system, {**self.__getstate__(), "resources": _copy.deepcopy(self.resources, memo)})
+        return restore(system, {**self.__getstate__(), "resources": _copy.deepcopy(self.resources, memo)})
 
     def __getstate__(self) -> dict[str, Any]:
         return {
@@ -252,10 +252,10 @@ class State(OwnParameters):
         }
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _restore, (self.system, self.__getstate__())
+        return restore, (self.system, self.__getstate__())
 
 
-def _restore(system: MultibodySystem, data: dict[str, Any]) -> State:
+def restore(system: MultibodySystem, data: dict[str, Any]) -> State:
     """A state from what pickling and deep copies keep of it."""
     tree = system.tree_for(data["use_euler_angles"])
     state = State(system, tree, tree.new_record(more=data["more"]))

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 from weakref import WeakValueDictionary
 
-import numpy as np
 import numpy.typing as npt
 
 from ..algebra.arrays import Array
@@ -127,7 +126,7 @@ class Storage(HidesInner):
     @property
     def is_constrained(self) -> bool:
         """True if some constraint is enabled."""
-        return bool(np.any(self.field("constraint_enabled")))
+        return bool(self.field("constraint_enabled").any())
 
     @property
     def has_locks(self) -> bool:
@@ -137,7 +136,7 @@ class Storage(HidesInner):
     @property
     def has_known(self) -> bool:
         """True if some motion is known beforehand."""
-        return bool(np.any(self.field("prescribed")))
+        return bool(self.field("prescribed").any())
 
 
 def read_only(array: Array) -> Array:

@@ -21,7 +21,7 @@ class Variables(Invalidation):
 
     @property
     def stage(self) -> Stage:
-        """How far the state has been realized."""
+        """The stage to which the state has been realized."""
         return Stage(self.stage_number)
 
     @property

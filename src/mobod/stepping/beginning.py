@@ -74,7 +74,7 @@ def start(block: Any, work: Any, control: Any, counts: Any) -> int:
     counts[EVALUATIONS] += 1
     if status != 0:
         return NOT_FINITE
-    finish_step(model)
+    finish_step(model, counts)
     begin_at(model, work)
     if not control[STEP] > 0.0:
         choose_first_step(model, run_of(work, work, control, counts), 1.0)

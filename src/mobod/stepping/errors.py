@@ -1,4 +1,4 @@
-"""How large the errors of steps are, and how fast y changes: numbers that the sizes of steps are chosen by."""
+"""Error norms of steps, and how fast y changes: numbers that the sizes of steps are chosen by."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ from .rows import set_row
 
 @generic
 def hermite_basis(s: Any, h: Any) -> Any:
-    """What the quintic through both ends of a step of size h multiplies, at the fraction s of it, and the rates of that.
+    """The basis of quintic Hermite interpolation over a step of size h, at the fraction s of it, and its rates.
 
     Each five: b0 what q gains in the step, a1 and b1 the first derivatives at its beginning and its end, a2 and b2 the second.
     """

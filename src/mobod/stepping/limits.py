@@ -1,4 +1,4 @@
-"""How long steps may be where surfaces come near: none is to carry them far into each other before errors show it."""
+"""Limits of steps where surfaces come near: none is to carry them far into each other before errors show it."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 
 Steps do not depend on report times, and an interrupted run repeats the uninterrupted one. Prescribed q and u are set before
 rates are evaluated, and in reports; they have no part in the error estimate. `stepping` makes the loop of a method's attempt.
-It is compiled for systems of built-in parts, and run by Python otherwise; what loops over y is a kernel either way.
+Parts in Python are called back.
 """
 
 from __future__ import annotations
@@ -120,7 +120,7 @@ def take_up(model: Any, work: Any, control: Any, counts: Any) -> int:
     """Go on from time and y of the record, which the caller has changed since the last step: their rates are the next first."""
     valid = counts[CHANGED] - 1
     counts[CHANGED] = 0
-    begin_step(model, load(model.time, 0, 0))  # the last one has ended before the change
+    begin_step(model, counts, load(model.time, 0, 0))  # the last one has ended before the change
     if valid & KINEMATICS != KINEMATICS:
         prescribe(model, counts)
         if project_now(model, control, counts, counts[PROJECTION] | ALWAYS) < 0:
@@ -129,7 +129,7 @@ def take_up(model: Any, work: Any, control: Any, counts: Any) -> int:
     if evaluate_rest(model, counts, valid) != 0:
         return NOT_TAKEN_UP
     counts[EVALUATIONS] += 1
-    finish_step(model)
+    finish_step(model, counts)
     begin_at(model, work)
     control[TIME] = control[PREVIOUS_TIME] = load(model.time, 0, 0)
     control[PERMITTED_STEP], control[LAST_ERROR], control[STRAIN] = -1.0, 0.0, 0.0
@@ -184,7 +184,7 @@ def finish_at(block: Any, work: Any, control: Any, counts: Any, time: float, y: 
     model = attach(block)
     status = arrive(model, control, counts, time, y)
     if status == DONE:
-        finish_step(model)
+        finish_step(model, counts)
         shift_step(model, work)
     return status
 
@@ -259,7 +259,7 @@ def stepping(method: Method, name: str) -> Kernel:
     def take(model: Any, run: Any, error: float, controlled: bool) -> None:
         """The attempt is a step."""
         control, counts, h = run.control, run.plan, run.control[SIZE]
-        finish_step(model)
+        finish_step(model, counts)
         shift_step(model, run.work)
         accept(model, run, error, controlled)
         if counts[STEPS] == 0:
@@ -304,7 +304,7 @@ def stepping(method: Method, name: str) -> Kernel:
             time, h = control[TIME], control[SIZE]
             controlled = counts[FORCED] == 0 and (controls_fixed or control[FIXED_STEP] == 0.0)
             counts[ATTEMPTS] += 1
-            begin_step(model, time)
+            begin_step(model, counts, time)
             sound = attempt(model, run, time, h)
             counts[EVALUATIONS] += int(control[EVALUATED])
             counts[ITERATIONS] += int(control[ITERATED])

@@ -1,4 +1,4 @@
-"""What a run's arrays hold: names of their places and rows, and `Run`, in which a kernel has them together.
+"""The arrays of a run: names of their places and rows, and `Run`, in which a kernel has them together.
 
 Numbers of one state are in arrays without lanes, those of eight in arrays with: `load` and `load_lane` read either.
 """
@@ -59,9 +59,10 @@ WANTED, ERROR_ORDER, PROJECTION, FORESEEN = range(4, 8)
 #: their mean square; whether reports are projected; whether steps end at reports; whether q_dot is u; whether there are
 #: quaternions.
 ENDS_AT_STAGE, MEAN_NORM, PROJECT_REPORTS, NO_INTERPOLATION, PLAIN_RATES, QUATERNIONS = range(8, 14)
-#: Whether mobility forces are held beside those of the elements, and the address of what adds others, or 0.
-HOLDS, CONTROLLER = range(14, 16)
-PLAN_SIZE = 16
+#: Whether mobility forces are held beside those of the elements; addresses of what adds others, and of what Python keeps from
+#: step to step, or 0.
+HOLDS, CONTROLLER, KEEPER = range(14, 17)
+PLAN_SIZE = 17
 
 # ---------------------------------------------------------------------------------------------- `counts` of one state, after it
 

@@ -2,7 +2,7 @@
 
 A witness is a routine with its integers and numbers, which `mobod.event` writes. After each step its value and rate are
 compared with those at the step's beginning; unless a crossing is excluded, the loop returns to Python, which localizes it in
-`mobod.event._watch`. The record has the table of n witnesses at the beginning of its pool `witness_integers`, six a row, and
+`mobod.event.watch`. The record has the table of n witnesses at the beginning of its pool `witness_integers`, six a row, and
 what has been seen of them at that of `witness_numbers`, four a row.
 
 A witness that Python computes is a callback, which the loop asks for the value alone. Its rate at a step's end is a difference,

@@ -49,7 +49,7 @@ class Folder:
         return there
 
     def study(self) -> dict[str, Any] | None:
-        """What the study is; None where there is none yet."""
+        """The study's description; None where there is none yet."""
         try:
             return json.loads((self.path / _STUDY).read_text())
         except FileNotFoundError:

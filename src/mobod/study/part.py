@@ -31,7 +31,7 @@ class Part(Mapping[str, npt.NDArray[Any]]):
         return iter(self._parameters)
 
     def __len__(self) -> int:
-        """How many states, not how many parameters."""
+        """The number of states, not of parameters."""
         return len(self.index)
 
     def __repr__(self) -> str:

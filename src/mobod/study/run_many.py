@@ -115,7 +115,7 @@ def run_many(
     if not callable(map):
         raise TypeError(f"map has to be callable as map(function, chunks), such as pool.map; got {map!r}")
     size = None if chunk is None else -(-integer("chunk", chunk, least=1) // 8) * 8
-    worker = Worker(build, seed, path)
+    worker = ChunkRunner(build, seed, path)
     folder = None if path is None else Folder(path)
     what = {"n": n, "seed": seed, "parameters": _digest(rows), "build": worker.fingerprint, "mobod": __version__}
     begun = None if folder is None else folder.study()
@@ -165,7 +165,7 @@ class Task(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """What comes back of it: nothing where it is kept in a file, arrays, or the error."""
+    """The outcome of a chunk: nothing where it is kept in a file, arrays, or the error."""
 
     begin: int
     end: int
@@ -174,8 +174,8 @@ class Outcome(NamedTuple):
     trace: str = ""
 
 
-class Worker:
-    """What is mapped over chunks: *build* by value, and the fingerprint that it has to have where it arrives."""
+class ChunkRunner:
+    """The function that is mapped over chunks: *build* by value, and the fingerprint that it has to have where it arrives."""
 
     def __init__(self, build: Callable[[Part], Any], seed: int, path: Any) -> None:
         self._build: Callable[[Part], Any] | None = build
@@ -263,16 +263,16 @@ def _digest(rows: Arrays) -> str:
     return digest.hexdigest()[:16]
 
 
-def _try_out(worker: Worker, rows: Arrays, few: int, seed: int) -> float:
-    """How long the first few states take, s."""
+def _try_out(worker: ChunkRunner, rows: Arrays, few: int, seed: int) -> float:
+    """The time that the first few states take, s."""
     begin = time.perf_counter()
     worker.run(Part({name: values[:few] for name, values in rows.items()}, np.arange(few), seed))
     worker.tried = True
     return time.perf_counter() - begin
 
 
-def _time_by_trial(worker: Worker, rows: Arrays, n: int, seed: int) -> float:
-    """How long a state of many takes, s; the trial compiles all that is needed.
+def _time_by_trial(worker: ChunkRunner, rows: Arrays, n: int, seed: int) -> float:
+    """The time that a state of many takes, s; the trial compiles all that is needed.
 
     Building a model and an ensemble may take as long as thousands of states: more and more of them are tried, as long as that
     takes no time to speak of, and what counts is what the last ones have added.
@@ -289,14 +289,14 @@ def _time_by_trial(worker: Worker, rows: Arrays, n: int, seed: int) -> float:
 
 
 def _chunk_of(n: int, each: float) -> int:
-    """How many states make a chunk, where each takes so many seconds."""
+    """The number of states of a chunk, where each takes so many seconds."""
     seconds = min(max(n * each / 64.0, SHORTEST), LONGEST)
     whole = 8 * (os.cpu_count() or 1)
     return max(int(seconds / each) // whole, 1) * whole
 
 
 def _checked(found: Any, n: int) -> Arrays:
-    """What *build* has returned, as arrays by name."""
+    """The arrays by name that *build* has returned."""
     if isinstance(found, EnsembleTrajectory):
         found = _of_motions(found)
     if not isinstance(found, Mapping):
@@ -359,7 +359,7 @@ class _Unpickler(pickle.Unpickler):
 
 
 def _received(sent: bytes) -> Any:
-    """What `_by_value` has made bytes of."""
+    """The function of which `_by_value` has made bytes."""
     return _Unpickler(io.BytesIO(sent)).load()
 
 

@@ -111,7 +111,7 @@ class Equations:
 
     @functools.cached_property
     def position_errors(self) -> Any:
-        """What positions have to make zero ``(mp, 1)``, as `State.q_err` without quaternions' lengths."""
+        """Position errors ``(mp, 1)``, which are zero where constraints hold: `State.q_err` without quaternions' lengths."""
         return self._matrix([[x] for x in self._loop.position_errors])
 
     @functools.cached_property

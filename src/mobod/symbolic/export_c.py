@@ -29,7 +29,7 @@ _STATE = {"t": None, "q": "required", "u": "required", "z": "required"}
 
 
 class CSource(NamedTuple):
-    """What `export_c` has written.
+    """The result of `export_c`.
 
     Attributes
     ----------

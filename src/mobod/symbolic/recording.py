@@ -305,7 +305,7 @@ class RecordedTable:
         self.tape, self.name, self.rows = tape, name, rows
 
     def load(self, row: int, column: int) -> Any:
-        """What `scalar.load` does, *row* being the first row plus a place; see `Recorded.__int__`."""
+        """As `scalar.load`, *row* being the first row plus a place; see `Recorded.__int__`."""
         if row < _PLACES:
             return self.rows[row, column]
         node, first = divmod(row, _PLACES)

@@ -1,6 +1,6 @@
 """Systems: the matter and its operators, and what realizes, prescribes and projects states."""
 
-from ..mobilizer import _check_custom
+from ..mobilizer import custom_check
 from .matter import SimbodyMatterSubsystem
 from .system import MultibodySystem
 
@@ -9,4 +9,4 @@ def _new_matter() -> SimbodyMatterSubsystem:
     return SimbodyMatterSubsystem(MultibodySystem("check"))
 
 
-_check_custom.new_matter = _new_matter
+custom_check.new_matter = _new_matter

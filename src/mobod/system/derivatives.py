@@ -37,7 +37,7 @@ class Differentiable(OnManifold):
     def calc_inverse_dynamics(
         self, state: State, u_dot: ArrayLike, *, q: ArrayLike | None = None, u: ArrayLike | None = None
     ) -> Array:
-        """What is missing for *u_dot*: M u_dot + inertial forces - applied forces ``(nu,)``. Needs VELOCITY, or *q* and *u*.
+        """Forces missing for *u_dot*: M u_dot + inertial forces - applied forces ``(nu,)``. Needs VELOCITY, or *q* and *u*.
 
         All elements that are enabled are among the applied forces, gravity included; forces of constraints, locks and motions
         are not: they are among what is missing. Applied forces that are not known yet are computed.

@@ -80,7 +80,7 @@ class Redundancy:
 
     @property
     def partners(self) -> list[str]:
-        """What it is redundant with, or in conflict with: equations, locks and motions, in words."""
+        """Equations, locks and motions that it is redundant with, or in conflict with, in words."""
         return [*map(str, self.others), *self.holds]
 
 
@@ -96,7 +96,7 @@ class NearSingularity:
 
     @property
     def why(self) -> str:
-        """What *value* is part of, in words."""
+        """The part that *value* belongs to, in words."""
         if len(self.equations) > 1:
             return f"{self.value:.1g} of what they would be alone"
         return f"{self.value:.1g} of it is of what can move, the rest of what is locked or driven"
@@ -119,7 +119,7 @@ _HEAD = ("constraint", "ties", "error", "remarks")
 
 @dataclasses.dataclass(frozen=True)
 class Diagnosis:
-    """What `MultibodySystem.diagnose_constraints` has found; printing it gives a table.
+    """The result of `MultibodySystem.diagnose_constraints`; printing it gives a table.
 
     Attributes
     ----------
@@ -161,7 +161,7 @@ class Diagnosis:
         return "\n".join([*lines, *(f"  {line}" for line in self._what_else())])
 
     def _repr_html_(self) -> str:
-        """What notebooks show."""
+        """The table in notebooks."""
         shown = html_table(self._headline(), _HEAD, self._rows())
         return shown + "".join(f"<div>{html.escape(line)}</div>" for line in self._what_else())
 
@@ -188,7 +188,7 @@ class Diagnosis:
         return rows
 
     def _what_else(self) -> list[str]:
-        """What no constraint's row says: near singularities, and motions that are left."""
+        """Lines on what belongs to no constraint's row: near singularities, and motions that are left."""
         lines = [f"nearly singular ({near.why}): {', '.join(map(str, near.equations))}" for near in self.nearly_singular]
         return lines + [f"free: {motion.speed}, which moves {_few(motion.bodies)}" for motion in self.free_motions]
 

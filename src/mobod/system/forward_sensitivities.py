@@ -28,7 +28,7 @@ from ..derivative.parameters import by_settings
 from ..errors import ModelError
 from ..measure.integrate import Integrate
 from ..measure.memory import Memory
-from ..motion._protocol import POSITION, VELOCITY
+from ..motion.protocol import POSITION, VELOCITY
 from ..tree import sampling
 from ..value.checks import suggest
 from ..value.stage import Stage
@@ -42,7 +42,7 @@ _RANK = 1e-10
 
 
 class Directions:
-    """What a motion is differentiated by, a column each: initial values, and numbers of the model.
+    """Parameters that a motion is differentiated by, a column each: initial values, and numbers of the model.
 
     Parameters
     ----------
@@ -113,7 +113,7 @@ class Directions:
         return len(self.names)
 
     def scales_at(self, state: State) -> Array:
-        """How large the quantities are in another state."""
+        """The scales of the quantities in another state."""
         found = np.array(self.scales, np.float64)
         sizes = [abs(value) or 1.0 for setting in self.settings for value in setting.values(state)]
         found[self.of_settings] = sizes
@@ -429,19 +429,19 @@ class Variations:
         before = np.zeros((len(state.record.control_memory), S.shape[1]))
         before[self._held] = held
         changes = {"q": of_q, "u": of_u, "z": of_z, "control_memory": before}
-        after, failed = laws.of_samples(state, due, changes)
+        after, said, failed = laws.of_samples(state, due, changes)
         of_settings = self.directions.of_settings
         if weights[of_settings].any():
             seeds = [seed for setting in self.directions.settings for seed in setting.seeds(state)]
             nothing = {name: np.zeros((len(of), len(seeds))) for name, of in changes.items()}
-            by_settings, others = laws.of_samples(state, due, nothing, seeds)
-            failed |= others
+            by_settings, others, also = laws.of_samples(state, due, nothing, seeds)
+            said, failed = said | others, failed | also
             after += by_settings @ weights[of_settings]
         found = S.copy()
         found[self.num_integrated :] = after[self._held]
+        laws.note({force: why for force, why in (said | failed).items() if force not in self._noted})
+        self._noted.update(said, failed)
         if failed:
-            laws.note({force: why for force, why in failed.items() if force not in self._noted})
-            self._noted.update(failed)
             ends = [force.first_memory for _, force in self._controllers] + [len(state.record.control_memory)]
             by_differences = self._differences_of_samples(state, S, weights, list(failed))
             for c, force in self._controllers:
@@ -551,7 +551,7 @@ class Variations:
         return found
 
     def prescribed(self, state: State) -> tuple[Array, Array] | None:
-        """What locks and motions make of changes S of y, and of the directions' numbers w: E S + F w gives (E, F).
+        """Sensitivities prescribed by locks and motions: E S + F w of changes S of y and numbers w of directions; gives (E, F).
 
         Prescribed numbers are functions of time, of numbers of motions, and speeds of q. None where there are none.
         """

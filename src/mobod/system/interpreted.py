@@ -1,11 +1,15 @@
-"""What of a system Python computes while it runs, and why: a line each."""
+"""Parts of a system that Python computes while it runs, and the reasons: a line each."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ..event.triggered import Triggered
+from ..event.watch import is_compiled as is_watched_by_kernels
+from ..event.when import When
 from ..function import Custom, Multiplier
 from ..function._routine import is_compiled
+from ..measure.base import NotCompiled
 
 if TYPE_CHECKING:
     from .system import MultibodySystem
@@ -33,4 +37,17 @@ def interpreted_lines(system: MultibodySystem) -> list[str]:
     for part in system.parts_in_python:
         why = getattr(part, "why_interpreted", "")
         lines.append(f"interpreted: {part!r} is computed by Python{f' ({why})' if why else ''}")
+    for owner in (*system.event_handlers, *system.event_reporters):
+        if isinstance(owner, Triggered) and not is_watched_by_kernels(owner):
+            what = repr(owner.witness) if isinstance(owner, When) else "what get_value returns"
+            name = getattr(owner, "name", None)
+            whose = f"{type(owner).__name__} {name!r}" if name else type(owner).__name__
+            remedy = "Coordinate, PlaneDistance or Gap would compile"
+            lines.append(f"interpreted: {whose} watches {what}, a function of a State; {remedy}")
+    if not system.compiles_measures and any(subsystem.acting_measures for subsystem in system.subsystems):
+        try:
+            system.program_of(system.tree_for(matter.default_use_euler_angles))
+        except NotCompiled as error:
+            why = f", as {error.args[0]!r} is a function of a State, or a kind of your own" if error.args else ""
+            lines.append(f"interpreted: measures are computed by Python{why}; measure.Custom of numbers would compile")
     return list(dict.fromkeys(lines))

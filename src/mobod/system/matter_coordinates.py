@@ -41,7 +41,7 @@ class Coordinates(Realized):
         return state.pending_euler_angles
 
     def get_num_quaternions_in_use(self, state: State) -> int:
-        """How many quaternions are part of q. Needs MODEL."""
+        """The number of quaternions that are part of q. Needs MODEL."""
         return len(state.tree_of(self._ground, "get_num_quaternions_in_use").quaternions)
 
     def is_using_quaternion(self, state: State, mobod: Any) -> bool:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..algebra.arrays import Array
-from ..mobilizer._matrices import full
 from ..mobilizer.base import MobilizedBody
+from ..mobilizer.matrices import full
 from ..state import validity
 from ..tree import (
     articulated_inertia,

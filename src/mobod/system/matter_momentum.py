@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..algebra.arrays import Array
-from ..mobilizer._matrices import full
+from ..mobilizer.matrices import full
 from ..tree import (
     momentum,
 )

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..algebra.arrays import Array
 from ..errors import ModelError
-from ..motion._protocol import SET_Q, SET_U
+from ..motion.protocol import SET_Q, SET_U
 from ..state import validity
 from ..tree import prescribe, prescribed_mobilities, rates
 from ..value.level import Level, Method

@@ -1,4 +1,4 @@
-"""Projection of a state on its constraints: by a compiled routine, or by the same source where Python takes part."""
+"""Projection of a state on its constraints."""
 
 from __future__ import annotations
 
@@ -13,27 +13,12 @@ from ..errors import ConvergenceError
 from ..tree import project as _project
 from ..tree.realize import advance
 from ..value.stage import Stage
+from .in_python import realized_by_python, realizer
 
 if TYPE_CHECKING:
     from ..state.state import State
     from .manifold import OnManifold
     from .realization import Realizing
-
-
-class Interpreted:
-    """A state being projected by Python: what the record is to the compiled routine."""
-
-    def __init__(self, system: Realizing, state: State) -> None:
-        self.system, self.state, self.block = system, state, state.block
-
-    def realize_for_projection(self, what: int) -> None:
-        """Realize the state, of which kernels have changed q or u, to POSITION or VELOCITY."""
-        state = self.state
-        if what == PROJECT_Q:
-            state.invalidate_q()
-        else:
-            state.invalidate_u()
-        self.system.realize(state, Stage.POSITION if what == PROJECT_Q else Stage.VELOCITY)
 
 
 def project(system: OnManifold, state: State, what: int, tolerance: float, least_iterations: int = 0) -> bool:
@@ -52,10 +37,11 @@ def project(system: OnManifold, state: State, what: int, tolerance: float, least
     _project.begin_projection(state.block, float(tolerance), least_iterations)
     try:
         if system.is_interpreted:
-            status = _project.project_by(Interpreted(system, state), what, 0)
+            with realized_by_python(state):
+                status = _project.call(state.block, _project.project.address(), what, realizer.address())
         else:
             status = _project.call(state.block, _project.project.address(), what, advance.address())
-            raise_kept()
+        raise_kept()
         refusal = take_refusal()
         if status and refusal is not None:
             raise refusal

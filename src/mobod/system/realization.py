@@ -12,7 +12,8 @@ from ..algebra.arrays import Array, ArrayLike
 from ..compiling import raise_kept, take_refusal
 from ..constraint import _protocol as constraint_what
 from ..errors import ModelError, StageError
-from ..mobilizer._custom_python import write_position, write_velocity
+from ..force.transmission.base import warn_of_points_inside
+from ..mobilizer.custom_python import write_position, write_velocity
 from ..state import validity
 from ..state.stage_hooks import refuse_change
 from ..state.state import State
@@ -135,13 +136,16 @@ class Realizing(Explaining):
                 return
         valid = state.valid
         if wanted & ~valid:
-            kernel = self._kernel
+            kernel, at_first = self._kernel, False
             if kernel is None:
-                kernel = self._choose_kernel()
+                kernel, at_first = self._choose_kernel(), True
             status = kernel(state.block, self._address, valid, wanted)
             if status:
                 self.explain(state, status)
             state.valid = valid | wanted
+            if at_first and level >= _AT_POSITION:
+                state.stage_number = level
+                warn_of_points_inside(filter(None, (force.acts_along() for force in self.all_forces())), state)
         state.stage_number = level
 
     def _realize_at(self, state: State, level: int, wanted: int, q: ArrayLike, u: ArrayLike) -> bool:

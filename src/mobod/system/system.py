@@ -104,7 +104,7 @@ class MultibodySystem(Differentiable):
         return f"<MultibodySystem {self._name!r}: {bodies} bodies, {forces} forces{realized}>"
 
     def _repr_html_(self) -> str:
-        """What notebooks show: bodies, forces and constraints."""
+        """The table in notebooks: bodies, forces and constraints."""
         if self._matter is None:
             return html_table(repr(self), (), ())
         rows = []

@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..errors import ModelError, StageError, TopologyError
-from ..force._layout import entries
 from ..force.custom import overrides_hooks
-from ..measure._program import Program
+from ..force.layout import entries
 from ..measure.base import NotCompiled
+from ..measure.program import Program
 from ..motion import Custom
 from ..state.fields import OUTSIDE_MATTER, REMEMBERED
 from ..state.resources import subsystem_order
@@ -29,6 +29,11 @@ if TYPE_CHECKING:
 
 #: Users' classes whose hooks' names have been looked at.
 _SPELT: weakref.WeakSet[type] = weakref.WeakSet()
+
+
+def _has_hook(subsystem: Subsystem, hook: str) -> bool:
+    """True if a subsystem's class has a hook of its own."""
+    return getattr(type(subsystem), hook) is not getattr(Subsystem, hook)
 
 
 class HasTopology(HasEvents):
@@ -98,8 +103,7 @@ class HasTopology(HasEvents):
         self.forces_in_python = [force for force in self.all_forces() if force.implementation is not None]
         self._interpreted_bodies = [body for body in matter.body_list if body.interpreter is not None]
         self._hooked = {
-            int(stage): [i for i, one in enumerate(self.subsystems) if getattr(type(one), hook) is not getattr(Subsystem, hook)]
-            for stage, hook in HOOKS.items()
+            int(stage): [i for i, one in enumerate(self.subsystems) if _has_hook(one, hook)] for stage, hook in HOOKS.items()
         }
         self._interpreted_constraints = [one for one in matter.constraints if one.interpreter is not None]
         hooks = any(self._hooked.values())
@@ -137,7 +141,7 @@ class HasTopology(HasEvents):
         return state
 
     def interpret_for_contacts(self, interpret: bool) -> None:
-        """Whether Python takes part in realizing states for contacts that slide, from now on."""
+        """Let Python take part in realizing states for contacts that slide, or not, from now on."""
         interpreted = self._is_python or interpret
         if self.is_interpreted is not interpreted:
             self.is_interpreted = interpreted
@@ -291,8 +295,8 @@ class HasTopology(HasEvents):
             *self.custom_motions,
         ]
         found += [force for force in self.all_forces() if not getattr(force, "is_compiled", True)]
-        found += [self.subsystems[i] for i in sorted({i for hooked in self._hooked.values() for i in hooked})]
-        return found
+        own = [one for one in self.subsystems if any(_has_hook(one, hook) for hook in HOOKS.values())]  # not for its measures
+        return [*found, *own]
 
     def forces_alone_in_python(self, state: State) -> Sequence[Any]:
         """The forces in Python where no other part is, and none has a hook: all else can be differentiated; none otherwise."""

@@ -22,7 +22,7 @@ from ..algebra import articulated, mat33, sym33, vec3
 from ..algebra.memory import load3, load6, store3, store6
 from ..algebra.scalar import store, where, zero
 from ..compiling import generic
-from ..mobilizer._access import put3, vector3
+from ..mobilizer.access import put3, vector3
 from ..state.fields import Record
 
 # Values of the field `elimination`: how an articulated inertia is freed of a mobilizer's mobilities. All but NONE are odd:

@@ -20,7 +20,7 @@ from ..algebra.scalar import load, sqrt, store, where, zero
 from ..compiling import generic, routine
 from ..constraint._protocol import AS_Q, EFFECTS_OF_BLOCK, PROJECT_Q
 from ..mobilizer import _rates
-from ..mobilizer._access import put3, vector3
+from ..mobilizer.access import put3, vector3
 from ..state.fields import Record
 from . import block_elimination, prescribed_mobilities
 from .block_elimination import BALL, NONE, ONE_BY_ONE

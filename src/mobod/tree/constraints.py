@@ -65,7 +65,7 @@ def complete(model: Record, c: int, what: int) -> None:
 
 @routine
 def through_coordinates(model: Record, c: int, what: int) -> int:
-    """What constraints on mobilizers need of the matrices N of these."""
+    """The part of mobilizers' matrices N in constraints on their coordinates: coefficients of u, biases, q_dot."""
     if what == POSITIONS:
         _coefficients_of_speeds(model, c)
     elif what == VELOCITIES:

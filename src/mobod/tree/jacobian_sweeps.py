@@ -10,7 +10,7 @@ from ..algebra import mat33, spatial, vec3
 from ..algebra.memory import add_spatial, load3, load6, load_spatial, store_spatial
 from ..algebra.scalar import load, store, zero
 from ..compiling import generic
-from ..mobilizer._access import put3, vector3
+from ..mobilizer.access import put3, vector3
 from ..state.fields import Record
 from . import block_elimination
 from .block_elimination import BALL, FREE, GENERAL_FREE

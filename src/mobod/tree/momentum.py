@@ -8,7 +8,7 @@ from ..algebra.record import attach
 from ..algebra.scalar import load, store, zero
 from ..compiling import compiled, generic
 from ..force import _dispatch as forces
-from ..mobilizer._access import vector3
+from ..mobilizer.access import vector3
 from ..state.fields import Record
 from . import jacobian_sweeps, particles
 

@@ -37,7 +37,7 @@ _WORK, _INTEGERS, _NUMBERS = (layout.places[name] for name in ("control_work", "
 
 
 class Nominal(NamedTuple):
-    """What a controller asks of a nominal system."""
+    """Quantities that a controller asks of a nominal system."""
 
     #: Its system, with a matter subsystem; and the number of its body for each of the plant's that it has, by index.
     system: Any

@@ -8,7 +8,7 @@ from typing import Any
 from ..algebra import sym33, vec3
 from ..algebra.scalar import load, one, store
 from ..compiling import generic
-from ..mobilizer._access import vector3
+from ..mobilizer.access import vector3
 from ..state.fields import Record
 
 

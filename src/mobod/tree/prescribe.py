@@ -4,7 +4,7 @@
     u      at POSITION the rate of that, zero for a lock; at VELOCITY the lock's value, or the function. Needs positions
     udot   of motions, into `known_u_dot`: the rate of u, or at ACCELERATION the motion's function. Needs velocities
 
-A motion is evaluated by its routine, see `motion._protocol`. Python evaluates custom motions.
+A motion is evaluated by its routine, see `motion.protocol`. Python evaluates custom motions.
 """
 
 from typing import Any
@@ -12,7 +12,7 @@ from typing import Any
 from ..algebra.record import attach, call_routine
 from ..algebra.scalar import load, store, zero
 from ..compiling import compiled, generic, routine
-from ..motion._protocol import POSITION, SET_Q, SET_U, SET_U_DOT, VELOCITY
+from ..motion.protocol import POSITION, SET_Q, SET_U, SET_U_DOT, VELOCITY
 from ..state.fields import Record
 from .prescribed_mobilities import FROM_MOTION
 

@@ -16,10 +16,10 @@ from typing import Any
 
 from ..algebra.record import attach, call_routine
 from ..algebra.scalar import any_not_finite, load, num_lanes, one, store, where, zero
-from ..compiling import compiled, compiled_form_of, generic, routine
+from ..compiling import compiled, generic, routine
 from ..constraint._protocol import AS_Q, PROJECT_Q
 from ..mobilizer import _rates
-from ..mobilizer._access import copy, put4, vector4
+from ..mobilizer.access import copy, put4, vector4
 from ..state.fields import Record
 from ..state.validity import POSITIONS, UNCHECKED, VELOCITIES
 from . import constraint_paths, constraints
@@ -193,13 +193,9 @@ def keep_outcome(block: Any, error: float, iterations: int) -> None:
     store(model.projection, ITERATIONS, 0, zero(error) + iterations)
 
 
+@generic
 def realize(model: Any, what: int, address: int) -> None:
-    """Realize positions, or velocities after positions; if compiled, by `realize.advance` at *address*."""
-    model.realize_for_projection(what)
-
-
-@compiled_form_of(realize)
-def _realize(model: Any, what: int, address: int) -> None:
+    """Realize positions, or velocities after positions, by `realize.advance` at *address*."""
     # unchecked: a lane that is not finite must not stop the others, and shows in its error
     if what == PROJECT_Q:
         call_routine(address, model, 0, POSITIONS | UNCHECKED)
@@ -213,11 +209,12 @@ def any_positive(x: Any) -> bool:
     return any_not_finite(where(x <= 0.0, zero(x), 1e308 + zero(x)) * 1e308)
 
 
-@generic
-def project_by(model: Any, what: int, address: int) -> int:
+@routine
+def project(model: Record, what: int, address: int) -> int:
     """Project q, or u, which needs positions; 0 if all errors are within the tolerance afterwards.
 
-    Each lane halves its step where its error has grown, takes the next where not, and stays where it is done or not finite.
+    *address* is that of `realize.advance`, or of what does it. Each lane halves its step where its error has grown, takes the
+    next where not, and stays where it is done or not finite.
     """
     set_weights(model, what)
     realize(model, what, address)
@@ -243,12 +240,6 @@ def project_by(model: Any, what: int, address: int) -> int:
     if any_positive(error - least):
         return 1
     return 0
-
-
-@routine
-def project(model: Record, what: int, address: int) -> int:
-    """`project_by`, compiled; *address* is that of `realize.advance`."""
-    return project_by(model, what, address)
 
 
 @compiled

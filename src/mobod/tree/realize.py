@@ -10,7 +10,7 @@ from ..algebra.scalar import any_not_finite, load, store
 from ..compiling import compiled, generic, routine
 from ..constraint import _protocol as constraint_what
 from ..force import _dispatch as forces
-from ..mobilizer._routine import BY_ADDRESS
+from ..mobilizer.routine import BY_ADDRESS
 from ..state.fields import Record
 from ..state.validity import (
     ACCELERATIONS,
@@ -183,7 +183,7 @@ def give_back(model: Record) -> None:
 
 @generic
 def before_accelerations(wanted: int) -> int:
-    """What of it is computed before forces on the mobilities may be added for a call alone."""
+    """The results that are computed before forces on the mobilities may be added for a call alone."""
     return wanted & ~(ARTICULATED | ACCELERATIONS)
 
 

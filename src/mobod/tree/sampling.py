@@ -288,7 +288,7 @@ def gravity(model: Any, out: int) -> None:
 
 @generic
 def of_a_frame(model: Any, kind: int, out: int, b: int, numbers: Any, x: int) -> None:
-    """What is asked of a frame fixed on body b, whose origin, the station, is among the numbers at x."""
+    """Quantities asked of a frame fixed on body b, whose origin, the station, is among the numbers at x."""
     p_S = load(numbers, x, 0), load(numbers, x + 1, 0), load(numbers, x + 2, 0)
     columns = tuple_of_columns(model, b)
     p = vec3.add(vec3.add(vec3.scale(p_S[0], columns[0]), vec3.scale(p_S[1], columns[1])), vec3.scale(p_S[2], columns[2]))

@@ -13,12 +13,12 @@ from ..compiling import Callback, Job, compile_ahead
 from ..constraint._protocol import AS_Q, CONSTRAIN, EFFECTS_OF_BLOCK, SOLVE_ROWS, THROUGH_COORDINATES
 from ..force import gravity
 from ..force._dispatch import all_runs
-from ..force._layout import Entry, runs_of
 from ..force.contact.fields import fields_of as fields_of_surfaces
+from ..force.layout import Entry, runs_of
 from ..function._routine import fields_of, number_functions
 from ..mobilizer import _rates, pin, slider, translation
-from ..mobilizer._reversal import turn_round
-from ..mobilizer._routine import BY_ADDRESS
+from ..mobilizer.reversal import turn_round
+from ..mobilizer.routine import BY_ADDRESS
 from ..state.fields import PARAMETERS, Record
 from ..value.level import Level, Method, all_methods
 from . import constraint_fields, measures, nominal, position, realize, sampling
@@ -693,7 +693,7 @@ def depth_first_fields(parents: Sequence[int], first_u: Sequence[int], num_u: Se
 
 
 def _elimination(body: MobilizedBody, unit_columns: list[int]) -> int:
-    """How its mobilities are eliminated where no motion is prescribed."""
+    """The way its mobilities are eliminated where no motion is prescribed."""
     if not body.facts.turns_in_every_way:
         return ONE_BY_ONE
     if unit_columns == [0, 1, 2, 3, 4, 5][: len(unit_columns)]:

@@ -15,7 +15,7 @@ from ..algebra.memory import load3, load6, load9, load_spatial, store_spatial
 from ..algebra.scalar import load, zero
 from ..compiling import generic
 from ..mobilizer import _dispatch, _rates
-from ..mobilizer._access import vector3
+from ..mobilizer.access import vector3
 from ..state.fields import Record
 from . import block_elimination
 from .block_elimination import BALL, FREE, GENERAL_FREE

@@ -45,7 +45,7 @@ def find_rows(block: Any, which: Any, starts: Any, J: Any, gaps: Any) -> None:
 
 @compiled
 def find_offsets(block: Any, which: Any, starts: Any, offsets: Any) -> None:
-    """What the rates of these rows' velocities have beside J udot. Needs velocities."""
+    """The bias of these rows' accelerations: their part beside J udot. Needs velocities."""
     model = attach(block)
     for at in range(which.shape[0]):
         c = which[at]

@@ -313,7 +313,7 @@ class UnilateralContact(Sealed):
         return self._friction[1]
 
     def get_viscous_friction(self) -> float:
-        """What is added to it, by speed of slip; time/length."""
+        """The addition to it by speed of slip; time/length."""
         return self._friction[2]
 
     def set_friction(self, static: float, dynamic: float | None = None, viscous: float = 0.0) -> None:

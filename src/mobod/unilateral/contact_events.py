@@ -19,14 +19,14 @@ import numpy as np
 from ..algebra.arrays import Array
 from ..errors import ConvergenceError, ModelError
 from ..event import EventHandler
-from ..event._watch import Watched
+from ..event.watch import Watched
 from ..state.impulses import Impulse
 from ..state.trigger_info import TriggerInfo
 from ..value.stage import Stage
 from . import _rows
 from .base import UnilateralContact
 from .open_gap import OpenGap
-from .problem import Problem, Rows, constraints_of
+from .problem import ContactRows, Problem, constraints_of
 from .sliding import paradox, sliding_contacts
 
 if TYPE_CHECKING:
@@ -132,7 +132,7 @@ class ContactEvents(EventHandler):
         contacts = self._system.get_matter_subsystem().unilateral_contacts
         return any(one.is_enabled(state) for one in contacts) or len(self._touching(state, np.zeros(len(contacts), bool))) > 0
 
-    def _settle(self, state: State, contacts: list[UnilateralContact], rows: Rows) -> None:
+    def _settle(self, state: State, contacts: list[UnilateralContact], rows: ContactRows) -> None:
         nu, n = state.tree.nu, len(contacts)
         rows = rows._replace(friction=np.array([one.get_static_friction() for one in contacts]))
         problem = Problem(state, rows)
@@ -257,7 +257,7 @@ class ContactEvents(EventHandler):
 
 
 def _mode(contact: UnilateralContact, state: State) -> str:
-    """What a contact does, as the run's events call it."""
+    """The contact's state, as the run's events call it."""
     if not contact.is_enabled(state):
         return "opened"
     if not contact.has_friction():

@@ -1,4 +1,4 @@
-"""What `HardStopUpper` and `HardStopLower` share: a bound of a coordinate, held by `constraint.ConstantCoordinate`."""
+"""A bound of a coordinate, held by `constraint.ConstantCoordinate`: `HardStopUpper` and `HardStopLower` share this."""
 
 from __future__ import annotations
 

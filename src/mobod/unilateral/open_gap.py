@@ -8,7 +8,7 @@ import numpy as np
 
 from ..algebra.scalar import load
 from ..compiling import generic
-from ..event._routine import by_address, number
+from ..event.routine import by_address, number
 from ..event.witness import Witness
 from ..tree.constraints import row_times
 from ..value.stage import Stage
@@ -29,7 +29,7 @@ def look(model: Any, i: int, n: int) -> Any:
 
 
 class OpenGap(Witness):
-    """How far a contact that is open is from being closed.
+    """The gap of a contact that is open.
 
     Parameters
     ----------

@@ -33,8 +33,8 @@ _SWEEPS = 20
 _ROUNDS = 10_000
 
 
-class Rows(NamedTuple):
-    """What may touch in a configuration: one block of one row, or of three with friction, for each.
+class ContactRows(NamedTuple):
+    """Contacts that may touch in a configuration: one block of one row, or of three with friction, for each.
 
     gaps : (n,) array, signed distances
     J : (m, nu) array: J u are the rates of the gaps, each followed by the velocities of slip where there is friction
@@ -73,10 +73,10 @@ class Rows(NamedTuple):
         return np.zeros((len(self.gaps), 2)) if self.drift is None else self.drift
 
 
-def constraints_of(state: State, contacts: Sequence[UnilateralContact] | None = None) -> Rows:
+def constraints_of(state: State, contacts: Sequence[UnilateralContact] | None = None) -> ContactRows:
     """The gaps and rows of unilateral contacts, whether these are enabled or not. Needs VELOCITY.
 
-    All contacts of the matter subsystem unless *contacts* says which. What finds contacts in other ways returns `Rows`
+    All contacts of the matter subsystem unless *contacts* says which. What finds contacts in other ways returns `ContactRows`
     likewise, and `joined` puts several together.
     """
     matter = state.system.get_matter_subsystem()
@@ -102,7 +102,7 @@ def constraints_of(state: State, contacts: Sequence[UnilateralContact] | None = 
             friction[k] = one.friction_at((a * a + b * b) ** 0.5)
     restitution = np.array([one.get_restitution() for one in found])
     capture = np.array([one.get_capture_speed() for one in found])
-    return Rows(gaps, J, starts, friction, restitution, capture, [one.name for one in found])
+    return ContactRows(gaps, J, starts, friction, restitution, capture, [one.name for one in found])
 
 
 def rows_of_constraint(state: State, constraint: Constraint) -> Array:
@@ -113,11 +113,11 @@ def rows_of_constraint(state: State, constraint: Constraint) -> Array:
     return rows
 
 
-def joined(parts: Sequence[Rows]) -> Rows:
+def joined(parts: Sequence[ContactRows]) -> ContactRows:
     """Several of these as one."""
     offsets = np.cumsum([0, *(part.starts[-1] for part in parts)])
     starts = [part.starts[:-1] + offset for part, offset in zip(parts, offsets, strict=False)]
-    return Rows(
+    return ContactRows(
         np.concatenate([part.gaps for part in parts]),
         np.concatenate([part.J for part in parts]),
         np.concatenate([*starts, [offsets[-1]]]).astype(np.int64),
@@ -131,12 +131,12 @@ def joined(parts: Sequence[Rows]) -> Rows:
     )
 
 
-def rows_of_surfaces(stepped: Stepped, state: State, h: float) -> tuple[Rows, list[tuple[str, Array, float]]]:
+def rows_of_surfaces(stepped: Stepped, state: State, h: float) -> tuple[ContactRows, list[tuple[str, Array, float]]]:
     """The points at which surfaces touch, for a step of size h, and what resists rolling there. Needs VELOCITY."""
     found = stepped.dense_rows(state, h)
     n = len(found.friction)
     o = np.zeros(n)
-    rows = Rows(
+    rows = ContactRows(
         o, found.J, 3 * np.arange(n + 1), found.friction, o, o, found.names, found.compliance, found.target, found.drift
     )
     return rows, found.resistances
@@ -246,7 +246,7 @@ class Problem:
     ----------
     state : State
         At VELOCITY or above.
-    rows : Rows
+    rows : ContactRows
     frictions : sequence of (name, rows, largest impulse)
         Friction of known normal force.
     Minv : (nu, nu) array, optional
@@ -256,7 +256,7 @@ class Problem:
     def __init__(
         self,
         state: State,
-        rows: Rows,
+        rows: ContactRows,
         frictions: Sequence[tuple[str, Array, float]] = (),
         Minv: Array | None = None,
     ) -> None:
@@ -289,7 +289,7 @@ class Problem:
         return self.starts[: self.num_contacts]
 
     def offsets(self) -> Array:
-        """What velocities of rows have beside J u: of bilateral constraints that depend on time, and of moving surfaces."""
+        """The part of rows' velocities beside J u: of bilateral constraints that depend on time, and of moving surfaces."""
         offset = np.zeros(len(self.J))
         drifts, starts = self.rows.drifts(), self.rows.starts
         for k in np.flatnonzero(drifts.any(axis=1)):

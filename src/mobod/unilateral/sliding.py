@@ -83,7 +83,7 @@ def add_friction(state: State) -> bool:
 
 
 def paradox(contacts: list[Any], mu: Any, state: State) -> str:
-    """What to say of contacts whose friction presses them together."""
+    """A sentence on contacts whose friction presses them together."""
     which = ", ".join(f"{one.name!r} (coefficient {m:.6g})" for one, m in zip(contacts, mu, strict=True))
     return (
         f"at time {state.time:.9g} rigid contact with Coulomb friction has no solution, or more than one, for {which}, which "

@@ -166,7 +166,7 @@ def _parameters(function: Any) -> list[str]:
 
 @functools.lru_cache(maxsize=512)
 def _keywords_of(kind: type) -> frozenset[str] | None:
-    """What a class's constructor takes by name; None where that is anything."""
+    """Names of the arguments of a class's constructor; None where they are anything."""
     names: set[str] = set()
     for one in kind.__mro__:
         init = one.__dict__.get("__init__")
@@ -191,7 +191,7 @@ def refuse_keyword(name: str, given: Iterable[str], known: Iterable[str]) -> Nev
 
 
 def keywords_of(function: Any) -> frozenset[str]:
-    """What a function written in Python takes by name."""
+    """Names of the arguments of a function written in Python."""
     return frozenset(_parameters(function))
 
 
@@ -244,7 +244,7 @@ def explain_names(package: str) -> None:
 
 
 def missing_name(module: ModuleType, name: str) -> str:
-    """What to say of a name that a module does not have."""
+    """The message on a name that a module does not have."""
     known = () if name.startswith("_") else module.__dict__["__all__"]
     # several kinds of what was asked for, such as of springs
     meant = [one for one in known if len(name) > 2 and one.lower().endswith(name.lower())]

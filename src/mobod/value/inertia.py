@@ -79,7 +79,7 @@ def _has_second_moments(matrix: Array, slack: float) -> bool:
 
 
 class InertiaMatrix(MatrixValue):
-    """What ``Inertia`` and ``UnitInertia`` share: a symmetric matrix that some body has. Not created by itself.
+    """A symmetric matrix that some body has: `Inertia` and `UnitInertia` share this. Not created by itself.
 
     Parameters
     ----------

@@ -19,7 +19,7 @@ class Level(IntEnum, metaclass=NamedMembers):
 
 
 class Method(IntEnum, metaclass=NamedMembers):
-    """How q, u or udot of a mobilizer comes about.
+    """The way that q, u or udot of a mobilizer comes about.
 
     ``ZERO`` it is zero; ``DISCRETE`` it stays as it was set, and its derivatives are zero; ``PRESCRIBED`` it is a function of
     time and of lower levels; ``FREE`` it comes from forces, or is integrated; ``FAST`` it is what some relaxation makes of it;

@@ -1,4 +1,4 @@
-"""Whether what a class says of its compiled form holds for one derived from it."""
+"""Inheritance of compiled forms: a class derived from one that has it may compute something else."""
 
 from __future__ import annotations
 

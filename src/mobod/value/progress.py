@@ -1,4 +1,4 @@
-"""What shows how far work has come: a bar that moves where somebody watches, a line now and then in a log."""
+"""Progress of work: a bar that moves where somebody watches, a line now and then in a log."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class _Log:
 def shown(
     progress: bool | Callable[[int, int], Any] | None, total: int | None, unit: str, what: str = ""
 ) -> Iterator[Callable[[int, int], Any]]:
-    """What to call with how much is done, and of how much: a bar where *progress* is True, or what the user gives."""
+    """The function to call with how much is done, and of how much: a bar where *progress* is True, or the user's own."""
     if callable(progress):
         yield progress
         return

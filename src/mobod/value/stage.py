@@ -6,7 +6,7 @@ from .attributes import NamedMembers
 
 
 class Stage(IntEnum, metaclass=NamedMembers):
-    """How far a `State` has been realized; each stage needs all below it.
+    """The stage to which a `State` has been realized; each stage needs all below it.
 
     ``TOPOLOGY`` the system's parts are fixed; ``MODEL`` modelling choices are made and q, u, z have their sizes;
     ``INSTANCE`` masses, frames and force parameters are set; ``TIME``, ``POSITION`` and ``VELOCITY``: everything that

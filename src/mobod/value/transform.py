@@ -17,7 +17,7 @@ from ._immutable import Immutable, show
 from .rotation import Rotation
 
 LAST_ROW = 1e-9
-"""How far the last row of a homogeneous matrix may be from (0, 0, 0, 1): rounding of its makers."""
+"""Largest difference of a homogeneous matrix's last row from (0, 0, 0, 1): rounding of its makers."""
 
 
 class Transform(Immutable):

@@ -1,4 +1,4 @@
-"""What a page says of a body, and of how far constraints are from holding."""
+"""Reports of a page on a body, and on the errors of constraints."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What sliders move: coordinates with their names, units and ranges; orientations by three angles in a quaternion's place."""
+"""Coordinates for sliders, with names, units and ranges; orientations by three angles in a quaternion's place."""
 
 from __future__ import annotations
 
@@ -175,7 +175,7 @@ def list_coordinates(
 
 
 def _title_each(mobod: MobilizedBody, count: int) -> list[str]:
-    """What to call each of *count* coordinates: the file's names, or else what they are about or along."""
+    """Titles of each of *count* coordinates: the file's names, or else what they are about or along."""
     names, parts = mobod.name_each(count), _PARTS.get(type(mobod), ())
     if count == 1 or names == list(mobod.mobility_names) or len(parts) not in (count, count - 1):
         return names

@@ -1,4 +1,4 @@
-"""What graphs beside a motion can show: coordinates, speeds, energy, and recorded quantities number by number."""
+"""Graphs beside a motion: coordinates, speeds, energy, and recorded quantities number by number."""
 
 from __future__ import annotations
 

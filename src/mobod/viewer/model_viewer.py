@@ -83,7 +83,7 @@ class Viewer(Page):
 
     @property
     def state(self) -> State:
-        """What is shown now, a copy."""
+        """The state that is shown now, a copy."""
         with self._lock:
             return self._state.copy()
 

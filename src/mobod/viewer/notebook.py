@@ -1,4 +1,4 @@
-"""What notebooks show of a motion and of a model: pages that play, within the notebook's own."""
+"""Pages in notebooks that play a motion or show a model, within the notebook's own."""
 
 from __future__ import annotations
 

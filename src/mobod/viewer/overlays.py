@@ -1,4 +1,4 @@
-"""What can be shown over a mechanism: frames, mass centers, inertia ellipsoids, joint axes, names, collision shapes, forces."""
+"""Overlays of a mechanism: frames, mass centers, inertia ellipsoids, joint axes, names, collision shapes, forces."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _WRAP = (80, 190, 200)
 
 
 class Overlays:
-    """What is shown over the bodies, each kind made when it is first asked for.
+    """Overlays of the bodies, each kind made when it is first asked for.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What all live pages have: a server, an address, an end."""
+"""Parts of all live pages: a server, an address, an end."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Page:
             open_in_browser(self.url)
 
     def _run(self) -> None:
-        """What a page does on its own; nothing, unless it is overridden."""
+        """The page's own work; none, unless it is overridden."""
 
     @property
     def is_closed(self) -> bool:

@@ -21,7 +21,7 @@ _FREQUENCY = 10.0  # of the spring with the mass that it feels; radians a second
 
 
 class Stepper(Protocol):
-    """What advances a state: `TimeStepper`."""
+    """The stepper that advances a state: `TimeStepper`."""
 
     @property
     def state(self) -> State:

@@ -37,7 +37,7 @@ class TrackNodes:
 
     @property
     def names(self) -> list[str]:
-        """What can be shown or not."""
+        """Names of what can be shown or hidden."""
         return list(dict.fromkeys(one.name for one in self.tracks))
 
     def show(self, name: str, yes: bool) -> None:

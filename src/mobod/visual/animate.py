@@ -10,12 +10,13 @@ import subprocess
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from matplotlib.animation import AbstractMovieWriter, FFMpegWriter
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
+from numpy.typing import NDArray
 from PIL import Image
 
 from ..shapes.contact_arrows import calc_contact_arrows, check_contact_forces
@@ -24,20 +25,21 @@ from ..shapes.tracks import calc_tracks
 from ..shapes.view import find_view
 from ..value.checks import check_extension
 from ..value.files import written
+from .card import find_card_scene
 from .scene import Scene
 
 if TYPE_CHECKING:
     from ..value.annotations import Trajectory
 
 FORMATS = (".gif", ".mp4")
-"""What can be written, by the file's extension."""
+"""Formats that can be written, by the file's extension."""
 
 DPI = 100
 
 #: Points of the trace a second.
 TRACED = 25.0
 TAIL = 3.0
-"""How long the path behind the marked point is, in seconds of the film."""
+"""Length of the path behind the marked point, in seconds of the film."""
 
 
 class Animation:
@@ -86,6 +88,7 @@ def animate_trajectory(
     speed: float = 1.0,
     size: tuple[float, float] = (6.4, 5.6),
     contact_forces: bool | float = False,
+    renderer: str = "auto",
     progress: Callable[[int, int], object] | None = None,
 ) -> Animation:
     """Draw a trajectory as it moves; see `Trajectory.animate`."""
@@ -96,7 +99,9 @@ def animate_trajectory(
     if trajectory.system is None:
         raise ValueError("an animation needs a system; load the trajectory with Trajectory.load(path, system=system)")
     shown = check_contact_forces(contact_forces)
-    options = {"fps": fps, "speed": speed, "size": size, "contact_forces": shown, "progress": progress}
+    if renderer not in ("auto", "card", "matplotlib"):
+        raise ValueError(f"renderer is 'auto', 'card' or 'matplotlib'; got {renderer!r}")
+    options = {"fps": fps, "speed": speed, "size": size, "contact_forces": shown, "renderer": renderer, "progress": progress}
     file = None if path is None else Path(path)
     if file is not None:
         check_writer(file)
@@ -138,6 +143,7 @@ def _write(
     speed: float,
     size: tuple[float, float],
     contact_forces: bool | float,
+    renderer: str,
     progress: Callable[[int, int], object] | None,
 ) -> None:
     times, fps = calc_frame_times(trajectory.time[0], trajectory.time[-1], fps, speed, path.suffix.lower())
@@ -155,20 +161,47 @@ def _write(
     tracks, view = calc_tracks(trajectory, times), find_view(mechanism, poses, particles)
     scene = Scene(figure, (0.07, 0.08, 0.86, 0.84), mechanism, view, tracks=tracks)
     trace = mechanism.find_marker(fine_poses)
-    scene.freeze()
-    label = figure.text(0.03, 0.965, "", fontsize=11, va="top", family="monospace")
     figure.text(0.97, 0.965, "" if speed == 1.0 else f"{speed:g} x real time", fontsize=9, va="top", ha="right")
-    writer = _make_writer(path, fps)
     tail = round(TAIL * fps) * finer
-    scene.show(poses[-1], particles[-1], trace[-tail:], arrows[-1])  # with everything in it that a palette has to have
+    paint = _painter(scene, figure, renderer)
+
+    def picture(number: int) -> NDArray[np.uint8]:
+        now = finer * number
+        seen = poses[number], particles[number], trace[max(0, now - tail) : now + 1], arrows[number], number
+        return paint(f"t = {times[number]:6.2f}", *seen)
+
+    writer = _make_writer(path, fps)
+    writer.picture = picture(len(times) - 1)  # with everything in it that a palette has to have
     with written(path) as beside, _failures_of_ffmpeg(), writer.saving(figure, str(beside), DPI):
-        for number, (time, pose) in enumerate(zip(times, poses, strict=True)):
-            now = finer * number
-            scene.show(pose, particles[number], trace[max(0, now - tail) : now + 1], arrows[number], number)
-            label.set_text(f"t = {time:6.2f}")
+        for number in range(len(times)):
+            writer.picture = picture(number)
             writer.grab_frame()
             if progress is not None:
                 progress(number + 1, len(times))
+
+
+def _painter(scene: Scene, figure: Figure, renderer: str) -> Callable[..., NDArray[np.uint8]]:
+    """A function of a label and of what `Scene.show` takes, for a picture (height, width, 3)."""
+    card, _ = find_card_scene(scene, renderer)
+    if card is not None:
+
+        def by_card(label: str, *seen: Any) -> NDArray[np.uint8]:
+            pixels = card.draw(*seen)
+            height, width = pixels.shape[:2]
+            card.put_text(pixels, label, 0.03 * width, 0.965 * height, fontsize=11.0, va="top", family="monospace")
+            return pixels
+
+        return by_card
+    scene.freeze()
+    text, canvas = figure.text(0.03, 0.965, "", fontsize=11, va="top", family="monospace"), cast(Any, figure.canvas)
+
+    def by_matplotlib(label: str, *seen: Any) -> NDArray[np.uint8]:
+        scene.show(*seen)
+        text.set_text(label)
+        canvas.draw()
+        return np.asarray(canvas.buffer_rgba())[..., :3]
+
+    return by_matplotlib
 
 
 @contextlib.contextmanager
@@ -181,19 +214,26 @@ def _failures_of_ffmpeg() -> Iterator[None]:
         raise OSError(None, f"ffmpeg ended with status {error.returncode}: {said[-1] if said else 'nothing said'}") from error
 
 
-def _make_writer(path: Path, fps: float) -> AbstractMovieWriter:
+def _make_writer(path: Path, fps: float) -> _GifWriter | _Mp4Writer:
     if path.suffix.lower() == ".gif":
         return _GifWriter(fps=fps)  # type: ignore[arg-type]
-
-    class Writer(FFMpegWriter):
-        """Matplotlib looks for ffmpeg in its global settings; this one knows where it is."""
-
-        @classmethod
-        def bin_path(cls) -> str:
-            return find_ffmpeg() or "ffmpeg"
-
     # yuv420p: other players than ffmpeg's own show nothing else
-    return Writer(fps=fps, codec="h264", extra_args=["-pix_fmt", "yuv420p", "-crf", "20"])  # type: ignore[arg-type]
+    return _Mp4Writer(fps=fps, codec="h264", extra_args=["-pix_fmt", "yuv420p", "-crf", "20"])  # type: ignore[arg-type]
+
+
+class _Mp4Writer(FFMpegWriter):
+    """Matplotlib's looks for ffmpeg in its global settings, and draws the figure; this knows where it is, and has a picture."""
+
+    picture: NDArray[np.uint8]
+
+    @classmethod
+    def bin_path(cls) -> str:
+        return find_ffmpeg() or "ffmpeg"
+
+    def grab_frame(self, **savefig_kwargs: Any) -> None:
+        opaque = np.full((*self.picture.shape[:2], 1), 255, np.uint8)
+        pipe = vars(self)["_proc"].stdin  # the types do not tell it
+        pipe.write(np.concatenate([self.picture, opaque], axis=2).tobytes())
 
 
 def _embed(path: Path) -> str:
@@ -206,18 +246,16 @@ def _embed(path: Path) -> str:
 class _GifWriter(AbstractMovieWriter):
     """Like Matplotlib's PillowWriter, with one palette for the whole film: no flicker, and far less time for it."""
 
+    picture: NDArray[np.uint8]
+
     def setup(self, fig: Figure, outfile: str | Path, dpi: float | None = None) -> None:
         super().setup(fig, outfile, dpi=dpi)
-        self._palette = self._draw().quantize(255)
+        self._palette = Image.fromarray(self.picture).quantize(255)
         self._pictures: list[Image.Image] = []
 
     def grab_frame(self, **savefig_kwargs: Any) -> None:
-        self._pictures.append(self._draw().quantize(palette=self._palette, dither=Image.Dither.NONE))
-
-    def _draw(self) -> Image.Image:
-        canvas: Any = self.fig.canvas
-        canvas.draw()
-        return Image.fromarray(np.asarray(canvas.buffer_rgba())[..., :3])
+        picture = Image.fromarray(self.picture)
+        self._pictures.append(picture.quantize(palette=self._palette, dither=Image.Dither.NONE))
 
     def finish(self) -> None:
         first, *rest = self._pictures

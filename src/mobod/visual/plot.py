@@ -47,16 +47,16 @@ LINE = 0.19
 """Height of a line of a legend, in inches."""
 
 LETTERS = 78
-"""How many letters of a legend of coordinates fit beside each other."""
+"""Number of letters of a legend of coordinates that fit beside each other."""
 
 BETWEEN = 50
-"""How many poses are calculated from one snapshot to the next, for the path and for the view."""
+"""Number of poses calculated from one snapshot to the next, for the path and for the view."""
 
 NAMED = 10
 """With more coordinates than this, only a few that move most are named."""
 
 SHOWN = 6
-"""How many are named then."""
+"""Number of those that are named then."""
 
 FOLLOW = 3.0
 """The view follows a mechanism if the box of its whole motion is more than this many times as large as that of itself."""
@@ -171,7 +171,7 @@ def _choose_named(trajectory: Trajectory) -> list[int]:
 
 
 def _units(units: Sequence[str] | None) -> dict[str, str]:
-    """What stands in brackets behind each quantity, if anything."""
+    """The units in brackets behind each quantity, if any."""
     if units is None:
         return dict.fromkeys(("length", "time", "energy"), "")
     if isinstance(units, str) or len(units) != 3 or not all(isinstance(one, str) for one in units):

@@ -88,7 +88,7 @@ def _put_over(image: NDArray[np.float32], where: Places, color: NDArray[np.float
 
 
 def _planes(corners: Array, values: Array) -> NDArray[np.float32]:
-    """What is linear on each triangle, as its slopes along x and y and its value at the origin, (n, 3, m)."""
+    """Linear functions on each triangle, as slopes along x and y and the value at the origin, (n, 3, m)."""
     a, b, c = (corners[:, k, :2] for k in range(3))
     u, v = b - a, c - a
     twice = u[:, 0] * v[:, 1] - u[:, 1] * v[:, 0]

@@ -6,6 +6,7 @@ solid is left out before. Lines are drawn over the faces.
 
 from __future__ import annotations
 
+import contextlib
 import math
 from functools import partial
 from typing import TYPE_CHECKING, Any, cast
@@ -19,7 +20,7 @@ from ..shapes.tracks import Track
 from ..shapes.view import ELEVATION, View, find_display_rotation
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from matplotlib.figure import Figure
     from mpl_toolkits.mplot3d.art3d import Text3D
@@ -83,7 +84,7 @@ class Scene:
         options: dict[str, Any] = {"projection": "3d", "computed_zorder": False, "proj_type": "ortho"}
         self.axes: Axes3D = cast(Any, figure.add_axes(square, **options))
         self.mechanism = mechanism
-        self._floor = floor
+        self.has_floor = floor
         self._set_up(labels)
         self.look(view)
 
@@ -129,10 +130,10 @@ class Scene:
             if length < 0.4 * size.max():  # no room for numbers
                 axis.set_major_formatter(NullFormatter())
                 axis.labelpad = BESIDE
-        self._light = view.toward_camera + np.array([0.0, 0.0, 0.9])  # from above the camera
+        self.light = view.toward_camera + np.array([0.0, 0.0, 0.9])  # from above the camera
         side = np.cross([0.0, 0.0, 1.0], view.toward_camera)
-        self._light -= 0.5 * side / np.linalg.norm(side)
-        self._light /= np.linalg.norm(self._light)
+        self.light -= 0.5 * side / np.linalg.norm(side)
+        self.light /= np.linalg.norm(self.light)
 
     def show(
         self, X_GB: Array, particles: Array, trace: Array | None = None, arrows: Array | None = None, row: int = 0
@@ -151,9 +152,9 @@ class Scene:
         normals = self.mechanism.turn_normals(X_GB) @ R.T
         normals = np.where(facing[:, None, None], normals, -normals)
         colors = np.repeat(self.mechanism.face_color[:, None], 3, axis=1)
-        colors[..., :3] *= AMBIENT + (1.0 - AMBIENT) * np.maximum(normals @ self._light, 0.0)[..., None]
+        colors[..., :3] *= AMBIENT + (1.0 - AMBIENT) * np.maximum(normals @ self.light, 0.0)[..., None]
         self._faces.place(faces[visible], colors[visible])
-        if self._floor:
+        if self.has_floor:
             shadow = faces[visible].copy()
             shadow[..., 2] = self.view.low[2] if floor is None else floor
             self._shadow.set_color(shadow_color)
@@ -168,7 +169,7 @@ class Scene:
                 artist.set_segments(points)
             else:
                 artist.set_data_3d(*points.T)
-        self._arrows.set_segments(self._draw_arrows(np.zeros((0, 2, 3)) if arrows is None else arrows @ R.T))
+        self._arrows.set_segments(self.draw_arrows(np.zeros((0, 2, 3)) if arrows is None else arrows @ R.T))
         self._trace.set_segments(_consecutive(trace @ R.T if trace is not None else np.zeros((0, 3))))
         if self._texts:
             for text, point in zip(self._texts, self.mechanism.place_texts(X_GB) @ R.T, strict=True):
@@ -177,19 +178,44 @@ class Scene:
 
     def _show_planes(self, X_GB: Array) -> tuple[float | None, tuple[float, ...]]:
         """Place the planes, as far as the view's box goes; the height of a level one, and the colour of shadows on it."""
-        height, shadow = None, SHADOW
-        for plane, collection in zip(self.mechanism.planes, self._planes, strict=True):
-            X = self.view.R_DG @ X_GB[plane.body, :3]
-            normal, point = X[:, :3] @ plane.normal, X[:, :3] @ plane.point + X[:, 3]
-            corners = _cut_box(self.view.low, self.view.high, point, normal)
+        placed, height, shadow = self.place_planes(X_GB)
+        for (corners, _), collection in zip(placed, self._planes, strict=True):
             collection.set_visible(len(corners) > 2)
             if len(corners) > 2:
                 collection.set_verts([corners])
-                if normal[2] > 1.0 - 1e-9:
-                    height = float(point[2])
-                    seen = plane.opacity * np.array(plane.color) + (1.0 - plane.opacity) * np.array(FLOOR[:3])
-                    shadow = (*(DARKER * seen).tolist(), 1.0)
         return height, shadow
+
+    def place_planes(self, X_GB: Array) -> tuple[list[tuple[Array, tuple[float, ...]]], float | None, tuple[float, ...]]:
+        """Find the corners and the colour of each plane's part in the view's box, and what `_show_planes` returns."""
+        placed: list[tuple[Array, tuple[float, ...]]] = []
+        height, shadow = None, SHADOW
+        for plane in self.mechanism.planes:
+            X = self.view.R_DG @ X_GB[plane.body, :3]
+            normal, point = X[:, :3] @ plane.normal, X[:, :3] @ plane.point + X[:, 3]
+            corners = _cut_box(self.view.low, self.view.high, point, normal)
+            placed.append((corners, (*plane.color, plane.opacity)))
+            if len(corners) > 2 and normal[2] > 1.0 - 1e-9:
+                height = float(point[2])
+                seen = plane.opacity * np.array(plane.color) + (1.0 - plane.opacity) * np.array(FLOOR[:3])
+                shadow = (*(DARKER * seen).tolist(), 1.0)
+        return placed, height, shadow
+
+    def place_tracks(self, X_GB: Array, row: int) -> list[tuple[Track, Array]]:
+        """Find what tracks show in a row of theirs, in the display's frame."""
+        return [(track, track.place(X_GB, row) @ self.view.R_DG.T) for track, _ in self._tracks]
+
+    @property
+    def dpi(self) -> float:
+        """Dots of the figure an inch."""
+        return float(self.axes.figure.dpi)
+
+    def find_projection(self) -> Array:
+        """Find the linear map (4, 4) from the display's frame to the figure's pixels, y up; its third row is of no meaning."""
+        to_axes, to_pixels = np.asarray(self.axes.get_proj()), np.asarray(self.axes.transData.get_matrix())
+        to_axes = to_axes / to_axes[3, 3]  # of an orthographic projection the other three there are 0
+        flat = np.eye(4)
+        flat[:2, :2], flat[:2, 3] = to_pixels[:2, :2], to_pixels[:2, 2]
+        return np.asarray(flat @ to_axes)
 
     def _add_track(self, track: Track) -> Any:
         from mpl_toolkits.mplot3d.art3d import Line3DCollection
@@ -200,7 +226,7 @@ class Scene:
         self.axes.add_collection3d(lines, autolim=False)
         return lines
 
-    def _draw_arrows(self, arrows: Array) -> Array:
+    def draw_arrows(self, arrows: Array) -> Array:
         """Lines (3 n, 2, 3) of arrows (n, 2, 3): shafts, and heads that face the camera, all in D."""
         along = arrows[:, 1] - arrows[:, 0]
         length = np.linalg.norm(along, axis=1, keepdims=True)
@@ -211,18 +237,26 @@ class Scene:
         heads = [np.stack([arrows[:, 1], arrows[:, 1] - size * (along + sign * 0.5 * side)], axis=1) for sign in (-1.0, 1.0)]
         return np.concatenate([arrows, *heads])
 
-    def freeze(self) -> None:
-        """Keep what does not move as an image, so that each picture of many is drawn in half the time."""
-        self._faces.samples = 2
-        figure = self.axes.figure
+    @contextlib.contextmanager
+    def without_moving(self) -> Iterator[None]:
+        """Hide what moves, as long as this lasts."""
         moving = [*self.axes.collections, *self.axes.lines, *self.axes.texts]
         seen = [artist.get_visible() for artist in moving]
         for artist in moving:
             artist.set_visible(False)
-        figure.canvas.draw()
-        image = np.array(figure.canvas.buffer_rgba())
-        for artist, visible in zip(moving, seen, strict=True):
-            artist.set_visible(visible)
+        try:
+            yield
+        finally:
+            for artist, visible in zip(moving, seen, strict=True):
+                artist.set_visible(visible)
+
+    def freeze(self) -> None:
+        """Keep what does not move as an image, so that each picture of many is drawn in half the time."""
+        self._faces.samples = 2
+        figure = self.axes.figure
+        with self.without_moving():
+            figure.canvas.draw()
+            image = np.array(figure.canvas.buffer_rgba())
         self.axes.set_axis_off()
         figure.add_artist(_make_background(image[::-1]))
 
@@ -243,7 +277,7 @@ class Scene:
         axes.set_facecolor("none")
         R_DG = find_display_rotation(self.mechanism.up)
         for row, axis in zip(R_DG, (axes.xaxis, axes.yaxis, axes.zaxis), strict=True):
-            axis.set_pane_color(FLOOR if self._floor and axis is axes.zaxis else (1.0, 1.0, 1.0, 0.0))
+            axis.set_pane_color(FLOOR if self.has_floor and axis is axes.zaxis else (1.0, 1.0, 1.0, 0.0))
             axis.line.set_color((0.6, 0.6, 0.6, 1.0))
             axis.set_major_locator(MaxNLocator(4, steps=[1, 2, 2.5, 5, 10]))
             axis.set_tick_params(labelsize=7, colors=(0.35, 0.35, 0.35), pad=-2)

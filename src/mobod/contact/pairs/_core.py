@@ -163,7 +163,7 @@ def is_smooth(core: Any) -> bool:
 
 @generic
 def point_feature(model: Any, core: Any, d: Any, v: int) -> Any:
-    """What is farthest along d as a POINT; *v* is a hull's vertex there."""
+    """The support point along d as a POINT; *v* is a hull's vertex there."""
     kind, _, _, x, y, z, r = core
     o = (0.0, 0.0, 0.0)
     if kind == ELLIPSOID:

@@ -178,7 +178,7 @@ def _direction(points: Any, m: int, trial: int) -> Any:
 
 @generic
 def _extent(points: Any, m: int, w: Any) -> float:
-    """How far w is from the point, line or plane of a simplex, times what that measures."""
+    """The distance of w from the point, line or plane of a simplex, times what that measures."""
     a = _get(points, 0)
     aw = vec3.sub(w, a)
     if m == 1:

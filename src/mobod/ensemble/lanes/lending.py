@@ -25,7 +25,7 @@ from ...value.stage import VELOCITY, Stage
 from . import layout
 
 if TYPE_CHECKING:
-    from ...event._watch import Watched
+    from ...event.watch import Watched
     from ...state.fields import Record
     from ...state.state import State
 
@@ -74,7 +74,7 @@ def add_forces(block: Any, single_block: Any, lane: int) -> int:
 
 
 class Lender:
-    """What a worker lends the states in its lanes by.
+    """A single state by which a worker lends Python the states in its lanes.
 
     Parameters
     ----------
@@ -171,7 +171,7 @@ class Lender:
 
 
 def watching(watched: Sequence[Watched]) -> Callback:
-    """What kernels call for witnesses in lanes that only Python knows, by their numbers."""
+    """The callback of kernels for witnesses in lanes that only Python knows, by their numbers."""
 
     def compute(scalar: str, pointer: int, k: int, where: int) -> None:
         lender = lender_at(pointer)

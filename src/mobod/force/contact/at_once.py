@@ -19,7 +19,7 @@ from ...compiling import generic
 from ...contact.access import DIMENSIONS, MATERIAL
 from ...contact.shape import BRICK, CAPSULE, HALF_SPACE, SPHERE
 from .. import _routine
-from .._pools import number, numbers3
+from ..pools import number, numbers3
 from .broad_phase import BOUNDED, FIRST_SURFACE, MAY_TOUCH, NUM_SURFACES, PAIRED, SEARCHED, TRACKED, UNBOUNDED
 from .law import DISSIPATED, TRANSITION_RATE, TRANSITION_VELOCITY, mixed_or_zero, step5
 from .resistance import arms_at_once, couple, drift_at_once, resists

@@ -17,7 +17,7 @@ from ...algebra.scalar import bare, load_lane, store_lane, where
 from ...compiling import generic
 from ...contact.access import BOX, DIMENSIONS, load3_lane, orientation, origin, three_of
 from ...contact.shape import BRICK, CAPSULE, HALF_SPACE, SPHERE
-from .._pools import numbers3, numbers9
+from ..pools import numbers3, numbers9
 
 #: Integers of an element, see `element`.
 (

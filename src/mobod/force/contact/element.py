@@ -24,8 +24,8 @@ from ...contact.shape import SPHERE
 from ...errors import ModelError
 from ...value.frames import twelve
 from .. import _routine
-from .._layout import Entry
 from ..base import Force
+from ..layout import Entry
 from . import broad_phase
 from .at_once import MOST_SPHERES, OF_EIGHT, OF_ONE, at_once, is_at_once, spheres
 from .bristle import LEAST_ROWS, ROWS_A_SURFACE, clear_bristles
@@ -254,7 +254,7 @@ class ContactElement(Force):
         return self.fields
 
     def _left_to_search(self, table: npt.NDArray[np.int64], unbounded: Sequence[int], paired: Sequence[int]) -> int:
-        """What `at_once` leaves to a search of one state, and of each of eight."""
+        """The pairs that `at_once` leaves to a search of one state, and of each of eight."""
         if self._law is not compliant:
             return OF_ONE | OF_EIGHT
         kinds = [one.surface.geometry.KIND for one in self.surfaces]

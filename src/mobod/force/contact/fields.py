@@ -1,4 +1,4 @@
-"""What the record has of contact surfaces: those of all elements one after the other, in the order of the elements."""
+"""Contact surfaces in the record: those of all elements one after the other, in the order of the elements."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Placed(NamedTuple):
 
     @property
     def identity(self) -> tuple[int, int]:
-        """What it is known by in `rigid_pairs`."""
+        """Its key in `rigid_pairs`."""
         return self.body, self.ordinal
 
 

@@ -188,7 +188,7 @@ def own_number(model: Any, element: int, which: int, lane: int) -> Any:
 def respond(
     model: Any, pair: int, asked: int, row: int, x: Any, s1: Any, elastic: Any, energy: Any, c: Any, mu: Any, law: int
 ) -> None:
-    """What is asked of a point, by its elastic force and energy, c with its factor, mu of both surfaces, the friction's law."""
+    """The response of a point, by its elastic force and energy, c with its factor, mu of both surfaces, the friction's law."""
     element, what, lane, rows = asked >> 28, asked & 15, lane_of(pair), model.contact_point
     if what == _routine.ENERGY:
         add_to(model, element, lane, energy)

@@ -24,7 +24,7 @@ from ...algebra.memory import load9
 from ...algebra.scalar import load_lane, sqrt, where
 from ...compiling import generic
 from ...contact.access import ROLLING, VELOCITY, first_surface, lane_of, number_of, orientation, second_surface, three_of
-from .._pools import number, numbers3
+from ..pools import number, numbers3
 from .broad_phase import RESISTS
 
 #: The rate w_0 of elements that are not told.

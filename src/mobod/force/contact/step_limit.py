@@ -18,9 +18,9 @@ from __future__ import annotations
 from typing import Any
 
 from ...algebra import mat33, vec3
-from ...algebra.record import attach, call_routine
+from ...algebra.record import call_routine
 from ...algebra.scalar import load, load_lane, num_lanes, sqrt, store, store_lane
-from ...compiling import apart, compiled, generic, routine
+from ...compiling import apart, generic, routine
 from ...contact.access import BOX, DIMENSIONS, load3_lane, number_of, orientation, origin, store3_lane, three_of
 from ...contact.shape import CAPSULE, CYLINDER, HALF_SPACE, HEIGHT_FIELD, SPHERE, TORUS
 from . import broad_phase
@@ -179,7 +179,7 @@ def _from_box(model: Any, a: int, b: int, deeper: float, best: float, shallow: b
 
 @generic
 def _beyond(x: float, half: float) -> float:
-    """How far a coordinate is beyond an interval about zero."""
+    """The distance of a coordinate beyond an interval about zero."""
     if x > half:
         return x - half
     if x < -half:
@@ -306,12 +306,6 @@ def permitted_step(model: Any, address: int, part: float, h: float) -> float:
     return h
 
 
-@compiled
-def permitted_step_of(block: Any, address: int, part: float, h: float) -> float:
-    """`permitted_step`, called from Python."""
-    return permitted_step(attach(block), address, part, h)
-
-
 __all__ = [
     "FIRST",
     "NEVER",
@@ -322,5 +316,4 @@ __all__ = [
     "limit_step",
     "longest_step",
     "permitted_step",
-    "permitted_step_of",
 ]

@@ -137,7 +137,7 @@ class CompliantContactSubsystem(GeneralForceSubsystem, ForcePlate):
     # ------------------------------------------------------------------------------------------ which pairs
 
     def set_adjacent_bodies_touch(self, touch: bool) -> None:
-        """Whether a body and its parent touch; False unless set. A topological change.
+        """Let a body and its parent touch; they do not unless set. A topological change.
 
         Raises
         ------
@@ -355,7 +355,7 @@ class CompliantContactSubsystem(GeneralForceSubsystem, ForcePlate):
     # ------------------------------------------------------------------------------------------ energy
 
     def set_track_dissipated_energy(self, track: bool) -> None:
-        """Whether states add up the energy that contacts turn into heat, as an auxiliary variable. A topological change."""
+        """Add up the energy that contacts turn into heat, as an auxiliary variable of states. A topological change."""
         self.element.tracks_energy = checks.flag("track", track)
         self.invalidate_topology()
 

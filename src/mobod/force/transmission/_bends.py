@@ -86,7 +86,7 @@ def _section(before: Array, first: Array, last: Array, behind: Array, over: floa
 
 
 def _outward(center: Array, ways: Array, radii: Array) -> Array:
-    """How far the surface of an ellipsoid is from a center in it, in the directions *ways*."""
+    """The distance of the surface of an ellipsoid from a center in it, in the directions *ways*."""
     f, g = ways / radii, center / radii
     aa, bb, cc = (f * f).sum(axis=1), f @ g, float(g @ g) - 1.0
     return np.asarray((-bb + np.sqrt(np.maximum(bb * bb - aa * cc, 0.0))) / aa)

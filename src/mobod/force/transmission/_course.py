@@ -15,7 +15,7 @@ from ...function.base import FunctionKind
 from ...function.users import routine_of_kind
 from .. import _coordinate
 from ._geodesics import first_of_taut, tauten
-from ._rounds import wind
+from ._rounds import MAIL, wind
 from ._stops import LENGTH, STOPS, WIDTH, join_all, join_those_there, place_points
 from ._taut import WIDE
 
@@ -95,6 +95,10 @@ class WrappingCourse(Course):
     """
 
     routine = routine_of_kind(_course, wind)
+
+    def get_argument_size(self) -> int:
+        """Size of its scratch."""
+        return super().get_argument_size() + MAIL
 
     def pack(self) -> tuple[Sequence[int], Sequence[float]]:
         return self._integers, self._numbers

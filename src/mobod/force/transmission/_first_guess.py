@@ -36,7 +36,7 @@ def _turn(a: Any, b: Any) -> Any:
 
 @generic
 def _around(a: Any, c: Any, hint: Any, has_hint: bool, radius: Any) -> Any:
-    """Whether a line in a plane bends around a circle; the angles of the points of touch, signed as it turns; its sense."""
+    """True if a line in a plane bends around a circle; the angles of the points of touch, signed as it turns; its sense."""
     from_a, from_c = flat(a[0], a[1]), flat(c[0], c[1])
     touches, first, last, sense = False, 0.0, 0.0, 1.0
     if from_a > radius and from_c > radius:
@@ -51,7 +51,7 @@ def _around(a: Any, c: Any, hint: Any, has_hint: bool, radius: Any) -> Any:
 
 @generic
 def guess(kind: int, sizes: Any, a: Any, c: Any, hint: Any, has_hint: bool) -> Any:
-    """Whether the line touches; where first, in which direction, how far over the surface, where last."""
+    """True if the line touches; where first, in which direction, how far over the surface, where last."""
     if kind == CYLINDER:
         found = _over_cylinder(a, c, hint, has_hint, sizes[0])
     elif kind == SPHERE or kind == ELLIPSOID:

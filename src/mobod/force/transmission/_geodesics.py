@@ -44,6 +44,7 @@ from ._taut import (
     SIZES,
     T0,
     TOUCHED,
+    UNSOLVED,
     WIDE,
     X0,
     L,
@@ -59,6 +60,9 @@ from ._taut import (
     three_and_one,
     touched,
 )
+
+#: The length where there is no solution.
+NOT_A_NUMBER = float("nan")
 
 
 @generic
@@ -102,8 +106,12 @@ def _tauten_lane(model: Any, f: int, lane: int) -> None:
             last = k
     if last != NOWHERE:
         _link(model, last, NOWHERE, lane)
-    store_lane(model.function_value, LENGTH, 0, lane, total)
     store_lane(model.function_value, WIDE * (first_of_taut(n, m) + m), 0, lane, worst)
+    if not worst <= UNSOLVED:  # there is no such line, and no length: `Path.why_not_finite` says so
+        total = total + NOT_A_NUMBER
+        for k in range(n + 2 * m):  # a law may take a length that is none for a slack one
+            store_lane(model.function_value, row(k) + PULL, 0, lane, NOT_A_NUMBER)
+    store_lane(model.function_value, LENGTH, 0, lane, total)
 
 
 @generic

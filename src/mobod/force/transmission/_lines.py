@@ -1,11 +1,12 @@
-"""Points and lines, as the rules of wrapping need them: of one state, a float64 or a Dual, so that there may be branches."""
+"""Points and lines, as the rules of wrapping need them."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from ...algebra import vec3
-from ...algebra.scalar import atan2, bare, sqrt, zero
+from ...algebra.masks import both
+from ...algebra.scalar import bare, one, sqrt, where, zero
 from ...compiling import generic
 
 #: What counts as nothing: of a vector's length, of the square of a sine.
@@ -15,7 +16,9 @@ EPSILON, ROUNDING = 2.220446049250313e-16, 2e-13
 @generic
 def safe_sqrt(x: Any) -> Any:
     """The root of what is above zero, else zero, a constant."""
-    return sqrt(x) if x > 0.0 else zero(x)
+    # a root or a quotient as what `where` takes makes a branch of one state, at which sums of products are rounded otherwise
+    some = x > 0.0
+    return sqrt(where(some, x, one(x))) * where(some, one(x), zero(x))
 
 
 @generic
@@ -28,23 +31,47 @@ def norm(v: Any) -> Any:
 def unit(v: Any) -> Any:
     """v / |v|; zero where there is no direction."""
     length = norm(v)
-    o = zero(length)
-    found = o, o, o
-    if length >= EPSILON:
-        found = vec3.scale(1.0 / length, v)
-    return found
+    some = length >= EPSILON
+    return vec3.scale(where(some, one(length), zero(length)) / where(some, length, one(length)), v)
+
+
+@generic
+def angle_of(y: Any, x: Any) -> Any:
+    """The angle of (x, y) from the x axis, from -pi to pi: the minimax fraction of Moshier's Cephes.
+
+    The C library's would go lane by lane.
+    """
+    aside, ahead = where(y < 0.0, -y, y), where(x < 0.0, -x, x)
+    steep = aside > ahead
+    less, more = where(steep, ahead, aside), where(steep, aside, ahead)
+    far = less > 0.41421356 * more
+    below = where(far, less + more, more)
+    t = where(far, less - more, less) / where(below > 0.0, below, one(below))
+    z = t * t
+    above = (((-8.750608600031904122785e-1 * z - 1.615753718733365076637e1) * z - 7.500855792314704667340e1) * z) - (
+        1.228866684490136173410e2
+    )
+    above = above * z - 6.485021904942025371773e1
+    under = (((z + 2.485846490142306297962e1) * z + 1.650270098316988542046e2) * z + 4.328810604912902668951e2) * z
+    under = (under + 4.853903996359136964868e2) * z + 1.945506571482613964425e2
+    angle = t + t * (z * above / under)
+    angle = where(far, angle + 3.061616997868383e-17 + 0.7853981633974483, angle)
+    angle = where(steep, 6.123233995736766e-17 - angle + 1.5707963267948966, angle)
+    angle = where(x < 0.0, 1.2246467991473532e-16 - angle + 3.141592653589793, angle)
+    return where(y < 0.0, -angle, angle)
 
 
 @generic
 def angle_between(v: Any, w: Any) -> Any:
     """From 0 to pi."""
-    return atan2(norm(vec3.cross(v, w)), vec3.dot(v, w))
+    return angle_of(norm(vec3.cross(v, w)), vec3.dot(v, w))
 
 
 @generic
-def on_side(x: Any, sign: int) -> bool:
-    """True if a coordinate is on the side that counts; zero is on the positive one."""
-    return (x >= 0.0) == (sign > 0)
+def on_side(x: Any, sign: int) -> Any:
+    """True where a coordinate is on the side that counts; zero is on the positive one."""
+    y = where(x >= 0.0, one(x), -one(x))
+    return y * sign > 0.0
 
 
 @generic
@@ -70,36 +97,17 @@ def put(v: Any, k: int, x: Any) -> Any:
 
 
 @generic
-def to_axis(a: Any, b: Any, c: Any, direction: Any) -> Any:
-    """Whether a line through a and b and one from c come closest somewhere; the two points; the part of a to b there."""
-    o = zero(a[0])
-    first, second = unit(vec3.sub(b, a)), unit(direction)
-    across = vec3.cross(first, second)
-    square = vec3.dot(across, across)
-    found = False, (o, o, o), (o, o, o), o
-    if square > ROUNDING:
-        between = vec3.sub(c, a)
-        s = vec3.dot(vec3.cross(between, second), across) / square
-        t = vec3.dot(vec3.cross(between, first), across) / square
-        part = s / norm(vec3.sub(b, a))
-        found = True, vec3.add(a, vec3.scale(s, first)), vec3.add(c, vec3.scale(t, second)), part
-    return found
-
-
-@generic
 def crossings(a: Any, b: Any, radii: Any) -> Any:
-    """Whether a line from b to a goes through an ellipsoid between them; the parts of the way at which it goes out and in."""
+    """True if a line from b to a goes through an ellipsoid between them; the parts of the way at which it goes out and in."""
     f = (a[0] - b[0]) / radii[0], (a[1] - b[1]) / radii[1], (a[2] - b[2]) / radii[2]
     g = b[0] / radii[0], b[1] / radii[1], b[2] / radii[2]
     aa, bb, cc = vec3.dot(f, f), 2.0 * vec3.dot(f, g), vec3.dot(g, g) - 1.0
     square = bb * bb - 4.0 * aa * cc
-    o = zero(square)
-    found = False, o, o
-    if square >= 0.0 and aa > 0.0:
-        root = safe_sqrt(square)
-        high, low = (root - bb) / (2.0 * aa), (-root - bb) / (2.0 * aa)
-        found = high > 0.0 and high < 1.0 and low > 0.0 and low < 1.0, high, low
-    return found
+    meets = both(square >= 0.0, aa > 0.0)
+    root, twice = safe_sqrt(square), where(aa > 0.0, 2.0 * aa, one(aa))
+    high, low = (root - bb) / twice, (-root - bb) / twice
+    between = both(both(high > 0.0, high < 1.0), both(low > 0.0, low < 1.0))
+    return both(meets, between), high, low
 
 
 @generic

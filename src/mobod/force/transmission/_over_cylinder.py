@@ -1,8 +1,8 @@
 """OpenSim's wrapping of a path's segment over a cylinder about z: by rules of its own, which decide whether, where, which way.
 
 The answer of each surface is what became of the segment, where the path touches first and last in the frame of the surface, and
-the length between. A side is an axis and a sign, such as +x, that alone counts; sign 0 for all. Source of the rules: OpenSim
-4.6, WrapCylinder.
+the length between; the last three count where it wraps. A side is an axis and a sign, such as +x, that alone counts; sign 0 for
+all. Source of the rules: OpenSim 4.6, WrapCylinder.
 """
 
 from __future__ import annotations
@@ -11,12 +11,13 @@ import math
 from typing import Any
 
 from ...algebra import vec3
-from ...algebra.scalar import atan2, bare, sincos, sqrt, zero
-from ...compiling import generic
-from ._lines import ROUNDING, at, on_side, safe_sqrt, to_axis, unit
+from ...algebra.masks import both, either, in_any, no, pick3
+from ...algebra.scalar import bare, floor, one, sincos, sqrt, where, zero
+from ...compiling import apart, generic
+from ._lines import ROUNDING, angle_of, at, on_side, safe_sqrt, unit
 
 #: What became of a segment: missed; an end inside; over the surface if that is best; through it, so that it has to wrap.
-NONE, INSIDE, WRAPPED, MANDATORY = 0, 1, 2, 3
+NONE, INSIDE, WRAPPED, MANDATORY = 0.0, 1.0, 2.0, 3.0
 #: Longest straight piece, in metres, that neighbouring wraps see of the spiral on a cylinder.
 PIECE = 0.002
 #: The cosine of the angle between tangents at the ends of a spiral, a tenth of a degree; how often they are sought, unless they
@@ -27,66 +28,81 @@ WHOLE_TURN = 6.283185307179586
 
 
 @generic
-def over_cylinder(a: Any, b: Any, radius: Any, length: Any, axis: int, sign: int, alone: bool) -> Any:
-    """A cylinder about z, of some length about the origin; *alone* where the path has no other surface."""
+def over_cylinder(takes: Any, a: Any, b: Any, radius: Any, length: Any, axis: int, sign: int, alone: bool) -> Any:
+    """A cylinder about z, of some length about the origin, where *takes* says that there is a segment.
+
+    *alone* where the path has no other surface.
+    """
     o = zero(a[0])
-    nothing = o, o, o
-    from_a, from_b = safe_sqrt(a[0] * a[0] + a[1] * a[1]), safe_sqrt(b[0] * b[0] + b[1] * b[1])
-    found = INSIDE, nothing, nothing, o
-    if from_a >= radius and from_b >= radius:
-        meets, near, foot, t = to_axis(a, b, nothing, (o, o, o + 1.0))
-        away = vec3.sub(near, foot)
-        through = meets and vec3.dot(away, away) < radius * radius and t > 0.0 and t < 1.0
+    k = bare(o)
+    square_a, square_b, square = a[0] * a[0] + a[1] * a[1], b[0] * b[0] + b[1] * b[1], radius * radius
+    outside = both(square_a >= square, square_b >= square)
+    through, near, meets = _passes(a, b, square)
+    wraps = through
+    if sign != 0:
         side_a, side_b = on_side(at(a, axis), sign), on_side(at(b, axis), sign)
-        side_of_near = on_side(at(near, axis), sign) if meets else sign < 0
-        found = NONE, nothing, nothing, o
-        misses = sign == 0 or ((side_a or side_b) and (side_a == side_b or side_of_near))
-        if through or not misses:
-            wraps, first, last, along = _touched(a, b, radius, length, axis, sign, alone, from_a, from_b)
-            if wraps:
-                found = MANDATORY if through else WRAPPED, first, last, along
+        side_of_near = on_side(at(near, axis), sign)
+        if sign < 0:
+            side_of_near = either(side_of_near, no(meets))
+        else:
+            side_of_near = both(side_of_near, meets)
+        misses = either(both(side_a, side_b), both(either(side_a, side_b), side_of_near))
+        wraps = either(through, no(misses))
+    wraps = both(both(takes, outside), wraps)
+    found = where(outside, k + NONE, k + INSIDE), (o, o, o), (o, o, o), o
+    if in_any(wraps):
+        within, first, last, along = _touched(wraps, a, b, radius, length, axis, sign, alone)
+        contact = where(both(wraps, within), where(through, k + MANDATORY, k + WRAPPED), found[0])
+        found = contact, first, last, along
     return found
 
 
 @generic
-def _touched(a: Any, b: Any, radius: Any, length: Any, axis: int, sign: int, alone: bool, from_a: Any, from_b: Any) -> Any:
-    """Whether it wraps within the cylinder's length; where it touches first and last; how far over it."""
+def _passes(a: Any, b: Any, square: Any) -> Any:
+    """True where a segment goes through; where its line is nearest to the axis; true where it is not along that."""
+    d = vec3.sub(b, a)
+    flat = d[0] * d[0] + d[1] * d[1]
+    meets = flat > ROUNDING * (flat + d[2] * d[2])
+    part = -(a[0] * d[0] + a[1] * d[1]) / where(meets, flat, one(flat))
+    near = a[0] + part * d[0], a[1] + part * d[1], a[2] + part * d[2]
+    within = near[0] * near[0] + near[1] * near[1] < square
+    return both(both(meets, within), both(part > 0.0, part < 1.0)), near, meets
+
+
+@apart
+def _touched(takes: Any, a: Any, b: Any, radius: Any, length: Any, axis: int, sign: int, alone: bool) -> Any:
+    """True where it wraps within the cylinder's length; where it touches first and last; how far over it."""
+    from_a, from_b = safe_sqrt(a[0] * a[0] + a[1] * a[1]), safe_sqrt(b[0] * b[0] + b[1] * b[1])
     a0, a1 = _tangents(a, radius, from_a)
     b0, b1 = _tangents(b, radius, from_b)
-    longer = False
+    o = zero(a[2])
+    first, last, longer = a0, b1, o > 0.0
     if sign != 0:
-        first, last = a0, b1
-        if _takes_second(a0, a1, b0, b1, axis, sign):
-            first, last = a1, b0
+        second = _takes_second(a0, a1, b0, b1, axis, sign)
+        first, last = pick3(second, a1, a0), pick3(second, b0, b1)
         pulled = vec3.add(vec3.sub(first, a), vec3.sub(last, b))
         longer = (first[0] + last[0]) * pulled[0] + (first[1] + last[1]) * pulled[1] < 0.0
     else:
-        first, last = closest_pair(a0, a1, b0, b1, (zero(a[2]), zero(a[2]), a[2]), (zero(a[2]), zero(a[2]), b[2]))
+        first, last = closest_pair(a0, a1, b0, b1, (o, o, a[2]), (o, o, b[2]))
     first, last = _slid(a, b, first, last, from_a, from_b)
     half = 0.5 * length
-    outside = (first[2] > half or first[2] < -half) and (last[2] > half or last[2] < -half)
-    first, last, along = _spiral(a, b, first, last, radius, longer, alone)
-    return not outside, first, last, along
+    beyond = both(either(first[2] > half, first[2] < -half), either(last[2] > half, last[2] < -half))
+    first, last, along = _spiral(takes, a, b, first, last, radius, longer, alone)
+    return no(beyond), first, last, along
 
 
 @generic
-def _takes_second(a0: Any, a1: Any, b0: Any, b1: Any, axis: int, sign: int) -> bool:
-    """True if the path touches at a's second candidate and b's first, not at a's first and b's second."""
+def _takes_second(a0: Any, a1: Any, b0: Any, b1: Any, axis: int, sign: int) -> Any:
+    """True where the path touches at a's second candidate and b's first, not at a's first and b's second."""
     of_a0, of_a1 = on_side(at(a0, axis), sign), on_side(at(a1, axis), sign)
     of_b0, of_b1 = on_side(at(b0, axis), sign), on_side(at(b1, axis), sign)
-    if of_a0 != of_a1:
-        second = of_a1
-    elif of_b0:
-        second = True
-    elif of_a0 or of_b1:
-        second = False
-    else:
-        # the pair with the wider angle between: both lie at the same distance from the axis
-        one = _cosine(a0, b1)
-        other = _cosine(a1, b0)
-        wider = one <= 1.0 and one >= -1.0 and other <= 1.0 and other >= -1.0 and one < other
-        second = not wider
-    return second
+    even = either(both(of_a0, of_a1), no(either(of_a0, of_a1)))
+    # of pairs that are alike the one with the wider angle between: all lie at the same distance from the axis
+    one_, other = _cosine(a0, b1), _cosine(a1, b0)
+    known = both(both(one_ <= 1.0, one_ >= -1.0), both(other <= 1.0, other >= -1.0))
+    wider = both(known, one_ < other)
+    second = either(of_b0, both(no(either(of_a0, of_b1)), no(wider)))
+    return either(both(no(even), of_a1), both(even, second))
 
 
 @generic
@@ -111,15 +127,11 @@ def closest_pair(a0: Any, a1: Any, b0: Any, b1: Any, foot_a: Any, foot_b: Any) -
     v0, v1 = unit(vec3.sub(b0, foot_b)), unit(vec3.sub(b1, foot_b))
     first, last, most = a0, b0, vec3.dot(u0, v0)
     near = vec3.dot(u0, v1)
-    if near >= most:
-        first, last, most = a0, b1, near
+    last, most = pick3(near >= most, b1, last), where(near >= most, near, most)
     near = vec3.dot(u1, v0)
-    if near >= most:
-        first, last, most = a1, b0, near
+    first, last, most = pick3(near >= most, a1, first), pick3(near >= most, b0, last), where(near >= most, near, most)
     near = vec3.dot(u1, v1)
-    if near >= most:
-        first, last = a1, b1
-    return first, last
+    return pick3(near >= most, a1, first), pick3(near >= most, b1, last)
 
 
 @generic
@@ -130,84 +142,108 @@ def _slid(a: Any, b: Any, first: Any, last: Any, from_a: Any, from_b: Any) -> An
     center = o, o, a[2] + t * (b[2] - a[2])
     normal = unit(vec3.cross(unit(vec3.sub(a, center)), unit(vec3.sub(b, center))))
     steep = 20.0 * normal[2]
-    if steep >= PARALLEL or steep <= -PARALLEL:
-        first, last = _slid_one(a, b, a, b, first, normal), _slid_one(b, a, a, b, last, normal)
-    return first, last
+    slides = either(steep >= PARALLEL, steep <= -PARALLEL)
+    up = where(slides, normal[2], one(o))
+    # OpenSim takes b's foot for the direction of the axis: none where that is the origin
+    none = b[2] == 0.0
+    first = first[0], first[1], _slid_one(slides, a, b, first, normal, up, none, a[2])
+    return first, (last[0], last[1], _slid_one(slides, b, a, last, normal, up, none, a[2]))
 
 
 @generic
-def _slid_one(own: Any, other: Any, a: Any, b: Any, point: Any, normal: Any) -> Any:
-    rise = vec3.dot(vec3.sub(own, point), normal) / normal[2]
-    # OpenSim takes b's foot for the direction of the axis: none where that is the origin
-    foot = point[2] + rise
-    if b[2] == 0.0:
-        foot = a[2]
+def _slid_one(slides: Any, own: Any, other: Any, point: Any, normal: Any, up: Any, none: Any, height: Any) -> Any:
+    rise = vec3.dot(vec3.sub(own, point), normal) / up
+    foot = where(none, height, point[2] + rise)
     reach = 10.0 * (1.0 + 2.0 * PARALLEL)
     to_other, own_to_other = foot - other[2], own[2] - other[2]
-    found = point[0], point[1], point[2]
-    if rise >= -reach and rise <= reach and to_other * to_other < own_to_other * own_to_other:
-        found = point[0], point[1], point[2] + rise
-    return found
+    near = both(both(rise >= -reach, rise <= reach), to_other * to_other < own_to_other * own_to_other)
+    return where(both(slides, near), point[2] + rise, point[2])
 
 
 @generic
-def _spiral(a: Any, b: Any, first: Any, last: Any, radius: Any, longer: bool, alone: bool) -> Any:
+def _spiral(takes: Any, a: Any, b: Any, first: Any, last: Any, radius: Any, longer: Any, alone: bool) -> Any:
     """The points of touch, slid along z to where the spiral between them goes on straight, and its length."""
-    angle = atan2(first[0] * last[1] - first[1] * last[0], first[0] * last[0] + first[1] * last[1])
-    if longer:
-        angle = WHOLE_TURN - angle
-    turn = -angle if longer else angle
+    angle = angle_of(first[0] * last[1] - first[1] * last[0], first[0] * last[0] + first[1] * last[1])
+    angle = where(longer, WHOLE_TURN - angle, angle)
     around = radius * radius * angle * angle
     rise = last[2] - first[2]
     square = around + rise * rise
-    pieces = int(bare(safe_sqrt(square)) / PIECE)
-    if not alone and pieces > 1:
-        step, s, c, s_rest, c_rest, least, most = _stepped(turn, pieces)
-        for _ in range(MOST):
-            ahead = c * first[0] - s * first[1], s * first[0] + c * first[1], first[2] + step * rise
-            z = _made_tangent(a, first, ahead)
-            slid = z - first[2]
-            first = first[0], first[1], z
-            behind = c_rest * first[0] - s_rest * first[1], s_rest * first[0] + c_rest * first[1], z + (1.0 - step) * rise
-            z = _made_tangent(b, last, behind)
-            slid_too = z - last[2]
-            last = last[0], last[1], z
-            rise = last[2] - first[2]
+    if not alone:
+        pieces = floor(bare(safe_sqrt(square)) / PIECE)
+        going = both(takes, pieces > 1.5)
+        if in_any(going):
+            low, high = _settled(going, a, b, first, last, around, where(longer, -angle, angle), pieces)
+            first, last = (first[0], first[1], low), (last[0], last[1], high)
+            rise = high - low
             square = around + rise * rise
-            if slid < REST and slid > -REST and slid_too < REST and slid_too > -REST:
-                break
-            if square < least or square >= most:
-                pieces = int(bare(safe_sqrt(square)) / PIECE)
-                if pieces < 2:
-                    break
-                step, s, c, s_rest, c_rest, least, most = _stepped(turn, pieces)
     return first, last, safe_sqrt(square)
 
 
 @generic
-def _stepped(turn: Any, pieces: int) -> Any:
-    """The part of one piece; sines and cosines of its turn and of the rest; between which squares of lengths it stays so."""
-    step = 1.0 / pieces
-    s, c = sincos(step * turn)
-    s_rest, c_rest = sincos((1.0 - step) * turn)
-    least, most = pieces * PIECE, (pieces + 1.0) * PIECE
-    return step, s, c, s_rest, c_rest, least * least, most * most
+def _settled(going: Any, a: Any, b: Any, first: Any, last: Any, around: Any, turn: Any, pieces: Any) -> Any:
+    """The heights of the points of touch. Nothing but these changes, until the number of pieces does."""
+    low, high = first[2], last[2]
+    of_first, of_last, step = _stepped(going, a, b, first, last, turn, pieces)
+    for _ in range(MOST):
+        rise = step * (high - low)
+        slid = _slide(of_first, low - a[2], rise)
+        slid_too = _slide(of_last, high - b[2], slid - rise)
+        low, high = low + slid, high + slid_too
+        rests = both(going, both(both(slid < REST, slid > -REST), both(slid_too < REST, slid_too > -REST)))
+        square = bare(around + (high - low) * (high - low))
+        least, most = pieces * PIECE, (pieces + 1.0) * PIECE
+        changes = both(going, either(square < least * least, square >= most * most))
+        if in_any(either(rests, changes)):
+            pieces = where(both(changes, no(rests)), floor(safe_sqrt(square) / PIECE), pieces)
+            going = both(going, both(no(rests), pieces > 1.5))
+            if not in_any(going):
+                break
+            of_first, of_last, step = _stepped(going, a, b, first, last, turn, pieces)
+    return low, high
 
 
 @generic
-def _made_tangent(end: Any, touch: Any, ahead: Any) -> Any:
-    """The height of a point of touch, slid along z where the path would bend there by more than the tolerance."""
-    before, after = vec3.sub(touch, end), vec3.sub(ahead, touch)
-    found = touch[2]
+def _stepped(going: Any, a: Any, b: Any, first: Any, last: Any, turn: Any, pieces: Any) -> Any:
+    """Numbers of both ends that do not change, and the part of one piece, of so many pieces."""
+    step = 1.0 / where(going, pieces, one(pieces))
+    s, c = sincos(step * turn)
+    s_rest, c_rest = sincos((1.0 - step) * turn)
+    ahead = c * first[0] - s * first[1], s * first[0] + c * first[1]
+    behind = c_rest * first[0] - s_rest * first[1], s_rest * first[0] + c_rest * first[1]
+    return _end(going, a, first, ahead), _end(going, b, last, behind), step
+
+
+@generic
+def _end(going: Any, end: Any, touch: Any, ahead: Any) -> Any:
+    """Of an end, a point of touch and the next point, seen along z: squares of the ways between, and how it slides.
+
+    It slides to the height at which the straight line to the next point passes, and half as far again.
+    """
+    before, after = (touch[0] - end[0], touch[1] - end[1]), (ahead[0] - touch[0], ahead[1] - touch[1])
+    x, y = ahead[0] - end[0], ahead[1] - end[1]
     of_before, of_after = before[0] * before[0] + before[1] * before[1], after[0] * after[0] + after[1] * after[1]
-    sizes = (of_before + before[2] * before[2]) * (of_after + after[2] * after[2])
+    flat = x * x + y * y
+    part = (x * before[0] + y * before[1]) / where(flat > 0.0, flat, one(flat))
+    o = zero(flat)
+    by_before, by_after = where(going, 1.5 * part - 1.5, o), where(going, 1.5 * part, o)
+    return of_before, of_after, safe_sqrt(of_before * of_after), flat, by_before, by_after
+
+
+@generic
+def _slide(of_end: Any, before: Any, after: Any) -> Any:
+    """The way by which a point of touch slides along z, where the path would bend there by more than the tolerance.
+
+    *before* and *after* are the rises to it and behind it.
+    """
+    of_before, of_after, both_flat, flat, by_before, by_after = of_end
+    slid = by_before * before + by_after * after
+    sizes = (of_before + before * before) * (of_after + after * after)
     # of the two angles with z, the cosine of the difference, times both lengths
-    difference = before[2] * after[2] + safe_sqrt(of_before * of_after)
-    if difference < 0.0 or difference * difference < COS_TANGENT * COS_TANGENT * sizes:
-        # the height at which the straight line to the next point passes
-        x, y, rise = ahead[0] - end[0], ahead[1] - end[1], ahead[2] - end[2]
-        flat = x * x + y * y
-        if flat > ROUNDING * (flat + rise * rise) and (rise > 0.0 or rise < 0.0):
-            there = end[2] + rise * (x * before[0] + y * before[1]) / flat
-            found = touch[2] + 1.5 * (there - touch[2])
-    return found
+    difference = before * after + both_flat
+    bends = either(difference < 0.0, difference * difference < COS_TANGENT * COS_TANGENT * sizes)
+    rise = before + after
+    slides = both(flat > ROUNDING * (flat + rise * rise), either(rise > 0.0, rise < 0.0))
+    slides = either(by_after == 0.0, both(bends, slides))  # where it does not go on, it is zero anyway
+    if in_any(no(slides)):  # mostly all slide, and the next step need not wait for the answer
+        slid = where(slides, slid, zero(slid))
+    return slid

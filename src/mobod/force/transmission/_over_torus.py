@@ -29,7 +29,7 @@ def over_torus(a: Any, b: Any, inner: Any, outer: Any, axis: int, sign: int, alo
     found = NONE, nothing, nothing, o
     if there:
         p, q = turned(a, c, s, outer), turned(b, c, s, outer)
-        contact, t1, t2, length = over_cylinder(p, q, inner, o + LENGTH, 0, 1, alone)
+        contact, t1, t2, length = over_cylinder(True, p, q, inner, o + LENGTH, 0, 1, alone)
         if contact == MANDATORY:
             contact = WRAPPED
         found = contact, turned_back(t1, c, s, outer), turned_back(t2, c, s, outer), length
@@ -38,7 +38,7 @@ def over_torus(a: Any, b: Any, inner: Any, outer: Any, axis: int, sign: int, alo
 
 @generic
 def place(a: Any, b: Any, outer: Any, axis: int, sign: int) -> Any:
-    """Whether there is a nearest place of the circle on the side that counts; cos and sin of the way from it to the middle."""
+    """True if there is a nearest place of the circle on the side that counts; cos and sin of the way from it to the middle."""
     one, other = _nearest(a, b, 2.0 * outer), _nearest(b, a, 2.0 * outer)  # twice the radius, as there
     first, second = True, True
     if sign != 0:

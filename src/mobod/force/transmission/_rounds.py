@@ -9,7 +9,7 @@ GeometryPath, Point.
 
 Integers of a surface: its kind, its body, axis and sign of its side, the method, first and last point of its range, its number,
 1 where it is active, the first of its numbers: its frame in its body, and three sizes. Of the points of touch, THERE is 1 once
-they have been seen. All is of one lane, whose choices are its own.
+they have been seen. Each lane has choices of its own; spheres and cylinders take all lanes at once, other surfaces one by one.
 """
 
 from __future__ import annotations
@@ -17,7 +17,9 @@ from __future__ import annotations
 from typing import Any
 
 from ...algebra import mat33, vec3
-from ...algebra.scalar import bare, load, load_lane, num_lanes, store_lane, zero
+from ...algebra.masks import both, either, in_any, load_at, no, pick3, store_at
+from ...algebra.memory import load3, load9
+from ...algebra.scalar import bare, floor, load, load_lane, num_lanes, one, store, store_lane, where, zero
 from ...compiling import apart, generic
 from ._lines import norm
 from ._over_cylinder import INSIDE, MANDATORY, NONE, over_cylinder
@@ -26,6 +28,7 @@ from ._over_sphere import over_sphere
 from ._over_torus import over_torus
 from ._stops import (
     ALONG,
+    BODY,
     HEAD,
     LENGTH,
     NEXT,
@@ -35,10 +38,15 @@ from ._stops import (
     PLACE,
     PULL,
     SEEN,
+    SURFACE,
     THERE,
     WIDTH,
     body_of,
+    get3,
     place_points,
+    pooled3,
+    pooled9,
+    put3,
     row,
 )
 
@@ -47,50 +55,62 @@ SPHERE, CYLINDER, ELLIPSOID, TORUS = 0, 1, 2, 3
 ROUNDS, SETTLED = 8, 0.0005
 #: No length, and no stop.
 FAR, NOWHERE = 1e300, -1
+#: Numbers behind the stops, of one segment and what became of it: see `_each_alone`.
+MAIL = 15
 
 
 @generic
 def wind(model: Any, f: int) -> None:
     """The stops of path f."""
     place_points(model, f)
-    for lane in range(num_lanes(load(model.time, 0, 0))):
-        _wind_lane(model, f, lane)
+    i = model.function_first_integer[f]
+    n, m = model.function_integers[i], model.function_integers[i + 1]
+    start, there = _begin(model, f, n, m)
+    if in_any(there):
+        k = one(start)
+        going, swapped, before = there, no(k > 0.0), FAR * k
+        for turn in range(1 if m < 2 else ROUNDS):
+            going, before, swapped = _round(model, f, turn, start, going, swapped, before)
+            if not in_any(going):
+                break
+        _measure(model, f, start, there, True)
 
 
 @apart
-def _wind_lane(model: Any, f: int, lane: int) -> None:
+def _round(model: Any, f: int, turn: int, start: Any, going: Any, swapped: Any, before: Any) -> Any:
+    """Each surface's turn. Where it goes on, the length, and where the first two surfaces have changed places."""
     i = model.function_first_integer[f]
-    n, m = model.function_integers[i], model.function_integers[i + 1]
-    start = _begin(model, n, m, lane)
-    if start != NOWHERE:
-        before, swapped = FAR, False
-        for turn in range(1 if m < 2 else ROUNDS):
-            of_first, of_second, ended = NONE, NONE, False
-            for place in range(m):
-                w = 1 - place if swapped and place < 2 else place
-                _take_off(model, start, n, w, lane)
-                j = i + HEAD + OF_POINT * n + OF_SURFACE * w
-                if model.function_integers[j + 8] == 0:
-                    continue
-                first, last = _range(model, j, n, lane)
-                if first == NOWHERE:
-                    ended = True
-                    break
-                contact = _offer(model, f, j, w, first, last, lane)
+    m = model.function_integers[i + 1]
+    of_first, of_second = zero(start), zero(start)
+    moved = no(going)
+    for place in range(m):
+        for other in range(2 if place < 2 and m > 1 else 1):
+            w = place if other == 0 else 1 - place
+            turns = both(going, swapped) if other == 1 else going
+            if other == 0 and place < 2:
+                turns = both(going, no(swapped))
+            if in_any(turns):
+                contact, ended, changed = _offer(model, f, turn, w, turns, zero(start))
+                going = both(going, no(both(turns, ended)))
                 if place == 0:
-                    of_first = contact
-                elif place == 1:
-                    of_second = contact
-            if ended:
-                break
-            length = bare(_measure(model, f, start, lane, False))
-            if length - before < SETTLED and before - length < SETTLED:
-                break
-            before = length
-            if turn == 0 and m > 1 and of_first == NONE and of_second == INSIDE:
-                swapped = True  # the second has a point inside that the first may take away
-                _take_off(model, start, n, 0, lane)
-        _measure(model, f, start, lane, True)
+                    of_first = where(turns, contact, of_first)
+                else:
+                    moved = either(moved, both(turns, changed))
+                    if place == 1:
+                        of_second = where(turns, contact, of_second)
+    if m > 1:
+        length = bare(_measure(model, f, start, going, False))
+        rests = both(length - before < SETTLED, before - length < SETTLED)
+        swaps = no(going)
+        if turn == 0:
+            # the second has a point inside that the first may take away
+            swaps = both(both(going, no(rests)), both(of_first == NONE, of_second == INSIDE))
+            _take_off(model, f, 0, swaps)
+            swapped = either(swapped, swaps)
+        # what no later surface has changed, the next round would find again
+        going = both(both(going, no(rests)), either(moved, swaps))
+        before = where(going, length, before)
+    return going, before, swapped
 
 
 # ---------------------------------------------------------------------------------------------- numbers of stops
@@ -110,11 +130,6 @@ def _put3(model: Any, at: int, lane: int, v: Any) -> None:
 
 
 @generic
-def _next(model: Any, stop: int, lane: int) -> int:
-    return int(bare(load_lane(model.function_value, row(stop) + NEXT, 0, lane)))
-
-
-@generic
 def _link(model: Any, stop: int, after: int, lane: int) -> None:
     store_lane(model.function_value, row(stop) + NEXT, 0, lane, 1.0 * after)
 
@@ -125,114 +140,183 @@ def _is_there(model: Any, stop: int, lane: int) -> bool:
 
 
 @generic
-def _seen(model: Any, stop: int, n: int, lane: int) -> Any:
-    """Where a stop is for lengths."""
-    at = row(stop) + PLACE
-    if stop >= n:
-        at = row(stop) + SEEN
-        if not _is_there(model, stop, lane):
-            _put3(model, at, lane, _get3(model, row(stop) + PLACE, lane))
-            store_lane(model.function_value, row(stop) + THERE, 0, lane, 1.0)
-    return _get3(model, at, lane)
+def _three_at(model: Any, column: int, stop: Any) -> Any:
+    """Three numbers of stops, in each lane of its own."""
+    at, rows = row(0) + column, model.function_value
+    return load_at(rows, at, WIDTH * stop), load_at(rows, at + 1, WIDTH * stop), load_at(rows, at + 2, WIDTH * stop)
 
 
 @generic
-def _surface(model: Any, f: int, stop: int) -> int:
-    """The number of a point of touch's surface; NOWHERE of other stops."""
-    i = model.function_first_integer[f]
-    n = model.function_integers[i]
-    found = NOWHERE
-    if stop >= n:
-        found = model.function_integers[i + HEAD + OF_POINT * n + OF_SURFACE * ((stop - n) // 2) + 7]
-    return found
+def _one_at(model: Any, column: int, stop: Any) -> Any:
+    """A number of stops that depends on nothing."""
+    return bare(load_at(model.function_value, row(0) + column, WIDTH * stop))
+
+
+@generic
+def _store_three_at(model: Any, column: int, stop: Any, there: Any, v: Any) -> None:
+    for c in range(3):
+        store_at(model.function_value, row(0) + column + c, WIDTH * stop, there, v[c])
 
 
 # ---------------------------------------------------------------------------------------------- the chain
 
 
 @generic
-def _begin(model: Any, n: int, m: int, lane: int) -> int:
-    """Chain the points that are there; the first, NOWHERE if it is the only one."""
-    start, last, count = NOWHERE, NOWHERE, 0
-    for k in range(n):
-        if _is_there(model, k, lane):
-            if last == NOWHERE:
-                start = k
-            else:
-                _link(model, last, k, lane)
-            last, count = k, count + 1
-    if last != NOWHERE:
-        _link(model, last, NOWHERE, lane)
-    for k in range(n, n + 2 * m):
-        for c in range(WIDTH):
-            store_lane(model.function_value, row(k) + c, 0, lane, 0.0)
-    for k in range(n):
-        for c in range(3):
-            store_lane(model.function_value, row(k) + PULL + c, 0, lane, 0.0)
-            store_lane(model.function_value, row(k) + ALONG + c, 0, lane, 0.0)
-    store_lane(model.function_value, LENGTH, 0, lane, 0.0)
-    return start if count > 1 else NOWHERE
+def _begin(model: Any, f: int, n: int, m: int) -> Any:
+    """Chain the points that are there; the first, and where there are others."""
+    rows, i = model.function_value, model.function_first_integer[f]
+    count = bare(zero(load(model.time, 0, 0)))
+    after, whole = count + NOWHERE, one(count)
+    for stop in range(n + 2 * m):
+        at = row(stop)
+        for c in range(PULL, THERE if stop < n else BODY):
+            store(rows, at + c, 0, 0.0)
+        store(rows, at + BODY, 0, 1.0 * body_of(model, f, stop))
+        own = NOWHERE
+        if stop >= n:
+            own = model.function_integers[i + HEAD + OF_POINT * n + OF_SURFACE * ((stop - n) // 2) + 7]
+        else:
+            put3(model, at + SEEN, get3(model, at + PLACE))
+        store(rows, at + SURFACE, 0, 1.0 * own)
+    for back in range(n):
+        k = n - 1 - back
+        there = bare(load(rows, row(k) + THERE, 0)) > 0.5
+        store(rows, row(k) + NEXT, 0, after)
+        after, count = where(there, k * whole, after), where(there, count + 1.0, count)
+    store(rows, LENGTH, 0, 0.0)
+    return where(count > 1.5, after, zero(after)), count > 1.5
 
 
 @generic
-def _take_off(model: Any, start: int, n: int, w: int, lane: int) -> None:
-    """Take the points of touch of surface w out of the path."""
-    stop = start
-    while stop != NOWHERE:
-        after = _next(model, stop, lane)
-        if after == n + 2 * w:
-            _link(model, stop, _next(model, after + 1, lane), lane)
-            after = NOWHERE
-        stop = after
+def _take_off(model: Any, f: int, w: int, takes: Any) -> Any:
+    """Take the points of touch of surface w out of the path; where they were part of it."""
+    i, rows = model.function_first_integer[f], model.function_value
+    n, m = model.function_integers[i], model.function_integers[i + 1]
+    touch, was = n + 2 * w, both(takes, no(takes))
+    beyond = bare(load(rows, row(touch + 1) + NEXT, 0))
+    for stop in range(n + 2 * m):
+        after = bare(load(rows, row(stop) + NEXT, 0))
+        hit = both(takes, after == touch)
+        store(rows, row(stop) + NEXT, 0, where(hit, beyond, after))
+        was = either(was, hit)
+    return was
 
 
 @generic
-def _range(model: Any, j: int, n: int, lane: int) -> Any:
-    """The first and the last point between which a path may wrap; NOWHERE if there are none."""
-    first, last = NOWHERE, NOWHERE
-    for k in range(model.function_integers[j + 5], min(n, model.function_integers[j + 6] + 1)):
-        if _is_there(model, k, lane):
-            if first == NOWHERE:
-                first = k
-            last = k
-    return first, last
+def _range(model: Any, j: int, n: int, k: Any) -> Any:
+    """The first and the last point between which a path may wrap, and where there are any."""
+    first, last = k + NOWHERE, k + NOWHERE
+    for stop in range(model.function_integers[j + 5], min(n, model.function_integers[j + 6] + 1)):
+        there = bare(load(model.function_value, row(stop) + THERE, 0)) > 0.5
+        last = where(there, stop + k, last)
+        first = where(both(there, first < 0.0), stop + k, first)
+    some = first >= 0.0
+    return where(some, first, k), where(some, last, k), some
 
 
 @generic
-def _offer(model: Any, f: int, j: int, w: int, begin: int, end: int, lane: int) -> int:
-    """Offer a surface the segments; the path then goes over it, if it takes one. What became of the last segment tried."""
+def _offer(model: Any, f: int, turn: int, w: int, turns: Any, k: Any) -> Any:
+    """Surface w's turn: what became of the last segment tried, where it has none to try, and where the path is another then."""
     i = model.function_first_integer[f]
-    n, own = model.function_integers[i], model.function_integers[j + 7]
-    R, p = _frame(model, f, j, lane)
+    n = model.function_integers[i]
+    j = i + HEAD + OF_POINT * n + OF_SURFACE * w
+    none = k > 0.0
+    contact, ended, changed = k + NONE, none, none
+    if turn > 0:
+        changed = _take_off(model, f, w, turns)
+    if model.function_integers[j + 8] != 0:
+        begin, end, some = _range(model, j, n, k)
+        ended = no(some)
+        contact, best, touch, leave, over = _walk(model, f, j, begin, end, both(turns, some))
+        changed = _put_on(model, n, w, best, touch, leave, over, changed)
+    return contact, ended, changed
+
+
+# What lanes read each from a row of its own, LLVM orders otherwise than what one state reads: sums of products, which are
+# rounded as they are ordered, are functions of their own.
+
+
+@apart
+def _seen_from(R: Any, p: Any, place: Any) -> Any:
+    """A place in a frame."""
+    return mat33.transpose_mul_vec(R, vec3.sub(place, p))
+
+
+@apart
+def _straight(a: Any, b: Any) -> Any:
+    """From a to b: the distance, and a vector of length one; zero where they coincide."""
+    r = vec3.sub(b, a)
+    length = norm(r)
+    some = length > 1e-150
+    return length, vec3.scale(where(some, one(length), zero(length)) / where(some, length, one(length)), r)
+
+
+@generic
+def _walk(model: Any, f: int, j: int, begin: Any, end: Any, walking: Any) -> Any:
+    """Offer a surface the segments. What became of the last tried; behind which stop it is, from where to where."""
+    i = model.function_first_integer[f]
+    n, m, own = model.function_integers[i], model.function_integers[i + 1], model.function_integers[j + 7]
+    R, p = _frame_in_ground(model, f, j)
     o = zero(p[0])
-    nothing = o, o, o
-    best, least, touch, leave, over = NOWHERE, o + FAR, nothing, nothing, o
-    contact, stop = NONE, begin
-    while stop != end and contact != MANDATORY:
-        after = _next(model, stop, lane)
-        if not (_surface(model, f, stop) == own and _surface(model, f, after) == own):
-            a = mat33.transpose_mul_vec(R, vec3.sub(_get3(model, row(stop) + PLACE, lane), p))
-            b = mat33.transpose_mul_vec(R, vec3.sub(_get3(model, row(after) + PLACE, lane), p))
-            contact, t1, t2, length = _over(model, f, j, a, b, lane)
-            if contact > INSIDE:
-                first, last = vec3.add(p, mat33.mul_vec(R, t1)), vec3.add(p, mat33.mul_vec(R, t2))
-                longer = -FAR + o
-                if contact != MANDATORY:
-                    from_a, to_b = _seen(model, stop, n, lane), _seen(model, after, n, lane)
-                    longer = norm(vec3.sub(first, from_a)) + length + norm(vec3.sub(to_b, last))
-                    longer = longer - norm(vec3.sub(to_b, from_a))
-                if longer < least:
-                    best, least, touch, leave, over = stop, longer, first, last, length
-        stop = after
-    if best != NOWHERE:
-        first_touch = n + 2 * w
-        _put3(model, row(first_touch) + PLACE, lane, touch)
-        _put3(model, row(first_touch + 1) + PLACE, lane, leave)
-        store_lane(model.function_value, row(first_touch + 1) + OVER, 0, lane, over)
-        _link(model, first_touch + 1, _next(model, best, lane), lane)
-        _link(model, first_touch, first_touch + 1, lane)
-        _link(model, best, first_touch, lane)
-    return contact
+    nothing, stop = (o, o, o), begin
+    best, least, touch, leave, over = zero(begin) + NOWHERE, o + FAR, nothing, nothing, o
+    contact = zero(begin) + NONE
+    walking = both(walking, stop != end)
+    a = _seen_from(R, p, _three_at(model, PLACE, stop))
+    for _ in range(n + 2 * m):
+        if not in_any(walking):
+            break
+        after = where(walking, _one_at(model, NEXT, stop), stop)
+        b = _seen_from(R, p, _three_at(model, PLACE, after))
+        takes = walking
+        if m > 1:
+            takes = both(takes, no(both(_one_at(model, SURFACE, stop) == own, _one_at(model, SURFACE, after) == own)))
+        found, t1, t2, length = _over(model, f, j, takes, a, b)
+        contact = where(takes, found, contact)
+        goes = both(takes, found > INSIDE)
+        if in_any(goes):
+            first, last = vec3.add(p, mat33.mul_vec(R, t1)), vec3.add(p, mat33.mul_vec(R, t2))
+            from_a, to_b = _three_at(model, SEEN, stop), _three_at(model, SEEN, after)
+            longer = _straight(from_a, first)[0] + length + _straight(last, to_b)[0] - _straight(from_a, to_b)[0]
+            longer = where(found == MANDATORY, -FAR + o, longer)
+            better = both(goes, longer < least)
+            best, least, over = where(better, stop, best), where(better, longer, least), where(better, length, over)
+            touch, leave = pick3(better, first, touch), pick3(better, last, leave)
+        a, stop = b, after
+        walking = both(walking, both(stop != end, contact != MANDATORY))
+    return contact, best, touch, leave, over
+
+
+@generic
+def _put_on(model: Any, n: int, w: int, best: Any, touch: Any, leave: Any, over: Any, was: Any) -> Any:
+    """Let the path go over surface w behind a stop; where it has not gone there before."""
+    rows, k = model.function_value, zero(best)
+    at, behind = row(n + 2 * w), row(n + 2 * w + 1)
+    on = best >= 0.0
+    changed = either(on, was)
+    if in_any(on):
+        old, old_leave = get3(model, at + PLACE), get3(model, behind + PLACE)
+        stays = both(both(on, was), both(_equal(old, touch), _equal(old_leave, leave)))
+        changed = both(changed, no(stays))
+        touch, leave = pick3(on, touch, old), pick3(on, leave, old_leave)
+        put3(model, at + PLACE, touch)
+        put3(model, behind + PLACE, leave)
+        store(rows, behind + OVER, 0, where(on, over, load(rows, behind + OVER, 0)))
+        there = bare(load(rows, at + THERE, 0)) > 0.5
+        put3(model, at + SEEN, pick3(there, get3(model, at + SEEN), touch))
+        put3(model, behind + SEEN, pick3(there, get3(model, behind + SEEN), leave))
+        for here in (at, behind):
+            store(rows, here + THERE, 0, where(on, k + 1.0, bare(load(rows, here + THERE, 0))))
+        stop = where(on, best, k)
+        store(rows, behind + NEXT, 0, where(on, _one_at(model, NEXT, stop), bare(load(rows, behind + NEXT, 0))))
+        store(rows, at + NEXT, 0, k + (n + 2 * w + 1))
+        store_at(rows, row(0) + NEXT, WIDTH * stop, on, k + (n + 2 * w))
+    return changed
+
+
+@generic
+def _equal(a: Any, b: Any) -> Any:
+    return both(both(bare(a[0]) == bare(b[0]), bare(a[1]) == bare(b[1])), bare(a[2]) == bare(b[2]))
 
 
 @generic
@@ -267,53 +351,92 @@ def _frame(model: Any, f: int, j: int, lane: int) -> Any:
 
 
 @generic
-def _over(model: Any, f: int, j: int, a: Any, b: Any, lane: int) -> Any:
+def _frame_in_ground(model: Any, f: int, j: int) -> Any:
+    """The frame of a surface in Ground, of all lanes."""
+    b, x = model.function_integers[j + 1], model.function_first_number[f] + model.function_integers[j + 9]
+    R_GB = load9(model.R_GB, b, 0)
+    return mat33.mul(R_GB, pooled9(model, x)), vec3.add(load3(model.p_GB, b, 0), mat33.mul_vec(R_GB, pooled3(model, x + 9)))
+
+
+@generic
+def _over(model: Any, f: int, j: int, takes: Any, a: Any, b: Any) -> Any:
     """One segment, its ends in the frame of the surface."""
     kind, axis, sign = model.function_integers[j], model.function_integers[j + 2], model.function_integers[j + 3]
-    x = model.function_first_number[f] + model.function_integers[j + 9] + 12
-    o = zero(a[0])
-    sizes = o + _number(model, x, lane), o + _number(model, x + 1, lane), o + _number(model, x + 2, lane)
+    x, o = model.function_first_number[f] + model.function_integers[j + 9] + 12, zero(a[0])
     alone = model.function_integers[model.function_first_integer[f] + 1] == 1
     if kind == SPHERE:
-        found = over_sphere(a, b, sizes[0], axis, sign)
+        found = over_sphere(takes, a, b, o + load(model.function_numbers, x, 0), axis, sign)
     elif kind == CYLINDER:
-        found = over_cylinder(a, b, sizes[0], sizes[1], axis, sign, alone)
-    elif kind == ELLIPSOID:
-        found = over_ellipsoid(a, b, sizes, axis, sign, model.function_integers[j + 4])
+        radius, length = o + load(model.function_numbers, x, 0), o + load(model.function_numbers, x + 1, 0)
+        found = over_cylinder(takes, a, b, radius, length, axis, sign, alone)
     else:
-        found = over_torus(a, b, sizes[0], sizes[1], axis, sign, alone)
+        found = _each_alone(model, f, j, takes, a, b)
     return found
 
 
 @generic
-def _measure(model: Any, f: int, start: int, lane: int, pulls: bool) -> Any:
+def _each_alone(model: Any, f: int, j: int, takes: Any, a: Any, b: Any) -> Any:
+    """A segment over a surface that each lane treats by itself, through the numbers behind the stops."""
+    i, rows = model.function_first_integer[f], model.function_value
+    at = row(model.function_integers[i] + 2 * model.function_integers[i + 1])
+    o = zero(a[0])
+    put3(model, at, a)
+    put3(model, at + 3, b)
+    store(rows, at + 6, 0, where(takes, one(bare(o)), zero(bare(o))))
+    for lane in range(num_lanes(o)):
+        if bare(load_lane(rows, at + 6, 0, lane)) > 0.5:
+            _one_alone(model, f, j, at, lane)
+    return bare(load(rows, at + 7, 0)), get3(model, at + 8), get3(model, at + 11), load(rows, at + 14, 0)
+
+
+@apart
+def _one_alone(model: Any, f: int, j: int, at: int, lane: int) -> None:
+    axis, sign = model.function_integers[j + 2], model.function_integers[j + 3]
+    x = model.function_first_number[f] + model.function_integers[j + 9] + 12
+    a, b = _get3(model, at, lane), _get3(model, at + 3, lane)
+    o = zero(a[0])
+    sizes = o + _number(model, x, lane), o + _number(model, x + 1, lane), o + _number(model, x + 2, lane)
+    if model.function_integers[j] == ELLIPSOID:
+        found = over_ellipsoid(a, b, sizes, axis, sign, model.function_integers[j + 4])
+    else:
+        alone = model.function_integers[model.function_first_integer[f] + 1] == 1
+        found = over_torus(a, b, sizes[0], sizes[1], axis, sign, alone)
+    store_lane(model.function_value, at + 7, 0, lane, found[0])
+    _put3(model, at + 8, lane, found[1])
+    _put3(model, at + 11, lane, found[2])
+    store_lane(model.function_value, at + 14, 0, lane, found[3])
+
+
+@apart
+def _measure(model: Any, f: int, start: Any, walking: Any, pulls: bool) -> Any:
     """The length of the path; of all its stops how a unit of tension pulls, where that is asked for."""
-    n = model.function_integers[model.function_first_integer[f]]
-    a = _seen(model, start, n, lane)
+    i = model.function_first_integer[f]
+    n, m = model.function_integers[i], model.function_integers[i + 1]
+    stop, begun = start, walking
+    a, body = _three_at(model, SEEN, stop), _one_at(model, BODY, stop)
     total = zero(a[0])
     nothing = total, total, total
     before, before_along = nothing, nothing
-    stop, after = start, _next(model, start, lane)
-    while after != NOWHERE:
-        b = _seen(model, after, n, lane)
-        r = vec3.sub(b, a)
-        length = norm(r)
-        e, along = nothing, nothing
-        if length > 1e-150:
-            along = vec3.scale(1.0 / length, r)
-        own = _surface(model, f, stop)
-        if own != NOWHERE and own == _surface(model, f, after) and (after - n) % 2 == 1:
-            total = total + load_lane(model.function_value, row(after) + OVER, 0, lane)
-        else:
-            total = total + length
+    for _ in range(n + 2 * m):
+        after = _one_at(model, NEXT, stop)
+        walking = both(walking, after >= 0.0)
+        if not in_any(walking):
+            break
+        after = where(walking, after, stop)
+        b, other = _three_at(model, SEEN, after), _one_at(model, BODY, after)
+        length, along = _straight(a, b)
+        touch = 0.5 * (stop - n)
+        bends = both(both(touch >= 0.0, floor(touch) == touch), after == stop + 1.0)
+        straight_or_bent = where(bends, load_at(model.function_value, row(0) + OVER, WIDTH * after), length)
+        total = where(walking, total + straight_or_bent, total)
         if pulls:
-            if body_of(model, f, stop) != body_of(model, f, after):
-                e = along
-            _put3(model, row(stop) + PULL, lane, vec3.sub(e, before))
-            _put3(model, row(stop) + ALONG, lane, vec3.sub(along, before_along))
-        a, before, before_along, stop, after = b, e, along, after, _next(model, after, lane)
+            e = pick3(body == other, nothing, along)
+            _store_three_at(model, PULL, stop, walking, vec3.sub(e, before))
+            _store_three_at(model, ALONG, stop, walking, vec3.sub(along, before_along))
+            before, before_along = pick3(walking, e, before), pick3(walking, along, before_along)
+        a, body, stop = pick3(walking, b, a), where(walking, other, body), after
     if pulls:
-        _put3(model, row(stop) + PULL, lane, vec3.neg(before))
-        _put3(model, row(stop) + ALONG, lane, vec3.neg(before_along))
-        store_lane(model.function_value, LENGTH, 0, lane, total)
+        _store_three_at(model, PULL, stop, begun, vec3.neg(before))
+        _store_three_at(model, ALONG, stop, begun, vec3.neg(before_along))
+        store(model.function_value, LENGTH, 0, where(begun, total, zero(total)))
     return total

@@ -9,7 +9,8 @@ Points of touch count as fixed to their surface's body: l is stationary as they 
 
 Integers of a path: points, surfaces, 1 where points come and go; of each point its body, its kind, the first of its numbers and
 of its further integers; of each surface what `_rounds` reads. Further integers of a conditional point: body and number of its
-coordinate; of a moving one thrice body, number, function. A path whose length is a function of coordinates has no stops: behind
+coordinate; of a moving one thrice body, number, function, the first of two numbers between which the coordinate counts, 1 where
+rates and forces are as OpenSim has them (`OF_MOVE`). A path whose length is a function of coordinates has no stops: behind
 two zeros and `OF_FUNCTION` it has their number, and body and number of each; its slopes stand where stops would.
 """
 
@@ -30,12 +31,14 @@ FIXED, CONDITIONAL, MOVING = 0, 1, 2
 OF_FUNCTION = 2
 #: Integers before those of points; of a point; of a surface.
 HEAD, OF_POINT, OF_SURFACE = 3, 4, 10
+#: Further integers of each of the three coordinates of a moving point, and the last of them.
+OF_MOVE, AS_OPENSIM = 5, 4
 #: The length, and the first stop, in `function_value`.
 LENGTH, STOPS = 1, 2
 #: Numbers of a stop: its place; where it is for lengths; how a unit of tension pulls at it; over surfaces minus the rate of the
 #: length by its velocity, all in Ground; the length over the surface from the stop before; the next stop; 1 where it is part of
-#: the path.
-PLACE, SEEN, PULL, ALONG, OVER, NEXT, THERE, WIDTH = 0, 3, 6, 9, 12, 13, 14, 15
+#: the path; its body, and the number of its surface.
+PLACE, SEEN, PULL, ALONG, OVER, NEXT, THERE, BODY, SURFACE, WIDTH = 0, 3, 6, 9, 12, 13, 14, 15, 16, 17
 #: What is added to a range of a conditional point, as by OpenSim.
 SLACK = 1e-5
 
@@ -103,16 +106,23 @@ def station(model: Any, f: int, k: int) -> Any:
         there = where(q < low - SLACK, zero(there), where(q > high + SLACK, zero(there), there))
     elif model.function_integers[i + 1] == MOVING:
         e = first + model.function_integers[i + 3]
-        own = jet_of(model, f, e)[0], jet_of(model, f, e + 3)[0], jet_of(model, f, e + 6)[0]
+        own = jet_of(model, f, e)[0], jet_of(model, f, e + OF_MOVE)[0], jet_of(model, f, e + 2 * OF_MOVE)[0]
         s = vec3.add(pooled3(model, x + 9), mat33.mul_vec(pooled9(model, x), own))
     return s, there
 
 
 @generic
 def jet_of(model: Any, f: int, e: int) -> Any:
-    """One number of a moving point, with its first two derivatives by its coordinate."""
+    """One number of a moving point, which stands still beyond the coordinate's range, and its slope by the coordinate."""
     q = _coordinate.value_of(model, model.function_integers[e], model.function_integers[e + 1])
-    return _routine.jet(model, f + model.function_integers[e + 2], q)
+    x = model.function_first_number[f] + model.function_integers[e + 3]
+    low, high = load(model.function_numbers, x, 0) + zero(q), load(model.function_numbers, x + 1, 0) + zero(q)
+    value, slope, _ = _routine.jet(model, f + model.function_integers[e + 2], where(q < low, low, where(q > high, high, q)))
+    if model.function_integers[e + AS_OPENSIM] != 0:  # whose slope goes on
+        _, slope, _ = _routine.jet(model, f + model.function_integers[e + 2], q)
+    else:
+        slope = where(q < low, zero(q), where(q > high, zero(q), slope))
+    return value, slope
 
 
 @generic

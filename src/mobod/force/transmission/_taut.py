@@ -109,9 +109,16 @@ def solve(own: Any, matrix: Any, count: int, a: Any, c: Any, exact: bool) -> Any
         if not (found or lifted):
             break
         worst = _newton(own, matrix, count, a, c, exact)
-        if worst > UNSOLVED:
-            break
         lifted = False
+        if worst > UNSOLVED:  # no way past the hints: the short one, where there is one
+            for i in range(count):
+                if touched(own, i) and get(own, i, HINTED) > 0.5:
+                    put(own, i, TOUCHED, 0.0)
+                    put(own, i, HINTED, 0.0)
+                    lifted = True
+            if lifted:
+                continue
+            break
         for i in range(count):
             if touched(own, i) and get(own, i, L) < 0.0:
                 put(own, i, TOUCHED, 0.0)

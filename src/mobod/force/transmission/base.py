@@ -14,15 +14,17 @@ Power is f times the speed, whatever the kind.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import warnings
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from ...algebra.arrays import Array
-from ...errors import TopologyError
+from ...errors import ModelWarning, TopologyError
 from ...value import Transform, checks
 from ...value.attributes import Sealed
+from ...value.callers import callers_level
 from ...value.frames import frame_or_none
 from ...value.stage import Stage
 from ..base import body_index, mobility
@@ -37,6 +39,8 @@ if TYPE_CHECKING:
 
 #: What a kind provides: length, speed, apply.
 Functions = tuple[Callable[..., Any], Callable[..., Any], Callable[..., Any]]
+#: So many points inside surfaces are told in a warning.
+MOST_TOLD = 3
 
 
 class Transmission(Sealed):
@@ -51,8 +55,8 @@ class Transmission(Sealed):
     """
 
     INNER = frozenset(
-        "FUNCTIONS calc_lines calc_moment_arm_of explain_jump forces integers may_jump numbers reach serve used_functions "
-        "user".split()
+        "FUNCTIONS calc_lines calc_moment_arm_of explain_jump find_points_inside forces integers may_jump numbers reach serve "
+        "used_functions user why_not_finite".split()
     )
 
     FUNCTIONS: ClassVar[Functions]
@@ -147,6 +151,14 @@ class Transmission(Sealed):
         """Why it jumps between two states that are next to each other, and the remedy: the end of a sentence."""
         return ""
 
+    def why_not_finite(self, state: State) -> str | None:
+        """Why its length is not finite in a state, where it knows."""
+        return None
+
+    def find_points_inside(self, state: State) -> list[str]:
+        """Sentences about points of it that are inside what it should go over, which each are found once."""
+        return []
+
     def _ready(self, state: State, asked: str, stage: Stage) -> None:
         state.check_owner(self.forces.get_system(), asked)
         if state.stage_number < stage:
@@ -187,6 +199,14 @@ def coupling(forces: GeneralForceSubsystem, state: State, place: int) -> Array:
     return np.zeros(len(found)) if abs(found[place]) < 1e-9 else found / found[place]
 
 
+def warn_of_points_inside(paths: Iterable[Transmission], state: State) -> None:
+    """Warn, once for each, of points of paths that are inside what they should go over."""
+    found = [text for path in paths for text in path.find_points_inside(state)]
+    if found:
+        more = f"; and {len(found) - MOST_TOLD} more" if len(found) > MOST_TOLD else ""
+        warnings.warn("; ".join(found[:MOST_TOLD]) + more, ModelWarning, stacklevel=callers_level())
+
+
 def check_transmission(forces: GeneralForceSubsystem, what: Any) -> Transmission:
     """Refuse what is none, and one of another system."""
     if not isinstance(what, Transmission):
@@ -202,4 +222,4 @@ def placed(forces: GeneralForceSubsystem, name: str, body: Any, frame: Transform
     return body_index(forces, name, body), [*np.asarray(X.R).ravel().tolist(), *np.asarray(X.p).tolist()]
 
 
-__all__ = ["Functions", "Transmission", "check_transmission", "placed"]
+__all__ = ["Functions", "Transmission", "check_transmission", "placed", "warn_of_points_inside"]

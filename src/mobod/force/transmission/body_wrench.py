@@ -13,7 +13,7 @@ from ...algebra.memory import add_spatial, load9, load_spatial
 from ...algebra.scalar import load, zero
 from ...compiling import generic
 from ...value import Transform, checks
-from .._pools import numbers3, numbers9
+from ..pools import numbers3, numbers9
 from .base import Transmission, placed
 
 if TYPE_CHECKING:

@@ -17,6 +17,7 @@ from ... import contact
 from ...algebra.arrays import Array, ArrayLike
 from ...errors import ModelError
 from ...value import Rotation, Transform, checks
+from ...value.stage import Stage
 from ..base import body_index
 from ._bends import geodesic
 from ._geodesic import form_of, normal
@@ -53,9 +54,10 @@ class CableSpan(Path):
     On an obstacle that its straight pieces would go through it is a geodesic that they touch, and the length is the least there
     is nearby: over the short way round, or past the obstacle's hint, which can be more than half a turn. It lifts off, and
     touches again, without a jump of length or forces; it jumps where the short way goes over to the other side. An obstacle
-    with an end or via point inside counts for nothing. Where a surface is hollow along the cable, as the inside of a torus
-    along its tube, there is no solution: `calc_smoothness` tells. Forces act on all bodies; springs, actuators and muscles
-    act along it.
+    with an end or via point inside counts for nothing, and a `ModelWarning` says so, once, when the system is first realized or
+    run so. Where a surface is hollow along the cable, as the inside of a torus along its tube, there is no solution, and
+    realizing is a `ModelError` that names cable and obstacle. Forces act on all bodies; springs, actuators and muscles act
+    along it.
 
     Examples
     --------
@@ -138,12 +140,16 @@ class CableSpan(Path):
         return self.calc_speed(state)
 
     def calc_cable_power(self, state: State, tension: float) -> float:
-        """What a tension does to the bodies, per time: minus the tension times the rate of the length. Needs VELOCITY."""
+        """The power of a tension on the bodies: minus the tension times the rate of the length. Needs VELOCITY."""
         return -checks.finite("tension", tension) * self.calc_speed(state)
 
     def calc_smoothness(self, state: State) -> float:
-        """The greatest angle, in radians, by which it bends where it touches: below 1e-9 where solved. Needs POSITION."""
-        self.calc_length(state)
+        """The greatest angle, in radians, by which it bends where it touches: below 1e-6, else there is no solution.
+
+        Needs POSITION.
+        """
+        self._ready(state, "calc_smoothness", Stage.POSITION)
+        self.FUNCTIONS[0](self._own(state), 0, 1)
         n, m = len(self._points), len(self._obstacles)
         return float(state.record.function_value[WIDE * (first_of_taut(n, m) + m), 0]) if m else 0.0
 
@@ -283,9 +289,9 @@ def _surface(body: Any, X_BS: Transform, shape: Any) -> Any:
     if isinstance(shape, contact.Cylinder):
         return WrapCylinder(body=body, frame=frame, radius=shape.radius, length=1.0)  # endless, whatever its length
     if isinstance(shape, contact.Shape):
-        raise ModelError(
-            f"an obstacle of a CableSpan is a Sphere, Ellipsoid, Torus or Cylinder; {type(shape).__name__} has edges"
-        )
+        is_smooth = isinstance(shape, contact.Capsule | contact.HalfSpace | contact.HeightField)
+        why = "is none of these" if is_smooth else "has edges"
+        raise ModelError(f"an obstacle of a CableSpan is a Sphere, Ellipsoid, Torus or Cylinder; {type(shape).__name__} {why}")
     raise TypeError(f"the shape of an obstacle is one of mobod.contact, such as Sphere(0.1), not {shape!r}")
 
 

@@ -12,8 +12,8 @@ from ...algebra.scalar import load, zero
 from ...compiling import generic
 from ...value import checks
 from .. import _coordinate
-from .._pools import number
 from ..base import mobility
+from ..pools import number
 from .base import Transmission
 
 if TYPE_CHECKING:

@@ -9,6 +9,7 @@ how surfaces are taken.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
@@ -24,13 +25,17 @@ from ...compiling import generic
 from ...errors import ModelError
 from ...function import Constant, Function
 from ...value import checks
+from ...value.stage import Stage
 from .. import _coordinate
 from ..base import body_index, mobility
 from ._bends import bend, geodesic
 from ._course import Course, TautCourse, WrappingCourse
+from ._geodesic import form_of, gradient
+from ._geodesics import first_of_taut
 from ._rounds import NOWHERE
 from ._stops import (
     ALONG,
+    AS_OPENSIM,
     CONDITIONAL,
     FIXED,
     HEAD,
@@ -38,6 +43,7 @@ from ._stops import (
     MOVING,
     NEXT,
     OF_FUNCTION,
+    OF_MOVE,
     OF_POINT,
     OF_SURFACE,
     OVER,
@@ -48,12 +54,13 @@ from ._stops import (
     body_of,
     get3,
     jet_of,
+    place_points,
     pooled9,
     row,
 )
-from ._taut import MOST
+from ._taut import CURVED, MOST, RESIDUAL, TOUCHED, WIDE
 from .base import Transmission
-from .surfaces import METHODS, ConditionalPoint, MovingPoint, PathWrap, _Surface, hint_of, numbers_of_frame, side_of
+from .surfaces import METHODS, OF_FRAME, ConditionalPoint, MovingPoint, PathWrap, _Surface, hint_of, numbers_of_frame, side_of
 
 if TYPE_CHECKING:
     from ...decoration.rubber_band_line import End, Line
@@ -61,6 +68,8 @@ if TYPE_CHECKING:
     from ..subsystem import GeneralForceSubsystem
 
 
+#: How deep inside a surface a point counts as inside, in parts of the size.
+_INSIDE = 1e-9
 #: A bend whose middle moves by less than this part of its distance from the surface's center goes the same way.
 _SAME_WAY = 1e-3
 
@@ -130,7 +139,8 @@ def speed(model: Any, i: int, x: int) -> Any:
         total = total - vec3.dot(get3(model, row(stop) + column), vec3.add(v, vec3.cross(w, s)))
         if moves(model, f, stop):
             g, e = pull_in_frame(model, f, stop, column)
-            total = total - (_moved(model, f, e, g[0]) + _moved(model, f, e + 3, g[1]) + _moved(model, f, e + 6, g[2]))
+            first, second = _moved(model, f, e, g[0]), _moved(model, f, e + OF_MOVE, g[1])
+            total = total - (first + second + _moved(model, f, e + 2 * OF_MOVE, g[2]))
     for k in range(number_of_coordinates(model, f)):
         b, which, slope = coordinate_of(model, f, k)
         total = total + slope * _coordinate.rate_of(model, b, which)
@@ -154,18 +164,14 @@ def apply(model: Any, i: int, x: int, force: Any) -> None:
         add_spatial(model.body_forces, b, vec3.cross(s, push), push)
         if moves(model, f, stop):
             g, e = pull_in_frame(model, f, stop, along_of(model, f))
-            _push_coordinate(model, f, e, -force * g[0])
-            _push_coordinate(model, f, e + 3, -force * g[1])
-            _push_coordinate(model, f, e + 6, -force * g[2])
+            for k in range(3):
+                c = e if model.function_integers[e + AS_OPENSIM] != 0 else e + OF_MOVE * k
+                slope = jet_of(model, f, e + OF_MOVE * k)[1]
+                where_to = model.function_integers[c], model.function_integers[c + 1]
+                _coordinate.push_on(model, where_to[0], where_to[1], -force * g[k] * slope)
     for k in range(number_of_coordinates(model, f)):
         b, which, slope = coordinate_of(model, f, k)
         _coordinate.push_on(model, b, which, force * slope)
-
-
-@generic
-def _push_coordinate(model: Any, f: int, e: int, force: Any) -> None:
-    slope = jet_of(model, f, e)[1]
-    _coordinate.push_on(model, model.function_integers[e], model.function_integers[e + 1], force * slope)
 
 
 class Path(Transmission):
@@ -241,14 +247,14 @@ class Path(Transmission):
         numbers: list[float] = []
         further: list[int] = []
         head, moving = HEAD + OF_POINT * len(places) + OF_SURFACE * len(taken), []
-        for b, kind, own, coordinates, functions in places:
+        for (b, kind, own, coordinates, functions), point in zip(places, points, strict=True):
             integers += [b, kind, len(numbers), head + len(further)]
-            numbers += own
             for k, place in enumerate(coordinates):
                 further += place
                 if functions:
                     moving.append((functions[k], [0]))
-                    further.append(len(moving))
+                    further += [len(moving), len(numbers) + OF_FRAME + 2 * k, int(point.as_opensim)]
+            numbers += own
         nothing: tuple[Any, ...] = ()
         self.surfaces = nothing
         for wrap in taken:
@@ -264,8 +270,14 @@ class Path(Transmission):
         around: tuple[Any, ...] = self.surfaces
         self._bodies = [b for b, *_ in places] + [body_index(forces, "a body", surface.body) for surface in around]
         self._mobilizers = [place[0] for *_, coordinates, _ in places for place in coordinates]
+        #: The numbers of its moving points; of their coordinates places, and between which values they count.
+        self._moving = [k for k, one in enumerate(places) if one[1] == MOVING]
+        self._of_moving = [place for k in self._moving for place in places[k][3]]
+        self._ends = np.array([places[k][2][OF_FRAME:] for k in self._moving]).reshape(-1, 2)
+        #: Which surface and point have been told of, where the point is inside.
+        self._told: set[tuple[int, int]] = set()
         super().__init__(forces, [], [], ratio)
-        self.may_jump = bool(taken) or integers[2] == 1
+        self.may_jump = bool(taken) or integers[2] == 1 or bool(np.isfinite(self._ends).any())
         self.used_functions = [(course, [0] * course.get_argument_size()), *moving]
 
     def reach(self) -> tuple[list[int], list[int]]:
@@ -302,6 +314,84 @@ class Path(Transmission):
         found = super()._own(state)
         found.force_integers = np.array([self.user.first_function], np.int64)
         return found
+
+    def _evaluate(self, state: State, asked: str, stage: Stage, which: int) -> float:
+        found = super()._evaluate(state, asked, stage, which)
+        if found != found and (why := self.why_not_finite(state)) is not None:
+            raise ModelError(why)
+        return found
+
+    def why_not_finite(self, state: State) -> str | None:
+        """Over which surface a taut path has no solution, and the remedy: after the path, or its force, was evaluated."""
+        if not (self._is_taut and self.ranges):
+            return None
+        if math.isfinite(state.record.function_value[LENGTH, 0]):  # as the force's last evaluation has left it
+            return None
+        own = self._of_taut(state)
+        bad = [
+            (abs(one[RESIDUAL : RESIDUAL + 4]).max() + (one[CURVED] < 0.0) + (one[CURVED + 3] < 0.0), w)
+            for w, one in enumerate(own)
+            if one[TOUCHED] > 0.5
+        ]
+        w = max(bad)[1] if bad else 0
+        is_hollow = min(own[w][CURVED], own[w][CURVED + 3]) < 0.0
+        why = "goes along a hollow of it, where no taut line touches" if is_hollow else "finds no way on which it is shortest"
+        return (
+            f"{self._title()} has no solution over {self._title_of(w)}: it {why}. Keep it off by a via point or a hint, or "
+            "leave the obstacle out"
+        )
+
+    def find_points_inside(self, state: State) -> list[str]:
+        """Points of a taut path beside a surface that are inside it, which then counts for nothing, as sentences; each once."""
+        if not (self._is_taut and self.ranges) or self.user is None:
+            return []
+        inside = self._points_inside(state)
+        if not inside:
+            return []
+        with np.errstate(divide="ignore", invalid="ignore"):
+            super()._evaluate(state, "calc_length", Stage.POSITION, 0)
+        touched, found = self._of_taut(state)[:, TOUCHED] > 0.5, []
+        for w, k, span in inside:
+            between = range(span[0], w + 1) if k < self.ranges[w][0] + 1 else range(w, span[1])
+            if (w, k) in self._told or any(touched[v] for v in between):  # with another surface between it does not matter
+                continue
+            self._told.add((w, k))
+            found.append(
+                f"point {k} of {self._title()} is inside {self._title_of(w)}, which so counts for nothing: "
+                "move the point out, or leave the obstacle out"
+            )
+        return found
+
+    def _points_inside(self, state: State) -> list[tuple[int, int, tuple[int, int]]]:
+        """Surfaces and points beside them that are inside, and the range of the surfaces between the same points."""
+        own, numbers = self._own(state), state.record.function_value[:, 0]
+        place_points(own, int(own.force_integers[0]))
+        there = [k for k in range(len(self._bodies) - len(self.surfaces)) if numbers[row(k) + THERE] > 0.5]
+        found = []
+        for w, (first, _) in enumerate(self.ranges):
+            R, p = self._pose_of_surface(state, w)
+            surface = self._of_wraps[w]
+            sizes = [*surface.sizes(), 0.0, 0.0][:3]
+            begin, end = max((k for k in there if k <= first), default=-1), min((k for k in there if k > first), default=-1)
+            same = [v for v, (other, _) in enumerate(self.ranges) if begin <= other < end]
+            for k in (begin, end):
+                at = tuple((numbers[row(k) + PLACE : row(k) + PLACE + 3] - p) @ R)
+                if k >= 0 and gradient(surface.KIND, form_of(surface.KIND, sizes), at)[0] < -_INSIDE * sizes[0] ** 2:
+                    found.append((w, k, (same[0], same[-1] + 1)))
+        return found
+
+    def _of_taut(self, state: State) -> Array:
+        """The numbers of each surface as `_taut` has left them, of the last evaluation."""
+        n, m = len(self._bodies) - len(self.surfaces), len(self.ranges)
+        first = first_of_taut(n, m)
+        return np.array(state.record.function_value[WIDE * first : WIDE * (first + m), 0]).reshape(m, WIDE)
+
+    def _title(self) -> str:
+        return f"the taut path of {type(self.user).__name__} {self.user.name!r}" if self.user is not None else "a taut path"
+
+    def _title_of(self, w: int) -> str:
+        surface = self._of_wraps[w]
+        return f"obstacle {w}, the {type(surface).__name__} of {surface.body.name!r}"
 
     def calc_path_points(self, state: State) -> Array:
         """Where the path goes at a state, (n, 3) in Ground, bends as polygons. Needs POSITION."""
@@ -346,7 +436,7 @@ class Path(Transmission):
         return found
 
     def explain_jump(self, before: State, after: State) -> str:
-        """Over which surface it comes to go otherwise, or that a conditional point comes or goes."""
+        """Over which surface it comes to go otherwise, or that a conditional point comes or goes, or a moving one stops."""
         bends, points = [], []
         for state in (before, after):
             bends.append({w: middle for w, _, middle in self.find_bends(state)})
@@ -357,6 +447,12 @@ class Path(Transmission):
         if points[0] != points[1]:
             number = min(set(points[0]) ^ set(points[1]))
             return f", as its conditional point {number} {'comes in' if number in points[1] else 'goes'}; MovingPoint is smooth"
+        if self._is_taut and (inside := self.find_points_inside(after) or self.find_points_inside(before)):
+            return f", as {inside[0]}"
+        stops = [self._stands_still(state) for state in (before, after)]
+        if (stops[0] != stops[1]).any():
+            number = self._moving[int(np.argmax(stops[0] != stops[1])) // 3]
+            return f", as its moving point {number} comes to the end of its coordinate's range, beyond which it stands still"
         for w in sorted(bends[0].keys() | bends[1].keys()):
             one, other = bends[0].get(w), bends[1].get(w)
             if one is not None and other is not None and np.linalg.norm(other - one) < _SAME_WAY * np.linalg.norm(one):
@@ -365,6 +461,11 @@ class Path(Transmission):
             surface = self._of_wraps[w]
             return f", as it {does} the {type(surface).__name__} of {surface.body.name!r}; {self._remedy}"
         return f"; {self._remedy}"
+
+    def _stands_still(self, state: State) -> Array:
+        """Of each coordinate of each moving point whether it is beyond its range."""
+        q = np.array([state.q[int(state.tree.first_q[b]) + which] for b, which in self._of_moving])
+        return np.asarray((q < self._ends[:, 0]) | (q > self._ends[:, 1]))
 
     @property
     def _remedy(self) -> str:
@@ -428,7 +529,9 @@ def _point(forces: GeneralForceSubsystem, one: Any) -> tuple[int, int, list[floa
                 f"a MovingPoint has three functions and three coordinates; got {len(functions)} and {len(coordinates)}"
             )
         places = [list(mobility(forces, mobod, which, "which_q")) for mobod, which in coordinates]
-        return b, MOVING, numbers_of_frame("frame of a MovingPoint", one.frame), places, functions
+        checks.flag("as_opensim", one.as_opensim)
+        own = [*numbers_of_frame("frame of a MovingPoint", one.frame), *_ends_of_ranges(one)]
+        return b, MOVING, own, places, functions
     if isinstance(one, ConditionalPoint):
         b = body_index(forces, "body of a point", one.body)
         station = checks.vector("a point of a Path", one.station).tolist()
@@ -437,6 +540,16 @@ def _point(forces: GeneralForceSubsystem, one: Any) -> tuple[int, int, list[floa
         return b, CONDITIONAL, [*station, *bounds], [place], []
     body, place = one
     return body_index(forces, "body of a point", body), FIXED, checks.vector("a point of a Path", place).tolist(), [], []
+
+
+def _ends_of_ranges(point: MovingPoint) -> list[float]:
+    """Between which numbers each of three coordinates counts, six numbers."""
+    if point.ranges is None:
+        return [-np.inf, np.inf] * 3
+    found = checks.shaped("ranges of a MovingPoint", point.ranges, (3, 2))
+    if not (found[:, 0] <= found[:, 1]).all():
+        raise ModelError(f"ranges of a MovingPoint are three pairs of numbers in order; got {found.tolist()}")
+    return [float(end) for end in found.ravel()]
 
 
 def _of_one(function: Any) -> Function:

@@ -21,7 +21,7 @@ from ...algebra.memory import add_spatial, load3, load9, load_spatial
 from ...algebra.scalar import atan2, one, sqrt, where
 from ...compiling import generic
 from ...value import Transform, checks
-from .._pools import numbers3, numbers9
+from ..pools import numbers3, numbers9
 from .base import Transmission, placed
 
 if TYPE_CHECKING:

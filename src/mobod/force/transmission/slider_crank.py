@@ -14,7 +14,7 @@ from ...algebra.memory import add_spatial, load_spatial
 from ...algebra.scalar import one, sqrt, where, zero
 from ...compiling import generic
 from ...value import Transform, checks
-from .._pools import number
+from ..pools import number
 from .base import Transmission, placed
 from .relative_pose import frame
 

@@ -18,8 +18,8 @@ from ...algebra.scalar import load, one, sqrt, where, zero
 from ...compiling import generic
 from ...errors import ModelError
 from ...value import checks
-from .._pools import number, numbers3
 from ..base import body_index
+from ..pools import number, numbers3
 from .base import Transmission
 
 if TYPE_CHECKING:

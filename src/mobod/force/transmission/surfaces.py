@@ -1,4 +1,4 @@
-"""What a `Path` bends over, and points of it that come and go, or move in their body: data, as OpenSim's files have them."""
+"""Obstacles of a `Path`, and points of it that come and go, or move in their body: data, as OpenSim's files have them."""
 
 from __future__ import annotations
 
@@ -182,7 +182,7 @@ class PathWrap:
 
 
 def hint_of(wrap: PathWrap, side: tuple[int, int]) -> tuple[int, list[float]]:
-    """Whether there is a hint for a taut path, and it."""
+    """True if there is a hint for a taut path, and the hint."""
     if wrap.hint is not None:
         hint = checks.vector("hint of a PathWrap", wrap.hint).tolist()
         if not any(hint):
@@ -232,12 +232,23 @@ class MovingPoint:
         These coordinates.
     frame : Transform, optional
         In the body.
+    ranges : (3, 2) array_like, optional
+        Between which values the coordinates count: beyond, the point stands still, as OpenSim's do.
+    as_opensim : bool
+        Whether rates and forces are OpenSim's, which do not fit the lengths: the slopes of the functions go on beyond the
+        ranges, and all three forces act on the first coordinate.
     """
 
     body: Any
     functions: Sequence[Any]
     coordinates: Sequence[tuple[Any, int]]
     frame: Transform | None = None
+    ranges: ArrayLike | None = None
+    as_opensim: bool = False
+
+
+#: Numbers of a frame.
+OF_FRAME = 12
 
 
 def numbers_of_frame(what: str, frame: Transform | None) -> list[float]:

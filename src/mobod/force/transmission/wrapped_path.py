@@ -24,8 +24,8 @@ from ...algebra.scalar import load, one, sqrt, where, zero
 from ...compiling import generic
 from ...errors import ModelError
 from ...value import Transform, checks
-from .._pools import number, numbers3, numbers9
 from ..base import body_index
+from ..pools import number, numbers3, numbers9
 from ._wrapping import inside, norm, outside
 from .base import Transmission, placed
 

@@ -1,4 +1,4 @@
-"""What Numba refuses without a word, or with one of its own inside: generators, and tuples that grow."""
+"""Code that Numba refuses without a word, or with one of its own inside: generators, and tuples that grow."""
 
 from __future__ import annotations
 

@@ -137,7 +137,7 @@ class Frozen:
         return copy
 
     def _value(self, value: Any, code: CodeType) -> Any:
-        """What a function finds under a name, frozen."""
+        """The value that a function finds under a name, frozen."""
         value = self._stand_ins.get(id(value), getattr(value, "py_func", value))
         if isinstance(value, FunctionType):
             if is_ours(value):
@@ -235,7 +235,7 @@ def _refuse_functions_of_floats(function: FunctionType, what: str, but: Mapping[
 
 
 def _values_used(function: FunctionType, code: CodeType) -> Iterator[Callable[..., Any]]:
-    """What the function finds under global names and closures, ``module.name`` followed."""
+    """The values that the function finds under global names and closures, ``module.name`` followed."""
     nonlocals = inspect.getclosurevars(function).nonlocals
     value: Any = None
     for instruction in dis.get_instructions(code):

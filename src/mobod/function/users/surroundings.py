@@ -30,8 +30,8 @@ ARGUMENTS = ("t", "X", "V", "q", "u", "parameters")
 _SIZES = (0.1, 0.5, 1.0, 2.0)
 
 
-class Shape(NamedTuple):
-    """How many bodies, q and u of each mobilizer, and parameters."""
+class Counts(NamedTuple):
+    """Numbers of bodies, of q and u of each mobilizer, and of parameters."""
 
     num_bodies: int
     num_q: tuple[int, ...]
@@ -39,7 +39,7 @@ class Shape(NamedTuple):
     num_parameters: int
 
     @classmethod
-    def of(cls, num_bodies: int, facts: Sequence[Any], num_parameters: int) -> Shape:
+    def of(cls, num_bodies: int, facts: Sequence[Any], num_parameters: int) -> Counts:
         """For this many bodies, and mobilizers of these facts."""
         return cls(num_bodies, tuple(f.num_q for f in facts), tuple(f.num_u for f in facts), num_parameters)
 
@@ -49,7 +49,7 @@ class Shape(NamedTuple):
         return f"There are {self.num_bodies} bodies, {len(self.num_q)} mobilizers, {self.num_parameters} parameters"
 
 
-def places(names: Sequence[str], shape: Shape, parameters: Sequence[float]) -> list[Arguments]:
+def places(names: Sequence[str], shape: Counts, parameters: Sequence[float]) -> list[Arguments]:
     """Some random motions, as the arguments that have these names."""
     rng = np.random.default_rng(0)
 
@@ -76,7 +76,7 @@ def rotation(rng: np.random.Generator) -> tuple[float, ...]:
     return tuple(np.asarray(Rotation.from_quaternion(q / np.linalg.norm(q))).ravel().tolist())
 
 
-def called(function: Function, names: Sequence[str], shape: Shape, integers: str, numbers_field: str) -> Function:
+def called(function: Function, names: Sequence[str], shape: Counts, integers: str, numbers_field: str) -> Function:
     """``f(model, i, x)``: what *function* of the arguments with these names returns.
 
     i and x are where the part's runs of the fields *integers* and *numbers_field* begin.

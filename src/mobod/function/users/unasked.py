@@ -80,7 +80,7 @@ def _number(value: Any, _: Any) -> None:
 
 
 def _changeable(function: FunctionType, seen: set[int]) -> Iterator[str]:
-    """What a function refers to that may change, or of which that is not known."""
+    """Values that a function refers to and that may change, or of which that is not known."""
     if id(function) in seen or is_ours(function):
         return
     seen.add(id(function))

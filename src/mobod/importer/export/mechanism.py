@@ -67,7 +67,7 @@ STEPS: dict[type[MobilizedBody], list[Step]] = {
 
 @dataclass(eq=False)
 class Coordinate:
-    """What acts on one coordinate."""
+    """Springs, dampers, limits and friction on one coordinate."""
 
     name: str
     damping: float = 0.0
@@ -129,7 +129,7 @@ class Coupling(NamedTuple):
 
 @dataclass(eq=False)
 class Mechanism:
-    """What of a system is a matter of bodies and joints; notes are on the rest."""
+    """The bodies and joints of a system; notes are on the rest."""
 
     name: str
     system: MultibodySystem

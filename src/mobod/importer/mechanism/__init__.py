@@ -1,4 +1,4 @@
-"""What model files of links and joints have in common, and how a system is made of it.
+"""Links and joints as model files of several formats describe them, and the builder that makes a system of them.
 
 A reader of a format fills a `description.Mechanism`; `build.build` makes the `Model`. What is between: `order` puts links in
 order, `masses` and `idle` look at what moves, `bodies` makes bodies and mobilizers, `acting` what acts at joints, `mimicry`

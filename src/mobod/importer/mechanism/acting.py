@@ -1,4 +1,4 @@
-"""What a file says of its joints' resistance, as forces: springs, damping, dry friction, and limits as compliant stops.
+"""Joints' resistance as forces: springs, damping, dry friction, and limits as compliant stops.
 
 A limit in a file is a bound; how hard the stop at it is, few files say. Unless it is told otherwise a stop gives way by
 0.02 rad, or 2 mm, to the joint's greatest effort: hard enough not to be seen, and soft enough for steps of a millisecond.

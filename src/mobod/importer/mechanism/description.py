@@ -26,7 +26,7 @@ Rgba: TypeAlias = tuple[float, float, float, float]
 
 @dataclass(frozen=True, slots=True)
 class Visual:
-    """What a link looks like: a shape, its pose in the link's frame, its colour if it has one."""
+    """The look of a link: a shape, its pose in the link's frame, its colour if it has one."""
 
     geometry: Geometry
     X: Transform
@@ -99,7 +99,7 @@ class Axis:
 
 @dataclass(slots=True, eq=False)
 class Joint:
-    """What connects two links, None of them being Ground, and lets the child move in its parent.
+    """A joint between two links, None of them being Ground, which lets the child move in its parent.
 
     Revolute, prismatic and screw joints have one axis (a planar one too, its normal), universal ones two; a screw advances by
     `advance` a radian. A joint that is reached from its child is built reversed, so that its coordinates keep their meaning.

@@ -1,4 +1,4 @@
-"""What links look like: decorations of bodies from the shapes of a file's visuals."""
+"""Looks of links: decorations of bodies from the shapes of a file's visuals."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What one can ask of every reader of links and joints."""
+"""Options of every reader of links and joints."""
 
 from __future__ import annotations
 

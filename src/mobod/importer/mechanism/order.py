@@ -14,7 +14,7 @@ from .description import Joint, Mechanism
 
 
 class Branch(NamedTuple):
-    """How a link is reached: by a joint, from its parent unless reversed; without one it is free, or a part of Ground."""
+    """The way to a link: by a joint, from its parent unless reversed; without one it is free, or a part of Ground."""
 
     link: str
     inboard: str | None

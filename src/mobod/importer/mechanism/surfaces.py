@@ -25,10 +25,10 @@ if TYPE_CHECKING:
     from ..model import Model
 
 MATERIAL = contact.Material(stiffness=1e7, dissipation=1.0, static_friction=0.8, dynamic_friction=0.6)
-"""What surfaces are made of unless it is said: a robot's 350 N sink a foot's sphere of 5 cm in by 5 mm."""
+"""Material of surfaces unless it is said: a robot's 350 N sink a foot's sphere of 5 cm in by 5 mm."""
 
 MESHES = ("hull", "mesh", "none")
-"""What can be made of collision meshes."""
+"""Choices of what collision meshes become."""
 
 
 def check_materials(material: Any, materials: Mapping[str, Any] | None, links: Mapping[str, Any]) -> dict[str, Any]:
@@ -54,7 +54,7 @@ def check_materials(material: Any, materials: Mapping[str, Any] | None, links: M
 
 
 def check_meshes(meshes: str) -> str:
-    """What is to be made of meshes; ModelError where it is none of `MESHES`."""
+    """Check the choice of what becomes of meshes; ModelError where it is none of `MESHES`."""
     if meshes not in MESHES:
         raise ModelError(f"collision_meshes is one of {', '.join(map(repr, MESHES))}, not {meshes!r}")
     return meshes

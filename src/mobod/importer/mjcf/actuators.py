@@ -136,7 +136,7 @@ class Actuators:
         return sum(m.actuator_trnid[a, 0] == target and int(m.actuator_trntype[a]) in chosen for a in range(m.nactuator))
 
     def out(self, field: str, a: int) -> Any:
-        """What an actuator has for its output."""
+        """The transmission of an actuator."""
         m = self.source.m
         return np.array(getattr(m, f"actuator_{field}")[m.actuator_outadr[a]])
 

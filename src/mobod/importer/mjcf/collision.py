@@ -92,7 +92,7 @@ def _material(m: Any, g: int) -> contact.Material:
 
 
 def _report(source: Source, touching: list[int], pairs: set[frozenset[int]]) -> None:
-    """What surfaces of the file have that those of materials have not."""
+    """Report parameters of the file's surfaces that materials do not have."""
     m = source.m
     turning = m.geom_surfacevel[:, 3:]
     for field, what in (

@@ -73,7 +73,7 @@ def _wheel(name: str) -> Any:
 
 
 def _refused(name: str, error: Exception) -> ModelError:
-    """What MuJoCo says, in a sentence with file and line."""
+    """MuJoCo's message, in a sentence with file and line."""
     words = [line.strip() for line in str(error).splitlines() if line.strip()]
     text = "; ".join(words).removeprefix("XML Error: ").removeprefix("Error: ")
     line = _LINE.search(text)

@@ -1,4 +1,4 @@
-"""What a file holds for its user, kept as data, and what only MuJoCo's viewer shows, reported.
+"""Data that a file holds for its user, which are kept, and for MuJoCo's viewer alone, which are reported.
 
 ``model.data["custom"]`` has numbers, texts and tuples by name; ``model.data["user"]`` the ``user`` arrays of elements, by kind
 and name.

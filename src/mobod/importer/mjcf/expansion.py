@@ -1,4 +1,4 @@
-"""How many elements MuJoCo would make of a file: counted before it does, which takes all memory where they are too many."""
+"""The number of elements that MuJoCo would make of a file: counted before it does, as too many take all memory."""
 
 from __future__ import annotations
 

@@ -86,7 +86,7 @@ class MeshArrays(decoration.Decoration):
 def _shapes(
     source: Source, g: int, looks: dict[str, Any], meshes: dict[int, tuple[decoration.Decoration, Transform]]
 ) -> Iterator[tuple[decoration.Decoration, Transform]]:
-    """What to draw, each with its place in the geom's frame."""
+    """Shapes to draw, each with its place in the geom's frame."""
     m, kinds = source.m, source.mujoco.mjtGeom
     kind, size = int(m.geom_type[g]), [float(x) for x in m.geom_size[g]]
     here, upright = Transform(), Transform.trusted(_Y_TO_Z, np.zeros(3))

@@ -21,9 +21,9 @@ import numpy as np
 
 from ...algebra.scalar import load, one, store, where, zero
 from ...compiling import generic
-from ...force._pools import number
-from ...force._through_transmission import ThroughTransmission
 from ...force.actuator import within
+from ...force.pools import number
+from ...force.through_transmission import ThroughTransmission
 from ...force.transmission.base import Functions, Transmission, check_transmission
 from ...state import parameters
 from ...value import checks

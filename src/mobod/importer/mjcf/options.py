@@ -1,4 +1,4 @@
-"""What the file says of MuJoCo's solver, and elements without a counterpart: reported."""
+"""Options of MuJoCo's solver, and elements without a counterpart: reported."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What joints and gravity compensation push with by themselves: MuJoCo's passive forces, but those of tendons and fluids.
+"""Forces of joints and of gravity compensation by themselves: MuJoCo's passive forces, but those of tendons and fluids.
 
 | of a joint | becomes |
 | --- | --- |

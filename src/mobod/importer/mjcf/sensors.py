@@ -27,7 +27,7 @@ Reading = Callable[["State"], Any]
 
 
 class SensorReading(measure.CustomImplementation):
-    """What a sensor reads, as a function of a state, which a factory makes when it is first needed."""
+    """The reading of a sensor, as a function of a state, which a factory makes when it is first needed."""
 
     def __init__(self, stage: Stage, factory: Callable[..., tuple[Reading, Stage] | None], *arguments: Any) -> None:
         self._stage, self._factory, self._arguments = stage, factory, arguments
@@ -37,7 +37,7 @@ class SensorReading(measure.CustomImplementation):
         return vars(self) | {"_read": None}
 
     def get_depends_on_stage(self, deriv_order: int) -> Stage:
-        """What the reading needs."""
+        """The stage that the reading needs."""
         return self._stage
 
     def get_num_cache_entries(self) -> int:
@@ -93,7 +93,7 @@ class _Maker:
         self.source, self.tree, self.sites, self.model = source, tree, sites, model
 
     def factory(self, s: int, kind: str) -> tuple[Any, ...] | None:
-        """What makes the reading, and its arguments; None where there is no counterpart."""
+        """The maker of the reading, and its arguments; None where there is no counterpart."""
         m, model, source = self.source.m, self.model, self.source
         number = int(m.sensor_objid[s])
         if kind in ("jointpos", "jointvel", "ballquat", "ballangvel"):

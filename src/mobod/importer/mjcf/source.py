@@ -1,4 +1,4 @@
-"""What MuJoCo made of a file, and the names in it."""
+"""A file as MuJoCo compiled it, and the names in it."""
 
 from __future__ import annotations
 
@@ -125,7 +125,7 @@ class Source:
         return bool(self.m.opt.disableflags & getattr(self.mujoco.mjtDisableBit, f"mjDSBL_{flag}"))
 
     def inherited(self, what: str, of: str, number: int) -> Any:
-        """What the actuators of a joint or a tendon add to its damping, its polynomial or its armature: gear^2 times theirs."""
+        """Additions of a joint's or tendon's actuators to its damping, its polynomial or its armature: gear^2 times theirs."""
         m, trn = self.m, self.mujoco.mjtTrn
         values = np.asarray(getattr(m, f"actuator_{what}"))
         total = np.zeros(values.shape[1:])

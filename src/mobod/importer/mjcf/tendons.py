@@ -12,7 +12,7 @@ import numpy as np
 
 from ... import force
 from ...force import transmission
-from ...force._transmission_friction import TransmissionFriction
+from ...force.transmission_friction import TransmissionFriction
 from .bodies import Tree
 from .geoms import geom_frame
 from .limits import stiffness_of
@@ -57,7 +57,7 @@ class Tendons:
         return transmission.StraightPath(forces, branches, ratio=ratio)
 
     def wrap(self, g: int, is_cylinder: bool, side: int) -> transmission.Wrap:
-        """What a path bends around."""
+        """The obstacle of a path."""
         m = self.source.m
         body, X = self.tree.bodies[int(m.geom_bodyid[g])], geom_frame(self.source, g)
         place = None if side < 0 else (self.sites[side][0], self.sites[side][1].p)

@@ -1,4 +1,4 @@
-"""What has been made of a document so far, and how its parts find each other in it: frames, bodies, paths, contact shapes."""
+"""The parts made of a document so far, and how they find each other: frames, bodies, paths, contact shapes."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Shape(NamedTuple):
 
 @dataclass(eq=False)
 class PathWrap:
-    """How a path takes a wrap object: which, by what method, between which of its points (from 1; -1 for any)."""
+    """A wrap of a path: its object, its method, and its points from and to (from 1; -1 for any)."""
 
     wrap_object: str
     method: str
@@ -68,8 +68,12 @@ class Building:
         gravity: npt.ArrayLike | None = None,
         muscles_act: bool = True,
         sections: Sequence[Sequence[Section]] | None = None,
+        as_opensim: bool = False,
     ) -> None:
         self.muscles_act = muscles_act
+        #: Whether OpenSim's faults are repeated; the numbers that all muscles then have of the first of their kind.
+        self.as_opensim = as_opensim
+        self.of_the_first: dict[str, dict[str, float]] = {}
         #: Of taut paths, in the order of `paths`: see `geodesics`.
         self.sections = sections
         self.document = document

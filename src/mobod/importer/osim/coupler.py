@@ -12,10 +12,10 @@ from ...algebra.arrays import Array
 from ...algebra.scalar import load, one, store, zero
 from ...compiling import routine
 from ...constraint import _access
-from ...constraint._floats import OnePosition
-from ...constraint._of_function import arguments_of, check_function
-from ...constraint._one_coordinate import check_coordinate
 from ...constraint._protocol import POSITIONS
+from ...constraint.floats import OnePosition
+from ...constraint.of_function import arguments_of, check_function
+from ...constraint.one_coordinate import check_coordinate
 from ...function import Function, _routine
 
 if TYPE_CHECKING:
@@ -115,10 +115,10 @@ class DependentCoordinate(OnePosition):
 
     @property
     def used_functions(self) -> Sequence[_routine.Use]:  # type: ignore[override]
-        """What the record keeps: the function."""
+        """Functions kept in the record: its own."""
         return [(self.function, range(len(self.arguments) - 1))]
 
     def pack_integers(self) -> list[int]:
-        """What `equations` reads."""
+        """The integers that `equations` reads."""
         places = [x for body, j in self.arguments for x in (self.constrained_mobilizers.index(body), j)]
         return [self.first_function, len(self.arguments) - 1, *places]

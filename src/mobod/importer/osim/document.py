@@ -46,7 +46,7 @@ class Item:
 
     @property
     def tag(self) -> str:
-        """What kind of object it is, or which property."""
+        """The kind of an object, or the name of a property."""
         return self.element.tag
 
     @property

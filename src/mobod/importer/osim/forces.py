@@ -70,7 +70,7 @@ def add_force(build: Building, item: Item) -> None:
 
 
 def _options(disabled: bool, name: str) -> dict[str, Any]:
-    """What every force takes."""
+    """Arguments of every force."""
     return {"disabled_by_default": disabled, "name": name}
 
 

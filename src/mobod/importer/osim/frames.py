@@ -152,7 +152,7 @@ class Components:
         return self._places[id(frame)]
 
     def offset(self, frame: Item) -> Transform:
-        """What an offset frame says of its place in its parent."""
+        """The place of an offset frame in its parent."""
         if frame.tag == "IMU":
             return IDENTITY
         R = Rotation.from_body_fixed_xyz(frame.finite("orientation", (0.0, 0.0, 0.0)))

@@ -66,7 +66,7 @@ def _sections(path: Path, state: object, counts: dict[int, list[int]], hints: di
 
 
 def _beside(a: Array, b: Array, center: Array) -> tuple[float, float]:
-    """How far along a line a center is, 0 to 1, and how far off."""
+    """The place of a center along a line, 0 to 1, and its distance from it."""
     way = b - a
     t = float(np.clip((center - a) @ way / max(float(way @ way), 1e-300), 0.0, 1.0))
     return t, float(np.linalg.norm(a + t * way - center))

@@ -38,7 +38,7 @@ class Site:
     name: str
 
     def arguments(self) -> dict[str, Any]:
-        """What every mobilizer takes."""
+        """Arguments of every mobilizer."""
         direction = Direction.REVERSE if self.is_reversed else Direction.FORWARD
         return {"X_PF": self.X_PF, "X_BM": self.X_BM, "direction": direction, "name": self.name}
 
@@ -186,7 +186,7 @@ def _listing(names: Sequence[str]) -> str:
 
 
 def _motion(axes: Sequence[Axis], name: str) -> str:
-    """Whether a coordinate is an angle or a length: by axes along which it moves as it is, the last one counts."""
+    """The kind of a coordinate, angle or length: by axes along which it moves as it is, the last one counts."""
     motion = ""
     for k, axis in enumerate(axes):
         if name in axis.coordinates:

@@ -24,7 +24,7 @@ from .upgrade import upgrade
 
 
 def _built(name: str, element: Element) -> Builder:
-    """What a document describes, to be measured."""
+    """The system that a document describes, to be measured."""
     builder = Builder(Item(name, element), name, False, (), Report(), muscles_act=False)
     builder.build()
     return builder
@@ -43,6 +43,7 @@ def load_osim(
     keep_masses: bool = False,
     muscles: Literal["act", "data"] = "act",
     wrapping: Literal["opensim", "geodesic"] = "opensim",
+    as_opensim: bool = False,
 ) -> Model:
     """Build a multibody system from an OpenSim model file.
 
@@ -73,6 +74,8 @@ def load_osim(
     wrapping : {"opensim", "geodesic"}
         How paths bend over wrap objects: by OpenSim's rules, whose lengths jump at times, or as taut lines, in geodesics; see
         Notes.
+    as_opensim : bool, default: False
+        Whether faults of OpenSim's muscles are repeated, for a laboratory that has to repeat old results; see Notes.
 
     Returns
     -------
@@ -95,6 +98,11 @@ def load_osim(
     them; `Model.set_controls` does so, too. Other controllers, and probes, are left out. In `Model.default_state`, Ball and
     Free joints have angles for coordinates, as OpenSim's have; coordinates that are locked, prescribed or coupled are so.
 
+    With *as_opensim* moving points of paths have OpenSim's rates and forces, which do not fit its lengths: beyond the range of
+    their coordinate, where they stand still, the slope of their function goes on, and all their forces act on the first of
+    their three coordinates; and all `DeGrooteFregly2016Muscle` have the time constants of the first, as in a process of
+    OpenSim's. `static_optimization` has an option of this name, too.
+
     Paths that are taut have an order of surfaces of their own: each wrap object belongs to the piece of the path that OpenSim
     bends over it most often, among the default pose and a few others, and to one side: that of its quadrant, or on which
     OpenSim's path first bent over it. Cylinders are endless, methods of ellipsoids do not matter. Lengths differ from
@@ -108,7 +116,7 @@ def load_osim(
     >>> len(model.muscles), len(model.bodies) > 5
     (9, True)
     """
-    checks.flags("load_osim", strict=strict, keep_masses=keep_masses)
+    checks.flags("load_osim", strict=strict, keep_masses=keep_masses, as_opensim=as_opensim)
     name = os.fspath(path)
     element, version = read_document(name)
     if element.tag != "Model":
@@ -129,11 +137,12 @@ def load_osim(
     if wrapping not in ("opensim", "geodesic"):
         raise ValueError(f"wrapping of load_osim is 'opensim' or 'geodesic', not {wrapping!r}")
     sections = find_sections(_built(name, element)) if wrapping == "geodesic" else None
-    builder = Builder(document, name, bool(strict), mesh_dirs, report, gravity, muscles == "act", sections)
+    builder = Builder(document, name, bool(strict), mesh_dirs, report, gravity, muscles == "act", sections, as_opensim)
     model = builder.build()
     model.data["source"], model.data["document"] = name, element
     report.finish(name, bool(strict))
-    model.data["read with"] = {"gravity": gravity, "mesh_dirs": mesh_dirs, "external_loads": external_loads}
+    given = {"gravity": gravity, "mesh_dirs": mesh_dirs, "external_loads": external_loads, "as_opensim": as_opensim}
+    model.data["read with"] = given
     _add_loads(model)
     return model
 
@@ -149,7 +158,8 @@ def _add_loads(model: Model) -> None:
 def model_of_document(old: Model, document: Element, **settings: Any) -> Model:
     """A model of a document that was made from another model's, read with the same settings but for those given."""
     given, name, report = old.data["read with"] | settings, old.data["source"], Report()
-    builder = Builder(Item(name, document), name, False, given["mesh_dirs"], report, given["gravity"])
+    settings = {name: given[name] for name in ("mesh_dirs", "gravity", "as_opensim")}
+    builder = Builder(Item(name, document), name, False, report=report, **settings)
     model = builder.build()
     model.data["source"], model.data["document"], model.data["read with"] = name, document, given
     model.report[:0] = [line for line in old.report if line not in report]

@@ -327,7 +327,7 @@ def _forces_of(path: str) -> list[Element]:
 
 
 def names_of_forces(path: str | os.PathLike[str]) -> list[str]:
-    """What the forces of a file are called."""
+    """Names of the forces of a file."""
     return [one.attributes.get("name", "").strip() for one in _forces_of(os.fspath(path))]
 
 

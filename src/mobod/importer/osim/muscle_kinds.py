@@ -43,6 +43,7 @@ _OF_DEGROOTE = (
     "activation_dynamics_smoothing",
     "default_normalized_tendon_force",
 )
+_KEPT_ONCE = (*_ACTIVATION[:2], "activation_dynamics_smoothing")
 _CURVES = {
     "ActiveForceLengthCurve": ("active_force_length", muscle.ActiveForceLengthCurve),
     "FiberForceLengthCurve": ("passive_force_length", muscle.FiberForceLengthCurve),
@@ -97,6 +98,9 @@ def _thelen(build: Building, item: Item, forces: Any, path: Transmission, option
 
 def _degroote(build: Building, item: Item, forces: Any, path: Transmission, options: dict[str, Any]) -> muscle.Muscle:
     own = _given(item, (*_SHARED, *_ACTIVATION[:2], *_OF_DEGROOTE, "default_activation"))
+    if build.as_opensim:  # which keeps them once for the whole process
+        first = build.of_the_first.setdefault(item.tag, {name: own[name] for name in _KEPT_ONCE if name in own})
+        own = {name: value for name, value in own.items() if name not in _KEPT_ONCE} | first
     flags = _flags(item, "ignore_tendon_compliance", "ignore_activation_dynamics", "ignore_passive_fiber_force")
     if item.text("tendon_compliance_dynamics_mode", "explicit") == "implicit" and not flags["ignore_tendon_compliance"]:
         build.report.append(

@@ -58,6 +58,8 @@ class PathPoint:
         Of a moving point: x, y and z in the frame, each a function of a coordinate.
     X_BF : Transform
         The frame in the body in which a moving point's location counts.
+    ranges : (n, 2) array
+        Of the coordinates of a moving point, which stands still beyond.
     places : dict of str to int
         Where in q the model's coordinates are.
     """
@@ -71,6 +73,7 @@ class PathPoint:
     functions: list[Function] = field(default_factory=list)
     coordinates: list[str] = field(default_factory=list)
     X_BF: Transform = field(default_factory=Transform)
+    ranges: Array = field(default_factory=lambda: np.zeros((0, 2)))
     places: dict[str, int] = field(default_factory=dict, repr=False)
 
     def calc_station(self, state: State) -> Array | None:
@@ -80,8 +83,8 @@ class PathPoint:
             return self.station if self.range[0] - _SLACK <= value <= self.range[1] + _SLACK else None
         if self.kind == "MovingPathPoint":
             own = [
-                function.calc_value([float(state.q[self.places[name]])])
-                for function, name in zip(self.functions, self.coordinates, strict=False)
+                function.calc_value([min(max(float(state.q[self.places[name]]), low), high)][: function.get_argument_size()])
+                for function, name, (low, high) in zip(self.functions, self.coordinates, self.ranges, strict=False)
                 if name in self.places
             ]
             if len(own) == 3:
@@ -119,7 +122,7 @@ class WrapObject:
 
 @dataclass(eq=False)
 class Muscle:
-    """What a file says of a muscle.
+    """A muscle as a file describes it.
 
     Attributes
     ----------
@@ -189,7 +192,9 @@ def _point(build: Building, item: Item) -> PathPoint:
         coordinates = [item.text(f"socket_{axis}_coordinate").rpartition("/")[2] for axis in "xyz"]
         place, places = np.asarray(X_BF.p), build.model.coordinates
         functions = [make_function(one) for one in held if one is not None]
-        return PathPoint(item.name, item.tag, body, place, "", (0.0, 0.0), functions, coordinates, X_BF, places)
+        known = {one.name: one.range for one in build.coordinates}
+        ranges = np.array([known.get(name, (-np.inf, np.inf)) for name in coordinates])
+        return PathPoint(item.name, item.tag, body, place, "", (0.0, 0.0), functions, coordinates, X_BF, ranges, places)
     station = np.asarray(X_BF @ item.finite("location", (0.0, 0.0, 0.0)))
     if item.tag != "ConditionalPathPoint":
         return PathPoint(item.name, item.tag, body, station)
@@ -246,7 +251,8 @@ def as_path(build: Building, points: list[PathPoint], wraps: list[PathWrap]) -> 
             made.append(transmission.ConditionalPoint(one.body, one.station, *places[one.coordinate], *one.range))
         elif one.kind == "MovingPathPoint" and len(one.functions) == 3 and all(name in places for name in one.coordinates):
             coordinates = [places[name] for name in one.coordinates]
-            made.append(transmission.MovingPoint(one.body, one.functions, coordinates, one.X_BF))
+            place = one.body, one.functions, coordinates, one.X_BF
+            made.append(transmission.MovingPoint(*place, one.ranges, build.as_opensim))
         else:
             made.append((one.body, one.station))
     surfaces = build.model.data.get("wrap objects", {})
@@ -268,7 +274,7 @@ def as_path(build: Building, points: list[PathPoint], wraps: list[PathWrap]) -> 
 
 
 def _surface(build: Building, one: WrapObject) -> Any:
-    """What a path bends over: one object a wrap object, however many paths it has."""
+    """The surface of a wrap object: one object, however many paths it has."""
     if one not in build.surfaces:
         kind, usual = _SURFACES[one.kind]
         sizes = {tag: one.dimensions.get(tag, value) for tag, value in usual.items()}

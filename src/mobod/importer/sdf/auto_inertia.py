@@ -12,10 +12,10 @@ import numpy as np
 
 from ...algebra.arrays import Array
 from ..mechanism.shapes import Box, Capsule, Cone, Cylinder, Ellipsoid, Geometry, Sphere
-from .document import Shape
+from .document import ShapeElement
 
 
-def calc_inertia(shapes: Sequence[tuple[Shape, float]]) -> tuple[float, Array, Array] | None:
+def calc_inertia(shapes: Sequence[tuple[ShapeElement, float]]) -> tuple[float, Array, Array] | None:
     """Calculate mass, mass centre and inertia about it of shapes with their densities; None where one has no known volume."""
     parts = []
     for shape, density in shapes:

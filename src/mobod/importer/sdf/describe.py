@@ -17,7 +17,7 @@ from ...value import Transform
 from .. import mechanism as described
 from ..mechanism.description import Kind
 from ..parts import LinkMass
-from .document import Axis, Joint, Link, Place, Pose, Scope, SdfDocument, Shape
+from .document import Axis, Joint, Link, Place, Pose, Scope, SdfDocument, ShapeElement
 from .frames import Body, Frames
 
 _KINDS: dict[str, Kind] = {
@@ -92,7 +92,7 @@ class Description:
             place=self._place(link.place),
         )
 
-    def _describe_visual(self, b: Body, one: Shape) -> described.Visual:
+    def _describe_visual(self, b: Body, one: ShapeElement) -> described.Visual:
         return described.Visual(one.geometry, self._in_body(b, one.pose, one.place), one.rgba, self._place(one.place))
 
     def _in_body(self, b: Body, pose: Pose, place: Place) -> Transform:

@@ -1,4 +1,4 @@
-"""What SDF files say, as plain data: scopes (models and worlds) with links, joints and frames, and where each was read.
+"""SDF files as plain data: scopes (models and worlds) with links, joints and frames, and where each was read.
 
 Units are SDF's: metres, kilograms, seconds, radians. Poses are relative to frames by name, as in the file; `frames` finds
 where they are. `reader` makes these from files, `describe` a mechanism of them.
@@ -38,7 +38,7 @@ Rgba: TypeAlias = tuple[float, float, float, float]
 
 
 @dataclass(frozen=True, slots=True)
-class Shape:
+class ShapeElement:
     """A visual or a collision: its shape, pose, and colour if it has one."""
 
     name: str
@@ -65,8 +65,8 @@ class Link:
     name: str
     pose: Pose
     inertial: Inertial
-    visuals: list[Shape]
-    collisions: list[Shape]
+    visuals: list[ShapeElement]
+    collisions: list[ShapeElement]
     gravity: bool
     place: Place
 
@@ -104,7 +104,7 @@ class Axis:
 
 @dataclass(frozen=True, slots=True)
 class Joint:
-    """What connects two links, or frames fixed to them. A screw advances by `screw_pitch` a turn."""
+    """A joint between two links, or frames fixed to them. A screw advances by `screw_pitch` a turn."""
 
     name: str
     type: JointType
@@ -151,7 +151,7 @@ class Scope:
     """Names of included models that are not there."""
 
     def __repr__(self) -> str:
-        """What it is, and its name."""
+        """Its kind and its name."""
         return f"<{'world' if self.is_world else 'model'} {self.name!r}>"
 
 
@@ -162,6 +162,6 @@ class SdfDocument:
     path: str
     top: Scope
     report: Report
-    """What was dropped or approximated in reading, a sentence each."""
+    """Parts dropped or approximated in reading, a sentence each."""
     faults: list[str]
-    """What is wrong with the file and was put up with, worth a warning; these are among the notes."""
+    """Faults of the file that were put up with, worth a warning; these are among the notes."""

@@ -131,7 +131,7 @@ class Frames:
     # Names
 
     def _find(self, scope: Scope, name: str, place: Place) -> tuple[Link | Joint | Frame | Scope, str]:
-        """What a name means in a scope: a part of it, or a nested scope and a name in that."""
+        """The meaning of a name in a scope: a part of it, or a nested scope and a name in that."""
         for things in (scope.links, scope.frames, scope.joints, scope.models):
             if name in things:
                 return things[name], ""

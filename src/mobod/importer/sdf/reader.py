@@ -36,7 +36,7 @@ from .document import (
     Pose,
     Scope,
     SdfDocument,
-    Shape,
+    ShapeElement,
 )
 
 #: The axes of each type of joint.
@@ -371,7 +371,7 @@ class _Reader:
             self.place(element),
         )
 
-    def read_inertial(self, link: Element, name: str, collisions: list[Shape]) -> Inertial:
+    def read_inertial(self, link: Element, name: str, collisions: list[ShapeElement]) -> Inertial:
         whose = f"link {name!r}: inertial"
         element = self.first(link, "inertial", f"link {name!r}")
         if element is None:  # the format's default
@@ -395,7 +395,7 @@ class _Reader:
         tensor = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
         return Inertial(mass, tensor, self.pose(element), self.place(element))
 
-    def calc_auto(self, link: Element, element: Element, name: str, collisions: list[Shape]) -> Inertial:
+    def calc_auto(self, link: Element, element: Element, name: str, collisions: list[ShapeElement]) -> Inertial:
         """Calculate mass properties from collision shapes, as ``auto="true"`` asks for."""
         default = self.child_number(element, "density", f"link {name!r}: inertial", _DENSITY)
         shapes = []
@@ -422,7 +422,7 @@ class _Reader:
         self.note(element, f"link {name!r}: mass and inertia are calculated from its collision shapes")
         return Inertial(mass, tensor, Pose(Transform(com)), self.place(element))
 
-    def read_shape(self, element: Element, link: str) -> Shape | None:
+    def read_shape(self, element: Element, link: str) -> ShapeElement | None:
         whose = f"link {link!r}: {element.tag}"
         needed = element.tag == "collision" and self.collisions
         try:
@@ -441,7 +441,7 @@ class _Reader:
         self.drop_others(element, {"pose", "origin", "geometry", "material", "transparency"})
         for material in element.find_all("material"):
             self.drop_others(material, {"diffuse"})
-        return Shape(element.attributes.get("name", "").strip(), geometry, pose, rgba, self.place(element))
+        return ShapeElement(element.attributes.get("name", "").strip(), geometry, pose, rgba, self.place(element))
 
     def read_geometry(self, container: Element, whose: str) -> Geometry | None:
         readers: dict[str, Callable[[Element], Geometry]] = {
@@ -697,7 +697,7 @@ class _Reader:
 
 
 def sizes_of(geometry: Geometry) -> tuple[float, ...]:
-    """What must not be negative."""
+    """Numbers that must not be negative."""
     match geometry:
         case Box(size) | Ellipsoid(size):
             return size

@@ -113,7 +113,7 @@ def find_bounds(joint: urdf.Joint) -> tuple[float, float]:
 
 
 def _find_rotors(document: urdf.UrdfDocument, report: Report) -> dict[str, float]:
-    """What transmissions say of rotors, as inertias of joints of one coordinate."""
+    """Rotors of transmissions, as inertias of joints of one coordinate."""
     inertias: dict[str, float] = {}
     for transmission in document.transmissions.values():
         reflected = sum(actuator.rotor_inertia * actuator.reduction**2 for actuator in transmission.actuators)

@@ -1,4 +1,4 @@
-"""What a URDF file says, as plain data: links, joints, and the line each was read from.
+"""A URDF file as plain data: links, joints, and the line each was read from.
 
 Units are URDF's: metres, kilograms, seconds, radians. Nothing here knows of the engine; every class
 is frozen, and every number in it has been checked to be finite (limits may be infinite).
@@ -40,7 +40,7 @@ class Inertial:
 
 @dataclass(frozen=True, slots=True)
 class Visual:
-    """What a link looks like: one shape, its pose in the link's frame, its colour if it has one."""
+    """The look of a link: one shape, its pose in the link's frame, its colour if it has one."""
 
     geometry: Geometry
     origin: Origin
@@ -98,7 +98,7 @@ class Mimic:
 
 @dataclass(frozen=True, slots=True)
 class Joint:
-    """What connects two links.
+    """A joint between two links.
 
     `origin` is the joint's frame in the parent link's frame; the child link's frame coincides with
     it at zero coordinates. `axis` is a unit vector in the joint's frame: of rotation, of
@@ -146,7 +146,7 @@ class UrdfDocument:
     links: dict[str, Link]
     joints: dict[str, Joint]
     notes: tuple[str, ...] = field(default=())
-    """What was dropped or approximated in reading, a sentence each."""
+    """Parts dropped or approximated in reading, a sentence each."""
     transmissions: dict[str, Transmission] = field(default_factory=dict)
     faults: tuple[str, ...] = field(default=())
-    """What is wrong with the file and was put up with: the first of the notes, and worth a warning."""
+    """Faults of the file that were put up with: the first of the notes, and worth a warning."""

@@ -1,4 +1,4 @@
-"""What a method has of its own in the loop over steps: its attempt, and what it does otherwise than most."""
+"""A method in the loop over steps: its attempt, and what it does otherwise than most."""
 
 from __future__ import annotations
 

@@ -21,22 +21,22 @@ from ...algebra.order import larger, smaller
 from ...algebra.record import attach
 from ...algebra.scalar import load, store, where, zero
 from ...compiling import compiled, generic
-from ...force import _slopes as slopes
 from ...force import actuator as motor
+from ...force import slopes as slopes
 from ...force._coordinate import coordinate, coordinate_rate
-from ...force._pools import number
+from ...force.pools import number
 from ...force.transmission.coordinates import Coordinates
 from ...mobilizer import _rates
 from ...tree.prescribed_mobilities import SOLVED
 from ...tree.project import any_positive
 from . import space as names
 
-#: Beside the kinds of `force._slopes`: an actuator without a variable, and one with.
+#: Beside the kinds of `force.slopes`: an actuator without a variable, and one with.
 _ACTUATOR, _FILTERED = 101, 102
 
 
 def joints_of(forces: Sequence[Any], tree: Any) -> npt.NDArray[np.int64]:
-    """The forces on single mobilities with slopes, a row each as in `force._slopes`; enabled or not."""
+    """The forces on single mobilities with slopes, a row each as in `force.slopes`; enabled or not."""
     rows: list[list[int]] = []
     for force in forces:
         if force.element < tree.counts["ng"]:

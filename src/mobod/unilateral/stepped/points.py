@@ -1,4 +1,4 @@
-"""What touches, as points with the coefficients of their law.
+"""Points of contact, with the coefficients of their law.
 
 A point at the depth x, its normal from the first surface to the second, has a frame of rows: normal, two tangents. The speeds
 of the second surface from the first one in it are v = (v_n, v_a, v_b), v_n above zero where they part. Of a surface that
@@ -157,7 +157,7 @@ def _resist(space: Any, i: int, kind: int, arm: float, length: float) -> None:
 
 @generic
 def renew_limits(space: Any) -> bool:
-    """What resists has its limit by the normal impulse of its point; whether one has changed by more than a thousandth."""
+    """Limit resistances by the normal impulse of their point; True if one has changed by more than a thousandth."""
     points, changed = space.points, False
     for i in range(space.counts[names.POINTS]):
         if space.pairs[i, names.KIND] != names.CONTACT:

@@ -427,7 +427,7 @@ def _add_row(J: Any, x: Any, row: int, v: Any, start: int, end: int) -> None:
 
 @generic
 def _slope_along(space: Any, length: float) -> float:
-    """What the impulses have in the derivative along Newton's step, at a part of it."""
+    """The impulses' part of the derivative along Newton's step, at a part of it."""
     points, total = space.points, 0.0
     v, d = names.V, names.CHANGE
     for i in range(space.counts[names.POINTS]):
@@ -734,7 +734,7 @@ def weigh(model: Any, space: Any) -> None:
 
 @generic
 def push_free(space: Any) -> None:
-    """What joints do within the step, for which these have the momentum, goes to the speeds without contact."""
+    """Give the speeds without contact what joints do within the step, for which these have the momentum."""
     vectors = space.vectors
     for t in range(space.weighed.shape[0]):
         if space.weighed[t] == 1:

@@ -17,7 +17,7 @@ import numpy as np
 
 from ...algebra.pointers import WORDS, block_of, bytes1, bytes2, integers1, integers2, numbers1, numbers2, numbers3
 from ...algebra.record import LANES, aligned_zeros
-from ...compiling import generic
+from ...compiling import compiled, generic
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -81,13 +81,13 @@ MOST_IN_LANES = 16
 
 
 class Space(NamedTuple):
-    """What kernels of stepping share, see the names above."""
+    """Arrays that kernels of stepping share, see the names above."""
 
     counts: Any
     measures: Any
     #: (k, 2): force elements, and 1 where these are rigid.
     elements: Any
-    #: Forces on single mobilities, as in `force._slopes`.
+    #: Forces on single mobilities, as in `force.slopes`.
     joints: Any
     tree_of_body: Any
     place_of_speed: Any
@@ -350,7 +350,7 @@ def widened(space: Space) -> Space:
     return with_block(Space(**numbers, **integers))
 
 
-@generic
+@compiled
 def clear(space: Space) -> None:
     """As it was made: nothing is known of steps before."""
     for i in range(space.counts.shape[0]):

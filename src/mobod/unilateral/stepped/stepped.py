@@ -128,7 +128,7 @@ class Stepped:
     # ------------------------------------------------------------------------------------------ dense
 
     def dense_rows(self, state: State, h: float) -> DenseRows:
-        """What touches, for the dense solver."""
+        """The contacts, for the dense solver."""
         space = self.space
         assert space is not None
         while find_points_and_rows(state.block, space, h):
@@ -159,7 +159,7 @@ class Stepped:
 
     @property
     def num_points(self) -> int:
-        """How many points were found last."""
+        """The number of points that were found last."""
         return 0 if self.space is None else int((self._kinds(int(self.space.counts[names.POINTS])) == names.CONTACT).sum())
 
     def _kinds(self, n: int) -> Any:
@@ -233,7 +233,7 @@ class Stepped:
         raise ModelError(f"there is no surface {surface}")
 
     def points(self, h: float) -> Any:
-        """What touched in the last step, as `STEPPED_POINT`, with impulses by its size as forces on the second body."""
+        """Contacts of the last step, as `STEPPED_POINT`, with impulses by its size as forces on the second body."""
         space = self.space
         total = 0 if space is None else int(space.counts[names.KEPT])
         kept = np.flatnonzero(self._kinds(total) == names.CONTACT) if total else np.zeros(0, np.int64)

@@ -15,10 +15,10 @@ from ....algebra.arrays import ArrayLike
 from ....algebra.memory import add_spatial
 from ....algebra.scalar import store
 from ....compiling import generic
-from ....force._pools import number
 from ....force._routine import by_address
 from ....force.base import Force, body_index
 from ....force.linear_bushing import coordinates, frames, moment, motion, rates, velocity
+from ....force.pools import number
 from ....function import Function, _routine
 from ....value import Transform
 

@@ -1,4 +1,4 @@
-"""What actuators have that push as much as a state says: a function of time can be added to that.
+"""Actuators that push as much as a state says: a function of time can be added to that.
 
 effort = the state's number + f(t)
 """
@@ -10,8 +10,8 @@ from typing import Any, ClassVar
 from ....algebra.scalar import load, zero
 from ....compiling import generic
 from ....errors import ModelError
-from ....force._pools import number
 from ....force.base import Force
+from ....force.pools import number
 from ....function import Function, _routine
 from ....value import checks
 

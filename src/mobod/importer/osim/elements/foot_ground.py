@@ -22,9 +22,9 @@ from ....algebra.arrays import ArrayLike
 from ....algebra.memory import add_spatial, load3, load9, load_spatial
 from ....algebra.scalar import exp, log, sqrt, where, zero
 from ....compiling import generic
-from ....force._pools import number, numbers3
 from ....force._routine import by_address
 from ....force.base import Force, body_index
+from ....force.pools import number, numbers3
 
 if TYPE_CHECKING:
     from ....compiling import Routine

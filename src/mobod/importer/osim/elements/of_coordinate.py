@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, Any
 
 from ....algebra.scalar import load, one, store, where, zero
 from ....compiling import generic
-from ....force._pools import number
 from ....force._routine import by_address
 from ....force.base import Force, mobility
+from ....force.pools import number
 from ....function import Function, _routine
 from ....state import parameters
 from ....value.checks import finite
@@ -102,7 +102,7 @@ def add_limit(model: Any, integers: int, numbers: int) -> None:
 
 @generic
 def limit_power(model: Any, integers: int, numbers: int) -> Any:
-    """What the damping dissipates."""
+    """The power that the damping dissipates."""
     _, drag, u = _limit(model, integers, numbers)
     return drag * u
 

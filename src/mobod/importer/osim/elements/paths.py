@@ -23,9 +23,9 @@ import numpy as np
 
 from ....algebra.scalar import load, store, where, zero
 from ....compiling import generic
-from ....force._pools import number
 from ....force._routine import by_address
 from ....force.base import Force
+from ....force.pools import number
 from ....force.transmission import path as _path
 from ....function import Function, _routine
 from ....state import parameters
@@ -116,7 +116,7 @@ class AlongPath(Force):
         self.default_numbers = [float(x) for x in own]
 
     def reach(self) -> tuple[list[int], list[int]] | None:
-        """What its path names."""
+        """The bodies and mobilities of its path."""
         return self._path.reach()
 
     @property

@@ -11,9 +11,9 @@ from ....algebra import vec3
 from ....algebra.arrays import ArrayLike
 from ....algebra.scalar import sqrt, store, where, zero
 from ....compiling import generic
-from ....force._pools import number
 from ....force._routine import by_address
-from ....force._two_points import OWN, TwoPoints, arms, pull, rate, square
+from ....force.pools import number
+from ....force.two_points import OWN, TwoPoints, arms, pull, rate, square
 from ....function import Function, _routine
 from .of_coordinate import effort
 

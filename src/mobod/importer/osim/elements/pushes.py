@@ -20,9 +20,9 @@ from ....algebra.arrays import Array, ArrayLike
 from ....algebra.memory import add_spatial, load3, load9
 from ....algebra.scalar import load
 from ....compiling import generic
-from ....force._pools import numbers3, numbers9
 from ....force._routine import by_address
 from ....force.base import Force, body_index
+from ....force.pools import numbers3, numbers9
 from ....function import Function, _routine
 from ....state import parameters
 from ....value import Transform

@@ -333,7 +333,7 @@ class _Check:
             self._note("NDot is the derivative of N", now.N_dot[:, k], N_dot[:, k], text, k)
 
     def _along(self, q: Array, u: Array, euler: bool, q_dot: Array) -> Callable[[float], _Seen]:
-        """What there is a time h later, at a rate of q."""
+        """The mobilizer as a function of a time h, at a rate of q."""
         return lambda h: _Seen(self.body, self.at(q + h * q_dot, u, Stage.POSITION, euler), False)
 
     def _compare_column(self, k: int, now: _Seen, along: Callable[[float], _Seen], where: str) -> None:

@@ -17,7 +17,7 @@ from ..value.stage import Stage
 
 
 class Inputs:
-    """What a state can be pushed by: mobilities, by the index of u, and settings; a number an input.
+    """Inputs of a linear model: mobilities, by the index of u, and settings; a number an input.
 
     Parameters
     ----------
@@ -49,7 +49,7 @@ class Inputs:
         return len(self._each)
 
     def calc_rates(self, state: State, mobility_forces: Array) -> Array:
-        """What derivatives u_dot has by the inputs, from those by *mobility_forces* ``(nu, nu)``."""
+        """Derivatives of u_dot by the inputs, from those by *mobility_forces* ``(nu, nu)``."""
         columns = np.zeros((state.tree.nu, len(self)))
         for k, one in enumerate(self._each):
             if isinstance(one, int):

@@ -56,9 +56,14 @@ class Watched:
     rate: Callable[[Any], float] | None
     info: TriggerInfo
     witness: Witness | None = None
-    #: What the event is of, where that is not the owner, and the name of the witness.
+    #: What the event is of, where that is not the owner, and the name of the witness where it is not that of the owner's.
     called: str = ""
-    what: str = ""
+    label: str = ""
+
+    @property
+    def what(self) -> str:
+        """The quantity that changes sign, in words: only when asked for, as writing arrays takes as long as many steps."""
+        return self.label or (repr(self.owner.witness) if isinstance(self.owner, When) else "")
 
     @property
     def name(self) -> str:
@@ -140,7 +145,7 @@ class Watch:
 
     @functools.cached_property
     def _callback(self) -> Callback:
-        """What kernels call for a witness that only Python knows."""
+        """The callback for kernels of a witness that only Python knows."""
 
         def compute(scalar: str, pointer: int, k: int, where: int) -> None:
             state, one = self._integrator.get_state(), self.watched[k]
@@ -403,5 +408,4 @@ def of_triggered(one: Triggered) -> Watched:
     if isinstance(one, When) and type(one).get_value is When.get_value:
         value = one.witness.calc_value
     in_kernels = one.witness if isinstance(one, When) and is_compiled(one) else None
-    what = repr(one.witness) if isinstance(one, When) else ""
-    return Watched(one, 0, one.get_required_stage(), value, rate, one.get_trigger_info(), in_kernels, what=what)
+    return Watched(one, 0, one.get_required_stage(), value, rate, one.get_trigger_info(), in_kernels)

@@ -115,7 +115,7 @@ class Program:
     @staticmethod
     def _check(one: Measure, method: str) -> None:
         if one.subsystem is None or not holds_for(type(one), method):  # of no subsystem: changes of it would go unnoticed
-            raise NotCompiled
+            raise NotCompiled(one)
 
     def give_to(self, tree: Tree) -> None:
         """Hand the operations to the tree, for its kernels."""
@@ -131,7 +131,7 @@ class Program:
 
     @property
     def num_operations(self) -> int:
-        """How many there are."""
+        """The number of operations."""
         return len(self._rows)
 
     # ------------------------------------------------------------------------------------------ for kinds

@@ -20,7 +20,7 @@ from . import (
 )
 from . import mobility_linear_stop as stop
 from ._coordinate import coordinate
-from ._pools import number, numbers3
+from .pools import number, numbers3
 
 #: Columns of the table: what it is, its mobility, and its element, first integer and first number.
 KIND, MOBILITY, ELEMENT, INTEGERS, NUMBERS = range(5)
@@ -93,7 +93,7 @@ def _subtract(matrix: Any, i: int, x: Any) -> None:
 
 @generic
 def subtract_slopes(model: Any, table: Any, Dq: Any, Du: Any) -> None:
-    """What enabled elements of the table add to forces on mobilities, differentiated by q and u, from *Dq* and *Du*."""
+    """Subtract from *Dq* and *Du* the derivatives by q and u of forces on mobilities, of enabled elements of the table."""
     for row in range(table.shape[0]):
         if model.force_enabled[table[row, ELEMENT]] == 1:
             by_q, by_u = slopes_of(model, table, row)

@@ -34,7 +34,7 @@ class ThroughTransmission(Force):
 
     @property
     def routine(self) -> Routine:  # type: ignore[override]
-        """What computes it: compiled when a model first has such a force with a transmission of this kind."""
+        """Its routine, compiled when a model first has such a force with a transmission of this kind."""
         key = self.make, self._transmission.FUNCTIONS, self._activates
         if key not in _routines:
             _routines[key] = by_address(self.make(*key[1:]), with_z=self._activates)
@@ -56,7 +56,7 @@ class ThroughTransmission(Force):
         return False
 
     def reach(self) -> tuple[list[int], list[int]] | None:
-        """What its transmission names."""
+        """The bodies and mobilities of its transmission."""
         return self._transmission.reach()
 
     def calc_lines(self, state: State) -> list[Line]:

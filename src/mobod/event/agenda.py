@@ -10,12 +10,12 @@ import numpy as np
 
 from ..errors import ModelError
 from ..state.cause import Cause
-from ._watch import Watched, of_triggered
 from .handler import EventHandler
 from .periodic import Periodic
 from .reporter import EventReporter
 from .scheduled import Scheduled
 from .triggered import Triggered
+from .watch import Watched, of_triggered
 
 if TYPE_CHECKING:
     from ..state.state import State
@@ -152,7 +152,7 @@ class Agenda:
                 partial(_slot, stage, i),
                 None,
                 info,
-                what=f"event {info.get_event_id()}",
+                label=f"event {info.get_event_id()}",
             )
             for (stage, i), info in zip(places, infos, strict=True)
         ]

@@ -16,7 +16,7 @@ from ..algebra import vec3
 from ..algebra.scalar import load, zero
 from ..compiling import Routine, generic
 from ..function.users import routine_of_kind
-from ._access import LOAD_COLUMNS, STORE_COLUMNS, VECTORS, asks_positions, load_column, row_of, store_column, store_transform
+from .access import LOAD_COLUMNS, STORE_COLUMNS, VECTORS, asks_positions, load_column, row_of, store_column, store_transform
 
 #: The `kind` of all mobilizers that are called by address.
 BY_ADDRESS = -1

@@ -18,8 +18,8 @@ from ..algebra.memory import add_spatial, load3, load9, load_spatial
 from ..algebra.scalar import one, where
 from ..compiling import generic
 from ..state import parameters
-from ._pools import numbers3
 from .base import Force, body_index
+from .pools import numbers3
 
 if TYPE_CHECKING:
     from ..decoration.rubber_band_line import Line
@@ -44,7 +44,7 @@ def arms(model: Any, integers: int, numbers: int) -> Any:
 
 @generic
 def square(r: Any) -> Any:
-    """Whether the points are apart, and then r.r; else 1, a safe divisor."""
+    """True if the points are apart, and then r.r; else 1, a safe divisor."""
     rr = vec3.dot(r, r)
     return rr > 0.0, where(rr > 0.0, rr, one(rr))
 

@@ -1,4 +1,4 @@
-"""How `_dispatch` and routines read a mobilizer's coordinates and store the results of a kind's functions."""
+"""Access of `_dispatch` and routines to the record: a mobilizer's coordinates, and results of a kind's functions."""
 
 from typing import Any
 

@@ -11,7 +11,7 @@ from ..derivative.coordinates import displacements, lines, turns
 from ..derivative.differences import along
 from ..derivative.equations import of_errors
 from ..derivative.motions import of_prescribed_speeds
-from ..motion._protocol import POSITION, VELOCITY
+from ..motion.protocol import POSITION, VELOCITY
 from ..state.state import State
 from ..value.stage import Stage
 

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from ..errors import ModelError
-from ._floats import OneAcceleration
 from .base import Constraint, one_of
+from .floats import OneAcceleration
 
 if TYPE_CHECKING:
     from ..mobilizer.base import MobilizedBody

@@ -9,12 +9,12 @@ from ..algebra import mat33, vec3
 from ..algebra.memory import load3, load9, store3, store9
 from ..algebra.scalar import load, zero
 from ..compiling import generic, routine
-from ._access import asks_positions, load_column, row_of, store_column
+from .access import asks_positions, load_column, row_of, store_column
 
 
 @routine
 def turn_round(model: Any, b: int, what: int) -> int:
-    """Reverse the kinematics that the kind stored for body b; *what* is that of a kind's routine, see `_routine`."""
+    """Reverse the kinematics that the kind stored for body b; *what* is that of a kind's routine, see `routine`."""
     if asks_positions(what):
         _turn_position(model, b, row_of(what))
     else:

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 from ..algebra.scalar import load, store
 from ..compiling import Routine, generic
 from . import mobility_dry_friction as law
-from ._pools import number
 from ._routine import by_address
 from .base import Force
+from .pools import number
 from .transmission.base import Functions, Transmission, check_transmission
 
 if TYPE_CHECKING:
@@ -88,7 +88,7 @@ class TransmissionFriction(Force):
 
     @property
     def routine(self) -> Routine:  # type: ignore[override]
-        """What computes it: compiled when a model first has friction along a transmission of this kind."""
+        """Its routine, compiled when a model first has friction along a transmission of this kind."""
         functions = self._transmission.FUNCTIONS
         if functions not in _routines:
             _routines[functions] = by_address(*_make(functions), with_z=True)

@@ -16,7 +16,7 @@ from ..algebra.arrays import Array
 from ..errors import ModelError
 from ..value import Transform
 from . import _rates
-from ._routine import keep_bias
+from .routine import keep_bias
 
 if TYPE_CHECKING:
     from ..state.state import State

@@ -1,0 +1,167 @@
+"""Numba's work around compiling, done once or not at all: see `numba_patches`, which puts these in its place.
+
+For each of its 27 passes over each function Numba takes its lock, tells whoever listens, writes down what it was asked for
+and looks whether the pass has kept Numba's own rules; whenever a function is not found at once it looks through all registries
+for new ones; it compares options one by one, by name. Half of the time that a kernel takes to compile is Numba's, not LLVM's.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+
+class Patch(NamedTuple):
+    """An attribute of Numba's, and what replaces it meanwhile."""
+
+    owner: Any
+    name: str
+    replacement: Any
+
+
+def leaner() -> Iterator[Patch]:
+    """All of it."""
+    yield from _compare_options_at_once()
+    yield from _look_for_new_registrations()
+    yield from _enter_contexts_of_errors()
+    yield from _run_passes()
+    yield from _order_one_template()
+
+
+def _compare_options_at_once() -> Iterator[Patch]:
+    """Equality of sets of options: what has been set is the same in nearly all; and the hash, which is that of all names."""
+    from numba.core.targetconfig import TargetConfig
+
+    owner: Any = TargetConfig
+    equal, hash_of = owner.__eq__, owner.__hash__
+    known: dict[type, int] = {}
+
+    @functools.wraps(hash_of)
+    def hash_of_kind(self: Any) -> int:
+        kind = type(self)
+        found = known.get(kind)
+        if found is None:
+            found = known[kind] = hash_of(self)
+        return found
+
+    @functools.wraps(equal)
+    def equal_or_alike(self: Any, other: Any) -> Any:
+        return (type(other) is type(self) and self._values == other._values) or equal(self, other)
+
+    yield Patch(owner, "__hash__", hash_of_kind)
+    yield Patch(owner, "__eq__", equal_or_alike)
+
+
+def _look_for_new_registrations() -> Iterator[Patch]:
+    """`refresh` of Numba's contexts, which reads what registries have got since the last time: nothing, but for a few times."""
+    from numba.core.base import BaseContext
+    from numba.core.typing.context import BaseContext as TypingContext
+
+    def unless_nothing_is_new(owner: Any) -> Patch:
+        refresh = owner.refresh
+        seen: dict[int, tuple[Any, list[int]]] = {}  # by registries, which contexts share with their copies
+
+        def lengths(context: Any) -> list[int]:
+            """The numbers of registrations of everything that the context has read."""
+            found = [
+                len(getattr(registry, name))
+                for registry, loader in context._registries.items()
+                for name in loader.registry_items
+            ]
+            typing = getattr(context, "typing_context", None)
+            return found if typing is None else found + lengths(typing)
+
+        @functools.wraps(refresh)
+        def refresh_if_new(self: Any) -> None:
+            known = seen.get(id(self._registries))
+            if known is None or known[1] != lengths(self):
+                refresh(self)
+                seen[id(self._registries)] = self._registries, lengths(self)
+
+        return Patch(owner, "refresh", refresh_if_new)
+
+    yield unless_nothing_is_new(BaseContext)
+    yield unless_nothing_is_new(TypingContext)
+
+
+def _enter_contexts_of_errors() -> Iterator[Patch]:
+    """The context around each instruction in which an error is told where it was: a generator's takes four times as long."""
+    errors: Any = importlib.import_module("numba.core.errors")
+    ask: Callable[..., Any] = errors.new_error_context
+    last, within = errors.loc_info, errors._numba_path
+
+    class ErrorContext:
+        """Numba's own context, made only when there is an error."""
+
+        __slots__ = ("what",)
+
+        def __init__(self, *args: Any, **more: Any) -> None:
+            self.what = args, more
+
+        def __enter__(self) -> None:
+            more = self.what[1]
+            where = more.get("loc")
+            if where is not None and not where.filename.startswith(within):
+                last.update(more)
+
+        def __exit__(self, kind: Any, error: Any, trace: Any) -> Any:
+            if error is None:
+                return None
+            args, more = self.what
+            context = ask(*args, **more)
+            context.__enter__()
+            return context.__exit__(kind, error, trace)
+
+    for name in ("errors", "lowering", "typeinfer"):
+        yield Patch(importlib.import_module(f"numba.core.{name}"), "new_error_context", ErrorContext)
+
+
+def _run_passes() -> Iterator[Patch]:
+    """A pass over a function, under the lock that is held already: without clocks, without events that nobody has asked for.
+
+    What each pass is checked for is Numba's care for its own: that they leave no mark of a variable's end, and one scope.
+    """
+    from numba.core import compiler_machinery as machinery
+    from numba.core import event, postproc, transforms
+
+    errors: Any = importlib.import_module("numba.core.errors")
+    manager: Any = machinery.PassManager
+    run, registry = manager._runPass, machinery._pass_registry
+
+    @functools.wraps(run)
+    def run_pass(self: Any, index: int, one: Any, state: Any) -> None:
+        if self._print_before or self._print_after or self._print_wrap or event._registered.get("numba:run_pass"):
+            run(self, index, one, state)
+            return
+        one.analysis = self._analysis
+        with errors.new_error_context("Pass {name}", name=one.name()):
+            changed = one.run_initialization(state)
+            changed |= one.run_pass(state)
+            changed |= one.run_finalizer(state)
+        if self._ENFORCING and registry.get(one.__class__).mutates_CFG:
+            function = state.func_ir
+            if changed:
+                postproc.PostProcessor(function).run()
+            else:
+                function.blocks = transforms.canonicalize_cfg(function.blocks)
+
+    yield Patch(manager, "_runPass", run_pass)
+
+
+def _order_one_template() -> Iterator[Patch]:
+    """Which of a function's implementations come first, of those for this target: most have one, for all targets."""
+    from numba.core import utils
+    from numba.core.typing import context
+
+    order = utils.order_by_target_specificity
+
+    @functools.wraps(order)
+    def ordered(target: Any, templates: Any, fnkey: Any = "") -> Any:
+        if len(templates) == 1 and getattr(templates[0], "metadata", {}).get("target", "generic") == "generic":
+            return list(templates)
+        return order(target, templates, fnkey=fnkey)
+
+    for owner in (utils, context):
+        yield Patch(owner, "order_by_target_specificity", ordered)

@@ -1,0 +1,85 @@
+"""Which numbers of the residual's derivatives may differ from zero, so that products pass over the others.
+
+A mobility's residual depends on the mobilities that carry its bodies, or that it carries: on one path from Ground. What couples
+two bodies couples the mobilities on the ways to both.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from ..algebra.record import LANES
+
+#: The most columns in a group of lanes, and the most numbers of it, by q and u: they stay in a processor's first cache.
+_MOST_COLUMNS, _MOST_NUMBERS = 8, 160
+
+
+class Pattern:
+    """The rows of each column that may differ from zero, while it is made.
+
+    Parameters
+    ----------
+    ways : sequence of array of int
+        Of each body the mobilities on the way to it.
+    nu : int
+    """
+
+    def __init__(self, ways: Sequence[npt.NDArray[np.int64]], nu: int) -> None:
+        self.ways, self.may_differ = ways, np.eye(nu, dtype=bool)
+        for way in ways:
+            self.may_differ[np.ix_(way, way)] = True
+
+    def fill(self) -> None:
+        """All may differ."""
+        self.may_differ[:] = True
+
+    def couple(self, rows: Iterable[int], columns: Iterable[int]) -> None:
+        """Forces along some mobilities depend on others."""
+        self.may_differ[np.ix_(list(rows), list(columns))] = True
+
+    def couple_bodies(self, bodies: Iterable[int]) -> None:
+        """Wrenches on bodies depend on the motion of each other."""
+        for one, other in itertools.permutations(set(bodies), 2):
+            self.couple(self.ways[one], self.ways[other])
+
+    def of_lanes(self) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+        """Groups of columns, with the rows that may differ in any: those that take the least time.
+
+        A group is its first column, its end, and where its rows begin and end in the list.
+        """
+        n = len(self.may_differ)
+        least, before = np.zeros(n + 1), np.zeros(n + 1, np.int64)
+        for end in range(1, n + 1):
+            least[end] = np.inf
+            for first in range(end - 1, max(end - _MOST_COLUMNS, 0) - 1, -1):
+                count = int(self.may_differ[:, first:end].any(axis=1).sum())
+                if count * (end - first) > _MOST_NUMBERS and end - first > 1:
+                    break
+                cost = least[first] + (n + 4) * (count * (end - first) + 4)
+                if cost < least[end]:
+                    least[end], before[end] = cost, first
+        ends = [n] if n else []
+        while ends and before[ends[-1]] > 0:
+            ends.append(int(before[ends[-1]]))
+        return self._groups([(int(before[end]), end, int(before[end]), end) for end in reversed(ends)])
+
+    def of_eights(self) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+        """The same of one state, whose columns are eight in a number: a group of each."""
+        n = len(self.may_differ)
+        return self._groups([(k, k + 1, LANES * k, min(LANES * k + LANES, n)) for k in range(-(-n // LANES))])
+
+    def _groups(self, parts: Sequence[tuple[int, int, int, int]]) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+        groups: list[tuple[int, int, int, int]] = []
+        rows: list[int] = []
+        for first, end, column, last in parts:
+            begin = len(rows)
+            rows += np.flatnonzero(self.may_differ[:, column:last].any(axis=1)).tolist()
+            groups.append((first, end, begin, len(rows)))
+        return np.array(groups, np.int64).reshape(-1, 4), np.array(rows, np.int64)
+
+
+__all__ = ["Pattern"]
