@@ -403,7 +403,7 @@ class LaneWorker:
         made = stepped.space
         assert made is not None
         wide, each = widened(made), [copy_of(made) for _ in range(LANES)]
-        addresses = np.array([one.block.ctypes.data for one in (wide, *each)])
+        addresses = np.array([one.words.ctypes.data for one in (wide, *each)])
         room = len(wide.keys)
         arrays = addresses, np.zeros(LANES, np.int64), np.zeros((LANES, room), np.int64), np.zeros(room, np.int64)
         block = block_of(arrays)

@@ -38,7 +38,7 @@ def attempt(model: Any, run: Any, time: float, h: float) -> float:
     for row in range(_WHOLE if controlled else _HALVES, _HALVES + 1):
         part = 0.5 if controlled and row != _WHOLE else 1.0
         space.measures[names.SIZE] = part * h
-        block = space.block
+        block = space.words
         status = call_routine(block[block.shape[0] - names.ROUTINE], model, block[block.shape[0] - WORDS], row)
         if status == rk.DONE and row == _MIDDLE:
             status = loop.arrive(model, control, counts, time + 0.5 * h, tries[_MIDDLE])

@@ -129,7 +129,7 @@ class Space(NamedTuple):
     values: Any
     mirrored: Any
     #: Its own block, see `algebra.pointers`.
-    block: Any
+    words: Any
 
 
 def make_space(
@@ -327,12 +327,12 @@ def with_block(space: Space, routine: int = 0) -> Space:
     block = block_of(space[:-1])
     block = np.concatenate([block, np.zeros(WORDS, np.int64)])
     block[-WORDS], block[1 - WORDS], block[-ROUTINE] = block.ctypes.data, len(block), routine
-    return space._replace(block=block)
+    return space._replace(words=block)
 
 
 def copy_of(space: Space) -> Space:
     """One like it, with arrays of its own."""
-    return with_block(Space(*(array.copy() for array in space)), int(space.block[-ROUTINE]))
+    return with_block(Space(*(array.copy() for array in space)), int(space.words[-ROUTINE]))
 
 
 def widened(space: Space) -> Space:
@@ -392,4 +392,4 @@ def enlarged(space: Space) -> Space:
     if counts[NEED_VALUES] > len(space.values):
         n = int(1.5 * counts[NEED_VALUES])
         space = space._replace(values=np.zeros(n), mirrored=np.zeros(n))
-    return with_block(space, int(space.block[-ROUTINE]))
+    return with_block(space, int(space.words[-ROUTINE]))
