@@ -33,7 +33,8 @@ def _define(function: Any, dtype: Any, dimensions: int) -> None:
 
         array = context.make_array(made)(context, builder)
         size = context.get_abi_sizeof(context.get_data_type(dtype))
-        shape, strides, step = [word(1 + d) for d in range(dimensions)], [], ir.Constant(_I64, size)
+        shape, step = [word(1 + d) for d in range(dimensions)], ir.Constant(_I64, size)
+        strides: list[Any] = []
         for length in reversed(shape):
             strides.insert(0, step)
             step = builder.mul(step, length)

@@ -303,7 +303,7 @@ class LaneRuns:
         )
 
     def _take_contact(self, state: State, controller: UsersRoutine | None) -> None:
-        """What steps need of surfaces, and of the record of one state in which those of a state alone are taken."""
+        """Prepare steps of surfaces, and the record of one state, for those that a state takes alone."""
         self.stepped = Stepped(state.system)
         self.routines = step_eight.address(in_lanes=True, own_parameters=bool(self.own)), step_one.address()
         single = self.plan[layout.SINGLE :]

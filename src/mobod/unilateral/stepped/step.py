@@ -220,7 +220,7 @@ def _gather(wide: Any, words: Any, who: Any, slots: Any) -> None:
 
 @apart
 def _scatter(wide: Any, words: Any, who: Any, slots: Any) -> None:
-    """What has been found, into the states' spaces, which keep it for the next step."""
+    """Copy impulses, velocities and a into the states' spaces, which keep them for the next step."""
     for lane in range(8):
         if who[lane] != 0:
             space = space_at(words[1 + lane])
