@@ -13,7 +13,7 @@ from . import record
 def _add_to_numba() -> engine.Extension:
     from numba.core import types
 
-    # of what depends on the counter, eights, masks, objects and the octants the fingerprint has the names: few kernels do
+    # of what depends on the counter, eights, masks, objects, octants and pointers the fingerprint has the names: few kernels do
     from . import (  # noqa: F401
         compiled_angles,
         compiled_counter,
@@ -22,6 +22,7 @@ def _add_to_numba() -> engine.Extension:
         compiled_masks,
         compiled_object_access,
         compiled_octants,
+        compiled_pointers,
         compiled_record,
         lanes,
     )

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..algebra.arrays import Array
+from ..algebra.pointers import block_of
 from ..algebra.record import LANES, aligned_zeros
 from ..compiling import among_many
 from ..event.scheduled import Scheduled
@@ -16,7 +17,7 @@ from ..event.triggered import Triggered
 from ..event.watch import Watched, is_compiled, of_triggered
 from ..event.when import When
 from ..force.contact.step_limit import limit_step
-from ..integrator import BDF, Integrator, SemiExplicitEuler, SemiExplicitEuler2, Verlet
+from ..integrator import BDF, Integrator, SemiExplicitEuler, SemiExplicitEuler2, TimeStepping, Verlet
 from ..integrator.weights import error_weights
 from ..measure.base import Measure
 from ..mobilizer import q_rates
@@ -32,6 +33,9 @@ from ..tree.realize import advance
 from ..tree.tree import in_each_lane
 from ..unilateral.contact_events import needs_python
 from ..unilateral.open_gap import OpenGap
+from ..unilateral.stepped import Stepped
+from ..unilateral.stepped.space import copy_of, widened
+from ..unilateral.stepped.step import step_eight, step_one
 from ..value.stage import Stage
 from .lanes import layout, lending
 from .lanes import witnesses as watching
@@ -51,6 +55,7 @@ METHODS = {
     SemiExplicitEuler.kernel: layout.SEMI_EXPLICIT_EULER,
     SemiExplicitEuler2.kernel: layout.SEMI_EXPLICIT_EULER2,
     Verlet.kernel: layout.VERLET,
+    TimeStepping.kernel: layout.CONTACT,
 }
 
 
@@ -86,7 +91,7 @@ def why_one_by_one(state: State, integrator: Integrator, watches: bool = False, 
     if system.calls_with_states and not lends:
         parts = system.parts_in_python
         return Reason(f"parts of this system are in Python ({_named(parts) or 'measures'})", _COMPILE)
-    if type(settings).kernel not in METHODS or type(settings).try_step is not Integrator.try_step:
+    if type(settings).kernel not in METHODS or not _steps_in_lanes(state, settings):
         return _why_alone(system, settings, watches, functions)
     owners = *system.event_handlers, *system.event_reporters
     hands_over = type(settings).kernel is not Verlet.kernel or settings.fixed_step_size is not None
@@ -114,6 +119,14 @@ def why_one_by_one(state: State, integrator: Integrator, watches: bool = False, 
     settings._apply()  # noqa: SLF001
     plain = settings.allow_interpolation and settings.counts[rk.PROJECTION] & 1 and settings.internal_step_limit is None
     return None if plain else Reason("this integrator's settings are for one state of this system at a time")
+
+
+def _steps_in_lanes(state: State, integrator: Integrator) -> bool:
+    """True if a method that lanes have takes all steps of states like *state* as lanes do."""
+    if not isinstance(integrator, TimeStepping):
+        return type(integrator).try_step is Integrator.try_step
+    fixed = integrator.fixed_step_size is not None and type(integrator) is TimeStepping
+    return fixed and not state.tree.remembers and integrator.can_run_compiled(state)
 
 
 def lends_states(state: State) -> bool:
@@ -210,6 +223,7 @@ class LaneRuns:
         #: A state of its own for each thread, in which controllers are sampled.
         self.single = state
         plan, self.settings = np.zeros(layout.PLAN_SIZE, np.int64), np.zeros(rk.CONTROL_SIZE)
+        self.plan = plan
         wanted = EVERYTHING | UNCHECKED
         if gravity_alone and not self.whole:
             wanted &= ~FORCES
@@ -228,10 +242,14 @@ class LaneRuns:
             single = plan[layout.SINGLE :]
             single[rk.ROUTINE], single[rk.WANTED] = advance.address(), KINEMATICS  # what laws are given is computed from these
             single[rk.PRESCRIBER] = prescribe.address() if state.has_known else 0
+        plan[layout.METHOD] = METHODS[type(integrator).kernel]
+        #: The elements and joints of steps with contact.
+        self.stepped: Stepped | None = None
+        if plan[layout.METHOD] == layout.CONTACT:
+            self._take_contact(state, controller)
         if counts["num_contact_elements"] and integrator.fixed_step_size is None:
             plan[rk.LIMITER] = limit_step.address(**in_lanes)
             plan[rk.FORESEEN] = integrator.counts[rk.FORESEEN]
-        plan[layout.METHOD] = METHODS[type(integrator).kernel]
         #: Whether a state can go on alone from where a step in a lane begins: the errors of Verlet's depend on the step before.
         self.hands_over = not (iterates and integrator.fixed_step_size is None)
         plan[rk.ERROR_ORDER] = integrator.counts[rk.ERROR_ORDER]
@@ -241,7 +259,7 @@ class LaneRuns:
         projects = integrator.counts[rk.PROJECT_REPORTS] and (constrained or plan[rk.QUATERNIONS])
         plan[rk.PROJECT_REPORTS] = bool(projects)
         plan[rk.PLAIN_RATES] = bool((tree.fields["rates"] == q_rates.SAME).all())
-        self.plan, self.table = plan, np.ascontiguousarray(integrator.table)
+        self.table = np.ascontiguousarray(integrator.table)
         self.weights = error_weights(state) * _free(state)
         self.of_each = own_of_each(self.own)
         self._changes = 0
@@ -284,6 +302,15 @@ class LaneRuns:
             np.array(numbers, np.float64).reshape(-1, 1),
         )
 
+    def _take_contact(self, state: State, controller: UsersRoutine | None) -> None:
+        """Prepare steps of surfaces, and the record of one state, for those that a state takes alone."""
+        self.stepped = Stepped(state.system)
+        self.routines = step_eight.address(in_lanes=True, own_parameters=bool(self.own)), step_one.address()
+        single = self.plan[layout.SINGLE :]
+        single[rk.ROUTINE], single[rk.WANTED] = advance.address(), EVERYTHING | UNCHECKED
+        single[rk.HOLDS], single[rk.CONTROLLER] = True, controller.address() if controller is not None else 0
+        single[rk.PRESCRIBER] = prescribe.address() if state.has_known else 0
+
     def refresh(self, changes: int) -> None:
         """Take over the states' own parameters, which have been changed so often, unless that has been done."""
         if changes != self._changes:
@@ -300,6 +327,11 @@ class LaneRuns:
     def adaptive(self) -> bool:
         """True if steps are chosen by their errors."""
         return self.settings[rk.FIXED_STEP] == 0.0
+
+    @property
+    def tries_alone(self) -> bool:
+        """True if a state that fails with steps too small is to go on alone, which may pass what lanes do not."""
+        return self.adaptive or self.stepped is not None
 
     def make_workers(self, count: int, new_record: Callable[[], Record]) -> None:
         """Allocate arrays for this many threads, unless they are there."""
@@ -333,8 +365,12 @@ class LaneWorker:
         self.kept = aligned_zeros(record.measure_memory_size, 1, LANES)
         self.single, self.own_of_single = plan.single.copy(), np.zeros(len(self.own))
         self.lender: lending.Lender | None = None
-        if plan.single.tree.counts["num_controllers"] or plan.lends:
+        if plan.single.tree.counts["num_controllers"] or plan.lends or plan.stepped:
             self._prepare_single(plan)
+        self.spaces, self.held_of_single = np.zeros(0, np.int64), np.zeros(record.nu)
+        self._blocks: list[Any] = []
+        if plan.stepped:
+            self._make_spaces(plan)
         if plan.calls_python:
             own = self.own, self.own_of_single
             self.lender = lending.Lender(record, self.single, own, self.control, self.lanes, self.marks, plan.holds)
@@ -342,7 +378,8 @@ class LaneWorker:
         self._calls_python = plan.calls_python
         run = rk.Run(plan.plan, plan.settings, self.control, self.work, plan.table, plan.weights, self.held)
         room = self.lanes, self.marks, self.queue, self.own, self.own_of_single
-        self._crew = layout.Crew(run, *room, plan.watched, self.seen, plan.remembered, self.kept)
+        of_contact = self.spaces, self.held_of_single
+        self._crew = layout.Crew(run, *room, plan.watched, self.seen, plan.remembered, self.kept, *of_contact)
 
     def _prepare_single(self, plan: LaneRuns) -> None:
         """Let the state in which controllers are sampled, and which Python is lent, have room for a lane's own parameters."""
@@ -355,6 +392,23 @@ class LaneWorker:
         if plan.own:
             for b in np.flatnonzero(single.field("massless")):
                 single.leave_out("massless", int(b), True)
+
+    def _make_spaces(self, plan: LaneRuns) -> None:
+        """Let the lanes have spaces to step in, and the records leave out the forces of surfaces that are stepped."""
+        stepped = plan.stepped
+        assert stepped is not None
+        stepped.leave_out_forces(self.single)
+        self.record.share("force_enabled", self.single.own_fields["force_enabled"])
+        stepped.begin(self.single)
+        made = stepped.space
+        assert made is not None
+        wide, each = widened(made), [copy_of(made) for _ in range(LANES)]
+        addresses = np.array([one.words.ctypes.data for one in (wide, *each)])
+        room = len(wide.keys)
+        arrays = addresses, np.zeros(LANES, np.int64), np.zeros((LANES, room), np.int64), np.zeros(room, np.int64)
+        block = block_of(arrays)
+        self._blocks = [wide, each, arrays, block]
+        self.spaces = np.array([plan.routines[0], block.ctypes.data, plan.routines[1], *addresses], np.int64)
 
     def begin(self, first_row: int = 0) -> None:
         """Let no state be on its way, of an earlier run that was interrupted; the first one to come is *first_row*."""

@@ -37,7 +37,7 @@ from .failures import OF_STATUS, Failure, Reasons
 from .functions import EndWhere, RunFunction, ended_at, try_observer
 from .functions import observe as run_observer
 from .lane_runs import LaneRuns, LaneWorker, own_of_each
-from .lanes import layout
+from .lanes import contact, layout
 from .one_by_one import Onward, run_one
 from .schedule import Schedule
 from .scheduled_run import ScheduledRun
@@ -61,7 +61,8 @@ _BUFFER = 1 << 26
 _EXPLAINED = 8
 _ENDED = "terminate became positive"
 #: What lanes are told of which states to run, and how these go on.
-_ALL = np.zeros(0, np.int64), np.zeros((0, layout.ONWARD_SIZE))
+_NO_IMPULSES = np.zeros((0, contact.ROW_SIZE))
+_ALL = np.zeros(0, np.int64), np.zeros((0, layout.ONWARD_SIZE)), _NO_IMPULSES
 
 
 class Simulating(Stepping):
@@ -253,7 +254,7 @@ class Simulating(Stepping):
             results,
             run.outcome,
             run.reached,
-            *(_ALL if onward is None else (which, onward)),
+            *(_ALL if onward is None else (which, onward, _NO_IMPULSES)),
         )
 
         def work(number: int, chunks: Any, calls: Any) -> None:
@@ -530,7 +531,7 @@ class _Run:
         # an event may have happened, or accelerations jump where steps became too small, which steps of one state know how to
         # pass; of a few others that have failed the same finds out what was at fault
         status = self.outcome[first:stop, layout.STATUS]
-        alone = (status == layout.SUSPECT) | ((status == rk.STEP_TOO_SMALL) & self.lanes.adaptive)
+        alone = (status == layout.SUSPECT) | ((status == rk.STEP_TOO_SMALL) & self.lanes.tries_alone)
         alone |= np.isin(status, (NO_ROOM, NO_IMPULSES))  # which a run of one state makes, or finds by another solver
         alone[departed - first] = True
         known = (status == rk.REACHED) | (status == layout.NOT_CALLED)

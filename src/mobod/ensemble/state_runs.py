@@ -56,7 +56,7 @@ class StateRuns:
     WIDTH = 1
 
     def __init__(self, state: State, own: dict[str, Array], of_each: Array, integrator: Integrator) -> None:
-        self.adaptive = self.hands_over = True
+        self.adaptive = self.hands_over = self.tries_alone = True
         self.calls_python = state.system.calls_python
         self.of_each = of_each
         if state.resources is not None and state.resources.weights:

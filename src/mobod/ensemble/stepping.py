@@ -26,7 +26,7 @@ from ..value.stage import Stage
 from .failures import Reasons
 from .gradients import Gradients
 from .lane_runs import LaneRuns, why_one_by_one
-from .lanes import layout
+from .lanes import contact, layout
 from .one_by_one import OTHER_CHOICES, KeptSteppers, has_choices_of
 from .schedule import Handled, Schedule
 from .states import memory_of, remember
@@ -431,11 +431,15 @@ class _StepPlan:
         goes_on = lanes is not None and (lanes.adaptive or any(events))
         self.onward = np.zeros((padded if goes_on else 0, layout.ONWARD_SIZE))
         self.onward[:, layout.STOP_AT], self.onward[:, layout.LEFT_AT] = np.inf, np.nan
+        #: The impulses of each state's last step, where contact is stepped.
+        self.impulses = np.full((padded if lanes is not None and lanes.stepped else 0, contact.ROW_SIZE), np.nan)
 
     def begin_anew(self, which: npt.NDArray[np.int64]) -> None:
         """Let states choose their steps as where a run begins."""
         if len(self.onward):
             self.onward[which, layout.LEFT_AT] = np.nan
+        if len(self.impulses):
+            self.impulses[which, contact.LEFT_AT] = np.nan
 
     def following(self, i: int) -> tuple[float, ...] | None:
         """With what state *i* goes on alone that has begun in a lane; None where it begins."""
@@ -465,7 +469,7 @@ class _StepPlan:
         if self.lanes is not None and self.lanes.calls_python:
             return np.flatnonzero(status != rk.REACHED)
         left = status == layout.SUSPECT
-        if self.lanes is not None and self.lanes.adaptive:
+        if self.lanes is not None and self.lanes.tries_alone:
             left |= status == rk.STEP_TOO_SMALL
         return np.flatnonzero(left)
 
@@ -503,7 +507,7 @@ class _Stepping(Task):
     ) -> None:
         self.ends, self.forces = np.zeros(len(plan.outcome)), np.zeros(forces.shape)
         data = (*variables, self.forces, lanes.of_each, self.ends, *_NO_REPORTS, plan.outcome, plan.reached)
-        data += which, plan.onward if len(which) or lanes.adaptive else plan.onward[:0]
+        data += which, plan.onward if len(which) or lanes.adaptive else plan.onward[:0], plan.impulses
 
         def work(number: int, chunks: Any, calls: Any) -> None:
             one = lanes.workers[number]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+from collections.abc import Sequence
 from typing import Any
 
 from ..compiling import engine
@@ -47,55 +48,14 @@ class Functions:
 
     def __init__(self, task: Task) -> None:
         numba = engine.numba()
-        one_act, one_start, one_look, one_reward = (
-            _by_names(numba, name, getattr(task, name)) for name in ("act", "start", "observe", "reward")
-        )
-        one_fails = _by_names(numba, "fails", task.fails or _never)
-
-        def act(action: Any, q: Any, u: Any, goal: Any, forces: Any, parameters: Any, time: Any) -> None:
-            for i in range(len(q)):
-                one_act(action[i], q[i], u[i], goal[i], forces[i], parameters[i], time[i])
-
-        def start(mask: Any, random: Any, q: Any, u: Any, goal: Any, parameters: Any) -> None:
-            for i in range(len(q)):
-                if mask[i]:
-                    one_start(random[i], q[i], u[i], goal[i], parameters[i])
-
-        def look(
-            q: Any,
-            u: Any,
-            points: Any,
-            goal: Any,
-            out: Any,
-            action: Any,
-            contacts: Any,
-            sensors: Any,
-            parameters: Any,
-            time: Any,
-        ) -> None:
-            for i in range(len(q)):
-                more = action[i], contacts[i], sensors[i], parameters[i], time[i]
-                one_look(q[i], u[i], points[i], goal[i], out[i], *more)
-
-        def judge(
-            q: Any,
-            u: Any,
-            points: Any,
-            action: Any,
-            goal: Any,
-            reward: Any,
-            fails: Any,
-            contacts: Any,
-            sensors: Any,
-            parameters: Any,
-            time: Any,
-        ) -> None:
-            for i in range(len(q)):
-                more = contacts[i], sensors[i], parameters[i], time[i]
-                reward[i] = one_reward(q[i], u[i], points[i], action[i], goal[i], *more)
-                fails[i] = one_fails(q[i], u[i], points[i], goal[i], *more)
-
-        self.act, self.start, self.look, self.judge = (_compiled(numba, f.__name__, f, True) for f in (act, start, look, judge))
+        calls = {name: _call(numba, name, getattr(task, name)) for name in ("act", "start", "observe", "reward")}
+        calls["fails"] = _call(numba, "fails", task.fails or _never)
+        self.act = _loop(numba, "act", ARGUMENTS["act"], ["{act}"], calls)
+        self.start = _loop(numba, "start", ("mask", *ARGUMENTS["start"]), ["if mask[i]: {start}"], calls)
+        more = "contacts", "sensors", "parameters", "time"
+        self.look = _loop(numba, "look", ARGUMENTS["observe"], ["{observe}"], calls)
+        judged = "q", "u", "points", "action", "goal", "reward_of", "fails_of", *more
+        self.judge = _loop(numba, "judge", judged, ["reward_of[i] = {reward}", "fails_of[i] = {fails}"], calls)
 
     def try_out(self, calls: dict[str, tuple[Any, ...]]) -> None:
         """Call functions by name, each with its arguments, so that they are compiled.
@@ -138,16 +98,25 @@ def _compiled(numba: Any, name: str, function: Any, from_python: bool = False) -
     return numba.njit(nogil=True, error_model="numpy", no_cfunc_wrapper=True, no_cpython_wrapper=not from_python)(function)
 
 
-def _by_names(numba: Any, name: str, function: Any) -> Any:
-    """A function of all that there is, which gives a task's function what it names."""
+def _call(numba: Any, name: str, function: Any) -> tuple[Any, str]:
+    """A task's function, compiled, and the text of its call for state i: of rows that it names, and of no others.
+
+    A view of a row that nobody wants takes longer than many a reward.
+    """
     compiled, known = _compiled(numba, name, function), ARGUMENTS[name]
     wanted = list(inspect.signature(getattr(function, "py_func", function)).parameters)
     for one in wanted:
         if one not in known:
             raise ModelError(f"{name} of a Task asks for {one!r}; it can ask for {', '.join(known)}")
-    namespace: dict[str, Any] = {"function": compiled}
-    exec(f"def one({', '.join(known)}):\n    return function({', '.join(wanted)})", namespace)
-    return _compiled(numba, name, namespace["one"])
+    return compiled, f"{name}({', '.join(f'{one}[i]' for one in wanted)})"
+
+
+def _loop(numba: Any, name: str, arguments: Sequence[str], lines: Sequence[str], calls: dict[str, tuple[Any, str]]) -> Any:
+    """A compiled function of arrays with a row a state, which does these lines for each."""
+    namespace: dict[str, Any] = {of: function for of, (function, _) in calls.items()}
+    body = "".join(f"\n        {line.format(**{of: call for of, (_, call) in calls.items()})}" for line in lines)
+    exec(f"def {name}_all({', '.join(arguments)}):\n    for i in range(len(q)):{body}", namespace)
+    return _compiled(numba, name, namespace[f"{name}_all"], True)
 
 
 def _never(q: Any, u: Any, points: Any, goal: Any) -> bool:

@@ -1,6 +1,7 @@
 """The compiled loop over steps of `TimeStepping`, for surfaces that touch and systems without parts in Python.
 
-A step is that of `TimeStepping`: speeds by the problem of what touches where it begins, coordinates by the new speeds.
+A step is that of `TimeStepping`, see `unilateral.stepped.step`: speeds by the problem of what touches where it begins,
+coordinates by the new speeds. It is called by its address, as ensembles do.
 """
 
 from __future__ import annotations
@@ -8,85 +9,23 @@ from __future__ import annotations
 from typing import Any
 
 from ..algebra.memory import load3
-from ..algebra.scalar import load, store
+from ..algebra.pointers import WORDS
+from ..algebra.record import call_routine
 from ..compiling import generic
 from ..force.contact import broad_phase
 from ..force.contact.law import velocity_at
 from ..force.contact.step_limit import NEVER, half_thickness
-from ..mobilizer.q_rates import find_q_dot
 from ..stepping import controller, limits, loop, rows
 from ..stepping import record as rk
 from ..stepping.evaluate import permitted_step, prescribe
+from ..stepping.interpolation import interpolate_linearly
 from ..stepping.loop import stepping
 from ..stepping.method.method import Method
 from ..unilateral.stepped import space as names
-from ..unilateral.stepped.joints import find_pushes
-from ..unilateral.stepped.points import find_points, recall, remember, renew_limits
-from ..unilateral.stepped.solve import find_problem, push_free, solve, weigh
+from ..unilateral.stepped.space import NO_IMPULSES, NO_ROOM
 
-#: What `advance` returns beside the others: the space is too small; the impulses have not been found.
-NO_ROOM, NO_IMPULSES = 10, 11
-#: How often impulses are solved for in a step while the limits of rolling and spinning resistance change.
-TURNS = 2
 #: Rows of `tries`: the end of a step, its middle, its end by two halves.
 _WHOLE, _MIDDLE, _HALVES = range(3)
-
-
-@generic
-def _step(model: Any, space: Any, h: float, out: Any) -> int:
-    """y a step on from the record as it is realized; DONE, NO_ROOM or NO_IMPULSES."""
-    vectors, place = space.vectors, space.place_of_speed
-    first = model.whole_nq
-    for i in range(model.nu):
-        u = load(model.u, i, 0)
-        vectors[names.SPEED, place[i]] = u
-        vectors[names.FREE, place[i]] = u + h * load(model.u_dot, i, 0)
-    find_points(model, space, h)
-    pushed = find_pushes(model, space, h)
-    result = names.FREE
-    if space.counts[names.POINTS] > 0:
-        if not find_problem(model, space):
-            return NO_ROOM
-        if pushed:
-            push_free(space)
-        ratio = 1.0
-        if space.measures[names.LAST_STEP] > 0.0:
-            ratio = h / space.measures[names.LAST_STEP]
-        recall(space, ratio)
-        found = False
-        for _ in range(TURNS):  # the limits of what resists rolling follow the normal impulses
-            found = solve(space)
-            if not found or not renew_limits(space):
-                break
-        remember(space)
-        space.measures[names.LAST_STEP] = h
-        if not found:
-            space.counts[names.KEPT] = 0
-            return NO_IMPULSES
-        result = names.NEW
-    else:
-        space.counts[names.KEPT] = 0
-        if pushed:
-            weigh(model, space)
-            push_free(space)
-    for i in range(model.ny):
-        out[i] = load(model.y, i, 0) + h * load(model.y_dot, i, 0)
-    n = model.particle_size
-    begin = model.ny - 2 * n
-    for i in range(begin, begin + n):  # by their new velocities
-        out[i] = load(model.y, i, 0) + h * out[i + n]
-    # q_dot by the new speeds, for which the record has them for a moment
-    for row in (result, names.SPEED):
-        for i in range(model.nu):
-            store(model.u, i, 0, vectors[row, place[i]])
-        for b in range(1, model.nb):
-            find_q_dot(model, b)
-        if row == result:
-            for i in range(model.nu):
-                out[first + i] = vectors[row, place[i]]
-            for i in range(model.nq):
-                out[i] = load(model.q, i, 0) + h * load(model.q_dot, i, 0)
-    return rk.DONE
 
 
 @generic
@@ -96,10 +35,11 @@ def attempt(model: Any, run: Any, time: float, h: float) -> float:
     tries, before, newton = space.tries, space.counts[names.PROBLEMS], space.counts[names.NEWTON]
     controlled = control[rk.FIXED_STEP] == 0.0 and counts[rk.FORCED] == 0
     control[rk.APART] = 0.0
-    # the call of _step stands here once: all of it is inlined, and compiled as often as it stands
     for row in range(_WHOLE if controlled else _HALVES, _HALVES + 1):
         part = 0.5 if controlled and row != _WHOLE else 1.0
-        status = _step(model, space, part * h, tries[row])
+        space.measures[names.SIZE] = part * h
+        block = space.words
+        status = call_routine(block[block.shape[0] - names.ROUTINE], model, block[block.shape[0] - WORDS], row)
         if status == rk.DONE and row == _MIDDLE:
             status = loop.arrive(model, control, counts, time + 0.5 * h, tries[_MIDDLE])
         if status != rk.DONE:
@@ -187,16 +127,7 @@ def refuse(model: Any, run: Any, error: float, failure: int) -> int:
 @generic
 def interpolate(model: Any, run: Any, at: float) -> None:
     """y between the ends of the last step, linearly."""
-    work, previous, last = run.work, run.control[rk.PREVIOUS_TIME], run.control[rk.TIME]
-    part = 1.0
-    if at < last:
-        part = (at - previous) / (last - previous)
-    store(model.time, 0, 0, at)
-    for i in range(model.ny):
-        value = work[rk.Y, i]
-        if part < 1.0:
-            value = (1.0 - part) * work[rk.Y_PREVIOUS, i] + part * value
-        store(model.y, i, 0, value)
+    interpolate_linearly(model, run.work, run.control[rk.PREVIOUS_TIME], run.control[rk.TIME], at)
 
 
 @generic

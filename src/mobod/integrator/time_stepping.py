@@ -31,6 +31,7 @@ from ..unilateral.problem import ContactRows, Problem, constraints_of, joined, r
 from ..unilateral.stepped import Stepped
 from ..unilateral.stepped import space as names
 from ..unilateral.stepped.joints import find_joint_slopes, joints_of
+from ..unilateral.stepped.step import step_one
 from ..value.stage import Stage
 from . import contact_steps as steps
 from .base import Integrator
@@ -177,7 +178,7 @@ class TimeStepping(Integrator):
         if self._steps_in_kernels(state):
             row, rows = np.zeros(1), np.zeros((1, 1))
             arguments = state.block, rows, self._stepped.space, self.control, self.counts, row, rows, row
-            jobs.append(Job(steps.advance, arguments))
+            jobs += [Job(steps.advance, arguments), Job(step_one)]
         return jobs
 
     def begin_run(self, state: State) -> None:
@@ -435,9 +436,10 @@ class TimeStepping(Integrator):
         """The change of speeds within the step by springs and dampers of joints: see `unilateral.stepped.joints`."""
         self._Minv = None
         nu = len(u)
-        C, K = np.zeros(nu), np.zeros(nu)
-        if not len(self._joints) or not find_joint_slopes(state.block, self._joints, np.arange(nu), C, K):
+        slopes = np.zeros((2, nu))
+        if not len(self._joints) or not find_joint_slopes(state.block, self._joints, np.arange(nu), slopes):
             return 0.0
+        C, K = slopes
         D = h * (C + h * K)
         Minv = self.system.get_matter_subsystem().calc_m_inv(state)
         implicit = np.asarray(np.linalg.solve(np.eye(nu) + Minv * D, Minv), np.float64)

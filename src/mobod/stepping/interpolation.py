@@ -79,3 +79,14 @@ def interpolate(block: Any, work: Any, previous: Any, time: Any, at: Any) -> Non
             q_rates.n_inv_times(model, body, model.q_dot, model.first_q[body], model.u, k)
             for i in range(k, k + model.num_u[body]):
                 store(model.u, i, 0, where(ends, load(work, Y, model.whole_nq + i), load(model.u, i, 0)))
+
+
+@generic
+def interpolate_linearly(model: Any, work: Any, previous: Any, time: Any, at: Any) -> None:
+    """y at time *at* within the last step, from *previous* to *time*, on the line between its ends; at its end y itself."""
+    ends = at >= time
+    part = where(ends, one(at), (at - previous) / where(ends, one(at), time - previous))
+    store(model.time, 0, 0, at)
+    for i in range(model.ny):
+        y = load(work, Y, i)
+        store(model.y, i, 0, where(ends, y, (1.0 - part) * load(work, Y_PREVIOUS, i) + part * y))

@@ -8,9 +8,9 @@ from ...algebra.record import call_routine
 from ...algebra.scalar import load, store
 from ...compiling import apart, generic
 from ...stepping.evaluate import prescribe
-from ...stepping.interpolation import interpolate
 from ...stepping.record import PREVIOUS_TIME, TIME
 from .layout import AT, AT_HIGH, AT_LOW, DUE, HALT, HIGH, LOW, SIDE, TAKEN, TERMINATOR, VALUE, VALUE_BEFORE
+from .reports import put
 
 #: It is found to this part of the step.
 _PRECISE = 1e-12
@@ -26,7 +26,7 @@ def terminator(model: Any, plan: Any, control: Any, row: int) -> None:
 @apart
 def find_halts(model: Any, run: Any, marks: Any) -> None:
     """Find where what terminates runs has become positive within the last steps: the secant with Illinois' weights."""
-    plan, work, control = run.plan, run.work, run.control
+    plan, control = run.plan, run.control
     any_left = False
     for lane in range(8):
         crossed = marks[TAKEN, 0, lane] > 0.0 and control[VALUE, 0, lane] > 0.0
@@ -59,7 +59,7 @@ def find_halts(model: Any, run: Any, marks: Any) -> None:
                     control[AT, 0, lane] = middle
                     any_left = True
         if any_left:
-            interpolate(model, work, load(control, PREVIOUS_TIME, 0), load(control, TIME, 0), load(control, AT, 0))
+            put(model, run)
             prescribe(model, plan)
             terminator(model, plan, control, VALUE)
             for lane in range(8):

@@ -28,9 +28,10 @@ SUSPECT, WAITS = 101, 102
 #: A state whose handler or reporter has raised an error.
 NOT_CALLED = 103
 # places in `queue`: the next state that a lane may take, one past the last of the chunk that was taken, attempts until control
-# returns, the state of the first row of results, which is the first that chunks count, and how many have ended
-NEXT, STOP, LIMIT, FIRST_ROW, ENDED = range(5)
-QUEUE_SIZE = 5
+# returns, the state of the first row of results, which is the first that chunks count, how many have ended, and 1 where the
+# record is realized where steps begin
+NEXT, STOP, LIMIT, FIRST_ROW, ENDED, REALIZED = range(6)
+QUEUE_SIZE = 6
 # what `run` returns: all are at their ends; attempts are used up
 FINISHED, UNFINISHED = range(2)
 # columns of `reached`: the time, and the size of the last step; of a state that is SUSPECT, or WAITS, the next one's, and what
@@ -58,7 +59,7 @@ MARK_ROWS = 4
 METHOD, TERMINATOR, SINGLE = range(rk.PLAN_SIZE, rk.PLAN_SIZE + 3)
 PLAN_SIZE = SINGLE + rk.PLAN_SIZE
 # what METHOD is
-RUNGE_KUTTA, SEMI_EXPLICIT_EULER, SEMI_EXPLICIT_EULER2, VERLET = range(4)
+RUNGE_KUTTA, SEMI_EXPLICIT_EULER, SEMI_EXPLICIT_EULER2, VERLET, CONTACT = range(5)
 
 
 class Crew(NamedTuple):
@@ -76,6 +77,8 @@ class Crew(NamedTuple):
         Witnesses, and what has been seen of them.
     remembered, kept
         Where what measures remember begins, and scratch.
+    spaces, held_of_single
+        Of steps with contact: addresses, see `contact`; and the mobility forces of the record of one state.
     """
 
     run: Any
@@ -88,6 +91,8 @@ class Crew(NamedTuple):
     seen: Any
     remembered: Any
     kept: Any
+    spaces: Any
+    held_of_single: Any
 
 
 class Data(NamedTuple):
@@ -106,6 +111,8 @@ class Data(NamedTuple):
         The states that are run, all of them where it is empty.
     onward
         Where there is such, states go on as that says, and wait where it says, too; how they went is left there.
+    impulses
+        Those of the last step, see `contact`, of states that go on.
     """
 
     time: Any
@@ -123,3 +130,4 @@ class Data(NamedTuple):
     reached: Any
     which: Any
     onward: Any
+    impulses: Any

@@ -7,9 +7,9 @@ from typing import Any
 from ...algebra.scalar import load, load_lane, store, where
 from ...compiling import apart, generic
 from ...stepping.evaluate import prescribe, project_lanes
-from ...stepping.interpolation import interpolate
+from ...stepping.interpolation import interpolate, interpolate_linearly
 from ...stepping.record import PREVIOUS_TIME, PROJECT_REPORTS, TIME, TOLERANCE
-from .layout import AT, DUE, HALT, REPORT, STATE, TAKEN
+from .layout import AT, CONTACT, DUE, HALT, METHOD, REPORT, STATE, TAKEN
 
 
 @generic
@@ -30,11 +30,22 @@ def find_due(control: Any, lanes: Any, marks: Any, times: Any) -> bool:
 
 
 @apart
+def put(model: Any, run: Any) -> None:
+    """y of lanes at their times AT, within their last steps or at the ends of these, into the record."""
+    control, work = run.control, run.work
+    previous, time, at = load(control, PREVIOUS_TIME, 0), load(control, TIME, 0), load(control, AT, 0)
+    if run.plan[METHOD] == CONTACT:
+        interpolate_linearly(model, work, previous, time, at)
+    else:
+        interpolate(model, work, previous, time, at)
+
+
+@apart
 def report(model: Any, run: Any, lanes: Any, marks: Any, first: int, results: Any) -> None:
     """A report of each lane that is marked, into its row of the results."""
     plan, control = run.plan, run.control
     at, time = load(control, AT, 0), load(control, TIME, 0)
-    interpolate(model, run.work, load(control, PREVIOUS_TIME, 0), time, at)
+    put(model, run)
     prescribe(model, plan)
     if plan[PROJECT_REPORTS] != 0:
         between = where(at < time, load(marks, DUE, 0), 0.0)

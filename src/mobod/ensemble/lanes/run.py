@@ -15,27 +15,28 @@ from ...stepping import record as rk
 from ...stepping.controller import accept, propose, refuse
 from ...stepping.errors import error_norm, surprise
 from ...stepping.evaluate import evaluate, prescribe, project_lanes
-from ...stepping.interpolation import interpolate
 from ...stepping.limits import COARSEST, SURPRISE, limit_steps
 from ...stepping.method import runge_kutta, semi_explicit_euler, semi_explicit_euler2, verlet
-from ...stepping.record import ACCURACY, FINAL_TIME, PREVIOUS_TIME, TIME, Y
+from ...stepping.record import ACCURACY, FINAL_TIME, TIME, Y
 from ...stepping.rows import set_row, shift
 from ...tree import sampling
 from ..batch_memory import begin_steps, finish_steps
 from ..chunks import NONE, begin_work, finish, leave_work, next_call
+from . import contact
 from . import layout as at
 from .controllers import keep_memory, load_single, sample
 from .ends import find_halts, terminator
 from .layout import DUE, END, FRESH, HALT, METHOD, NORM, RAISED, SOUND, STATE, TAKEN, TERMINATED, TERMINATOR, VALUE, WAIT, WAITS
-from .reports import find_due, report
+from .reports import find_due, put, report
 from .starts import begin
 from .states import refill, retire, take
 from .witnesses import is_near, is_suspect, look
 
 
 @generic
-def attempt(model: Any, run: Any) -> Any:
+def attempt(model: Any, single: Any, crew: Any) -> Any:
     """One attempt of the method from TIME, of the size SIZE: see `stepping.method`."""
+    run = crew.run
     time, h = load(run.control, TIME, 0), load(run.control, rk.SIZE, 0)
     sound = zero(h)
     if run.plan[METHOD] == at.RUNGE_KUTTA:
@@ -44,6 +45,8 @@ def attempt(model: Any, run: Any) -> Any:
         sound = semi_explicit_euler.attempt(model, run, time, h)
     elif run.plan[METHOD] == at.SEMI_EXPLICIT_EULER2:
         sound = semi_explicit_euler2.attempt(model, run, time, h)
+    elif run.plan[METHOD] == at.CONTACT:
+        sound = contact.attempt(model, single, crew)
     else:
         sound = verlet.attempt(model, run, time, h)
     for i in range(model.ny):
@@ -87,6 +90,7 @@ def begin_fresh(model: Any, single: Any, crew: Any, data: Any) -> bool:
             begun = settings[rk.FIXED_STEP] > 0.0 or control[rk.STEP, 0, lane] > 0.0
             lanes[at.EVALUATIONS, lane] += 1 if begun else 3 if plan[rk.LIMITER] != 0 else 2
     begin(model, run, marks, crew.watched, crew.seen, crew.remembered, crew.kept)
+    crew.queue[at.REALIZED] = 1
     for lane in range(8):
         if marks[FRESH, 0, lane] > 0.0:
             sound = control[SOUND, 0, lane]
@@ -98,6 +102,7 @@ def begin_fresh(model: Any, single: Any, crew: Any, data: Any) -> bool:
                 retire(model, lane, at.SUSPECT, False, crew, data)
                 any_free = True
     if plan[TERMINATOR] != 0:
+        crew.queue[at.REALIZED] = 0
         set_row(model, run.work, Y, load(control, TIME, 0))
         terminator(model, plan, control, VALUE)
         for lane in range(8):
@@ -115,6 +120,7 @@ def end_runs(model: Any, crew: Any, data: Any) -> bool:
     reports, any_free = times.shape[1], False
     if reports > 0:
         while find_due(control, lanes, crew.marks, times):
+            crew.queue[at.REALIZED] = 0
             report(model, crew.run, lanes, crew.marks, crew.queue[at.FIRST_ROW], data.results)
     for lane in range(8):
         if lanes[STATE, lane] < 0:
@@ -144,7 +150,8 @@ def end_at_halts(model: Any, crew: Any, data: Any) -> bool:
         control[at.AT, 0, lane] = control[HALT, 0, lane] if halts else control[TIME, 0, lane]
         any_halt = any_halt or halts
     if any_halt:
-        interpolate(model, run.work, load(control, PREVIOUS_TIME, 0), load(control, TIME, 0), load(control, at.AT, 0))
+        crew.queue[at.REALIZED] = 0
+        put(model, run)
         prescribe(model, plan)
         if plan[rk.PROJECT_REPORTS] != 0:
             project_lanes(model, plan, load(marks, DUE, 0), 1.0, run.settings[rk.TOLERANCE])
@@ -167,7 +174,7 @@ def take_samples(model: Any, single: Any, crew: Any, data: Any) -> bool:
 
 
 @generic
-def attempt_steps(model: Any, crew: Any, data: Any) -> None:
+def attempt_steps(model: Any, single: Any, crew: Any, data: Any) -> None:
     """An attempt at a step in each lane: NORM is its error, SOUND not 0 where rates were not finite."""
     run, control = crew.run, crew.run.control
     settings, reports = run.settings, data.times.shape[1]
@@ -184,7 +191,7 @@ def attempt_steps(model: Any, crew: Any, data: Any) -> None:
         if crew.lanes[STATE, lane] < 0:
             control[rk.SIZE, 0, lane] = 0.0
     begin_steps(model)
-    store(control, SOUND, 0, attempt(model, run))
+    store(control, SOUND, 0, attempt(model, single, crew))
     if settings[rk.FIXED_STEP] > 0.0:
         store(control, NORM, 0, zero(load(control, TIME, 0)))
     else:
@@ -263,6 +270,10 @@ def arrive(model: Any, crew: Any, data: Any, any_going: bool) -> None:
                     control[NORM, 0, lane] = control[at.SURPRISE, 0, lane]
                 if not control[NORM, 0, lane] <= settings[ACCURACY]:
                     marks[TAKEN, 0, lane] = 0.0
+    crew.queue[at.REALIZED] = 1 if plan[TERMINATOR] == 0 else 0
+    for lane in range(8):
+        if lanes[STATE, lane] >= 0 and not marks[TAKEN, 0, lane] > 0.0:
+            crew.queue[at.REALIZED] = 0
 
 
 @generic
@@ -315,7 +326,7 @@ def run(block: Any, single_block: Any, crew: Any, worker: int, chunks: Any, call
             any_free = take_samples(model, single, crew, data)
         if any_free:
             continue
-        attempt_steps(model, crew, data)
+        attempt_steps(model, single, crew, data)
         any_taken = judge(model, crew, data)
         if any_taken:
             finish_steps(model, marks, TAKEN, crew.kept)

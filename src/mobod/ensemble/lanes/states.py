@@ -11,6 +11,7 @@ from ...stepping.record import LAST_ERROR, MIN_STEP, PREVIOUS_TIME, REACHED, STE
 from ..batch_memory import put_memory, take_memory
 from ..chunks import ITEMS, end_of
 from ..chunks import take as next_chunk
+from .contact import put_impulses, take_impulses
 from .layout import (
     AT,
     BEGAN,
@@ -98,6 +99,8 @@ def take(model: Any, lane: int, s: int, crew: Any, data: Any) -> None:
     for i in range(data.own_of_each.shape[1]):
         crew.own[i, lane] = data.own_of_each[s, i]
     take_memory(model, lane, data.memory, s)
+    if crew.spaces.shape[0] > 0:
+        take_impulses(crew, lane, s, data)
 
 
 @apart
@@ -137,6 +140,8 @@ def retire(model: Any, lane: int, status: int, inside: bool, crew: Any, data: An
         else:
             data.particles[s, i - m - model.nz] = y
     put_memory(model, lane, data.memory, s)
+    if crew.spaces.shape[0] > 0:
+        put_impulses(crew, lane, s, data)
     data.outcome[s, STATUS] = status
     for k in range(OUTCOMES - ROWS):
         data.outcome[s, ROWS + k] = lanes[REPORT + k, lane]

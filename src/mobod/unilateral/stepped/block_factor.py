@@ -17,6 +17,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...algebra.order import larger
+from ...algebra.scalar import load, store, zero
 from ...compiling import generic
 from . import space as names
 
@@ -175,49 +177,50 @@ def factor_tree(space: Any, x: Any, y: Any, both: bool, t: int) -> None:
     for k in range(space.first_speed[t + 1] - 1, space.first_speed[t] - 1, -1):
         row = first_entry[k]
         n = first_entry[k + 1] - row - 1
-        pivot = x[row + n]
+        pivot = load(x, row + n, 0)
         if not both:
-            pivot = max(pivot, 1e-300)
+            pivot = larger(pivot, zero(pivot) + 1e-300)
         inverse = 1.0 / pivot
-        x[row + n] = inverse
+        store(x, row + n, 0, inverse)
         for d in range(n):
-            value, other = y[row + d] * inverse, first_entry[column[row + d]]
+            value, other = load(y, row + d, 0) * inverse, first_entry[column[row + d]]
             for e in range(d + 1):
-                x[other + e] -= value * x[row + e]
+                store(x, other + e, 0, load(x, other + e, 0) - value * load(x, row + e, 0))
             if both:
-                value = x[row + d] * inverse
+                value = load(x, row + d, 0) * inverse
                 for e in range(d):
-                    y[other + e] -= value * y[row + e]
+                    store(y, other + e, 0, load(y, other + e, 0) - value * load(y, row + e, 0))
 
 
 @generic
-def inward(space: Any, x: Any, y: Any, t: int, right: Any) -> None:
-    """Of the speeds of a tree, right becomes d L^-T d^-1 right, from the last one on."""
-    first_entry, column = space.first_entry, space.column
+def inward(space: Any, x: Any, y: Any, t: int, right: int) -> None:
+    """Of the speeds of a tree, row *right* becomes d L^-T d^-1 right, from the last one on."""
+    first_entry, column, vectors = space.first_entry, space.column, space.vectors
     for k in range(space.first_speed[t + 1] - 1, space.first_speed[t] - 1, -1):
         row = first_entry[k]
         n = first_entry[k + 1] - row - 1
-        total = right[k] * x[row + n]
+        total = load(vectors, right, k) * load(x, row + n, 0)
         for d in range(n):
-            right[column[row + d]] -= y[row + d] * total
+            c = column[row + d]
+            store(vectors, right, c, load(vectors, right, c) - load(y, row + d, 0) * total)
 
 
 @generic
-def outward(space: Any, x: Any, t: int, right: Any) -> None:
-    """Of the speeds of a tree, right becomes U^-1 d^-1 right, from Ground on."""
-    first_entry, column = space.first_entry, space.column
+def outward(space: Any, x: Any, t: int, right: int) -> None:
+    """Of the speeds of a tree, row *right* becomes U^-1 d^-1 right, from Ground on."""
+    first_entry, column, vectors = space.first_entry, space.column, space.vectors
     for k in range(space.first_speed[t], space.first_speed[t + 1]):
         row = first_entry[k]
         n = first_entry[k + 1] - row - 1
-        total = right[k]
+        total = load(vectors, right, k)
         for d in range(n):
-            total -= x[row + d] * right[column[row + d]]
-        right[k] = total * x[row + n]
+            total = total - load(x, row + d, 0) * load(vectors, right, column[row + d])
+        store(vectors, right, k, total * load(x, row + n, 0))
 
 
 @generic
-def solve_tree(space: Any, x: Any, t: int, right: Any) -> None:
-    """Of the speeds of a tree with symmetric rows x, right becomes the solution."""
+def solve_tree(space: Any, x: Any, t: int, right: int) -> None:
+    """Of the speeds of a tree with symmetric rows x, row *right* of ``vectors`` becomes the solution."""
     inward(space, x, x, t, right)
     outward(space, x, t, right)
 
@@ -310,13 +313,13 @@ def _subtract_own(space: Any, t: int, x: Any, y: Any, both: bool, other: int, bl
 
 
 @generic
-def solve_factored(space: Any, x: Any, y: Any, right: Any) -> None:
-    """right becomes the solution, in the order of trees."""
-    nodes = space.counts[names.NODES]
+def solve_factored(space: Any, x: Any, y: Any, row: int) -> None:
+    """A row of ``vectors`` becomes the solution, in the order of trees."""
+    nodes, right = space.counts[names.NODES], space.vectors[row]
     for k in range(nodes):
         n, t = size_of(space, k), space.tree_of_node[k]
         first = space.first_speed[t]
-        inward(space, x, y, t, right)
+        inward(space, x, y, t, row)
         for e in range(space.first_row[k], space.first_row[k + 1]):
             block, i = space.first_value[e], space.row[e]
             other, rows = space.first_speed[space.tree_of_node[i]], size_of(space, i)
@@ -335,7 +338,23 @@ def solve_factored(space: Any, x: Any, y: Any, right: Any) -> None:
                 for r in range(rows):
                     total += x[block + c * rows + r] * right[other + r]
                 right[first + c] -= total
-        outward(space, x, t, right)
+        outward(space, x, t, row)
 
 
-__all__ = ["factor", "factor_tree", "find_pattern", "place_of", "size_of", "solve_factored", "solve_tree"]
+@generic
+def factor_trees(space: Any, x: Any, y: Any, both: bool) -> None:
+    """`factor`, where no point is between two trees: in any scalar."""
+    for k in range(space.counts[names.NODES]):
+        factor_tree(space, x, y, both, space.tree_of_node[k])
+
+
+@generic
+def solve_trees(space: Any, x: Any, y: Any, row: int) -> None:
+    """`solve_factored`, where no point is between two trees: in any scalar."""
+    for k in range(space.counts[names.NODES]):
+        t = space.tree_of_node[k]
+        inward(space, x, y, t, row)
+        outward(space, x, t, row)
+
+
+__all__ = ["factor", "factor_tree", "factor_trees", "find_pattern", "place_of", "solve_factored", "solve_tree", "solve_trees"]

@@ -17,8 +17,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ...algebra.order import larger, smaller
 from ...algebra.record import attach
-from ...algebra.scalar import load
+from ...algebra.scalar import load, store, where, zero
 from ...compiling import compiled, generic
 from ...force import actuator as motor
 from ...force import slopes as slopes
@@ -27,6 +28,7 @@ from ...force.pools import number
 from ...force.transmission.coordinates import Coordinates
 from ...mobilizer import q_rates
 from ...tree.prescribed_mobilities import SOLVED
+from ...tree.project import any_positive
 from . import space as names
 
 #: Beside the kinds of `force.slopes`: an actuator without a variable, and one with.
@@ -65,22 +67,25 @@ def _slopes_of_actuator(model: Any, table: Any, row: int) -> Any:
     if table[row, slopes.KIND] == _FILTERED:
         a = load(model.z, model.force_first_z[table[row, slopes.ELEMENT]], 0)
     f = motor.law(model, x, a, length, speed)
-    low = max(number(model, x + motor.FORCE_RANGE), number(model, x + motor.APPLIED_RANGE))
-    high = min(number(model, x + motor.FORCE_RANGE + 1), number(model, x + motor.APPLIED_RANGE + 1))
-    if not low < f < high:
-        return 0.0, 0.0
+    low = larger(number(model, x + motor.FORCE_RANGE), number(model, x + motor.APPLIED_RANGE))
+    high = smaller(number(model, x + motor.FORCE_RANGE + 1), number(model, x + motor.APPLIED_RANGE + 1))
+    o = zero(f)
+    free = where(low < f, where(f < high, o + 1.0, o), o)
     a = motor.nearest(model, x, a, length)
     g, b = x + motor.GAIN, x + motor.BIAS
     by_length = number(model, g + 1) * a + number(model, b + 1)
     by_speed = number(model, g + 2) * a + number(model, b + 2)
-    return ratio * ratio * by_length, ratio * ratio * by_speed
+    return where(free > 0.0, ratio * ratio * by_length, o), where(free > 0.0, ratio * ratio * by_speed, o)
 
 
 @generic
-def _find_slopes(model: Any, table: Any, place: Any, C: Any, K: Any) -> bool:
-    """C and K, in the order of *place*; whether there are any."""
+def _find_slopes(model: Any, table: Any, place: Any, out: Any, first: int) -> bool:
+    """C and K, in the order of *place*, into two rows of *out*, the *first* and the next; whether there are any."""
+    C, K = first, first + 1
+    none = zero(load(out, C, 0))
     for i in range(model.nu):
-        C[i] = K[i] = 0.0
+        store(out, C, i, none)
+        store(out, K, i, none)
     for row in range(table.shape[0]):
         kind = table[row, slopes.KIND]
         if model.force_enabled[table[row, slopes.ELEMENT]] != 1:
@@ -89,48 +94,50 @@ def _find_slopes(model: Any, table: Any, place: Any, C: Any, K: Any) -> bool:
             by_q, by_u = _slopes_of_actuator(model, table, row)
         else:
             by_q, by_u = slopes.slopes_of(model, table, row)
-        first = last = table[row, slopes.MOBILITY]
+        start = last = table[row, slopes.MOBILITY]
         if kind == slopes.ALL_DAMPED:
-            first, last = 0, model.nu - 1
-        for i in range(first, last + 1):
-            C[place[i]] -= by_u
-            K[place[i]] -= by_q
+            start, last = 0, model.nu - 1
+        for i in range(start, last + 1):
+            store(out, C, place[i], load(out, C, place[i]) - by_u)
+            store(out, K, place[i], load(out, K, place[i]) - by_q)
     found = False
     for b in range(1, model.nb):
         for i in range(model.first_u[b], model.first_u[b] + model.num_u[b]):
             k = place[i]
+            c, s = larger(load(out, C, k), none), larger(load(out, K, k), none)
             if model.prescribed[b] != SOLVED:
-                C[k] = K[k] = 0.0
-            C[k], K[k] = max(0.0, C[k]), max(0.0, K[k])
-            found = found or C[k] > 0.0 or K[k] > 0.0
+                c, s = none, none
+            store(out, C, k, c)
+            store(out, K, k, s)
+            found = found or any_positive(c + s)
     return found
 
 
 @generic
-def find_pushes(model: Any, space: Any, h: float) -> bool:
+def find_pushes(model: Any, space: Any, h: Any) -> bool:
     """D and p of a step in their rows, and which trees need their masses for that; whether any do."""
     for t in range(space.weighed.shape[0]):
         space.weighed[t] = 0
     if space.joints.shape[0] == 0:
         return False
-    place = space.place_of_speed
-    added, push = space.vectors[names.ADDED], space.vectors[names.PUSH]
-    found = _find_slopes(model, space.joints, place, added, push)
+    place, vectors = space.place_of_speed, space.vectors
+    found = _find_slopes(model, space.joints, place, vectors, names.ADDED)
     for b in range(1, model.nb):
         for i in range(model.first_u[b], model.first_u[b] + model.num_u[b]):
             k = place[i]
-            hK = h * push[k]
-            added[k] = h * (added[k] + hK)
-            push[k] = -h * (added[k] * load(model.u_dot, i, 0) + hK * load(model.u, i, 0))
-            if added[k] > 0.0:
+            hK = h * load(vectors, names.PUSH, k)
+            added = h * (load(vectors, names.ADDED, k) + hK)
+            store(vectors, names.ADDED, k, added)
+            store(vectors, names.PUSH, k, -h * (added * load(model.u_dot, i, 0) + hK * load(model.u, i, 0)))
+            if any_positive(added):
                 space.weighed[space.tree_of_body[b]] = 1
     return found
 
 
 @compiled
-def find_joint_slopes(block: Any, table: Any, place: Any, C: Any, K: Any) -> bool:
-    """C and K at a record realized to VELOCITY, in the order of *place*; whether there are any."""
-    return _find_slopes(attach(block), table, place, C, K)
+def find_joint_slopes(block: Any, table: Any, place: Any, out: Any) -> bool:
+    """C and K at a record realized to VELOCITY, in the order of *place*, in the rows of *out*; whether there are any."""
+    return _find_slopes(attach(block), table, place, out, 0)
 
 
 __all__ = ["find_joint_slopes", "find_pushes", "joints_of"]

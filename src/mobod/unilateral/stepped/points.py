@@ -40,14 +40,16 @@ from . import space as names
 #: Of a rigid point: the part of its depth that a step takes back, and the depth, by half the thickness of the smaller surface,
 #: that is left.
 RECOVERY, SLOP = 0.1, 1e-4
+#: Points that are kept and looked for one by one.
+_FEW = 8
 #: Numbers of a rigid element, after those of all.
 RESTITUTION, CAPTURE_SPEED = 3, 4
 
 
 @generic
-def _coefficient(model: Any, a: int, b: int, speed: float, vt: float) -> float:
+def _coefficient(model: Any, a: int, b: int, speed: float, vt: float, lane: int) -> float:
     """Of friction at a slip speed: static up to the transition velocity, dynamic from three times that on."""
-    us, ud, uv = frictions(model, a, b, 0)
+    us, ud, uv = frictions(model, a, b, lane)
     mu = us
     if speed >= 3.0 * vt:
         mu = ud
@@ -66,7 +68,7 @@ def _note(model: Any, integers: int, a: int, b: int, lane: int, k: Any) -> None:
         body1, body2 = model.surface_body[one], model.surface_body[two]
         tree1, tree2 = space.tree_of_body[body1], space.tree_of_body[body2]
         rows, numbers = model.contact_point, model.force_first_number[e]
-        vt = load_lane(model.force_numbers, numbers, 0, 0)
+        vt = load_lane(model.force_numbers, numbers, 0, lane)
         hard = space.elements[place, 1] == 1
         counts, points, pairs = space.counts, space.points, space.pairs
         for row in range(count):
@@ -74,30 +76,30 @@ def _note(model: Any, integers: int, a: int, b: int, lane: int, k: Any) -> None:
             counts[names.POINTS] = i + 1
             if i >= space.keys.shape[0]:
                 continue
-            x = load_lane(rows, row, access.DEPTH, 0)
-            n, p = load3_lane(rows, row, access.NORMAL, 0), load3_lane(rows, row, access.POINT, 0)
+            x = load_lane(rows, row, access.DEPTH, lane)
+            n, p = load3_lane(rows, row, access.NORMAL, lane), load3_lane(rows, row, access.POINT, lane)
             if not hard:
-                _, _, _, s1 = elastic_of(model, one, two, row, x, 0)
+                _, _, _, s1 = elastic_of(model, one, two, row, x, lane)
                 p = vec3.add_scaled(p, x * (0.5 - s1), n)
-            v = vec3.sub(velocity_at(model, body2, p, 0), velocity_at(model, body1, p, 0))
+            v = vec3.sub(velocity_at(model, body2, p, lane), velocity_at(model, body1, p, lane))
             moved = (0.0, 0.0, 0.0)
             resistant = resists(model, e)
             if resistant:
-                moved = drift(model, one, two, n, 0)
+                moved = drift(model, one, two, n, lane)
                 v = vec3.add(v, moved)
             parting = vec3.dot(v, n)
             slip = vec3.add_scaled(v, -parting, n)
             speed = sqrt(vec3.dot(slip, slip))
-            points[i, names.FRICTION] = _coefficient(model, one, two, speed, vt)
+            points[i, names.FRICTION] = _coefficient(model, one, two, speed, vt, lane)
             if hard:
-                smaller = min(half_thickness(model, one, 0), half_thickness(model, two, 0))
+                smaller = min(half_thickness(model, one, lane), half_thickness(model, two, lane))
                 target = RECOVERY * max(0.0, x - SLOP * smaller) / h
-                if parting < -load_lane(model.force_numbers, numbers + CAPTURE_SPEED, 0, 0):
-                    target = max(target, -load_lane(model.force_numbers, numbers + RESTITUTION, 0, 0) * parting)
+                if parting < -load_lane(model.force_numbers, numbers + CAPTURE_SPEED, 0, lane):
+                    target = max(target, -load_lane(model.force_numbers, numbers + RESTITUTION, 0, lane) * parting)
                 points[i, names.COMPLIANCE], points[i, names.TARGET] = 0.0, target
             else:
                 deep = x + h * max(0.0, -parting)
-                elastic, _, c, _ = elastic_of(model, one, two, row, deep, 0)
+                elastic, _, c, _ = elastic_of(model, one, two, row, deep, lane)
                 delay = h + c * deep
                 points[i, names.COMPLIANCE] = deep / (h * max(elastic, 1e-300) * delay)
                 points[i, names.TARGET] = x / delay
@@ -114,12 +116,12 @@ def _note(model: Any, integers: int, a: int, b: int, lane: int, k: Any) -> None:
             pairs[i, names.KIND], pairs[i, names.OF] = names.CONTACT, i
             points[i, names.LIMIT], points[i, names.LENGTH] = -1.0, 1.0
             points[i, names.DRIFT], points[i, names.DRIFT + 1] = vec3.dot(t1, moved), vec3.dot(t2, moved)
-            side = int(load_lane(rows, row, access.SIDE, 0))
-            feature = int(load_lane(rows, row, access.FEATURE, 0))
+            side = int(load_lane(rows, row, access.SIDE, lane))
+            feature = int(load_lane(rows, row, access.FEATURE, lane))
             space.keys[i] = _key(one, two, 2 * feature + side)
             if resistant:
-                rho, sigma = arms(model, one, two, 0)
-                length = min(half_thickness(model, one, 0), half_thickness(model, two, 0))
+                rho, sigma = arms(model, one, two, lane)
+                length = min(half_thickness(model, one, lane), half_thickness(model, two, lane))
                 if length >= NEVER:
                     length = 1.0
                 if rho > 0.0:
@@ -167,8 +169,8 @@ def renew_limits(space: Any) -> bool:
 
 @generic
 def _key(one: int, two: int, feature: int) -> int:
-    """A number that two surfaces and a feature have nearly to themselves; never 0."""
-    return ((one * 73856093) ^ (two * 19349663 * 4097) ^ (feature * 83492791 * 1048583)) | 1
+    """A number that two surfaces and a feature have nearly to themselves; never 0, and exact as a float64."""
+    return (((one * 73856093) ^ (two * 19349663 * 4097) ^ (feature * 83492791 * 1048583)) | 1) & 0xFFFFFFFFFFFFF
 
 
 @generic
@@ -186,17 +188,26 @@ _search = searching(_note)
 
 
 @generic
-def find_points(model: Any, space: Any, h: float) -> None:
-    """All points that touch, of a record realized to VELOCITY, for a step of size h; how many says ``counts[POINTS]``."""
+def place_all(model: Any, space: Any) -> None:
+    """Where all surfaces are that are stepped, of a record realized to VELOCITY, in any scalar."""
+    for place in range(space.elements.shape[0]):
+        e = space.elements[place, 0]
+        if model.force_enabled[e] != 0:
+            i = model.force_first_integer[e]
+            start = model.force_integers[i + broad_phase.FIRST_SURFACE]
+            place_surfaces(model, start, start + model.force_integers[i + broad_phase.NUM_SURFACES])
+
+
+@generic
+def find_points(model: Any, space: Any, h: float, lane: int) -> None:
+    """All points that touch in one state, after `place_all`, for a step of size h; how many says ``counts[POINTS]``."""
     space.counts[names.POINTS] = 0
     for place in range(space.elements.shape[0]):
         e = space.elements[place, 0]
         if model.force_enabled[e] != 0:
             i = model.force_first_integer[e]
-            start, n = model.force_integers[i + broad_phase.FIRST_SURFACE], model.force_integers[i + broad_phase.NUM_SURFACES]
-            if n > 0:
-                place_surfaces(model, start, start + n)
-                _search(model, i, 0, (space, e, place, h))
+            if model.force_integers[i + broad_phase.NUM_SURFACES] > 0:
+                _search(model, i, lane, (space, e, place, h))
 
 
 @generic
@@ -213,13 +224,21 @@ def remember(space: Any) -> None:
                 + points[i, names.IMPULSE + 2] * points[i, names.FRAME + 6 + j]
             )
         kept[i, 3] = points[i, names.SHIFT]
+    index_kept(space, n)
+
+
+@generic
+def index_kept(space: Any, n: int) -> None:
+    """The impulses of n points are kept: let them be found by their keys."""
     space.counts[names.KEPT] = n
+    if n <= _FEW:
+        return
     slots = space.slots
     mask = slots.shape[0] - 1
     for s in range(slots.shape[0]):
         slots[s] = -1
     for i in range(n):
-        s = (space.keys[i] >> 1) & mask
+        s = (space.kept_keys[i] >> 1) & mask
         while slots[s] >= 0:
             s = (s + 1) & mask
         slots[s] = i
@@ -234,17 +253,21 @@ def recall(space: Any, ratio: float) -> None:
         for j in range(4):
             points[i, names.IMPULSE + j] = 0.0
         points[i, names.SHIFT] = 0.0
-        if space.counts[names.KEPT] > 0:
+        k, kept = -1, space.counts[names.KEPT]
+        if kept <= _FEW:
+            for j in range(kept):
+                if k < 0 and space.kept_keys[j] == space.keys[i]:
+                    k = j
+        else:
             s = (space.keys[i] >> 1) & mask
-            while slots[s] >= 0:
-                k = slots[s]
-                if space.kept_keys[k] == space.keys[i]:
-                    for j in range(3):
-                        for c in range(3):
-                            points[i, names.IMPULSE + j] += ratio * space.kept[k, c] * points[i, names.FRAME + 3 * j + c]
-                    points[i, names.SHIFT] = space.kept[k, 3]
-                    break
+            while slots[s] >= 0 and space.kept_keys[slots[s]] != space.keys[i]:
                 s = (s + 1) & mask
+            k = slots[s]
+        if k >= 0:
+            for j in range(3):
+                for c in range(3):
+                    points[i, names.IMPULSE + j] += ratio * space.kept[k, c] * points[i, names.FRAME + 3 * j + c]
+            points[i, names.SHIFT] = space.kept[k, 3]
         if space.pairs[i, names.KIND] != names.CONTACT:  # a frame that has turned
             points[i, names.IMPULSE] = 0.0
             if space.pairs[i, names.KIND] == names.SPINNING:
@@ -252,4 +275,4 @@ def recall(space: Any, ratio: float) -> None:
     renew_limits(space)
 
 
-__all__ = ["find_points", "recall", "remember", "renew_limits"]
+__all__ = ["find_points", "index_kept", "place_all", "recall", "remember", "renew_limits"]

@@ -10,7 +10,7 @@ from typing import Any
 
 from ...algebra import spatial, vec3
 from ...algebra.memory import load3, load6, load_spatial
-from ...algebra.scalar import load
+from ...algebra.scalar import load, one, store, zero
 from ...compiling import generic
 from ...tree import composite_inertia
 from ...tree.prescribed_mobilities import SOLVED
@@ -33,7 +33,7 @@ def _put_columns(model: Any, space: Any, i: int, b: int, stop: int, sign: float,
     """The columns of the speeds outboard of *stop*, up to a body's, from place *begin* on; the place after them."""
     points, J = space.points, space.coefficients
     end, c = begin, b
-    kind, length = space.pairs[i, names.KIND], points[i, names.LENGTH]
+    kind, length = space.pairs[i, names.KIND], load(points, i, names.LENGTH)
     while c != stop:
         if model.prescribed[c] == SOLVED:
             end += model.num_u[c]
@@ -41,11 +41,9 @@ def _put_columns(model: Any, space: Any, i: int, b: int, stop: int, sign: float,
     if end > space.columns.shape[0]:
         return end
     at = end
-    p = (points[i, 0], points[i, 1], points[i, 2])
-    f = names.FRAME
-    n = (sign * points[i, f], sign * points[i, f + 1], sign * points[i, f + 2])
-    t1 = (sign * points[i, f + 3], sign * points[i, f + 4], sign * points[i, f + 5])
-    t2 = (sign * points[i, f + 6], sign * points[i, f + 7], sign * points[i, f + 8])
+    p, f = load3(points, i, names.POINT), names.FRAME
+    n, t1 = vec3.scale(sign, load3(points, i, f)), vec3.scale(sign, load3(points, i, f + 3))
+    t2 = vec3.scale(sign, load3(points, i, f + 6))
     while b != stop:
         if model.prescribed[b] == SOLVED:
             r = vec3.sub(p, load3(model.p_GB, b, 0))
@@ -55,11 +53,15 @@ def _put_columns(model: Any, space: Any, i: int, b: int, stop: int, sign: float,
                 v = vec3.add(v, vec3.cross(w, r))
                 space.columns[at] = space.place_of_speed[k]
                 if kind == names.CONTACT:
-                    J[0, at], J[1, at], J[2, at] = vec3.dot(n, v), vec3.dot(t1, v), vec3.dot(t2, v)
+                    store(J, 0, at, vec3.dot(n, v))
+                    store(J, 1, at, vec3.dot(t1, v))
+                    store(J, 2, at, vec3.dot(t2, v))
                 else:
-                    J[0, at], J[1, at], J[2, at] = 0.0, length * vec3.dot(t1, w), 0.0
+                    store(J, 0, at, zero(length))
+                    store(J, 1, at, length * vec3.dot(t1, w))
+                    store(J, 2, at, zero(length))
                     if kind == names.ROLLING:
-                        J[2, at] = length * vec3.dot(t2, w)
+                        store(J, 2, at, length * vec3.dot(t2, w))
         b = model.parent[b]
     return end
 
@@ -80,23 +82,26 @@ def find_rows(model: Any, space: Any) -> None:
 
 
 @generic
-def velocity_of(space: Any, i: int, x: Any) -> Any:
-    """J x of a point."""
-    n, a, b, J = 0.0, 0.0, 0.0, space.coefficients
+def velocity_of(space: Any, i: int, row: int) -> Any:
+    """J x of a point, x being a row of ``vectors``."""
+    J, x, columns = space.coefficients, space.vectors, space.columns
+    n = zero(load(x, row, 0))
+    a, b = n, n
     for c in range(space.pairs[i, names.BEGIN], space.pairs[i, names.END]):
-        s = x[space.columns[c]]
-        n += J[0, c] * s
-        a += J[1, c] * s
-        b += J[2, c] * s
+        s = load(x, row, columns[c])
+        n = n + load(J, 0, c) * s
+        a = a + load(J, 1, c) * s
+        b = b + load(J, 2, c) * s
     return n, a, b
 
 
 @generic
-def add_impulse(space: Any, i: int, n: float, a: float, b: float, x: Any) -> None:
-    """x becomes x + J^T (n, a, b) of a point."""
-    J = space.coefficients
+def add_impulse(space: Any, i: int, n: Any, a: Any, b: Any, row: int) -> None:
+    """A row x of ``vectors`` becomes x + J^T (n, a, b) of a point."""
+    J, x = space.coefficients, space.vectors
     for c in range(space.pairs[i, names.BEGIN], space.pairs[i, names.END]):
-        x[space.columns[c]] += J[0, c] * n + J[1, c] * a + J[2, c] * b
+        k = space.columns[c]
+        store(x, row, k, load(x, row, k) + (load(J, 0, c) * n + load(J, 1, c) * a + load(J, 2, c) * b))
 
 
 @generic
@@ -124,40 +129,42 @@ def find_masses(model: Any, space: Any) -> None:
                     wk, vk = load_spatial(model.H, k)
                     value = vec3.dot(wk, torque) + vec3.dot(vk, force)
                     if not both:
-                        value = 0.0
+                        value = zero(value)
                         if i == k:
-                            value = 1.0
-                    mass[row + depth[place[k]]] = value
+                            value = one(value)
+                    store(mass, row + depth[place[k]], 0, value)
                 torque, force = spatial.shift_force(torque, force, load3(model.p_PB_G, c, 0))
                 c = model.parent[c]
-            mass[row + depth[own]] += space.vectors[names.ADDED, own]
-            space.vectors[names.DIAGONAL, own] = mass[row + depth[own]]
+            diagonal = load(mass, row + depth[own], 0) + load(space.vectors, names.ADDED, own)
+            store(mass, row + depth[own], 0, diagonal)
+            store(space.vectors, names.DIAGONAL, own, diagonal)
 
 
 @generic
 def clear_masses(space: Any) -> None:
     """Of bodies that are on no common path the entries are none: nothing else writes them."""
+    none = zero(load(space.vectors, names.FREE, 0))
     for i in range(space.mass.shape[0]):
-        space.mass[i] = 0.0
+        store(space.mass, i, 0, none)
 
 
 @generic
-def mass_times(space: Any, x: Any, out: Any) -> None:
-    """M x of the trees that are nodes; of others 0."""
-    mass, first_entry, column = space.mass, space.first_entry, space.column
+def mass_times(space: Any, row: int, result: int) -> None:
+    """M x of the trees that are nodes, of others 0, from a row of ``vectors`` to another."""
+    mass, first_entry, column, x, out = space.mass, space.first_entry, space.column, space.vectors[row], space.vectors[result]
     for i in range(x.shape[0]):
         out[i] = 0.0
     for node in range(space.counts[names.NODES]):
         t = space.tree_of_node[node]
         for k in range(space.first_speed[t], space.first_speed[t + 1]):
-            row = first_entry[k]
-            n = first_entry[k + 1] - row - 1
+            begin = first_entry[k]
+            n = first_entry[k + 1] - begin - 1
             own = x[k]
-            total = mass[row + n] * own
+            total = mass[begin + n] * own
             for d in range(n):
-                c = column[row + d]
-                total += mass[row + d] * x[c]
-                out[c] += mass[row + d] * own
+                c = column[begin + d]
+                total += mass[begin + d] * x[c]
+                out[c] += mass[begin + d] * own
             out[k] += total
 
 

@@ -31,9 +31,14 @@ proximal method); Acary and Cadoux 2013 (a from one problem to the next).
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
+from ...algebra.memory import load3, store3
+from ...algebra.order import larger, size_of
+from ...algebra.scalar import load, sqrt, store, where, zero
 from ...compiling import generic
+from ...tree.project import any_positive
 from . import block_factor as sparse
 from . import space as names
 from .rows import add_impulse, clear_masses, find_masses, find_rows, mass_times, velocity_of
@@ -58,25 +63,26 @@ PATIENCE = 20
 #: Of Newton's method on Coulomb's law: most steps; the part of W by which velocities become impulses that tell what sticks;
 #: and proximal steps before it is tried again.
 MOST_COULOMB, CLASSIFYING, AGAIN = 25, 0.03, 4
+#: The same of eight states, of which nearly all take fewer; what others wait for in vain is solved alone.
+MOST_IN_LANES = 12
 #: What a point does: the numbers that `_linearize` returns.
-_PARTS, _STICKS, _SLIDES = range(3)
+_PARTS, _STICKS, _SLIDES = 0.0, 1.0, 2.0
 #: Of a proximal step, Newton's method ends where the gradient is this part of the momentum, or that of the residual there was.
 _CLOSE, _PART = 1e-9, 0.03
 
 
 @generic
-def nearest(mu: float, n: float, a: float, b: float) -> Any:
+def nearest(mu: Any, n: Any, a: Any, b: Any) -> Any:
     """The nearest point of the cone; 0 where that is its tip, 1 inside, 2 on its surface."""
-    size = (a * a + b * b) ** 0.5
-    if mu * size <= -n or (size == 0.0 and n <= 0.0):
-        return 0.0, 0.0, 0.0, 0
-    if size <= mu * n:
-        return n, a, b, 1
+    size = sqrt(a * a + b * b)
     c = (n + mu * size) / (1.0 + mu * mu)
-    if c <= 0.0:
-        return 0.0, 0.0, 0.0, 0
-    part = mu * c / size
-    return c, part * a, part * b, 2
+    o = zero(size)
+    at = where(size <= mu * n, o + 1.0, where(c <= 0.0, o, o + 2.0))
+    at = where(mu * size <= -n, o, at)
+    part = mu * c / where(size > 0.0, size, o + 1.0)
+    c = where(at > 1.0, c, where(at > 0.0, n, o))
+    part = where(at > 1.0, part, where(at > 0.0, o + 1.0, o))
+    return c, part * a, part * b, at
 
 
 @generic
@@ -112,13 +118,13 @@ def _respond(points: Any, i: int, n: float, a: float, b: float, slopes: bool) ->
     y = (r * points[i, c + 1] - a) / across
     z = (r * points[i, c + 2] - b) / across
     scaled = mu * across / root
-    gn, ga, gb, where = nearest(scaled, x, y, z)
+    gn, ga, gb, at = nearest(scaled, x, y, z)
     if slopes:
         s = names.SLOPE
-        if where == 0:
+        if at == 0.0:
             for k in range(6):
                 points[i, s + k] = 0.0
-        elif where == 1:
+        elif at == 1.0:
             points[i, s], points[i, s + 1], points[i, s + 2] = 1.0 / q, 0.0, 0.0
             points[i, s + 3], points[i, s + 4], points[i, s + 5] = 1.0 / r, 0.0, 1.0 / r
         else:
@@ -146,79 +152,98 @@ def _respond_all(space: Any, slopes: bool) -> None:
 
 
 @generic
-def _set_velocities(space: Any, x: Any, column: int) -> None:
-    """J x of all points."""
-    points = space.points
+def _set_velocities(space: Any, row: int, column: int) -> None:
+    """J x of all points, of a row x of ``vectors``."""
     for i in range(space.counts[names.POINTS]):
-        points[i, column], points[i, column + 1], points[i, column + 2] = velocity_of(space, i, x)
+        store3(space.points, i, column, velocity_of(space, i, row))
 
 
 @generic
-def _add_impulses(space: Any, x: Any, sign: float) -> None:
-    """x becomes x + sign J^T gamma."""
-    points, g = space.points, names.IMPULSE
+def _add_impulses(space: Any, row: int) -> None:
+    """A row x of ``vectors`` becomes x + J^T gamma."""
     for i in range(space.counts[names.POINTS]):
-        if points[i, g] != 0.0 or points[i, names.LIMIT] > 0.0:
-            add_impulse(space, i, sign * points[i, g], sign * points[i, g + 1], sign * points[i, g + 2], x)
+        n, a, b = load3(space.points, i, names.IMPULSE)
+        if any_positive(size_of(n) + size_of(a) + size_of(b)):
+            add_impulse(space, i, n, a, b, row)
 
 
 @generic
-def _fulfil_momentum(space: Any) -> None:
-    """The speeds that the impulses give, in row NEW; M (u - u*) is J^T gamma."""
-    vectors = space.vectors
+def _fulfil_momentum(space: Any, mark: Any) -> None:
+    """The speeds that the impulses give, in row NEW; M (u - u*) is J^T gamma. Points have new V in states that are marked."""
+    vectors, points = space.vectors, space.points
+    none = zero(mark)
     for i in range(vectors.shape[1]):
-        vectors[names.MOMENTUM, i] = 0.0
-    _add_impulses(space, vectors[names.MOMENTUM], 1.0)
+        store(vectors, names.MOMENTUM, i, none)
+    _add_impulses(space, names.MOMENTUM)
     for i in range(vectors.shape[1]):
-        vectors[names.SCRATCH, i] = vectors[names.MOMENTUM, i]
+        store(vectors, names.SCRATCH, i, load(vectors, names.MOMENTUM, i))
     for node in range(space.counts[names.NODES]):
-        sparse.solve_tree(space, space.factor_of_mass, space.tree_of_node[node], vectors[names.SCRATCH])
+        sparse.solve_tree(space, space.factor_of_mass, space.tree_of_node[node], names.SCRATCH)
     for i in range(vectors.shape[1]):
-        vectors[names.NEW, i] = vectors[names.FREE, i] + vectors[names.SCRATCH, i]
-    _set_velocities(space, vectors[names.NEW], names.V)
-    points = space.points
+        store(vectors, names.NEW, i, load(vectors, names.FREE, i) + load(vectors, names.SCRATCH, i))
     for i in range(space.counts[names.POINTS]):
-        points[i, names.V + 1] += points[i, names.DRIFT]
-        points[i, names.V + 2] += points[i, names.DRIFT + 1]
+        n, a, b = velocity_of(space, i, names.NEW)
+        a, b = a + load(points, i, names.DRIFT), b + load(points, i, names.DRIFT + 1)
+        before = load3(points, i, names.V)
+        store(points, i, names.V, where(mark > 0.0, n, before[0]))
+        store(points, i, names.V + 1, where(mark > 0.0, a, before[1]))
+        store(points, i, names.V + 2, where(mark > 0.0, b, before[2]))
 
 
 @generic
-def residual_of(space: Any) -> float:
-    """The largest |gamma - P(gamma - w / s)| s of any point, a velocity, s being the size of W and w what is dual to gamma."""
-    points, worst = space.points, 0.0
+def _error_of(points: Any, i: int) -> Any:
+    """The largest |gamma - P(gamma - w / s)| s of a point, a velocity, s being the size of W and w what is dual to gamma."""
+    s, mu, limit = load(points, i, names.SCALE), load(points, i, names.FRICTION), load(points, i, names.LIMIT)
+    n, a, b = load3(points, i, names.V)
+    gn, ga, gb = load3(points, i, names.IMPULSE)
+    w = n + mu * sqrt(a * a + b * b) - load(points, i, names.TARGET) + load(points, i, names.COMPLIANCE) * gn
+    by_s = 1.0 / s
+    ya, yb = ga - a * by_s, gb - b * by_s
+    pn, pa, pb, _ = nearest(mu, gn - w * by_s, ya, yb)
+    in_disk = limit >= 0.0
+    part = limit / larger(larger(limit, sqrt(ya * ya + yb * yb)), zero(s) + 1e-300)
+    pn, pa, pb = where(in_disk, gn, pn), where(in_disk, part * ya, pa), where(in_disk, part * yb, pb)
+    return s * larger(size_of(pn - gn), larger(size_of(pa - ga), size_of(pb - gb)))
+
+
+@generic
+def residual_of(space: Any) -> Any:
+    """The largest error of any point."""
+    worst = zero(load(space.vectors, names.FREE, 0))
     for i in range(space.counts[names.POINTS]):
-        s, mu = points[i, names.SCALE], points[i, names.FRICTION]
-        n, a, b = points[i, names.V], points[i, names.V + 1], points[i, names.V + 2]
-        gn, ga, gb = points[i, names.IMPULSE], points[i, names.IMPULSE + 1], points[i, names.IMPULSE + 2]
-        w = n + mu * (a * a + b * b) ** 0.5 - points[i, names.TARGET] + points[i, names.COMPLIANCE] * gn
-        if points[i, names.LIMIT] < 0.0:
-            pn, pa, pb, _ = nearest(mu, gn - w / s, ga - a / s, gb - b / s)
-        else:
-            ya, yb = ga - a / s, gb - b / s
-            part = points[i, names.LIMIT] / max(points[i, names.LIMIT], (ya * ya + yb * yb) ** 0.5, 1e-300)
-            pn, pa, pb = gn, part * ya, part * yb
-        error = s * max(abs(pn - gn), abs(pa - ga), abs(pb - gb))
-        if not error <= worst:  # NaN as well
+        error = _error_of(space.points, i)
+        worst = where(error <= worst, worst, error)  # NaN as well
+    return worst
+
+
+@generic
+def _note_worst(space: Any) -> None:
+    """Which two surfaces have the largest error."""
+    worst = -1.0
+    for i in range(space.counts[names.POINTS]):
+        error = _error_of(space.points, i)
+        if not error <= worst:
             worst = error
             space.counts[names.WORST_1], space.counts[names.WORST_2] = space.pairs[i, names.FIRST], space.pairs[i, names.SECOND]
-    return worst
 
 
 @generic
 def _set_scales(space: Any) -> None:
     """The size of W of each point, by the diagonal of M, and the part that a has in its own slip."""
-    points, diagonal, J = space.points, space.vectors[names.DIAGONAL], space.coefficients
+    points, vectors, J = space.points, space.vectors, space.coefficients
     for i in range(space.counts[names.POINTS]):
-        normal = tangential = 0.0
+        normal = zero(load(vectors, names.DIAGONAL, 0))
+        tangential = normal
         for c in range(space.pairs[i, names.BEGIN], space.pairs[i, names.END]):
-            inverse = 1.0 / diagonal[space.columns[c]]
-            n, a, b = J[0, c], J[1, c], J[2, c]
-            normal += n * n * inverse
-            tangential += (a * a + b * b) * inverse
-        s = max((normal + tangential) / 3.0, 1e-300)
-        mu = points[i, names.FRICTION]
-        points[i, names.SCALE] = s
-        points[i, names.RATIO] = mu * mu * 0.5 * tangential / max(normal + points[i, names.COMPLIANCE], 1e-6 * s)
+            inverse = 1.0 / load(vectors, names.DIAGONAL, space.columns[c])
+            n, a, b = load(J, 0, c), load(J, 1, c), load(J, 2, c)
+            normal = normal + n * n * inverse
+            tangential = tangential + (a * a + b * b) * inverse
+        s = larger((normal + tangential) / 3.0, zero(normal) + 1e-300)
+        mu = load(points, i, names.FRICTION)
+        store(points, i, names.SCALE, s)
+        ratio = mu * mu * 0.5 * tangential / larger(normal + load(points, i, names.COMPLIANCE), 1e-6 * s)
+        store(points, i, names.RATIO, ratio)
 
 
 @generic
@@ -269,66 +294,63 @@ def _leave_depth(space: Any) -> None:
             points[i, names.TARGET] = 0.0
         for j in range(3):
             points[i, names.IMPULSE + j] = 0.0
-    _fulfil_momentum(space)
+    _fulfil_momentum(space, 1.0)
 
 
 @generic
 def _assemble(space: Any, both: bool) -> None:
     """M + J^T S J, S the slopes of all points; where *both* are needed, as they are not symmetric, with what is mirrored."""
     x, y, mass = space.values, space.mirrored, space.mass
-    blocks = space.first_entry[space.inboard.shape[0]]
+    blocks, none = space.first_entry[space.inboard.shape[0]], zero(load(space.vectors, names.FREE, 0))
     for i in range(blocks):
-        x[i] = mass[i]
+        store(x, i, 0, load(mass, i, 0))
     for i in range(blocks, space.counts[names.VALUES]):
-        x[i] = 0.0
+        store(x, i, 0, none)
     if both:
         for i in range(blocks):
-            y[i] = mass[i]
+            store(y, i, 0, load(mass, i, 0))
         for i in range(blocks, space.counts[names.VALUES]):
-            y[i] = 0.0
+            store(y, i, 0, none)
     for i in range(space.counts[names.POINTS]):
         _add_point(space, i, both)
 
 
 @generic
-def _add_point(space: Any, i: int, both: bool) -> None:
-    """The part of one point: into the blocks of its tree or trees, and into that between two."""
-    x, y, points, pairs, first_entry = space.values, space.mirrored, space.points, space.pairs, space.first_entry
-    columns, depth, J, s = space.columns, space.depth, space.coefficients, names.SLOPE
-    nn, na, nb = points[i, s], points[i, s + 1], points[i, s + 2]
-    aa, ab, bb = points[i, s + 3], points[i, s + 4], points[i, s + 5]
-    if nn == 0.0 and aa == 0.0 and bb == 0.0:
-        return
+def _slopes_of(points: Any, i: int, both: bool) -> Any:
+    """The nine of a point, nn, na, nb; an, aa, ab; bn, ab, bb, in three triples."""
+    s = names.SLOPE
+    nn, na, nb = load3(points, i, s)
+    aa, ab, bb = load3(points, i, s + 3)
     an, bn = na, nb
     if both:
-        an, bn = points[i, s + 6], points[i, s + 7]
+        an, bn = load(points, i, s + 6), load(points, i, s + 7)
+    return (nn, na, nb), (an, aa, ab), (bn, ab, bb)
+
+
+@generic
+def _by_slopes(J: Any, c: int, slopes: Any) -> Any:
+    """Column c by S, from the left and from the right."""
+    n, a, b = load(J, 0, c), load(J, 1, c), load(J, 2, c)
+    (nn, na, nb), (an, aa, ab), (bn, _, bb) = slopes
+    left = nn * n + an * a + bn * b, na * n + aa * a + ab * b, nb * n + ab * a + bb * b
+    return left, (nn * n + na * a + nb * b, an * n + aa * a + ab * b, bn * n + ab * a + bb * b)
+
+
+@generic
+def _add_point(space: Any, i: int, both: bool) -> None:
+    """The part of one point: into the blocks of its tree or trees, and into that between two."""
+    x, y, pairs, first_entry = space.values, space.mirrored, space.pairs, space.first_entry
+    columns, depth, J = space.columns, space.depth, space.coefficients
+    slopes = _slopes_of(space.points, i, both)
+    if not any_positive(size_of(slopes[0][0]) + size_of(slopes[1][1]) + size_of(slopes[2][2])):
+        return
     t1, t2 = pairs[i, names.TREE_1], pairs[i, names.TREE_2]
     begin, middle, end = pairs[i, names.BEGIN], pairs[i, names.MIDDLE], pairs[i, names.END]
     on_two_branches = t1 == t2 and begin < middle and middle < end
     if t1 == t2:
         middle = begin
-    block, by_first = 0, True
-    if begin < middle and middle < end:
-        one, two = space.node_of_tree[t1], space.node_of_tree[t2]
-        by_first = one < two
-        if by_first:
-            block = sparse.place_of(space, two, one)
-        else:
-            block = sparse.place_of(space, one, two)
     for c in range(begin, end):
-        # column c by S, from the left and from the right
-        left = (
-            nn * J[0, c] + an * J[1, c] + bn * J[2, c],
-            na * J[0, c] + aa * J[1, c] + ab * J[2, c],
-            nb * J[0, c] + ab * J[1, c] + bb * J[2, c],
-        )
-        right = left
-        if both:
-            right = (
-                nn * J[0, c] + na * J[1, c] + nb * J[2, c],
-                an * J[0, c] + aa * J[1, c] + ab * J[2, c],
-                bn * J[0, c] + ab * J[1, c] + bb * J[2, c],
-            )
+        left, right = _by_slopes(J, c, slopes)
         start = middle
         if c < middle:
             start = begin
@@ -344,41 +366,63 @@ def _add_point(space: Any, i: int, both: bool) -> None:
                     place = first_entry[columns[d]] + depth[columns[c]]
                 by_left, by_right = _times(J, left, d), _times(J, right, d)
                 if above:
-                    x[place] += by_left
+                    _add(x, place, by_left)
                 else:
-                    x[place] += by_right
+                    _add(x, place, by_right)
                 if both and above:
-                    y[place] += by_right
+                    _add(y, place, by_right)
                 elif both:
-                    y[place] += by_left
-        if c >= middle and middle > begin:
-            own = columns[c] - space.first_speed[t2]
-            base = space.first_speed[t1]
-            if by_first:
-                rows = space.first_speed[t2 + 1] - space.first_speed[t2]
-                for d in range(begin, middle):
-                    place = block + (columns[d] - base) * rows + own
-                    x[place] += _times(J, right, d)
-                    if both:
-                        y[place] += _times(J, left, d)
-            else:
-                rows = space.first_speed[t1 + 1] - base
-                for d in range(begin, middle):
-                    place = block + own * rows + columns[d] - base
-                    x[place] += _times(J, left, d)
-                    if both:
-                        y[place] += _times(J, right, d)
+                    _add(y, place, by_left)
+    if begin < middle and middle < end:
+        _add_between(space, i, slopes, both)
 
 
 @generic
-def _times(J: Any, v: Any, d: int) -> float:
-    return v[0] * J[0, d] + v[1] * J[1, d] + v[2] * J[2, d]
+def _add_between(space: Any, i: int, slopes: Any, both: bool) -> None:
+    """The part of a point in the block between two trees."""
+    x, y, pairs, columns, J = space.values, space.mirrored, space.pairs, space.columns, space.coefficients
+    t1, t2 = pairs[i, names.TREE_1], pairs[i, names.TREE_2]
+    begin, middle, end = pairs[i, names.BEGIN], pairs[i, names.MIDDLE], pairs[i, names.END]
+    one, two = space.node_of_tree[t1], space.node_of_tree[t2]
+    by_first = one < two
+    if by_first:
+        block = sparse.place_of(space, two, one)
+    else:
+        block = sparse.place_of(space, one, two)
+    base = space.first_speed[t1]
+    for c in range(middle, end):
+        left, right = _by_slopes(J, c, slopes)
+        own = columns[c] - space.first_speed[t2]
+        if by_first:
+            rows = space.first_speed[t2 + 1] - space.first_speed[t2]
+            for d in range(begin, middle):
+                place = block + (columns[d] - base) * rows + own
+                _add(x, place, _times(J, right, d))
+                if both:
+                    _add(y, place, _times(J, left, d))
+        else:
+            rows = space.first_speed[t1 + 1] - base
+            for d in range(begin, middle):
+                place = block + own * rows + columns[d] - base
+                _add(x, place, _times(J, left, d))
+                if both:
+                    _add(y, place, _times(J, right, d))
+
+
+@generic
+def _add(x: Any, place: int, value: Any) -> None:
+    store(x, place, 0, load(x, place, 0) + value)
+
+
+@generic
+def _times(J: Any, v: Any, d: int) -> Any:
+    return v[0] * load(J, 0, d) + v[1] * load(J, 1, d) + v[2] * load(J, 2, d)
 
 
 @generic
 def _add_row(J: Any, x: Any, row: int, v: Any, start: int, end: int) -> None:
     for d in range(end - start):
-        x[row + d] += _times(J, v, start + d)
+        _add(x, row + d, _times(J, v, start + d))
 
 
 @generic
@@ -425,7 +469,16 @@ def _solve_linear(space: Any, both: bool) -> None:
         y = space.mirrored
     _assemble(space, both)
     sparse.factor(space, x, y, both)
-    sparse.solve_factored(space, x, y, space.vectors[names.STEP])
+    sparse.solve_factored(space, x, y, names.STEP)
+
+
+@generic
+def _solve_trees(space: Any, both: bool) -> None:
+    """`_solve_linear`, where no point is between two trees: of eight states, each as if some point of it slides."""
+    x, y = space.values, space.mirrored
+    _assemble(space, True)
+    sparse.factor_trees(space, x, y, True)
+    sparse.solve_trees(space, x, y, names.STEP)
 
 
 @generic
@@ -437,7 +490,7 @@ def _newton(space: Any, close: float) -> None:
         _respond_all(space, True)
         for i in range(nu):  # minus the gradient
             step[i] = -vectors[names.MOMENTUM, i]
-        _add_impulses(space, step, 1.0)
+        _add_impulses(space, names.STEP)
         error = size = 0.0
         for node in range(space.counts[names.NODES]):
             t = space.tree_of_node[node]
@@ -449,8 +502,8 @@ def _newton(space: Any, close: float) -> None:
             return
         space.counts[names.NEWTON] += 1
         _solve_linear(space, False)
-        _set_velocities(space, step, names.CHANGE)
-        mass_times(space, step, vectors[names.PUSHED])
+        _set_velocities(space, names.STEP, names.CHANGE)
+        mass_times(space, names.STEP, names.PUSHED)
         linear = square = 0.0
         for i in range(nu):
             linear += step[i] * vectors[names.MOMENTUM, i]
@@ -465,50 +518,35 @@ def _newton(space: Any, close: float) -> None:
 
 
 @generic
-def _linearize(points: Any, i: int, part: float) -> int:
+def _linearize(points: Any, i: int, part: Any) -> Any:
     """Coulomb's law of a point about its impulse and velocity: slopes, and CHANGE by which the impulse changes at none of v.
 
     What the point does; where it slides, slopes are not symmetric.
     """
-    g, v, s, d, scale = names.IMPULSE, names.V, names.SLOPE, names.CHANGE, points[i, names.SCALE]
-    C, r, c = points[i, names.COMPLIANCE], part * scale, CLASSIFYING * scale
-    mu, gn, ga, gb = points[i, names.FRICTION], points[i, g], points[i, g + 1], points[i, g + 2]
-    w = points[i, v] + C * gn - points[i, names.TARGET]
-    for k in range(8):
-        points[i, s + k] = 0.0
-    resistance = points[i, names.LIMIT] >= 0.0
-    if resistance:
-        w = 0.0
-        gn = points[i, names.LIMIT]
-        mu = 1.0
-    if gn - w / scale <= 0.0:
-        points[i, d], points[i, d + 1], points[i, d + 2] = -points[i, g], -ga, -gb
-        return _PARTS
-    q = C + r
-    change = -w / q
-    points[i, d] = change
-    if not resistance:
-        points[i, s] = 1.0 / q
-    bound = mu * max(0.0, gn)
-    va, vb = points[i, v + 1], points[i, v + 2]
-    ya, yb = ga - va / c, gb - vb / c
-    size = (ya * ya + yb * yb) ** 0.5
+    s, d, scale, limit = names.SLOPE, names.CHANGE, load(points, i, names.SCALE), load(points, i, names.LIMIT)
+    o = zero(scale)
+    i_ = o + 1.0
+    C, r, c = load(points, i, names.COMPLIANCE), part * scale, CLASSIFYING * scale
+    by_scale = 1.0 / scale  # few divisions: of eight states each takes as long as twenty products
+    by_c = (1.0 / CLASSIFYING) * by_scale
+    g, ga, gb = load3(points, i, names.IMPULSE)
+    vn, va, vb = load3(points, i, names.V)
+    in_disk = limit >= 0.0
+    mu, gn = where(in_disk, i_, load(points, i, names.FRICTION)), where(in_disk, limit, g)
+    w = where(in_disk, o, vn + C * g - load(points, i, names.TARGET))
+    parts = where(gn - w * by_scale <= 0.0, i_, o)
+    by_q, by_r = 1.0 / (C + r), 1.0 / r
+    change = -w * by_q
+    bound = mu * larger(gn, o)
+    ya, yb = ga - va * by_c, gb - vb * by_c
+    size = sqrt(ya * ya + yb * yb)
     # what only comes to touch sticks where friction would stop it in the time in which the normal impulse does
-    if (bound > 0.0 and size <= bound) or (bound == 0.0 and c * size < -mu * w):
-        points[i, d + 1], points[i, d + 2] = -va / r, -vb / r
-        points[i, s + 3] = points[i, s + 5] = 1.0 / r
-        return _STICKS
-    if size == 0.0:
-        points[i, d + 1], points[i, d + 2] = -ga, -gb
-        return _PARTS
-    ta, tb = ya / size, yb / size
-    if bound == 0.0:  # friction is what belongs to the normal impulse that is to be found
-        points[i, d + 1], points[i, d + 2] = mu * (gn + change) * ta - ga, mu * (gn + change) * tb - gb
-        points[i, s + 6], points[i, s + 7] = mu * ta / q, mu * tb / q
-        return _SLIDES
+    sticks = where(bound > 0.0, where(size <= bound, i_, o), where(c * size < -mu * w, i_, o))
+    over = 1.0 / where(size > 0.0, size, i_)
+    ta, tb = ya * over, yb * over
     # |y| gamma = bound y, with e = bound / |y| and F the symmetric part of (gamma t) / bound, gamma no longer than that
-    long, e = (ga * ga + gb * gb) ** 0.5, bound / size
-    fit = 1.0 / max(bound, long)
+    long, e = sqrt(ga * ga + gb * gb), bound * over
+    fit = 1.0 / larger(larger(bound, long), o + 1e-300)
     fa, fb = fit * ga, fit * gb
     maa, mbb, mab = e * (1.0 - fa * ta), e * (1.0 - fb * tb), -0.5 * e * (fa * tb + fb * ta)
     # (1 - m) (gamma1 - gamma) = e y - gamma + mu t (gamma1_n - gamma_n) - m (v1 - v) / c, m = e (1 - F)
@@ -516,40 +554,61 @@ def _linearize(points: Any, i: int, part: float) -> int:
     over = 1.0 / (baa * bbb - mab * mab)
     iaa, ibb, iab = bbb * over, baa * over, mab * over
     xa, xb = e * ya - ga + mu * change * ta, e * yb - gb + mu * change * tb
-    points[i, d + 1], points[i, d + 2] = iaa * xa + iab * xb, iab * xa + ibb * xb
-    points[i, s + 3] = (iaa * maa + iab * mab) / c
-    points[i, s + 4] = (iaa * mab + iab * mbb) / c
-    points[i, s + 5] = (iab * mab + ibb * mbb) / c
-    if not resistance:
-        points[i, s + 6], points[i, s + 7] = (iaa * ta + iab * tb) * mu / q, (iab * ta + ibb * tb) * mu / q
-    return _SLIDES
+    da, db = iaa * xa + iab * xb, iab * xa + ibb * xb
+    aa, ab, bb = (iaa * maa + iab * mab) * by_c, (iaa * mab + iab * mbb) * by_c, (iab * mab + ibb * mbb) * by_c
+    an, bn = (iaa * ta + iab * tb) * mu * by_q, (iab * ta + ibb * tb) * mu * by_q
+    # where there is no bound, friction is what belongs to the normal impulse that is to be found
+    slips = bound > 0.0
+    da, db = where(slips, da, mu * (gn + change) * ta - ga), where(slips, db, mu * (gn + change) * tb - gb)
+    aa, ab, bb = where(slips, aa, o), where(slips, ab, o), where(slips, bb, o)
+    an, bn = where(slips, an, mu * ta * by_q), where(slips, bn, mu * tb * by_q)
+    an, bn = where(in_disk, o, an), where(in_disk, o, bn)
+    still = where(size > 0.0, o, i_)  # which neither sticks nor has a direction
+    does = where(parts > 0.0, o + _PARTS, where(sticks > 0.0, o + _STICKS, where(still > 0.0, o + _PARTS, o + _SLIDES)))
+    slides, sticking = does == _SLIDES, where(parts > 0.0, o, sticks)
+    store(points, i, d, where(parts > 0.0, -g, change))
+    store(points, i, d + 1, where(slides, da, where(sticking > 0.0, -va * by_r, -ga)))
+    store(points, i, d + 2, where(slides, db, where(sticking > 0.0, -vb * by_r, -gb)))
+    none = o
+    store(points, i, s, where(parts > 0.0, none, where(in_disk, none, by_q)))
+    store(points, i, s + 1, none)
+    store(points, i, s + 2, none)
+    store(points, i, s + 3, where(slides, aa, where(sticking > 0.0, by_r, none)))
+    store(points, i, s + 4, where(slides, ab, none))
+    store(points, i, s + 5, where(slides, bb, where(sticking > 0.0, by_r, none)))
+    store(points, i, s + 6, where(slides, an, none))
+    store(points, i, s + 7, where(slides, bn, none))
+    return does
 
 
 @generic
-def _put_in_cones(space: Any) -> None:
-    """Normal impulses no less than zero, friction no more than mu of these."""
-    points, g = space.points, names.IMPULSE
+def _put_in_cones(space: Any, mark: Any) -> None:
+    """Normal impulses no less than zero, friction no more than mu of these, in states that are marked."""
+    points = space.points
     for i in range(space.counts[names.POINTS]):
-        n = max(0.0, points[i, g])
-        size, bound = (points[i, g + 1] ** 2 + points[i, g + 2] ** 2) ** 0.5, points[i, names.FRICTION] * n
-        if points[i, names.LIMIT] >= 0.0:
-            bound = points[i, names.LIMIT]
-        points[i, g] = n
-        if size > bound:
-            points[i, g + 1] *= bound / size
-            points[i, g + 2] *= bound / size
+        g, a, b = load3(points, i, names.IMPULSE)
+        o, limit = zero(g), load(points, i, names.LIMIT)
+        n = larger(g, o)
+        size, bound = sqrt(a * a + b * b), load(points, i, names.FRICTION) * n
+        bound = where(limit >= 0.0, limit, bound)
+        part = where(size > bound, bound / where(size > 0.0, size, o + 1.0), o + 1.0)
+        store(points, i, names.IMPULSE, where(mark > 0.0, n, g))
+        store(points, i, names.IMPULSE + 1, where(mark > 0.0, part * a, a))
+        store(points, i, names.IMPULSE + 2, where(mark > 0.0, part * b, b))
 
 
 @generic
-def _linearize_all(space: Any, part: float) -> Any:
-    """The law of all points: whether slopes are not symmetric, and whether every point does as it did before."""
-    points, both, same = space.points, False, True
+def _linearize_all(space: Any, part: Any, mark: Any) -> Any:
+    """The law of all points: whether slopes are not symmetric in a state that is marked, and 1 where points do as before."""
+    points, slides = space.points, zero(part)
+    same = slides + 1.0
     for i in range(space.counts[names.POINTS]):
         does = _linearize(points, i, part)
-        both = both or does == _SLIDES
-        same = same and points[i, names.DOES] == does
-        points[i, names.DOES] = does
-    return both, same
+        slides = where(does == _SLIDES, slides + 1.0, slides)
+        before = load(points, i, names.DOES)
+        same = where(before == does, same, zero(part))
+        store(points, i, names.DOES, where(mark > 0.0, does, before))
+    return any_positive(where(mark > 0.0, slides, zero(part))), same
 
 
 @generic
@@ -557,60 +616,87 @@ def _find_changes(space: Any, both: bool) -> None:
     """CHANGE and SLOPE become the changes of impulse and of velocity that Newton's step, in row STEP, brings."""
     points, d, s = space.points, names.CHANGE, names.SLOPE
     for i in range(space.counts[names.POINTS]):
-        n, a, b = velocity_of(space, i, space.vectors[names.STEP])
-        an, bn = 0.0, 0.0
-        if both:
-            an, bn = points[i, s + 6], points[i, s + 7]
-        points[i, d] -= points[i, s] * n
-        points[i, d + 1] -= an * n + points[i, s + 3] * a + points[i, s + 4] * b
-        points[i, d + 2] -= bn * n + points[i, s + 4] * a + points[i, s + 5] * b
-        points[i, s], points[i, s + 1], points[i, s + 2] = n, a, b
+        n, a, b = velocity_of(space, i, names.STEP)
+        nn, aa, ab, bb = load(points, i, s), load(points, i, s + 3), load(points, i, s + 4), load(points, i, s + 5)
+        an, bn = load(points, i, s + 6), load(points, i, s + 7)
+        store(points, i, d, load(points, i, d) - nn * n)
+        store(points, i, d + 1, load(points, i, d + 1) - (an * n + aa * a + ab * b))
+        store(points, i, d + 2, load(points, i, d + 2) - (bn * n + ab * a + bb * b))
+        store3(points, i, s, (n, a, b))
 
 
 @generic
-def _go(space: Any, length: float) -> float:
-    """Impulses and velocities move along Newton's step; the residual there."""
+def _go(space: Any, length: Any) -> Any:
+    """Impulses and velocities move along Newton's step where *length* is not zero; the residual there."""
     points = space.points
     for i in range(space.counts[names.POINTS]):
         for j in range(3):
-            points[i, names.IMPULSE + j] += length * points[i, names.CHANGE + j]
-            points[i, names.V + j] += length * points[i, names.SLOPE + j]
+            g, v = load(points, i, names.IMPULSE + j), load(points, i, names.V + j)
+            on, moved = g + length * load(points, i, names.CHANGE + j), v + length * load(points, i, names.SLOPE + j)
+            store(points, i, names.IMPULSE + j, where(length == 0.0, g, on))
+            store(points, i, names.V + j, where(length == 0.0, v, moved))
     return residual_of(space)
 
 
-@generic
-def _coulomb(space: Any, residual: float, enough: float) -> float:
-    """Newton's method on Coulomb's law itself, from impulses that fulfil momentum: the residual, and speeds in row NEW."""
-    points, counts, step = space.points, space.counts, space.vectors[names.STEP]
-    part, before, same, d = HARD, 1e300, False, names.CHANGE
-    for i in range(counts[names.POINTS]):
-        points[i, names.DOES] = -1.0
-    for _ in range(MOST_COULOMB):
-        if same and residual > SLOW * before:  # while points change what they do, a smaller r only throws impulses farther
-            part = max(HARDEST, 0.1 * part)
-        before = residual
-        both, same = _linearize_all(space, part)
-        for i in range(step.shape[0]):
-            step[i] = 0.0
-        for i in range(counts[names.POINTS]):
-            add_impulse(space, i, points[i, d], points[i, d + 1], points[i, d + 2], step)
-        counts[names.NEWTON] += 1
-        _solve_linear(space, both)
-        _find_changes(space, both)
-        residual = _go(space, 1.0)
-        if residual > before:  # half of it, if that is better
-            whole, residual = residual, _go(space, -0.5)
-            if residual > whole:
-                residual = _go(space, 0.5)
-        if not residual < 1e300:
-            break
-        if residual <= enough:
-            _put_in_cones(space)
-            _fulfil_momentum(space)
-            residual = residual_of(space)
-            if residual <= enough:
-                break
-    return residual
+def newtons_method(solve_linear: Callable[..., None], most: int) -> Callable[..., Any]:
+    """Newton's method on Coulomb's law, in any scalar for which *solve_linear* goes, of up to so many steps."""
+
+    @generic
+    def coulomb(space: Any, residual: Any, enough: Any) -> Any:
+        """From impulses that fulfil momentum, where the residual is not enough: the residual, and speeds in row NEW.
+
+        A state whose residual is enough, or not finite, stays as it is while others go on. What has come near waits for these
+        before it is put into its cones, and goes on where that was too far.
+        """
+        points, vectors, d = space.points, space.vectors, names.CHANGE
+        o = zero(residual)
+        part, before, same, steps, waits = o + HARD, o + 1e300, o, o, o
+        going = where(residual <= enough, o, where(residual < 1e300, o + 1.0, o))
+        for i in range(space.counts[names.POINTS]):
+            store(points, i, names.DOES, o - 1.0)
+        while True:
+            if not any_positive(going):
+                if not any_positive(waits):
+                    break
+                _put_in_cones(space, waits)
+                _fulfil_momentum(space, waits)
+                residual = where(waits > 0.0, residual_of(space), residual)
+                going = where(residual <= enough, o, where(steps < most, waits, o))
+                waits = o
+                continue
+            goes = going > 0.0
+            # while points change what they do, a smaller r only throws impulses farther
+            slow = where(residual > SLOW * before, where(goes, same, o), o)
+            part = where(slow > 0.0, larger(0.1 * part, o + HARDEST), part)
+            before = where(goes, residual, before)
+            both, does_same = _linearize_all(space, part, going)
+            same = where(goes, does_same, same)
+            for i in range(vectors.shape[1]):
+                store(vectors, names.STEP, i, o)
+            for i in range(space.counts[names.POINTS]):
+                n, a, b = load3(points, i, d)
+                add_impulse(space, i, n, a, b, names.STEP)
+            space.counts[names.NEWTON] += 1
+            solve_linear(space, both)
+            _find_changes(space, both)
+            residual = where(goes, _go(space, going), residual)
+            worse = where(residual > before, going, o)
+            if any_positive(worse):  # half of it, if that is better
+                whole = residual
+                residual = where(worse > 0.0, _go(space, -0.5 * worse), residual)
+                worse = where(residual > whole, worse, o)
+                if any_positive(worse):
+                    residual = where(worse > 0.0, _go(space, 0.5 * worse), residual)
+            steps = steps + going
+            waits = where(residual <= enough, waits + going, waits)
+            going = where(residual < 1e300, where(residual <= enough, o, where(steps < most, going, o)), o)
+        return residual
+
+    return coulomb
+
+
+_coulomb = newtons_method(_solve_linear, MOST_COULOMB)
+_coulomb_of_trees = newtons_method(_solve_trees, MOST_IN_LANES)
 
 
 @generic
@@ -630,7 +716,7 @@ def _coulomb_or_back(space: Any, residual: float, enough: float) -> float:
                 points[i, g + j] = points[i, c + j]
     if found <= enough:
         return found
-    _fulfil_momentum(space)
+    _fulfil_momentum(space, 1.0)
     return residual
 
 
@@ -642,19 +728,19 @@ def weigh(model: Any, space: Any) -> None:
     for t in range(space.weighed.shape[0]):
         if space.weighed[t] == 1:
             for i in range(space.first_entry[space.first_speed[t]], space.first_entry[space.first_speed[t + 1]]):
-                space.factor_of_mass[i] = space.mass[i]
+                store(space.factor_of_mass, i, 0, load(space.mass, i, 0))
             sparse.factor_tree(space, space.factor_of_mass, space.factor_of_mass, False, t)
 
 
 @generic
 def push_free(space: Any) -> None:
     """Give the speeds without contact what joints do within the step, for which these have the momentum."""
-    push = space.vectors[names.PUSH]
+    vectors = space.vectors
     for t in range(space.weighed.shape[0]):
         if space.weighed[t] == 1:
-            sparse.solve_tree(space, space.factor_of_mass, t, push)
+            sparse.solve_tree(space, space.factor_of_mass, t, names.PUSH)
             for i in range(space.first_speed[t], space.first_speed[t + 1]):
-                space.vectors[names.FREE, i] += push[i]
+                store(vectors, names.FREE, i, load(vectors, names.FREE, i) + load(vectors, names.PUSH, i))
 
 
 @generic
@@ -679,37 +765,50 @@ def find_problem(model: Any, space: Any) -> bool:
 
 
 @generic
-def solve(space: Any) -> bool:
-    """The impulses, and the speeds in row NEW, from FREE, SPEED and the impulses to begin with; whether that converged."""
-    counts, measures = space.counts, space.measures
+def _begin(space: Any) -> Any:
+    """The residual of the impulses to begin with, the largest velocity that anything has, and the residual that is enough."""
+    points, vectors, J = space.points, space.vectors, space.coefficients
     _set_scales(space)
+    o = zero(load(vectors, names.FREE, 0))
     # the largest velocity that anything has, or would have, where things touch
-    largest = fastest = 1e-300
-    for i in range(counts[names.POINTS]):
-        largest = max(largest, abs(space.points[i, names.TARGET]))
+    largest = o + 1e-300
+    fastest = largest
+    for i in range(space.counts[names.POINTS]):
+        largest = larger(size_of(load(points, i, names.TARGET)), largest)
     for row in (names.SPEED, names.FREE):
-        for i in range(counts[names.POINTS]):
+        for i in range(space.counts[names.POINTS]):
             for j in range(3):
-                total = 0.0
+                total = o
                 for c in range(space.pairs[i, names.BEGIN], space.pairs[i, names.END]):
-                    total += abs(space.coefficients[j, c] * space.vectors[row, space.columns[c]])
-                largest = max(largest, total)
-            largest = max(largest, abs(space.points[i, names.DRIFT]), abs(space.points[i, names.DRIFT + 1]))
+                    total = total + size_of(load(J, j, c) * load(vectors, row, space.columns[c]))
+                largest = larger(total, largest)
+            largest = larger(size_of(load(points, i, names.DRIFT)), largest)
+            largest = larger(size_of(load(points, i, names.DRIFT + 1)), largest)
         if row == names.SPEED:
             fastest = largest
-    enough = ENOUGH * largest
-    for i in range(counts[names.POINTS]):
-        if space.points[i, names.COMPLIANCE] == 0.0 and space.points[i, names.LIMIT] < 0.0 and fastest <= RESTING * largest:
-            enough = ENOUGH_AT_REST * largest
-            break
+    rests = o
+    for i in range(space.counts[names.POINTS]):
+        rigid = where(load(points, i, names.LIMIT) < 0.0, o + 1.0, o)
+        rests = where(load(points, i, names.COMPLIANCE) == 0.0, where(fastest <= RESTING * largest, rigid, rests), rests)
+    enough = where(rests > 0.0, o + ENOUGH_AT_REST, o + ENOUGH) * largest
+    _fulfil_momentum(space, o + 1.0)
+    return residual_of(space), largest, enough
+
+
+@generic
+def solve(space: Any, first: int) -> bool:
+    """The impulses, and the speeds in row NEW, from FREE, SPEED and the impulses to begin with; whether that converged.
+
+    *first* is 0, or 1 where Newton's method on the law has been tried in vain.
+    """
+    counts, measures = space.counts, space.measures
     counts[names.PROBLEMS] += 1
-    _fulfil_momentum(space)
-    residual = residual_of(space)
+    residual, largest, enough = _begin(space)
     part, before = SOFTEST, 1e300
     for number in range(MOST):
         if residual <= enough or not residual < 1e300:
             break
-        if number % AGAIN == 0:
+        if number % AGAIN == 0 and number >= first:
             residual = _coulomb_or_back(space, residual, enough)
             if residual <= enough:
                 break
@@ -725,10 +824,11 @@ def solve(space: Any) -> bool:
         else:
             _follow(space, part, number, number > PATIENCE)
         _newton(space, max(_CLOSE, min(_PART, _PART * residual / largest)))
-        _fulfil_momentum(space)
+        _fulfil_momentum(space, 1.0)
         residual = residual_of(space)
     measures[names.RESIDUAL], measures[names.RELATIVE] = residual, residual / largest
     if not residual <= WORST * largest:  # none that a step is taken with
+        _note_worst(space)
         return False
     measures[names.LARGEST] = max(measures[names.LARGEST], residual)
     measures[names.LARGEST_RELATIVE] = max(measures[names.LARGEST_RELATIVE], residual / largest)
@@ -737,4 +837,20 @@ def solve(space: Any) -> bool:
     return True
 
 
-__all__ = ["ENOUGH", "WORST", "find_problem", "push_free", "solve", "weigh"]
+@generic
+def solve_in_lanes(space: Any) -> Any:
+    """`solve`, of eight states in which no point is between two trees, by Newton's method on the law: 1 where it has not met.
+
+    What it has met has its slips, and a, as `solve` leaves them; for the others that is to be asked.
+    """
+    points = space.points
+    residual, _, enough = _begin(space)
+    residual = _coulomb_of_trees(space, residual, enough)
+    o = zero(residual)
+    for i in range(space.counts[names.POINTS]):
+        _, a, b = load3(points, i, names.V)
+        store(points, i, names.SHIFT, load(points, i, names.FRICTION) * sqrt(a * a + b * b))
+    return where(residual <= enough, o, o + 1.0)
+
+
+__all__ = ["ENOUGH", "WORST", "find_problem", "push_free", "solve", "solve_in_lanes", "weigh"]

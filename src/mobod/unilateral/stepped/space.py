@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from ...algebra.pointers import WORDS, block_of, bytes1, bytes2, integers1, integers2, numbers1, numbers2, numbers3
+from ...algebra.record import LANES, aligned_zeros
 from ...compiling import compiled, generic
 
 if TYPE_CHECKING:
@@ -36,8 +38,12 @@ COUNTS_SIZE = 18
 # places in `measures`: residual of the last problem, the largest in the run, each as a velocity; and as parts of the largest
 # velocity there
 RESIDUAL, LARGEST, RELATIVE, LARGEST_RELATIVE = range(4)
-# ... the size of the step whose impulses are kept
-LAST_STEP = 4
+# ... the size of the step whose impulses are kept, and that of the step to be taken
+LAST_STEP, SIZE = 4, 5
+MEASURES_SIZE = 6
+
+#: What a step returns beside 0: the space is too small; the impulses have not been found.
+NO_ROOM, NO_IMPULSES = 10, 11
 
 # columns of `pairs`: surfaces; trees of their bodies, -1 for Ground; where the coefficients of the first one begin, those of
 # the second, and one past these; the element's place among the stepped ones; what the row is; the contact that it is of
@@ -70,6 +76,8 @@ FREE, SPEED, MOMENTUM, STEP, PUSHED, DIAGONAL, SCRATCH, NEW, ADDED, PUSH = range
 
 #: To begin with.
 _ROOM = 64
+#: Points that a state may have to be solved beside others.
+MOST_IN_LANES = 16
 
 
 class Space(NamedTuple):
@@ -120,6 +128,8 @@ class Space(NamedTuple):
     first_value: Any
     values: Any
     mirrored: Any
+    #: Its own block, see `algebra.pointers`.
+    words: Any
 
 
 def make_space(
@@ -153,9 +163,9 @@ def make_space(
             inboard[place[i]] = last[b]
             last[b] = place[i]
     masses = int((sizes * (sizes + 1) // 2).sum())
-    return Space(
+    made = Space(
         np.zeros(COUNTS_SIZE, np.int64),
-        np.zeros(5),
+        np.zeros(MEASURES_SIZE),
         np.array(elements, np.int64).reshape(-1, 2),
         joints,
         tree_of_body,
@@ -185,7 +195,9 @@ def make_space(
         np.zeros(_ROOM, np.int64),
         np.zeros(masses + _ROOM),
         np.zeros(masses + _ROOM),
+        np.zeros(0, np.int64),
     )
+    return with_block(made)
 
 
 def _rows_along(above: Any, most: int) -> tuple[Any, Any, Any, Any]:
@@ -210,6 +222,132 @@ def find_rows_along(above: Any, depth: Any, first_entry: Any, column: Any) -> No
         column[at + n] = k
         at += n + 1
     first_entry[above.shape[0]] = at
+
+
+#: Places of arrays in a space's block.
+MEASURES, TRIES = Space._fields.index("measures"), Space._fields.index("tries")
+
+
+@generic
+def space_at(block: int) -> Space:
+    """The space of one state whose block is at an address."""
+    return Space(
+        integers1(block, 0),
+        numbers1(block, 1),
+        integers2(block, 2),
+        integers2(block, 3),
+        integers1(block, 4),
+        integers1(block, 5),
+        integers1(block, 6),
+        integers1(block, 7),
+        integers1(block, 8),
+        integers1(block, 9),
+        integers1(block, 10),
+        integers1(block, 11),
+        integers1(block, 12),
+        integers1(block, 13),
+        bytes1(block, 14),
+        numbers1(block, 15),
+        numbers1(block, 16),
+        numbers2(block, 17),
+        numbers2(block, 18),
+        integers1(block, 19),
+        integers2(block, 20),
+        numbers2(block, 21),
+        integers1(block, 22),
+        numbers2(block, 23),
+        integers1(block, 24),
+        numbers2(block, 25),
+        integers1(block, 26),
+        integers1(block, 27),
+        integers1(block, 28),
+        bytes2(block, 29),
+        bytes2(block, 30),
+        integers1(block, 31),
+        integers1(block, 32),
+        integers1(block, 33),
+        integers1(block, 34),
+        numbers1(block, 35),
+        numbers1(block, 36),
+        integers1(block, 37),
+    )
+
+
+@generic
+def wide_at(block: int) -> Space:
+    """The space of eight states whose block is at an address."""
+    return Space(
+        integers1(block, 0),
+        numbers3(block, 1),
+        integers2(block, 2),
+        integers2(block, 3),
+        integers1(block, 4),
+        integers1(block, 5),
+        integers1(block, 6),
+        integers1(block, 7),
+        integers1(block, 8),
+        integers1(block, 9),
+        integers1(block, 10),
+        integers1(block, 11),
+        integers1(block, 12),
+        integers1(block, 13),
+        bytes1(block, 14),
+        numbers3(block, 15),
+        numbers3(block, 16),
+        numbers3(block, 17),
+        numbers3(block, 18),
+        integers1(block, 19),
+        integers2(block, 20),
+        numbers3(block, 21),
+        integers1(block, 22),
+        numbers3(block, 23),
+        integers1(block, 24),
+        numbers3(block, 25),
+        integers1(block, 26),
+        integers1(block, 27),
+        integers1(block, 28),
+        bytes2(block, 29),
+        bytes2(block, 30),
+        integers1(block, 31),
+        integers1(block, 32),
+        integers1(block, 33),
+        integers1(block, 34),
+        numbers3(block, 35),
+        numbers3(block, 36),
+        integers1(block, 37),
+    )
+
+
+#: The place in a block, from its end, of the address of what steps a state with the space.
+ROUTINE = 2
+
+
+def with_block(space: Space, routine: int = 0) -> Space:
+    """With its block, for those that it is handed on to by address; *routine* is that of `step.step_one`."""
+    block = block_of(space[:-1])
+    block = np.concatenate([block, np.zeros(WORDS, np.int64)])
+    block[-WORDS], block[1 - WORDS], block[-ROUTINE] = block.ctypes.data, len(block), routine
+    return space._replace(words=block)
+
+
+def copy_of(space: Space) -> Space:
+    """One like it, with arrays of its own."""
+    return with_block(Space(*(array.copy() for array in space)), int(space.words[-ROUTINE]))
+
+
+def widened(space: Space) -> Space:
+    """One like it for eight states, with room for `MOST_IN_LANES` points of each."""
+    n, nu = 8 * MOST_IN_LANES, len(space.inboard)
+    keys, pairs, points = _of_points(n)
+    columns, coefficients = _of_columns(n * max(1, nu))
+    made = space._replace(keys=keys, pairs=pairs, points=points, columns=columns, coefficients=coefficients)
+    numbers = {
+        name: aligned_zeros(*(array.shape if array.ndim == 2 else (len(array), 1)), LANES)
+        for name, array in zip(Space._fields, made, strict=True)
+        if array.dtype == np.float64
+    }
+    integers = {name: array.copy() for name, array in zip(Space._fields, made, strict=True) if array.dtype != np.float64}
+    return with_block(Space(**numbers, **integers))
 
 
 @compiled
@@ -254,4 +392,4 @@ def enlarged(space: Space) -> Space:
     if counts[NEED_VALUES] > len(space.values):
         n = int(1.5 * counts[NEED_VALUES])
         space = space._replace(values=np.zeros(n), mirrored=np.zeros(n))
-    return space
+    return with_block(space, int(space.words[-ROUTINE]))

@@ -15,10 +15,11 @@ from ...force.contact.element import STEPPED, ContactElement
 from ...force.contact.subsystem import CompliantContactSubsystem
 from . import space as names
 from .joints import joints_of
-from .points import find_points
+from .points import find_points, place_all
 from .rigid_surfaces import RigidSurfaces
 from .rows import find_rows
-from .space import Space, enlarged, make_space
+from .space import Space, enlarged, make_space, with_block
+from .step import step_one
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -41,7 +42,8 @@ STEPPED_POINT = np.dtype(
 def find_points_and_rows(block: Any, space: Space, h: float) -> int:
     """The points and their columns at a record realized to VELOCITY; 1 where there is no room for them."""
     model, counts = attach(block), space.counts
-    find_points(model, space, h)
+    place_all(model, space)
+    find_points(model, space, h, 0)
     counts[names.NEED_POINTS] = counts[names.POINTS]
     counts[names.NEED_COLUMNS] = counts[names.NEED_ROWS] = counts[names.NEED_VALUES] = 0
     if counts[names.POINTS] > space.keys.shape[0]:
@@ -94,9 +96,8 @@ class Stepped:
         used = [(one.element, rigid) for one, rigid in zip(self.elements, self._rigid, strict=True) if one.surfaces]
         fields = tree.fields
         joints = joints_of(self._system.all_forces(), tree)
-        self.space = make_space(
-            fields["parent"], fields["first_u"], fields["num_u"], tree.nu, len(state.y_values), used, joints
-        )
+        made = make_space(fields["parent"], fields["first_u"], fields["num_u"], tree.nu, len(state.y_values), used, joints)
+        self.space = with_block(made, step_one.address())
 
     def enlarge(self) -> None:
         """Make room for what there was none."""

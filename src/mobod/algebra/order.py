@@ -1,0 +1,26 @@
+"""Numbers of one state or of several, compared."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..compiling import generic
+from .scalar import where
+
+
+@generic
+def size_of(x: Any) -> Any:
+    """The absolute value."""
+    return where(x < 0.0, -x, x)
+
+
+@generic
+def larger(a: Any, b: Any) -> Any:
+    """The larger of two numbers."""
+    return where(a > b, a, b)
+
+
+@generic
+def smaller(a: Any, b: Any) -> Any:
+    """The smaller of two numbers."""
+    return where(a < b, a, b)

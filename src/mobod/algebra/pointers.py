@@ -1,0 +1,71 @@
+"""Arrays by their addresses: what a `Routine`, which is called with integers, shares with its callers.
+
+A block is an int64 array with four words for each array: where its data are, and its shape, filled up by zeros. Kernels get the
+address of a block. Arrays are in C's order. Kernels that are in the cache know these functions by name: one that is to do
+something else takes another name.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+#: Words of an array in a block.
+WORDS = 4
+
+
+def block_of(arrays: Sequence[npt.NDArray[Any]]) -> npt.NDArray[np.int64]:
+    """The block of these arrays, which has to be gone no sooner than what calls kernels with its address; nor have they."""
+    block = np.zeros((len(arrays), WORDS), np.int64)
+    for words, array in zip(block, arrays, strict=True):
+        if not array.flags.c_contiguous or array.ndim >= WORDS:
+            raise ValueError(f"arrays of up to {WORDS - 1} dimensions in C's order have blocks, not {array.shape}")
+        words[0] = array.ctypes.data
+        words[1 : 1 + array.ndim] = array.shape
+    return block.reshape(-1)
+
+
+def _array(block: int, place: int, kind: Any, dimensions: int) -> Any:
+    words = (ctypes.c_int64 * WORDS).from_address(int(block) + 8 * WORDS * int(place))
+    shape = tuple(words[1 : 1 + dimensions])
+    data = (ctypes.c_char * (int(np.prod(shape)) * np.dtype(kind).itemsize)).from_address(words[0])
+    return np.frombuffer(data, kind).reshape(shape)
+
+
+def integers1(block: int, place: int) -> Any:
+    """The array of integers at a place of the block at an address, of one dimension."""
+    return _array(block, place, np.int64, 1)
+
+
+def integers2(block: int, place: int) -> Any:
+    """The same, of two."""
+    return _array(block, place, np.int64, 2)
+
+
+def bytes1(block: int, place: int) -> Any:
+    """The array of bytes, of one dimension."""
+    return _array(block, place, np.uint8, 1)
+
+
+def bytes2(block: int, place: int) -> Any:
+    """The same, of two."""
+    return _array(block, place, np.uint8, 2)
+
+
+def numbers1(block: int, place: int) -> Any:
+    """The array of numbers, of one dimension."""
+    return _array(block, place, np.float64, 1)
+
+
+def numbers2(block: int, place: int) -> Any:
+    """The same, of two."""
+    return _array(block, place, np.float64, 2)
+
+
+def numbers3(block: int, place: int) -> Any:
+    """The same, of three: of eight states."""
+    return _array(block, place, np.float64, 3)

@@ -1,0 +1,271 @@
+"""A step of surfaces that touch: of one state, and of eight at once.
+
+The record is realized where the step begins; y at its end goes into a row of ``tries``. Of eight states what touches is found
+state by state. Where a state has few points, none of them between two trees and none that resists rolling, its problem is
+solved beside the others', eight in a vector: points of the same surfaces and feature share a row, in the order of these, and
+where a state lacks one its impulse is zero and stays so. Such zeros change no sum, and a state that has met stays as it is
+while others go on: its bits do not depend on its neighbours. The others, and those that Newton's method on the law does not
+solve, are stepped one by one, by `step_one`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...algebra.pointers import integers1, integers2
+from ...algebra.scalar import load, load_lane, store, store_lane
+from ...compiling import apart, generic, routine
+from ...mobilizer.q_rates import find_q_dot
+from ...tree.project import any_positive
+from . import space as names
+from .joints import find_pushes
+from .points import find_points, place_all, recall, remember, renew_limits
+from .solve import find_problem, push_free, solve, solve_in_lanes, weigh
+from .space import space_at, wide_at
+
+#: How often impulses are solved for in a step while the limits of rolling and spinning resistance change.
+TURNS = 2
+#: See `step_one`; and the bits of what `step_eight` returns are so many places farther for states for which that holds.
+MISSED, MISSED_BITS = 16, 8
+#: Places of arrays in the block of eight states: addresses of the wide space's block and of each state's; which of them take
+#: part; the row of each state's points; scratch.
+ADDRESSES, WHO, SLOTS, OWNERS = range(4)
+#: Columns of points that a row of the wide space has of its states'.
+_COPIED = (*range(names.SHIFT), *range(names.IMPULSE, names.IMPULSE + 3), names.DRIFT, names.DRIFT + 1)
+#: ... and that its states have of it, when it is solved.
+_FOUND = (*range(names.IMPULSE, names.IMPULSE + 3), *range(names.V, names.V + 3), names.SHIFT)
+
+
+@generic
+def _begin(model: Any, space: Any, h: Any) -> bool:
+    """Speeds, those without contact, and what joints do; whether these do anything."""
+    vectors, place = space.vectors, space.place_of_speed
+    for i in range(model.nu):
+        u = load(model.u, i, 0)
+        store(vectors, names.SPEED, place[i], u)
+        store(vectors, names.FREE, place[i], u + h * load(model.u_dot, i, 0))
+    return find_pushes(model, space, h)
+
+
+@generic
+def _end(model: Any, space: Any, result: int, h: Any, to: int) -> None:
+    """y a step on, by the speeds in a row of ``vectors``, into a row of ``tries``."""
+    vectors, place, out = space.vectors, space.place_of_speed, space.tries
+    first = model.whole_nq
+    for i in range(model.ny):
+        store(out, to, i, load(model.y, i, 0) + h * load(model.y_dot, i, 0))
+    n = model.particle_size
+    begin = model.ny - 2 * n
+    for i in range(begin, begin + n):  # by their new velocities
+        store(out, to, i, load(model.y, i, 0) + h * load(out, to, i + n))
+    # q_dot by the new speeds, for which the record has them for a moment
+    for turn in range(2):
+        row = result
+        if turn == 1:
+            row = names.SPEED
+        for i in range(model.nu):
+            store(model.u, i, 0, load(vectors, row, place[i]))
+        for b in range(1, model.nb):
+            find_q_dot(model, b)
+        if turn == 0:
+            for i in range(model.nu):
+                store(out, to, first + i, load(vectors, row, place[i]))
+            for i in range(model.nq):
+                store(out, to, i, load(model.q, i, 0) + h * load(model.q_dot, i, 0))
+
+
+@generic
+def _ratio(space: Any, h: float) -> float:
+    """By which impulses of the last step are expected to change."""
+    return h / space.measures[names.LAST_STEP] if space.measures[names.LAST_STEP] > 0.0 else 1.0
+
+
+@routine
+def step_one(model: Any, block: int, to: int) -> int:
+    """A step of one state, with the space whose block is at an address, into row *to*: 0, NO_ROOM or NO_IMPULSES.
+
+    To *to* `MISSED` is added where Newton's method on the law has been tried in vain.
+    """
+    space, first = space_at(block), 0
+    if to >= MISSED:
+        first, to = 1, to - MISSED
+    h, result = space.measures[names.SIZE], names.FREE
+    place_all(model, space)
+    find_points(model, space, h, 0)
+    pushed = _begin(model, space, h)
+    if space.counts[names.POINTS] > 0:
+        if not find_problem(model, space):
+            return names.NO_ROOM
+        if pushed:
+            push_free(space)
+        recall(space, _ratio(space, h))
+        found = False
+        for _ in range(TURNS):  # the limits of what resists rolling follow the normal impulses
+            found = solve(space, first)
+            first = 0
+            if not found or not renew_limits(space):
+                break
+        remember(space)
+        space.measures[names.LAST_STEP] = h
+        if not found:
+            space.counts[names.KEPT] = 0
+            return names.NO_IMPULSES
+        result = names.NEW
+    else:
+        space.counts[names.KEPT] = 0
+        if pushed:
+            weigh(model, space)
+            push_free(space)
+    _end(model, space, result, h, to)
+    return 0
+
+
+# ---------------------------------------------------------------------------------------------- eight states
+
+
+@generic
+def _stands_alone(space: Any) -> bool:
+    """True if a state's problem is not solved beside others."""
+    n = space.counts[names.POINTS]
+    if n > names.MOST_IN_LANES or n > space.keys.shape[0]:
+        return True
+    for i in range(n):
+        one, two = space.pairs[i, names.TREE_1], space.pairs[i, names.TREE_2]
+        if space.pairs[i, names.KIND] != names.CONTACT or (one >= 0 and two >= 0 and one != two):
+            return True
+    return False
+
+
+@apart
+def _find_alone(model: Any, words: Any, who: Any, sizes: Any) -> int:
+    """The points of each state that takes part, with the impulses to begin with; which states stand alone, a bit each."""
+    alone = 0
+    for lane in range(8):
+        if who[lane] != 0:
+            space, h = space_at(words[1 + lane]), load_lane(sizes, names.SIZE, 0, lane)
+            find_points(model, space, h, lane)
+            if _stands_alone(space):
+                alone, who[lane] = alone | (1 << lane), 0
+            else:
+                recall(space, _ratio(space, h))
+    return alone
+
+
+@generic
+def _is_before(a: Any, i: int, key: int, b: Any, j: int, other: int) -> bool:
+    """The order of rows: by surfaces, then by key."""
+    if a[i, names.FIRST] != b[j, names.FIRST]:
+        return bool(a[i, names.FIRST] < b[j, names.FIRST])
+    if a[i, names.SECOND] != b[j, names.SECOND]:
+        return bool(a[i, names.SECOND] < b[j, names.SECOND])
+    return key < other
+
+
+@generic
+def _place_in(wide: Any, owners: Any, lane: int, space: Any, i: int) -> int:
+    """Where a state's point is among the rows, or would be: not where another point of the same key is, of the same state."""
+    at, n = 0, wide.counts[names.POINTS]
+    while at < n:
+        if not _is_before(wide.pairs, at, wide.keys[at], space.pairs, i, space.keys[i]):
+            if _is_before(space.pairs, i, space.keys[i], wide.pairs, at, wide.keys[at]) or owners[at] != lane:
+                break
+        at += 1
+    return at
+
+
+@apart
+def _share_rows(wide: Any, words: Any, who: Any, slots: Any, owners: Any) -> None:
+    """The rows of the wide space, and where each state's points are among them."""
+    wide.counts[names.POINTS] = 0
+    for turn in range(2):
+        for at in range(owners.shape[0]):
+            owners[at] = -1
+        for lane in range(8):
+            if who[lane] == 0:
+                continue
+            space = space_at(words[1 + lane])
+            for i in range(space.counts[names.POINTS]):
+                at, n = _place_in(wide, owners, lane, space, i), wide.counts[names.POINTS]
+                if turn == 0 and (at == n or _is_before(space.pairs, i, space.keys[i], wide.pairs, at, wide.keys[at])):
+                    for k in range(n, at, -1):
+                        wide.keys[k], owners[k] = wide.keys[k - 1], owners[k - 1]
+                        for j in range(names.PAIRS_WIDTH):
+                            wide.pairs[k, j] = wide.pairs[k - 1, j]
+                    wide.keys[at] = space.keys[i]
+                    for j in range(names.PAIRS_WIDTH):
+                        wide.pairs[at, j] = space.pairs[i, j]
+                    wide.counts[names.POINTS] = n + 1
+                owners[at] = lane
+                slots[lane, i] = at
+
+
+@apart
+def _gather(wide: Any, words: Any, who: Any, slots: Any) -> None:
+    """The rows' numbers, from the states' points."""
+    points = wide.points
+    none = 0.0 * load(wide.vectors, names.FREE, 0)
+    for i in range(wide.counts[names.POINTS]):
+        for column in _COPIED:
+            store(points, i, column, none)
+        store(points, i, names.COMPLIANCE, none + 1.0)
+        store(points, i, names.LIMIT, none - 1.0)
+        store(points, i, names.LENGTH, none + 1.0)
+    for lane in range(8):
+        if who[lane] != 0:
+            space = space_at(words[1 + lane])
+            for i in range(space.counts[names.POINTS]):
+                for column in _COPIED:
+                    store_lane(points, slots[lane, i], column, lane, space.points[i, column])
+
+
+@apart
+def _scatter(wide: Any, words: Any, who: Any, slots: Any) -> None:
+    """Copy impulses, velocities and a into the states' spaces, which keep them for the next step."""
+    for lane in range(8):
+        if who[lane] != 0:
+            space = space_at(words[1 + lane])
+            n = space.counts[names.POINTS]
+            for i in range(n):
+                row = slots[lane, i]
+                for column in _FOUND:
+                    space.points[i, column] = load_lane(wide.points, row, column, lane)
+            if n > 0:
+                space.counts[names.PROBLEMS] += 1
+                remember(space)
+            else:
+                space.counts[names.KEPT] = 0
+            space.measures[names.LAST_STEP] = load_lane(wide.measures, names.SIZE, 0, lane)
+
+
+@routine
+def step_eight(model: Any, block: int, to: int) -> int:
+    """A step of eight states, see the places in the block, into row *to*; the bits of those that are `step_one`'s to step."""
+    words, who = integers1(block, ADDRESSES), integers1(block, WHO)
+    slots, owners = integers2(block, SLOTS), integers1(block, OWNERS)
+    wide = wide_at(words[0])
+    h, result = load(wide.measures, names.SIZE, 0), names.FREE
+    place_all(model, wide)
+    alone = _find_alone(model, words, who, wide.measures)
+    pushed = _begin(model, wide, h)
+    _share_rows(wide, words, who, slots, owners)
+    if wide.counts[names.POINTS] > 0:
+        _gather(wide, words, who, slots)
+        find_problem(model, wide)  # for which there is room
+        if pushed:
+            push_free(wide)
+        missed = solve_in_lanes(wide)
+        result = names.NEW
+        if any_positive(missed):
+            store(wide.vectors, names.SCRATCH, 0, missed)
+            for lane in range(8):
+                if who[lane] != 0 and load_lane(wide.vectors, names.SCRATCH, 0, lane) > 0.0:
+                    alone, who[lane] = alone | (1 << lane) | (1 << (lane + MISSED_BITS)), 0
+    elif pushed:
+        weigh(model, wide)
+        push_free(wide)
+    _scatter(wide, words, who, slots)
+    _end(model, wide, result, h, to)
+    return alone
+
+
+__all__ = ["ADDRESSES", "OWNERS", "SLOTS", "WHO", "step_eight", "step_one"]
