@@ -13,12 +13,12 @@ import numpy as np
 import pytest
 
 import mobod as mb
-from conftest import Make
 from kinds.constraints import CONSTRAINTS
 from kinds.forces import FORCES
 from kinds.mobilizers import MOBILIZERS
 from mobod import Stage
 from mobod import constraint as con
+from random_models import Make
 
 F = mb.force
 O, X = (0.0, 0.0, 0.0), mb.Transform((1.0, 2.0, 3.0))

@@ -15,6 +15,7 @@ from .callbacks import (
     lender_at,
     note_raising,
     raise_kept,
+    refusals_apart,
     take_refusal,
 )
 from .engine import seconds_spent
@@ -44,6 +45,7 @@ __all__ = [
     "note_raising",
     "of_arrays",
     "raise_kept",
+    "refusals_apart",
     "routine",
     "routines_of_package",
     "seconds_spent",

@@ -137,3 +137,20 @@ def take_refusal() -> Exception | None:
     """Why a callback has had no result, since this was last asked; None if all had."""
     refusal, _kept.refusal = _kept.refusal, None
     return refusal
+
+
+@contextlib.contextmanager
+def refusals_apart() -> Iterator[list[Exception]]:
+    """While a kernel runs, in a callback of another perhaps: why it has had no result, for its caller alone, in a list of one.
+
+    What a callback of it has raised is raised where it ends. Refusals that the kernel around it has met stay kept for that.
+    """
+    refused: list[Exception] = []
+    before = take_refusal()
+    try:
+        yield refused
+        raise_kept()
+    finally:
+        refusal, _kept.refusal = _kept.refusal, before
+        if refusal is not None:
+            refused.append(refusal)

@@ -97,7 +97,7 @@ def _differences(force: Any, state: State, work: DualArray) -> Array | None:
         found = np.zeros((len(expected), len(work.tangents)))
         for k, change in enumerate(work.tangents):
             size = np.abs(change).max(initial=0.0)
-            if size > 0.0:
+            if size != 0.0:  # NaN, too
                 unit = change / max(1.0, size)
                 step = along(lambda h, unit=unit: force.sample_at(state, work.value + h * unit))  # type: ignore[misc]
                 found[:, k] = max(1.0, size) * step

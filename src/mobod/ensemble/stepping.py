@@ -52,7 +52,8 @@ class Stepping(Gradients):
     def events(self) -> Events:
         """The events of the last call of `step`, a row each with its ``state``; those of the first state first.
 
-        See `mobod.simulation.Events`. The motions that `simulate` returns have their own.
+        See `mobod.simulation.Events`. The motions that `simulate` returns have their own; copies, and what is
+        read from a pickle, begin without.
 
         Examples
         --------

@@ -61,8 +61,8 @@ class Force(Parametrized):
     INNER = frozenset(
         """
         KIND add_force calc_lines calc_push check_tree default_integers disabled_by_default discrete_run element entry
-        acts_along acts_between first_function
-        first_memory holds_mobility_forces holds_wrenches first_z implementation nominal_number num_z number_runs pack_integers
+        acts_along acts_between first_function first_memory
+        holds_mobility_forces holds_wrenches first_z implementation nominal_number num_z number_runs pack_integers
         pack_numbers place_of_parameters pool_run reach reads_mobilizers
         reads_positions_only reads_time reads_z routine span used_functions why_not_finite
         """.split()
@@ -81,7 +81,8 @@ class Force(Parametrized):
     holds_wrenches: bool = False
     #: Whether it reads more of mobilizers than q and u, and more of bodies than their motion and mass centers: columns, say.
     reads_mobilizers: bool = False
-    #: Whether the two bodies that it names get opposite wrenches, which depend on how one moves beside the other alone.
+    #: Whether the two bodies that it names get opposite wrenches, which depend on how one moves beside the other alone. It is
+    #: said by the class that has the routine: where a class inherits it and has a routine of its own, it does not hold.
     acts_between: bool = False
     #: How many z it has.
     num_z: int = 0

@@ -10,6 +10,7 @@ so that variations have the method's order, and its estimate of their error: ste
 
 from __future__ import annotations
 
+import weakref
 from typing import Any
 
 import numpy as np
@@ -42,8 +43,9 @@ class ByMatrices:
     def __init__(self, run: Variational, table: Array) -> None:
         shape, of = run.S.shape, run.variations
         self._run, self._of, self._weights, scales = run, of, run.weights, run.directions.scales[: shape[1]].astype(np.float64)
-        # an error of whatever kind ends the run
-        self._callback = Callback(self._compute, self._fail, refuses=())
+        # what kernels call outlives no run; an error of whatever kind ends the run
+        me = weakref.proxy(self)
+        self._callback = Callback(lambda *asked: me.compute(*asked), lambda *asked: me.fail(*asked), refuses=())
         at = np.zeros(kernels.POSITION_ERROR + 1, np.int64)
         at[kernels.BY_PYTHON] = self._callback.address()
         none = np.zeros(0)
@@ -51,7 +53,8 @@ class ByMatrices:
         parts = np.zeros(shape), np.zeros((table.shape[1] - 1, *shape)), np.zeros(shape), np.zeros((0, 0, 0))
         self.carried = kernels.Carried(table, duals, scales, *parts)
 
-    def _compute(self, scalar: str, pointer: int, what: int, s: int) -> None:
+    def compute(self, scalar: str, pointer: int, what: int, s: int) -> None:
+        """Rates of S at a stage, or S as constraints project it."""
         state, carried = self._run.get_state(), self.carried
         if what == kernels.PROJECTED:
             carried.here[:] = self._of.project(state, carried.here, self._weights)
@@ -63,7 +66,8 @@ class ByMatrices:
         J, B = self._of.rates(state)
         carried.K[s] = J @ S + B
 
-    def _fail(self, scalar: str, pointer: int, what: int, s: int) -> None:
+    def fail(self, scalar: str, pointer: int, what: int, s: int) -> None:
+        """Leave rates that are not numbers."""
         self.carried.K[:] = np.nan
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..algebra.arrays import Array
-from ..compiling import raise_kept, take_refusal
+from ..compiling import refusals_apart
 from ..constraint.protocol import PROJECT_Q, PROJECT_U
 from ..errors import ConvergenceError
 from ..tree import project as _project
@@ -36,15 +36,14 @@ def project(system: OnManifold, state: State, what: int, tolerance: float, least
     share_weights(state)
     _project.begin_projection(state.block, float(tolerance), least_iterations)
     try:
-        if system.is_interpreted:
-            with realized_by_python(state):
-                status = _project.call(state.block, _project.project.address(), what, realizer.address())
-        else:
-            status = _project.call(state.block, _project.project.address(), what, advance.address())
-        raise_kept()
-        refusal = take_refusal()
-        if status and refusal is not None:
-            raise refusal
+        with refusals_apart() as refused:
+            if system.is_interpreted:
+                with realized_by_python(state):
+                    status = _project.call(state.block, _project.project.address(), what, realizer.address())
+            else:
+                status = _project.call(state.block, _project.project.address(), what, advance.address())
+        if status and refused:
+            raise refused[0]
         if status:
             raise _failure(system, state, what, tolerance)
     except BaseException:

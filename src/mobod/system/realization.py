@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..algebra.arrays import Array, ArrayLike
-from ..compiling import raise_kept, take_refusal
+from ..compiling import refusals_apart
 from ..constraint import protocol as constraint_what
 from ..errors import ModelError, StageError
 from ..force.transmission.base import warn_of_points_inside
@@ -392,11 +392,10 @@ def _then_raising(kernel: Callable[..., int]) -> Callable[..., int]:
     """A kernel that calls Python back, and then raises what that has raised."""
 
     def call(block: Any, address: int, valid: int, wanted: int) -> int:
-        status = kernel(block, address, valid, wanted)
-        raise_kept()
-        refusal = take_refusal()
-        if refusal is not None:
-            raise refusal
+        with refusals_apart() as refused:
+            status = kernel(block, address, valid, wanted)
+        if refused:
+            raise refused[0]
         return status
 
     return call
