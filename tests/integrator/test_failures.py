@@ -27,6 +27,27 @@ def test_a_jump_is_passed_by_short_steps_without_a_word(kind):
     assert abs(stepper.state.q[0] - 0.25) < 0.02 and abs(stepper.state.u[0]) < 0.02
 
 
+@pytest.mark.parametrize("kind", [kinds.RungeKuttaMerson, kinds.Verlet], ids=lambda kind: kind.__name__)
+def test_a_trial_that_a_part_in_python_refuses_is_tried_shorter(kind):
+    """Also where Python realizes the whole state: the next trial asks anew."""
+    system, _ = mb.examples.double_pendulum.build()
+    last, refused = [0.0], []
+
+    def watched(state):
+        if state.time - last[0] > 0.02:
+            refused.append(state.time)
+            raise mb.ModelError("too far at once")
+        last[0] = state.time
+        return state.u[0]
+
+    measure = mb.measure.Function(system.matter, watched, mb.Stage.VELOCITY)
+    mb.measure.Integrate(system.matter, measure, mb.measure.Constant(system.matter, 0.0))
+    state = system.realize_topology()
+    last[0] = 0.0
+    motion = mb.simulate(system, state, 0.2, integrator=kind(system, accuracy=1e-3, initial_step_size=0.1))
+    assert refused and motion.time[-1] == 0.2
+
+
 def test_a_jump_too_large_for_the_smallest_step_is_passed_with_a_warning():
     """It names time, body and values; the run goes on, and hears of the same body once."""
     system, state = slider(lambda state: 1e4 if state.time % 0.2 < 0.1 else -1e4)

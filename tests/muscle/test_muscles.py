@@ -60,6 +60,13 @@ def test_curves_are_those_of_opensim(kind):
         assert_allclose(curve.calc_derivative(2, curves[at]), second, rtol=1e-8, atol=1e-8)
 
 
+@pytest.mark.parametrize(
+    "kind", ["FiberForceLengthCurve", "TendonForceLengthCurve", "ActiveForceLengthCurve", "ForceVelocityCurve"]
+)
+def test_of_what_is_no_number_curves_have_none(kind):
+    assert np.isnan(getattr(M, kind)().calc_value(np.nan))
+
+
 def test_derivatives_of_any_order_and_integrals_of_curves():
     curve, h = M.TendonForceLengthCurve(), 1e-6
     for x in (1.003, 1.02, 1.031, 1.06):

@@ -14,6 +14,7 @@ import mobod as mb
 from kinds.constraints import OF_BODIES, Pair, Tree
 from kinds.forces import elements, realized_with_all, tree
 from mobod import Stage
+from mobod.derivative.plan import acts_between
 from mobod.derivative.products import LONGEST
 
 DIFFERENCE = 1e-7
@@ -172,6 +173,16 @@ def test_what_acts_between_two_bodies(many, make, close, derivative):
     ensemble.realize()
     for part, expected in zip(ensemble.calc_forward_dynamics_derivatives(), found, strict=True):
         close(part[1], expected, 1e-10)
+
+
+def test_what_acts_between_two_bodies_is_said_with_the_routine(make):
+    """A user's kind with a routine of its own may push its bodies otherwise than the kind that it is made from."""
+    kind = mb.force.TwoPointLinearDamper
+    own = type("Drag", (kind,), {"routine": mb.force.LinearBushing.routine})
+    model = make.tree(2, [mb.mobilizer.Pin])
+    ends = model.bodies[1], (0, 0, 0), model.bodies[2], (0, 0, 0)
+    made = [one(model.forces, *ends, 2.0) for one in (kind, type("Same", (kind,), {}), own)]
+    assert [acts_between(one) for one in made] == [True, True, False]
 
 
 @pytest.mark.parametrize("name", OF_BODIES)

@@ -329,7 +329,7 @@ class _Making:
             assert reach is not None
             fast = not force.reads_positions_only
             call = FORCE, address, force.element, force.element + 1
-            if _acts_between(force) and len(set(reach[0])) == 2 and 0 not in reach[0]:
+            if acts_between(force) and len(set(reach[0])) == 2 and 0 not in reach[0]:
                 self._graph.add_between(call, reach[0], fast)
             else:
                 self._graph.add(call, *reach, fast)
@@ -376,7 +376,7 @@ def _ways_of(tree: Any) -> tuple[Table, list[Table]]:
     return np.concatenate([starts, *ways]), ways
 
 
-def _acts_between(force: Any) -> bool:
+def acts_between(force: Any) -> bool:
     """True if the class that has its routine says so: a routine of a user's own kind may do otherwise."""
     kind = next((kind for kind in type(force).__mro__ if "routine" in vars(kind)), None)
     return kind is not None and "acts_between" in vars(kind) and bool(force.acts_between)

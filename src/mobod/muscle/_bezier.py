@@ -62,7 +62,7 @@ def meet(p0: Any, m0: Any, m1: Any, p1: Any, b: Any) -> Any:
         change = where(new < u, u - new, new - u)
         u = where(going, new, u)
         going = both(going, change > _NEAR)
-    found = zero(p0) + zero(b) + u
+    found = zero(p0) + zero(b) + u + 0.0 * t  # of what is no number there is none
     for _ in range(2):
         value, slope = quintic(p0, m0, m1, p1, found)
         safe = bare(slope) > 1e-12 * bare(p1 - p0)

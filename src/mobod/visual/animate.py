@@ -155,7 +155,8 @@ def _write(
     arrows: list[Any] = [None] * len(times)
     if contact_forces:
         arrows = calc_contact_arrows(trajectory, times, mechanism.size, contact_forces)
-    width, height = (2 * round(length * DPI / 2) / DPI for length in size)  # MP4 wants even numbers of dots
+    # MP4 wants even numbers of dots; a trifle more, since Matplotlib cuts off what is less than a dot
+    width, height = ((2 * round(length * DPI / 2) + 1e-6) / DPI for length in size)
     figure = Figure(figsize=(width, height), dpi=DPI, facecolor="white")
     FigureCanvasAgg(figure)
     tracks, view = calc_tracks(trajectory, times), find_view(mechanism, poses, particles)

@@ -260,6 +260,14 @@ def test_muscles_are_data(load):
         load(unknown, strict=True)
 
 
+def test_a_range_written_from_high_to_low_is_turned_round_for_moving_points(load):
+    hip = '<Coordinate name="q"><range>0.5 -1</range></Coordinate>'
+    loaded = load(model("m", WRAPPED, joint("PinJoint", "hip", "ground", "b", [hip]), forces=MUSCLE))
+    assert list(loaded.muscles) == ["m"]
+    assert loaded.data["muscles"]["m"].points[2].ranges[0].tolist() == [-1.0, 0.5]
+    assert mentions(loaded.report, "the range of coordinate 'q' is written from high to low")
+
+
 @pytest.mark.parametrize(
     ("parts", "told"),
     [

@@ -158,7 +158,7 @@ def _add_loads(model: Model) -> None:
 def model_of_document(old: Model, document: Element, **settings: Any) -> Model:
     """A model of a document that was made from another model's, read with the same settings but for those given."""
     given, name, report = old.data["read with"] | settings, old.data["source"], Report()
-    settings = {name: given[name] for name in ("mesh_dirs", "gravity", "as_opensim")}
+    settings = {"as_opensim": given.get("as_opensim", False)} | {name: given[name] for name in ("mesh_dirs", "gravity")}
     builder = Builder(Item(name, document), name, False, report=report, **settings)
     model = builder.build()
     model.data["source"], model.data["document"], model.data["read with"] = name, document, given

@@ -194,6 +194,11 @@ def _point(build: Building, item: Item) -> PathPoint:
         functions = [make_function(one) for one in held if one is not None]
         known = {one.name: one.range for one in build.coordinates}
         ranges = np.array([known.get(name, (-np.inf, np.inf)) for name in coordinates])
+        for name in dict.fromkeys(n for n, (low, high) in zip(coordinates, ranges, strict=True) if low > high):
+            line = f"the range of coordinate {name!r} is written from high to low; moving points take it from low to high"
+            if line not in build.report:
+                build.report.append(line)
+        ranges.sort(axis=1)
         return PathPoint(item.name, item.tag, body, place, "", (0.0, 0.0), functions, coordinates, X_BF, ranges, places)
     station = np.asarray(X_BF @ item.finite("location", (0.0, 0.0, 0.0)))
     if item.tag != "ConditionalPathPoint":
