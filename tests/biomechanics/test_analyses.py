@@ -91,9 +91,9 @@ def test_induced_accelerations_are_what_is_missing_without_a_force(leg, states):
     found = mb.induced_accelerations(leg, states, end=0.0)
     state = leg.default_state()
     rows = mb.analyze_muscles(leg, states, muscles=["rect_fem_r"], coordinates=[], end=0.0)
-    from mobod.biomechanics.states import Rows
+    from mobod.biomechanics.states import MotionRows
 
-    (now,) = Rows(leg, states, state).within(-1.0, 0.0)
+    (now,) = MotionRows(leg, states, state).within(-1.0, 0.0)
     leg.system.realize(now)
     whole = now.u_dot.copy()
     leg.muscles["rect_fem_r"].disable(now)

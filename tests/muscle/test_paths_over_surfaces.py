@@ -215,12 +215,12 @@ def test_taut_paths_are_smooth_and_opensims_where_those_are_shortest(leg):
         theirs.system.realize(other, mb.Stage.POSITION)
         near, h = state.copy(), 1e-6
         for name, muscle in model.muscles.items():
+            if "torus" in name:
+                continue  # hollow along the path: there is none in some poses
             length, rate = muscle.get_length(state), muscle.get_lengthening_speed(state)
             if name in ("cylinder", "sphere", "ellipsoid", "axial", "midpoint", "moving"):
                 difference = length - theirs.muscles[name].get_length(other)
                 assert -3e-4 < difference < (1e-9 if name in ("cylinder", "sphere", "moving") else 1e-6), name
-            if "torus" in name:
-                continue  # hollow along the path
             sides = []
             for sign in (1.0, -1.0):
                 near.q = state.q + sign * h * state.u

@@ -30,8 +30,12 @@ class Pattern:
 
     def __init__(self, ways: Sequence[npt.NDArray[np.int64]], nu: int) -> None:
         self.ways, self.may_differ = ways, np.eye(nu, dtype=bool)
-        for way in ways:
-            self.may_differ[np.ix_(way, way)] = True
+        passed = np.zeros(nu, dtype=bool)
+        for way in ways:  # a body's own mobilities and those on the way to it: parents come first
+            way, passing = np.asarray(way), passed[way]
+            own = way[~passing]
+            self.may_differ[np.ix_(way, own)] = self.may_differ[np.ix_(own, way)] = True
+            passed[own] = True
 
     def fill(self) -> None:
         """All may differ."""
