@@ -260,7 +260,7 @@ def test_what_cannot_be_rendered_says_so():
         (lambda task: VectorEnv(task, 2, thread=2), TypeError, "did you mean 'threads'"),
         (lambda task: VectorEnv(task, 0), ValueError, "num_envs has to be 1 or more"),
         (lambda task: VectorEnv(task, 2, max_episode_steps="many"), TypeError, "max_episode_steps"),
-        (lambda task: Env(task, render_mod="human"), TypeError, "did you mean 'render_mode'"),
+        (lambda task: Env(task, render="human"), TypeError, "did you mean 'render_mode' or 'renderer'"),
         (lambda task: VectorEnv(task, 2).reset(options={"mask": [True, False]}), ValueError, "reset_mask"),
         (lambda task: VectorEnv(task, 2).reset(seed="a"), TypeError, "seed"),
         (lambda task: VectorEnv(task, 2).reset(seed=1.5), TypeError, "seed is an integer"),

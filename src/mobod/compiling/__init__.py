@@ -19,7 +19,7 @@ from .callbacks import (
     take_refusal,
 )
 from .engine import seconds_spent
-from .kernels import Kernel, apart, compiled, compiled_form_of, generic, is_generic, of_arrays
+from .kernels import Kernel, apart, compiled, generic, is_generic, of_arrays
 from .routines import Routine, UsersRoutine, routine, why_not
 from .store import cache_folder, clear_cache
 
@@ -35,7 +35,6 @@ __all__ = [
     "clear_cache",
     "compile_ahead",
     "compiled",
-    "compiled_form_of",
     "generic",
     "get_ready",
     "is_generic",

@@ -32,8 +32,6 @@ class Extension(NamedTuple):
     facts: Callable[[], str]
 
 
-#: What compiled code finds instead of a function that serves Python: see `compiled_form_of`.
-substitutes: dict[Callable[..., Any], Callable[..., Any]] = {}
 #: Every function that compiled code can call.
 jitables: set[Callable[..., Any]] = set()
 #: Those of them that are functions of their own within a kernel's code.
@@ -41,7 +39,6 @@ kept_apart: set[Callable[..., Any]] = set()
 _pending: list[Callable[..., Any]] = []
 _pending_apart: list[Callable[..., Any]] = []
 _pending_with_arrays: list[Callable[..., Any]] = []
-_pending_substitutes: list[Callable[..., Any]] = []
 _extensions: list[Callable[[], Extension]] = []
 _loading = threading.RLock()
 _loaded: list[ModuleType] = []
@@ -77,12 +74,6 @@ def make_jitable_with_arrays(function: Callable[..., Any]) -> None:
     _pending_with_arrays.append(function)
 
 
-def substitute(interpreted: Callable[..., Any], function: Callable[..., Any]) -> None:
-    """Let compiled code call *function* where it says *interpreted*."""
-    substitutes[interpreted] = function
-    _pending_substitutes.append(interpreted)
-
-
 def numba() -> Any:
     """Numba, with every function marked so far registered."""
     if not _loaded:
@@ -99,12 +90,8 @@ def numba() -> Any:
                 _ = target.typing_context, target.target_context
                 _loaded.append(numba)
     numba = _loaded[0]
-    if _pending or _pending_apart or _pending_substitutes or _pending_with_arrays:
+    if _pending or _pending_apart or _pending_with_arrays:
         with lock():
-            while _pending_substitutes:
-                interpreted = _pending_substitutes.pop()
-                as_compiled = numba.extending.overload(interpreted, jit_options=OPTIONS, strict=False)
-                as_compiled(_giving(substitutes[interpreted]))
             while _pending:
                 # that Python cannot call it says that it is a part of its callers alone: see `numba_patches`
                 inlined = {"forceinline": True, "no_cfunc_wrapper": True, "no_cpython_wrapper": True}
@@ -122,10 +109,6 @@ def begin_arrays() -> None:
     """Let code that makes arrays be loaded: it calls Numba's runtime for their memory."""
     core = numba().core
     core.runtime.rtsys.initialize(core.registry.cpu_target.target_context)
-
-
-def _giving(function: Callable[..., Any]) -> Callable[..., Any]:
-    return lambda *args: function
 
 
 def lock() -> Any:

@@ -126,13 +126,12 @@ def _values(function: Any) -> Iterator[tuple[Any, Any]]:
 
 def _value(value: Any, user: Any, called: list[Any]) -> Any:
     """The hashed form of a value; functions that compiled code goes through are added to *called*."""
-    value = engine.substitutes.get(value, value) if isinstance(value, FunctionType) else value
     plain = getattr(value, "python", value)  # of a Kernel
     if not isinstance(plain, (type, BuiltinFunctionType, np.ufunc)) and callable(plain) and _is_numpys(plain):
         return "numpy", np.__version__, getattr(plain, "__qualname__", type(plain).__qualname__)
     if isinstance(plain, FunctionType):
         ours = (plain.__module__ or "").partition(".")[0] == __name__.partition(".")[0]
-        if plain is not value or plain in engine.jitables or plain in engine.substitutes.values() or not ours:
+        if plain is not value or plain in engine.jitables or not ours:
             called.append(plain)
             return "apart" if plain in engine.kept_apart else "function"
         return "primitive", plain.__module__, plain.__qualname__

@@ -121,13 +121,3 @@ def compiled(function: Callable[..., Any]) -> Kernel:
     Other kernels can call it too, with their record in place of the block.
     """
     return Kernel(function)
-
-
-def compiled_form_of(interpreted: Callable[..., Any]) -> Callable[[F], F]:
-    """Let kernels call the decorated function where their source says *interpreted*, which serves Python."""
-
-    def register(function: F) -> F:
-        engine.substitute(interpreted, function)
-        return function
-
-    return register

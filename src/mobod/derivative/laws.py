@@ -72,28 +72,28 @@ def of_samples(
             efforts, memory = force.sample_with_tangents(state, work)
             held = np.hstack([efforts.tangents, memory.tangents]).T
         except NotDifferentiable as error:
-            differences = _differences(force, state, work)
+            differences, why = _differences(force, state, work)
             if differences is None:
-                failed[force] = str(error)
+                failed[force] = f"{error}{why}"
                 continue
             held, without_rule[force] = differences, str(error)
         found[at : at + len(held)] = held
     return found, without_rule, failed
 
 
-def _differences(force: Any, state: State, work: DualArray) -> Array | None:
+def _differences(force: Any, state: State, work: DualArray) -> tuple[Array | None, str]:
     """Changes of efforts and memory ``(numbers, n)`` along each change of a law's inputs, by calls of that law alone.
 
-    None where it cannot be called so, or gives other numbers than a sample.
+    None where it cannot be called so, or gives other numbers than a sample, with what the law has raised.
     """
     if force.nominal is not None:
-        return None
+        return None, ""
     try:
         sampled = state.copy()
         force.sample(sampled)
         expected = np.concatenate([force.get_efforts(sampled), force.get_memory(sampled)])
         if not np.allclose(force.sample_at(state, work.value), expected, rtol=1e-9, atol=1e-9):
-            return None
+            return None, ""
         found = np.zeros((len(expected), len(work.tangents)))
         for k, change in enumerate(work.tangents):
             size = np.abs(change).max(initial=0.0)
@@ -101,9 +101,9 @@ def _differences(force: Any, state: State, work: DualArray) -> Array | None:
                 unit = change / max(1.0, size)
                 step = along(lambda h, unit=unit: force.sample_at(state, work.value + h * unit))  # type: ignore[misc]
                 found[:, k] = max(1.0, size) * step
-    except Exception:  # of a user's law
-        return None
-    return found if np.isfinite(found).all() else None
+    except Exception as error:  # of a user's law
+        return None, f"; called with NumPy's arrays it raises {type(error).__name__}: {error}"
+    return (found if np.isfinite(found).all() else None), ""
 
 
 def note(failed: Mapping[Any, str]) -> None:

@@ -54,7 +54,7 @@ class VectorEnv(gymnasium.vector.VectorEnv[Array, Array, Array]):
         ``"rgb_array"``: `render` gives pictures (``mobod[plot]``). ``"human"``: a page in the browser shows all environments
         side by side (``mobod[view]``), no faster than they move.
     renderer : str
-        What makes pictures: ``"auto"``, a graphics card where there is one (``mobod[wgpu]``), or else Matplotlib, some 50 ms
+        What makes pictures: ``"auto"``, a graphics card where there is one (``mobod[wgpu]``), or else Matplotlib, 30 to 60 ms
         each; ``"card"`` or ``"matplotlib"``, that and no other.
 
     Attributes

@@ -486,6 +486,8 @@ class Muscle(Force):
     @classmethod
     def rigid_tendon_forces_of(cls, muscles: Sequence[Muscle], lengths: Array, speeds: Array) -> tuple[Array, Array]:
         """As `calc_rigid_tendon_forces`, of muscles of this kind, a row each: at once, which NumPy does fast."""
+        if cls.calc_rigid_tendon_forces is not Muscle.calc_rigid_tendon_forces:  # a kind that has its own
+            return each_alone(muscles, lengths, speeds)
         n = np.array([one.default_numbers[: cls.FUNCTIONS.num_numbers] for one in muscles]).T[:, None, :, None]
         return cls._with_rigid_tendons(n, lengths, speeds)
 

@@ -10,7 +10,7 @@ from ..compiling import compiled, generic
 from .errors import norms
 from .evaluate import ALWAYS, evaluate, finish_step
 from .loop import project_now
-from .numbers import larger
+from ..algebra.order import larger
 from .record import (
     ACCURACY,
     ARRIVAL,

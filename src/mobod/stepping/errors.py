@@ -7,7 +7,7 @@ from typing import Any
 from ..algebra.record import attach
 from ..algebra.scalar import load, sqrt, where, zero
 from ..compiling import compiled
-from .numbers import larger, size_of
+from ..algebra.order import larger, size_of
 from .record import RATE, Y
 
 

@@ -10,7 +10,7 @@ from ..compiling import compiled, generic
 from ..force.contact.step_limit import PART
 from ..force.contact.step_limit import STEP as LIMITED_STEP
 from .evaluate import evaluate, permitted_step
-from .numbers import larger
+from ..algebra.order import larger
 from .record import FIXED_STEP, LIMITER, MAX_STEP, MIN_STEP, PASSES, PERMITTED_STEP, STEP, TIME, Y
 from .rows import set_y
 

@@ -185,8 +185,9 @@ def _keywords_of(kind: type) -> frozenset[str] | None:
 def refuse_keyword(name: str, given: Iterable[str], known: Iterable[str]) -> Never:
     """Raise a TypeError that says what was meant by the first of the keywords *given* that is not *known*."""
     unknown = next(keyword for keyword in given if keyword not in known)
-    meant = nearest(unknown, known)
-    remedy = f"did you mean {meant!r}?" if meant is not None else f"there are {', '.join(sorted(known))}"
+    near = nearest(unknown, known)
+    meant = [one for one in sorted(known) if one == near or one.startswith(unknown)]
+    remedy = f"did you mean {' or '.join(map(repr, meant))}?" if meant else f"there are {', '.join(sorted(known))}"
     raise TypeError(f"{name}() got an unexpected keyword argument {unknown!r}; {remedy}")
 
 
