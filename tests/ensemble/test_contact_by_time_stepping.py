@@ -38,7 +38,7 @@ def started(bouncing, order, threads=1):
 
 def near(one, other):
     """What lanes and a state alone compute differs by roundings, which contact multiplies."""
-    np.testing.assert_allclose(one, other, rtol=0.0, atol=1e-8)
+    np.testing.assert_allclose(one, other, rtol=0.0, atol=1e-11)
 
 
 @pytest.mark.parametrize("fixed", [True, False])
@@ -125,7 +125,7 @@ def test_problems_of_eight_states_are_solved_beside_each_other(biped):
         begun = mb.Ensemble(system, 1, state=state)
         begun.q, begun.u = q[order[[row]]], u[order[[row]]]
         motion = mb.simulate(system, begun.get_state(0), 0.1, report_interval=0.1, integrator=method)
-        np.testing.assert_allclose(free.q[row], motion.q[-1], rtol=0.0, atol=1e-6)
+        np.testing.assert_allclose(free.q[row], motion.q[-1], rtol=0.0, atol=1e-9)
 
 
 def test_states_for_which_there_is_no_room_run_alone(bouncing, monkeypatch):

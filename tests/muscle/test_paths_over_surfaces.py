@@ -219,7 +219,7 @@ def test_taut_paths_are_smooth_and_opensims_where_those_are_shortest(leg):
                 try:
                     assert np.isfinite(muscle.get_length(state))
                 except mb.ModelError as error:
-                    assert f"'{name}' has no solution over obstacle 0, the WrapTorus" in str(error)  # noqa: PT017
+                    assert f"'{name}' has no solution over obstacle 0, the WrapTorus" in str(error)
                 continue
             length, rate = muscle.get_length(state), muscle.get_lengthening_speed(state)
             if name in ("cylinder", "sphere", "ellipsoid", "axial", "midpoint", "moving"):

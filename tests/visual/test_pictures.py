@@ -333,6 +333,13 @@ def test_an_mp4_has_every_frame(motion, tmp_path):
     assert abs(seconds - 0.64) < 0.01
 
 
+def test_films_have_the_even_numbers_of_dots_that_were_asked_for(motion, tmp_path):
+    """Of a size whose dots are no whole number in binary Matplotlib cuts one off: a film by a card was sheared by it."""
+    motion.animate(tmp_path / "odd.gif", size=(4.013, 3.007), fps=5)
+    with Image.open(tmp_path / "odd.gif") as film:
+        assert film.size == (402, 300)
+
+
 def test_a_notebook_shows_plots_and_films(motion):
     assert motion.plot()._repr_png_().startswith(b"\x89PNG")
     film = motion.animate(size=(2.0, 2.0), fps=5)

@@ -8,7 +8,6 @@ v is the speed of the whole path, as OpenSim's class has it. Its curves are spli
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,7 +20,7 @@ from ..function import SimmSpline
 from ..value import checks
 from . import _fiber, _pieces
 from ._fiber import FIBER, HEIGHT, OWN, SLACK, SPEED, STRENGTH, kept
-from .base import Functions, Muscle, each_alone
+from .base import Functions, Muscle
 
 if TYPE_CHECKING:
     from ..force.subsystem import GeneralForceSubsystem
@@ -231,11 +230,6 @@ class RigidTendon(Muscle):
         normal = fiber / n[FIBER]
         by_speed = self.force_velocity(speeds / (n[SPEED] * n[FIBER]))
         return scale * self.active_force_length(normal) * by_speed, scale * self.passive_force_length(normal)
-
-    @classmethod
-    def rigid_tendon_forces_of(cls, muscles: Sequence[Muscle], lengths: Array, speeds: Array) -> tuple[Array, Array]:
-        """See `Muscle.rigid_tendon_forces_of`."""
-        return each_alone(muscles, lengths, speeds)
 
 
 __all__ = ["RigidTendon"]

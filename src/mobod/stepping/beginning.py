@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..algebra.order import larger
 from ..algebra.record import attach
 from ..algebra.scalar import load, load_lane, num_lanes, one, store, store_lane, where, zero
 from ..compiling import compiled, generic
 from .errors import norms
 from .evaluate import ALWAYS, evaluate, finish_step
 from .loop import project_now
-from ..algebra.order import larger
 from .record import (
     ACCURACY,
     ARRIVAL,

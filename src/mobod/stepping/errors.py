@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..algebra.order import larger, size_of
 from ..algebra.record import attach
 from ..algebra.scalar import load, sqrt, where, zero
 from ..compiling import compiled
-from ..algebra.order import larger, size_of
 from .record import RATE, Y
 
 

@@ -14,12 +14,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...algebra.order import larger, size_of
 from ...algebra.record import attach
 from ...algebra.scalar import load, one, store, where, zero
 from ...compiling import compiled, generic
 from ...tree.project import any_positive
 from ..evaluate import evaluate, evaluate_speeds
-from ..numbers import larger, size_of
 from ..record import ACCURACY, APART, EVALUATED, FIXED_STEP, ITERATED, PREVIOUS_TIME, RATE, RATE_PREVIOUS, Y
 
 #: Most iterations before a shorter step is tried, and the factor by which each has to converge from the third on.
