@@ -231,6 +231,11 @@ class _Mp4Writer(FFMpegWriter):
     def bin_path(cls) -> str:
         return find_ffmpeg() or "ffmpeg"
 
+    @property
+    def frame_size(self) -> tuple[int, int]:
+        """The picture's: Matplotlib makes the figure's even, twice, and may cut off two dots where it rounds."""
+        return self.picture.shape[1], self.picture.shape[0]
+
     def grab_frame(self, **savefig_kwargs: Any) -> None:
         opaque = np.full((*self.picture.shape[:2], 1), 255, np.uint8)
         pipe = vars(self)["_proc"].stdin  # the types do not tell it
