@@ -19,6 +19,13 @@ os.environ.setdefault("MOBOD_WORKERS", "0")
 SEED = int(os.environ.get("MOBOD_TEST_SEED", "0")) or int.from_bytes(os.urandom(3))
 
 
+def pytest_collection_modifyitems(items):
+    """Give tests in a browser two more tries: what it does when is not the tests' to decide."""
+    for item in items:
+        if "page" in getattr(item, "fixturenames", ()):
+            item.add_marker(pytest.mark.flaky(reruns=2))
+
+
 def pytest_collection_finish(session):
     """Leave what is there to the end, 14,000 tests above all, out of the garbage collector's way: a twelfth of the time."""
     gc.collect()

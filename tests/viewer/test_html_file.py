@@ -285,7 +285,7 @@ def test_in_a_frame_the_wheel_scrolls_until_the_mechanism_is_held(motion, page):
     assert not inside.evaluate("document.getElementById('graph').hidden")
     distance = "window.mobod.camera.distance"
     before = inside.evaluate(distance)
-    # an event made here, since which frame gets a wheel of the mouse depends on the browser's timing; what is not prevented scrolls
+    # an event made here: which frame gets the mouse's depends on the browser's timing; what is not prevented scrolls the page
     turn_wheel = """() => {
         const wheel = new WheelEvent("wheel", { deltaY: 50, bubbles: true, cancelable: true });
         document.getElementById("scene").dispatchEvent(wheel);
