@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.spatial.transform import Rotation
 
 from .._version import __version__
 from ..algebra.arrays import Array
@@ -82,7 +81,7 @@ class _Document:
         bodies = [link.name for link in replay.mechanism.links]
         R_DG = np.array(replay.about["R_DG"]).reshape(3, 3)
         y_up = np.array([[1.0, 0.0, 0.0], [0.0, 0.0, 1.0], [0.0, -1.0, 0.0]])
-        turned = Rotation.from_matrix(y_up @ R_DG).as_quat()
+        turned = to_quaternions((y_up @ R_DG)[None])[0, [1, 2, 3, 0]]
         children = list(range(1, len(bodies) + 1))
         self.root["nodes"].append({"name": "mechanism", "rotation": turned.tolist(), "children": children})
         rotations = to_quaternions(replay.X_GB[0, :, :3, :3])[:, [1, 2, 3, 0]]
