@@ -8,7 +8,7 @@ from ..algebra.arrays import Array
 def to_quaternions(R: Array) -> Array:
     """Quaternions (..., 4), scalar first, of rotations (..., 3, 3); along the first axis each is near the one before.
 
-    As `Rotation.to_quaternion` for one, which says where the formula is from. SciPy has it, too, but takes 0.3 s to be imported.
+    As `Rotation.to_quaternion` for one, which says where the formula is from. SciPy takes 0.3 s to be imported.
     """
     m = R.reshape(-1, 3, 3)
     x, y, z = m[:, 0, 0], m[:, 1, 1], m[:, 2, 2]
