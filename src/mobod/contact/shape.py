@@ -1,6 +1,6 @@
 """Shape: what every shape of a contact surface shares.
 
-A new kind of shape is a file beside this one with its class, and its pairs with others in `pairs`, one a file.
+A new kind of shape is a file beside this one with its class, and its pairs with others in `pairs`.
 """
 
 from __future__ import annotations

@@ -3,11 +3,7 @@
 from ...compiling import Routine
 from ..shape import BRICK, CAPSULE, CONVEX_HULL, CYLINDER, ELLIPSOID, HALF_SPACE, SPHERE, TORUS
 from ._meshes_and_fields import OF_MESHES_AND_FIELDS
-from .brick_torus import brick_torus
 from .capsule_capsule import capsule_capsule
-from .capsule_torus import capsule_torus
-from .cylinder_torus import cylinder_torus
-from .ellipsoid_torus import ellipsoid_torus
 from .general_convex import general_convex
 from .half_space_brick import half_space_brick
 from .half_space_capsule import half_space_capsule
@@ -16,14 +12,8 @@ from .half_space_cylinder import half_space_cylinder
 from .half_space_ellipsoid import half_space_ellipsoid
 from .half_space_sphere import half_space_sphere
 from .half_space_torus import half_space_torus
-from .sphere_brick import sphere_brick
-from .sphere_capsule import sphere_capsule
-from .sphere_cylinder import sphere_cylinder
-from .sphere_ellipsoid import sphere_ellipsoid
 from .sphere_sphere import sphere_sphere
-from .sphere_torus import sphere_torus
-from .torus_convex_hull import torus_convex_hull
-from .torus_torus import torus_torus
+from .spheres_and_tori import OF_SPHERES_AND_TORI
 
 #: Of these kinds any two can touch by `general_convex`.
 _CONVEX = (SPHERE, CAPSULE, CYLINDER, BRICK, ELLIPSOID, CONVEX_HULL)
@@ -39,17 +29,7 @@ PAIRS: dict[tuple[int, int], Routine] = {
     (HALF_SPACE, TORUS): half_space_torus,
     (HALF_SPACE, CONVEX_HULL): half_space_convex_hull,
     (SPHERE, SPHERE): sphere_sphere,
-    (SPHERE, CAPSULE): sphere_capsule,
-    (SPHERE, CYLINDER): sphere_cylinder,
-    (SPHERE, BRICK): sphere_brick,
-    (SPHERE, ELLIPSOID): sphere_ellipsoid,
-    (SPHERE, TORUS): sphere_torus,
     (CAPSULE, CAPSULE): capsule_capsule,
-    (CAPSULE, TORUS): capsule_torus,
-    (CYLINDER, TORUS): cylinder_torus,
-    (BRICK, TORUS): brick_torus,
-    (ELLIPSOID, TORUS): ellipsoid_torus,
-    (TORUS, TORUS): torus_torus,
-    (TORUS, CONVEX_HULL): torus_convex_hull,
+    **OF_SPHERES_AND_TORI,
     **OF_MESHES_AND_FIELDS,
 }
