@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import functools
 import gc
+import logging  # noqa: F401  (before `_wait_before_forks`, which says why)
 import os
 import threading
 import time
@@ -79,7 +80,6 @@ def numba() -> Any:
     if not _loaded:
         with _loading:
             if not _loaded:
-                _wait_before_forks()
                 import numba
                 import numba.extending
                 import numpy.ma  # noqa: F401  (or Numba imports it in the middle of a call, where a fork would not wait for it)
@@ -126,9 +126,7 @@ def lock() -> Any:
 
 def _wait_before_forks() -> None:
     """Delay forks while another thread compiles or imports Numba: the child would have locks that are never released."""
-    # its own hook takes a lock that Numba needs: hooks are called last one first, so ours has to be the later one
-    import logging  # noqa: F401
-
+    # that of `logging` takes a lock that Numba needs: hooks are called last one first, so ours has to be the later one
     held = []
 
     def before() -> None:
@@ -144,6 +142,10 @@ def _wait_before_forks() -> None:
 
     if hasattr(os, "register_at_fork"):
         os.register_at_fork(before=before, after_in_parent=after, after_in_child=after)
+
+
+# not when Numba is first needed: a thread that is about to import it would have the lock before
+_wait_before_forks()
 
 
 class _Compiling(threading.local):
