@@ -150,7 +150,7 @@ def export_c(
         state.refuse_model("export_c")
     own = Parameters(system, state, parameters)
     points = _stations(system, stations)
-    writer = Writer(prefix, real == "float", {"function_numbers": np.array(state.field("function_numbers"), np.float64)[:, 0]})
+    writer = Writer(prefix, real == "float")
     made = [_MAKERS[name](system, state, own) for name in wanted]
     if points:
         made.append(_of_stations(system, state, own, points))
