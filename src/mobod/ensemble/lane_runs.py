@@ -27,6 +27,7 @@ from ..state.validity import EVERYTHING, FORCES, KINEMATICS, NO_MOBILIZERS, UNCH
 from ..stepping import loop
 from ..stepping import record as rk
 from ..system.projection import share_weights
+from ..tree import sampling
 from ..tree.prescribe import prescribe
 from ..tree.project import project
 from ..tree.realize import advance
@@ -240,7 +241,8 @@ class LaneRuns:
         plan[layout.TERMINATOR] = terminator.address(**in_lanes) if terminator is not None else 0
         if counts["num_controllers"]:
             single = plan[layout.SINGLE :]
-            single[rk.ROUTINE], single[rk.WANTED] = advance.address(), KINEMATICS  # what laws are given is computed from these
+            single[rk.ROUTINE] = advance.address()
+            single[rk.WANTED] = KINEMATICS * (self.calls_python or sampling.needs_kinematics(tree))
             single[rk.PRESCRIBER] = prescribe.address() if state.has_known else 0
         plan[layout.METHOD] = METHODS[type(integrator).kernel]
         #: The elements and joints of steps with contact.
