@@ -255,11 +255,12 @@ def refuse_others(path: str, others: list[str], unknown: list[str]) -> None:
 
 def integrator_keywords(integrator: Integrator) -> dict[str, Any]:
     """The keywords of an integrator's class, and those of its bases, with the values that it was made with."""
-    return {name: getattr(integrator, name) for name in _keyword_names(type(integrator)) if hasattr(integrator, name)}
+    kind: Any = type(integrator)
+    return {name: getattr(integrator, name) for name in _keyword_names(kind) if hasattr(integrator, name)}
 
 
 @functools.lru_cache(64)  # looking takes a tenth of a short run
-def _keyword_names(kind: type[Integrator]) -> tuple[str, ...]:
+def _keyword_names(kind: Any) -> tuple[str, ...]:
     names: list[str] = []
     for one in kind.__mro__:
         if "__init__" in vars(one) and one is not object:

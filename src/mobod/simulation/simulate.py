@@ -511,7 +511,8 @@ def _resumed(
 def _statistics(run: Run) -> dict[str, Any]:
     """The integrator's counts, under the names of its methods."""
     integrator = run.integrator
-    counts = {name.removeprefix("get_num_"): getattr(integrator, name)() for name in _count_names(type(integrator))}
+    kind: Any = type(integrator)
+    counts = {name.removeprefix("get_num_"): getattr(integrator, name)() for name in _count_names(kind)}
     counts["evaluations"] = counts.pop("realizations")
     settings = {name: value for name, value in integrator_keywords(integrator).items() if value is not None}
     found: dict[str, Any] = {"integrator": integrator.get_method_name(), **settings, **counts}
@@ -532,7 +533,7 @@ def _statistics(run: Run) -> dict[str, Any]:
 
 
 @functools.lru_cache(64)
-def _count_names(kind: type[Integrator]) -> tuple[str, ...]:
+def _count_names(kind: Any) -> tuple[str, ...]:
     """The methods of an integrator that tell what it has counted."""
     return tuple(name for name in dir(kind) if name.startswith("get_num_"))
 

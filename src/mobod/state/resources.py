@@ -94,6 +94,12 @@ class _Copying:
             self._knows_parts = True
         return _copy.deepcopy(value, self._memo)
 
+    def of_each(self, ones: list[Any]) -> None:
+        """Put copies, with values of their own, in the place of variables or entries."""
+        ones[:] = [_copy.copy(one) for one in ones]
+        for one in ones:
+            one.value = self(one.value)
+
 
 class Part:
     """The resources of one subsystem."""
@@ -117,10 +123,9 @@ class Part:
     def copy(self, copying: _Copying) -> Part:
         """A copy with values of its own."""
         other = Part()
-        other.runs, other.slots, variables, entries = self.snapshot()
-        other.variables, other.entries = ([_copy.copy(one) for one in ones] for ones in (variables, entries))
-        for one in (*other.variables, *other.entries):
-            one.value = copying(one.value)
+        other.restore(self.snapshot())
+        copying.of_each(other.variables)
+        copying.of_each(other.entries)
         return other
 
     def snapshot(self) -> tuple[Any, ...]:
