@@ -155,7 +155,7 @@ def test_a_closed_loop_is_solved_for():
 
 
 def test_a_rod_has_no_other_case_where_its_ends_meet_and_one_quotient():
-    """A point mass on a rod to the origin: u_dot = -x (g.x + v.v) / x.x, g the acceleration of gravity, off the manifold too."""
+    """A point mass on a rod to the origin, off the manifold too."""
     system = mb.MultibodySystem()
     matter, forces = mb.SimbodyMatterSubsystem(system), mb.GeneralForceSubsystem(system)
     mb.force.Gravity(forces, matter, (0.0, -10.0, 0.0))

@@ -27,6 +27,7 @@ from ..state.validity import EVERYTHING, FORCES, KINEMATICS, NO_MOBILIZERS, UNCH
 from ..stepping import loop
 from ..stepping import record as rk
 from ..system.projection import share_weights
+from ..tree import sampling
 from ..tree.prescribe import prescribe
 from ..tree.project import project
 from ..tree.realize import advance
@@ -240,7 +241,8 @@ class LaneRuns:
         plan[layout.TERMINATOR] = terminator.address(**in_lanes) if terminator is not None else 0
         if counts["num_controllers"]:
             single = plan[layout.SINGLE :]
-            single[rk.ROUTINE], single[rk.WANTED] = advance.address(), KINEMATICS  # what laws are given is computed from these
+            single[rk.ROUTINE] = advance.address()
+            single[rk.WANTED] = KINEMATICS * (self.calls_python or sampling.needs_kinematics(tree))
             single[rk.PRESCRIBER] = prescribe.address() if state.has_known else 0
         plan[layout.METHOD] = METHODS[type(integrator).kernel]
         #: The elements and joints of steps with contact.
@@ -382,7 +384,7 @@ class LaneWorker:
         self._crew = layout.Crew(run, *room, plan.watched, self.seen, plan.remembered, self.kept, *of_contact)
 
     def _prepare_single(self, plan: LaneRuns) -> None:
-        """Let the state in which controllers are sampled, and which Python is lent, have room for a lane's own parameters."""
+        """Give the state in which controllers are sampled, and which Python is lent, room for a lane's own parameters."""
         single, at = self.single, 0
         single.system.realize(single, Stage.INSTANCE)
         for name, array in plan.own.items():
@@ -394,7 +396,7 @@ class LaneWorker:
                 single.leave_out("massless", int(b), True)
 
     def _make_spaces(self, plan: LaneRuns) -> None:
-        """Let the lanes have spaces to step in, and the records leave out the forces of surfaces that are stepped."""
+        """Allocate the lanes' workspaces, and exclude the forces of surfaces that time stepping handles from the records."""
         stepped = plan.stepped
         assert stepped is not None
         stepped.leave_out_forces(self.single)
@@ -411,7 +413,7 @@ class LaneWorker:
         self.spaces = np.array([plan.routines[0], block.ctypes.data, plan.routines[1], *addresses], np.int64)
 
     def begin(self, first_row: int = 0) -> None:
-        """Let no state be on its way, of an earlier run that was interrupted; the first one to come is *first_row*."""
+        """Reset the queue, after an earlier run that was interrupted; the first state to come is *first_row*."""
         self.lanes[layout.STATE] = -1
         self.queue[:] = 0
         self.queue[layout.FIRST_ROW] = first_row

@@ -86,7 +86,7 @@ class ScheduledRun:
         return alone
 
     def _hand_over(self, which: npt.NDArray[np.int64]) -> None:
-        """Let states that cannot go on in lanes try alone, which finds out why: from where they are, as handlers have acted."""
+        """Continue states that fail in lanes alone, which finds out why: from where they are, as handlers have acted."""
         self._run.outcome[which, layout.STATUS] = layout.SUSPECT
         self._run.reached[which, layout.LAST_PART :] = 0.0
 

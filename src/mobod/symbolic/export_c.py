@@ -8,8 +8,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import numpy as np
-
 from .._version import __version__
 from ..simulation.names import coordinate_names, speed_names
 from ..system.arguments import check_state, check_system

@@ -135,8 +135,8 @@ class Ring:
                     powers[atom] = max(powers.get(atom, 0), abs(power))
         numerator: dict[Term, Any] = {}
         for term, c in polynomial.items():
-            left, own = [(atom, power) for atom, power in term if atom not in powers], dict(term)
-            product: dict[Term, Any] = {tuple(left): c}
+            own = dict(term)
+            product: dict[Term, Any] = {tuple(one for one in term if one[0] not in powers): c}
             for atom, most in powers.items():
                 operation, operands = self.atoms[atom]
                 raised = most + own.get(atom, 0) * (-1 if operation == "inverse" else 1)
@@ -158,7 +158,7 @@ class Ring:
     # ------------------------------------------------------------------------------------------ as SymPy has it
 
     def product_of(self, powers: Mapping[int, int], inputs: Callable[[str, int], Any]) -> Any:
-        """What `over_one_denominator` divides by, as a SymPy expression."""
+        """The denominator of `over_one_denominator`, as a SymPy expression."""
         import sympy
 
         factors = []
@@ -238,7 +238,7 @@ def _rational(x: float) -> Any:
 
 
 def _holds_but_at_a_point(mask: Recorded) -> bool:
-    """Whether a condition is ``x > 0`` of a sum of squares, such as a distance: kernels guard against x = 0, formulas need not."""
+    """True if a condition is ``x > 0`` of a sum of squares: kernels guard against a distance of 0, formulas need not."""
     return (
         mask.operation == "gt"
         and mask.operands[1].is_number
@@ -248,7 +248,7 @@ def _holds_but_at_a_point(mask: Recorded) -> bool:
 
 
 def _no_less_than_zero(x: Recorded) -> bool:
-    """Whether that is seen at a glance: sums of squares, their roots, and choices between these."""
+    """True where that is seen at a glance: sums of squares, their roots, and choices between these."""
     if x.is_number:
         return x.value >= 0.0
     if x.operation == "mul":

@@ -64,7 +64,7 @@ def _lower(state: State, what: int) -> None:
 
 
 def share_weights(state: State) -> None:
-    """Let the kernels see the state's weights, where it has some."""
+    """Pass the state's weights to the kernels, where it has some."""
     if state.resources is None or not state.resources.weights:
         return
     matter, weights = state.system.get_matter_subsystem(), state.resources.weights

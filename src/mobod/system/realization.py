@@ -316,7 +316,7 @@ class Realizing(Explaining):
         return told
 
     def _write_constraints(self, state: State, entry: int) -> None:
-        """Let Python write its rows of enabled constraints, and compute what follows from them."""
+        """Write the rows of enabled constraints in Python, and compute what follows from them."""
         what = constraint_what.POSITIONS if entry == validity.POSITIONS else constraint_what.VELOCITIES
         try:
             for constraint in self._interpreted_constraints:

@@ -141,14 +141,14 @@ class HasTopology(HasEvents):
         return state
 
     def interpret_for_contacts(self, interpret: bool) -> None:
-        """Let Python take part in realizing states for contacts that slide, or not, from now on."""
+        """Set whether Python takes part in realizing states, for contacts that slide."""
         interpreted = self._is_python or interpret
         if self.is_interpreted is not interpreted:
             self.is_interpreted = interpreted
             self._kernel = self.plain_routine = None  # whether states may be realized without Python is found out anew
 
     def _compile_measures(self, tree: Tree) -> bool:
-        """Let compiled steps integrate and remember for the measures, where all parts of the system allow that."""
+        """Compile the measures' integration and memory into the steps, where all parts of the system allow that."""
         acting = [one for subsystem in self.subsystems for one in subsystem.acting_measures]
         program = None
         allocating = any(one.allocates_by_hook() for subsystem in self.subsystems for one in subsystem.own_measures)
