@@ -2,9 +2,9 @@
 
     h = force that a unit along the path is      d(f h) = h (f_l dl + f_v dl' + f_z dz + f_t dt) + f dh
 
-A motion of all bodies of a path as one changes neither l nor l', and carries h along: only columns between the bodies are taken,
-eight at a time, and only what h changes beyond being carried. The sweep carries all forces, and takes back what does not follow,
-see `stiffness.follow`: these forces are not among that. By u, l' alone changes. Slopes of f are found once.
+A motion of all bodies of a path as one changes neither l nor l', and carries h along: only columns between the bodies are
+taken, eight at a time, and only what h changes beyond being carried. The sweep carries all forces, and takes back what does not
+follow, see `stiffness.follow`: these forces are not among that. By u, l' alone changes. Slopes of f are found once.
 """
 
 from typing import Any
@@ -19,7 +19,6 @@ from ..algebra.scalar import (
     load_tangent,
     load_tangents,
     store,
-    store_lane,
     store_tangent,
     store_tangents,
     zero,
@@ -35,7 +34,8 @@ ELEMENTS, BODIES, MOBILIZERS, COLUMNS, ROWS, OF_GROUP = 0, 2, 4, 6, 8, 10
 OF_ELEMENT = 4
 #: Tangents of a law: by l, by l', by z, by time; so many z it may have.
 _BY_LENGTH, _BY_SPEED, _BY_Z, _BY_TIME, MOST_Z = 0, 1, 2, 7, 5
-#: Scratch: by mobility sums by q and u, how a unit changes, and the unit; behind these, changes of each body's velocity by q, and by q and u.
+#: Scratch: by mobility sums by q and u, how a unit changes, and the unit; behind these, changes of each body's velocity by q,
+#: and by q and u.
 TABLES = 4
 OF_BODY = 12
 
@@ -48,8 +48,19 @@ def _clear(rows: Any, first: int, end: int, members: Any, n: int, o: Any) -> Non
 
 @generic
 def _seed(
-    model: Record, lane: int, groups: Any, g: int, members: Any, first: int, last: int, body_of: Any, N: Any, columns: Any, flat: Any,
-    seeds: Any, dual: Record,
+    model: Record,
+    lane: int,
+    groups: Any,
+    g: int,
+    members: Any,
+    first: int,
+    last: int,
+    body_of: Any,
+    N: Any,
+    columns: Any,
+    flat: Any,
+    seeds: Any,
+    dual: Record,
 ) -> None:
     """Columns from *first* to before *last*, with the coordinates of mobilizers that the paths name."""
     o = zero(load(seeds, 0, 0))
@@ -68,7 +79,17 @@ def _seed(
 
 @generic
 def _move(
-    model: Record, lane: int, groups: Any, g: int, members: Any, bodies: Any, A: Any, carrier: Any, seeds: Any, nu: int, wide: Any,
+    model: Record,
+    lane: int,
+    groups: Any,
+    g: int,
+    members: Any,
+    bodies: Any,
+    A: Any,
+    carrier: Any,
+    seeds: Any,
+    nu: int,
+    wide: Any,
     dual: Record,
 ) -> None:
     """Bodies move along the columns; what their velocities change by beside that, by u."""
@@ -109,8 +130,20 @@ def _clear_pushed(model: Record, groups: Any, g: int, members: Any, dual: Record
 
 @generic
 def _project(
-    model: Record, lane: int, groups: Any, g: int, members: Any, way: Any, bodies: Any, columns: Any, seeds: Any, carrier: Any, nu: int,
-    flat: Any, wide: Any, dual: Record,
+    model: Record,
+    lane: int,
+    groups: Any,
+    g: int,
+    members: Any,
+    way: Any,
+    bodies: Any,
+    columns: Any,
+    seeds: Any,
+    carrier: Any,
+    nu: int,
+    flat: Any,
+    wide: Any,
+    dual: Record,
 ) -> None:
     """The unit's force on each mobility, and what it changes by beyond being carried along."""
     o = zero(load(seeds, 0, 0))
@@ -165,8 +198,19 @@ def _law(address: int, e: int, z: int, num_z: int, l: Any, v: Any, dual: Record)
 
 @generic
 def _add_rest(
-    lane: int, groups: Any, g: int, members: Any, whole: bool, z: int, num_z: int, force: float, nu: int, flat: Any,
-    dual: Record, F: Any, T: Any,
+    lane: int,
+    groups: Any,
+    g: int,
+    members: Any,
+    whole: bool,
+    z: int,
+    num_z: int,
+    force: float,
+    nu: int,
+    flat: Any,
+    dual: Record,
+    F: Any,
+    T: Any,
 ) -> None:
     """By z and time where *whole*; and wrenches that follow."""
     out = dual.body_forces

@@ -114,7 +114,8 @@ class Plan:
         """The tables that kernels take."""
         flags = int(self.damped), int(self.acts), int(self.constrained)
         asked = self.by_columns, self.by_rest, self.by_parts, *flags, self.thermostat
-        return (self.nodes, self.calls, self.pushed, self.ways, self.groups, self.members), self.crossings, self.used, self.contacts, asked
+        tables = self.nodes, self.calls, self.pushed, self.ways, self.groups, self.members
+        return tables, self.crossings, self.used, self.contacts, asked
 
 
 class _Graph:
@@ -300,7 +301,8 @@ class _Making:
         if by_columns >= 0:  # udot that motions prescribe are of their own coordinates, and M has the tree's shape
             self._pattern.fill()
         return Plan(
-            *(nodes, calls, pushed, self._ways, groups, members, crossings, used, np.array(self._contacts, np.int64), self._routines),
+            *(nodes, calls, pushed, self._ways, groups, members, crossings, used),
+            *(np.array(self._contacts, np.int64), self._routines),
             *(by_columns, by_rest, self._by_parts),
             damped=self._damped,
             acts=self._acts or by_columns >= 0,
@@ -331,6 +333,7 @@ class _Making:
                 return
         if all(map(self._is_along, run, reaches)):
             for force, reach in zip(run, reaches, strict=True):
+                assert reach is not None
                 self._take_along(force, *reach)
             return
         assert run[0].routine is not None

@@ -234,7 +234,7 @@ class Muscle(Force):
         return _routine_of(self.FUNCTIONS, self._path.FUNCTIONS)
 
     @property
-    def along_routine(self) -> Routine:
+    def along_routine(self) -> Routine:  # type: ignore[override]
         """Its routine for derivatives along its path."""
         return _along_routine_of(self.FUNCTIONS, self._path.FUNCTIONS)
 
