@@ -374,7 +374,7 @@ class Whole(Sweep):
         )
 
     def _put(self, state: State, duals: Any) -> None:
-        """Let the record of Duals have the state's parameters, and what contacts remember."""
+        """Copy the state's parameters, and what contacts remember, to the record of Duals."""
         if state.own_fields or id(duals) in self._departed:
             duals.block.reshape(-1)[_PLACES] = state.block[_PLACES]
             self._departed.add(id(duals))

@@ -135,7 +135,7 @@ class Force(Parametrized):
     # ------------------------------------------------------------------------------------------ on and off
 
     def set_disabled_by_default(self, should_be_disabled: bool) -> None:
-        """Let states start with it disabled, or enabled; a topological change."""
+        """Set whether states start with it disabled; a topological change."""
         self.disabled_by_default = checks.flag("should_be_disabled", should_be_disabled)
         self._forces.invalidate_topology()
 

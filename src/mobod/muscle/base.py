@@ -329,7 +329,7 @@ class Muscle(Force):
     # ------------------------------------------------------------------------------------------ excitation
 
     def set_excitation_function(self, function: Function | None) -> None:
-        """Let a function of time drive it. A topological change.
+        """Drive it by a function of time. A topological change.
 
         Parameters
         ----------
