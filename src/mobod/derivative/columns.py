@@ -179,7 +179,7 @@ def _begin_eight(
 
 @generic
 def _put_places(model: Record, b: int, flat: Any, t: int) -> None:
-    """What column t carries: body b, and all that is outboard of it."""
+    """Let column t carry body b, and all that is outboard of it."""
     flat[_BEGIN, t] = model.first_place[b]
     flat[_END, t] = model.end_place[b]
 
@@ -194,7 +194,7 @@ def put_column(model: Record, lane: int, k: int, body_of: Any, columns: Any, fla
 
 @generic
 def turning(keep: Any, seeds: Any) -> Any:
-    """How eight columns turn a body that *keeps* them."""
+    """The turns of a body along eight columns, if it *keeps* them."""
     return vec3.scale(keep, load3(seeds, MOVED, 0))
 
 
