@@ -32,7 +32,6 @@ from ..tree.prescribe import prescribe
 from ..tree.project import project
 from ..tree.realize import advance
 from ..tree.tree import in_each_lane
-from ..unilateral.contact_events import needs_python
 from ..unilateral.open_gap import OpenGap
 from ..unilateral.stepped import Stepped
 from ..unilateral.stepped.space import copy_of, widened
@@ -89,7 +88,7 @@ def why_one_by_one(state: State, integrator: Integrator, watches: bool = False, 
     system = state.system
     settings = integrator
     lends = lends_states(state)
-    if system.calls_with_states and not lends:
+    if (system.is_interpreted or system.forces_in_python) and not lends:
         parts = system.parts_in_python
         return Reason(f"parts of this system are in Python ({_named(parts) or 'measures'})", _COMPILE)
     if type(settings).kernel not in METHODS or not _steps_in_lanes(state, settings):
@@ -111,8 +110,6 @@ def why_one_by_one(state: State, integrator: Integrator, watches: bool = False, 
     if system.has_time_advanced_events():
         return Reason("this system has events whenever time advances")
     contacts = system.get_matter_subsystem().unilateral_contacts
-    if needs_python(system):
-        return Reason("unilateral contacts of this system have friction")
     if not all(OpenGap(one).is_compiled for one in contacts):
         return Reason("unilateral contacts of this system are of edges")
     if any(one.is_enabled(state) for one in contacts):
@@ -215,8 +212,8 @@ class LaneRuns:
         self.watched, self.pools = self._witnesses(state, integrator.accuracy, in_lanes)
         system = state.system
         #: Whether workers lend the states in their lanes to Python, and whether Python is called at all.
-        self.lends = system.calls_with_states or bool(self._in_python)
-        self.calls_python = system.calls_python or self.lends
+        self.lends = bool(system.forces_in_python or self._in_python)
+        self.calls_python = system.calls_back or self.lends
         self.holds = holds or controller is not None
         #: Whether records have to be of the whole tree; those of the reduced one will do where bodies are asked for nothing.
         self.whole = bool(self.own or len(self.watched) or counts["measure_code_size"] or counts["num_contact_elements"])

@@ -439,7 +439,7 @@ class Integrator(Sealed):
         if not self._runs_compiled:
             with realized_by_python(state, self.held):
                 return self.call_back(kernel, state.block, *args)
-        if self.system.calls_python:
+        if self.system.calls_back:
             return self.call_back(kernel, state.block, *args)
         return int(kernel(state.block, *args))
 
@@ -470,7 +470,8 @@ class Integrator(Sealed):
     @property
     def _runs_compiled(self) -> bool:
         """True if kernels alone realize: else they call Python for it, as it has hooks, or forces beside the elements'."""
-        return not (self.system.is_interpreted or callable(self.held))
+        assert self._state is not None
+        return not (self.system.interprets(self._state) or callable(self.held))
 
     def _holding(self, held: Any) -> int:
         """The address of the routine that realizes with *held* mobility forces, which the state's record then has."""
