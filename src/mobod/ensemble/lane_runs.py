@@ -113,7 +113,7 @@ def why_one_by_one(state: State, integrator: Integrator, watches: bool = False, 
     if needs_python(system):
         return Reason("unilateral contacts of this system have friction")
     if not all(OpenGap(one).is_compiled for one in contacts):
-        return Reason("unilateral contacts of this system are of edges")
+        return Reason("unilateral contacts of this system are of edges, or of cams")
     if any(one.is_enabled(state) for one in contacts):
         return Reason("unilateral contacts of this system are closed where all begin")
     settings._apply()  # noqa: SLF001
