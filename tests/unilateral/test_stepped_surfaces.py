@@ -200,7 +200,7 @@ def test_friction_that_jams_is_named_at_once(monkeypatch):
         stepper = mb.TimeStepper(system, integrator)
         stepper.initialize(state)
         if mu > 100.0:
-            with pytest.raises(mb.ConvergenceError, match="friction of 1e.04.* at most 100"):
+            with pytest.raises(mb.ConvergenceError, match=r"friction of 1e.04.* at most 100"):
                 stepper.step_to(1.0)
             assert 0.0 <= stepper.state.time < 1.0 and np.isfinite(stepper.state.q).all()
         else:

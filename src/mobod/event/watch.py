@@ -319,7 +319,7 @@ class Watch:
         return None
 
     def _parts(self) -> Iterator[tuple[float, list[float], list[float]]]:
-        """The ends of the parts in which the last step is searched, with values and slopes: of all of it, or from knot to knot."""
+        """The ends of the parts in which the last step is searched, with values and slopes: all of it, or from knot to knot."""
         if self._end is None:
             return
         a, end, most = self.time, self._end[0], 0.0

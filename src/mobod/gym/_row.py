@@ -22,7 +22,7 @@ def _row(typing: Any, array: Any, i: Any) -> Any:
         first = cgutils.pointer_add(builder, whole.data, builder.mul(strides[0], arguments[1]), return_type=whole.data.type)
         made = context.make_array(signature.return_type)(context, builder)
         populate_array(made, data=first, shape=shape[1:], strides=strides[1:], itemsize=whole.itemsize, meminfo=None)
-        return made._getvalue()
+        return made._getvalue()  # noqa: SLF001  (as Numba's own do)
 
     return result(array, types.intp), generate
 

@@ -293,13 +293,14 @@ class TimeStepping(Integrator):
             remedy = "try a smaller step, or another start if they are held, or pressed together by friction"
             if steepest > _STEEP:
                 remedy = (
-                    f"something there has a friction of {steepest:.4g}, with which points that press against each other sideways "
-                    f"jam: give its material at most {_STEEP:g}, a cone of {np.degrees(np.arctan(_STEEP)):.1f} degrees, with "
+                    f"something there has a friction of {steepest:.4g}, with which points that press against each other "
+                    f"sideways jam: give its material at most {_STEEP:g}, a cone of {np.degrees(np.arctan(_STEEP)):.1f} degrees, with "
                     "which nothing slides either"
                 )
             raise ConvergenceError(
                 f"at time {float(self.control[rk.TIME]):.9g} the impulses of what touches have not been found: a residual of "
-                f"{float(space.measures[names.RESIDUAL]):.3g} (velocity) is left, most of all between {one!r} and {two!r}; {remedy}"
+                f"{float(space.measures[names.RESIDUAL]):.3g} (velocity) is left, most of all between {one!r} and {two!r}; "
+                f"{remedy}"
             )
         return status
 

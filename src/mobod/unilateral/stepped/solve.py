@@ -63,7 +63,8 @@ PATIENCE = 20
 #: Of Newton's method on Coulomb's law: most steps, proximal steps before it is tried again, and r as a part of W at first.
 MOST_COULOMB, AGAIN, FIRM = 25, 4, 5e-4
 #: The part of W by which velocities become impulses that tell what sticks, of its first steps, how many these are, and of the
-#: others. What sticks easily gets there in few steps, or goes round in circles; with the small one much seems to slide on the way.
+#: others. What sticks easily gets there in few steps, or goes round in circles; with the small one much seems to slide on the
+#: way.
 EASILY, AT_FIRST, HARDLY = 1.0, 6, 0.03
 #: The most steps of eight states, of which nearly all take fewer; what others wait for in vain is solved alone.
 MOST_IN_LANES = 12
