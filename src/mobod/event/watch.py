@@ -121,7 +121,7 @@ class Watch:
         self._in_loop, self._taken = False, 0
 
     def pack(self, callbacks: bool) -> None:
-        """Let the integrator's kernel look at the witnesses.
+        """Pack the witnesses for the integrator's kernel.
 
         Parameters
         ----------

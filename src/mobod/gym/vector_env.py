@@ -204,7 +204,7 @@ class VectorEnv(gymnasium.vector.VectorEnv[Array, Array, Array]):
         return self._late_observations.now(observed), {}
 
     def take_generator(self, i: int, generator: np.random.Generator) -> None:
-        """Let environment *i* draw from a generator of the caller's."""
+        """Give environment *i* a random generator of the caller's."""
         if not self._random:
             self._random = [generator] * self.num_envs
         self._random[i] = generator

@@ -150,7 +150,7 @@ class HasBodies(ParticleSubsystem):
         return system
 
     def set_show_default_geometry(self, show: bool) -> None:
-        """Let pictures show joints and sticks for bodies without decorations of their own."""
+        """Set whether pictures show joints and sticks for bodies without decorations of their own."""
         self._show_default_geometry = flag("show", show)
 
     def get_show_default_geometry(self) -> bool:

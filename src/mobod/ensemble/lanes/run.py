@@ -206,13 +206,19 @@ def attempt_steps(model: Any, single: Any, crew: Any, data: Any) -> None:
 
 
 @generic
-def is_over(crew: Any, data: Any, lane: int) -> bool:
-    """True if a lane's run ends with the step that is tried, at whose end nobody wants the rates: no witness is there."""
-    plan, control = crew.run.plan, crew.run.control
-    if crew.watched.shape[0] > 0:
+def is_last(model: Any, crew: Any, data: Any, lane: int) -> bool:
+    """True if nobody wants the rates at the end of the step that is tried: the run ends there, or others are, by a sample."""
+    plan, control, times = crew.run.plan, crew.run.control, data.times
+    if crew.watched.shape[0] > 0 or plan[rk.PRESCRIBER] != 0 or plan[rk.LIMITER] != 0:
         return False
-    over = control[TIME, 0, lane] + 1.001 * control[rk.SIZE, 0, lane] >= control[END, 0, lane]
-    return over and data.times.shape[1] == 0 and plan[rk.PRESCRIBER] == 0 and plan[rk.LIMITER] == 0
+    if times.shape[1] == 0 and control[TIME, 0, lane] + 1.001 * control[rk.SIZE, 0, lane] >= control[END, 0, lane]:
+        return True
+    if model.num_controllers == 0 or not control[at.SAMPLE, 0, lane] <= control[rk.ARRIVAL, 0, lane]:
+        return False
+    if plan[METHOD] == at.CONTACT or plan[TERMINATOR] != 0 or crew.remembered.shape[0] > 0 or model.bristle_rows > 0:
+        return False
+    s, k = crew.lanes[STATE, lane], crew.lanes[at.REPORT, lane]
+    return k >= times.shape[1] or times[s if times.shape[0] > 1 else 0, k] >= control[rk.ARRIVAL, 0, lane]
 
 
 @generic
@@ -243,7 +249,7 @@ def judge(model: Any, crew: Any, data: Any) -> bool:
         elif control[NORM, 0, lane] <= accuracy:
             marks[TAKEN, 0, lane] = 1.0
             any_taken = True
-            any_going = any_going or not is_over(crew, data, lane)
+            any_going = any_going or not is_last(model, crew, data, lane)
     if any_taken:
         arrive(model, crew, data, any_going)
     return any_taken
@@ -268,7 +274,7 @@ def arrive(model: Any, crew: Any, data: Any, any_going: bool) -> None:
         h, most = load(control, rk.SIZE, 0), SURPRISE / max(1.0, settings[ACCURACY] / COARSEST)
         store(control, at.SURPRISE, 0, surprise(model, run.work, run.weights, plan[rk.FORESEEN], h) / most)
     for lane in range(8):
-        if marks[TAKEN, 0, lane] > 0.0 and not is_over(crew, data, lane):
+        if marks[TAKEN, 0, lane] > 0.0 and not is_last(model, crew, data, lane):
             lanes[at.EVALUATIONS, lane] += 1
             if not control[SOUND, 0, lane] == 0.0:
                 fails(crew, lane, rk.REALIZATION_FAILURES)

@@ -62,7 +62,7 @@ def refill(queue: Any, chunks: Any, worker: int) -> None:
 
 @generic
 def take(model: Any, lane: int, s: int, crew: Any, data: Any) -> None:
-    """Let a lane take state *s*; where it goes *onward*, with what was counted and how its steps went."""
+    """Load state *s* into a lane; where it goes *onward*, with its counts and step sizes."""
     control, work, settings, lanes, onward = crew.run.control, crew.run.work, crew.run.settings, crew.lanes, data.onward
     for row in range(STATE, LANE_ROWS):
         lanes[row, lane] = 0

@@ -283,7 +283,7 @@ def _follow(space: Any, part: float, number: int, halfway: bool) -> None:
 
 @generic
 def _forget(space: Any) -> None:
-    """Let a be none: where friction presses together what slides it would grow without end, and a jam has none."""
+    """Discard a: where friction presses together what slides it would grow without end, and a jam has none."""
     for i in range(space.counts[names.POINTS]):
         space.points[i, names.SHIFT] = 0.0
         for j in range(3):
