@@ -294,8 +294,8 @@ class TimeStepping(Integrator):
             if steepest > _STEEP:
                 remedy = (
                     f"something there has a friction of {steepest:.4g}, with which points that press against each other "
-                    f"sideways jam: give its material at most {_STEEP:g}, a cone of {np.degrees(np.arctan(_STEEP)):.1f} degrees, with "
-                    "which nothing slides either"
+                    f"sideways jam: give its material at most {_STEEP:g}, a cone of {np.degrees(np.arctan(_STEEP)):.1f} "
+                    "degrees, with which nothing slides either"
                 )
             raise ConvergenceError(
                 f"at time {float(self.control[rk.TIME]):.9g} the impulses of what touches have not been found: a residual of "
