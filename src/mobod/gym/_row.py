@@ -10,18 +10,20 @@ from typing import Any
 
 from numba.core import cgutils, types
 from numba.extending import intrinsic
-from numba.np.arrayobj import populate_array
+from numba.np import arrayobj
 
 
 def _row(typing: Any, array: Any, i: Any) -> Any:
     result = array.copy(ndim=array.ndim - 1)
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        arrays: Any = arrayobj  # which have no types
+        tools: Any = cgutils
         whole = context.make_array(signature.args[0])(context, builder, arguments[0])
-        strides, shape = cgutils.unpack_tuple(builder, whole.strides), cgutils.unpack_tuple(builder, whole.shape)
-        first = cgutils.pointer_add(builder, whole.data, builder.mul(strides[0], arguments[1]), return_type=whole.data.type)
+        strides, shape = tools.unpack_tuple(builder, whole.strides), tools.unpack_tuple(builder, whole.shape)
+        first = tools.pointer_add(builder, whole.data, builder.mul(strides[0], arguments[1]), return_type=whole.data.type)
         made = context.make_array(signature.return_type)(context, builder)
-        populate_array(made, data=first, shape=shape[1:], strides=strides[1:], itemsize=whole.itemsize, meminfo=None)
+        arrays.populate_array(made, data=first, shape=shape[1:], strides=strides[1:], itemsize=whole.itemsize, meminfo=None)
         return made._getvalue()  # noqa: SLF001  (as Numba's own do)
 
     return result(array, types.intp), generate
