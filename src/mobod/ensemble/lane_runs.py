@@ -111,7 +111,7 @@ def why_one_by_one(state: State, integrator: Integrator, watches: bool = False, 
         return Reason("this system has events whenever time advances")
     contacts = system.get_matter_subsystem().unilateral_contacts
     if not all(OpenGap(one).is_compiled for one in contacts):
-        return Reason("unilateral contacts of this system are of edges")
+        return Reason("unilateral contacts of this system are of edges, or of cams")
     if any(one.is_enabled(state) for one in contacts):
         return Reason("unilateral contacts of this system are closed where all begin")
     settings._apply()  # noqa: SLF001
