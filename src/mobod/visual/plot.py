@@ -271,7 +271,8 @@ def _columns(trajectory: Trajectory, quantities: Sequence[str]) -> dict[str, Arr
     """The numbers of recorded quantities that are asked for, by name."""
     if isinstance(quantities, str):
         raise TypeError(f"quantities is a list of names, such as [{quantities!r}], not {quantities!r}")
-    known, found = trajectory.quantity_columns(), {}
+    known = trajectory.quantity_columns()
+    found: dict[str, Array] = {}
     for name in quantities:
         own = {one: values for one, values in known.items() if one == name or one.startswith((f"{name}.", f"{name}["))}
         if not own:
