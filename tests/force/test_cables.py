@@ -188,7 +188,8 @@ def test_a_cable_past_both_ends_of_a_capsule(x, y):
     scene, r, d = Scene(["capsule"]), 0.25, 0.4  # from the middle of an end
     turn = mb.Rotation.about_axis(np.pi / 2, (0, 1, 0))  # z of the capsule along x
     centre = np.array([-1 + d + 0.2, 0.0, 0.0])
-    state = scene.place([mb.Transform(turn, centre - (0, x, 0)), mb.Transform(centre + (d + 0.2, y - x, 0))], np.zeros((2, 2, 3)))
+    poses = [mb.Transform(turn, centre - (0, x, 0)), mb.Transform(centre + np.array([d + 0.2, y - x, 0]))]
+    state = scene.place(poses, np.zeros((2, 2, 3)))
     parts = [np.sqrt(d**2 + off**2 - r**2) + r * (np.arctan2(d, off) - np.arccos(r / np.hypot(d, off))) for off in (x, y)]
     assert_allclose(scene.cable.calc_length(state), sum(parts) + 0.4, rtol=0.0, atol=1e-9)
 
@@ -360,6 +361,11 @@ def test_lanes_and_tangents_of_cables_are_those_of_a_state(rng):
     for k, state in enumerate(states):
         system.realize(state)
         assert_allclose(ensemble.u_dot[k], state.u_dot, rtol=1e-11, atol=1e-11)
+    # what realizing a state alone says of it, the ensemble says, too
+    ensemble.q = np.where(np.arange(n)[:, None] == 1, 0.0, ensemble.q)
+    ensemble.realize()
+    assert ensemble.failed.tolist() == [False, True, False]
+    assert "the quaternion of 'free_1'" in ensemble.failures[1].reason
     state, h = states[0], 1e-6
     found = system.calc_forward_dynamics_derivatives(state)  # along directions of u
     for own, which, rate in ((found.q @ state.u, "q", state.q_dot), (found.u @ state.u, "u", state.u)):

@@ -1,9 +1,9 @@
 """Where a taut line from a to c first bends over a surface: exact for one sphere or cylinder, else near enough to go on from.
 
 In a plane through both ends the section of the surface is taken for a circle, whose tangents are known: of spheres and
-ellipsoids in coordinates in which they are unit spheres, of cylinders across the axis, of tori across the tube. Of a capsule the
-section is taken as it is. The way round is the short one, or, with a hint, the one past it, which can be more than half a turn:
-in angles about the middle of the circle from a to the hint and on to c.
+ellipsoids in coordinates in which they are unit spheres, of cylinders across the axis, of tori across the tube. Of a capsule
+the section is taken as it is. The way round is the short one, or, with a hint, the one past it, which can be more than half a
+turn: in angles about the middle of the circle from a to the hint and on to c.
 """
 
 from __future__ import annotations

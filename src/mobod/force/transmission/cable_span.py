@@ -56,8 +56,8 @@ class CableSpan(Path):
     touches again, without a jump of length or forces; it jumps where the short way goes over to the other side. An obstacle
     with an end or via point inside counts for nothing, and a `ModelWarning` says so, once, when a state is first realized or
     run so. Where a surface is hollow along the cable, as the inside of a torus along its tube, there is no solution, and
-    realizing a state is a `ModelError` that names cable and obstacle; in an ensemble its length is not a number, and runs
-    name it in their `failures`. Forces act on all bodies; springs, actuators and muscles act along it.
+    realizing a state is a `ModelError` that names cable and obstacle; in an ensemble its length is not a number, and
+    `Ensemble.failures` and those of runs name it. Forces act on all bodies; springs, actuators and muscles act along it.
 
     Examples
     --------
