@@ -212,7 +212,7 @@ class Running(OwnValues):
         return self._whole_record if self._own else self._reduced.new_record
 
     def _share_out(self, kind: Hashable, work: Callable[[Record, tuple[Any, ...]], None], reduced: bool = False) -> None:
-        """Let threads share all groups: ``work(record, share)``, each with its own record, of the whole or *reduced* tree."""
+        """Divide all groups among threads: ``work(record, share)``, each with its record, of the whole or *reduced* tree."""
         if reduced:
             records = self._records(self._threads, self._workers, self._new_record())
         else:

@@ -584,7 +584,7 @@ class _Run:
         self.events[i] = events, rows
 
     def begin_again(self, which: npt.NDArray[np.int64]) -> None:
-        """Let states be where they began, and not have run."""
+        """Reset states to where they began."""
         for part, start in zip(self._ensemble._variables, self._start, strict=True):
             part[which] = start[which]
         known = self._ensemble._departures

@@ -729,6 +729,7 @@ class Trajectory(Sealed):
         rows_of: dict[str, Sequence[str]] = {"speed": self.speed_names}
         if self.system is not None:
             rows_of["body"] = [body.name for body in self.system.matter.body_list]
+            rows_of["constraint"] = [constraint.name for constraint in self.system.matter.constraints]
         columns: dict[str, Array] = {}
         for name, array in self.quantities.items():
             columns.update(_flattened(name, np.asarray(array), labels(name, array.shape[1:], rows_of)))

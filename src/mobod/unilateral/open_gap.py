@@ -50,8 +50,11 @@ class OpenGap(Witness):
 
     @property
     def is_compiled(self) -> bool:
-        """True if kernels can look at it: of edges Python has to find out whether they pass beside each other."""
-        return not self._contact.may_be_beside
+        """True if kernels can look at it.
+
+        Of edges Python has to find out whether they pass beside each other, and of tables whether a step passes over knots.
+        """
+        return not self._contact.may_be_beside and self._contact.find_knot is None
 
     def pack(self, state: State) -> tuple[list[int], list[float]]:
         return [self._contact.normal.index], [self._contact.get_sign_convention(), self._shift]
