@@ -562,7 +562,7 @@ def _model(options: argparse.Namespace, setup: ToolSetup, say: Callable[[str], N
 
 
 def _as_opensim(options: argparse.Namespace, path: Any) -> dict[str, bool]:
-    """What the reader is told of --as-opensim, where the command has it."""
+    """The reader's option for --as-opensim, of commands that have it."""
     from ..importer.formats import find_format
 
     if not getattr(options, "as_opensim", False):

@@ -65,7 +65,7 @@ def gradient(kind: int, form: Any, x: Any) -> Any:
 
 @generic
 def _beyond(z: Any, half: Any) -> Any:
-    """How far a height is beyond the side of a capsule, with its sign."""
+    """The part of a height that is beyond the side of a capsule, with its sign."""
     return where(z > half, z - half, where(z < -half, z + half, zero(z)))
 
 
