@@ -6,8 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..algebra.scalar import load
+from ..algebra.order import size_of
+from ..algebra.scalar import load, where
 from ..compiling import generic
+from ..constraint.line_on_line_contact import overhang
 from ..event.routines import by_address, number
 from ..event.witness import Witness
 from ..tree.constraints import row_times
@@ -28,6 +30,17 @@ def look(model: Any, i: int, n: int) -> Any:
     return gap + number(model, n + 1), sign * row_times(model, c, 0, model.V_GB, model.u)
 
 
+@generic
+def look_at_edges(model: Any, i: int, n: int) -> Any:
+    """The same of edges, which may pass beside each other."""
+    raised, rate = look(model, i, n)
+    gap = raised - number(model, n + 1)
+    return where(overhang(model, model.witness_integers[i]) > 0.0, size_of(gap) + 1.0, raised), rate
+
+
+_OF_OTHERS, _OF_EDGES = by_address(look), by_address(look_at_edges)
+
+
 class OpenGap(Witness):
     """The gap of a contact that is open.
 
@@ -40,18 +53,13 @@ class OpenGap(Witness):
 
     required_stage = Stage.POSITION
     has_rate = True
-    routine = by_address(look)
 
     def __init__(self, contact: UnilateralContact, shift: float = 0.0) -> None:
         self._contact, self._shift = contact, shift
+        self.routine = _OF_EDGES if contact.may_be_beside else _OF_OTHERS
 
     def __repr__(self) -> str:
         return f"<OpenGap of {self._contact.name!r}>"
-
-    @property
-    def is_compiled(self) -> bool:
-        """True if kernels can look at it: of edges Python has to find out whether they pass beside each other."""
-        return not self._contact.may_be_beside
 
     def pack(self, state: State) -> tuple[list[int], list[float]]:
         return [self._contact.normal.index], [self._contact.get_sign_convention(), self._shift]
