@@ -6,7 +6,15 @@ import pytest
 import mobod as mb
 
 #: At which the double pendulum of `build` is stopped, struck, or held by a rope now and then.
-KINDS = ("upper stop, bouncing", "lower stop, resting", "rope", "point over a plane", "point over a rough plane", "two spheres", "edges")
+KINDS = (
+    "upper stop, bouncing",
+    "lower stop, resting",
+    "rope",
+    "point over a plane",
+    "point over a rough plane",
+    "two spheres",
+    "edges",
+)
 
 
 def build(kind):
