@@ -32,7 +32,7 @@ from ..tree.prescribe import prescribe
 from ..tree.project import project
 from ..tree.realize import advance
 from ..tree.tree import in_each_lane
-from ..unilateral.open_gap import OpenGap
+from ..unilateral.open_gap import open_gap
 from ..unilateral.stepped import Stepped
 from ..unilateral.stepped.space import copy_of, widened
 from ..unilateral.stepped.step import step_eight, step_one
@@ -279,7 +279,7 @@ class LaneRuns:
         ]
         of_contacts = TriggerInfo(rising=False)
         window = of_contacts.calc_window(accuracy, system.get_default_time_scale())
-        found += [(OpenGap(one), of_contacts, 2.0 * window) for one in system.get_matter_subsystem().unilateral_contacts]
+        found += [(open_gap(one), of_contacts, 2.0 * window) for one in system.get_matter_subsystem().unilateral_contacts]
         for witness, info, near in found:
             assert witness.routine is not None
             own_integers, own_numbers = witness.pack(instance)

@@ -38,9 +38,6 @@ def look_at_edges(model: Any, i: int, n: int) -> Any:
     return where(overhang(model, model.witness_integers[i]) > 0.0, size_of(gap) + 1.0, raised), rate
 
 
-_OF_OTHERS, _OF_EDGES = by_address(look), by_address(look_at_edges)
-
-
 class OpenGap(Witness):
     """The gap of a contact that is open.
 
@@ -53,10 +50,10 @@ class OpenGap(Witness):
 
     required_stage = Stage.POSITION
     has_rate = True
+    routine = by_address(look)
 
     def __init__(self, contact: UnilateralContact, shift: float = 0.0) -> None:
         self._contact, self._shift = contact, shift
-        self.routine = _OF_EDGES if contact.may_be_beside else _OF_OTHERS
 
     def __repr__(self) -> str:
         return f"<OpenGap of {self._contact.name!r}>"
@@ -74,3 +71,14 @@ class OpenGap(Witness):
         rates = np.zeros(3)
         _rows.find_rates(state.block, self._contact.normal.index, rates)
         return self._contact.get_sign_convention() * float(rates[0])
+
+
+class OpenGapOfEdges(OpenGap):
+    """That of a contact of edges."""
+
+    routine = by_address(look_at_edges)
+
+
+def open_gap(contact: UnilateralContact, shift: float = 0.0) -> OpenGap:
+    """The gap of a contact of any kind."""
+    return (OpenGapOfEdges if contact.may_be_beside else OpenGap)(contact, shift)
