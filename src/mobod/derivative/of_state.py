@@ -20,7 +20,7 @@ from .sweep import FIRST_NUMBER, FORCE, NUMBERS_A_MOBILITY
 
 #: Where what a kernel takes is in a tuple: of Duals and the plan; of the tree; of the rigid sweep; of parts; of one state's
 #: Duals; of the linear systems; what their products do not pass over; of couplings.
-PLAN, TREE, RIGID, PARTS, OF_ONE, SOLVING, GROUPS, MANY = 0, 10, 17, 22, 30, 38, 52, 54
+PLAN, TREE, RIGID, PARTS, OF_ONE, SOLVING, GROUPS, MANY = 0, 12, 19, 24, 32, 42, 56, 58
 
 
 @generic
@@ -58,8 +58,8 @@ def _find(
     clear(T, 0.0)
     start = 8 * wide.shape[0]
     trees = carrier, body_of, (row_of, start, 3 * start)
-    add_parts(model, 0, duals, plan, u_dot, A, end, trees, N, bodies, numbers, of_one, C, D, T, E, K)
-    add_errors(model, plan[0], trees[2], bodies, numbers, C, E)
+    add_parts(model, 0, duals, plan, u_dot, A, end, trees, N, bodies, numbers, of_one, F, C, D, T, E, K)
+    add_errors(model, plan[0][:4], trees[2], bodies, numbers, C, E)
     many = plan[1].shape[0] >= couplings.MANY
     if many:  # before the blocks of bodies are summed up
         carried, columns, scratch, wide_D = of_many
@@ -75,15 +75,17 @@ def _plan_of(whole: Any) -> Any:
         objects.table(objects.item(whole, 3)),
         objects.table(objects.item(whole, 4)),
         objects.integers(objects.item(whole, 5)),
+        objects.table(objects.item(whole, 6)),
+        objects.integers(objects.item(whole, 7)),
     )
-    asked = objects.integers(objects.item(whole, 9))
+    asked = objects.integers(objects.item(whole, 11))
     return (
         objects.integers(objects.item(whole, 1)),
         (
             tables,
-            objects.table(objects.item(whole, 6)),
-            objects.integers(objects.item(whole, 7)),
-            objects.integers(objects.item(whole, 8)),
+            objects.table(objects.item(whole, 8)),
+            objects.integers(objects.item(whole, 9)),
+            objects.integers(objects.item(whole, 10)),
             (asked[0], asked[1], asked[2], asked[3], asked[4], asked[5], asked[6]),
         ),
     )
@@ -124,7 +126,8 @@ def _scratch_of(whole: Any) -> Any:
         (objects.blocks(objects.item(whole, OF_ONE)), objects.blocks(objects.item(whole, OF_ONE + 1))),
         (objects.matrix(objects.item(whole, OF_ONE + 2)), objects.blocks(objects.item(whole, OF_ONE + 3))),
         (objects.matrix(objects.item(whole, OF_ONE + 4)), objects.blocks(objects.item(whole, OF_ONE + 5))),
-        objects.blocks(objects.item(whole, OF_ONE + 6)),
+        (objects.matrix(objects.item(whole, OF_ONE + 6)), objects.blocks(objects.item(whole, OF_ONE + 7))),
+        objects.blocks(objects.item(whole, OF_ONE + 8)),
     )
     return rigid, parts, of_one
 
@@ -269,7 +272,7 @@ def calc_derivatives(
         duals = objects.duals_of(objects.item(whole, PLAN))
         addresses, plan = _plan_of(whole)
         rigid, parts, of_one = _scratch_of(whole)
-        T, K = objects.matrix(objects.item(whole, OF_ONE + 7)), objects.matrix(objects.item(whole, SOLVING + 1))
+        T, K = objects.matrix(objects.item(whole, OF_ONE + 9)), objects.matrix(objects.item(whole, SOLVING + 1))
         E, end, constrained = objects.matrix(objects.item(whole, SOLVING + 4)), 2 * n + T.shape[1], plan[4][5] != 0
         clear(E, 0.0)
         clear(K, 0.0)

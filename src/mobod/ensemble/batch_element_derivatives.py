@@ -64,8 +64,8 @@ def _find(
     for lane in range(8):
         for i in range(own.shape[0]):
             own[i] = own_of_each[first + lane, i]
-        add_parts(model, lane, duals, plan, u_dot, A, end, trees, N, bodies, speeds, scratch, C, D, T, E, K)
-    add_errors(model, plan[0], trees[2], bodies, speeds, C, E)
+        add_parts(model, lane, duals, plan, u_dot, A, end, trees, N, bodies, speeds, scratch, F, C, D, T, E, K)
+    add_errors(model, plan[0][:4], trees[2], bodies, speeds, C, E)
     add_stiffness(model, plan, F, bodies, speeds, C, False, stiffness, stiffness, 0, D, T)
 
 

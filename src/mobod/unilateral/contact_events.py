@@ -78,8 +78,9 @@ class ContactEvents(EventHandler):
             if not one.is_enabled(state):
                 # a gap that begins closed, or a little overrun, as an event is found, is watched from there
                 gap = open_gap(one, max(0.0, _ROUNDING - one.calc_gap(state)))
-                stage = gap.required_stage
-                found.append(Watched(self, 0, stage, gap.calc_value, gap.calc_rate, self.info, gap, one.name, "gap"))
+                in_kernels, stage = gap if gap.is_compiled else None, gap.required_stage
+                value, rate, knots = gap.calc_value, gap.calc_rate, one.find_knot
+                found.append(Watched(self, 0, stage, value, rate, self.info, in_kernels, one.name, "gap", knots))
                 continue
             watch("normal force", Stage.ACCELERATION, partial(_normal_force, one))
             direction = one.get_sliding_direction(state)

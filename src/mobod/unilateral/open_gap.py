@@ -58,6 +58,11 @@ class OpenGap(Witness):
     def __repr__(self) -> str:
         return f"<OpenGap of {self._contact.name!r}>"
 
+    @property
+    def is_compiled(self) -> bool:
+        """True if kernels can look at it: of tables Python has to find out whether a step passes over knots."""
+        return self._contact.find_knot is None
+
     def pack(self, state: State) -> tuple[list[int], list[float]]:
         return [self._contact.normal.index], [self._contact.get_sign_convention(), self._shift]
 

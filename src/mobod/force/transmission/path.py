@@ -277,6 +277,7 @@ class Path(Transmission):
         #: Which surface and point have been told of, where the point is inside.
         self._told: set[tuple[int, int]] = set()
         super().__init__(forces, [], [], ratio)
+        self.is_between = self._is_taut or len(taken) < 2  # over several surfaces OpenSim's rate depends on how all turn
         self.may_jump = bool(taken) or integers[2] == 1 or bool(np.isfinite(self._ends).any())
         self.used_functions = [(course, [0] * course.get_argument_size()), *moving]
 
