@@ -89,7 +89,7 @@ def positions(model: Any, c: int) -> None:
 
 @generic
 def overhang(model: Any, c: int) -> Any:
-    """How far C is beyond the end of the edge that it is farther beyond; not above zero within both."""
+    """The distance of C beyond the end of the edge that it is farther beyond; not above zero within both."""
     d1, d2, _, _, _, _, p, t1, t2 = _geometry(model, c)
     half = zero(t1) + 0.5
     to_C = vec3.scale(half, vec3.add_scaled(vec3.add_scaled(p, t2, d2), t1, d1))  # from P_1
