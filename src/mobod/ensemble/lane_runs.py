@@ -32,7 +32,7 @@ from ..tree.prescribe import prescribe
 from ..tree.project import project
 from ..tree.realize import advance
 from ..tree.tree import in_each_lane
-from ..unilateral.open_gap import OpenGap
+from ..unilateral.open_gap import open_gap
 from ..unilateral.stepped import Stepped
 from ..unilateral.stepped.space import copy_of, widened
 from ..unilateral.stepped.step import step_eight, step_one
@@ -110,8 +110,8 @@ def why_one_by_one(state: State, integrator: Integrator, watches: bool = False, 
     if system.has_time_advanced_events():
         return Reason("this system has events whenever time advances")
     contacts = system.get_matter_subsystem().unilateral_contacts
-    if not all(OpenGap(one).is_compiled for one in contacts):
-        return Reason("unilateral contacts of this system are of edges")
+    if not all(open_gap(one).is_compiled for one in contacts):
+        return Reason("unilateral contacts of this system are of cams")
     if any(one.is_enabled(state) for one in contacts):
         return Reason("unilateral contacts of this system are closed where all begin")
     settings._apply()  # noqa: SLF001
@@ -281,7 +281,7 @@ class LaneRuns:
         ]
         of_contacts = TriggerInfo(rising=False)
         window = of_contacts.calc_window(accuracy, system.get_default_time_scale())
-        found += [(OpenGap(one), of_contacts, 2.0 * window) for one in system.get_matter_subsystem().unilateral_contacts]
+        found += [(open_gap(one), of_contacts, 2.0 * window) for one in system.get_matter_subsystem().unilateral_contacts]
         for witness, info, near in found:
             assert witness.routine is not None
             own_integers, own_numbers = witness.pack(instance)

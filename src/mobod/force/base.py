@@ -11,7 +11,7 @@ A new compiled kind is a file beside this one. It provides
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -388,6 +388,22 @@ def mobility(forces: GeneralForceSubsystem, mobod: Any, which: int, name: str) -
         there = f"0 to {n - 1}" if n > 1 else "0" if n else "none"
         raise IndexError(f"{name} is {which}, but {body!r} has {n} {letter}: {there}")
     return b, i
+
+
+def listed_mobilities(given: Iterable[Any] | None) -> list[Any] | None:
+    """The mobilities that are given, as a list."""
+    if given is None:
+        return None
+    if isinstance(given, str) or not isinstance(given, Iterable):
+        raise TypeError(f"mobilities are a list, such as [(body, 0)], not {given!r}")
+    return list(given)
+
+
+def mobilities(forces: GeneralForceSubsystem, given: Iterable[Any]) -> list[int]:
+    """Bodies' indices and numbers of mobilities, one after the other, of a list of what `find_mobility` takes."""
+    find = forces.get_system().get_matter_subsystem().find_mobility
+    found = [find(one, "an entry of mobilities") for one in listed_mobilities(given) or ()]
+    return [i for body, which in found for i in (body.index, which)]
 
 
 def same_system(forces: GeneralForceSubsystem, matter: Any, kind: str) -> Any:
