@@ -124,6 +124,10 @@ class Schedule:
             show(state, calls)
         self.reporters[i] = self._agenda.next_report(state, time != state.time)[0]
 
+    def has_reports_after(self, state: State, end: float) -> bool:
+        """True if a reporter of a state is due after its time, up to an end."""
+        return self._agenda.next_report(state, False)[0] <= end
+
     def handle(self, i: int, state: State, accounts: bool) -> Handled:
         """Call the handlers of state i that are due; their errors are passed on."""
         time, calls = self._agenda.next_event(state, True)

@@ -37,7 +37,7 @@ def project(system: OnManifold, state: State, what: int, tolerance: float, least
     _project.begin_projection(state.block, float(tolerance), least_iterations)
     try:
         with refusals_apart() as refused:
-            if system.is_interpreted:
+            if system.interprets(state):
                 with realized_by_python(state):
                     status = _project.call(state.block, _project.project.address(), what, realizer.address())
             else:

@@ -51,6 +51,8 @@ from ._stops import (
 )
 
 SPHERE, CYLINDER, ELLIPSOID, TORUS = 0, 1, 2, 3
+#: Of taut paths alone.
+CAPSULE = 4
 #: How often all surfaces take their turn, and the change of length, in metres, that ends it.
 ROUNDS, SETTLED = 8, 0.0005
 #: No length, and no stop.
