@@ -435,6 +435,30 @@ def test_elements_that_are_switched_off_and_on_again(make, close, derivative):
         assert_forward(state, close, derivative)
 
 
+def test_bodies_on_which_nothing_acts(make, close, derivative):
+    """Few bodies are pushed: scratch of the others is not read, whatever an earlier call has left there."""
+    model = make.tree(9, [mb.mobilizer.Pin, mb.mobilizer.Ball])
+    for body in model.bodies[4:6]:
+        mb.force.TwoPointLinearSpring(model.forces, body, (0.1, 0, 0), model.system.matter.ground, (0, 0.2, 0), 90.0, 0.3)
+    model.made()
+    state = model.randomize()
+    found, u_dot = assert_forward(state, close, derivative), make.vector(len(state.u))
+    assert_inverse(state, make.rng, close, derivative)
+    assert 0 < sweep_for(model.system, state).parts.plan.acted_places.sum() < len(state.u)
+    ensemble = mb.Ensemble(model.system, 3, state=state)
+    ensemble.realize()
+    of_inverse = model.system.calc_inverse_dynamics_derivatives(state, u_dot)
+    for _ in range(2):
+        for part, expected in zip(ensemble.calc_forward_dynamics_derivatives(), found, strict=True):
+            close(part[1], expected, 1e-10)
+        for part, expected in zip(ensemble.calc_inverse_dynamics_derivatives(u_dot), of_inverse, strict=True):
+            close(part[1], expected, 1e-10)
+        assert ensemble._scratch
+        for _, fields in ensemble._scratch.values():
+            for field in fields:
+                field.fill(np.nan)
+
+
 def test_parameters_of_a_states_own(make, close, derivative):
     """A gravity that is switched off, and another frame."""
     model = make.tree(5)

@@ -322,8 +322,8 @@ class Whole(Sweep):
         pack = aligned_zeros(max(nu, m), PACKED * LANES).reshape(-1, PACKED, LANES)
         flat_inv, wide_inv = _both(matrix_sweep.scratch_rows(nu, tree.num_slots), nu)
         flat_inv[matrix_sweep.PLACES] = np.arange(flat_inv.shape[1])
-        tables, crossings, used, touching, asked = plan.for_kernels()
-        of_plan = duals.block, self._addresses, *tables, crossings, used, touching, np.array(asked, np.int64)
+        tables, crossings, used, touching, asked, acted = plan.for_kernels()
+        of_plan = duals.block, self._addresses, *tables, crossings, used, touching, *acted, np.array(asked, np.int64)
         of_tree = *self.of_parts, parts.driven, duals
         of_parts = (
             *(np.zeros((tree.nq, 6)), np.zeros((nu if self.bent.any() else 1, kernels.NUMBERS_OF_BENDS))),

@@ -90,9 +90,13 @@ def sweep_kinematics(model: Record, unused: int, none: int) -> int:
 
 
 @generic
-def find_wrenches(model: Record, g: Any, constrained: bool, F: Any, f: Any) -> None:
-    """Applied wrenches without those of the gravity *g*, and with the constraints'; *f* is scratch, a number a mobility."""
-    for b in range(model.nb):
+def find_wrenches(model: Record, acted: Any, g: Any, constrained: bool, F: Any, f: Any) -> None:
+    """Applied wrenches on the bodies *acted* on, without those of the gravity *g*, and with the constraints'.
+
+    *f* is scratch, a number a mobility.
+    """
+    for at in range(acted.shape[0]):
+        b = acted[at]
         m = load(model.mass, b, 0)
         weight = vec3.scale(m, g)
         torque, force = load_spatial(model.body_forces, b)

@@ -14,19 +14,21 @@ from ..tree.realize import DONE, NOT_PLAIN, advance_with, all_finite, takes_long
 from . import couplings, sweep
 from .columns import find_bends, find_displacements
 from .local import add_errors
-from .residual import add_parts, add_stiffness, clear, find_carried, gravity
+from .residual import add_parts, add_stiffness, clear, clear_blocks, find_carried, gravity
 from .solve import add_given, constrain, multiply
 from .sweep import FIRST_NUMBER, FORCE, NUMBERS_A_MOBILITY
 
 #: Where what a kernel takes is in a tuple: of Duals and the plan; of the tree; of the rigid sweep; of parts; of one state's
 #: Duals; of the linear systems; what their products do not pass over; of couplings.
-PLAN, TREE, RIGID, PARTS, OF_ONE, SOLVING, GROUPS, MANY = 0, 12, 19, 24, 32, 42, 56, 58
+PLAN, TREE, RIGID, PARTS, OF_ONE, SOLVING, GROUPS, MANY = 0, 14, 21, 26, 34, 44, 58, 60
 
 
 @generic
-def _load_columns(model: Record, flat: Any, columns: Any) -> None:
-    """S, a, c by q and c by u by mobility, of those by place among eight."""
+def _load_columns(model: Record, places: Any, flat: Any, columns: Any) -> None:
+    """S, a, c by q and c by u by mobility, of those by place among eight; none where *places* are 0, which nothing reads."""
     for place in range(model.nu):
+        if places[place] == 0:
+            continue
         k, row, column = model.mobility_at[place], place >> 3, place & 7
         for j in range(NUMBERS_A_MOBILITY):
             columns[k, j] = flat[row, 8 * (FIRST_NUMBER + j) + column]
@@ -50,11 +52,11 @@ def _find(
         find_bends(model, 0, (dual, addresses[1]), bent, N, of_one[1][1], bends)
     find_carried(model, plan, g, F, unit)
     sweep.sweep_state(
-        model, A, u_dot, g, bends, bent, slopes, carrier, F, bodies, flat, wide, D[:n], D[n:]
+        model, A, u_dot, g, bends, bent, slopes, plan[5][0], carrier, F, bodies, flat, wide, D[:n], D[n:]
     )
     store3(bodies, 0, FORCE, g)
-    _load_columns(model, flat, numbers)
-    clear(C[: model.nb], 0.0)
+    _load_columns(model, plan[5][1], flat, numbers)
+    clear_blocks(plan[5][0], 0.0, C)
     clear(T, 0.0)
     start = 8 * wide.shape[0]
     trees = carrier, body_of, (row_of, start, 3 * start)
@@ -78,7 +80,7 @@ def _plan_of(whole: Any) -> Any:
         objects.table(objects.item(whole, 6)),
         objects.integers(objects.item(whole, 7)),
     )
-    asked = objects.integers(objects.item(whole, 11))
+    asked = objects.integers(objects.item(whole, 13))
     return (
         objects.integers(objects.item(whole, 1)),
         (
@@ -87,6 +89,7 @@ def _plan_of(whole: Any) -> Any:
             objects.integers(objects.item(whole, 9)),
             objects.integers(objects.item(whole, 10)),
             (asked[0], asked[1], asked[2], asked[3], asked[4], asked[5], asked[6]),
+            (objects.integers(objects.item(whole, 11)), objects.integers(objects.item(whole, 12))),
         ),
     )
 

@@ -69,6 +69,10 @@ class Plan:
         Bodies whose motion is read.
     contacts : (n, 1) array
         Elements of contact.
+    acted : array
+        Bodies that wrenches may act on, beside gravity's, and those inboard of them, parents first: others have no blocks.
+    acted_places : array
+        1 at the places of their mobilities, else 0.
     routines : array
         Of each run of elements the address of its routine for Duals where it is differentiated by columns; less than zero
         where by z and time alone; 0 where not at all.
@@ -99,6 +103,8 @@ class Plan:
     crossings: Table
     used: Table
     contacts: Table
+    acted: Table
+    acted_places: Table
     routines: Table
     by_columns: int
     by_rest: int
@@ -115,7 +121,7 @@ class Plan:
         flags = int(self.damped), int(self.acts), int(self.constrained)
         asked = self.by_columns, self.by_rest, self.by_parts, *flags, self.thermostat
         tables = self.nodes, self.calls, self.pushed, self.ways, self.groups, self.members
-        return tables, self.crossings, self.used, self.contacts, asked
+        return tables, self.crossings, self.used, self.contacts, asked, (self.acted, self.acted_places)
 
 
 class _Graph:
@@ -268,6 +274,8 @@ class _Making:
         self._thermostat = -1
         self._swept = self._has_rest = self._has_columns = self._damped = False
         self._acts = what.holds
+        #: Bodies that wrenches act on, beside those that elements read.
+        self._pushed: set[int] = set(range(tree.nb)) if what.holds else set()
         self._by_parts, self._by_columns, self._by_rest = 0, 0 if what.pulls_on_all else PULLED, 0
 
     def plan(self) -> Plan:
@@ -275,7 +283,10 @@ class _Making:
         for r, run in enumerate(what.runs):
             if any(force.element not in what.slopes for force in run):
                 self._acts = True
-                if not all(force.holds_wrenches for force in run):
+                if all(force.holds_wrenches for force in run):
+                    for force in run:
+                        self._push(self._reach_of(force))
+                else:
                     self._take_run(r, run)
         if what.constraints:
             self._take_constraints()
@@ -300,9 +311,10 @@ class _Making:
             self._pattern.couple_bodies(crossing[:2])
         if by_columns >= 0:  # udot that motions prescribe are of their own coordinates, and M has the tree's shape
             self._pattern.fill()
+        acted = self._acted(range(self._tree.nb) if by_columns >= 0 else {*used.tolist(), *self._pushed})
         return Plan(
             *(nodes, calls, pushed, self._ways, groups, members, crossings, used),
-            *(np.array(self._contacts, np.int64), self._routines),
+            *(np.array(self._contacts, np.int64), *acted, self._routines),
             *(by_columns, by_rest, self._by_parts),
             damped=self._damped,
             acts=self._acts or by_columns >= 0,
@@ -318,16 +330,34 @@ class _Making:
             return self._pattern.ways[b]
         return np.arange(self._tree.first_u[b], self._tree.first_u[b] + self._tree.num_u[b])
 
+    def _push(self, reach: tuple[Sequence[int], Sequence[int]] | None) -> None:
+        """Wrenches act on the bodies that are reached, or on all."""
+        self._pushed.update(range(self._tree.nb) if reach is None else reach[0])
+
+    def _acted(self, bodies: Iterable[int]) -> tuple[Table, Table]:
+        """These and all inboard of them, without Ground; and 1 at the places of their mobilities."""
+        parents, found, places = self._tree.fields["parent"], set[int](), np.zeros(self._tree.nu, np.int64)
+        for b in bodies:
+            while b > 0 and b not in found:
+                found.add(b)
+                b = int(parents[b])
+        for b in found:
+            first = self._tree.fields["first_place"][b]
+            places[first : first + self._tree.num_u[b]] = 1
+        return np.array(sorted(found), np.int64), places
+
     def _take_run(self, r: int, run: Sequence[Any]) -> None:
         """Elements of one kind: contacts, local ones, or by columns; by z and time apart."""
         if isinstance(run[0], Thermostat) and len(run) == 1 and self._thermostat < 0:
             self._thermostat, self._damped = run[0].element, True
+            self._push(None)
             return
         reaches, has_rest = [self._reach_of(force) for force in run], any(force.reads_z or force.reads_time for force in run)
         if isinstance(run[0], ContactElement):
             self._contacts += [force.element for force in run]
             for force in run:
                 self._pattern.couple_bodies(one.body for one in force.surfaces if one.body)
+                self._pushed.update(one.body for one in force.surfaces)
             self._damped = True
             if not has_rest:
                 return

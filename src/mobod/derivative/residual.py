@@ -27,9 +27,17 @@ def gravity(model: Record, by_columns: int) -> Any:
 def find_carried(model: Record, plan: Any, g: Any, F: Any, f: Any) -> None:
     """Wrenches that the rigid sweep carries along with bodies, see `columns.find_wrenches`."""
     constrained, thermostat = plan[4][5], plan[4][6]
-    find_wrenches(model, g, constrained != 0, F, f)
+    find_wrenches(model, plan[5][0], g, constrained != 0, F, f)
     if thermostat >= 0:
         thermostats.add_wrenches(model, thermostat, 1.0, F)
+
+
+@generic
+def clear_blocks(acted: Any, o: Any, C: Any) -> None:
+    """No stiffness of the bodies *acted* on; others' blocks are not read."""
+    for at in range(acted.shape[0]):
+        for j in range(C.shape[1]):
+            store(C, acted[at], j, o)
 
 
 @generic
@@ -57,7 +65,7 @@ def add_parts(
     each mobility; *F* wrenches that the sweep carries, of which `add_stiffness` takes back what is left.
     """
     dual, addresses = duals
-    tables, _, used, elements, (by_columns, by_rest, by_parts, _, _, _, _) = plan
+    tables, _, used, elements, (by_columns, by_rest, by_parts, _, _, _, _), _ = plan
     carrier, body_of, row_of = of_tree
     units, seeding, pushing, acting, sums = scratch
     nu = model.nu
@@ -113,9 +121,9 @@ def add_stiffness(
     fast = damped != 0
     if thermostat >= 0:  # its momenta follow the bodies
         thermostats.add_wrenches(model, thermostat, -1.0, F)
-    stiffness.follow(model, F, bodies, C)
+    stiffness.follow(plan[5][0], F, bodies, C)
     if thermostat >= 0:
         thermostats.differentiate(model, thermostat, F, bodies, numbers, C, D, T)
     if not many:
         stiffness.add_crossings(model, plan[0][3], C, crossings, bodies, numbers, D)
-    stiffness.sweep(model, numbers, C, fast, flat, wide, shift, D)
+    stiffness.sweep(model, plan[5], numbers, C, fast, flat, wide, shift, D)

@@ -17,7 +17,7 @@ from ..derivative import regressor, sweep
 from ..derivative.by_numbers import differentiate
 from ..derivative.columns import find_bends, find_displacements
 from ..derivative.local import add_errors
-from ..derivative.residual import add_parts, add_stiffness, clear, find_carried, gravity
+from ..derivative.residual import add_parts, add_stiffness, clear, clear_blocks, find_carried, gravity
 from ..derivative.solve import add_given, add_products, constrain, multiply, put_given
 from ..derivative.sweep import FORCE
 from ..state.fields import Record
@@ -53,10 +53,10 @@ def _find(
             own[i] = own_of_each[first + lane, i]
         find_bends(model, lane, (duals[0], addresses[1]), bent, N, scratch[1][1], bends)
     sweep.sweep(
-        model, A, u_dot, g, bends, bent, slopes, carrier, F, bodies, speeds, columns, D[:n], D[n : 2 * n]
+        model, A, u_dot, g, bends, bent, slopes, plan[5][0], carrier, F, bodies, speeds, columns, D[:n], D[n : 2 * n]
     )
     store3(bodies, 0, FORCE, g)
-    clear(C[: model.nb], o)
+    clear_blocks(plan[5][0], o, C)
     clear(T, o)
     clear(E, o)
     clear(K, o)
