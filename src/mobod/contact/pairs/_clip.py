@@ -50,7 +50,7 @@ _MOST_LEAN = 0.1
 #: The least part of a segment that is told from none, by S.
 _LEAST_LEFT = 1e-3
 #: The share of a cut that bears nothing.
-_NO_SHARE = 1e-9
+NO_SHARE = 1e-9
 #: What a crossing with each further edge adds to the number of a corner, and one of the second shape's faces to all.
 _SIDE, _SECOND = 2.0**28, 2.0**45
 
@@ -318,7 +318,7 @@ def _bear_segment(
         v, depth, part, way, rise = ends[0], a, part_a, off[0], rise_a
         if i == 1:
             v, depth, part, way, rise = ends[1], b, part_b, off[1], rise_b
-        if depth > 0.0 and part > _NO_SHARE:
+        if depth > 0.0 and part > NO_SHARE:
             g = lean(m, part, vec3.scale(rise, way))
             part = sqrt(vec3.dot(g, g))
             n = vec3.scale(sign / part, mat33.mul_vec(R, g))

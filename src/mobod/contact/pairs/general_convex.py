@@ -14,12 +14,13 @@ from __future__ import annotations
 from typing import Any
 
 from ...algebra import mat33, sym33, vec3, where
-from ...algebra.scalar import bare, load_lane
+from ...algebra.scalar import bare, load_lane, store_lane
 from ...compiling import generic, routine
 from ..access import (
     BOX,
     CORNER,
     DEPTH,
+    FEATURE,
     HERTZ,
     first_surface,
     lane_of,
@@ -32,7 +33,7 @@ from ..access import (
 from ..shape import BRICK, CYLINDER, ELLIPSOID
 from . import _curvature
 from ._axes import are_bricks, least_axis
-from ._clip import bearing
+from ._clip import NO_SHARE, bearing
 from ._core import EDGE, FACE, POINT, bare3, bare9, core_of, face_feature, frame_of, size_of
 from ._refine import EDGE_A, EDGE_B, EDGES, FACE_A, FACE_B, NOTHING, farthest, newton, refine, unit
 from ._search import APART, search
@@ -41,6 +42,10 @@ from ._side_by_side import side_by_side
 #: Where a capsule lies across the edge of a face it bears on that, as long as their normals have a cosine above the first, and
 #: what is over the face is nearly as deep as the edge: its cut there is the edge's contact.
 _FLAT, _STILL_FACE = 0.99, 0.995
+#: The sine between n and the plane across a cylinder's axis over which its rim goes over from its side.
+_LEANING = 0.3
+#: What a corner's part of a contact adds to the number of its point.
+_CORNERS = 2.0**44
 
 
 @routine
@@ -124,16 +129,60 @@ def points(
     # of parallel edges a and b can be any points
     point = _within(model, first_surface(pair), A, n, _within(model, second_surface(pair), B, n, point, lane), lane)
     name = 8192 * (3 * (8192 * f[0] + f[4] % 8192) + g[0]) + g[4] % 8192
-    if _is_curved(f) and _is_curved(g):
-        greater, smaller = _curvature.relative(sym33.add(_curved(f, Ra, n), _curved(g, Rb, n)))
-        put_point(model, pair, 0, point, n, depth, HERTZ, greater, smaller, name)
-    elif _is_round(A, f) or _is_round(B, g):
-        S = _rounded(f, Ra, n) if _is_round(A, f) else _rounded(g, Rb, n)
+    S, round_part = _relative_curvature(A, B, Ra, pa, Rb, pb, f, g, n, point)
+    greater, smaller, count = 0.0 * round_part, 0.0 * round_part, 0
+    if round_part > 0.0:
         greater, smaller = _curvature.relative(S)
-        put_point(model, pair, 0, point, n, depth, HERTZ, greater, smaller, name)
-    else:
-        put_point(model, pair, 0, point, n, depth, CORNER, 0.0, 0.0, name)
-    return 1
+    for law in range(2):
+        share = round_part if law == 0 else 1.0 - round_part
+        if share > NO_SHARE:
+            # Hertz's force goes with the root of the radius, a corner's with its share
+            bent = 1.0 / (share * share)
+            one, two, its = bent * greater, bent * smaller, HERTZ
+            if law == 1:
+                one, two, its = 0.0 * share, share, CORNER
+            put_point(model, pair, count, point, n, depth, its, one, two, name)
+            store_lane(model.contact_point, count, FEATURE, lane, name + _CORNERS * float(count))
+            count += 1
+    return count
+
+
+@generic
+def _relative_curvature(A: Any, B: Any, Ra: Any, pa: Any, Rb: Any, pb: Any, f: Any, g: Any, n: Any, point: Any) -> Any:
+    """The sum of both shape operators, and the part of the law that is Hertz's, the rest being a corner's."""
+    one, o = 0.0 * n[0] + 1.0, 0.0 * n[0]
+    rim_a, rim_b = A[0] == CYLINDER and f[0] == POINT, B[0] == CYLINDER and g[0] == POINT
+    if rim_b and _is_curved(f) and f[0] != FACE:
+        return _on_rim(A, f, Ra, pa, B, Rb, n, point)
+    if rim_a and _is_curved(g) and g[0] != FACE:
+        return _on_rim(B, g, Rb, pb, A, Ra, n, point)
+    if _is_curved(f) and _is_curved(g):
+        return sym33.add(_curved(A, f, Ra, pa, n, point), _curved(B, g, Rb, pb, n, point)), one
+    if _is_round(A, f):
+        return _rounded(f, Ra, n), one
+    if _is_round(B, g):
+        return _rounded(g, Rb, n), one
+    return (o, o, o, o, o, o), o
+
+
+@generic
+def _on_rim(core: Any, f: Any, R: Any, p: Any, its: Any, Q: Any, n: Any, point: Any) -> Any:
+    """Of what is curved on the rim of a cylinder, *its* core at Q: as on its side where n is across its axis.
+
+    What is round bears on the rest of it as on a face. Of another cylinder's side Hertz's part goes over to a corner's.
+    """
+    one, axis = 0.0 * n[0] + 1.0, (Q[2], Q[5], Q[8])
+    lean = vec3.dot(axis, n)
+    over = _curvature.goes_over((lean if lean > 0.0 else -lean) / _LEANING)
+    rim, S = _curvature.of_rim(1.0 / its[3] * one, axis, n), _curved(core, f, R, p, n, point)
+    if not _is_round(core, f):
+        return sym33.add(rim, S), 1.0 - over
+    return sym33.add(rim, sym33.add(_times(1.0 - over, S), _times(over, _rounded(f, R, n)))), one
+
+
+@generic
+def _times(k: Any, S: Any) -> Any:
+    return k * S[0], k * S[1], k * S[2], k * S[3], k * S[4], k * S[5]
 
 
 @generic
@@ -218,11 +267,15 @@ def _rounded(f: Any, R: Any, n: Any) -> Any:
 
 
 @generic
-def _curved(f: Any, R: Any, n: Any) -> Any:
-    """The shape operator of a feature."""
+def _curved(core: Any, f: Any, R: Any, p: Any, n: Any, point: Any) -> Any:
+    """The shape operator of a feature of a core at R, p, at a point of the contact."""
     if f[0] == FACE:
         o = 0.0 * n[0]
         return o, o, o, o, o, o
+    if f[0] == EDGE and core[6] > 0.0:
+        axis = R[2], R[5], R[8]
+        z = vec3.dot(axis, vec3.sub(point, p))
+        return _curvature.of_capsule(1.0 / f[3] + 0.0 * z, axis, n, z, core[5] + 0.0 * z)
     if f[0] == EDGE:
         return _curvature.of_line(1.0 / f[3], vec3.cross(mat33.mul_vec(R, f[2]), n))
     if f[3] > 0.0:
