@@ -22,6 +22,7 @@ from ..access import (
     DEPTH,
     FEATURE,
     HERTZ,
+    SHAPE,
     first_surface,
     lane_of,
     orientation,
@@ -55,9 +56,11 @@ def general_convex(model: Any, pair: int, unused: int) -> int:
     A, B = core_of(model, s, t, lane), core_of(model, t, s, lane)
     Ra, pa = frame_of(model, s, t, lane)
     Rb, pb = frame_of(model, t, s, lane)
+    count, part = 0, 0.0 * pa[0] + 1.0
     if B[0] == CYLINDER and (A[0] == CYLINDER or (A[6] > 0.0 and A[5] > 0.0)):
-        count = side_by_side(model, pair, A, B, Ra, pa, Rb, pb)
-        if count >= 0:
+        count, along = side_by_side(model, pair, A, B, Ra, pa, Rb, pb)
+        part = part - along
+        if part <= NO_SHARE:
             return count
     # of the second surface's frame in the first's, without tangents
     R0 = bare9(Ra)
@@ -72,27 +75,39 @@ def general_convex(model: Any, pair: int, unused: int) -> int:
     else:
         found, n, i, j = search(model, A, B, R, p, margin, size, min(a, b) + margin)
     if found == APART:
-        return 0
+        return count
     what, f, g, n, overlap = refine(model, A, B, R, p, n, i, j, size)
     if overlap + margin <= 0.0:
-        return 0
-    return points(model, pair, A, B, Ra, pa, Rb, pb, what, f, g, mat33.mul_vec(R0, n), overlap + margin)
+        return count
+    seen, n = (what, f, g, overlap + margin), mat33.mul_vec(R0, n)
+    return points(model, pair, A, B, Ra, pa, Rb, pb, seen, n, count, part)
 
 
 @generic
 def points(
-    model: Any, pair: int, A: Any, B: Any, Ra: Any, pa: Any, Rb: Any, pb: Any, what: int, f: Any, g: Any, n: Any, overlap: float
+    model: Any, pair: int, A: Any, B: Any, Ra: Any, pa: Any, Rb: Any, pb: Any, seen: Any, n: Any, begin: int, rest: Any
 ) -> int:
-    """Rows of the contact, from the features f and g that decide n, which is in Ground; here all have tangents."""
+    """Rows from *begin* on, the part *rest* of the contact, of features that decide n, in Ground; here all have tangents.
+
+    *seen* is what decides, both features, and the overlap.
+    """
+    what, f, g, overlap = seen
     lane, zero = lane_of(pair), 0.0 * pa[0]
     below, face = _face_below(model, A, B, Ra, Rb, what, f, g, n)
     if below != NOTHING:
         first = below == FACE_A
         Q, q = _relative(Ra if first else Rb, pa if first else pb, Rb if first else Ra, pb if first else pa)
         R, p, near = Ra if first else Rb, pa if first else pb, g[4] if first else f[4]
-        count = bearing(model, pair, lane, face, R, p, A if first else B, B if first else A, Q, q, 1.0 if first else -1.0, near)
-        if count > 0 and (below == what or _deepest(model, count, lane) > _STILL_FACE * overlap):
-            return count
+        core, other, k = A if first else B, B if first else A, (begin, rest)
+        count = bearing(model, pair, face, R, p, core, other, Q, q, 1.0 if first else -1.0, near, k)
+        if A[6] + B[6] > 0.0:
+            if count > begin and (below == what or _deepest(model, begin, count, lane) > _STILL_FACE * overlap):
+                return count
+        elif other[0] != ELLIPSOID:
+            h = _height(R, p, Rb if first else Ra, pb if first else pa, face, g if first else f)
+            begin, rest = _leave(model, begin, count, lane, h, rest)
+            if rest <= NO_SHARE:
+                return begin
     n = (n[0] + zero, n[1] + zero, n[2] + zero)
     if what == FACE_A:
         n = mat33.mul_vec(Ra, f[2])
@@ -113,7 +128,7 @@ def points(
     b = vec3.add_scaled(farthest(g, Rb, pb, vec3.neg(n)), -g[3], n)
     depth = vec3.dot(n, vec3.sub(a, b))
     if depth <= 0.0:
-        return 0
+        return begin
     # half way between the surfaces, from the one whose point is known
     if what == FACE_A or what == EDGE_A:
         point = vec3.add_scaled(b, 0.5 * depth, n)
@@ -130,11 +145,11 @@ def points(
     point = _within(model, first_surface(pair), A, n, _within(model, second_surface(pair), B, n, point, lane), lane)
     name = 8192 * (3 * (8192 * f[0] + f[4] % 8192) + g[0]) + g[4] % 8192
     S, round_part = _relative_curvature(A, B, Ra, pa, Rb, pb, f, g, n, point)
-    greater, smaller, count = 0.0 * round_part, 0.0 * round_part, 0
+    greater, smaller, count = 0.0 * round_part, 0.0 * round_part, begin
     if round_part > 0.0:
         greater, smaller = _curvature.relative(S)
     for law in range(2):
-        share = round_part if law == 0 else 1.0 - round_part
+        share = rest * (round_part if law == 0 else 1.0 - round_part)
         if share > NO_SHARE:
             # Hertz's force goes with the root of the radius, a corner's with its share
             bent = 1.0 / (share * share)
@@ -142,7 +157,7 @@ def points(
             if law == 1:
                 one, two, its = 0.0 * share, share, CORNER
             put_point(model, pair, count, point, n, depth, its, one, two, name)
-            store_lane(model.contact_point, count, FEATURE, lane, name + _CORNERS * float(count))
+            store_lane(model.contact_point, count, FEATURE, lane, name + (_CORNERS if count > 0 else 0.0))
             count += 1
     return count
 
@@ -152,6 +167,8 @@ def _relative_curvature(A: Any, B: Any, Ra: Any, pa: Any, Rb: Any, pb: Any, f: A
     """The sum of both shape operators, and the part of the law that is Hertz's, the rest being a corner's."""
     one, o = 0.0 * n[0] + 1.0, 0.0 * n[0]
     rim_a, rim_b = A[0] == CYLINDER and f[0] == POINT, B[0] == CYLINDER and g[0] == POINT
+    if rim_a and rim_b:
+        return sym33.add(_rim(A, Ra, n), _rim(B, Rb, n)), (1.0 - _leaning(Ra, n)) * (1.0 - _leaning(Rb, n))
     if rim_b and _is_curved(f) and f[0] != FACE:
         return _on_rim(A, f, Ra, pa, B, Rb, n, point)
     if rim_a and _is_curved(g) and g[0] != FACE:
@@ -171,18 +188,62 @@ def _on_rim(core: Any, f: Any, R: Any, p: Any, its: Any, Q: Any, n: Any, point: 
 
     What is round bears on the rest of it as on a face. Of another cylinder's side Hertz's part goes over to a corner's.
     """
-    one, axis = 0.0 * n[0] + 1.0, (Q[2], Q[5], Q[8])
-    lean = vec3.dot(axis, n)
-    over = _curvature.goes_over((lean if lean > 0.0 else -lean) / _LEANING)
-    rim, S = _curvature.of_rim(1.0 / its[3] * one, axis, n), _curved(core, f, R, p, n, point)
+    over, rim, S = _leaning(Q, n), _rim(its, Q, n), _curved(core, f, R, p, n, point)
     if not _is_round(core, f):
         return sym33.add(rim, S), 1.0 - over
-    return sym33.add(rim, sym33.add(_times(1.0 - over, S), _times(over, _rounded(f, R, n)))), one
+    return sym33.add(rim, sym33.add(_times(1.0 - over, S), _times(over, _rounded(f, R, n)))), 0.0 * over + 1.0
+
+
+@generic
+def _rim(core: Any, R: Any, n: Any) -> Any:
+    """The shape operator of a cylinder's rim."""
+    return _curvature.of_rim(1.0 / core[3] + 0.0 * n[0], (R[2], R[5], R[8]), n)
+
+
+@generic
+def _leaning(R: Any, n: Any) -> Any:
+    """How far n is from a cylinder's side: 0 across its axis, 1 where it leans by `_LEANING`."""
+    lean = R[2] * n[0] + R[5] * n[1] + R[8] * n[2]
+    return _curvature.goes_over((lean if lean > 0.0 else -lean) / _LEANING)
 
 
 @generic
 def _times(k: Any, S: Any) -> Any:
     return k * S[0], k * S[1], k * S[2], k * S[3], k * S[4], k * S[5]
+
+
+@generic
+def _height(R: Any, p: Any, S: Any, s: Any, face: Any, its: Any) -> Any:
+    """How deep the feature *its*, at S, s, is below a face at R, p."""
+    m = mat33.mul_vec(R, face[2])
+    deepest = farthest(its, S, s, vec3.neg(m))
+    return vec3.dot(m, vec3.sub(vec3.add(p, mat33.mul_vec(R, face[1])), deepest)) + its[3]
+
+
+@generic
+def _leave(model: Any, begin: int, end: int, lane: int, h: Any, part: Any) -> Any:
+    """Where the rows of a face end then, and the share of what is deepest below it, at h, of the *part* that all count for.
+
+    With U the energy of a corner at h, and r U that of the rows, both together have
+
+        E = U (0.9 + 2.5 (r - 0.8)^2)   between r = 0.8 and 1, 0.9 U below and r U above
+
+    and the forces are its gradient, a share of each: what lies over a face's edge, so that little of it is left within, is
+    borne by its deepest place. E is of first order in both energies, whose sum by shares it is.
+    """
+    r, rows = 0.0 * h, model.contact_point
+    for row in range(begin, end):
+        x = load_lane(rows, row, DEPTH, lane)
+        r = r + load_lane(rows, row, SHAPE + 1, lane) * x * x
+    r = r / (part * h * h)
+    if r >= 1.0:
+        return end, 0.0 * r
+    its = 5.0 * r - 4.0
+    if its < NO_SHARE:
+        return begin, 0.9 * part
+    for row in range(begin, end):
+        store_lane(rows, row, SHAPE + 1, lane, its * load_lane(rows, row, SHAPE + 1, lane))
+    return end, part * (2.5 - 2.5 * r * r)
 
 
 @generic
@@ -207,10 +268,10 @@ def _face_below(model: Any, A: Any, B: Any, Ra: Any, Rb: Any, what: int, f: Any,
 
 
 @generic
-def _deepest(model: Any, count: int, lane: int) -> float:
-    """Of the first rows, the greatest depth."""
+def _deepest(model: Any, begin: int, end: int, lane: int) -> float:
+    """Of some rows, the greatest depth."""
     deepest = 0.0
-    for row in range(count):
+    for row in range(begin, end):
         deepest = max(deepest, bare(load_lane(model.contact_point, row, DEPTH, lane)))
     return deepest
 
