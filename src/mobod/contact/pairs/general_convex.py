@@ -14,7 +14,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...algebra import mat33, sym33, vec3, where
-from ...algebra.scalar import bare, load_lane, store_lane
+from ...algebra.scalar import bare, load_lane, sqrt, store_lane
 from ...compiling import generic, routine
 from ..access import (
     BOX,
@@ -22,6 +22,7 @@ from ..access import (
     DEPTH,
     FEATURE,
     HERTZ,
+    LAW,
     SHAPE,
     first_surface,
     lane_of,
@@ -45,6 +46,8 @@ from ._side_by_side import side_by_side
 _FLAT, _STILL_FACE = 0.99, 0.995
 #: The sine between n and the plane across a cylinder's axis over which its rim goes over from its side.
 _LEANING = 0.3
+#: Of the size of both shapes, the least depth below a face that is told from none.
+_LEAST = 1e-7
 #: What a corner's part of a contact adds to the number of its point.
 _CORNERS = 2.0**44
 
@@ -79,7 +82,7 @@ def general_convex(model: Any, pair: int, unused: int) -> int:
     what, f, g, n, overlap = refine(model, A, B, R, p, n, i, j, size)
     if overlap + margin <= 0.0:
         return count
-    seen, n = (what, f, g, overlap + margin), mat33.mul_vec(R0, n)
+    seen, n = (what, f, g, overlap + margin, size), mat33.mul_vec(R0, n)
     return points(model, pair, A, B, Ra, pa, Rb, pb, seen, n, count, part)
 
 
@@ -89,9 +92,9 @@ def points(
 ) -> int:
     """Rows from *begin* on, the part *rest* of the contact, of features that decide n, in Ground; here all have tangents.
 
-    *seen* is what decides, both features, and the overlap.
+    *seen* is what decides, both features, the overlap, and the size of both shapes.
     """
-    what, f, g, overlap = seen
+    what, f, g, overlap, size = seen
     lane, zero = lane_of(pair), 0.0 * pa[0]
     below, face = _face_below(model, A, B, Ra, Rb, what, f, g, n)
     if below != NOTHING:
@@ -100,12 +103,14 @@ def points(
         R, p, near = Ra if first else Rb, pa if first else pb, g[4] if first else f[4]
         core, other, k = A if first else B, B if first else A, (begin, rest)
         count = bearing(model, pair, face, R, p, core, other, Q, q, 1.0 if first else -1.0, near, k)
-        if A[6] + B[6] > 0.0:
-            if count > begin and (below == what or _deepest(model, begin, count, lane) > _STILL_FACE * overlap):
+        if below != what:
+            if count > begin and _deepest(model, begin, count, lane) > _STILL_FACE * overlap:
                 return count
-        elif other[0] != ELLIPSOID:
+        elif other[0] != ELLIPSOID and (other[6] == 0.0 or other[5] > 0.0):  # no ball
             h = _height(R, p, Rb if first else Ra, pb if first else pa, face, g if first else f)
-            begin, rest = _leave(model, begin, count, lane, h, rest)
+            if count > begin and bare(h) < _LEAST * size:  # which face is the nearest is rounding
+                return count
+            begin, rest = _leave(model, begin, count, lane, h, other[6], rest)
             if rest <= NO_SHARE:
                 return begin
     n = (n[0] + zero, n[1] + zero, n[2] + zero)
@@ -173,6 +178,12 @@ def _relative_curvature(A: Any, B: Any, Ra: Any, pa: Any, Rb: Any, pb: Any, f: A
         return _on_rim(A, f, Ra, pa, B, Rb, n, point)
     if rim_a and _is_curved(g) and g[0] != FACE:
         return _on_rim(B, g, Rb, pb, A, Ra, n, point)
+    if f[0] == FACE and _is_round(B, g):
+        return _rounded(g, Rb, n), one
+    if g[0] == FACE and _is_round(A, f):
+        return _rounded(f, Ra, n), one
+    if (f[0] == FACE and g[0] == EDGE) or (g[0] == FACE and f[0] == EDGE):
+        return (o, o, o, o, o, o), o  # a cylinder's side bears on a face by corners
     if _is_curved(f) and _is_curved(g):
         return sym33.add(_curved(A, f, Ra, pa, n, point), _curved(B, g, Rb, pb, n, point)), one
     if _is_round(A, f):
@@ -221,29 +232,39 @@ def _height(R: Any, p: Any, S: Any, s: Any, face: Any, its: Any) -> Any:
 
 
 @generic
-def _leave(model: Any, begin: int, end: int, lane: int, h: Any, part: Any) -> Any:
+def _leave(model: Any, begin: int, end: int, lane: int, h: Any, radius: float, part: Any) -> Any:
     """Where the rows of a face end then, and the share of what is deepest below it, at h, of the *part* that all count for.
 
-    With U the energy of a corner at h, and r U that of the rows, both together have
+    Rows are of spheres of that *radius*, or of corners where it is 0.
 
-        E = U (0.9 + 2.5 (r - 0.8)^2)   between r = 0.8 and 1, 0.9 U below and r U above
+    With U the energy of a corner, or a sphere, at h, and r U that of the rows, both together have
+
+        E = U (0.975 + 10 (r - 0.95)^2)   between r = 0.95 and 1, 0.975 U below and r U above
 
     and the forces are its gradient, a share of each: what lies over a face's edge, so that little of it is left within, is
     borne by its deepest place. E is of first order in both energies, whose sum by shares it is.
     """
     r, rows = 0.0 * h, model.contact_point
     for row in range(begin, end):
-        x = load_lane(rows, row, DEPTH, lane)
-        r = r + load_lane(rows, row, SHAPE + 1, lane) * x * x
-    r = r / (part * h * h)
+        x = load_lane(rows, row, DEPTH, lane) / h
+        if load_lane(rows, row, LAW, lane) == HERTZ:
+            r = r + x * x * sqrt(x / (radius * load_lane(rows, row, SHAPE, lane)))
+        else:
+            r = r + load_lane(rows, row, SHAPE + 1, lane) * x * x
+    r = r / part
     if r >= 1.0:
         return end, 0.0 * r
-    its = 5.0 * r - 4.0
+    its = 20.0 * r - 19.0
     if its < NO_SHARE:
-        return begin, 0.9 * part
+        return begin, 0.975 * part
     for row in range(begin, end):
-        store_lane(rows, row, SHAPE + 1, lane, its * load_lane(rows, row, SHAPE + 1, lane))
-    return end, part * (2.5 - 2.5 * r * r)
+        if load_lane(rows, row, LAW, lane) == HERTZ:
+            bent = load_lane(rows, row, SHAPE, lane) / (its * its)
+            store_lane(rows, row, SHAPE, lane, bent)
+            store_lane(rows, row, SHAPE + 1, lane, bent)
+        else:
+            store_lane(rows, row, SHAPE + 1, lane, its * load_lane(rows, row, SHAPE + 1, lane))
+    return end, part * (10.0 - 10.0 * r * r)
 
 
 @generic
