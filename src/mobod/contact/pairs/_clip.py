@@ -32,7 +32,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...algebra import mat33, vec3
-from ...algebra.scalar import bare, exp, load_lane, log, sincos, sqrt, store_lane
+from ...algebra.scalar import exp, load_lane, log, sincos, sqrt, store_lane
 from ...compiling import generic
 from ..access import CORNER, FEATURE, FORCE, HERTZ, lane_of, load3_lane, put_point, store3_lane
 from ..shape import BRICK, CONVEX_HULL, CYLINDER

@@ -2,8 +2,8 @@
 
 Each function takes a point x in the shape's frame and gives ``(distance, n, S)``: the distance from the surface, below zero
 inside; the unit normal n there, outward; and the shape operator of the surface, six numbers, see `_curvature`: of an edge or a
-corner none, as of a flat face, see `general_convex`; of a cylinder's rim what it is along itself. Dimensions are plain numbers, x may be a Dual. Inside, the nearest point
-of the surface is meant, and of several equally near ones any.
+corner none, as of a flat face, see `general_convex`; of a cylinder's rim what it is along itself. Dimensions are plain numbers,
+x may be a Dual. Inside, the nearest point of the surface is meant, and of several equally near ones any.
 """
 
 from __future__ import annotations
