@@ -7,6 +7,10 @@ face bears on both its ends, each a sphere. A sphere, a capsule, as one of its e
 rim is pressed as by a face there, so that forces do not jump where it gets from one to the other. Elsewhere, at corners, edges
 and the rims of cylinders, it is CORNER, with area 0: of the corner's own stiffness. Cylinders, and a capsule and a cylinder,
 side by side touch along a line, see `_side_by_side`.
+
+Where one thing takes over from another its share does so smoothly, over lengths and angles of the shapes, beside which depths
+are small, or by energies alone, see `_leave`: so forces stay the slope of their energy. Where the direction of least overlap
+changes at once, from one face or edge to another, the force still turns at once.
 """
 
 from __future__ import annotations
@@ -103,7 +107,10 @@ def points(
         R, p, near = Ra if first else Rb, pa if first else pb, g[4] if first else f[4]
         core, other, k = A if first else B, B if first else A, (begin, rest)
         count = bearing(model, pair, face, R, p, core, other, Q, q, 1.0 if first else -1.0, near, k)
-        if below != what:
+        if other[6] > 0.0 and core[0] != CYLINDER:  # the cut itself is the edge's contact
+            if count > begin and (below == what or _deepest(model, begin, count, lane) > _STILL_FACE * overlap):
+                return count
+        elif below != what:
             if count > begin and _deepest(model, begin, count, lane) > _STILL_FACE * overlap:
                 return count
         elif other[0] != ELLIPSOID and (other[6] == 0.0 or other[5] > 0.0):  # no ball
