@@ -207,6 +207,18 @@ def _rope(mb: Any, bare: Bare) -> None:
     mb.contact.Rope(bare.system.matter.ground, (0, 0, 0), bare.tip, (0, 0, 0), 1e3)
 
 
+def _rough_plane(mb: Any, bare: Bare) -> None:
+    mb.contact.PointPlane(bare.system.matter.ground, (0, 1, 0), -1e3, bare.tip, (0, 0, 0), static_friction=0.5)
+
+
+def _edges(mb: Any, bare: Bare) -> None:
+    mb.contact.EdgeEdge(bare.system.matter.ground, mb.Transform((0, -1e3, 0)), 0.1, bare.tip, mb.Transform(), 0.1)
+
+
+def _record(mb: Any, bare: Bare) -> None:
+    bare.system.add_event_reporter(mb.event.RecordEvery(1e6, lambda state: state.time))
+
+
 def _law(compiled: bool) -> Callable[[Any, Bare], None]:
     def add(mb: Any, bare: Bare) -> None:
         def law(q, u):
@@ -256,6 +268,8 @@ ADDITIONS = [
     Addition("ExponentialSpring, far", _exponential),
     Addition("HardStopUpper, far", _hard_stop),
     Addition("Rope, slack", _rope),
+    Addition("PointPlane with friction, far", _rough_plane),
+    Addition("EdgeEdge, far", _edges),
     Addition("law at 100 Hz, compiled", _law(True)),
     Addition("Maximum", _measure(lambda mb, matter, q: mb.measure.Maximum(matter, q))),
     Addition("SampleAndHold, 10 Hz", _measure(lambda mb, matter, q: mb.measure.SampleAndHold(matter, q, 0.1))),
@@ -274,6 +288,7 @@ ADDITIONS = [
         "spring, disabled",
         lambda mb, bare: mb.force.MobilityLinearSpring(bare.forces, bare.tip, 0, 1.0, 0.0, disabled_by_default=True),
     ),
+    Addition("RecordEvery, due at the start", _record, in_python=True),
     Addition("TriggeredHandler", _triggered, in_python=True),
     Addition("FunctionWitness", _witness, in_python=True),
     Addition("law at 100 Hz, compiled=False", _law(False), in_python=True),
@@ -538,9 +553,11 @@ def show(results: dict) -> list[Target]:
         for name, ratios in result["ratios"].items():
             more = result["evaluations"][name]
             rows.append([name, *(_cell(ratios.get(column), more.get(column, 1.0)) for column in columns)])
-            numbers = [one / more.get(column, 1.0) for column, one in ratios.items() if isinstance(one, float)]
-            if numbers and name not in in_python:
-                targets.append(Target(f"{model}, {name}, at most", max(numbers), LIMIT, at_least=False))
+            found = [(one, one / more.get(column, 1.0)) for column, one in ratios.items() if isinstance(one, float)]
+            if found and name not in in_python:
+                most, beyond = max(one for one, _ in found), max(one for _, one in found)
+                said = f"{model}, {name}, at most" + (f", beyond evaluations ({most:.2f} with them)" if most > beyond else "")
+                targets.append(Target(said, beyond, LIMIT, at_least=False))
         print_table(f"{model}: times the bare model", ["addition", *columns], rows)
     if "events" in results:
         events = results["events"]

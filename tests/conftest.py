@@ -20,9 +20,12 @@ SEED = int(os.environ.get("MOBOD_TEST_SEED", "0")) or int.from_bytes(os.urandom(
 
 
 def pytest_collection_modifyitems(items):
-    """Give tests in a browser two more tries: what it does when is not the tests' to decide."""
+    """Give two more tries to tests in a browser, and to those that count seconds of a busy machine.
+
+    What these do when is not the tests' to decide.
+    """
     for item in items:
-        if "page" in getattr(item, "fixturenames", ()):
+        if "page" in getattr(item, "fixturenames", ()) or item.get_closest_marker("seconds"):
             item.add_marker(pytest.mark.flaky(reruns=2))
 
 

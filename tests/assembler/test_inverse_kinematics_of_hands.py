@@ -55,6 +55,8 @@ def test_poses_are_reached_from_nearby_within_limits():
     assert np.abs(found.q[:, :10]).max() <= 2.0 + 1e-12
     alone = solver.solve(targets[3], start[3])
     assert alone.reached and np.array_equal(alone.q, found.q[3])  # whatever the threads are
+    limits = {"hand2": (-1.0, 1.0), system.matter.bodies["hand3"]: (0.0, 2.0)}
+    assert mb.InverseKinematics(system, state, hand, limits=limits).limits[2:4].tolist() == [[-1.0, 1.0], [0.0, 2.0]]
     assert np.array_equal(found.q[:, 7:], start[:, 7:])  # what does not move the hand
 
 
@@ -178,8 +180,9 @@ def test_what_is_locked_or_not_listed_stays():
         ({"limits": {("hand0", 0): (np.nan, 1.0)}}, mb.ModelError, "at most the upper"),
         ({"limits": {("hand0", 0): 1.0}}, ValueError, "two numbers"),
         ({"weights": (1.0, 1.0, 1.0)}, ValueError, "weights are two numbers"),
-        ({"limits": {("hand0", 3): (1.0, 2.0)}}, IndexError, "no number 3"),
-        ({"mobilities": [3]}, TypeError, "pairs"),
+        ({"limits": {("hand0", 3): (1.0, 2.0)}}, IndexError, "which_u is 3"),
+        ({"limits": [(0.0, 1.0)] * 11}, TypeError, "limits are a mapping"),
+        ({"mobilities": [3]}, TypeError, "a pair of a mobilized body and a number"),
         ({"rest": np.zeros(3)}, ValueError, "rest is 11"),
     ],
 )

@@ -209,6 +209,7 @@ mb.simulate(system, state, 0.1)
 """
 
 
+@pytest.mark.seconds
 @pytest.mark.parametrize("delay", [0.0, 0.3, 1.2])
 def test_an_interrupt_stops_compiling(delay, tmp_path):
     process = start(SIMULATE, tmp_path)

@@ -396,6 +396,27 @@ def test_a_law_that_cannot_be_compiled_is_told_by_its_line(law, first, words):
     assert words in str(caught.value), caught.value
 
 
+def test_a_body_with_one_mobility_stands_for_it():
+    system, _ = mb.examples.double_pendulum.build()
+    upper, lower = system.matter.bodies[1:]
+    for given in ([upper, lower], ["upper", (lower, 0)], [(1, 0), "lower"]):
+        assert mb.control.PD(system.forces, given, kp=1.0, kd=1.0, sample_time=T).pairs == [1, 0, 2, 0]
+        assert mb.force.Actuators(system.forces, given).get_num_actuators() == 2
+    mb.mobilizer.Free(system.matter.ground, mb.body.Rigid(mb.MassProperties(1, (0, 0, 0), mb.UnitInertia(1, 1, 1))), name="box")
+    for given, error, says in (
+        (["box"], mb.ModelError, "say which, ('box', 0)"),
+        ([3], TypeError, "a body with one mobility, not 3"),
+        (upper, TypeError, "mobilities are a list"),
+        ("upper", TypeError, "mobilities are a list"),
+        ([("upper", 1)], IndexError, "has 1 u: 0"),
+        (["uper"], KeyError, "did you mean 'upper'"),
+    ):
+        for make in (mb.force.Actuators, lambda *of: mb.control.PD(*of, kp=1.0, kd=1.0, sample_time=T)):
+            with pytest.raises(error) as caught:
+                make(system.forces, given)
+            assert says in str(caught.value)
+
+
 def test_mistakes_are_told():
     system, body = slider()
     make = lambda law, **more: mb.control.Custom(system.forces, law, **{"sample_time": T, **more})  # noqa: E731

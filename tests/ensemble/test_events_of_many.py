@@ -312,3 +312,26 @@ def test_a_row_at_the_start_is_before_the_handlers_of_that_time():
     assert np.array_equal(mb.simulate(system, state, 1.0, report_interval=0.5).u[0], [0.0, 0.0])
     ensemble = mb.Ensemble(system, 3, state=state)
     assert np.array_equal(ensemble.simulate(1.0, report_interval=0.5).u[:, 0], np.zeros((3, 2)))
+
+
+def test_a_reporter_that_is_due_where_runs_begin_alone_leaves_states_in_lanes():
+    """Called there once for each state; one that is due again, or raises an error, takes its state out."""
+    system, _ = mb.examples.double_pendulum.build()
+    seen = []
+
+    def look(state):
+        if state.q[0] == 0.3:
+            raise ValueError("cannot look at this")
+        seen.append(float(state.q[0]))
+        return 1.0
+
+    system.add_event_reporter(mb.event.RecordEvery(10.0, look))
+    state = system.realize_topology()
+    ensemble = mb.Ensemble(system, 4, state=state)
+    ensemble.q = np.stack([np.array([0.1, 0.2, 0.3, 0.4]), np.zeros(4)], axis=1)
+    motions = ensemble.simulate(0.5, report_interval=0.25)
+    assert motions.statistics["in_lanes"].tolist() == [True, True, False, True] and sorted(seen) == [0.1, 0.2, 0.4]
+    assert "cannot look at this" in motions.failures[2].reason
+    again = mb.Ensemble(system, 2, state=state)
+    seen.clear()
+    assert not again.simulate(12.0, report_interval=12.0).statistics["in_lanes"].any() and len(seen) == 4

@@ -222,6 +222,7 @@ def test_a_worker_is_one_thread_however_late_it_comes():
     assert max(threads) <= 4
 
 
+@pytest.mark.seconds
 @pytest.mark.skipif(sys.platform == "win32", reason="no signals")
 def test_ctrl_c_ends_long_work_of_a_helper_when_the_caller_has_done_its_own():
     helpers, together, main = Helpers(), threading.Barrier(2, timeout=10.0), threading.main_thread().ident

@@ -84,6 +84,7 @@ except KeyboardInterrupt as error:
 )
 
 
+@pytest.mark.seconds
 @pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
 def test_ctrl_c_is_heard_within_a_second_though_quantities_are_slow(tmp_path):
     import signal

@@ -19,6 +19,7 @@ SHAPES = {
     "cylinder": mb.contact.Cylinder(0.25, np.inf),
     "ellipsoid": mb.contact.Ellipsoid((0.35, 0.25, 0.3)),
     "torus": mb.contact.Torus(0.4, 0.1),
+    "capsule": mb.contact.Capsule(0.25, 0.2),
 }
 
 
@@ -123,6 +124,96 @@ def test_a_cable_over_a_cylinder_is_a_helix(hint):
     assert_allclose(scene.cable.calc_length(state), np.hypot(flat, 0.7), rtol=0.0, atol=1e-12)
 
 
+def over_an_end_and_the_side(a, c):
+    """Length, first and last points over a capsule of radius 0.25 whose side begins at z = 0 and goes down; a is above.
+
+    A tangent to the ball and a great circle to a place on the circle that parts both, a spiral and a tangent from there, of the
+    place at which both together are least: where the derivative, by a complex step, is zero.
+    """
+    r, (far, near) = 0.25, (np.linalg.norm(a), np.hypot(c[0], c[1]))
+
+    def length(turn):
+        place = r * np.array([np.cos(turn), np.sin(turn), 0.0 * turn])
+        ball = np.sqrt(far**2 - r**2) + r * (np.arccos(a @ place / (far * r)) - np.arccos(r / far + 0j))
+        flat = np.sqrt(near**2 - r**2) + r * (np.arctan2(c[1], c[0]) - turn - np.arccos(r / near + 0j))
+        return ball + np.sqrt(flat**2 + c[2] ** 2)
+
+    def slope(turn):
+        return length(turn + 1e-30j).imag / 1e-30
+
+    low, high = 0.02, np.arctan2(c[1], c[0]) - np.arccos(r / near) - 0.02
+    for _ in range(100):
+        middle = 0.5 * (low + high)
+        low, high = (middle, high) if slope(middle) < 0.0 else (low, middle)
+    place = np.array([np.cos(low), np.sin(low), 0.0])
+    way = np.cross(np.cross(a, place), a)
+    first = r * (r / far * a / far + np.sqrt(1.0 - (r / far) ** 2) * way / np.linalg.norm(way))
+    turn = np.arctan2(c[1], c[0]) - np.arccos(r / near)
+    rest = np.sqrt(near**2 - r**2)
+    down = c[2] * (1.0 - rest / (rest + r * (turn - low)))
+    return length(low).real, first, np.array([r * np.cos(turn), r * np.sin(turn), down])
+
+
+def test_a_cable_over_a_capsule_goes_from_its_end_to_its_side(rng):
+    scene, tried = Scene(["capsule"]), 0
+    while tried < 3:
+        a = np.array([0.6, -0.2, 0.25]) + rng.uniform(-0.1, 0.1, 3)
+        c = np.array([-0.7, 0.4, -0.35]) + rng.uniform(-0.1, 0.1, 3)
+        length, first, last = over_an_end_and_the_side(a, c)
+        if not (first[2] > 1e-3 and -0.4 < last[2] < -5e-3):
+            continue  # it goes over one of both alone
+        tried += 1
+        pose = mb.Transform(mb.Rotation.from_body_fixed_xyz(rng.normal(size=3)), (0.1, 0.2, 0.3))
+        pose = mb.Transform(pose.R, -np.array([1.0, 0.0, 0.0]) - np.asarray(pose.R) @ a)  # a at the origin of the cable
+        over = mb.Transform(mb.Rotation.about_axis(np.pi * (tried % 2), (1, 0, 0)), (0, 0, -0.2))  # by one end, then the other
+        state = scene.place([pose @ over, mb.Transform(pose @ c)], rng.normal(size=(2, 2, 3)))
+        cable = scene.cable
+        assert_allclose(cable.calc_length(state), length, rtol=0.0, atol=1e-9)
+        frames = [
+            cable.calc_curve_segment_initial_frenet_frame(state, 0),
+            cable.calc_curve_segment_final_frenet_frame(state, 0),
+        ]
+        for frame, wanted in zip(frames, (first, last), strict=True):
+            assert_allclose(~pose @ np.asarray(frame.p), wanted, rtol=0.0, atol=1e-9)
+            out = wanted - (0.0, 0.0, min(wanted[2], 0.0))
+            assert_allclose(np.asarray(pose.R).T @ np.asarray(frame.R)[:, 1], out / 0.25, rtol=0.0, atol=1e-9)
+
+
+@pytest.mark.parametrize(("x", "y"), [(0.05, 0.1), (0.0379, 0.2486), (0.0, 0.249999)])
+def test_a_cable_past_both_ends_of_a_capsule(x, y):
+    """In a plane with the axis, from before one end to behind the other: two tangents, two arcs, and the side.
+
+    Where a point is almost below the side, its line turns more than the surface does, and the way to it is flat.
+    """
+    scene, r, d = Scene(["capsule"]), 0.25, 0.4  # from the middle of an end
+    turn = mb.Rotation.about_axis(np.pi / 2, (0, 1, 0))  # z of the capsule along x
+    centre = np.array([-1 + d + 0.2, 0.0, 0.0])
+    poses = [mb.Transform(turn, centre - (0, x, 0)), mb.Transform(centre + np.array([d + 0.2, y - x, 0]))]
+    state = scene.place(poses, np.zeros((2, 2, 3)))
+    parts = [np.sqrt(d**2 + off**2 - r**2) + r * (np.arctan2(d, off) - np.arccos(r / np.hypot(d, off))) for off in (x, y)]
+    assert_allclose(scene.cable.calc_length(state), sum(parts) + 0.4, rtol=0.0, atol=1e-9)
+
+
+@pytest.mark.parametrize("kind", ["sphere", "cylinder"])
+def test_a_capsule_is_a_sphere_at_its_ends_and_a_cylinder_between(kind, rng):
+    """Where the cable touches that alone, to 1e-12."""
+    same = {"sphere": mb.contact.Sphere(0.25), "cylinder": mb.contact.Cylinder(0.25, np.inf)}[kind]
+    tall = mb.contact.Capsule(0.25, 0.2 if kind == "sphere" else 5.0)
+    lengths, offset = [], -0.2 if kind == "sphere" else 0.0
+    ends = np.array([-0.7, 0.1, 0.1]), np.array([0.6, 0.12, 0.15])
+    for shape, z in ((same, 0.0), (tall, offset)):
+        system = mb.MultibodySystem()
+        matter, forces = mb.SimbodyMatterSubsystem(system), mb.GeneralForceSubsystem(system)
+        cable = mb.force.CableSpan(forces, (matter.ground, ends[0]), (matter.ground, ends[1]))
+        cable.add_obstacle(matter.ground, mb.Transform((0, 0, z)), shape)
+        mb.force.CableSpring(forces, cable, 1.0, 0.0)
+        state = system.realize_topology()
+        system.realize(state)
+        assert cable.is_in_contact_with_obstacle(state, 0) and cable.calc_smoothness(state) < 1e-12
+        lengths.append(cable.calc_length(state))
+    assert_allclose(lengths[1], lengths[0], rtol=0.0, atol=1e-12)
+
+
 def test_a_cable_in_a_hollow_is_told():
     """Along the tube of a torus on its inside: realizing says so, and so does a run in which it comes there."""
     system = mb.MultibodySystem()
@@ -159,14 +250,12 @@ def test_an_end_inside_an_obstacle_is_told():
         scene.system.realize(scene.state)
 
 
-@pytest.mark.parametrize("kinds", [["ellipsoid"], ["torus"], ["sphere", "cylinder", "ellipsoid"]], ids="-".join)
+@pytest.mark.parametrize("kinds", [["ellipsoid"], ["capsule"], ["sphere", "cylinder", "ellipsoid"]], ids="-".join)
 def test_cables_are_geodesics_and_rates_those_of_differences(kinds, rng):
     scene, tried = Scene(kinds), 0
     for _ in range(60):  # few poses of a torus have the cable bend over it where it is not hollow
         state, cable = scene.place_at_random(rng), scene.cable
         smooth = cable.calc_smoothness(state)
-        if kinds == ["torus"] and smooth > 1e-9:  # hollow along the cable
-            continue
         if not any(cable.is_in_contact_with_obstacle(state, k) for k in range(len(kinds))):
             continue
         tried += 1
@@ -202,6 +291,8 @@ def check_geodesic(scene, state, k):
         off = np.linalg.norm(own, axis=1) - 0.3
     elif kind == "cylinder":
         off = np.hypot(own[:, 0], own[:, 1]) - 0.25
+    elif kind == "capsule":
+        off = np.linalg.norm(own - np.clip(own, (0, 0, -0.2), (0, 0, 0.2)), axis=1) - 0.25
     elif kind == "ellipsoid":
         off = ((own / (0.35, 0.25, 0.3)) ** 2).sum(axis=1) - 1.0
     else:
@@ -270,6 +361,11 @@ def test_lanes_and_tangents_of_cables_are_those_of_a_state(rng):
     for k, state in enumerate(states):
         system.realize(state)
         assert_allclose(ensemble.u_dot[k], state.u_dot, rtol=1e-11, atol=1e-11)
+    # what realizing a state alone says of it, the ensemble says, too
+    ensemble.q = np.where(np.arange(n)[:, None] == 1, 0.0, ensemble.q)
+    ensemble.realize()
+    assert ensemble.failed.tolist() == [False, True, False]
+    assert "the quaternion of 'free_1'" in ensemble.failures[1].reason
     state, h = states[0], 1e-6
     found = system.calc_forward_dynamics_derivatives(state)  # along directions of u
     for own, which, rate in ((found.q @ state.u, "q", state.q_dot), (found.u @ state.u, "u", state.u)):
@@ -317,7 +413,7 @@ def test_wrong_cables_are_refused():
     assert cable.calc_curve_segment_arc_length(state, 0) == 0.0
     assert_allclose(cable.calc_via_point_unit_force(state, 0)[1], [0, -np.sqrt(2), 0], atol=1e-12)
     new = mb.force.CableSpan(scene.forces, (scene.matter.ground, (0, 0, 0)), (body, (0, 0, 0)))
-    with pytest.raises(mb.ModelError, match="a Sphere, Ellipsoid, Torus or Cylinder; Brick has edges"):
+    with pytest.raises(mb.ModelError, match="a Sphere, Ellipsoid, Torus, Capsule or Cylinder; Brick has edges"):
         new.add_obstacle(body, mb.Transform(), mb.contact.Brick((1, 1, 1)))
     with pytest.raises(TypeError, match="is one of mobod"):
         new.add_obstacle(body, mb.Transform(), "sphere")

@@ -80,6 +80,27 @@ def test_no_gravity_is_no_force_and_no_nan(make):
         assert np.all(np.isfinite(state.u_dot)) and np.array_equal(gravity.get_gravity_vector(state), np.zeros(3))
 
 
+def test_arrays_are_taken_as_lists_are(make):
+    """They go another way, which looks at no more than it has to; what it does not take is refused as lists are."""
+    model = make.tree(2)
+    gravity = mb.force.Gravity(model.forces, model.matter, (0, -1, 0), zero_height=0.3)
+    state = model.made().state
+    for vector in (*make.rng.normal(size=(3, 3)), np.zeros(3), np.array([0.0, 1e200, 0.0])):
+        found = []
+        for value in (vector, vector.tolist()):
+            model.system.realize(state)
+            gravity.set_gravity_vector(state, value)
+            assert state.stage == mb.Stage.MODEL
+            model.system.realize(state, mb.Stage.POSITION)
+            found.append([*gravity.number_run(state, "a test"), gravity.get_potential_energy(state)])
+        assert np.allclose(*found, rtol=1e-14, atol=0.0)
+        assert np.allclose(gravity.get_gravity_vector(state), vector, rtol=1e-15, atol=0.0)
+    for bad in (np.array([0.0, np.nan, 1.0]), np.ones(2), np.ones((1, 3))):
+        with pytest.raises(ValueError, match="gravity_vector"):
+            gravity.set_gravity_vector(state, bad)
+        assert np.allclose([*gravity.number_run(state, "a test")], found[0][:-1], rtol=1e-14, atol=0.0)
+
+
 @pytest.mark.parametrize(
     "arguments",
     [

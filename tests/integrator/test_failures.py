@@ -169,6 +169,7 @@ def test_ctrl_c_in_a_force_leaves_the_last_good_state(kind):
     assert np.array_equal(whole.state.y, stepper.state.y), "as though nothing had been"
 
 
+@pytest.mark.seconds
 @pytest.mark.filterwarnings("ignore:.*more of them:RuntimeWarning")  # it is meant not to come to its end
 def test_ctrl_c_between_compiled_steps_leaves_the_last_good_state():
     """From another thread, while a run of hours is under way; it is heard within a second or so."""

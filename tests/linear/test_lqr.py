@@ -30,7 +30,7 @@ def test_gains_are_scipys_and_inputs_may_be_settings():
     system, _ = mb.examples.swing_up.build_cart_and_pole()
     state, cart = system.realize_topology(), system.matter.bodies["cart"]
     Q, R, N = np.diag([3.0, 2.0, 0.5, 0.1]), 0.7, np.full((4, 1), 0.05)
-    found = mb.lqr(system, state, [(cart, 0)], Q, R, N=N)
+    found = mb.lqr(system, state, [cart], Q, R, N=N)
     system.realize(state)
     model = mb.linearize(system, state, [(cart, 0)])
     P = solve_continuous_are(model.A, model.B, Q, np.eye(1) * R, s=N)

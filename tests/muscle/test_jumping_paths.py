@@ -78,3 +78,18 @@ def test_paths_that_do_not_jump_are_silent():
     assert run("+x", time=0.05)[0] == []  # on the ball, and not yet at the other side
     texts, trajectory = run(start=(0.3, 2.0), time=0.2)
     assert texts == [] and trajectory.q.max() > 0.5  # comes off it, which is no jump
+
+
+def test_ensembles_tell_of_the_state_whose_steps_fail_most():
+    """A jump makes several steps fail one after another; without one few do, and nothing is run again."""
+    system, state = pendulum()
+    ensemble = mb.Ensemble(system, 9, state=state)
+    ensemble.q = np.linspace(0.3, 0.6, 9)[:, None]
+    with pytest.warns(RuntimeWarning, match=r"of state \d of the ensemble: .* TransmissionSpring 'rope' jumps: its length by"):
+        ensemble.simulate(0.15, accuracy=1e-6, report_interval=0.15)
+    end = ensemble.q.copy()
+    assert (end < 0.0).any()  # left where the runs have ended
+    ensemble.q, ensemble.u = np.linspace(0.1, 0.2, 9)[:, None], np.ones((9, 1))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        ensemble.simulate(0.1, accuracy=1e-6, report_interval=0.1)

@@ -7,6 +7,7 @@ import mobod as mb
 from mobod import ConvergenceError, ModelError
 
 TIMES = np.linspace(0.0, 2.0, 81)
+QUANTITIES = ["motion_forces", "reactions", "constraint_forces"]
 
 
 def test_a_four_bar_takes_what_a_run_with_a_motor_says():
@@ -19,13 +20,19 @@ def test_a_four_bar_takes_what_a_run_with_a_motor_says():
     again = other.realize_topology()
     again.q, again.u = start.q, start.u
     method = mb.integrator.RungeKuttaMerson(other, accuracy=1e-9)
-    run = mb.simulate(other, again, 2.0, report_interval=0.025, integrator=method, record=["motion_forces", "reactions"])
+    run = mb.simulate(other, again, 2.0, report_interval=0.025, integrator=method, record=QUANTITIES)
     np.testing.assert_allclose(found.q, run.q, atol=1e-6)
     np.testing.assert_allclose(found.u, run.u, atol=1e-6)
-    for name in ("motion_forces", "reactions"):
+    for name in QUANTITIES:
         np.testing.assert_allclose(found.quantities[name], run.quantities[name], atol=2e-5)
     assert found.quantities["motion_forces"][:, 1:].any() == False  # noqa: E712
-    assert "quantity.reactions.rocker.fx" in found.to_pandas().columns
+    assert {"quantity.reactions.rocker.fx", "quantity.constraint_forces.loop.fy"} <= {*found.to_pandas().columns}
+    first, body = run.states[3], other.matter.get_constraint("loop").constrained_bodies[-1]
+    other.realize(first)
+    center = body.get_body_mass_center_station(first)
+    taken = body.get_body_mass(first) * (body.find_station_acceleration_in_ground(first, center) + np.array([0.0, 9.81, 0.0]))
+    loads = (run.quantities[name][3, row, 1] for name, row in (("reactions", body.index), ("constraint_forces", 0)))
+    np.testing.assert_allclose(sum(loads), taken, atol=1e-7, err_msg="of the body on whose end the loop is closed")
 
 
 def test_the_work_of_an_uneven_drive_is_the_change_of_energy():

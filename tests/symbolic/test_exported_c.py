@@ -106,6 +106,18 @@ def test_constraints_of_bodies(make, tmp_path):
 BRANCHING = {"HuntCrossley", "ElasticFoundation", "Actuator"}
 
 
+def _add_force_by_tables(model):
+    """One of a user's own, that reads tables of one and of two arguments."""
+    body = next(one for one in model.bodies if one.facts.num_u == 1)
+    line = mb.function.Table([-1.0, 0.0, 1.0], [1.0, 0.0, 2.0])
+    map = mb.function.Table(([-1.0, 0.0, 1.0], [-1.0, 1.0]), [[1.0, 2.0], [0.0, 1.0], [3.0, -1.0]], "linear")
+
+    def force(t, X, V, q, u, parameters):
+        return (), ((line(q[0][0]) - map((q[0][0], u[0][0])),),)
+
+    mb.force.Custom(model.forces, compiled=mb.force.CompiledFunctions(force, mobilizers=[body]))
+
+
 @needs_compiler
 def test_every_kind_of_force_that_is_a_formula(make, tmp_path):
     model, names = tree(make), set()
@@ -116,6 +128,7 @@ def test_every_kind_of_force_that_is_a_formula(make, tmp_path):
                 force = element(model, lambda: make.rng.uniform(-1.0, 1.0, 3))
                 if record.begin:
                     names.add(force)
+    _add_force_by_tables(model)
     state = model.made().state
     for force in names:
         if not isinstance(force, str):

@@ -154,6 +154,25 @@ def test_a_closed_loop_is_solved_for():
     assert_close(forces, f, 1e-9)
 
 
+def test_a_rod_has_no_other_case_where_its_ends_meet_and_one_quotient():
+    """A point mass on a rod to the origin, off the manifold too."""
+    system = mb.MultibodySystem()
+    matter, forces = mb.SimbodyMatterSubsystem(system), mb.GeneralForceSubsystem(system)
+    mb.force.Gravity(forces, matter, (0.0, -10.0, 0.0))
+    point = mb.mobilizer.Translation(matter.ground, mb.body.Rigid(mb.MassProperties(2.0, (0, 0, 0), mb.Inertia(0, 0, 0))))
+    mb.constraint.Rod(matter.ground, (0, 0, 0), point, (0, 0, 0), 1.0)
+    found = mb.equations(system, coordinates=["x", "y", "z"], speeds=["u", "v", "w"])
+    p, v = sympy.Matrix(found.q), sympy.Matrix(found.u)
+    square, along, g = p.dot(p), p.dot(v), sympy.Matrix([0, -10, 0])
+    # |x| keeps its second derivative zero: u.(a) + (v.v - (u.v)^2) / |x| = 0 along the unit vector u
+    bend = (v.dot(v) - along**2 / square) / sympy.sqrt(square)
+    wanted = g - p / sympy.sqrt(square) * (g.dot(p) / sympy.sqrt(square) + bend)
+    assert sympy.simplify(found.accelerations.subs({f: 0 for f in found.f}) - wanted) == sympy.zeros(3, 1)
+    numerator, denominator = sympy.fraction(found.accelerations[0])
+    assert not numerator.atoms(sympy.Pow) - {one for one in numerator.atoms(sympy.Pow) if one.exp > 0}
+    assert sympy.simplify(denominator / square**2).is_number
+
+
 def test_a_locked_and_a_driven_joint_are_known():
     system, state = mb.examples.double_pendulum.build()
     upper, lower = system.matter.bodies[1:]

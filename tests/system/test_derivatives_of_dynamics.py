@@ -14,7 +14,8 @@ import mobod as mb
 from kinds.constraints import OF_BODIES, Pair, Tree
 from kinds.forces import elements, realized_with_all, tree
 from mobod import Stage
-from mobod.derivative.plan import acts_between
+from mobod.derivative.analytic import sweep_for
+from mobod.derivative.plan import acts_along, acts_between
 from mobod.derivative.products import LONGEST
 
 DIFFERENCE = 1e-7
@@ -183,6 +184,57 @@ def test_what_acts_between_two_bodies_is_said_with_the_routine(make):
     ends = model.bodies[1], (0, 0, 0), model.bodies[2], (0, 0, 0)
     made = [one(model.forces, *ends, 2.0) for one in (kind, type("Same", (kind,), {}), own)]
     assert [acts_between(one) for one in made] == [True, True, False]
+
+
+def test_forces_along_paths(make, close, derivative):
+    """Muscles between bodies of one base and to Ground, more than eight columns long, with a moving point, their z and time.
+
+    Curves have corners, where differences are of lower order: fibers and tendons are on one piece.
+    """
+    model = make.tree(8, [mb.mobilizer.Universal, mb.mobilizer.Pin])
+    b, forces, paths, muscles = model.bodies, model.forces, mb.force.transmission, []
+    wave = [mb.function.Sinusoid(0.2, 1.3, phase) for phase in (0.1, 0.5, 2.0)]
+    turns = next(body for body in b[1:] if type(body) is mb.mobilizer.Pin)
+    moving = paths.MovingPoint(b[3], wave, [(turns, 0)] * 3)
+    for points in ([b[2], b[7], b[5]], [b[1], b[8]], [b[1], b[8]], [b[0], b[8], b[4], b[6]], [b[6], moving, b[2]]):
+        stations = [one if one is moving else (one, make.vector()) for one in points]
+        rigid, at_once = len(muscles) != 1, len(muscles) == 0
+        muscles.append(
+            mb.muscle.Millard2012Equilibrium(
+                *(forces, paths.Path(forces, stations), 3.0, 0.4, 0.6, 0.2),
+                ignore_tendon_compliance=rigid,
+                ignore_activation_dynamics=at_once,
+                max_contraction_velocity=60.0,
+            )
+        )
+    muscles[0].set_excitation_function(mb.function.Sinusoid(0.3, 2.0, 0.4))
+    model.made()
+    state = model.randomize()
+    for muscle, length in zip(muscles, [muscle.get_length(state) for muscle in muscles], strict=True):
+        fiber, stretch = make.rng.uniform(0.45, 0.5), make.rng.uniform(1.06, 1.1) if muscle is muscles[1] else 1.0
+        muscle.set_tendon_slack_length(state, (length - fiber) / stretch)
+        for name, value in zip(muscle.state_variables, (make.rng.uniform(0.2, 0.9), fiber), strict=False):
+            muscle.set_state_variable(state, name, value)
+    model.system.realize(state)
+    assert len(sweep_for(model.system, state).parts.plan.groups) == 4
+    found = assert_forward(state, close, derivative)
+    assert found.z.any(axis=0).tolist() == [False, True, True, True, True]  # a stretched tendon pulls whatever the activation
+    assert found.time.any()
+    assert_inverse(state, make.rng, close, derivative)
+    ensemble = mb.Ensemble(model.system, 3, state=state)
+    ensemble.realize()
+    for part, expected in zip(ensemble.calc_forward_dynamics_derivatives(), found, strict=True):
+        close(part[1], expected, 1e-10)
+
+
+def test_a_force_along_a_path_is_said_with_the_routine(make):
+    """A user's kind of muscle with a routine of its own is differentiated by that."""
+    model = make.tree(2, [mb.mobilizer.Pin])
+    path = mb.force.transmission.Path(model.forces, [(model.bodies[1], (0, 0, 0)), (model.bodies[2], (0, 1, 0))])
+    kind = mb.muscle.Millard2012Equilibrium
+    own = type("Own", (kind,), {"routine": mb.force.TwoPointLinearDamper.routine})
+    made = [one(model.forces, path, 3.0, 0.4, 0.6, 0.2) for one in (kind, type("Same", (kind,), {}), own)]
+    assert [acts_along(one) for one in made] == [True, True, False]
 
 
 @pytest.mark.parametrize("name", OF_BODIES)
@@ -381,6 +433,30 @@ def test_elements_that_are_switched_off_and_on_again(make, close, derivative):
         part.enable(state)
         model.system.realize(state)
         assert_forward(state, close, derivative)
+
+
+def test_bodies_on_which_nothing_acts(make, close, derivative):
+    """Few bodies are pushed: scratch of the others is not read, whatever an earlier call has left there."""
+    model = make.tree(9, [mb.mobilizer.Pin, mb.mobilizer.Ball])
+    for body in model.bodies[4:6]:
+        mb.force.TwoPointLinearSpring(model.forces, body, (0.1, 0, 0), model.system.matter.ground, (0, 0.2, 0), 90.0, 0.3)
+    model.made()
+    state = model.randomize()
+    found, u_dot = assert_forward(state, close, derivative), make.vector(len(state.u))
+    assert_inverse(state, make.rng, close, derivative)
+    assert 0 < sweep_for(model.system, state).parts.plan.acted_places.sum() < len(state.u)
+    ensemble = mb.Ensemble(model.system, 3, state=state)
+    ensemble.realize()
+    of_inverse = model.system.calc_inverse_dynamics_derivatives(state, u_dot)
+    for _ in range(2):
+        for part, expected in zip(ensemble.calc_forward_dynamics_derivatives(), found, strict=True):
+            close(part[1], expected, 1e-10)
+        for part, expected in zip(ensemble.calc_inverse_dynamics_derivatives(u_dot), of_inverse, strict=True):
+            close(part[1], expected, 1e-10)
+        assert ensemble._scratch
+        for _, fields in ensemble._scratch.values():
+            for field in fields:
+                field.fill(np.nan)
 
 
 def test_parameters_of_a_states_own(make, close, derivative):

@@ -148,6 +148,16 @@ def test_a_system_has_one_matter_subsystem_and_a_subsystem_one_system(make):
         model.forces.get_force(1)
 
 
+def test_forces_and_constraints_are_found_by_their_names():
+    system, _ = mb.examples.four_bar.build()
+    loop, gravity = system.matter.constraints[0], system.forces.get_force(0)
+    assert system.matter.get_constraint("loop") is loop and system.forces.get_force(gravity.name) is gravity
+    with pytest.raises(KeyError, match="no force 'spring'; there are"):
+        system.forces.get_force("spring")
+    with pytest.raises(KeyError, match=r"no constraint 'lop'; did you mean loop\?"):
+        system.matter.get_constraint("lop")
+
+
 def test_realization_is_the_same_from_any_thread(model):
     """Kernels release the GIL, and nothing of a realization is in the system."""
     states = [model.randomize(Stage.MODEL, state=model.state.copy()) for _ in range(16)]

@@ -4,10 +4,17 @@ import numpy as np
 import pytest
 
 import mobod as mb
-from mobod.unilateral.open_gap import OpenGap
 
 #: At which the double pendulum of `build` is stopped, struck, or held by a rope now and then.
-KINDS = ("upper stop, bouncing", "lower stop, resting", "rope", "point over a plane", "two spheres")
+KINDS = (
+    "upper stop, bouncing",
+    "lower stop, resting",
+    "rope",
+    "point over a plane",
+    "point over a rough plane",
+    "two spheres",
+    "edges",
+)
 
 
 def build(kind):
@@ -23,6 +30,12 @@ def build(kind):
         mb.contact.Rope(ground, (1.0, 0, 0), lower, (0, 0, 0), 2.65, 0.5)
     elif kind == "point over a plane":
         mb.contact.PointPlane(ground, (-1, 0, 0), -0.9, lower, (0, 0, 0), 0.4)
+    elif kind == "point over a rough plane":
+        mb.contact.PointPlane(ground, (-1, 0, 0), -0.9, lower, (0, 0, 0), 0.0, 0.1)
+    elif kind == "edges":  # which are passed above, too
+        wall = mb.Transform(mb.Rotation(np.array([[0.0, 0, -1], [1, 0, 0], [0, -1, 0]])), (0.9, -1.9, 0))
+        bar = mb.Transform(mb.Rotation(np.array([[0.0, 0, 1], [0, -1, 0], [1, 0, 0]])))
+        mb.contact.EdgeEdge(ground, wall, 0.3, lower, bar, 0.1, 0.4)
     else:
         mb.contact.SphereSphere(ground, (1.0, -1.7, 0), 0.1, lower, (0, 0, 0), 0.1, 0.8)
     return system, system.realize_topology()
@@ -35,7 +48,7 @@ def starts(system, state, n, rng):
         one = state.copy()
         one.q, one.u = rng.normal(0, 0.15, 2), rng.normal(0, 1.5, 2)
         system.realize(one, mb.Stage.POSITION)
-        if all(contact.calc_gap(one) > 1e-3 for contact in contacts):
+        if all(contact.calc_gap(one) > 1e-3 or not contact.is_within(one) for contact in contacts):
             q.append(one.q)
             u.append(one.u)
     return np.array(q), np.array(u)
@@ -47,10 +60,45 @@ def test_gaps_in_the_loop_give_the_bits_of_gaps_in_python(kind, monkeypatch, rng
     (state.q,), (state.u,) = starts(system, state, 1, rng)
     settings = {"report_interval": 0.01, "accuracy": 1e-6}
     fast = mb.simulate(system, state, 3.0, **settings)
-    monkeypatch.setattr(OpenGap, "is_compiled", False)
+    monkeypatch.setattr(mb.integrator.RungeKuttaMerson, "can_watch", False)
     slow = mb.simulate(system, state, 3.0, **settings)
     assert np.array_equal(fast.q, slow.q) and np.array_equal(fast.u, slow.u)
     assert fast.statistics["steps_taken"] == slow.statistics["steps_taken"]
+
+
+def test_friction_takes_python_into_steps_only_where_something_slides(monkeypatch):
+    """A mass lands on a floor, slides and sticks; steps before and after are compiled, and are those of a run by Python.
+
+    It lands at v = sqrt(2 g h) and loses mu v of its speed u at once, and the rest of it in (u - mu v)^2 / (2 mu g).
+    """
+    system = mb.MultibodySystem("thrown")
+    matter, forces = mb.SimbodyMatterSubsystem(system), mb.GeneralForceSubsystem(system)
+    mb.force.Gravity(forces, matter, (0, -10.0, 0))
+    body = mb.mobilizer.Translation(matter.ground, mb.body.Rigid(mb.MassProperties(1.0, (0, 0, 0), mb.UnitInertia.sphere(0.1))))
+    mb.contact.PointPlane(matter.ground, (0, 1, 0), 0.0, body, (0, 0, 0), 0.0, 0.5)
+    state = system.realize_topology()
+    state.q, state.u = (0, 0.2, 0), (2.0, 0, 0)
+    interprets, asked = type(system).interprets, []
+    monkeypatch.setattr(type(system), "interprets", lambda self, one: asked.append(interprets(self, one)) or asked[-1])
+    compiled = mb.simulate(system, state, 1.5, report_interval=0.05)
+    assert [event.kind for event in compiled.events] == ["triggered", "struck", "slid", "triggered", "stuck"]
+    landed, slid = 0.2, np.array([asked.index(True), len(asked) - 1 - asked[::-1].index(True)])
+    assert compiled.q[-1, 0] == pytest.approx(2.0 * landed + (2.0 - 0.5 * 2.0) ** 2 / (2 * 0.5 * 10.0), abs=1e-6)
+    assert slid[0] > 10 and slid[1] < len(asked) - 10
+    stepper = mb.TimeStepper(system, mb.integrator.RungeKuttaMerson(system))
+    stepper.initialize(state)
+    stepper.step_to(0.3)
+    sliding = stepper.state.copy()  # a copy is realized as it is, whatever the run comes to
+    stepper.step_to(1.0)
+    assert interprets(system, sliding) and not interprets(system, stepper.state)
+    for forces in (None, np.zeros(3)):
+        sliding.u = sliding.u
+        system.realize(sliding, mobility_forces=forces)
+        assert sliding.u_dot[0] == pytest.approx(-5.0, abs=1e-9)
+    monkeypatch.setattr(type(system), "interprets", lambda self, one: True)
+    by_python = mb.simulate(system, state, 1.5, report_interval=0.05)
+    assert np.allclose(compiled.q, by_python.q, rtol=0.0, atol=1e-12)
+    assert compiled.statistics["steps_taken"] == by_python.statistics["steps_taken"]
 
 
 @pytest.mark.parametrize("kind", KINDS)

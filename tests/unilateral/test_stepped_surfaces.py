@@ -189,6 +189,25 @@ def test_a_box_sticks_below_the_angle_of_friction_and_slides_above(rigid):
             assert end.q[6] == pytest.approx(start.q[6], abs=1e-6)  # friction does not lift what slides
 
 
+def test_friction_that_jams_is_named_at_once(monkeypatch):
+    """Two corners push each other apart sideways with a friction of ten thousand: looking for impulses took 42 s."""
+    for mu in (100.0, 1e4):
+        system, state, (box,) = surfaces([(CUBE, 1.0, 3 * (0.02 / 3,), (0, 0, 0))], mu=mu)
+        tilted = mb.Rotation.about_axis(0.3, (1, 0.3, 0))
+        box.set_q_to_fit_transform(state, mb.Transform(tilted, (0, 0, 0.13)))
+        integrator = mb.integrator.TimeStepping(system, fixed_step_size=0.002)
+        monkeypatch.setattr(integrator, "_one_step", lambda report: pytest.fail("the dense solver is slow, and no better"))
+        stepper = mb.TimeStepper(system, integrator)
+        stepper.initialize(state)
+        if mu > 100.0:
+            with pytest.raises(mb.ConvergenceError, match=r"friction of 1e.04.* at most 100"):
+                stepper.step_to(1.0)
+            assert 0.0 <= stepper.state.time < 1.0 and np.isfinite(stepper.state.q).all()
+        else:
+            stepper.step_to(1.0)  # the same with all that it needs
+            assert integrator.get_largest_relative_residual() < 1e-3 and stepper.state.q[6] == pytest.approx(0.1, abs=1e-4)
+
+
 def test_a_skidding_ball_rolls():
     """It rolls with 5/7 of its speed after 2 v / (7 mu g)."""
     mu, v = 0.2, 1.0

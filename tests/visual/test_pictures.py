@@ -140,6 +140,22 @@ def test_a_plot_has_axes_for_angles_and_lengths_with_units(tmp_path):
         mb.simulate(system, state, 0.1).plot(units="SI")
 
 
+def test_recorded_quantities_are_drawn_by_name():
+    system, state = mb.examples.double_pendulum.build()
+    run = mb.simulate(system, state, 1.0, record=["reactions"])
+    figure = run.plot(snapshots=0, quantities=["reactions.lower.fy", "reactions.upper"])
+    lines = {line.get_label(): line.get_ydata() for line in figure.axes[-1].get_lines()}
+    assert list(lines)[:2] == ["reactions.lower.fy", "reactions.upper.mx"] and len(lines) == 7
+    np.testing.assert_array_equal(lines["reactions.lower.fy"], run.quantities["reactions"][:, 2, 1, 1])
+    for arguments, error, says in (
+        ({"quantities": ["reactions.lowr.fy"]}, ValueError, "is not recorded; did you mean reactions.lower.fy"),
+        ({"quantities": "reactions.lower.fy"}, TypeError, "a list of names"),
+        ({"path": "reactions.lower.fy"}, ValueError, r"plot\(quantities=\['reactions.lower.fy'\]\)"),
+    ):
+        with pytest.raises(error, match=says):
+            run.plot(**arguments)
+
+
 def _system():
     system = mb.MultibodySystem()
     matter = mb.SimbodyMatterSubsystem(system)

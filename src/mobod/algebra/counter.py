@@ -21,4 +21,4 @@ def value(counters: Any, place: int) -> int:
 
 
 def pause() -> None:
-    """Let the processor know that a loop waits for another thread."""
+    """Tell the processor that a loop waits for another thread."""

@@ -109,7 +109,7 @@ def integer(array: Any) -> int:
 
 
 def release_gil(wanted: bool) -> int:
-    """Let other threads of Python run meanwhile, if *wanted*. What it returns is for `acquire_gil`."""
+    """Release Python's global lock, if *wanted*. What it returns is for `acquire_gil`."""
     return 0
 
 

@@ -297,7 +297,7 @@ class RecordBase:
         return (columns, LANES) if self.in_lanes else (columns,)
 
     def share(self, name: str, array: npt.NDArray[Any]) -> None:
-        """Let field *name*, of the tree, be *array* from now on."""
+        """Make field *name* of the tree the same memory as *array*."""
         if not array.flags.c_contiguous:
             raise ValueError(f"field {name} has to be contiguous")
         field = layout.fields[name]
@@ -384,7 +384,7 @@ def attach_twice(pointer: Any) -> Any:
 
 
 def point_field(model: Any, place: int, address: int) -> None:
-    """Let the field at a *place* of the block, a parameter that each lane has its own of, begin at *address*.
+    """Set where a parameter that each lane has its own of begins: the field at a *place* of the block, at *address*.
 
     For kernels that call a `Routine` next: one that has read the field itself may still see the old address.
     """

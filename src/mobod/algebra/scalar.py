@@ -290,6 +290,8 @@ def any_not_finite(x: Any) -> bool:
 
 def lookup(rows: Any, first: int, place: Any) -> Any:
     """The number in row *first* + *place* of a field; *place* is a whole number, a float64 or lanes, in each lane its own."""
+    if hasattr(place, "lookup"):
+        return place.lookup(rows, first)
     if not isinstance(place, np.ndarray):
         return load(rows, first + int(place), 0)
     found = [load(rows, first + int(k), 0) for k in place]

@@ -199,7 +199,7 @@ class Assembler(Sealed):
         return self._weights[self._condition_index(condition)]
 
     def set_system_constraints_weight(self, weight: float) -> None:
-        """Let the system's constraints be a goal, with a finite weight; infinity makes them a requirement again."""
+        """Make the system's constraints a goal, with a finite weight; infinity makes them a requirement again."""
         self.set_assembly_condition_weight(self._system_constraints, weight)
 
     def get_system_constraints_weight(self) -> float:
@@ -225,7 +225,7 @@ class Assembler(Sealed):
         self._locked_mobilizers.add(index)
 
     def unlock_mobilizer(self, mobod: Any) -> None:
-        """Let a mobilizer move again; q that were locked one by one stay locked."""
+        """Unlock a mobilizer; q that were locked one by one stay locked."""
         index = self.find_body(mobod).index
         self.uninitialize()
         self._locked_mobilizers.discard(index)
@@ -241,7 +241,7 @@ class Assembler(Sealed):
         self._locked_q.add(one)
 
     def unlock_q(self, mobod: Any, which_q: int) -> None:
-        """Let one q move again, unless its mobilizer is locked."""
+        """Unlock one q; it still stands where its mobilizer is locked."""
         one = self._coordinate(mobod, which_q)
         self.uninitialize()
         self._locked_q.discard(one)

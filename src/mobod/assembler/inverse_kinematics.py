@@ -78,10 +78,10 @@ class InverseKinematics:
         Each a body, by object or name, or a tuple ``(body, frame)`` or ``(body, frame, what)``: *frame* is a `Transform` on the
         body, or a station ``(3,)``; *what* is ``"pose"`` unless given, ``"position"`` or ``"orientation"``.
     mobilities : iterable of (MobilizedBody, int), optional
-        Those that may move; all unless given.
+        Those that may move, or bodies that have one alone, or their names; all unless given.
     limits : mapping, optional
-        ``{(body, which): (low, high)}`` of coordinates whose q_dot is u. Unless given, those of `force.MobilityLinearStop`
-        elements, which files' joint limits become.
+        ``{(body, which): (low, high)}``, or ``{"elbow": (low, high)}``, of coordinates whose q_dot is u. Unless given, those of
+        `force.MobilityLinearStop` elements, which files' joint limits become.
     rest : (nq,) array_like, optional
         What the null space is used for: of all coordinates that bring the hands there, those close to these.
     weights : pair of float
@@ -122,8 +122,8 @@ class InverseKinematics:
         state: State,
         hands: Any,
         *,
-        mobilities: Iterable[tuple[Any, int]] | None = None,
-        limits: Mapping[tuple[Any, int], tuple[float, float]] | None = None,
+        mobilities: Iterable[Any] | None = None,
+        limits: Mapping[Any, tuple[float, float]] | None = None,
         rest: ArrayLike | None = None,
         weights: tuple[float, float] = (1.0, 1.0),
         tolerance: float = 1e-8,
@@ -320,28 +320,24 @@ class InverseKinematics:
             raise ModelError(f"of a hand, {', '.join(map(repr, _ASKS))} can be asked for, not {what!r}")
         return body, frame, what
 
-    def _mobilities(self, given: Iterable[tuple[Any, int]] | None) -> Array:
+    def _mobilities(self, given: Iterable[Any] | None) -> Array:
         tree = self._state.tree
         used = np.zeros(tree.nu)
         if given is None:
             used[:] = 1.0
         else:
             for pair in given:
-                used[self._number(pair, "mobilities")] = 1.0
+                used[self._number(pair, "an entry of mobilities")] = 1.0
         for body in self._matter.body_list:  # what is locked or prescribed stays
             if self._state.field("prescribed_level")[body.index]:
                 used[tree.u_slices[body.index]] = 0.0
         return used
 
     def _number(self, pair: Any, what: str) -> int:
-        if not isinstance(pair, tuple) or len(pair) != 2:
-            raise TypeError(f"{what} are pairs of a mobilized body and a number, not {pair!r}")
-        body, which = self._matter.find_body(pair[0]), integer("the number of a mobility", pair[1])
-        if not 0 <= which < body.facts.num_u:
-            raise IndexError(f"{body!r} has {body.facts.num_u} mobilities; no number {which}")
+        body, which = self._matter.find_mobility(pair, what)
         return int(self._state.tree.first_u[body.index]) + which
 
-    def _bounds(self, given: Mapping[tuple[Any, int], tuple[float, float]] | None) -> Array:
+    def _bounds(self, given: Mapping[Any, tuple[float, float]] | None) -> Array:
         bounds = np.tile([-np.inf, np.inf], (self._state.tree.nu, 1))
         if given is None:
             for force in self.system.all_forces():
@@ -350,8 +346,10 @@ class InverseKinematics:
                     low, high = force.get_lower_bound(self._state), force.get_upper_bound(self._state)
                     bounds[at] = np.maximum(bounds[at, 0], low)[0], np.minimum(bounds[at, 1], high)[0]
             return bounds
+        if not isinstance(given, Mapping):
+            raise TypeError(f"limits are a mapping, {{(body, 0): (low, high)}}, not {given!r}")
         for pair, bound in given.items():
-            j = self._number(pair, "limits")
+            j = self._number(pair, "a key of limits")
             if numbers("limits", bound).shape != (2,):
                 raise ValueError(f"limits of {pair!r} are two numbers, the lower one first, not {bound!r}")
             low, high = bound

@@ -86,7 +86,7 @@ class OrientationSensors(Observed):
         return self._weights[self._sensor_index(o_sensor)]
 
     def change_o_sensor_weight(self, o_sensor: int | str, weight: float) -> None:
-        """Let a sensor count more or less; the Assembler stays initialized."""
+        """Change a sensor's weight; the Assembler stays initialized."""
         self._change_weight(o_sensor, weight)
 
     def get_o_sensor_body(self, o_sensor: int | str) -> Any:

@@ -149,7 +149,7 @@ class Followed:
 def follow(
     tracker: Tracker, state: State, integrator: Integrator, window: float, end: float, progress: Any
 ) -> dict[str, Array]:
-    """Let the controller act from a state on, window by window, and keep what happens."""
+    """Run the controller from a state on, window by window, and record the motion."""
     system = tracker.model.system
     stepper = TimeStepper(system, integrator)
     start, rows = float(state.time), []

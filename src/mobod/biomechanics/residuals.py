@@ -119,7 +119,7 @@ def reduce_residuals(
     accuracy: float = 1e-5,
     progress: bool | Callable[[int, int], Any] | None = None,
 ) -> ResidualReduction:
-    """Let actuators make a motion with small residuals, and move a mass center so that they are small.
+    """Follow a motion by actuators with small residuals, and move a mass center so that they become small (OpenSim's RRA).
 
     Parameters
     ----------

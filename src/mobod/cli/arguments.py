@@ -75,6 +75,7 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
 def _add_model(parser: argparse.ArgumentParser) -> None:
     add, switch = parser.add_argument_group("the model").add_argument, argparse.BooleanOptionalAction
     add("--controls", type=Path, metavar="FILE", help="what drives muscles and actuators over time: .sto, or ControlSet, .xml")
+    add("--as-opensim", action="store_true", default=None, help="repeat OpenSim's time constants of muscles and moving points")
     add("--gravity", type=_gravity, metavar="X,Y,Z", help="acceleration of free fall, in place of the model's own")
     add("--floating-base", action=switch, help="whether a URDF robot's base is free to move")
     add("--joint-damping", action=switch, help="whether a URDF robot's joints are damped as it says (yes unless told)")

@@ -65,6 +65,7 @@ def add_commands(commands: Any) -> None:
     optimized.add_argument("--isometric", action="store_true", help="strengths whatever lengths and velocities of fibers are")
     optimized.add_argument("--elastic", action="store_true", help="let tendons stretch")
     optimized.add_argument("--passive", action="store_true", help="let passive forces of muscles act")
+    _add_as_opensim(optimized)
 
     _add_analyze(commands)
     for kind, text, description, run in (
@@ -114,6 +115,7 @@ def _add_analyze(commands: Any) -> None:
     analyzed.add_argument("--forces", type=Path, metavar="FILE", help="of muscles, in place of those of states: .sto, as of so")
     analyzed.add_argument("--loads", type=Path, metavar="FILE", help="external loads: OpenSim's .xml, which names its data")
     analyzed.add_argument("--controls", type=Path, metavar="FILE", help="excitations: .sto, or ControlSet, .xml")
+    _add_as_opensim(analyzed)
     analyzed.add_argument("--equilibrate", action="store_true", help="let fibers balance their tendons at zero velocity")
     analyzed.add_argument("--start", type=float, metavar="T", help="from this time on")
     analyzed.add_argument("--end", type=float, metavar="T", help="up to this time")
@@ -133,13 +135,17 @@ def _add_tracking(commands: Any, kind: str, text: str, description: str) -> argp
     parser.add_argument("--start", type=float, metavar="T", help="from this time on")
     parser.add_argument("--end", type=float, metavar="T", help="up to this time")
     parser.add_argument("--quiet", action="store_true", help="print nothing but errors")
-    if kind == "cmc":
-        parser.add_argument("--as-opensim", action="store_true", help="with the pennation angle that OpenSim takes (#4390)")
-    else:
+    _add_as_opensim(parser)
+    if kind == "rra":
         parser.add_argument(
             "--output", type=Path, metavar="FILE", help="save the adjusted model, in place of the setup's: .osim"
         )
     return parser
+
+
+def _add_as_opensim(parser: argparse.ArgumentParser) -> None:
+    said = "repeat OpenSim's time constants of muscles, moving points, and pennation in strengths (#4390)"
+    parser.add_argument("--as-opensim", action="store_true", help=said)
 
 
 def _add_common(parser: argparse.ArgumentParser, filtered: str, saved: str) -> None:
@@ -258,6 +264,7 @@ def run_so(options: argparse.Namespace) -> None:
         passive_force=options.passive,
         tendon_compliance=options.elastic,
         reserve=setup.reserves or None if options.reserve is None else options.reserve,
+        as_opensim=options.as_opensim,
         cutoff=options.cutoff or setup.cutoff,
         filter="opensim" if setup.cutoff is not None and options.cutoff is None else "butterworth",
         start=_first(options.start, setup.start),
@@ -297,7 +304,8 @@ def run_analyze(options: argparse.Namespace) -> None:
         raise CommandError("mobod analyze wants --muscles, --reactions or --accelerations, and a folder: --results FOLDER")
     say = _speaker(options)
     loads = options.loads or setup.loads
-    model = load_quietly(setup.model or options.model, **({} if loads is None else {"external_loads": loads}))
+    path = setup.model or options.model
+    model = load_quietly(path, **_as_opensim(options, path), **({} if loads is None else {"external_loads": loads}))
     if options.controls or setup.controls:
         model.set_controls(options.controls or setup.controls)
     say(f"{model.name}: {len(model.coordinates)} coordinates, {len(model.muscles)} muscles")
@@ -382,7 +390,7 @@ def _begin_tracking(options: argparse.Namespace, kind: str) -> tuple[Any, Model,
         raise CommandError(f"{options.setup} names no results_directory; give --results FOLDER")
     folder.mkdir(parents=True, exist_ok=True)
     setup.results, setup.name = folder, options.prefix or setup.name
-    model = load_quietly(path)
+    model = load_quietly(path, **_as_opensim(options, path))
     _speaker(options)(f"{model.name}: {len(model.coordinates)} coordinates, {len(model.muscles)} muscles")
     known = {name for file in setup.forces for name in names_of_forces(file)}
     known |= set() if setup.replace else {*model.muscles, *model.actuators}
@@ -547,9 +555,21 @@ def _setup_of(options: argparse.Namespace, kind: str) -> ToolSetup:
 def _model(options: argparse.Namespace, setup: ToolSetup, say: Callable[[str], None]) -> Model:
     from ..importer.formats import load_quietly
 
-    model = load_quietly(setup.model or options.model)
+    path = setup.model or options.model
+    model = load_quietly(path, **_as_opensim(options, path))
     say(f"{model.name}: {len(model.coordinates)} coordinates, {len(model.markers)} markers")
     return model
+
+
+def _as_opensim(options: argparse.Namespace, path: Any) -> dict[str, bool]:
+    """The reader's option for --as-opensim, of commands that have it."""
+    from ..importer.formats import find_format
+
+    if not getattr(options, "as_opensim", False):
+        return {}
+    if (name := find_format(path).name) != "OpenSim":
+        raise CommandError(f"--as-opensim is for OpenSim files; {path} is one of {name}")
+    return {"as_opensim": True}
 
 
 def _wanted(model: Model, name: str, value: float | None, table: Any, time: Any) -> Any:

@@ -89,6 +89,7 @@ KEYS: dict[str, dict[str, tuple[str, Read]]] = {
     "options": {
         "gravity": ("gravity", _three),
         "controls": ("controls", _path),
+        "as_opensim": ("as_opensim", _truth),
         "equilibrate": ("equilibrate", _truth),
         "floating_base": ("floating_base", _truth),
         "joint_damping": ("joint_damping", _truth),

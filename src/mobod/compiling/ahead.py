@@ -148,7 +148,7 @@ def _ask_workers(jobs: Sequence[Job], count: int) -> None:
 
 
 def _start_workers(count: int) -> None:
-    """Let there be so many, if it can be; without them it takes longer."""
+    """Start so many worker processes, where that is possible; without them it takes longer."""
     _workers[:] = [worker for worker in _workers if worker.poll() is None]
     with contextlib.suppress(OSError):
         while len(_workers) < count:

@@ -39,7 +39,7 @@ lender_at = _lenders.get
 
 
 def lend_lanes(pointer: int, lender: Any) -> None:
-    """Let callbacks borrow the states in the lanes of the record whose block is at an address, as long as *lender* is there."""
+    """Lend callbacks the states in the lanes of the record whose block is at an address, as long as *lender* is there."""
     _lenders[pointer] = lender
 
 
@@ -115,7 +115,7 @@ def among_many() -> Iterator[None]:
 
 
 def note_raising(note: Callable[[], None] | None) -> Callable[[], None] | None:
-    """Let *note* be called when a callback of this thread raises an error that is kept; what was to be called before."""
+    """Set what is called when a callback of this thread raises an error that is kept; returns the one before."""
     before, _kept.note = _kept.note, note
     return before
 

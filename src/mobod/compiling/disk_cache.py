@@ -46,7 +46,7 @@ class DiskCache:
         self._notices = contextlib.ExitStack()  # of what is being compiled
 
     def serve(self, compiler: Any) -> None:
-        """Let *compiler*, a dispatcher of Numba's or a CFunc, load its code from here, or save it here after compiling."""
+        """Attach the cache to *compiler*, a dispatcher of Numba's or a CFunc, whose code is loaded from here or saved here."""
         compiler._cache = self
         compile_it = compiler.compile
 

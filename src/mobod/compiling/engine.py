@@ -56,20 +56,20 @@ def extensions() -> tuple[Extension, ...]:
 
 
 def make_jitable(function: Callable[..., Any]) -> None:
-    """Let compiled code call *function*, inlined."""
+    """Make *function* callable from compiled code, inlined."""
     jitables.add(function)
     _pending.append(function)
 
 
 def make_jitable_apart(function: Callable[..., Any]) -> None:
-    """Let compiled code call *function*, which is not inlined."""
+    """Make *function* callable from compiled code, not inlined."""
     jitables.add(function)
     kept_apart.add(function)
     _pending_apart.append(function)
 
 
 def make_jitable_with_arrays(function: Callable[..., Any]) -> None:
-    """Let compiled code that may make arrays call *function*, which may make some too."""
+    """Make *function*, which may make arrays, callable from compiled code that may, too."""
     jitables.add(function)
     _pending_with_arrays.append(function)
 
@@ -106,7 +106,7 @@ def numba() -> Any:
 
 
 def begin_arrays() -> None:
-    """Let code that makes arrays be loaded: it calls Numba's runtime for their memory."""
+    """Initialize Numba's runtime, which code that makes arrays calls for their memory."""
     core = numba().core
     core.runtime.rtsys.initialize(core.registry.cpu_target.target_context)
 

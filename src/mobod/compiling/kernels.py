@@ -25,14 +25,14 @@ marked: weakref.WeakSet[Any] = weakref.WeakSet()
 
 
 def generic(function: F) -> F:
-    """Let kernels call *function*; from Python it remains what it is."""
+    """Make *function* callable from kernels; in Python it remains what it is."""
     _generic.add(function)
     engine.make_jitable(function)
     return function
 
 
 def apart(function: F) -> F:
-    """Let kernels call *function*, as a function of its own within their code; from Python it remains what it is.
+    """Make *function* callable from kernels, not inlined; in Python it remains what it is.
 
     For what is large, called at several places of a kernel, and seldom: inlined at each, LLVM works through it at each.
     """
@@ -42,7 +42,7 @@ def apart(function: F) -> F:
 
 
 def of_arrays(function: F) -> F:
-    """Let users' functions of arrays call *function*, which may make some; from Python it remains what it is."""
+    """Make *function*, which may make arrays, callable from users' functions of arrays; in Python it remains what it is."""
     _generic.add(function)
     engine.make_jitable_with_arrays(function)
     return function

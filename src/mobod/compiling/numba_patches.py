@@ -343,7 +343,7 @@ def _import_less() -> Iterator[Patch]:
 
 
 def _make_code_once() -> Iterator[Patch]:
-    """Let LLVM optimize a kernel with all that is inlined into it, and make machine code of that alone.
+    """Optimize a kernel by LLVM together with what is inlined into it, and make machine code of that alone.
 
     Numba puts every function through all of LLVM's passes by itself, and makes machine code of it; one of ours then goes
     through that again in each caller, and in the callers of these. Left out, that saves a quarter of the time a kernel takes to
@@ -423,7 +423,7 @@ def _with_theirs(libraries: list[Any]) -> list[Any]:
 
 
 def _link_once() -> Iterator[Patch]:
-    """Let LLVM copy each function of a kernel into it once.
+    """Link each function that a kernel calls into it once.
 
     Numba copies into each function the functions that it calls, with all that was copied into these: those at the bottom of a
     kernel some hundred times. Parts of kernels keep a list of theirs instead; the kernel takes each that it is made of.

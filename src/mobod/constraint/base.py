@@ -195,7 +195,7 @@ class Constraint(Parametrized, Operators):
         return self._conditional
 
     def set_disabled_by_default(self, should_be_disabled: bool) -> None:
-        """Let states start with it disabled, or enabled; a topological change."""
+        """Set whether states start with it disabled; a topological change."""
         self.disabled_by_default = checks.flag("should_be_disabled", should_be_disabled)
         self.matter.invalidate_topology()
 

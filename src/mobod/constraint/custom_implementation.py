@@ -133,7 +133,7 @@ class CustomImplementation(StageHooks):
             self.declared_matter.invalidate_topology()
 
     def set_disabled_by_default(self, should_be_disabled: bool) -> None:
-        """Let states start with it disabled, or enabled; a topological change."""
+        """Set whether states start with it disabled; a topological change."""
         self.declared_disabled = flag("should_be_disabled", should_be_disabled)
         if self.bound_constraint is not None:
             self.bound_constraint.set_disabled_by_default(should_be_disabled)

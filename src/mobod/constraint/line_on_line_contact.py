@@ -25,6 +25,7 @@ from .. import decoration
 from ..algebra import mat33, vec3
 from ..algebra.arrays import Array
 from ..algebra.memory import load9
+from ..algebra.order import larger, size_of
 from ..algebra.scalar import one, sqrt, where, zero
 from ..compiling import generic
 from ..state import parameters
@@ -79,11 +80,21 @@ def _arms(model: Any, c: int, d1: Any, d2: Any, P1: Any, p: Any, t1: Any, t2: An
 
 @generic
 def positions(model: Any, c: int) -> None:
-    """perr and forces. Parameters: both frames, then the half lengths, which only pictures need."""
+    """perr and forces. Parameters: both frames, then the half lengths, which only pictures and `overhang` need."""
     d1, d2, n, _, P1, _, p, t1, t2 = _geometry(model, c)
     arm1, arm2 = _arms(model, c, d1, d2, P1, p, t1, t2)
     access.put_position_error(model, c, 0, vec3.dot(p, n))
     _contact.write_rows(model, c, access.integer(model, c, 0), arm1, arm2, d1, vec3.cross(n, d1), n)
+
+
+@generic
+def overhang(model: Any, c: int) -> Any:
+    """The distance of C beyond the end of the edge that it is farther beyond; not above zero within both."""
+    d1, d2, _, _, _, _, p, t1, t2 = _geometry(model, c)
+    half = zero(t1) + 0.5
+    to_C = vec3.scale(half, vec3.add_scaled(vec3.add_scaled(p, t2, d2), t1, d1))  # from P_1
+    first = size_of(vec3.dot(d1, to_C)) - access.number(model, c, 24)
+    return larger(first, size_of(vec3.dot(d2, vec3.sub(to_C, p))) - access.number(model, c, 25))
 
 
 @generic

@@ -118,7 +118,7 @@ class Weld(Equations):
             self.enable(state, impulse=impulse)
 
     def detach(self, state: State) -> None:
-        """Let go in this state, which falls to MODEL at most; speeds stay. As `disable`."""
+        """Release the weld in this state, which falls to MODEL at most; speeds stay. As `disable`."""
         self.disable(state)
 
     def get_weld_reaction_on_body1(self, state: State) -> Array:

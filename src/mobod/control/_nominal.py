@@ -58,7 +58,7 @@ class NominalSystem:
         self.made = 0
 
     def clear(self) -> None:
-        """Let nothing be asked of it."""
+        """Remove all requests."""
         self.inputs, self.numbers, self.made = [], [], 0
 
     def has(self, body: Any) -> bool:

@@ -43,7 +43,7 @@ class ComputedTorque(Custom):
         Functions of time that all coordinates of the matter are to follow, in their order.
     kp, kd : float, or (nu,) array_like
         1/time^2 and 1/time: critically damped where kd^2 = 4 kp.
-    mobilities : iterable of (MobilizedBody, int), optional
+    mobilities : iterable of (MobilizedBody, int) or MobilizedBody, optional
         Where it acts; on all, or all of the model's, unless given.
     sample_time : float
         Time between samples.
@@ -78,7 +78,7 @@ class ComputedTorque(Custom):
         self,
         forces: GeneralForceSubsystem,
         reference: Function | Sequence[Function],
-        mobilities: Iterable[tuple[Any, int]] | None = None,
+        mobilities: Iterable[Any] | None = None,
         *,
         kp: ArrayLike,
         kd: ArrayLike,

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from ..force.base import mobility
+from ..force.base import listed_mobilities
+from ..force.base import mobilities as numbered
 from ..tree import sampling
 from .input import Input, Packing
 
@@ -18,7 +19,7 @@ class Coordinates(Input):
 
     Parameters
     ----------
-    mobilities : iterable of (MobilizedBody, int), optional
+    mobilities : iterable of (MobilizedBody, int) or MobilizedBody, optional
         The mobilizer of each, and the number of the mobility among its own; those that the controller acts on unless given.
 
     Raises
@@ -38,15 +39,15 @@ class Coordinates(Input):
     True
     """
 
-    def __init__(self, mobilities: Iterable[tuple[Any, int]] | None = None) -> None:
-        self.mobilities = None if mobilities is None else list(mobilities)
+    def __init__(self, mobilities: Iterable[Any] | None = None) -> None:
+        self.mobilities = listed_mobilities(mobilities)
         self._pairs: list[int] = []
 
     def adopt(self, controller: Custom) -> None:
         self._pairs = list(controller.pairs)
         if self.mobilities is not None:
             forces = controller.get_force_subsystem()
-            self._pairs = [i for pair in self.mobilities for i in mobility(forces, *pair, "which_u")]
+            self._pairs = numbered(forces, self.mobilities)
         controller.refuse_quaternions(self._pairs[::2], "Coordinates")
 
     def shape(self, nq: int, nu: int) -> tuple[int, ...]:

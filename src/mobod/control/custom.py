@@ -16,7 +16,8 @@ from ..algebra.dual_array import DualArray, NotDifferentiable, constant
 from ..algebra.record import values_at
 from ..compiling import Callback, raise_kept
 from ..errors import ModelError
-from ..force.base import Force, check_forces, mobility
+from ..force.base import Force, check_forces
+from ..force.base import mobilities as listed
 from ..force.layout import Entry
 from ..force.routines import by_address
 from ..function.users import Frozen
@@ -80,8 +81,9 @@ class Custom(Force):
         ============== ============= ==================================================================================
 
         and whatever *inputs* names.
-    mobilities : iterable of (MobilizedBody, int), optional
-        What it acts on: the mobilizer of each, and the number of the mobility among its own. All of the matter's unless given.
+    mobilities : iterable of (MobilizedBody, int) or MobilizedBody, optional
+        What it acts on: the mobilizer of each, and the number of the mobility among its own; or bodies that have one alone, or
+        their names. All of the matter's unless given.
     sample_time : float
         Time between samples, which are at its multiples; the first is where a run begins. No step goes beyond a sample.
     inputs : mapping of str to Input, optional
@@ -148,7 +150,7 @@ class Custom(Force):
         self,
         forces: GeneralForceSubsystem,
         law: Callable[..., Any],
-        mobilities: Iterable[tuple[Any, int]] | None = None,
+        mobilities: Iterable[Any] | None = None,
         *,
         sample_time: float,
         inputs: Mapping[str, Input] | None = None,
@@ -507,17 +509,12 @@ def controllers_of(system: Any) -> list[Any]:
     return sorted((force for force in system.all_forces() if isinstance(force, Custom)), key=lambda force: force.element)
 
 
-def _pairs(forces: GeneralForceSubsystem, mobilities: Iterable[tuple[Any, int]] | None) -> list[int]:
+def _pairs(forces: GeneralForceSubsystem, mobilities: Iterable[Any] | None) -> list[int]:
     """Bodies and numbers of mobilities, one after the other."""
     if mobilities is None:
         bodies = forces.get_system().get_matter_subsystem().body_list
         return [i for b, body in enumerate(bodies) for which in range(body.facts.num_u) for i in (b, which)]
-    found: list[int] = []
-    for pair in mobilities:
-        if not isinstance(pair, (tuple, list)) or len(pair) != 2:
-            raise TypeError(f"mobilities are pairs of a mobilized body and a number, not {pair!r}")
-        found += mobility(forces, *pair, "which_u")
-    return found
+    return listed(forces, mobilities)
 
 
 def _row(what: str, values: ArrayLike) -> list[float]:

@@ -17,6 +17,7 @@ import numpy as np
 
 from ..algebra.arrays import Array, ArrayLike
 from ..errors import ModelError
+from ..force.base import listed_mobilities
 from ..value.checks import finite, numbers, positive
 from .coordinates import Coordinates
 from .custom import Custom
@@ -83,7 +84,7 @@ class Driver(Custom):
         Points of the path in Ground, two or more, in their order; beyond the last one it goes on straight.
     speed : float
         That is wished, above zero; length/time.
-    steering, driven : iterable of (MobilizedBody, int)
+    steering, driven : iterable of (MobilizedBody, int) or MobilizedBody
         The mobilities whose angles turn wheels to the left, and those of wheels that roll forwards.
     wheelbase : float
         L, above zero; length.
@@ -125,8 +126,8 @@ class Driver(Custom):
         path: ArrayLike,
         speed: float,
         *,
-        steering: Iterable[tuple[Any, int]],
-        driven: Iterable[tuple[Any, int]],
+        steering: Iterable[Any],
+        driven: Iterable[Any],
         wheelbase: float,
         rear_axle: ArrayLike = (0.0, 0.0, 0.0),
         preview_time: float = 0.5,
@@ -143,7 +144,7 @@ class Driver(Custom):
             raise ValueError(f"the path of a Driver is points (n, 2), two or more, not of the shape {points.shape}")
         if not np.all(np.isfinite(points)) or not np.all(np.abs(np.diff(points, axis=0)).max(axis=1) > 0.0):
             raise ModelError("the path of a Driver has to be finite, and each point another one than that before")
-        steers, drives = list(steering), list(driven)
+        steers, drives = listed_mobilities(steering) or [], listed_mobilities(driven) or []
         gains = numbers("steering_gains", steering_gains)
         if gains.shape != (2,) or not np.isfinite(gains).all():
             raise ValueError(f"steering_gains are two finite numbers, kp and kd, not {steering_gains!r}")

@@ -24,7 +24,7 @@ class GravityCompensation(Custom):
     ----------
     forces : GeneralForceSubsystem
         What it joins.
-    mobilities : iterable of (MobilizedBody, int), optional
+    mobilities : iterable of (MobilizedBody, int) or MobilizedBody, optional
         Where it acts; on all unless given.
     sample_time : float
         Time between samples.
@@ -56,7 +56,7 @@ class GravityCompensation(Custom):
     def __init__(
         self,
         forces: GeneralForceSubsystem,
-        mobilities: Iterable[tuple[Any, int]] | None = None,
+        mobilities: Iterable[Any] | None = None,
         *,
         sample_time: float,
         limits: tuple[Any, Any] | None = None,

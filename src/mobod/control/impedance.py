@@ -69,7 +69,7 @@ class Impedance(Custom):
         Where the frame is to be, in Ground; see `set_target`.
     joint_damping : float
         Of each mobility besides: what the frame's pose leaves free comes to rest by it.
-    mobilities : iterable of (MobilizedBody, int), optional
+    mobilities : iterable of (MobilizedBody, int) or MobilizedBody, optional
         Where it acts; on all unless given.
     sample_time : float
         Time between samples.
@@ -100,7 +100,7 @@ class Impedance(Custom):
         self,
         forces: GeneralForceSubsystem,
         body: MobilizedBody | int | str,
-        mobilities: Iterable[tuple[Any, int]] | None = None,
+        mobilities: Iterable[Any] | None = None,
         *,
         station: ArrayLike = (0.0, 0.0, 0.0),
         stiffness: ArrayLike,

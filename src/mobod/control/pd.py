@@ -9,7 +9,7 @@ import numpy as np
 
 from ..algebra.arrays import Array, ArrayLike
 from ..errors import ModelError
-from ..force.base import check_forces
+from ..force.base import check_forces, listed_mobilities
 from ..function import Function
 from ..state.of_each import Present, Rows, of_each
 from ..value import rows
@@ -52,7 +52,7 @@ class PD(Custom):
     ----------
     forces : GeneralForceSubsystem
         What it joins.
-    mobilities : iterable of (MobilizedBody, int), optional
+    mobilities : iterable of (MobilizedBody, int) or MobilizedBody, optional
         The mobilizer of each, and the number of the mobility among its own, whose q_dot is u; all of the matter's unless given.
     kp, kd : float, or (n,) array_like
         Gains: effort/coordinate, effort/speed.
@@ -98,7 +98,7 @@ class PD(Custom):
     def __init__(
         self,
         forces: GeneralForceSubsystem,
-        mobilities: Iterable[tuple[Any, int]] | None = None,
+        mobilities: Iterable[Any] | None = None,
         *,
         kp: ArrayLike,
         kd: ArrayLike,
@@ -120,7 +120,7 @@ class PD(Custom):
     def _begin(
         self,
         forces: GeneralForceSubsystem,
-        mobilities: Iterable[tuple[Any, int]] | None,
+        mobilities: Iterable[Any] | None,
         gains: dict[str, ArrayLike],
         sample_time: float,
         reference: Function | Sequence[Function] | None,
@@ -132,7 +132,7 @@ class PD(Custom):
         more: Sequence[float] = (),
     ) -> None:
         """Become a `Custom` with rows of n gains, and so many of memory."""
-        listed = None if mobilities is None else list(mobilities)
+        listed = listed_mobilities(mobilities)
         n = count(forces, listed)
         inputs: dict[str, Input] = {"x": measured(Coordinates(), *measuring)}
         if reference is not None:

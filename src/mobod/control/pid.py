@@ -51,7 +51,7 @@ class PID(PD):
     ----------
     forces : GeneralForceSubsystem
         What it joins.
-    mobilities : iterable of (MobilizedBody, int), optional
+    mobilities : iterable of (MobilizedBody, int) or MobilizedBody, optional
         As `PD` takes them.
     kp, ki, kd : float, or (n,) array_like
         Gains: effort/coordinate, effort/(coordinate*time), effort/speed.
@@ -87,7 +87,7 @@ class PID(PD):
     def __init__(
         self,
         forces: GeneralForceSubsystem,
-        mobilities: Iterable[tuple[Any, int]] | None = None,
+        mobilities: Iterable[Any] | None = None,
         *,
         kp: ArrayLike,
         ki: ArrayLike,

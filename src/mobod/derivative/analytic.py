@@ -22,7 +22,7 @@ from ..tree.constraint_fields import order_of_rows
 from ..tree.prescribed_mobilities import FROM_MOTION
 from ..tree.realize import NOT_PLAIN
 from ..value.stage import Stage
-from . import columns, contacts, couplings, local, of_state
+from . import along, columns, contacts, couplings, local, of_state
 from . import sweep as kernels
 from .plan import Enabled, Plan, make_plan
 from .products import own_blocks_of, runs_of
@@ -322,16 +322,16 @@ class Whole(Sweep):
         pack = aligned_zeros(max(nu, m), PACKED * LANES).reshape(-1, PACKED, LANES)
         flat_inv, wide_inv = _both(matrix_sweep.scratch_rows(nu, tree.num_slots), nu)
         flat_inv[matrix_sweep.PLACES] = np.arange(flat_inv.shape[1])
-        tables, crossings, used, touching, asked = plan.for_kernels()
-        of_plan = duals.block, self._addresses, *tables, crossings, used, touching, np.array(asked, np.int64)
+        tables, crossings, used, touching, asked, acted = plan.for_kernels()
+        of_plan = duals.block, self._addresses, *tables, crossings, used, touching, *acted, np.array(asked, np.int64)
         of_tree = *self.of_parts, parts.driven, duals
         of_parts = (
             *(np.zeros((tree.nq, 6)), np.zeros((nu if self.bent.any() else 1, kernels.NUMBERS_OF_BENDS))),
             *(np.zeros((nu + tree.nq, 1)), np.zeros((tree.nb, 6)), np.zeros((nu, columns.NUMBERS_OF_COLUMN))),
             *(np.zeros((self.num_blocks, local.NUMBERS_OF_BLOCK)), *_both(-(-nu // LANES), LANES * NUMBERS_OF_STIFFNESS)),
         )
-        units, seeding, pushing, sums = self._scratch_of_one()
-        of_one = *units, *seeding, *pushing, sums, np.zeros((nu, tree.nz + 1))
+        units, seeding, pushing, acting, sums = self._scratch_of_one(plan)
+        of_one = *units, *seeding, *pushing, *acting, sums, np.zeros((nu, tree.nz + 1))
         solving = (
             *(
                 np.zeros((nu, nu)),
@@ -356,22 +356,25 @@ class Whole(Sweep):
         carries = wide_keep.any(axis=2).astype(np.int64)
         return carries, wide_keep, *_both(12 if bodies else 0, nu), _both(12 * bodies, nu)[1]
 
-    def _scratch_of_one(self) -> tuple[Any, ...]:
-        """Directions of a body, seeds, wrenches and sums of one state's Duals."""
+    def _scratch_of_one(self, plan: Plan) -> tuple[Any, ...]:
+        """Directions of a body, seeds, wrenches, forces along paths and sums of one state's Duals."""
         rows = columns.NUMBERS_OF_EIGHT
         units = [aligned_zeros(rows, LANES) for _ in range(2)]
         for fast, unit in enumerate(units):
             unit[6 * fast : 6 * fast + 6, :6] = np.eye(6)
         seeds, pushed = aligned_zeros(rows, LANES), aligned_zeros(1, 6 * LANES)
+        acts = len(plan.groups) > 0
+        acting = aligned_zeros(acts * (along.TABLES * self._nu + along.OF_BODY * self._tree.nb), LANES)
         return (
             tuple(unit.reshape(rows, 1, LANES) for unit in units),
             (seeds, seeds.reshape(rows, 1, LANES)),
             (pushed, pushed.reshape(1, 6, LANES)),
+            (acting, acting.reshape(-1, 1, LANES)),
             aligned_zeros(self._tree.nb, 6 * LANES).reshape(self._tree.nb, 6, LANES),
         )
 
     def _put(self, state: State, duals: Any) -> None:
-        """Let the record of Duals have the state's parameters, and what contacts remember."""
+        """Copy the state's parameters, and what contacts remember, to the record of Duals."""
         if state.own_fields or id(duals) in self._departed:
             duals.block.reshape(-1)[_PLACES] = state.block[_PLACES]
             self._departed.add(id(duals))
@@ -440,8 +443,8 @@ _DUALS = of_state.TREE + 6
 
 def _of_one(work: tuple[Any, ...]) -> tuple[Any, ...]:
     """Scratch of one state's Duals."""
-    first, second, flat, seeds, pushed, wide, sums = work[of_state.OF_ONE : of_state.OF_ONE + 7]
-    return (first, second), (flat, seeds), (pushed, wide), sums
+    first, second, flat, seeds, pushed, wide, acting, of_acting, sums = work[of_state.OF_ONE : of_state.OF_ONE + 9]
+    return (first, second), (flat, seeds), (pushed, wide), (acting, of_acting), sums
 
 
 def _both(rows: int, columns: int) -> tuple[Array, Array]:

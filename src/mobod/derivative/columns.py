@@ -52,7 +52,7 @@ CONSTRAINED, SWEPT, PULLED, REST = 1, 2, 4, 8
 #: Numbers of a mobility that columns are made of: S, a, c by q, c by u.
 NUMBERS_OF_COLUMN = 24
 #: Rows of the eight columns that are on their way: displacement, change of velocity and of acceleration; the places carried.
-_MOVED, _FASTER, _FASTER_STILL, _BEGIN, _END, NUMBERS_OF_EIGHT = 0, 6, 12, 18, 19, 20
+MOVED, _FASTER, _FASTER_STILL, _BEGIN, _END, NUMBERS_OF_EIGHT = 0, 6, 12, 18, 19, 20
 
 
 @routine
@@ -90,9 +90,13 @@ def sweep_kinematics(model: Record, unused: int, none: int) -> int:
 
 
 @generic
-def find_wrenches(model: Record, g: Any, constrained: bool, F: Any, f: Any) -> None:
-    """Applied wrenches without those of the gravity *g*, and with the constraints'; *f* is scratch, a number a mobility."""
-    for b in range(model.nb):
+def find_wrenches(model: Record, acted: Any, g: Any, constrained: bool, F: Any, f: Any) -> None:
+    """Applied wrenches on the bodies *acted* on, without those of the gravity *g*, and with the constraints'.
+
+    *f* is scratch, a number a mobility.
+    """
+    for at in range(acted.shape[0]):
+        b = acted[at]
         m = load(model.mass, b, 0)
         weight = vec3.scale(m, g)
         torque, force = load_spatial(model.body_forces, b)
@@ -159,8 +163,7 @@ def _begin_eight(
             k = c
             if c < nu:
                 b = body_of[k]
-                for j in range(12):
-                    flat[_MOVED + j, t] = load_lane(columns, k, j, lane)
+                put_column(model, lane, k, body_of, columns, flat, t)
                 for j in range(6):
                     flat[_FASTER_STILL + j, t] = load_lane(columns, k, 12 + j, lane)
                 for i in range(model.first_q[b], model.first_q[b] + model.num_q[b]):
@@ -171,12 +174,32 @@ def _begin_eight(
                     flat[_FASTER + j, t] = load_lane(columns, k, j, lane)
                     flat[_FASTER_STILL + j, t] = load_lane(columns, k, 18 + j, lane)
                 store_tangent(dual.u, k, 0, t, 1.0)
-            flat[_BEGIN, t] = model.first_place[body_of[k]]
-            flat[_END, t] = model.end_place[body_of[k]]
+                _put_places(model, body_of[k], flat, t)
         elif c < 2 * nu + nz:
             store_tangent(dual.z, c - 2 * nu, 0, t, 1.0)
         else:
             store_tangent(dual.time, 0, 0, t, 1.0)
+
+
+@generic
+def _put_places(model: Record, b: int, flat: Any, t: int) -> None:
+    """Let column t carry body b, and all that is outboard of it."""
+    flat[_BEGIN, t] = model.first_place[b]
+    flat[_END, t] = model.end_place[b]
+
+
+@generic
+def put_column(model: Record, lane: int, k: int, body_of: Any, columns: Any, flat: Any, t: int) -> None:
+    """Displacement and change of velocity of column t of eight: those by the coordinate of mobility k."""
+    for j in range(12):
+        flat[MOVED + j, t] = load_lane(columns, k, j, lane)
+    _put_places(model, body_of[k], flat, t)
+
+
+@generic
+def turning(keep: Any, seeds: Any) -> Any:
+    """The turns of a body along eight columns, if it *keeps* them."""
+    return vec3.scale(keep, load3(seeds, MOVED, 0))
 
 
 @generic
@@ -186,7 +209,7 @@ def load3_lane(rows: Any, row: int, column: int, lane: int) -> Any:
 
 
 @generic
-def _carried(model: Record, b: int, carrier: Any, seeds: Any) -> Any:
+def carried(model: Record, b: int, carrier: Any, seeds: Any) -> Any:
     """1 in the columns that carry body b along, else 0."""
     begin = load(seeds, _BEGIN, 0)
     keep = zero(begin)
@@ -200,7 +223,7 @@ def _carried(model: Record, b: int, carrier: Any, seeds: Any) -> Any:
 def move(model: Record, lane: int, b: int, bodies: Any, asked: int, A: Any, keep: Any, seeds: Any, dual: Record) -> None:
     """Motion of body b along eight columns, if it *keeps* them; spatial vectors are about its base's origin, which is fixed."""
     r = load3_lane(bodies, b, 0, lane)
-    turn, shift = vec3.scale(keep, load3(seeds, _MOVED, 0)), vec3.scale(keep, load3(seeds, _MOVED + 3, 0))
+    turn, shift = turning(keep, seeds), vec3.scale(keep, load3(seeds, MOVED + 3, 0))
     moved = vec3.add(shift, vec3.cross(turn, r))
     store_tangents3(dual.p_GB, b, 0, moved)
     store_tangents3(dual.com_G, b, 0, vec3.cross(turn, load3_lane(model.com_G, b, 0, lane)))
@@ -300,7 +323,7 @@ def differentiate(
         last = min(begin + 8, end)
         _begin_eight(model, lane, begin, last, body_of, N, columns, flat, seeds, dual)
         for b in range(1, model.nb if begin < 2 * model.nu else 1):  # by z and time none moves
-            move(model, lane, b, bodies, asked, A, _carried(model, b, carrier, seeds), seeds, dual)
+            move(model, lane, b, bodies, asked, A, carried(model, b, carrier, seeds), seeds, dual)
         call_routine(address, dual, asked, 0)
         _gather(model, lane, begin, last, bodies, columns, seeds, flat, sums, dual, D, T)
         if asked & CONSTRAINED != 0:

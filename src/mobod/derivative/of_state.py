@@ -14,19 +14,21 @@ from ..tree.realize import DONE, NOT_PLAIN, advance_with, all_finite, takes_long
 from . import couplings, sweep
 from .columns import find_bends, find_displacements
 from .local import add_errors
-from .residual import add_parts, add_stiffness, clear, find_carried, gravity
+from .residual import add_parts, add_stiffness, clear, clear_blocks, find_carried, gravity
 from .solve import add_given, constrain, multiply
 from .sweep import FIRST_NUMBER, FORCE, NUMBERS_A_MOBILITY
 
 #: Where what a kernel takes is in a tuple: of Duals and the plan; of the tree; of the rigid sweep; of parts; of one state's
 #: Duals; of the linear systems; what their products do not pass over; of couplings.
-PLAN, TREE, RIGID, PARTS, OF_ONE, SOLVING, GROUPS, MANY = 0, 10, 17, 22, 30, 38, 52, 54
+PLAN, TREE, RIGID, PARTS, OF_ONE, SOLVING, GROUPS, MANY = 0, 14, 21, 26, 34, 44, 58, 60
 
 
 @generic
-def _load_columns(model: Record, flat: Any, columns: Any) -> None:
-    """S, a, c by q and c by u by mobility, of those by place among eight."""
+def _load_columns(model: Record, places: Any, flat: Any, columns: Any) -> None:
+    """S, a, c by q and c by u by mobility, of those by place among eight; none where *places* are 0, which nothing reads."""
     for place in range(model.nu):
+        if places[place] == 0:
+            continue
         k, row, column = model.mobility_at[place], place >> 3, place & 7
         for j in range(NUMBERS_A_MOBILITY):
             columns[k, j] = flat[row, 8 * (FIRST_NUMBER + j) + column]
@@ -50,16 +52,16 @@ def _find(
         find_bends(model, 0, (dual, addresses[1]), bent, N, of_one[1][1], bends)
     find_carried(model, plan, g, F, unit)
     sweep.sweep_state(
-        model, A, u_dot, g, bends, bent, slopes, carrier, F, bodies, flat, wide, D[:n], D[n:]
+        model, A, u_dot, g, bends, bent, slopes, plan[5][0], carrier, F, bodies, flat, wide, D[:n], D[n:]
     )
     store3(bodies, 0, FORCE, g)
-    _load_columns(model, flat, numbers)
-    clear(C[: model.nb], 0.0)
+    _load_columns(model, plan[5][1], flat, numbers)
+    clear_blocks(plan[5][0], 0.0, C)
     clear(T, 0.0)
     start = 8 * wide.shape[0]
     trees = carrier, body_of, (row_of, start, 3 * start)
-    add_parts(model, 0, duals, plan, u_dot, A, end, trees, N, bodies, numbers, of_one, C, D, T, E, K)
-    add_errors(model, plan[0], trees[2], bodies, numbers, C, E)
+    add_parts(model, 0, duals, plan, u_dot, A, end, trees, N, bodies, numbers, of_one, F, C, D, T, E, K)
+    add_errors(model, plan[0][:4], trees[2], bodies, numbers, C, E)
     many = plan[1].shape[0] >= couplings.MANY
     if many:  # before the blocks of bodies are summed up
         carried, columns, scratch, wide_D = of_many
@@ -75,16 +77,19 @@ def _plan_of(whole: Any) -> Any:
         objects.table(objects.item(whole, 3)),
         objects.table(objects.item(whole, 4)),
         objects.integers(objects.item(whole, 5)),
+        objects.table(objects.item(whole, 6)),
+        objects.integers(objects.item(whole, 7)),
     )
-    asked = objects.integers(objects.item(whole, 9))
+    asked = objects.integers(objects.item(whole, 13))
     return (
         objects.integers(objects.item(whole, 1)),
         (
             tables,
-            objects.table(objects.item(whole, 6)),
-            objects.integers(objects.item(whole, 7)),
-            objects.integers(objects.item(whole, 8)),
+            objects.table(objects.item(whole, 8)),
+            objects.integers(objects.item(whole, 9)),
+            objects.integers(objects.item(whole, 10)),
             (asked[0], asked[1], asked[2], asked[3], asked[4], asked[5], asked[6]),
+            (objects.integers(objects.item(whole, 11)), objects.integers(objects.item(whole, 12))),
         ),
     )
 
@@ -124,7 +129,8 @@ def _scratch_of(whole: Any) -> Any:
         (objects.blocks(objects.item(whole, OF_ONE)), objects.blocks(objects.item(whole, OF_ONE + 1))),
         (objects.matrix(objects.item(whole, OF_ONE + 2)), objects.blocks(objects.item(whole, OF_ONE + 3))),
         (objects.matrix(objects.item(whole, OF_ONE + 4)), objects.blocks(objects.item(whole, OF_ONE + 5))),
-        objects.blocks(objects.item(whole, OF_ONE + 6)),
+        (objects.matrix(objects.item(whole, OF_ONE + 6)), objects.blocks(objects.item(whole, OF_ONE + 7))),
+        objects.blocks(objects.item(whole, OF_ONE + 8)),
     )
     return rigid, parts, of_one
 
@@ -269,7 +275,7 @@ def calc_derivatives(
         duals = objects.duals_of(objects.item(whole, PLAN))
         addresses, plan = _plan_of(whole)
         rigid, parts, of_one = _scratch_of(whole)
-        T, K = objects.matrix(objects.item(whole, OF_ONE + 7)), objects.matrix(objects.item(whole, SOLVING + 1))
+        T, K = objects.matrix(objects.item(whole, OF_ONE + 9)), objects.matrix(objects.item(whole, SOLVING + 1))
         E, end, constrained = objects.matrix(objects.item(whole, SOLVING + 4)), 2 * n + T.shape[1], plan[4][5] != 0
         clear(E, 0.0)
         clear(K, 0.0)

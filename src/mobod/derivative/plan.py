@@ -1,8 +1,8 @@
 """The plan of differentiation: which elements are constant, local, or of the whole tree, as tables for kernels.
 
 A force, a constraint or a motion that names its bodies and mobilizers is differentiated by the motion of these alone, see
-`local`; contacts pair by pair, see `contacts`; a thermostat in closed form, see `thermostats`. What may depend on anything is
-differentiated by all columns, see `columns`.
+`local`; contacts pair by pair, see `contacts`; a thermostat in closed form, see `thermostats`; a force along a path, such as a
+muscle's, by what changes the path, see `along`. What may depend on anything is differentiated by all columns, see `columns`.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from ..force.base import Force
 from ..force.contact.element import ContactElement
 from ..force.thermostat import Thermostat
 from ..mobilizer import q_rates
+from .along import MOST_Z, OF_GROUP
 from .columns import CONSTRAINED, PULLED, SWEPT
 from .local import (
     BODY,
@@ -56,6 +57,11 @@ class Plan:
         Kind, body, and the block of derivatives, -1 where there is none; and 1 where its wrench is kept.
     ways : array
         Of each body where the mobilities on the way to it are listed behind, from the body inward.
+    groups : (n, 10) array
+        Forces along paths that name the same parts: where among the members their elements begin and end, of each itself, its
+        address, its first z and how many; the bodies, the mobilizers, the columns that change the path, the rows that it pulls.
+    members : array
+        What groups have.
     crossings : (n, 5) array
         Of each block beyond the bodies' own: which body is pushed, which moves, the last one on the way to both, whether
         velocities are read, and 1 if it implies what the pushed body's motion does, see `stiffness.complete`.
@@ -63,6 +69,10 @@ class Plan:
         Bodies whose motion is read.
     contacts : (n, 1) array
         Elements of contact.
+    acted : array
+        Bodies that wrenches may act on, beside gravity's, and those inboard of them, parents first: others have no blocks.
+    acted_places : array
+        1 at the places of their mobilities, else 0.
     routines : array
         Of each run of elements the address of its routine for Duals where it is differentiated by columns; less than zero
         where by z and time alone; 0 where not at all.
@@ -88,9 +98,13 @@ class Plan:
     calls: Table
     pushed: Table
     ways: Table
+    groups: Table
+    members: Table
     crossings: Table
     used: Table
     contacts: Table
+    acted: Table
+    acted_places: Table
     routines: Table
     by_columns: int
     by_rest: int
@@ -106,7 +120,8 @@ class Plan:
         """The tables that kernels take."""
         flags = int(self.damped), int(self.acts), int(self.constrained)
         asked = self.by_columns, self.by_rest, self.by_parts, *flags, self.thermostat
-        return (self.nodes, self.calls, self.pushed, self.ways), self.crossings, self.used, self.contacts, asked
+        tables = self.nodes, self.calls, self.pushed, self.ways, self.groups, self.members
+        return tables, self.crossings, self.used, self.contacts, asked, (self.acted, self.acted_places)
 
 
 class _Graph:
@@ -254,9 +269,13 @@ class _Making:
         #: Mobilizers whose N is more than a function of their own coordinates in a record.
         self._difficult = set(np.flatnonzero((fields["rates"] == q_rates.MATRIX) | (fields["turning"] == 2)).tolist())
         self._contacts: list[int] = []
+        #: Forces along paths by the bodies and mobilizers that these name, and 1 where the path is between the bodies.
+        self._along: dict[tuple[tuple[int, ...], tuple[int, ...], bool], list[int]] = {}
         self._thermostat = -1
         self._swept = self._has_rest = self._has_columns = self._damped = False
         self._acts = what.holds
+        #: Bodies that wrenches act on, beside those that elements read.
+        self._pushed: set[int] = set(range(tree.nb)) if what.holds else set()
         self._by_parts, self._by_columns, self._by_rest = 0, 0 if what.pulls_on_all else PULLED, 0
 
     def plan(self) -> Plan:
@@ -264,7 +283,10 @@ class _Making:
         for r, run in enumerate(what.runs):
             if any(force.element not in what.slopes for force in run):
                 self._acts = True
-                if not all(force.holds_wrenches for force in run):
+                if all(force.holds_wrenches for force in run):
+                    for force in run:
+                        self._push(self._reach_of(force))
+                else:
                     self._take_run(r, run)
         if what.constraints:
             self._take_constraints()
@@ -280,6 +302,8 @@ class _Making:
         counts = [self._tree.fields[name] for name in ("num_p", "num_v", "num_a")]
         tables = self._graph.tables(lambda c: int(sum(count[c] for count in counts)))
         nodes, calls, pushed, crossings, used, num_blocks = tables
+        groups, members = self._groups()
+        used = np.union1d(used, [b for bodies, _, _ in self._along for b in bodies]).astype(np.int64)
         for node in nodes:
             for other in pushed[node[FIRST_PUSHED] : node[END_PUSHED]]:
                 self._pattern.couple(self._mobilities_of(*other[:2]), self._mobilities_of(*node[:2]))
@@ -287,8 +311,10 @@ class _Making:
             self._pattern.couple_bodies(crossing[:2])
         if by_columns >= 0:  # udot that motions prescribe are of their own coordinates, and M has the tree's shape
             self._pattern.fill()
+        acted = self._acted(range(self._tree.nb) if by_columns >= 0 else {*used.tolist(), *self._pushed})
         return Plan(
-            *(nodes, calls, pushed, self._ways, crossings, used, np.array(self._contacts, np.int64), self._routines),
+            *(nodes, calls, pushed, self._ways, groups, members, crossings, used),
+            *(np.array(self._contacts, np.int64), *acted, self._routines),
             *(by_columns, by_rest, self._by_parts),
             damped=self._damped,
             acts=self._acts or by_columns >= 0,
@@ -304,19 +330,42 @@ class _Making:
             return self._pattern.ways[b]
         return np.arange(self._tree.first_u[b], self._tree.first_u[b] + self._tree.num_u[b])
 
+    def _push(self, reach: tuple[Sequence[int], Sequence[int]] | None) -> None:
+        """Wrenches act on the bodies that are reached, or on all."""
+        self._pushed.update(range(self._tree.nb) if reach is None else reach[0])
+
+    def _acted(self, bodies: Iterable[int]) -> tuple[Table, Table]:
+        """These and all inboard of them, without Ground; and 1 at the places of their mobilities."""
+        parents, found, places = self._tree.fields["parent"], set[int](), np.zeros(self._tree.nu, np.int64)
+        for b in bodies:
+            while b > 0 and b not in found:
+                found.add(b)
+                b = int(parents[b])
+        for b in found:
+            first = self._tree.fields["first_place"][b]
+            places[first : first + self._tree.num_u[b]] = 1
+        return np.array(sorted(found), np.int64), places
+
     def _take_run(self, r: int, run: Sequence[Any]) -> None:
         """Elements of one kind: contacts, local ones, or by columns; by z and time apart."""
         if isinstance(run[0], Thermostat) and len(run) == 1 and self._thermostat < 0:
             self._thermostat, self._damped = run[0].element, True
+            self._push(None)
             return
         reaches, has_rest = [self._reach_of(force) for force in run], any(force.reads_z or force.reads_time for force in run)
         if isinstance(run[0], ContactElement):
             self._contacts += [force.element for force in run]
             for force in run:
                 self._pattern.couple_bodies(one.body for one in force.surfaces if one.body)
+                self._pushed.update(one.body for one in force.surfaces)
             self._damped = True
             if not has_rest:
                 return
+        if all(map(self._is_along, run, reaches)):
+            for force, reach in zip(run, reaches, strict=True):
+                assert reach is not None
+                self._take_along(force, *reach)
+            return
         assert run[0].routine is not None
         address = run[0].routine.address(with_tangents=True)
         if isinstance(run[0], ContactElement):
@@ -353,6 +402,34 @@ class _Making:
             self._by_rest = CONSTRAINED
             self._swept = self._swept or bool(self._difficult) or not all(map(_is_of_package, constraints))
 
+    def _is_along(self, force: Any, reach: Any) -> bool:
+        """True if it is a function of a path's length, of its rate, and of a few z."""
+        return reach is not None and force.num_z <= MOST_Z and acts_along(force)
+
+    def _take_along(self, force: Any, bodies: Sequence[int], mobilizers: Sequence[int]) -> None:
+        key = tuple(sorted(set(bodies))), tuple(sorted(set(mobilizers))), bool(force.acts_along().is_between)
+        address = force.along_routine.address(with_tangents=True)
+        self._along.setdefault(key, []).extend((force.element, address, force.first_z, force.num_z))
+
+    def _groups(self) -> tuple[Table, Table]:
+        """Groups of forces along paths, and their members."""
+        groups: list[list[int]] = []
+        members: list[int] = []
+        for (bodies, mobilizers, between), elements in self._along.items():
+            own = [int(i) for b in mobilizers for i in self._mobilities_of(MOBILIZER, b)]
+            ways = [self._pattern.ways[b].tolist() for b in bodies]
+            shared = set.intersection(*map(set, ways)) if between and ways else set[int]()
+            rows = sorted({*own, *(i for way in ways for i in way)})
+            columns = [i for i in rows if i not in shared or i in own]
+            self._pattern.couple(rows, rows)
+            group: list[int] = []
+            for part in (elements, [b for b in bodies if b > 0], mobilizers, columns, rows):
+                group.append(len(members))
+                members += part
+                group.append(len(members))
+            groups.append(group)
+        return _table(groups, OF_GROUP), np.array(members, np.int64)
+
     def _reach_of(self, force: Any) -> tuple[Sequence[int], Sequence[int]] | None:
         """The bodies and mobilities that an element names; None where that is not all it reads, or too many."""
         found = force.reach() if _is_of_package(force) else None
@@ -377,9 +454,19 @@ def _ways_of(tree: Any) -> tuple[Table, list[Table]]:
 
 
 def acts_between(force: Any) -> bool:
-    """True if the class that has its routine says so: a routine of a user's own kind may do otherwise."""
+    """True if the force says so of its routine."""
+    return _says(force, "acts_between") and bool(force.acts_between)
+
+
+def acts_along(force: Any) -> bool:
+    """True if the force says so of its routine, by one along its path."""
+    return _says(force, "along_routine") and force.along_routine is not None
+
+
+def _says(force: Any, what: str) -> bool:
+    """True if the class that has its routine says *what*: a routine of a user's own kind may do otherwise."""
     kind = next((kind for kind in type(force).__mro__ if "routine" in vars(kind)), None)
-    return kind is not None and "acts_between" in vars(kind) and bool(force.acts_between)
+    return kind is not None and what in vars(kind)
 
 
 def _is_of_package(part: Any) -> bool:

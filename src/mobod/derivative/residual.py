@@ -9,7 +9,7 @@ from typing import Any
 from ..algebra.scalar import load, store, zero
 from ..compiling import apart, generic
 from ..state.fields import Record
-from . import columns, contacts, local, stiffness, sweep, thermostats
+from . import along, columns, contacts, local, stiffness, sweep, thermostats
 from .columns import PULLED, REST, find_wrenches
 
 
@@ -27,9 +27,17 @@ def gravity(model: Record, by_columns: int) -> Any:
 def find_carried(model: Record, plan: Any, g: Any, F: Any, f: Any) -> None:
     """Wrenches that the rigid sweep carries along with bodies, see `columns.find_wrenches`."""
     constrained, thermostat = plan[4][5], plan[4][6]
-    find_wrenches(model, g, constrained != 0, F, f)
+    find_wrenches(model, plan[5][0], g, constrained != 0, F, f)
     if thermostat >= 0:
         thermostats.add_wrenches(model, thermostat, 1.0, F)
+
+
+@generic
+def clear_blocks(acted: Any, o: Any, C: Any) -> None:
+    """No stiffness of the bodies *acted* on; others' blocks are not read."""
+    for at in range(acted.shape[0]):
+        for j in range(C.shape[1]):
+            store(C, acted[at], j, o)
 
 
 @generic
@@ -44,7 +52,7 @@ def clear(rows: Any, o: Any) -> None:
 @apart
 def add_parts(
     model: Record, lane: int, duals: Any, plan: Any, u_dot: Any, A: Any, end: int, of_tree: Any, N: Any, bodies: Any,
-    numbers: Any, scratch: Any, C: Any, D: Any, T: Any, E: Any, K: Any,
+    numbers: Any, scratch: Any, F: Any, C: Any, D: Any, T: Any, E: Any, K: Any,
 ) -> None:
     # fmt: on
     """Terms of elements, constraints and motions, of one state.
@@ -53,12 +61,13 @@ def add_parts(
     `contacts.contribute_pair` for it; *plan* what `plan` says; *of_tree* of each body the next one
     inboard that has mobilities, or itself, of each mobility its body, and of each equation its row of *E*, or -1,
     with where its columns by u begin, and those by z and time; *scratch*
-    units, seeds and wrenches by two names each, and sums of forces; *numbers* S, a, c by q, c by u of each mobility.
+    units, seeds, wrenches, and what `along` takes, by two names each, and sums of forces; *numbers* S, a, c by q, c by u of
+    each mobility; *F* wrenches that the sweep carries, of which `add_stiffness` takes back what is left.
     """
     dual, addresses = duals
-    tables, _, used, elements, (by_columns, by_rest, by_parts, _, _, _, _) = plan
+    tables, _, used, elements, (by_columns, by_rest, by_parts, _, _, _, _), _ = plan
     carrier, body_of, row_of = of_tree
-    units, seeding, pushing, sums = scratch
+    units, seeding, pushing, acting, sums = scratch
     nu = model.nu
     asked = by_parts
     if by_columns >= 0:
@@ -68,9 +77,14 @@ def add_parts(
     columns.fill(model, lane, u_dot, A, asked, dual)
     for at in range(used.shape[0]):
         columns.fill_body(model, lane, used[at], A, asked, dual)
+    if tables[4].shape[0] > 0:
+        along.differentiate(
+            model, lane, dual, A, asked, end > 2 * nu, tables[4], tables[5], tables[3], of_tree, N, bodies, numbers, seeding,
+            acting, D, T, F,
+        )
     if tables[0].shape[0] > 0:
         local.differentiate(
-            model, lane, dual, A, asked, tables, units, row_of, N, bodies, numbers, pushing, C, D, E, K
+            model, lane, dual, A, asked, tables[:4], units, row_of, N, bodies, numbers, pushing, C, D, E, K
         )
     if elements.shape[0] > 0:
         contacts.differentiate(
@@ -107,9 +121,9 @@ def add_stiffness(
     fast = damped != 0
     if thermostat >= 0:  # its momenta follow the bodies
         thermostats.add_wrenches(model, thermostat, -1.0, F)
-    stiffness.follow(model, F, bodies, C)
+    stiffness.follow(plan[5][0], F, bodies, C)
     if thermostat >= 0:
         thermostats.differentiate(model, thermostat, F, bodies, numbers, C, D, T)
     if not many:
         stiffness.add_crossings(model, plan[0][3], C, crossings, bodies, numbers, D)
-    stiffness.sweep(model, numbers, C, fast, flat, wide, shift, D)
+    stiffness.sweep(model, plan[5], numbers, C, fast, flat, wide, shift, D)

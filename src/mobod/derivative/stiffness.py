@@ -28,9 +28,10 @@ def _add(C: Any, b: int, k: int, x: Any) -> None:
 
 
 @generic
-def follow(model: Record, F: Any, bodies: Any, C: Any) -> None:
-    """Minus e x* F of every body, whose turns alone matter: torques and forces keep their directions."""
-    for b in range(1, model.nb):
+def follow(acted: Any, F: Any, bodies: Any, C: Any) -> None:
+    """Minus e x* F of every body acted on, whose turns alone matter: torques and forces keep their directions."""
+    for at in range(acted.shape[0]):
+        b = acted[at]
         n, f = load_spatial(F, b)
         _add_turned(C, b, vec3.neg(n), vec3.neg(f), load3(bodies, b, 0))
 
@@ -161,9 +162,11 @@ def _keep(flat: Any, place: int, shift: int, first: int, v: Any) -> None:
 
 
 @generic
-def _row_of_results(wide: Any, start: int, end: int, S: Any, a: Any, damped: bool) -> None:
+def _row_of_results(wide: Any, places: Any, shift: int, start: int, end: int, S: Any, a: Any, damped: bool) -> None:
     """Of a mobility with all that are outboard of it, a row of mobilities at a time."""
     for j in range(start, end):
+        if shift == 0 and places[j] == 0:
+            continue
         store(wide, j, _RESULT, _dot(S, _spatial(wide, j, _BY_Q)))
         back = _dot(S, _spatial(wide, j, _BACK))
         if damped:
@@ -175,11 +178,13 @@ def _row_of_results(wide: Any, start: int, end: int, S: Any, a: Any, damped: boo
 
 
 @generic
-def _spread(model: Record, b: int, i: int, flat: Any, shift: int, damped: bool, D: Any) -> None:
-    """Results of mobility i of body b, from its row and column of both matrices."""
+def _spread(model: Record, places: Any, b: int, i: int, flat: Any, shift: int, damped: bool, D: Any) -> None:
+    """Results of mobility i of body b, from its row and column of both matrices; none at places that are 0."""
     start, end, width, nu = model.first_place[b], model.end_place[b], 1 << shift, model.nu
     own = start + model.num_u[b]
     for place in range(start, end):
+        if places[place] == 0:
+            continue
         k, row, column = model.mobility_at[place], place >> shift, (_RESULT << shift) + (place & (width - 1))
         _take(D, i, k, load(flat, row, column))
         if place >= own:
@@ -191,13 +196,16 @@ def _spread(model: Record, b: int, i: int, flat: Any, shift: int, damped: bool, 
 
 
 @generic
-def sweep(model: Record, columns: Any, C: Any, damped: bool, flat: Any, wide: Any, shift: int, D: Any) -> None:
+def sweep(model: Record, acting: Any, columns: Any, C: Any, damped: bool, flat: Any, wide: Any, shift: int, D: Any) -> None:
     """Subtract what blocks of single bodies are from the residual's derivatives; the blocks become sums over subtrees.
 
+    *acting* are the bodies that have blocks, with all inboard of them, and 1 at their mobilities' places, see `plan`;
     *columns* are S, a, c by q, c by u of each mobility; *flat* and *wide* scratch by two names, ``1 << shift``
     mobilities a row.
     """
-    for b in range(model.nb - 1, 0, -1):
+    acted, places = acting
+    for at in range(acted.shape[0] - 1, -1, -1):
+        b = acted[at]
         for i in range(model.first_u[b], model.first_u[b] + model.num_u[b]):
             place = model.first_place[b] + model.num_u[b] - 1 - (i - model.first_u[b])
             S, a = _spatial(columns, i, 0), _spatial(columns, i, 6)
@@ -212,11 +220,12 @@ def sweep(model: Record, columns: Any, C: Any, damped: bool, flat: Any, wide: An
         if p > 0:
             for n in range(72 if damped else 36):
                 _add(C, p, n, load(C, b, n))
-    for b in range(model.nb - 1, 0, -1):
-        end = ((model.end_place[b] - 1) >> shift) + 1
+    for at in range(acted.shape[0] - 1, -1, -1):
+        b = acted[at]
+        start, end = model.first_place[b] >> shift, ((model.end_place[b] - 1) >> shift) + 1
         for i in range(model.first_u[b], model.first_u[b] + model.num_u[b]):
-            _row_of_results(wide, model.first_place[b] >> shift, end, _spatial(columns, i, 0), _spatial(columns, i, 6), damped)
-            _spread(model, b, i, flat, shift, damped, D)
+            _row_of_results(wide, places, shift, start, end, _spatial(columns, i, 0), _spatial(columns, i, 6), damped)
+            _spread(model, places, b, i, flat, shift, damped, D)
 
 
 @generic

@@ -155,9 +155,10 @@ def begin(model: Record, A: Any, g: Any, bodies: Any) -> None:
 
 
 @generic
-def subtract_wrenches(model: Record, carrier: Any, F: Any, bodies: Any) -> None:
-    """Applied wrenches, a row a body, none where there are none, from F of the bodies that carry them."""
-    for b in range(1, F.shape[0]):
+def subtract_wrenches(acted: Any, carrier: Any, F: Any, bodies: Any) -> None:
+    """Applied wrenches on the bodies *acted* on, a row a body, from F of the bodies that carry them."""
+    for at in range(acted.shape[0]):
+        b = acted[at]
         c = carrier[b]
         if c > 0:
             torque, force = load_spatial(F, b)
@@ -453,18 +454,18 @@ def add_to_parent(model: Record, b: int, bodies: Any) -> None:
 # fmt: off
 @generic
 def sweep(
-    model: Record, A: Any, udot: Any, g: Any, bends: Any, bent: Any, slopes: Any, carrier: Any, F: Any, bodies: Any,
-    speeds: Any, columns: Any, Dq: Any, Du: Any,
+    model: Record, A: Any, udot: Any, g: Any, bends: Any, bent: Any, slopes: Any, acted: Any, carrier: Any, F: Any,
+    bodies: Any, speeds: Any, columns: Any, Dq: Any, Du: Any,
 ) -> None:
     # fmt: on
     """Derivatives of M udot + inertial forces - gravity g - forces on single mobilities, of lanes, into *Dq* and *Du*.
 
-    Other applied wrenches F, where there are any, are carried along; *carrier* says which bodies' they are.
+    Other applied wrenches F, on the bodies *acted* on, are carried along; *carrier* says which bodies' they are.
     """
     matrix_sweep.clear(Dq)
     matrix_sweep.clear(Du)
     begin(model, A, g, bodies)
-    subtract_wrenches(model, carrier, F, bodies)
+    subtract_wrenches(acted, carrier, F, bodies)
     for b in range(model.nb - 1, 0, -1):
         if model.num_u[b] > 0:
             _columns_of(model, b, A, udot, g, bends, bent, bodies, speeds, columns)
@@ -486,8 +487,8 @@ def sweep(
 # fmt: off
 @generic
 def sweep_state(
-    model: Record, A: Any, udot: Any, g: Any, bends: Any, bent: Any, slopes: Any, carrier: Any, F: Any, bodies: Any, flat: Any,
-    wide: Any, Dq: Any, Du: Any,
+    model: Record, A: Any, udot: Any, g: Any, bends: Any, bent: Any, slopes: Any, acted: Any, carrier: Any, F: Any,
+    bodies: Any, flat: Any, wide: Any, Dq: Any, Du: Any,
 ) -> None:
     # fmt: on
     """`sweep` of one state: columns are made of eight mobilities at once, in a vector register.
@@ -498,7 +499,7 @@ def sweep_state(
     matrix_sweep.clear(Dq)
     matrix_sweep.clear(Du)
     begin(model, A, g, bodies)
-    subtract_wrenches(model, carrier, F, bodies)
+    subtract_wrenches(acted, carrier, F, bodies)
     for b in range(model.nb - 1, 0, -1):
         if model.num_u[b] > 0:
             ingredients_of(model, b, A, udot, g, bends, bent, bodies, flat)
@@ -577,7 +578,7 @@ def calc_derivatives(
     """`sweep_state` of a state's record, into both halves of *out*."""
     model = attach(block)
     Dq, Du = D[: model.nu], D[model.nu :]
-    sweep_state(model, A, udot, gravity(model), bends, bent, slopes, carrier, none, bodies, flat, wide, Dq, Du)
+    sweep_state(model, A, udot, gravity(model), bends, bent, slopes, bent[:0], carrier, none, bodies, flat, wide, Dq, Du)
     for i in range(model.nu):
         for j in range(model.nu):
             out[0, i, j] = Dq[i, j]
@@ -650,8 +651,8 @@ def calc_accelerations_derivatives(
         M_inv = objects.matrix(by_forces)
         inverse_mass_matrix.calc_m_inv(model, 0, EVERYTHING, flat_inv, wide_inv, M_inv)
         g, Dq, Du = gravity(model), D[:nu], D[nu:]
-        none = flat[:0]
-        sweep_state(model, model.A_GB, model.u_dot, g, of_bends, bent, slopes, bent, none, bodies, flat, wide, Dq, Du)
+        none, unmoved, A, udot = flat[:0], bent[:0], model.A_GB, model.u_dot
+        sweep_state(model, A, udot, g, of_bends, bent, slopes, unmoved, bent, none, bodies, flat, wide, Dq, Du)
         # through the first ingredients, which have served
         negative_products(M_inv, wide_D[:nu], wide_D[nu:], flat, wide, objects.matrix(by_q), objects.matrix(by_u))
     objects.acquire_gil(released)

@@ -17,7 +17,7 @@ from ..derivative import regressor, sweep
 from ..derivative.by_numbers import differentiate
 from ..derivative.columns import find_bends, find_displacements
 from ..derivative.local import add_errors
-from ..derivative.residual import add_parts, add_stiffness, clear, find_carried, gravity
+from ..derivative.residual import add_parts, add_stiffness, clear, clear_blocks, find_carried, gravity
 from ..derivative.solve import add_given, add_products, constrain, multiply, put_given
 from ..derivative.sweep import FORCE
 from ..state.fields import Record
@@ -53,10 +53,10 @@ def _find(
             own[i] = own_of_each[first + lane, i]
         find_bends(model, lane, (duals[0], addresses[1]), bent, N, scratch[1][1], bends)
     sweep.sweep(
-        model, A, u_dot, g, bends, bent, slopes, carrier, F, bodies, speeds, columns, D[:n], D[n : 2 * n]
+        model, A, u_dot, g, bends, bent, slopes, plan[5][0], carrier, F, bodies, speeds, columns, D[:n], D[n : 2 * n]
     )
     store3(bodies, 0, FORCE, g)
-    clear(C[: model.nb], o)
+    clear_blocks(plan[5][0], o, C)
     clear(T, o)
     clear(E, o)
     clear(K, o)
@@ -64,8 +64,8 @@ def _find(
     for lane in range(8):
         for i in range(own.shape[0]):
             own[i] = own_of_each[first + lane, i]
-        add_parts(model, lane, duals, plan, u_dot, A, end, trees, N, bodies, speeds, scratch, C, D, T, E, K)
-    add_errors(model, plan[0], trees[2], bodies, speeds, C, E)
+        add_parts(model, lane, duals, plan, u_dot, A, end, trees, N, bodies, speeds, scratch, F, C, D, T, E, K)
+    add_errors(model, plan[0][:4], trees[2], bodies, speeds, C, E)
     add_stiffness(model, plan, F, bodies, speeds, C, False, stiffness, stiffness, 0, D, T)
 
 

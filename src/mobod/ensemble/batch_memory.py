@@ -52,7 +52,7 @@ def _sample_run(memory: Any, s: int, at: int, after: int) -> Any:
 
 @apart
 def _take_rings(model: Any, lane: int, memory: Any, s: int) -> None:
-    """Let a lane, or a record of one state, have the samples of state *s*."""
+    """Copy the samples of state *s* to a lane, or to a record of one state."""
     base = _first_of_rings(model)
     for ring in range(0, model.measure_rings_size, _RING):
         counts, row = model.measure_rings[ring], model.measure_rings[ring + 1]
@@ -67,7 +67,7 @@ def _take_rings(model: Any, lane: int, memory: Any, s: int) -> None:
 
 @generic
 def _put_rings(model: Any, lane: int, memory: Any, s: int) -> None:
-    """Let state *s* have the samples of a lane, or of a record of one state; its row has their counts already."""
+    """Copy the samples of a lane, or of a record of one state, to state *s*; its row has their counts already."""
     base = _first_of_rings(model)
     for ring in range(0, model.measure_rings_size, _RING):
         counts, row = model.measure_rings[ring], model.measure_rings[ring + 1]
@@ -102,7 +102,7 @@ def fill_memory(model: Any, first: int, memory: Any) -> None:
 
 @generic
 def take_memory(model: Any, lane: int, memory: Any, s: int) -> None:
-    """Let a lane remember what state *s* does."""
+    """Load the memory of state *s* into a lane."""
     for i in range(model.control_size):
         store_lane(model.control_memory, i, 0, lane, memory[s, i])
     at, n = model.control_size, model.measure_memory_size
@@ -120,7 +120,7 @@ def take_memory(model: Any, lane: int, memory: Any, s: int) -> None:
 
 @generic
 def put_memory(model: Any, lane: int, memory: Any, s: int) -> None:
-    """Let state *s* remember what a lane does."""
+    """Store a lane's memory as that of state *s*."""
     for i in range(model.control_size):
         memory[s, i] = load_lane(model.control_memory, i, 0, lane)
     at, n = model.control_size, model.measure_memory_size
@@ -138,7 +138,7 @@ def put_memory(model: Any, lane: int, memory: Any, s: int) -> None:
 
 @generic
 def recall(model: Any, memory: Any, s: int) -> None:
-    """Let a record of one state remember what state *s* does."""
+    """Load the memory of state *s* into a record of one state."""
     for i in range(model.control_size):
         store(model.control_memory, i, 0, memory[s, i])
     at, n = model.control_size, model.measure_memory_size
@@ -157,7 +157,7 @@ def recall(model: Any, memory: Any, s: int) -> None:
 
 @generic
 def keep(model: Any, memory: Any, s: int) -> None:
-    """Let state *s* remember what a record of one state does."""
+    """Store the memory of a record of one state as that of state *s*."""
     for i in range(model.control_size):
         memory[s, i] = load(model.control_memory, i, 0)
     at, n = model.control_size, model.measure_memory_size
@@ -175,7 +175,7 @@ def keep(model: Any, memory: Any, s: int) -> None:
 
 @generic
 def begin_measures_alone(model: Any, remembered: Any) -> None:
-    """Let measures that remember nothing yet begin, in a record of one state: see `begin_measures`."""
+    """Initialize measures that remember nothing yet, in a record of one state: see `begin_measures`."""
     for m in range(remembered.shape[0]):
         first = remembered[m, 0]
         if load(model.measure_memory, first, 0) == 0.0:
@@ -188,7 +188,7 @@ def begin_measures_alone(model: Any, remembered: Any) -> None:
 
 @generic
 def begin_measures(model: Any, remembered: Any, marks: Any, mark: int, kept: Any) -> bool:
-    """Let measures that remember nothing yet begin in lanes that are marked, one after the other; whether any did.
+    """Initialize measures that remember nothing yet in lanes that are marked, one after the other; True if any did.
 
     The record is realized to ACCELERATION; *remembered* has where each one's memory begins, and its size; *kept* has room for
     what

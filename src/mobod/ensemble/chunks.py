@@ -44,7 +44,7 @@ def new_chunks(items: int, size: int, threads: int = 1, task: int = 0) -> npt.ND
 
 @compiled
 def open_again(chunks: Any, calls: Any, threads: int) -> bool:
-    """Let there be all to do again. Whether all helpers are awake in the task's kernel: they are called at once.
+    """Offer all chunks anew. True if all helpers are awake in the task's kernel: they are called at once.
 
     They hear of it while the caller's arguments are still on their way to its kernel. Others are called by Python, and must not
     be told before the caller has left it.
@@ -62,7 +62,7 @@ def open_again(chunks: Any, calls: Any, threads: int) -> bool:
 
 
 def take_away(chunks: npt.NDArray[np.int64]) -> None:
-    """Let there be nothing more to take."""
+    """Withdraw the chunks that nobody has taken."""
     chunks[TAKEN::_LINE] = chunks[ITEMS]
 
 

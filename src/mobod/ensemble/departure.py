@@ -45,7 +45,7 @@ class Departure(NamedTuple):
         return cls(own, settings, copy.deepcopy(state.discrete), _weights(state, copied=True))
 
     def put_fields(self, state: State) -> None:
-        """Let *state* have the fields, and what else it is that subsystems do not keep."""
+        """Copy the fields, and what subsystems do not keep, to *state*."""
         state.take_own(self.own)
         state.discrete = copy.deepcopy(self.discrete)
         if self.weights:

@@ -27,12 +27,12 @@ from ..state.validity import EVERYTHING, FORCES, KINEMATICS, NO_MOBILIZERS, UNCH
 from ..stepping import loop
 from ..stepping import record as rk
 from ..system.projection import share_weights
+from ..tree import sampling
 from ..tree.prescribe import prescribe
 from ..tree.project import project
 from ..tree.realize import advance
 from ..tree.tree import in_each_lane
-from ..unilateral.contact_events import needs_python
-from ..unilateral.open_gap import OpenGap
+from ..unilateral.open_gap import open_gap
 from ..unilateral.stepped import Stepped
 from ..unilateral.stepped.space import copy_of, widened
 from ..unilateral.stepped.step import step_eight, step_one
@@ -88,7 +88,7 @@ def why_one_by_one(state: State, integrator: Integrator, watches: bool = False, 
     system = state.system
     settings = integrator
     lends = lends_states(state)
-    if system.calls_with_states and not lends:
+    if (system.is_interpreted or system.forces_in_python) and not lends:
         parts = system.parts_in_python
         return Reason(f"parts of this system are in Python ({_named(parts) or 'measures'})", _COMPILE)
     if type(settings).kernel not in METHODS or not _steps_in_lanes(state, settings):
@@ -110,10 +110,8 @@ def why_one_by_one(state: State, integrator: Integrator, watches: bool = False, 
     if system.has_time_advanced_events():
         return Reason("this system has events whenever time advances")
     contacts = system.get_matter_subsystem().unilateral_contacts
-    if needs_python(system):
-        return Reason("unilateral contacts of this system have friction")
-    if not all(OpenGap(one).is_compiled for one in contacts):
-        return Reason("unilateral contacts of this system are of edges")
+    if not all(open_gap(one).is_compiled for one in contacts):
+        return Reason("unilateral contacts of this system are of cams")
     if any(one.is_enabled(state) for one in contacts):
         return Reason("unilateral contacts of this system are closed where all begin")
     settings._apply()  # noqa: SLF001
@@ -214,8 +212,8 @@ class LaneRuns:
         self.watched, self.pools = self._witnesses(state, integrator.accuracy, in_lanes)
         system = state.system
         #: Whether workers lend the states in their lanes to Python, and whether Python is called at all.
-        self.lends = system.calls_with_states or bool(self._in_python)
-        self.calls_python = system.calls_python or self.lends
+        self.lends = bool(system.forces_in_python or self._in_python)
+        self.calls_python = system.calls_back or self.lends
         self.holds = holds or controller is not None
         #: Whether records have to be of the whole tree; those of the reduced one will do where bodies are asked for nothing.
         self.whole = bool(self.own or len(self.watched) or counts["measure_code_size"] or counts["num_contact_elements"])
@@ -240,7 +238,8 @@ class LaneRuns:
         plan[layout.TERMINATOR] = terminator.address(**in_lanes) if terminator is not None else 0
         if counts["num_controllers"]:
             single = plan[layout.SINGLE :]
-            single[rk.ROUTINE], single[rk.WANTED] = advance.address(), KINEMATICS  # what laws are given is computed from these
+            single[rk.ROUTINE] = advance.address()
+            single[rk.WANTED] = KINEMATICS * (self.calls_python or sampling.needs_kinematics(tree))
             single[rk.PRESCRIBER] = prescribe.address() if state.has_known else 0
         plan[layout.METHOD] = METHODS[type(integrator).kernel]
         #: The elements and joints of steps with contact.
@@ -282,7 +281,7 @@ class LaneRuns:
         ]
         of_contacts = TriggerInfo(rising=False)
         window = of_contacts.calc_window(accuracy, system.get_default_time_scale())
-        found += [(OpenGap(one), of_contacts, 2.0 * window) for one in system.get_matter_subsystem().unilateral_contacts]
+        found += [(open_gap(one), of_contacts, 2.0 * window) for one in system.get_matter_subsystem().unilateral_contacts]
         for witness, info, near in found:
             assert witness.routine is not None
             own_integers, own_numbers = witness.pack(instance)
@@ -382,7 +381,7 @@ class LaneWorker:
         self._crew = layout.Crew(run, *room, plan.watched, self.seen, plan.remembered, self.kept, *of_contact)
 
     def _prepare_single(self, plan: LaneRuns) -> None:
-        """Let the state in which controllers are sampled, and which Python is lent, have room for a lane's own parameters."""
+        """Give the state in which controllers are sampled, and which Python is lent, room for a lane's own parameters."""
         single, at = self.single, 0
         single.system.realize(single, Stage.INSTANCE)
         for name, array in plan.own.items():
@@ -394,7 +393,7 @@ class LaneWorker:
                 single.leave_out("massless", int(b), True)
 
     def _make_spaces(self, plan: LaneRuns) -> None:
-        """Let the lanes have spaces to step in, and the records leave out the forces of surfaces that are stepped."""
+        """Allocate the lanes' workspaces, and exclude the forces of surfaces that time stepping handles from the records."""
         stepped = plan.stepped
         assert stepped is not None
         stepped.leave_out_forces(self.single)
@@ -411,7 +410,7 @@ class LaneWorker:
         self.spaces = np.array([plan.routines[0], block.ctypes.data, plan.routines[1], *addresses], np.int64)
 
     def begin(self, first_row: int = 0) -> None:
-        """Let no state be on its way, of an earlier run that was interrupted; the first one to come is *first_row*."""
+        """Reset the queue, after an earlier run that was interrupted; the first state to come is *first_row*."""
         self.lanes[layout.STATE] = -1
         self.queue[:] = 0
         self.queue[layout.FIRST_ROW] = first_row

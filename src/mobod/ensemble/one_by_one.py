@@ -196,7 +196,7 @@ class KeptSteppers:
         self._kept: dict[int, tuple[TimeStepper, int]] = {}
 
     def forget(self) -> None:
-        """Let all begin anew: parameters have changed."""
+        """Discard what was computed: parameters have changed."""
         self._kept = {}
 
     def step(

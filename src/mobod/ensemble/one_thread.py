@@ -82,7 +82,7 @@ def _by_one_thread(method: Callable[..., Any], changes: bool) -> Callable[..., A
 
 
 def by_one_thread(kind: T) -> T:
-    """Let one thread at a time call the public methods of a class, and of the parts that it is made of."""
+    """Guard the public methods of a class, and of its parts, by a lock: one thread at a time."""
     for part in kind.__mro__:
         if part.__module__.rpartition(".")[0] != __name__.rpartition(".")[0]:
             continue

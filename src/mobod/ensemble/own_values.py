@@ -244,7 +244,7 @@ class OwnValues(Resetting):
         return copy
 
     def _put_own(self, state: State, i: int, departs: bool = False) -> None:
-        """Let a copy of the template have the parameters of state *i*, and no others; what it has *departed* in, too."""
+        """Set the parameters of state *i*, and no others, in a copy of the template; what it has *departed* in, too."""
         for name, array in self._template.own_fields.items():
             state.own_field(name)[...] = array
         for name in [name for name in state.own_fields if name not in self._template.own_fields]:
@@ -278,7 +278,7 @@ class OwnValues(Resetting):
             self._departures.pop(i, None)
 
     def _keep_memory(self, i: int, state: State) -> None:
-        """Let state *i* remember what discrete variables that update themselves do in *state*, those of measures in Python."""
+        """Store the discrete variables of *state* that update themselves, measures' in Python, as those of state *i*."""
         for key, variable in self_updating(state).items():
             if key not in self._of_subsystems:
                 self._of_subsystems[key] = [self_updating(self._template)[key].value] * self._n

@@ -69,9 +69,13 @@ class Resetting(States):
         new_u = self._values_of("u", u, m, start.u_values)
         new_time = self._values_of("time", time, m, np.array(start.time))
         self._q[chosen], self._u[chosen], self._time[chosen, 0] = new_q, new_u, new_time
-        self._z[chosen] = start.z_values
-        self.particles[chosen] = np.concatenate([start.record.particle_location, start.record.particle_velocity])[:, 0]
-        self._memory[chosen] = memory_of(start.record)
+        # most ensembles have none of these, and are reset a few states at a time, between steps
+        if self._z.shape[1]:
+            self._z[chosen] = start.z_values
+        if self.particles.shape[1]:
+            self.particles[chosen] = np.concatenate([start.record.particle_location, start.record.particle_velocity])[:, 0]
+        if self._memory.shape[1]:
+            self._memory[chosen] = memory_of(start.record)
         for place in member_places(start.tree):
             self._memory[chosen, place] = chosen
         for key, variable in self_updating(start).items():

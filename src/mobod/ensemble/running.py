@@ -71,6 +71,10 @@ class _Realizing(Task):
         super().__init__(work, len(data[0]) // LANES)
 
 
+#: So many failures are explained by realizing the state once more alone, which finds what was at fault; what others say.
+_EXPLAINED, _NOT_FINITE = 8, "its accelerations are not finite"
+
+
 class Running(OwnValues):
     """The part of `Ensemble` that realizes."""
 
@@ -208,7 +212,7 @@ class Running(OwnValues):
         return self._whole_record if self._own else self._reduced.new_record
 
     def _share_out(self, kind: Hashable, work: Callable[[Record, tuple[Any, ...]], None], reduced: bool = False) -> None:
-        """Let threads share all groups: ``work(record, share)``, each with its own record, of the whole or *reduced* tree."""
+        """Divide all groups among threads: ``work(record, share)``, each with its record, of the whole or *reduced* tree."""
         if reduced:
             records = self._records(self._threads, self._workers, self._new_record())
         else:
@@ -271,18 +275,26 @@ class Running(OwnValues):
         ...     print(i, failure)
         2 at time 0: the force on mobility 1, of mobility_forces, is not finite
         """
-        found = {}
+        found: dict[int, Failure] = {}
         for i in np.flatnonzero(self.failed).tolist():
             variables = zip(("time", "q", "u", "z", "particles"), self._variables, strict=False)
             unsound = [name for name, values in variables if not np.isfinite(values[i]).all()]
             if unsound:
                 reason = f"not every number of its {' and '.join(unsound)} is finite"
             elif self._reasons is None:
-                reason = "its accelerations are not finite"
+                reason = self._why_not_realized(i) if len(found) < _EXPLAINED else _NOT_FINITE
             else:
                 reason = self._reasons[i]
             found[i] = Failure(float(self._time[i, 0]), reason)
         return found
+
+    def _why_not_realized(self, i: int) -> str:
+        """Which part is at fault, as realizing the state alone tells: a cable without a solution over an obstacle, say."""
+        try:
+            self._realize_alone(self._state(i), i, Stage.ACCELERATION)
+        except (ModelError, ConvergenceError) as error:
+            return str(error)
+        return _NOT_FINITE
 
     def _need(self, asked: str, stage: Stage) -> None:
         if self._stage < stage:

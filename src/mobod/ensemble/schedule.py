@@ -124,8 +124,12 @@ class Schedule:
             show(state, calls)
         self.reporters[i] = self._agenda.next_report(state, time != state.time)[0]
 
+    def has_reports_after(self, state: State, end: float) -> bool:
+        """True if a reporter of a state is due after its time, up to an end."""
+        return self._agenda.next_report(state, False)[0] <= end
+
     def handle(self, i: int, state: State, accounts: bool) -> Handled:
-        """Let the handlers of state i that are due change it; their errors are passed on."""
+        """Call the handlers of state i that are due; their errors are passed on."""
         time, calls = self._agenda.next_event(state, True)
         account = Account(self._system, state, self._system.calc_energy(state)) if accounts else None
         done = change(self._system, state, calls if time == state.time else [], 0.1 * self.accuracy, account)
@@ -134,7 +138,7 @@ class Schedule:
 
 
 def show(state: State, calls: Iterable[Call]) -> None:
-    """Let reporters look at a state, which they must not change."""
+    """Call reporters with a state, which they must not change."""
     for owner, call in calls:
         state.mark_unchanged()
         call(state)
@@ -143,7 +147,7 @@ def show(state: State, calls: Iterable[Call]) -> None:
 
 
 def change(system: MultibodySystem, state: State, calls: Iterable[Call], tolerance: float, account: Account | None) -> Handled:
-    """Let handlers change a state of a run: what they lock acts by impulses, and warns where a constraint is off by more."""
+    """Call handlers with a state of a run: locks act by impulses, with a warning where a constraint is off by more."""
     y = state.y_values.copy()
     state.mark_unchanged()
     state.impulses = Impulses(tolerance)

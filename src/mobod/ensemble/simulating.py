@@ -17,6 +17,7 @@ import numpy.typing as npt
 from ..algebra.arrays import Array
 from ..integrator import Integrator
 from ..integrator.contact_steps import NO_IMPULSES, NO_ROOM
+from ..integrator.jumps import PATH_JUMPS, wrapped_paths
 from ..integrator.slow_runs import Progress, say
 from ..measure.base import Measure
 from ..measure.memory import Memory
@@ -59,6 +60,8 @@ _CALL = 0.05
 _BUFFER = 1 << 26
 #: So many failures are explained by running the state once more alone, which finds what was at fault.
 _EXPLAINED = 8
+#: So many failed error tests let one look for paths that jump: at a jump steps fail one after another.
+_MANY_FAILURES = 4
 _ENDED = "terminate became positive"
 #: What lanes are told of which states to run, and how these go on.
 _NO_IMPULSES = np.zeros((0, contact.ROW_SIZE))
@@ -194,11 +197,35 @@ class Simulating(Stepping):
                 self._schedule.set_stale()
             run.close()
         motions = run.finished()
+        self._warn_of_paths(run)
         if observe is not None:
             motions.observations = run_observer(observe, run.times, np.asarray(motions.q), np.asarray(motions.u))
         if record is not None:
             motions.quantities = _quantities(motions, record)
         return motions
+
+    def _warn_of_paths(self, run: _Run) -> None:
+        """Warn of paths that jump, as that state's run alone says whose steps have failed most often: lanes do not look."""
+        failed = run.outcome[:, layout.NUM_ERROR_FAILURES].copy()
+        failed[~run.in_lanes | (run.outcome[:, layout.STATUS] != rk.REACHED)] = 0
+        i = int(failed.argmax()) if len(failed) else 0
+        if not failed[i] >= _MANY_FAILURES or self._system.calls_python or not wrapped_paths(self._system, self._template):
+            return
+        end = [part[i].copy() for part in self._variables]
+        for part, start in zip(self._variables, run._start, strict=True):
+            part[i] = start[i]
+        try:
+            state = self._state(i)
+        finally:
+            for part, values in zip(self._variables, end, strict=True):
+                part[i] = values
+        held = None if run.controller is None else run.controller.force
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            run_one(self._system, state, run.times[min(i, len(run.times) - 1)], integrator_settings(run.integrator), held)
+        for text in (str(one.message) for one in caught):
+            if PATH_JUMPS in text:
+                warnings.warn(f"of state {i} of the ensemble: {text}", RuntimeWarning, stacklevel=callers_level())
 
     def _maker_of_states(self) -> Callable[[int], State]:
         """The maker of a state with the parameters of state *i*, and all else it has of its own, as they are now."""
@@ -557,7 +584,7 @@ class _Run:
         self.events[i] = events, rows
 
     def begin_again(self, which: npt.NDArray[np.int64]) -> None:
-        """Let states be where they began, and not have run."""
+        """Reset states to where they began."""
         for part, start in zip(self._ensemble._variables, self._start, strict=True):
             part[which] = start[which]
         known = self._ensemble._departures

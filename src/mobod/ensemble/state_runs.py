@@ -94,7 +94,7 @@ class StateWorker:
         self._code: tuple[Any, ...] | None = None
 
     def begin(self, first_row: int = 0) -> None:
-        """Let no state be on its way, of an earlier run that was interrupted; the first one to come is *first_row*."""
+        """Reset the queue, after an earlier run that was interrupted; the first state to come is *first_row*."""
         self._queue[:] = 0
         self._queue[FIRST_ROW], self._queue[runs.CURRENT] = first_row, -1
 

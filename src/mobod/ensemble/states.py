@@ -257,7 +257,7 @@ def memory_of(record: Record) -> Array:
 
 
 def remember(record: Record, row: Array) -> None:
-    """Let the state of a record remember what a row says."""
+    """Load a row of memory into the state of a record."""
     at = 0
     for name in _IN_ROWS:
         part = getattr(record, name)

@@ -391,7 +391,7 @@ class Stepping(Gradients):
         return lent
 
     def _put_back(self, i: int, state: Any) -> None:
-        """Let state *i* be where a run of it has ended."""
+        """Store the end of a run as state *i*."""
         self._time[i, 0], self._q[i], self._u[i], self._z[i] = state.time, state.q, state.u, state.z
         record = state.record
         self._memory[i] = memory_of(record)
@@ -436,7 +436,7 @@ class _StepPlan:
         self.impulses = np.full((padded if lanes is not None and lanes.stepped else 0, contact.ROW_SIZE), np.nan)
 
     def begin_anew(self, which: npt.NDArray[np.int64]) -> None:
-        """Let states choose their steps as where a run begins."""
+        """Reset the step sizes of states, to be chosen as where a run begins."""
         if len(self.onward):
             self.onward[which, layout.LEFT_AT] = np.nan
         if len(self.impulses):
@@ -458,7 +458,7 @@ class _StepPlan:
             self.onward[i, _NEXT] = size, 0.0, 0.0, time, reach
 
     def follow(self, i: int, stepper: TimeStepper) -> None:
-        """Let state *i* go on in a lane where a stepper has come to."""
+        """Continue state *i* in a lane from where a stepper has come to."""
         self.onward[i, layout.LEFT_AT] = stepper.state.time
         self.onward[i, _NEXT] = *stepper.integrator.control[_FOLLOWING].tolist(), stepper.began, stepper.reach
 

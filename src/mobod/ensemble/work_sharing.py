@@ -319,7 +319,7 @@ class _Job:
             self._gate.notify_all()
 
     def lead(self, calls: Counters, call: Callable[[_Job], None]) -> None:
-        """Let there be all to do again, *call* helpers who are not awake, and work along until all is done."""
+        """Offer all chunks anew, *call* helpers who are not awake, and work along until all is done."""
         error: BaseException | None = None
         chunks = self.chunks
         try:

@@ -201,7 +201,7 @@ def _is_periodic(one: Scheduled) -> bool:
 def let_handle(
     system: MultibodySystem, state: State, calls: Iterable[Call], now: float, after: Callable[[Any], None] | None = None
 ) -> Any:
-    """Let handlers change a state of time *now*, each with what the one before has left; the one that ends the run, or None.
+    """Call handlers with a state of time *now*, one after the other; returns the one that ends the run, or None.
 
     *after* is called after each, with its owner, and the state realized.
 

@@ -4,13 +4,14 @@ After a step the signs at its ends are compared. Where they are equal but the sl
 to the other side, and back), the extremum in between is looked for: the two tangents bound it where the witness is concave, so
 that most steps need no more than that. Changes of sign are then narrowed down on the dense output, by the secant with
 Illinois' weights, kept a tenth of a window away from the ends so that the bracket closes from both sides; a bisection now and
-then bounds the number of evaluations. Source: Dowell and Jarratt 1971 (Illinois); Shampine, Gladwell and Brankin 1991 (events).
+then bounds the number of evaluations. Of a table, a cam's lift say, a step may pass over many knots, and what is between them:
+it is searched from knot to knot. Source: Dowell and Jarratt 1971 (Illinois); Shampine, Gladwell and Brankin 1991 (events).
 """
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -37,6 +38,8 @@ _WIDTH, _SEEN = 6, 4
 _AT_END, _WITH_SPEEDS, _WITH_RATES = range(3)
 #: The step of differences for slopes, as a part of the interval.
 _DIFFERENCE = 1e-4
+#: A step is searched in so many parts at most.
+_MOST_PARTS = 10_000
 
 
 @dataclass(eq=False)
@@ -59,6 +62,9 @@ class Watched:
     #: What the event is of, where that is not the owner, and the name of the witness where it is not that of the owner's.
     called: str = ""
     label: str = ""
+    #: Of a quantity that bends anywhere, as a table's does from knot to knot: a number that rises or falls by one from one knot
+    #: to the next. Steps are then searched knot by knot, however long they are.
+    knots: Callable[[Any], float] | None = None
 
     @property
     def what(self) -> str:
@@ -102,6 +108,7 @@ class Watch:
         self._stage = max(one.stage for one in watched)
         self._rates = [one.rate for one in watched]
         self._has_differences = any(rate is None for rate in self._rates)
+        self._has_knots = any(one.knots is not None for one in watched)
         #: Up to this time the witnesses have been searched.
         self.time = -np.inf
         self._values: list[float] = []
@@ -114,7 +121,7 @@ class Watch:
         self._in_loop, self._taken = False, 0
 
     def pack(self, callbacks: bool) -> None:
-        """Let the integrator's kernel look at the witnesses.
+        """Pack the witnesses for the integrator's kernel.
 
         Parameters
         ----------
@@ -208,7 +215,7 @@ class Watch:
         self._taken = self._integrator.get_num_steps_taken()
         if self._is_packed and self._compiled is None:  # of a checkpoint
             self.pack(self._calls_back)
-        self._in_loop = not one_by_one and self._compiled is not None
+        self._in_loop = not one_by_one and self._compiled is not None and not self._has_knots
         if not self._in_loop:
             return -1
         assert self._compiled is not None
@@ -301,19 +308,34 @@ class Watch:
 
         The state is anywhere in the step afterwards.
         """
-        while self._end is not None and self.time < self._end[0]:
-            b, values_b, slopes_b = self._end
-            over = self._excursion(b, values_b, slopes_b)
-            if over is not None:
-                b, values_b = over
-            crossing = [
-                i for i, one in enumerate(self.watched) if is_crossing(self._values[i], values_b[i], one.info)
-            ]  # fmt: skip
-            if crossing:
-                return self._localize(self.time, list(self._values), b, values_b, crossing)
-            self.time, self._values = b, values_b
-            self._slopes = slopes_b if over is None else None
+        for b, values_b, slopes_b in self._parts():
+            while self.time < b:
+                end, values = self._excursion(b, values_b, slopes_b) or (b, values_b)
+                crossing = [i for i, one in enumerate(self.watched) if is_crossing(self._values[i], values[i], one.info)]
+                if crossing:
+                    return self._localize(self.time, list(self._values), end, values, crossing)
+                self.time, self._values = end, values
+                self._slopes = slopes_b if end == b else None
         return None
+
+    def _parts(self) -> Iterator[tuple[float, list[float], list[float]]]:
+        """The ends of the parts in which the last step is searched, with values and slopes: all of it, or from knot to knot."""
+        if self._end is None:
+            return
+        a, end, most = self.time, self._end[0], 0.0
+        if self._has_knots and a < end:
+            passed = zip(*(self._knots_at(time) for time in (a, end)), strict=True)
+            most = max(abs(after - before) for before, after in passed)
+        for k in range(1, count := min(_MOST_PARTS, int(np.ceil(most)))):
+            time = a + (end - a) * k / count
+            yield time, *self._look_with_slopes(time, -_DIFFERENCE * (end - a) / count)
+        yield self._end
+
+    def _knots_at(self, time: float) -> list[float]:
+        """At which of their knots witnesses are, at a time within the last step."""
+        self._integrator.leave_at(time, self._stage)
+        state = self._integrator.get_state()
+        return [one.knots(state) for one in self.watched if one.knots is not None]
 
     def _excursion(self, b: float, values_b: list[float], slopes_b: list[float]) -> tuple[float, list[float]] | None:
         """The first time found, with the values there, at which a witness has the sign opposite to that at both ends."""

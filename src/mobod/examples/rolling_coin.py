@@ -62,7 +62,7 @@ def across(x: Sequence[Any]) -> Any:
 
 
 def set_motion(system: mb.MultibodySystem, state: mb.State, heading: float, lean: float, spin: float) -> None:
-    """Let it roll along x: rates of turning and of spinning, and how far it leans, which it does not change at first."""
+    """Set a motion along x: rates of turning and of spinning, and how far it leans, which it does not change at first."""
     state.q = 0, 0, 0, lean, 0
     state.u = heading, -RADIUS * spin, 0, 0, spin
     system.project(state, 1e-12)

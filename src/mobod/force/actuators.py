@@ -14,12 +14,12 @@ from ..state.of_each import Present, Rows, numbers_at, of_each
 from ..value.checks import array
 from ..value.stage import Stage
 from ._mobility import push
-from .base import Force, check_forces, mobility
+from .base import Force, check_forces
+from .base import mobilities as listed
 from .pools import number
 from .routines import by_address
 
 if TYPE_CHECKING:
-    from ..mobilizer.base import MobilizedBody
     from ..state.state import State
     from .subsystem import GeneralForceSubsystem
 
@@ -47,8 +47,8 @@ class Actuators(Force):
     ----------
     forces : GeneralForceSubsystem
         What they join.
-    mobilities : iterable of (MobilizedBody, int)
-        The mobilizer of each, and the number of the mobility among its own.
+    mobilities : iterable of (MobilizedBody, int) or MobilizedBody
+        The mobilizer of each, and the number of the mobility among its own; or bodies that have one alone, or their names.
     disabled_by_default : bool
         Whether states start with them switched off.
     name : str, optional
@@ -79,17 +79,13 @@ class Actuators(Force):
     def __init__(
         self,
         forces: GeneralForceSubsystem,
-        mobilities: Iterable[tuple[MobilizedBody, int]],
+        mobilities: Iterable[Any],
         *,
         disabled_by_default: bool = False,
         name: str | None = None,
     ) -> None:
         check_forces(forces)
-        integers: list[int] = []
-        for pair in mobilities:
-            if not isinstance(pair, (tuple, list)) or len(pair) != 2:
-                raise TypeError(f"mobilities are pairs of a mobilized body and a number, not {pair!r}")
-            integers += mobility(forces, *pair, "which_u")
+        integers = listed(forces, mobilities)
         super().__init__(forces, disabled_by_default=disabled_by_default, name=name)
         self.default_integers = [len(integers) // 2, *integers]
         self.default_numbers = [0.0] * (len(integers) // 2)

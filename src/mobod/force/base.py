@@ -11,7 +11,7 @@ A new compiled kind is a file beside this one. It provides
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -61,7 +61,7 @@ class Force(Parametrized):
     INNER = frozenset(
         """
         KIND add_force calc_lines calc_push check_tree default_integers disabled_by_default discrete_run element entry
-        acts_along acts_between first_function first_memory
+        acts_along acts_between along_routine first_function first_memory
         holds_mobility_forces holds_wrenches first_z implementation nominal_number num_z number_runs pack_integers
         pack_numbers place_of_parameters pool_run reach reads_mobilizers
         reads_positions_only reads_time reads_z routine span used_functions why_not_finite
@@ -84,6 +84,8 @@ class Force(Parametrized):
     #: Whether the two bodies that it names get opposite wrenches, which depend on how one moves beside the other alone. It is
     #: said by the class that has the routine: where a class inherits it and has a routine of its own, it does not hold.
     acts_between: bool = False
+    #: The routine of a force along a path for derivatives, see `routines.along_path`; said like `acts_between`.
+    along_routine: Routine | None = None
     #: How many z it has.
     num_z: int = 0
     #: Of a user's functions: where their parameters are among its numbers.
@@ -133,7 +135,7 @@ class Force(Parametrized):
     # ------------------------------------------------------------------------------------------ on and off
 
     def set_disabled_by_default(self, should_be_disabled: bool) -> None:
-        """Let states start with it disabled, or enabled; a topological change."""
+        """Set whether states start with it disabled; a topological change."""
         self.disabled_by_default = checks.flag("should_be_disabled", should_be_disabled)
         self._forces.invalidate_topology()
 
@@ -386,6 +388,22 @@ def mobility(forces: GeneralForceSubsystem, mobod: Any, which: int, name: str) -
         there = f"0 to {n - 1}" if n > 1 else "0" if n else "none"
         raise IndexError(f"{name} is {which}, but {body!r} has {n} {letter}: {there}")
     return b, i
+
+
+def listed_mobilities(given: Iterable[Any] | None) -> list[Any] | None:
+    """The mobilities that are given, as a list."""
+    if given is None:
+        return None
+    if isinstance(given, str) or not isinstance(given, Iterable):
+        raise TypeError(f"mobilities are a list, such as [(body, 0)], not {given!r}")
+    return list(given)
+
+
+def mobilities(forces: GeneralForceSubsystem, given: Iterable[Any]) -> list[int]:
+    """Bodies' indices and numbers of mobilities, one after the other, of a list of what `find_mobility` takes."""
+    find = forces.get_system().get_matter_subsystem().find_mobility
+    found = [find(one, "an entry of mobilities") for one in listed_mobilities(given) or ()]
+    return [i for body, which in found for i in (body.index, which)]
 
 
 def same_system(forces: GeneralForceSubsystem, matter: Any, kind: str) -> Any:

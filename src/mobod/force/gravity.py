@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..algebra import vec3
+from ..algebra import object_access, vec3
 from ..algebra.arrays import Array, ArrayLike
 from ..algebra.memory import add_spatial, load3, store_spatial
 from ..algebra.record import attach
-from ..algebra.scalar import load, store, zero
+from ..algebra.scalar import load, sqrt, store, zero
 from ..compiling import compiled, generic
 from ..state import parameters
 from ..value import checks
@@ -131,6 +131,28 @@ def _put_vector(numbers: Any, g: Any) -> None:
     numbers[MAGNITUDE] = size
 
 
+#: Sizes whose squares neither vanish nor overflow.
+_LEAST, _MOST = 1e-150, 1e150
+
+
+@object_access.compiled_for_callers
+def _put_plain(values: Any, own: Any, first: Any, length: Any) -> Any:
+    """`_put_vector` of an array, and `Gravity.settle`, at the place *first* of *own*; 1 if done, 0 where a look is needed."""
+    if not object_access.is_row(values, own, object_access.number(length)):
+        return object_access.as_object(0)
+    source, target, at = object_access.numbers(values), object_access.numbers(own), object_access.number(first)
+    x, y, z = load(source, 0, 0), load(source, 1, 0), load(source, 2, 0)
+    size = sqrt(x * x + y * y + z * z)
+    if not _LEAST < size < _MOST:
+        return object_access.as_object(0)
+    for k, part in enumerate((x / size, y / size, z / size)):
+        store(target, at + DOWN + k, 0, part)
+        store(target, at + k, 0, size * part)
+    store(target, at + MAGNITUDE, 0, size)
+    store(target, at + 3, 0, size * load(target, at + ZERO_HEIGHT, 0))
+    return object_access.as_object(1)
+
+
 class Gravity(Force):
     """A uniform field: pulls on every body of the matter subsystem at its mass center, and on every particle.
 
@@ -213,6 +235,7 @@ class Gravity(Force):
         "length/time^2",
         "the acceleration of free fall, in Ground; a zero vector keeps the direction down",
         put=_put_vector,
+        put_plain=_put_plain,
     ).accessors()
     get_default_down_direction, set_default_down_direction, get_down_direction, set_down_direction = parameters.direction(
         "down_direction", "the direction down", argument="down", given_as="down_direction", first=DOWN

@@ -19,6 +19,9 @@ from ..function.users import routine_of_kind
 #: The requests to a routine.
 FORCES, ENERGY, POWER = 0, 1, 2
 
+#: The requests to the routine of a force along a path, see `along_path`.
+GEOMETRY, RATE, LAW = 0, 1, 2
+
 #: The `kind` of all force elements that are called by address, and of the one that is not.
 BY_ADDRESS, GRAVITY = -1, 1
 
@@ -136,6 +139,24 @@ def _forces_only(add: Any) -> Callable[..., int]:
     def run(model: Any, first: int, end_and_what: int) -> int:
         if end_and_what & 3 == FORCES:
             forces(model, first, end_and_what >> 2)
+        return 0
+
+    return run
+
+
+def along_path(act: Callable[..., Any]) -> Routine:
+    """The routine of a force that is a function of one length, its rate, the force's z and time, for derivatives.
+
+    ``act(model, integers, numbers, z, what)`` leaves in the first numbers of Ground's wrench, which pushes nothing: of the
+    GEOMETRY length and rate, and adds the forces of a unit along the path to bodies and mobilities; the RATE again, after the
+    GEOMETRY at other velocities; the force along the path by its LAW, at the length and rate that stand there.
+    """
+    return routine_of_kind(_along, act)
+
+
+def _along(act: Any) -> Callable[..., int]:
+    def run(model: Any, e: int, what: int) -> int:
+        act(model, model.force_first_integer[e], model.force_first_number[e], model.force_first_z[e], what)
         return 0
 
     return run

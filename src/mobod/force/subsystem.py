@@ -48,18 +48,20 @@ class GeneralForceSubsystem(Subsystem):
         """Number of force elements."""
         return len(self.elements)
 
-    def get_force(self, index: int) -> Force:
-        """One of them, by its index."""
+    def get_force(self, index: int | str) -> Force:
+        """One of them, by its index or its name; `IndexError`, or `KeyError`, where there is none."""
+        if isinstance(index, str):
+            return checks.by_name("force", self.elements, index)
         if not 0 <= index < len(self.elements):
             raise IndexError(f"there are {len(self.elements)} forces; no number {index}")
         return self.elements[index]
 
-    def is_force_disabled(self, state: State, index: int) -> bool:
-        """True if force number *index* is switched off in this state. Needs MODEL."""
+    def is_force_disabled(self, state: State, index: int | str) -> bool:
+        """True if a force, by its index or name, is switched off in this state. Needs MODEL."""
         return self.get_force(index).is_disabled(state)
 
-    def set_force_is_disabled(self, state: State, index: int, should_be_disabled: bool) -> None:
-        """Switch force number *index* off, or on, in this state, which falls to MODEL at most."""
+    def set_force_is_disabled(self, state: State, index: int | str, should_be_disabled: bool) -> None:
+        """Switch a force, by its index or name, off, or on, in this state, which falls to MODEL at most."""
         force = self.get_force(index)
         (force.disable if should_be_disabled else force.enable)(state)
 

@@ -136,7 +136,7 @@ class Device:
         return function, count.value
 
     def run(self, loaded: Any, number: int, block: int, job: int, threads: int) -> None:
-        """Let so many threads call a routine, and wait for them."""
+        """Call a routine by so many threads, and wait for them."""
         function, count = loaded
         self.write(count, np.array([threads]))
         values = [ctypes.c_int64(number), ctypes.c_uint64(block), ctypes.c_int64(job), ctypes.c_int64(0)]

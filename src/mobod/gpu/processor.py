@@ -44,7 +44,7 @@ class Processor:
         return program.for_processor()
 
     def run(self, loaded: Any, number: int, block: int, job: int, threads: int) -> None:
-        """Let so many threads call a routine, and wait for them."""
+        """Call a routine by so many threads, and wait for them."""
         kind = ctypes.CFUNCTYPE(None, *([ctypes.c_int64] * 5))
         with self._lock:  # the code keeps the number of the present thread in one place
             kind(loaded.get_function_address("run"))(number, block, job, 0, threads)

@@ -39,7 +39,7 @@ class Delay:
             self._delays[mask] = self._low + (random[mask] * (self._high - self._low + 1)).astype(int)
 
     def fill(self, mask: npt.NDArray[np.bool_], rows: Array) -> None:
-        """Let these be all that has been, of the environments that a mask picks."""
+        """Fill the history of the environments that a mask picks with their *rows*."""
         if self._high:
             self._past[:, mask] = rows[mask]
 

@@ -108,12 +108,14 @@ def _call(numba: Any, name: str, function: Any) -> tuple[Any, str]:
     for one in wanted:
         if one not in known:
             raise ModelError(f"{name} of a Task asks for {one!r}; it can ask for {', '.join(known)}")
-    return compiled, f"{name}({', '.join(f'{one}[i]' for one in wanted)})"
+    return compiled, f"{name}({', '.join('time[i]' if one == 'time' else f'row({one}, i)' for one in wanted)})"
 
 
 def _loop(numba: Any, name: str, arguments: Sequence[str], lines: Sequence[str], calls: dict[str, tuple[Any, str]]) -> Any:
     """A compiled function of arrays with a row a state, which does these lines for each."""
-    namespace: dict[str, Any] = {of: function for of, (function, _) in calls.items()}
+    from ._row import row  # which imports Numba
+
+    namespace: dict[str, Any] = {"row": row, **{of: function for of, (function, _) in calls.items()}}
     body = "".join(f"\n        {line.format(**{of: call for of, (_, call) in calls.items()})}" for line in lines)
     exec(f"def {name}_all({', '.join(arguments)}):\n    for i in range(len(q)):{body}", namespace)
     return _compiled(numba, name, namespace[f"{name}_all"], True)

@@ -132,8 +132,10 @@ class VectorEnv(gymnasium.vector.VectorEnv[Array, Array, Array]):
         self._seen = Seen(self.ensemble, self._points, more)
         self._vary = task.varied(system)
         self._parameters = np.array([[low for _, low, _ in self._vary]] * num_envs, float).reshape(num_envs, len(self._vary))
-        neutral = np.clip(np.zeros(task.num_actions), task.low, task.high)
-        self._action = np.tile(neutral, (num_envs, 1))
+        self._low, self._high = np.array(task.low, float), np.array(task.high, float)
+        self._neutral = np.clip(np.zeros(task.num_actions), self._low, self._high)
+        self._action = np.tile(self._neutral, (num_envs, 1))
+        self._drawn = np.zeros((num_envs, task.num_random + len(self._vary) + 2))
         self._late_actions = Delay(task.delays("action_delay"), self._action)
         self._late_observations = Delay(task.delays("observation_delay"), np.zeros((num_envs, m)))
         self._steps, self._over = np.zeros(num_envs, np.int64), np.ones(num_envs, np.bool_)
@@ -202,7 +204,7 @@ class VectorEnv(gymnasium.vector.VectorEnv[Array, Array, Array]):
         return self._late_observations.now(observed), {}
 
     def take_generator(self, i: int, generator: np.random.Generator) -> None:
-        """Let environment *i* draw from a generator of the caller's."""
+        """Give environment *i* a random generator of the caller's."""
         if not self._random:
             self._random = [generator] * self.num_envs
         self._random[i] = generator
@@ -212,17 +214,17 @@ class VectorEnv(gymnasium.vector.VectorEnv[Array, Array, Array]):
         if not mask.any():
             return
         own, varied = self.task.num_random, len(self._vary)
-        random = np.zeros((self.num_envs, own + varied + 2))
+        random = self._drawn
         drawn = own + varied + (2 if self._late_actions.is_drawn or self._late_observations.is_drawn else 0)
-        for i in np.flatnonzero(mask):
-            random[i, :drawn] = self._random[i].random(drawn)
+        for i in np.flatnonzero(mask).tolist():
+            self._random[i].random(out=random[i, :drawn])
         self.ensemble.reset(mask)
         for j, (setter, low, high) in enumerate(self._vary):
             self._parameters[mask, j] = low + (high - low) * random[mask, own + j]
             self.ensemble.set_each(setter, self._parameters[:, j].copy())
         self._late_actions.draw(mask, random[:, own + varied])
         self._late_observations.draw(mask, random[:, own + varied + 1])
-        self._action[mask] = np.clip(0.0, self.task.low, self.task.high)
+        self._action[mask] = self._neutral
         self._late_actions.fill(mask, self._action)
         q, u = self.ensemble.upd_q(), self.ensemble.upd_u()
         self._functions.start(mask, random[:, :own], q, u, self._goal, self._parameters)
@@ -264,7 +266,7 @@ class VectorEnv(gymnasium.vector.VectorEnv[Array, Array, Array]):
                 f"the episodes of environments {np.flatnonzero(begins)[:8].tolist()} have ended: reset them by "
                 'reset(options={"reset_mask": mask}) before the next step'
             )
-        action = np.clip(wanted, task.low, task.high)
+        action = np.clip(wanted, self._low, self._high)
         failed = self._advance(action)
         failed &= ~begins
         rewards, terminations = np.zeros(n), np.zeros(n, np.bool_)

@@ -165,7 +165,7 @@ class Model(Sealed):
         equilibrate(state, self.muscles.values())
 
     def set_controls(self, controls: Any) -> None:
-        """Let functions of time drive muscles and actuators. A topological change: states are made anew.
+        """Drive muscles and actuators by functions of time. A topological change: states are made anew.
 
         Parameters
         ----------

@@ -135,6 +135,7 @@ class Choices:
 
     gravity: Gravity | None = None
     controls: Path | None = None
+    as_opensim: bool | None = None
     floating_base: bool | None = None
     joint_damping: bool | None = None
     joint_limits: bool | None = None
@@ -147,12 +148,13 @@ class Choices:
 
 
 #: Those that any model can have.
-_OF_ALL = ("gravity", "controls", "floor", "floor_height", "floor_stiffness", "floor_friction")
+_OF_ALL = ("gravity", "controls", "as_opensim", "floor", "floor_height", "floor_stiffness", "floor_friction")
+_OF_FLOORS = _OF_ALL[4:]
 
 
 def load_model(model: str, choices: Choices) -> Loaded:
     """Read a model: a URDF file, a Python file, or an example."""
-    for name in _OF_ALL[3:]:
+    for name in _OF_FLOORS:
         if getattr(choices, name) is not None and not choices.floor:
             raise CommandError(f"--{name.replace('_', '-')} is of a floor, and there is none; ask for it by --floor")
     path = Path(model)
@@ -176,6 +178,8 @@ def load_model(model: str, choices: Choices) -> Loaded:
                 )
         if choices.controls is not None:
             raise CommandError("--controls is for OpenSim files; a Python file drives what it builds")
+        if choices.as_opensim:
+            raise CommandError("--as-opensim is for OpenSim files; a Python file builds the muscles it wants")
         return _load_python(path, choices.gravity)
     if extension == ".xacro":
         raise CommandError(f"{model} is a template; make a URDF file of it: xacro {model} > {path.stem}.urdf")
@@ -199,7 +203,9 @@ def _load_robot(path: Path, choices: Choices, settings: dict[str, Any]) -> Loade
 
     if choices.controls is not None:
         raise CommandError("--controls is for OpenSim files; a URDF robot has no actuators that they name")
-    floor = ("floor", "floor_height", "floor_stiffness", "floor_friction")
+    if choices.as_opensim:
+        raise CommandError("--as-opensim is for OpenSim files; a URDF robot has no muscles")
+    floor = ("as_opensim", "floor", "floor_height", "floor_stiffness", "floor_friction")
     chosen = {name: value for name, value in asdict(choices).items() if value is not None and name not in floor}
     if choices.floor:
         chosen["collision"] = True
@@ -235,7 +241,10 @@ def _load_any(path: Path, choices: Choices, settings: dict[str, Any]) -> Loaded:
     format = find_format(path)
     # a floor is to be touched by the shapes that the file says, where its reader makes surfaces of them
     touches = choices.floor and "collision" in inspect.signature(format.find_reader()).parameters
-    model = load_quietly(path, **({"collision": True} if touches else {}))
+    if choices.as_opensim and format.name != "OpenSim":
+        raise CommandError(f"--as-opensim is for OpenSim files; this is one of {format.name}")
+    chosen = {"collision": True} if touches else {}
+    model = load_quietly(path, **chosen, **({"as_opensim": True} if choices.as_opensim else {}))
     if choices.controls is not None:
         model.set_controls(choices.controls)
     state = model.default_state()

@@ -39,7 +39,7 @@ from ..value.attributes import Sealed
 from ..value.callers import callers_level
 from ..value.checks import finite, flag, positive
 from ..value.stage import Stage
-from . import _diagnosis, _jumps
+from . import _diagnosis, jumps
 from .quick import Quick, is_possible, remembers
 from .slow_runs import Progress, say
 from .weights import error_weights
@@ -303,7 +303,7 @@ class Integrator(Sealed):
         self._apply()
 
     def set_return_every_internal_step(self, every: bool) -> None:
-        """Let `TimeStepper.step_to` return after each step, with the state where that ended; not done unless set."""
+        """Set whether `TimeStepper.step_to` returns after each step, with the state where that ended; not unless set."""
         self.return_every_internal_step = flag("every", every)
         self.quick = None
 
@@ -439,7 +439,7 @@ class Integrator(Sealed):
         if not self._runs_compiled:
             with realized_by_python(state, self.held):
                 return self.call_back(kernel, state.block, *args)
-        if self.system.calls_python:
+        if self.system.calls_back:
             return self.call_back(kernel, state.block, *args)
         return int(kernel(state.block, *args))
 
@@ -470,7 +470,8 @@ class Integrator(Sealed):
     @property
     def _runs_compiled(self) -> bool:
         """True if kernels alone realize: else they call Python for it, as it has hooks, or forces beside the elements'."""
-        return not (self.system.is_interpreted or callable(self.held))
+        assert self._state is not None
+        return not (self.system.interprets(self._state) or callable(self.held))
 
     def _holding(self, held: Any) -> int:
         """The address of the routine that realizes with *held* mobility forces, which the state's record then has."""
@@ -552,7 +553,7 @@ class Integrator(Sealed):
         return False
 
     def begin_compiled(self, state: State) -> None:
-        """Let kernels alone run a state, whose record is used for nothing else, to its end."""
+        """Begin a run by kernels alone, of a state whose record is used for nothing else."""
         self.get_room(state)
         self.control[rk.STEP] = self.fixed_step_size or self.initial_step_size or 0.0
 
@@ -632,7 +633,7 @@ class Integrator(Sealed):
         return rk.REACHED
 
     def _begin_step(self, time: float) -> None:
-        """Let what remembers begin a step at *time*: for steps that Python takes."""
+        """Notify what has a memory that a step begins at *time*: for steps that Python takes."""
         state = self.get_state()
         if state.resources is not None and self.system.is_interpreted:
             state.resources.apply_updates(time)
@@ -681,7 +682,7 @@ class Integrator(Sealed):
         if self._jumps > _MOST_JUMPS:
             return False
         self._warn_of_paths()
-        found = _jumps.of_rates(self._line(state, self._last_try()))
+        found = jumps.of_rates(self._line(state, self._last_try()))
         self.leave_at(time)
         if found is None:
             return False
@@ -722,21 +723,21 @@ class Integrator(Sealed):
                 message = f"at time {time:.9g} steps have come down to {step:.3g}: {text}"
                 warnings.warn(message, RuntimeWarning, stacklevel=callers_level())
 
-    def _line(self, state: State, h: float) -> _jumps.Line:
+    def _line(self, state: State, h: float) -> jumps.Line:
         """The line along which the last step's end goes on, for a time h."""
         y, rate = self.work[rk.Y].copy(), self.work[rk.RATE].copy()
-        return _jumps.Line(self.system, state, y, float(self.control[rk.TIME]), rate, h)
+        return jumps.Line(self.system, state, y, float(self.control[rk.TIME]), rate, h)
 
     def _find_paths(self) -> list[Any]:
         """The forces along paths that may jump, of which the run has not told yet, with their paths."""
         if self._paths is None:
-            self._paths = _jumps.wrapped_paths(self.system, self.get_state())
+            self._paths = jumps.wrapped_paths(self.system, self.get_state())
             if self.get_state().stage_number >= Stage.POSITION:
                 warn_of_points_inside([path for _, path in self._paths], self.get_state())
         return self._paths
 
     def _watch_for_paths(self) -> None:
-        """Let the loop return where steps become short beside those so far, rather than when they have collapsed."""
+        """Make the loop return where steps become short beside those so far, rather than when they have collapsed."""
         control = self.control
         self._longest = max(self._longest, float(control[rk.LAST_STEP]))
         if self._looks_at_paths < _MOST_LOOKS and control[rk.STEP] > _SHORT * self._longest:
@@ -749,7 +750,7 @@ class Integrator(Sealed):
             return
         self._looks_at_paths += 1
         tried = max(float(self.control[rk.SIZE]), self._last_try())
-        told = _jumps.of_paths(self._line(state.copy(), tried), paths)
+        told = jumps.of_paths(self._line(state.copy(), tried), paths)
         self._paths = [one for one in paths if one[0].name not in told]
         for text in told.values():
             warnings.warn(text, RuntimeWarning, stacklevel=callers_level())

@@ -339,7 +339,7 @@ class BDF(Integrator):
             self.counts[:] = counts
 
     def _keep_to(self, y: Array) -> None:
-        """Let the solver go on from the projected end of the step; *y* is the end before projection."""
+        """Continue the solver from the projected end of the step; *y* is the end before projection."""
         solver = self._solver
         if solver is None:
             return

@@ -91,7 +91,7 @@ def _put(buffer: Any, at: int, value: float, S: Any, row: int, first: int) -> No
 
 @generic
 def _call_duals(model: Any, duals: Any, S: Any, first: int, routine: int) -> None:
-    """Let a routine of Duals run at the record's variables, along the columns of S from *first* on."""
+    """Call a routine of Duals at the record's variables, along the columns of S from *first* on."""
     block, at, buffer, numbers, seeds, seed_rates = duals
     nq, nu = model.nq, model.nu
     _put_value(buffer, at[TIME], load(model.time, 0, 0))

@@ -76,7 +76,7 @@ class Quick:
         self._first, self._interpolates = integrator.arguments(), integrator.allow_interpolation
         self.arguments = (*self._first, times, row, integrator.no_energies)
         self.code: Any = kernel.code or kernel.code_for(state.block, *self.arguments)
-        if integrator.system.calls_python:
+        if integrator.system.calls_back:
             self.code = partial(integrator.call_back, self.code)
         self.state, self.token, self.block = state, state.token, state.block
         # assigning to a memoryview takes a third of the time of assigning to an array
@@ -164,7 +164,7 @@ def is_possible(integrator: Any, simple: bool) -> bool:
     return bool(
         simple
         and state.stage_number >= ACCELERATION
-        and not integrator.system.is_interpreted
+        and not integrator.system.interprets(state)
         and integrator.held is None
         and integrator.internal_step_limit is None
         and not integrator.return_every_internal_step

@@ -48,6 +48,9 @@ _RECOVERY = 0.1
 _REACH = 2.0
 #: Points for which the dense solver is tried where the sparse one has found no impulses.
 _FEW = 100
+#: The coefficient of friction up to which nothing has been seen to fail. With larger ones two points that press against each
+#: other sideways, with hardly any normal impulses, may have no solution, and looking for one takes seconds.
+_STEEP = 100.0
 
 
 class TimeStepping(Integrator):
@@ -80,7 +83,8 @@ class TimeStepping(Integrator):
     bilateral constraints and no parts in Python, kernels alone take the steps, with a sparse solver
     (`unilateral.stepped.solve`); otherwise, and for steps of up to 100 points for which that
     one finds no impulses, a dense one does. A problem whose residual stays above a millionth of the largest
-    velocity is counted, `get_num_unconverged`, above a thousandth it ends the run.
+    velocity is counted, `get_num_unconverged`, above a thousandth it ends the run. With friction above 100 points that press
+    against each other sideways may jam, which ends it with an error that says so.
 
     Examples
     --------
@@ -286,10 +290,18 @@ class TimeStepping(Integrator):
         if status == steps.NO_IMPULSES:
             one, two = (self._stepped.name_of(int(space.counts[which])) for which in (names.WORST_1, names.WORST_2))
             self.leave_at(float(self.control[rk.TIME]))
+            steepest = self._stepped.largest_friction
+            remedy = "try a smaller step, or another start if they are held, or pressed together by friction"
+            if steepest > _STEEP:
+                remedy = (
+                    f"something there has a friction of {steepest:.4g}, with which points that press against each other "
+                    f"sideways jam: give its material at most {_STEEP:g}, a cone of {np.degrees(np.arctan(_STEEP)):.1f} "
+                    "degrees, with which nothing slides either"
+                )
             raise ConvergenceError(
                 f"at time {float(self.control[rk.TIME]):.9g} the impulses of what touches have not been found: a residual of "
                 f"{float(space.measures[names.RESIDUAL]):.3g} (velocity) is left, most of all between {one!r} and {two!r}; "
-                "try a smaller step, or another start if they are held, or pressed together by friction"
+                f"{remedy}"
             )
         return status
 
@@ -297,7 +309,7 @@ class TimeStepping(Integrator):
         """One step by the dense solver, which goes on where friction around a bend nearly holds itself; whether that went."""
         space = self._stepped.space
         assert space is not None
-        if space.counts[names.POINTS] > _FEW:
+        if space.counts[names.POINTS] > _FEW or self._stepped.largest_friction > _STEEP:
             return False
         residual = space.measures[names.RESIDUAL]
         self._at_end = False

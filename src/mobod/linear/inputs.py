@@ -12,7 +12,6 @@ from ..derivative.settings import Setting, find
 from ..mobilizer.base import MobilizedBody
 from ..simulation.names import speed_names
 from ..state.state import State
-from ..value import checks
 from ..value.stage import Stage
 
 
@@ -24,8 +23,8 @@ class Inputs:
     system : MultibodySystem
     state : State
     given : sequence or None
-        Pairs ``(mobod, which_u)``, or what `settings.find` takes, whose numbers follow each other; None stands for every
-        mobility.
+        Pairs ``(mobod, which_u)``, bodies with one mobility, or what `settings.find` takes, whose numbers follow each other;
+        None stands for every mobility.
     """
 
     def __init__(self, system: Any, state: State, given: Sequence[Any] | None) -> None:
@@ -37,7 +36,7 @@ class Inputs:
             self._each, self.names = list(range(len(names))), [f"{name}.force" for name in names]
             return
         for one in listed("inputs", given):
-            if isinstance(one, tuple):
+            if isinstance(one, (tuple, MobilizedBody)):
                 self._each.append(mobility_of(system, state, one))
                 self.names.append(f"{names[self._each[-1]]}.force")  # type: ignore[index]
                 continue
@@ -113,7 +112,9 @@ def every_mobility(system: Any, state: State) -> list[tuple[Any, int]]:
 
 def listed(what: str, given: Any) -> Sequence[Any]:
     """Inputs or outputs: a list, or a tuple that is no single pair; text alone would count letter by letter."""
-    if isinstance(given, str) or not isinstance(given, Sequence) or (given and isinstance(given[0], MobilizedBody)):
+    single = isinstance(given, Sequence) and len(given) == 2 and isinstance(given[0], MobilizedBody)
+    single = single and not isinstance(given[1], (MobilizedBody, tuple))
+    if isinstance(given, str) or not isinstance(given, Sequence) or single:
         raise TypeError(f"{what} has to be a list, such as [{given!r}], not {given!r}")
     return given
 
@@ -123,13 +124,10 @@ INPUT = "an input is (mobod, which_u), a setter, or 'element.parameter'"
 
 def mobility_of(system: Any, state: State, pair: Any, what: str = INPUT) -> int:
     """The index among u of a pair (mobod, which_u); *what* the caller takes is said where it is none."""
-    if not isinstance(pair, Sequence) or isinstance(pair, str) or len(pair) != 2:
+    if not isinstance(pair, MobilizedBody) and (not isinstance(pair, Sequence) or isinstance(pair, str) or len(pair) != 2):
         raise ValueError(f"{what}, got {pair!r}")
-    body = system.get_matter_subsystem().find_body(pair[0])
-    where, i = body.u_slice(state), checks.integer("which_u", pair[1])
-    if not 0 <= i < where.stop - where.start:
-        raise IndexError(f"which_u is {i}, but {body.name!r} has {where.stop - where.start} mobilities")
-    return int(where.start + i)
+    body, i = system.get_matter_subsystem().find_mobility(pair)
+    return int(body.u_slice(state).start + i)
 
 
 __all__ = ["Inputs", "listed", "mobility_of"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -40,7 +40,7 @@ def linearize(
     system: MultibodySystem,
     state: State,
     inputs: Sequence[Any] | None = None,
-    outputs: Sequence[Output] | None = None,
+    outputs: Sequence[Output] | Mapping[str, Output] | None = None,
     *,
     independent: bool = False,
     closed_loop: bool = False,
@@ -53,10 +53,10 @@ def linearize(
     state : State
         At ACCELERATION; it need not be in equilibrium.
     inputs : sequence, optional
-        Each a pair ``(mobod, which_u)``, a generalized force on that mobility beside those of the elements; or a parameter,
-        or discrete forces such as ``"motors.efforts"``, by ``"element.parameter"`` or by their setter, as
+        Each a pair ``(mobod, which_u)``, or a body with one mobility: a generalized force beside those of the elements; or a
+        parameter, or discrete forces such as ``"motors.efforts"``, by ``"element.parameter"`` or by their setter, as
         `calc_parameter_derivatives` takes. Every mobility unless given.
-    outputs : sequence, optional
+    outputs : sequence, or mapping by name, optional
         Measures; callables of a state at ACCELERATION that return a number or an array; names of recorded quantities, such as
         ``"kinetic_energy"``; stations ``(body, station)``, whose locations in Ground they are. The state itself unless given.
     independent : bool
@@ -116,7 +116,7 @@ def linear_model(
     system: Any,
     state: State,
     inputs: Sequence[Any] | None,
-    outputs: Sequence[Output] | None,
+    outputs: Sequence[Output] | Mapping[str, Output] | None,
     independent: bool,
     closed_loop: bool,
     kept: Sequence[str] | None = None,
@@ -124,6 +124,9 @@ def linear_model(
     """The result of `linearize`, of checked arguments; with *independent* of the states *kept*, if given."""
     if closed_loop:
         return _closed(system, state, inputs, outputs, independent, kept)
+    called = list(outputs) if isinstance(outputs, Mapping) else None
+    if isinstance(outputs, Mapping):
+        outputs = list(outputs.values())
     found = system.calc_forward_dynamics_derivatives(state)
     nu, nz, turned = state.tree.nu, len(state.z_view), coordinates.turns(state)
     pushed = Inputs(system, state, inputs)
@@ -160,7 +163,7 @@ def linear_model(
     if outputs is None:
         C, D, output_names = np.eye(n), np.zeros((n, len(pushed))), state_names
     else:
-        C, D, output_names, some = _of_outputs(system, state, pushed, outputs, A, B, is_exact, measures)
+        C, D, output_names, some = _of_outputs(system, state, pushed, outputs, called, A, B, is_exact, measures)
         by_differences += some
     if independent:
         like = None if kept is None else [state_names.index(name) for name in kept]
@@ -274,6 +277,7 @@ def _of_outputs(
     state: State,
     inputs: Inputs,
     outputs: Sequence[Output],
+    called: Sequence[str] | None,
     A: Array,
     B: Array,
     is_exact: bool,
@@ -286,6 +290,8 @@ def _of_outputs(
     for i, output in enumerate(listed("outputs", outputs)):
         values, own = _values_of(system, [output], state)
         own = [one.replace("output_0", f"output_{i}") for one in own]
+        if called is not None:
+            own = [called[i]] if len(own) == 1 else [f"{called[i]}[{k}]" for k in range(len(own))]
         names += own
         formula = _formula(system, output) if is_exact else None
         of_measure = None if measures is None else measures.of(output)

@@ -55,8 +55,8 @@ def lqr(
         An equilibrium, such as `find_equilibrium` gives; or a state that constant forces of the *inputs* hold, which are
         found, too. It is left as it is.
     inputs : sequence or None
-        What acts, as `linearize` takes them: pairs ``(mobod, which_u)``, or settings such as ``"motor.mobility_force"``;
-        None for every mobility.
+        What acts, as `linearize` takes them: pairs ``(mobod, which_u)``, bodies with one mobility, or settings such as
+        ``"motor.mobility_force"``; None for every mobility.
     Q : (n, n) or (n,) array_like, float, or mapping of str to float
         Weights of the state (displacements v of q, u, z), all of it, as ``linearize(system, state).state_names`` names it: a
         symmetric matrix that is nowhere negative, its diagonal, or ``{"pole.v": 10.0, "pole.u": 1.0}``, what is not named

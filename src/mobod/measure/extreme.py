@@ -184,7 +184,7 @@ class Extreme(Memory):
         return self._given(self.next_memory(state)[1])
 
     def set_value(self, state: State, value: npt.ArrayLike) -> None:
-        """Let *value* be the extreme so far, at this state's time; the state falls to VELOCITY at most.
+        """Set the extreme so far, at this state's time; the state falls to VELOCITY at most.
 
         Raises
         ------

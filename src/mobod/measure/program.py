@@ -151,7 +151,7 @@ class Program:
         return self._found[key]
 
     def integrate(self, one: Measure, rate: int) -> None:
-        """Let the z of a measure have the rates that begin at the place *rate*."""
+        """Integrate, as z of a measure, the rates that begin at the place *rate*."""
         self._rates += [one.num_z(), self.z_of(one), rate]
 
     def z_of(self, one: Measure) -> int:

@@ -137,7 +137,7 @@ class Result(Measure):
         self.invalidate_topology()
 
     def set_is_presumed_valid_at_depends_on_stage(self, presume: bool) -> None:
-        """Let the value count as valid wherever its stage is realized, marked or not: a topological change.
+        """Set whether the value counts as valid wherever its stage is realized, marked or not: a topological change.
 
         For values that are always written by that stage, by someone who cannot mark them. Nothing checks that.
         """

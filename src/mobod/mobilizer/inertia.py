@@ -121,7 +121,7 @@ class HasInertia(Kinematics):
         velocity: ArrayLike | None = None,
         angular_velocity: ArrayLike = (0.0, 0.0, 0.0),
     ) -> None:
-        """Let the body carry a load from now on, in this state, which falls to MODEL at most. Needs POSITION.
+        """Attach a load to the body, in this state, which falls to MODEL at most. Needs POSITION.
 
         In a run, which means by an event handler or on `TimeStepper.state` between two steps, a load that comes with a velocity
         of its own sticks to the body by an impulse on the whole mechanism, told in the run's events: momentum of both is
@@ -164,7 +164,7 @@ class HasInertia(Kinematics):
         self.matter.take_up(state, self, load, of_center, vector("angular_velocity", angular_velocity))
 
     def detach_mass(self, state: State, load: MassProperties) -> None:
-        """Let the body carry a load no more, in this state, which falls to MODEL at most; speeds stay. Needs INSTANCE.
+        """Detach a load from the body, in this state, which falls to MODEL at most; speeds stay. Needs INSTANCE.
 
         Parameters
         ----------

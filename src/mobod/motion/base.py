@@ -148,7 +148,7 @@ class Motion(Sealed):
     # ------------------------------------------------------------------------------------------ on and off
 
     def set_disabled_by_default(self, should_be_disabled: bool) -> None:
-        """Let states start with it disabled, or enabled; a topological change."""
+        """Set whether states start with it disabled; a topological change."""
         self.disabled_by_default = flag("should_be_disabled", should_be_disabled)
         self.mobod.instance_changed()
 

@@ -25,12 +25,12 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 import numpy as np
 
 from ..algebra.arrays import Array, ArrayLike
-from ..algebra.scalar import store
+from ..algebra.scalar import load, store, zero
 from ..compiling import Routine, generic
 from ..errors import ConvergenceError, ModelError
 from ..force.base import Force
 from ..force.pools import number
-from ..force.routines import by_address
+from ..force.routines import LAW, RATE, along_path, by_address
 from ..force.transmission.base import Transmission, check_transmission
 from ..function import Function
 from ..state import parameters
@@ -234,6 +234,11 @@ class Muscle(Force):
         return _routine_of(self.FUNCTIONS, self._path.FUNCTIONS)
 
     @property
+    def along_routine(self) -> Routine:  # type: ignore[override]
+        """Its routine for derivatives along its path."""
+        return _along_routine_of(self.FUNCTIONS, self._path.FUNCTIONS)
+
+    @property
     def num_z(self) -> int:  # type: ignore[override]
         """The number of variables, of activation and fiber."""
         return len(self._start)
@@ -324,7 +329,7 @@ class Muscle(Force):
     # ------------------------------------------------------------------------------------------ excitation
 
     def set_excitation_function(self, function: Function | None) -> None:
-        """Let a function of time drive it. A topological change.
+        """Drive it by a function of time. A topological change.
 
         Parameters
         ----------
@@ -652,8 +657,35 @@ def _make(functions: Functions, path: Any) -> tuple[Any, Any, Any]:
         return found[3] * found[7] - found[5] * found[2]
 
     for made in (add, energy, power):
-        made.__module__, made.__qualname__ = contract.__module__, f"{made.__name__}.{length.__module__.rpartition('.')[2]}"
+        _name(made, contract, length)
     return add, energy, power
+
+
+def _make_along(functions: Functions, path: Any) -> Any:
+    length, speed, apply = path
+    contract, before = functions.contract, functions.num_numbers
+
+    @generic
+    def along(model: Any, i: int, x: int, z: int, what: int) -> None:
+        ratio, out = number(model, x + before), model.body_forces
+        if what == LAW:
+            store(out, 0, 0, -contract(model, i, x, z, load(out, 0, 0), load(out, 0, 1))[3])
+        elif what == RATE:
+            store(out, 0, 0, ratio * speed(model, i + HEAD, x + before + 1))
+        else:
+            own_length = ratio * length(model, i + HEAD, x + before + 1)
+            own_speed = ratio * speed(model, i + HEAD, x + before + 1)
+            apply(model, i + HEAD, x + before + 1, ratio + zero(own_length))
+            store(out, 0, 0, own_length)
+            store(out, 0, 1, own_speed)
+
+    _name(along, contract, length)
+    return along
+
+
+def _name(made: Any, contract: Any, length: Any) -> None:
+    """Name a function by its muscle's kind and its path's, for the cache."""
+    made.__module__, made.__qualname__ = contract.__module__, f"{made.__name__}.{length.__module__.rpartition('.')[2]}"
 
 
 _routines: dict[Any, Routine] = {}
@@ -665,6 +697,17 @@ def _routine_of(functions: Functions, path: Any) -> Routine:
     if key not in _routines:
         _routines[key] = by_address(*_make(functions, path), with_z=True)
     return _routines[key]
+
+
+_along_routines: dict[Any, Routine] = {}
+
+
+def _along_routine_of(functions: Functions, path: Any) -> Routine:
+    """The same for derivatives."""
+    key = functions, path
+    if key not in _along_routines:
+        _along_routines[key] = along_path(_make_along(functions, path))
+    return _along_routines[key]
 
 
 __all__ = ["Contraction", "Functions", "Muscle", "equilibrate"]

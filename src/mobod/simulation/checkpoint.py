@@ -9,6 +9,7 @@ reporters.
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import inspect
 import io
@@ -254,12 +255,18 @@ def refuse_others(path: str, others: list[str], unknown: list[str]) -> None:
 
 def integrator_keywords(integrator: Integrator) -> dict[str, Any]:
     """The keywords of an integrator's class, and those of its bases, with the values that it was made with."""
+    kind: Any = type(integrator)
+    return {name: getattr(integrator, name) for name in _keyword_names(kind) if hasattr(integrator, name)}
+
+
+@functools.lru_cache(64)  # looking takes a tenth of a short run
+def _keyword_names(kind: Any) -> tuple[str, ...]:
     names: list[str] = []
-    for kind in type(integrator).__mro__:
-        if "__init__" in vars(kind) and kind is not object:
-            parameters = inspect.signature(vars(kind)["__init__"]).parameters.values()
+    for one in kind.__mro__:
+        if "__init__" in vars(one) and one is not object:
+            parameters = inspect.signature(vars(one)["__init__"]).parameters.values()
             names += [p.name for p in parameters if p.kind is p.KEYWORD_ONLY and p.name not in names]
-    return {name: getattr(integrator, name) for name in names if hasattr(integrator, name)}
+    return tuple(names)
 
 
 def _settings(integrator: Integrator) -> dict[str, Any]:

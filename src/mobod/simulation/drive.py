@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from ..state.state import State
 
 #: What is recorded of each time.
-_QUANTITIES = "motion_forces", "motion_power", "u_dot", "reactions"
+_QUANTITIES = "motion_forces", "motion_power", "u_dot", "reactions", "constraint_forces"
 #: Into how many parts the way from one time to the next is halved, at most, where a loop does not close: 2 to this power.
 _HALVINGS = 8
 _LEVEL = Motion.Level
@@ -62,7 +62,8 @@ def drive(
     Trajectory
         Of *times*, with the quantities ``motion_forces`` ``(n, nu)``, what the drives exert at each speed, and zero where it is
         free; ``motion_power`` ``(n,)``; ``u_dot`` ``(n, nu)``; ``reactions`` ``(n, nb, 2, 3)``, torque and force that each
-        joint exerts on its body, at its frame M, in Ground.
+        joint exerts on its body, at its frame M, in Ground; ``constraint_forces`` ``(n, nc, 2, 3)``, what each constraint
+        exerts on its second body, at that body's origin, in Ground: the load of the joint that closes a loop.
 
     Raises
     ------

@@ -15,7 +15,7 @@ SPATIAL = tuple(f"{what}.{axis}" for what in ("angular", "linear") for axis in X
 
 
 class Form(NamedTuple):
-    """The form of a quantity: the rows it has (``body`` or ``speed``), if several, names of a row's numbers, its shape."""
+    """A quantity's form: its rows, if several (``body``, ``speed`` or ``constraint``), their numbers' names, a row's shape."""
 
     rows: str | None
     names: tuple[str, ...]
@@ -24,6 +24,7 @@ class Form(NamedTuple):
 
 FORMS = {
     **dict.fromkeys(("reactions", "contact_wrenches"), Form("body", WRENCH, (2, 3))),
+    "constraint_forces": Form("constraint", WRENCH, (2, 3)),
     "centers_of_pressure": Form("body", XYZ, (3,)),
     **dict.fromkeys(("mass_center", "mass_center_velocity"), Form(None, XYZ, (3,))),
     **dict.fromkeys(("momentum", "central_momentum"), Form(None, SPATIAL, (2, 3))),
@@ -35,7 +36,7 @@ FORMS = {
 def labels(name: str, shape: Sequence[int], rows: Mapping[str, Sequence[str]]) -> list[str] | None:
     """Labels of the numbers of a quantity of this *shape*, in their order; None where they are counted.
 
-    *rows* has the names of ``body`` and ``speed``, as far as they are known.
+    *rows* has the names of ``body``, ``speed`` and ``constraint``, as far as they are known.
     """
     form = FORMS.get(name)
     if form is None:

@@ -24,6 +24,18 @@ Quantity: TypeAlias = Callable[["State"], npt.ArrayLike]
 
 POSES, QUANTITY = "body_poses", "quantity."
 
+
+def _constraint_forces(system: Any, state: Any) -> Array:
+    """Moment and force of each constraint on the last of its bodies, at its origin, in Ground ``(nc, 2, 3)``."""
+    constraints = system.matter.constraints
+    found = np.zeros((len(constraints), 2, 3))
+    for row, constraint in zip(found, constraints, strict=True):
+        forces = constraint.get_constrained_body_forces_as_vector(state)
+        if len(forces):
+            row[:] = 0.0 - forces[-1]  # no -0.0 where nothing acts
+    return found
+
+
 NAMED: dict[str, Callable[[Any, Any], Any]] = {
     "kinetic_energy": lambda system, state: system.calc_kinetic_energy(state),
     "potential_energy": lambda system, state: system.calc_potential_energy(state),
@@ -36,11 +48,13 @@ NAMED: dict[str, Callable[[Any, Any], Any]] = {
     "motion_forces": lambda system, state: -system.matter.find_motion_forces(state) + 0.0,  # no -0.0 where nothing acts
     "motion_power": lambda system, state: system.matter.calc_motion_power(state),
     "reactions": lambda system, state: system.matter.calc_mobilizer_reaction_forces(state),
+    "constraint_forces": _constraint_forces,
 }
 """Quantities that can be asked for by these names: momenta are (angular; linear), ``(2, 3)``, about Ground's origin or the mass
-center; reactions ``(nb, 2, 3)``. ``motion_forces`` ``(nu,)`` are what locks and motions exert, such as a motor's torque: -tau
-of `SimbodyMatterSubsystem.find_motion_forces`, zero at free mobilities; ``motion_power`` is their power, positive where they
-add energy."""
+center; reactions ``(nb, 2, 3)``; ``constraint_forces`` ``(nc, 2, 3)`` what each constraint exerts on its second body, the last
+one if it has more, at that body's origin. ``motion_forces`` ``(nu,)`` are what locks and motions exert, such as a motor's
+torque: -tau of `SimbodyMatterSubsystem.find_motion_forces`, zero at free mobilities; ``motion_power`` is their power, positive
+where they add energy."""
 
 NAMED_OF_CONTACTS: dict[str, Callable[[Any, Any], Array]] = {
     "contact_wrenches": contact_table.calc_body_wrenches,

@@ -61,7 +61,7 @@ class Reports:
         self._limit, self._steps, self._paused = _FEW, 0, _clock.perf_counter()
 
     def step(self, integrator: Integrator, most: int) -> int:
-        """Let the loop take steps, at most so many, and report; its status."""
+        """Take steps by the loop, at most so many, and report; returns its status."""
         if self._pause is not None:
             most = min(most, self._limit - self._steps)
         if self.accounts:
@@ -84,7 +84,7 @@ class Reports:
         return status
 
     def go(self, quick: Quick, end: float) -> int:
-        """Let the loop step to *end*, and not beyond, in one call, and report up to there; its status."""
+        """Step by the loop to *end*, and not beyond, in one call, and report up to there; returns its status."""
         quick.counts[rk.REPORT] = self.made
         status = quick.go_through(end, self._times, self._results, self._energies)
         self._count(quick.counts)
@@ -99,7 +99,7 @@ class Reports:
         return self._pause is not None and (self._steps >= self._limit or _clock.perf_counter() - self._paused > CALL)
 
     def pause(self) -> None:
-        """Let others look."""
+        """Call the observers."""
         assert self._pause is not None
         self._pause()
         if _clock.perf_counter() - self._paused < CALL:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import time as _clock
 import warnings
@@ -95,9 +96,9 @@ def simulate(
         What else is recorded, by name: anything with ``get_value(state)``, such as a measure, or a callable of a state at
         ACCELERATION, that gives a number or an array. Some names stand for themselves, ``record=["reactions"]``:
         ``kinetic_energy``, ``potential_energy``, ``mass_center``, ``mass_center_velocity``, ``momentum``, ``central_momentum``,
-        ``u_dot``, ``mobility_forces``, ``motion_forces``, ``motion_power``, ``reactions``, ``contact_wrenches`` and
-        ``centers_of_pressure``, see ``docs/how-to/recording.md``. Found in `Trajectory.quantities`; ``"contacts"``, a table of
-        all that touches, in `Trajectory.contacts`.
+        ``u_dot``, ``mobility_forces``, ``motion_forces``, ``motion_power``, ``reactions``, ``constraint_forces``,
+        ``contact_wrenches`` and ``centers_of_pressure``, see ``docs/how-to/recording.md``. Found in `Trajectory.quantities`;
+        ``"contacts"``, a table of all that touches, in `Trajectory.contacts`.
     record_bodies : True or sequence, optional
         Bodies, or their names, whose poses are recorded; True for all. Found in `Trajectory.body_poses`.
     record_to : str or path, optional
@@ -319,8 +320,9 @@ class _Outcome:
             {name: one if isinstance(one, DiskArray) else one.view(Owned) for name, one in run.rows.columns().items()},
             {**self._about, "statistics": statistics, **events},
             system=self._system,
-            state=self._state,
         )
+        # the recording's copy is as the run began where nothing is recorded
+        trajectory.template = self._state.copy() if run.recording.is_something else run.recording.state
         trajectory.ledger, trajectory.changes = run.ledger, run.changes
         return trajectory
 
@@ -509,11 +511,8 @@ def _resumed(
 def _statistics(run: Run) -> dict[str, Any]:
     """The integrator's counts, under the names of its methods."""
     integrator = run.integrator
-    counts = {
-        name.removeprefix("get_num_"): getattr(integrator, name)()
-        for name in dir(type(integrator))
-        if name.startswith("get_num_")
-    }
+    kind: Any = type(integrator)
+    counts = {name.removeprefix("get_num_"): getattr(integrator, name)() for name in _count_names(kind)}
     counts["evaluations"] = counts.pop("realizations")
     settings = {name: value for name, value in integrator_keywords(integrator).items() if value is not None}
     found: dict[str, Any] = {"integrator": integrator.get_method_name(), **settings, **counts}
@@ -531,6 +530,12 @@ def _statistics(run: Run) -> dict[str, Any]:
     if integrator.warned:
         found["warned_of"] = sorted(integrator.warned)
     return found
+
+
+@functools.lru_cache(64)
+def _count_names(kind: Any) -> tuple[str, ...]:
+    """The methods of an integrator that tell what it has counted."""
+    return tuple(name for name in dir(kind) if name.startswith("get_num_"))
 
 
 def _estimate_error(

@@ -533,7 +533,7 @@ class TimeStepper(Sealed):
             integrator.counts[rk.NO_INTERPOLATION] = not allowed
 
     def _find_quick(self) -> None:
-        """Let steps be taken in one call from here on, where nothing happens but what that can look at."""
+        """Choose whether steps are taken in one call from here on: where nothing happens but what that can look at."""
         integrator, watch = self._integrator, self._watch
         if self._reports_all or self._termination is not None or self._due is not None or self._found is not None:
             return
@@ -630,7 +630,7 @@ class TimeStepper(Sealed):
             raise
 
     def _take_up(self) -> None:
-        """Let changes of the state since the last step hold from here on."""
+        """Adopt changes of the state since the last step."""
         state = self._integrator.get_state()
         if state.time != self._now:
             raise ModelError(
@@ -880,7 +880,7 @@ class TimeStepper(Sealed):
     def _handle(
         self, calls: list[Call], begun: tuple[Any, float] | None = None, found: Found | None = None, kind: str = ""
     ) -> StepStatus | None:
-        """Let handlers change the state; a status where `step_to` is to return. See `_change`."""
+        """Call handlers; returns a status where `step_to` is to return. See `_change`."""
         ends, changed = self._change(calls, begun, found, kind) if calls else (None, False)
         if ends is not None:
             name = getattr(ends, "name", None) or ends.get_name()
@@ -891,7 +891,7 @@ class TimeStepper(Sealed):
     def _change(
         self, calls: list[Call], begun: tuple[Any, float] | None = None, found: Found | None = None, kind: str = ""
     ) -> tuple[Any, bool]:
-        """Let handlers change the state, and restart the integrator; if one raises, the state is as before.
+        """Call handlers, and restart the integrator; if one raises, the state is as before.
 
         *begun* is a snapshot and the energy before where they have changed it already, and the calls give their answers;
         *found* has the witnesses that have changed sign. *kind* is what the log calls events of others, where it is to have

@@ -729,6 +729,7 @@ class Trajectory(Sealed):
         rows_of: dict[str, Sequence[str]] = {"speed": self.speed_names}
         if self.system is not None:
             rows_of["body"] = [body.name for body in self.system.matter.body_list]
+            rows_of["constraint"] = [constraint.name for constraint in self.system.matter.constraints]
         columns: dict[str, Array] = {}
         for name, array in self.quantities.items():
             columns.update(_flattened(name, np.asarray(array), labels(name, array.shape[1:], rows_of)))
@@ -774,6 +775,7 @@ class Trajectory(Sealed):
         snapshots: int = 5,
         contact_forces: bool | float = False,
         units: Sequence[str] | None = None,
+        quantities: Sequence[str] = (),
     ) -> TrajectoryFigure:
         """Draw the motion: snapshots of the mechanism, its coordinates, and its energy.
 
@@ -790,6 +792,9 @@ class Trajectory(Sealed):
             their length over the force. True chooses one, and cuts what is far longer than most.
         units : sequence of three str, optional
             Of mass, length and time, written on the axes: ``("kg", "m", "s")``. The model knows none.
+        quantities : sequence of str
+            Recorded quantities that are drawn in place of the change of energy: numbers as `quantity_columns` names them, such
+            as ``"reactions.crank.fx"``, or all of one, ``"reactions.crank"``.
 
         Returns
         -------
@@ -802,11 +807,15 @@ class Trajectory(Sealed):
             If Matplotlib is not installed.
         ModelError
             If contact forces are asked for of a system without contacts, or their scale is not above zero.
+        ValueError
+            If a quantity is not recorded.
         """
         _import("matplotlib", "a picture")
         from ..visual.plot import plot_trajectory
 
-        return plot_trajectory(self, path, snapshots=snapshots, contact_forces=contact_forces, units=units)
+        return plot_trajectory(
+            self, path, snapshots=snapshots, contact_forces=contact_forces, units=units, quantities=quantities
+        )
 
     def animate(
         self,

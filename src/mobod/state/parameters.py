@@ -139,6 +139,7 @@ class Parameter(Generic[V, G]):
         first: int = -1,
         places: Sequence[int] = (),
         put: Callable[[Any, Any], None] | None = None,
+        put_plain: Any = None,
     ) -> None:
         self.name, self.unit, self.doc, self.shape, self.size = name, unit, doc, shape, size
         self.check, self.read, self.invalidates = check, read, invalidates
@@ -148,6 +149,8 @@ class Parameter(Generic[V, G]):
         self.first, self.places = first, places
         #: Whether any three finite numbers will do.
         self.is_plain = False
+        #: Of such a vector, a kernel like `object_access.put` that does what *put* does, and settles all of the element's.
+        self.put_plain = put_plain
         if put is not None:
             self.__dict__["put"] = put
         said = (accepts or check.__doc__ or "").partition("\n")[0].rstrip(".")
@@ -242,7 +245,8 @@ class Parameter(Generic[V, G]):
         def set_vector(self: Any, state: State, value: Any) -> None:
             field, at, _ = self.number_place(state, asked_set)
             own = state.own_fields.get(field)  # what needs no look is not looked at
-            if own is not None and self.settle is None and (_put.code or _put.load())(value, own, at + parameter.first, 3):
+            is_settled = settles or self.settle is None
+            if own is not None and is_settled and (kernel.code or kernel.load())(value, own, at + parameter.first, 3):
                 state.invalidate_instance()
             else:
                 set_(self, state, value)
@@ -254,7 +258,8 @@ class Parameter(Generic[V, G]):
                 found = refuse(self, value)
             put(self.discrete_run(state, asked_set), found)
 
-        of_instance = set_vector if self.is_plain and in_a_run else set_
+        settles, kernel = self.put_plain is not None, self.put_plain or _put
+        of_instance = set_vector if self.is_plain and (in_a_run or settles) else set_
         set_in_states = of_instance if self.invalidates == Stage.INSTANCE else set_discrete
         what, unit = f"{self.doc[:1].upper()}{self.doc[1:]}", f"; {self.unit}" if self.unit else ""
         returned, taken = self._types

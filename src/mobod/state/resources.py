@@ -79,6 +79,28 @@ class CacheEntry:
         self.marks = 0
 
 
+class _Copying:
+    """Copies of values of one state that share with each other what the values share, and the system and its parts with all."""
+
+    def __init__(self, system: MultibodySystem) -> None:
+        self._system, self._knows_parts = system, False
+        self._memo: dict[int, Any] = {}
+
+    def __call__(self, value: Any) -> Any:
+        if value is None or type(value) in _IMMUTABLE:
+            return value
+        if not (self._knows_parts or (type(value) is np.ndarray and not value.dtype.hasobject)):
+            self._memo.update(_parts(self._system))  # of which there may be thousands
+            self._knows_parts = True
+        return _copy.deepcopy(value, self._memo)
+
+    def of_each(self, ones: list[Any]) -> None:
+        """Put copies, with values of their own, in the place of variables or entries."""
+        ones[:] = [_copy.copy(one) for one in ones]
+        for one in ones:
+            one.value = self(one.value)
+
+
 class Part:
     """The resources of one subsystem."""
 
@@ -97,6 +119,14 @@ class Part:
                 runs[name] = [one for one in run if one[0] < stage - 1]  # type: ignore[index, misc]
         self.variables = [variable for variable in self.variables if variable.allocated < stage - 1]
         self.entries = [entry for entry in self.entries if entry.allocated < stage - 1]
+
+    def copy(self, copying: _Copying) -> Part:
+        """A copy with values of its own."""
+        other = Part()
+        other.restore(self.snapshot())
+        copying.of_each(other.variables)
+        copying.of_each(other.entries)
+        return other
 
     def snapshot(self) -> tuple[Any, ...]:
         """The lists of allocations, without values, for `restore`."""
@@ -142,7 +172,14 @@ class Resources:
 
     def copy(self, system: MultibodySystem) -> Resources:
         """A deep copy that refers to the same system and its parts; no hook is at work on it."""
-        other = _copy.deepcopy(self, _parts(system))
+        other = _copy.copy(self)
+        copying = _Copying(system)
+        other.parts = {subsystem: part.copy(copying) for subsystem, part in self.parts.items()}
+        other.versions, other.computing = self.versions[:], set(self.computing)
+        for name in ("places", "slot_places", "ahead"):
+            setattr(other, name, {key: dict(one) for key, one in getattr(self, name).items()})
+        for name in ("weights", "slots", "pending"):
+            setattr(other, name, {key: copying(one) for key, one in getattr(self, name).items()})
         other.be_at_rest()
         return other
 

@@ -46,14 +46,14 @@ class Writer:
         What names begin with.
     single : bool
         Whether numbers are ``float`` rather than ``double``.
-    tables : mapping of str to array
-        Numbers that are looked up, by the name that nodes have for them.
     """
 
-    def __init__(self, prefix: str, single: bool, tables: Mapping[str, Any]) -> None:
-        self.prefix, self.single, self._tables = prefix, single, tables
+    def __init__(self, prefix: str, single: bool) -> None:
+        self.prefix, self.single = prefix, single
         self.real, self._suffix = f"{prefix}_real", "f" if single else ""
-        self.tables_used: list[str] = []
+        #: Numbers that are looked up, table by table, and of each array that has been met, which table that is.
+        self._tables: list[list[float]] = []
+        self._met: dict[int, tuple[int, Any]] = {}
 
     def number(self, x: float) -> str:
         """A constant."""
@@ -126,9 +126,7 @@ class Writer:
             return f"{name} ? {name}[{i}] : {other.format(i=i)}"
         if operation == "lookup":
             place, table, first = operands
-            if table not in self.tables_used:
-                self.tables_used.append(table)
-            return f"{self.prefix}_{table}[{first} + (int){text[place.place]}]"
+            return f"{self.prefix}_table_{self._table(node.tape.tables[table])}[{first} + (int){text[place.place]}]"
         said = [text[x.place] for x in operands]
         if operation in _FUNCTIONS:
             return f"{_FUNCTIONS[operation]}{self._suffix}({', '.join(map(_bare, said))})"
@@ -140,14 +138,23 @@ class Writer:
             return f"{said[0]} ? {said[1]} : {said[2]}"
         return f"{said[0]} {_INFIX[operation]} {said[1]}"
 
+    def _table(self, rows: Any) -> int:
+        """The number of the table with these numbers, one for all functions that look up the same."""
+        if id(rows) not in self._met:
+            numbers = [float(x) for x in rows.flat]
+            if numbers not in self._tables:
+                self._tables.append(numbers)
+            self._met[id(rows)] = self._tables.index(numbers), rows
+        return self._met[id(rows)][0]
+
     def tables(self) -> str:
         """The tables that functions have used."""
         found = []
-        for name in self.tables_used:
-            numbers = [self.number(float(x)) for x in self._tables[name]]
+        for k, table in enumerate(self._tables):
+            numbers = [self.number(x) for x in table]
             rows = [", ".join(numbers[i : i + 8]) for i in range(0, len(numbers), 8)]
             found.append(
-                f"static const {self.real} {self.prefix}_{name}[{len(numbers)}] = {{\n    " + ",\n    ".join(rows) + "\n};\n"
+                f"static const {self.real} {self.prefix}_table_{k}[{len(numbers)}] = {{\n    " + ",\n    ".join(rows) + "\n};\n"
             )
         return "\n".join(found)
 

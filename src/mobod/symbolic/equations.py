@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..algebra.arrays import Array
+from ..errors import FormulaError
 from ..simulation.names import auxiliary_names, coordinate_names, speed_names
 from ..system.arguments import check_state, check_system
 from ..tree import prescribe, prescribed_mobilities
@@ -296,12 +297,24 @@ class Equations:
     def _expression(self, node: Recorded, simplify: bool = True) -> Any:
         if not (self._simplify and simplify):
             return self._as_computed(node)
-        if node.operation == "div":
-            return self._tidy(node.operands[0]) / self._tidy(node.operands[1])
-        return self._tidy(node)
+        over, under = node.operands if node.operation == "div" else (node, node.tape.number(1.0))
+        as_sum = self._tidy(self._ring.of(over)) / self._tidy(self._ring.of(under))
+        try:
+            quotient = self._as_quotient(self._ring.of(over), self._ring.of(under))
+        except FormulaError:
+            return as_sum
+        return min((as_sum, quotient), key=_sympy().count_ops)
 
-    def _tidy(self, node: Recorded) -> Any:
-        return tidied(self._ring.expression(self._ring.of(node), self._input))
+    def _as_quotient(self, over: Mapping[Any, Any], under: Mapping[Any, Any]) -> Any:
+        """One quotient of sums without quotients in them."""
+        (a, below_a), (b, below_b) = map(self._ring.over_one_denominator, (over, under))
+        if not below_a and not below_b:
+            return self._tidy(a) / self._tidy(b)
+        left = {atom: below_b.get(atom, 0) - below_a.get(atom, 0) for atom in below_a | below_b}
+        return self._tidy(a) * self._ring.product_of(left, self._input) / self._tidy(b)
+
+    def _tidy(self, polynomial: Mapping[Any, Any]) -> Any:
+        return tidied(self._ring.expression(polynomial, self._input))
 
     def _input(self, name: str, index: int) -> Any:
         return self._inputs[name][index]

@@ -8,8 +8,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import numpy as np
-
 from .._version import __version__
 from ..simulation.names import coordinate_names, speed_names
 from ..system.arguments import check_state, check_system
@@ -150,7 +148,7 @@ def export_c(
         state.refuse_model("export_c")
     own = Parameters(system, state, parameters)
     points = _stations(system, stations)
-    writer = Writer(prefix, real == "float", {"function_numbers": np.array(state.field("function_numbers"), np.float64)[:, 0]})
+    writer = Writer(prefix, real == "float")
     made = [_MAKERS[name](system, state, own) for name in wanted]
     if points:
         made.append(_of_stations(system, state, own, points))

@@ -21,7 +21,7 @@ from ..state.fields import PARAMETERS
 from ..state.validity import EVERYTHING, FORCES, KINEMATICS, POSITIONS, UNCHECKED
 from ..tree import composite_inertia, constraints, inverse_dynamics, jacobian_sweeps, realize
 from .parameters import Parameters
-from .recording import Recorded, RecordedTable, Tape
+from .recording import Recorded, Tape
 
 if TYPE_CHECKING:
     from ..value.annotations import MultibodySystem, State
@@ -83,7 +83,6 @@ class RecordedModel:
                 rows[i, 0] = self.tape.input(given, i)
         if parameters is not None:
             parameters.write(self)
-        self.function_numbers: Any = RecordedTable(self.tape, "function_numbers", self.function_numbers)
 
     # ------------------------------------------------------------------------------------------ the sweeps
 

@@ -116,7 +116,7 @@ class Parameters:
     # ------------------------------------------------------------------------------------------ into a recorded model
 
     def write(self, model: Any) -> None:
-        """Let the fields of a `RecordedModel` be functions of the inputs."""
+        """Make the fields of a `RecordedModel` functions of the inputs."""
         inputs = {(n.element, n.parameter, n.number): model.tape.input("p", k) for k, n in enumerate(self.numbers)}
         for name, body in self._bodies.items():
             own = {key[1:]: x for key, x in inputs.items() if key[0] == name and key[1] in _OF_BODY}

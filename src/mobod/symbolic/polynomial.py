@@ -62,6 +62,8 @@ class Ring:
             return self._product(parts[0], parts[1])
         if operation == "div":
             return self._product(parts[0], self._inverse(parts[1]))
+        if operation == "select" and _holds_but_at_a_point(operands[0]):
+            return parts[1]
         return self._atom(operation, *(_key(part) for part in parts))
 
     def _atom(self, operation: str, *operands: Any) -> dict[Term, Any]:
@@ -118,12 +120,62 @@ class Ring:
         ((cosine, _),), _ = next(iter(self._atom("cos", angle).items()))
         return {(): Fraction(1), ((cosine, 2),): Fraction(-1)}
 
+    def over_one_denominator(self, polynomial: Mapping[Term, Any]) -> tuple[dict[Term, Any], dict[int, int]]:
+        """A numerator without quotients, and what it is divided by: powers of atoms, those of an ``inverse`` being of its sum.
+
+        Raises
+        ------
+        FormulaError
+            If the numerator has more terms than anybody reads.
+        """
+        powers: dict[int, int] = {}
+        for term in polynomial:
+            for atom, power in term:
+                if power < 0 or self.atoms[atom][0] == "inverse":
+                    powers[atom] = max(powers.get(atom, 0), abs(power))
+        numerator: dict[Term, Any] = {}
+        for term, c in polynomial.items():
+            own = dict(term)
+            product: dict[Term, Any] = {tuple(one for one in term if one[0] not in powers): c}
+            for atom, most in powers.items():
+                operation, operands = self.atoms[atom]
+                raised = most + own.get(atom, 0) * (-1 if operation == "inverse" else 1)
+                factor = dict(operands[0]) if operation == "inverse" else {((atom, 1),): Fraction(1)}
+                for _ in range(raised):
+                    product = self._product(product, factor)
+            numerator = _sum(numerator, product, 1)
+        for atom, most in powers.items():
+            operation, operands = self.atoms[atom]
+            if operation in ("inverse", "sqrt"):  # which both cancel as sums, a root by its square
+                each = 2 if operation == "sqrt" else 1
+                for left in range(most, each - 1, -each):
+                    quotient = _divided(numerator, dict(operands[0]))
+                    if quotient is None:
+                        break
+                    numerator, powers[atom] = quotient, left - each
+        return numerator, {atom: power for atom, power in powers.items() if power}
+
     # ------------------------------------------------------------------------------------------ as SymPy has it
+
+    def product_of(self, powers: Mapping[int, int], inputs: Callable[[str, int], Any]) -> Any:
+        """The denominator of `over_one_denominator`, as a SymPy expression."""
+        import sympy
+
+        factors = []
+        for atom, power in powers.items():
+            operation, operands = self.atoms[atom]
+            inverse = operation == "inverse"
+            base = self.expression(dict(operands[0]), inputs) if inverse else self._expression_of(atom, inputs)
+            factors.append(base**power)
+        return sympy.Mul(*factors)
 
     def expression(self, polynomial: Mapping[Term, Any], inputs: Callable[[str, int], Any]) -> Any:
         """A polynomial as a SymPy expression; ``inputs(name, index)`` gives those of inputs."""
         import sympy
 
+        alone = _atom_alone(polynomial)
+        if alone is not None:  # a condition, perhaps, which is no factor
+            return self._expression_of(alone, inputs)
         size = max((abs(c) for c in polynomial.values()), default=0)
         terms = []
         for term, c in polynomial.items():
@@ -185,6 +237,36 @@ def _rational(x: float) -> Any:
     return near if abs(float(near) - x) <= 4e-16 * abs(x) else x
 
 
+def _holds_but_at_a_point(mask: Recorded) -> bool:
+    """True if a condition is ``x > 0`` of a sum of squares: kernels guard against a distance of 0, formulas need not."""
+    return (
+        mask.operation == "gt"
+        and mask.operands[1].is_number
+        and mask.operands[1].value == 0.0
+        and _no_less_than_zero(mask.operands[0])
+    )
+
+
+def _no_less_than_zero(x: Recorded) -> bool:
+    """True where that is seen at a glance: sums of squares, their roots, and choices between these."""
+    if x.is_number:
+        return x.value >= 0.0
+    if x.operation == "mul":
+        return x.operands[0] is x.operands[1]
+    if x.operation in ("add", "select"):
+        return all(map(_no_less_than_zero, x.operands[-2:]))
+    return x.operation == "sqrt"
+
+
+def _atom_alone(polynomial: Mapping[Term, Any]) -> int | None:
+    """The atom that a polynomial is, where it is nothing else."""
+    if len(polynomial) == 1:
+        ((term, c),) = polynomial.items()
+        if c == 1 and len(term) == 1 and term[0][1] == 1:
+            return term[0][0]
+    return None
+
+
 def _key(polynomial: Mapping[Term, Any]) -> tuple[tuple[Term, Any], ...]:
     return tuple(sorted(polynomial.items()))
 
@@ -205,6 +287,28 @@ def _sum(a: Mapping[Term, Any], b: Mapping[Term, Any], sign: int) -> dict[Term, 
     if len(found) > MOST_TERMS:
         raise FormulaError(_TOO_LARGE)
     return found
+
+
+def _divided(polynomial: Mapping[Term, Any], divisor: Mapping[Term, Any]) -> dict[Term, Any] | None:
+    """The quotient, where nothing is left over: division by leading terms, in the lexical order of powers."""
+    atoms = sorted({atom for terms in (polynomial, divisor) for term in terms for atom, _ in term})
+
+    def order(term: Term) -> list[int]:
+        powers = dict(term)
+        return [powers.get(atom, 0) for atom in atoms]
+
+    first = max(divisor, key=order)
+    rest, quotient = dict(polynomial), {}
+    while rest:
+        leading = max(rest, key=order)
+        term = _times(leading, tuple((atom, -power) for atom, power in first))
+        if any(power < 0 for _, power in term):
+            return None
+        c = quotient[term] = rest[leading] / divisor[first]
+        for other, factor in divisor.items():
+            _add(rest, _times(term, other), -c * factor)
+        rest.pop(leading, None)  # numbers that are no fractions may leave roundings
+    return quotient
 
 
 def _times(s: Term, t: Term) -> Term:

@@ -12,8 +12,6 @@ from typing import Any, NoReturn
 
 from ..errors import FormulaError
 
-#: ``int(x)`` of a recorded x is this much times the number of its node, plus this: `RecordedTable` knows the node by it.
-_PLACES = 1 << 40
 _FOLDED: dict[str, Any] = {
     "sqrt": math.sqrt,
     "sin": math.sin,
@@ -34,6 +32,8 @@ class Tape:
     def __init__(self) -> None:
         self.nodes: list[Recorded] = []
         self._known: dict[Any, Recorded] = {}
+        #: Arrays in which numbers are looked up at places that are recorded, by the number that nodes have for them.
+        self.tables: list[Any] = []
 
     def node(self, operation: str, *operands: Any) -> Recorded:
         """The node of an operation; *operands* are nodes, and what an input, a number or a table is known by."""
@@ -61,6 +61,16 @@ class Tape:
             except (ValueError, OverflowError):
                 return self.number(math.nan)
         return self.node(operation, *recorded)
+
+    def table(self, rows: Any) -> int:
+        """The number in `tables` of a row of numbers, none of which may be recorded."""
+        for k, known in enumerate(self.tables):
+            if known is rows:
+                return k
+        if any(isinstance(x, Recorded) and not x.is_number for x in rows.flat):
+            raise FormulaError("it looks up one of several numbers, of which some are parameters")
+        self.tables.append(rows)
+        return len(self.tables) - 1
 
     def reached(self, outputs: Iterable[Recorded]) -> list[Recorded]:
         """The nodes that outputs depend on, in order, each after its operands."""
@@ -246,7 +256,7 @@ class Recorded:
     def __int__(self) -> int:
         if self.is_number:
             return int(self.value)
-        return _PLACES * (1 + self.place)  # `lookup` alone asks for it, of a `RecordedTable`
+        return int(self._refuse("needs the value of a computed number"))
 
     def _refuse(self, why: str) -> NoReturn:
         raise FormulaError(f"it {why}, which no formula says")
@@ -291,31 +301,19 @@ class Recorded:
         """As `scalar.power` of a float."""
         return self.tape.apply("power", self, n)
 
+    def lookup(self, rows: Any, first: int) -> Any:
+        """As `scalar.lookup`, this being the place."""
+        if self.is_number:
+            return rows[first + int(self)] if rows.ndim == 1 else rows[first + int(self), 0]
+        return self.tape.node("lookup", self, self.tape.table(rows), first)
+
     def any_not_finite(self) -> bool:
         """Never: values that are to be computed are taken for finite."""
         return False
-
-
-class RecordedTable:
-    """A field of numbers in which kernels also look up places that are recorded: what tables and splines are made of."""
-
-    ndim = 2
-
-    def __init__(self, tape: Tape, name: str, rows: Any) -> None:
-        self.tape, self.name, self.rows = tape, name, rows
-
-    def load(self, row: int, column: int) -> Any:
-        """As `scalar.load`, *row* being the first row plus a place; see `Recorded.__int__`."""
-        if row < _PLACES:
-            return self.rows[row, column]
-        node, first = divmod(row, _PLACES)
-        if any(isinstance(x, Recorded) and not x.is_number for x in self.rows[:, 0]):
-            raise FormulaError("it looks up one of several numbers, of which some are parameters")
-        return self.tape.node("lookup", self.tape.nodes[node - 1], self.name, first)
 
 
 def _in_order(a: Recorded, b: Recorded) -> tuple[Recorded, Recorded]:
     return (a, b) if a.place <= b.place else (b, a)
 
 
-__all__ = ["COMPARISONS", "Recorded", "RecordedTable", "Tape"]
+__all__ = ["COMPARISONS", "Recorded", "Tape"]

@@ -18,7 +18,7 @@ class HasEvents(HasParts):
     _has_time_advanced_events: bool
 
     def add_event_handler(self, handler: EventHandler) -> None:
-        """Let *handler* change states while a `TimeStepper` goes on, from its next `initialize` on. States stay as they are.
+        """Add a *handler*, which changes states in a `TimeStepper`'s runs, from the next `initialize` on. States stay valid.
 
         Handlers of the same time are called in the order in which they were added, triggered ones before scheduled ones.
 
@@ -33,7 +33,7 @@ class HasEvents(HasParts):
         self.event_handlers.append(handler)
 
     def add_event_reporter(self, reporter: EventReporter) -> None:
-        """Let *reporter* look at states while a `TimeStepper` goes on; as `add_event_handler`."""
+        """Add a *reporter*, which looks at states while a `TimeStepper` goes on; as `add_event_handler`."""
         self._check_event("reporter", reporter, EventReporter, self.event_reporters)
         self.event_reporters.append(reporter)
 

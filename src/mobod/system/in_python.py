@@ -54,7 +54,7 @@ def realized_by_python(state: State, held: Held | None = None) -> Iterator[None]
 
 
 def _lower(state: State, before: int) -> None:
-    """Let a state know of what kernels have changed: all but what is valid *before* the call."""
+    """Invalidate in a state what kernels have changed: all but what is valid *before* the call."""
     if not before & ~state.valid and before & KINEMATICS == KINEMATICS:
         state.valid &= before
         state.lower_to(int(Stage.VELOCITY))

@@ -36,7 +36,7 @@ _ROUNDING = 1e-15
 
 
 def latch(state: State, what: Any, change: Callable[[State], None], kind: str) -> None:
-    """Let *change* set a lock, a constraint or a motion in the state, and in a run change speeds by the impulse of that.
+    """Apply *change*, which sets a lock, a constraint or a motion in the state, and in a run the impulse of that.
 
     *what* is the mobilizer or the constraint that is set, *kind* what the run's events call that. If it cannot be, the state
     stays as it was.
@@ -74,7 +74,7 @@ def note(state: State, what: Any, kind: str) -> None:
 
 
 def take_up(state: State, body: Any, load: MassProperties, velocity: Array | None, turn: Array) -> None:
-    """Let a body carry a load, given in its frame, that moves with *velocity* of its mass center and *turn*, in Ground.
+    """Attach to a body a load, given in its frame, that moves with *velocity* of its mass center and *turn*, in Ground.
 
     With M' and J of the whole, and I of the load about the body's origin:  M' (u+ - u-) = J^T I (V_load - V_body-)
     """
@@ -139,7 +139,7 @@ def fulfil_by_impulses(state: State, before: Array | None = None) -> Array:
 
 
 def _pass_on(matter: Any, state: State, before: Array) -> None:
-    """Let the free mobilities of a state feel by how much the speeds of the held ones differ from those *before*."""
+    """Change the free speeds of a state by the impulse of the change that the held ones have made since *before*."""
     change = state.u_values[: len(before)] - before
     if change.any():
         u = state.u_values[: len(before)].copy()

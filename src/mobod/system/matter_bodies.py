@@ -13,7 +13,7 @@ from ..decoration.rubber_band_line import RubberBandLine
 from ..errors import ModelError, TopologyError
 from ..mobilizer.base import MobilizedBody
 from ..mobilizer.ground import Ground
-from ..value.checks import behaved, flag, name_among, numbers, positive, vector
+from ..value.checks import behaved, flag, integer, name_among, numbers, positive, vector
 from .particles import ParticleSubsystem
 
 if TYPE_CHECKING:
@@ -100,6 +100,22 @@ class HasBodies(ParticleSubsystem):
             raise IndexError(f"there are {len(self.body_list)} bodies, Ground included; no number {i}")
         return self.body_list[i]
 
+    def find_mobility(self, given: Any, what: str = "a mobility") -> tuple[MobilizedBody, int]:
+        """A mobility given as ``(body, number)``, or as a body, by object or name, that has one alone."""
+        if isinstance(given, (MobilizedBody, str)):
+            body = self.find_body(given)
+            if body.facts.num_u != 1:
+                raise ModelError(f"{what} is one of {body.facts.num_u} of {body!r}: say which, ({body.name!r}, 0)")
+            return body, 0
+        if not isinstance(given, (tuple, list)) or len(given) != 2:
+            raise TypeError(f"{what} is a pair of a mobilized body and a number, or a body with one mobility, not {given!r}")
+        body, which = self.find_body(given[0]), integer("which_u", given[1])
+        n = body.facts.num_u
+        if not 0 <= which < n:
+            there = f"0 to {n - 1}" if n > 1 else "0" if n else "none"
+            raise IndexError(f"which_u is {which}, but {body!r} has {n} u: {there}")
+        return body, which
+
     def singularities(self, state: State) -> dict[str, str]:
         """By the body's name, what to say of each mobilizer that is near a singular configuration."""
         found = {body.name: body.singularity(state) for body in self.body_list[1:]}
@@ -150,7 +166,7 @@ class HasBodies(ParticleSubsystem):
         return system
 
     def set_show_default_geometry(self, show: bool) -> None:
-        """Let pictures show joints and sticks for bodies without decorations of their own."""
+        """Set whether pictures show joints and sticks for bodies without decorations of their own."""
         self._show_default_geometry = flag("show", show)
 
     def get_show_default_geometry(self) -> bool:

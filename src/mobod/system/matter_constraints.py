@@ -14,7 +14,7 @@ from ..state.fields import GROUPED
 from ..tree import constraint_operators as operators
 from ..tree.constraint_fields import grouped, order_of_rows
 from ..tree.prescribed_mobilities import SOLVED
-from ..value.checks import name_among, numbers
+from ..value.checks import by_name, name_among, numbers
 from .matter_dynamics import TreeDynamics
 
 if TYPE_CHECKING:
@@ -39,11 +39,6 @@ class Constrained(TreeDynamics):
 
     def constraint_of(self, constraint: Any) -> Constraint:
         """A constraint named by object, by index or by name."""
-        if isinstance(constraint, str):
-            for one in self.constraints:
-                if one.name == constraint:
-                    return one
-            raise KeyError(f"there is no constraint {constraint!r}; there are {[one.name for one in self.constraints]}")
         if hasattr(constraint, "get_constraint_index"):
             if constraint.get_matter_subsystem() is not self:
                 raise TopologyError(f"{constraint!r} is a constraint of another system")
@@ -51,14 +46,16 @@ class Constrained(TreeDynamics):
             return found
         return self.get_constraint(constraint)
 
-    def get_constraint(self, index: int) -> Constraint:
-        """A constraint by its index; `IndexError` out of range."""
+    def get_constraint(self, index: int | str) -> Constraint:
+        """A constraint by its index or its name; `IndexError`, or `KeyError`, where there is none."""
+        if isinstance(index, str):
+            return by_name("constraint", self.constraints, index)
         if not 0 <= index < len(self.constraints):
             raise IndexError(f"there are {len(self.constraints)} constraints; no number {index}")
         return self.constraints[index]
 
-    def upd_constraint(self, index: int) -> Constraint:
-        """A constraint by its index; the same object as `get_constraint` gives."""
+    def upd_constraint(self, index: int | str) -> Constraint:
+        """A constraint by its index or its name; the same object as `get_constraint` gives."""
         return self.get_constraint(index)
 
     def get_num_constraints(self) -> int:

@@ -188,13 +188,13 @@ class ParticleSubsystem(Subsystem):
         return self._one(record.particle_velocity, p).copy()
 
     def set_all_particle_velocities(self, state: State, v: ArrayLike) -> None:
-        """Let all particles move at *v* ``(np, 3)``; the state falls to POSITION at most."""
+        """Set the velocities *v* ``(np, 3)`` of all particles; the state falls to POSITION at most."""
         record = self._particle_state(state, "set_all_particle_velocities", Stage.MODEL)
         record.particle_velocity.reshape(-1, 3)[:] = _rows("v", v, (self.get_num_particles(), 3))
         state.invalidate_u()
 
     def set_particle_velocity(self, state: State, p: int, v: ArrayLike) -> None:
-        """Let particle *p* move at *v* ``(3,)``; the state falls to POSITION at most."""
+        """Set the velocity *v* ``(3,)`` of particle *p*; the state falls to POSITION at most."""
         record = self._particle_state(state, "set_particle_velocity", Stage.MODEL)
         self._one(record.particle_velocity, p)[:] = _rows("v", v, (3,))
         state.invalidate_u()

@@ -37,7 +37,7 @@ def project(system: OnManifold, state: State, what: int, tolerance: float, least
     _project.begin_projection(state.block, float(tolerance), least_iterations)
     try:
         with refusals_apart() as refused:
-            if system.is_interpreted:
+            if system.interprets(state):
                 with realized_by_python(state):
                     status = _project.call(state.block, _project.project.address(), what, realizer.address())
             else:
@@ -64,7 +64,7 @@ def _lower(state: State, what: int) -> None:
 
 
 def share_weights(state: State) -> None:
-    """Let the kernels see the state's weights, where it has some."""
+    """Pass the state's weights to the kernels, where it has some."""
     if state.resources is None or not state.resources.weights:
         return
     matter, weights = state.system.get_matter_subsystem(), state.resources.weights

@@ -128,10 +128,10 @@ class Realizing(Explaining):
         reached = state.stage_number
         if reached >= level:
             return
-        if self.is_interpreted or reached < INSTANCE:
+        if self.is_interpreted or reached < INSTANCE or self.may_slide:
             if reached == MODEL:
                 self.get_matter_subsystem().check_particle_masses(state)
-            if self.is_interpreted or reached < MODEL:
+            if reached < MODEL or self.interprets(state):
                 self._realize_interpreted(state, Stage(stage))
                 return
         valid = state.valid
@@ -197,7 +197,7 @@ class Realizing(Explaining):
     def _realize_step_by_step_with(self, state: State, forces: Array) -> None:
         """The same in systems with parts in Python, and for arguments that are not plain arrays."""
         of_mobilities = state.record.mobility_forces
-        if self.is_interpreted:
+        if self.interprets(state):
             self.realize(state, Stage.VELOCITY)
             state.valid &= ~(_FORCES | validity.ACCELERATIONS)
             state.lower_to(_AT_VELOCITY)
@@ -316,7 +316,7 @@ class Realizing(Explaining):
         return told
 
     def _write_constraints(self, state: State, entry: int) -> None:
-        """Let Python write its rows of enabled constraints, and compute what follows from them."""
+        """Write the rows of enabled constraints in Python, and compute what follows from them."""
         what = constraint_what.POSITIONS if entry == validity.POSITIONS else constraint_what.VELOCITIES
         try:
             for constraint in self._interpreted_constraints:
@@ -383,7 +383,7 @@ class Realizing(Explaining):
             self._kernel = kernel.code or kernel.code_for(np.zeros(1, np.int64), 0, 0, 0)
         else:
             self._kernel = _realize.realize_state.code or _realize.realize_state.load()
-        if self.calls_python:
+        if self.calls_back:
             self._kernel = _then_raising(self._kernel)
         return self._kernel
 

@@ -54,10 +54,12 @@ class MultibodySystem(Differentiable):
 
     INNER = frozenset(
         """
-        all_forces begin_measures calls_python calls_with_states compiles_measures compute custom_motions event_handlers
+        all_forces begin_measures calls_back calls_python calls_with_states compiles_measures compute
+        custom_motions event_handlers
         event_reporters explain forces_alone_in_python forces_in_python
         force_subsystems
-        interpret_for_contacts invalidate_topology is_interpreted needs_states owner_of parts_in_python plain_routine
+        interpret_for_contacts interprets invalidate_topology is_interpreted
+        may_slide needs_states owner_of parts_in_python plain_routine
         program_of
         remember subsystems topology_token
         topology_version tree_for
@@ -79,7 +81,9 @@ class MultibodySystem(Differentiable):
         self._hooked: dict[int, list[int]] = {}  # for each stage: which subsystems have a hook of their own
         self.custom_motions: list[Custom] = []
         #: Whether parts of users' own Python take part in realizing states.
-        self.is_interpreted = self._is_python = False
+        self.is_interpreted = False
+        #: Whether Python computes the friction of contacts that slide.
+        self.may_slide = False
         #: Whether kernels call back parts of users' own Python.
         self._has_callbacks = False
         #: Whether measures integrate or remember, and compiled steps do it for them.

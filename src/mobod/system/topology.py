@@ -41,7 +41,7 @@ class HasTopology(HasEvents):
 
     custom_motions: list[Custom]
     is_interpreted: bool
-    _is_python: bool
+    may_slide: bool
     _has_callbacks: bool
     forces_in_python: list[Any]
     _interpreted_bodies: list[MobilizedBody]
@@ -116,7 +116,7 @@ class HasTopology(HasEvents):
         acting = [subsystem.find_acting_measures() for subsystem in self.subsystems]
         if any(acting) and not self._compile_measures(tree):
             self.is_interpreted = True
-        self._is_python = self.is_interpreted
+        self.may_slide = False
         for i, subsystem in enumerate(self.subsystems):
             # a measure that only keeps something in states needs the hook of TOPOLOGY, and leaves the system compiled
             in_python = acting[i] and not self.compiles_measures
@@ -136,19 +136,21 @@ class HasTopology(HasEvents):
                 self._topology_realized = realized_before
                 raise
             state.make_room(tree, state.record)
-            self._is_python |= self.is_interpreted  # something has been allocated
         self._default_state = state.copy()
         return state
 
     def interpret_for_contacts(self, interpret: bool) -> None:
-        """Let Python take part in realizing states for contacts that slide, or not, from now on."""
-        interpreted = self._is_python or interpret
-        if self.is_interpreted is not interpreted:
-            self.is_interpreted = interpreted
+        """Set whether Python takes part in realizing states in which contacts slide."""
+        if self.may_slide is not interpret:
+            self.may_slide = interpret
             self._kernel = self.plain_routine = None  # whether states may be realized without Python is found out anew
 
+    def interprets(self, state: State) -> bool:
+        """True if Python takes part in realizing this state stage by stage: hooks, or contacts that slide in it."""
+        return self.is_interpreted or (self.may_slide and bool(state.discrete.get(SLIDING)))
+
     def _compile_measures(self, tree: Tree) -> bool:
-        """Let compiled steps integrate and remember for the measures, where all parts of the system allow that."""
+        """Compile the measures' integration and memory into the steps, where all parts of the system allow that."""
         acting = [one for subsystem in self.subsystems for one in subsystem.acting_measures]
         program = None
         allocating = any(one.allocates_by_hook() for subsystem in self.subsystems for one in subsystem.own_measures)
@@ -311,9 +313,14 @@ class HasTopology(HasEvents):
     @property
     def calls_with_states(self) -> bool:
         """True if Python is given states while they are realized: ensembles then take them one by one."""
-        return self.is_interpreted or bool(self.forces_in_python)
+        return self.is_interpreted or self.may_slide or bool(self.forces_in_python)
 
     @property
     def calls_python(self) -> bool:
         """True if Python takes part in realizing states, if only as a callback of kernels: these then have no tangents."""
+        return self.calls_back or self.may_slide
+
+    @property
+    def calls_back(self) -> bool:
+        """True if it does so in each state, and not only where contacts slide."""
         return self.is_interpreted or self._has_callbacks or bool(self.forces_in_python)

@@ -176,7 +176,7 @@ def hold_back(model: Record, i: int, more: Any) -> None:
 
 @generic
 def give_back(model: Record) -> None:
-    """Let the forces on mobilities be the elements' alone again."""
+    """Subtract the mobility forces of one call, so that the elements' alone remain."""
     for i in range(model.nu):
         store(model.mobility_forces, i, 0, load(model.work_u, i, 0))
 

@@ -34,6 +34,8 @@ WIDTH, OUT = 6, 1
 # kinds of inputs
 Q, U, Z, MASS_MATRIX, BIAS, GRAVITY, MEMORY, NUMBERS, JACOBIAN, JACOBIAN_BIAS, POSE, VELOCITY = range(12)
 COORDINATES, WHICH, REFERENCE, SENSE, NOMINAL = range(12, 17)
+#: Those that are there without bodies' poses and velocities.
+_OF_VARIABLES = Q, U, Z, MEMORY, NUMBERS, COORDINATES, WHICH, REFERENCE, SENSE
 #: In `sampler`: the routine that samples, `nominal.prepare`, then where the words of each nominal system begin.
 SAMPLE, PREPARE, FIRST_NOMINAL = range(3)
 # places in a controller's memory, and in `control_work`
@@ -101,6 +103,19 @@ def begin_sampling(block: Any) -> None:
         planned = load(model.control_memory, at + NEXT, 0) * period
         if planned <= time or planned > time + (1.0 + ROUNDING) * period:
             store(model.control_memory, at + NEXT, 0, math.floor(time / period + ROUNDING))
+
+
+def needs_kinematics(tree: Any) -> bool:
+    """True if an input of one of a tree's controllers is made of poses or velocities of bodies."""
+    fields = tree.fields
+    integers = fields["force_integers"]
+    for e in fields["controller_element"].tolist():
+        i = int(fields["force_first_integer"][e])
+        first = i + 2 + 2 * int(integers[i + 1])
+        kinds = [int(integers[first + 1 + WIDTH * k]) for k in range(int(integers[first]))]
+        if any(kind not in _OF_VARIABLES for kind in kinds):
+            return True
+    return False
 
 
 @generic

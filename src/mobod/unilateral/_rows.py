@@ -7,6 +7,7 @@ from typing import Any
 from ..algebra.record import attach, call_routine
 from ..algebra.scalar import load
 from ..compiling import compiled, generic
+from ..constraint.line_on_line_contact import overhang
 from ..constraint.protocol import POSITIONS, THROUGH_COORDINATES, VELOCITIES
 from ..tree import constraints
 from ..tree.constraint_operators import put_rows
@@ -61,6 +62,12 @@ def find_error(block: Any, c: int) -> float:
     model = attach(block)
     write_positions(model, c)
     return load(model.position_error, model.first_row[c], 0)
+
+
+@compiled
+def find_overhang(block: Any, c: int) -> float:
+    """`line_on_line_contact.overhang`. Needs positions."""
+    return overhang(attach(block), c)
 
 
 @compiled

@@ -10,6 +10,7 @@ A new kind is a file beside this one: a class whose constructor makes the constr
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -76,10 +77,12 @@ class UnilateralContact(Sealed):
     False
     """
 
-    INNER = frozenset({"friction_at", "is_within", "may_be_beside", "normal", "rolling", "rows_of"})
+    INNER = frozenset({"find_knot", "friction_at", "is_within", "may_be_beside", "normal", "rolling", "rows_of"})
 
     #: Whether `is_within` has to be asked.
     may_be_beside = False
+    #: Of a gap by a table: a function of a state, at POSITION, that rises or falls by one from one knot to the next.
+    find_knot: Callable[[State], float] | None = None
 
     def __init__(
         self,

@@ -18,6 +18,7 @@ from .base import UnilateralContact
 
 if TYPE_CHECKING:
     from ..mobilizer.base import MobilizedBody
+    from ..state.state import State
 
 
 class CamFollower(UnilateralContact):
@@ -54,8 +55,8 @@ class CamFollower(UnilateralContact):
     -----
     The lift is a smooth spline, whose second derivative is continuous, so that the follower's acceleration is: give more
     points where it bends more. It has no friction. `calc_gap` is how far it has lifted off, `calc_normal_force` the force on
-    the follower's coordinate. By events a gap that opens again within a step is not seen: give the integrator a
-    ``max_step_size`` of a small part of a turn.
+    the follower's coordinate. By events a follower in the air is looked at from point to point of the table, however long the
+    steps are, so that no lobe passes unseen.
 
     Examples
     --------
@@ -102,6 +103,16 @@ class CamFollower(UnilateralContact):
         which = [which_q_of_cam, which_q_of_follower]
         held = CoordinateCoupler(matter, gap, [cam, follower], which, disabled_by_default=True, name=f"{own}: normal")
         super().__init__(held, restitution=restitution, name=own)
+        self._positions, self._turns = np.array(x, float), turns
+
+    def find_knot(self, state: State) -> float:
+        """At which of its points the cam is, with a part of the way to the next one; they are counted on from turn to turn."""
+        body, which = self.normal.arguments[0]
+        x, angle, turns = self._positions, float(np.atleast_1d(body.get_q(state))[which]), 0.0
+        if self._turns:
+            turns = float(np.floor((angle - x[0]) / (x[-1] - x[0])))
+            angle -= turns * (x[-1] - x[0])
+        return turns * (len(x) - 1) + float(np.interp(angle, x, np.arange(len(x))))
 
     def get_cam(self) -> MobilizedBody:
         """The body that lifts."""

@@ -25,7 +25,7 @@ from ..state.trigger_info import TriggerInfo
 from ..value.stage import Stage
 from . import _rows
 from .base import UnilateralContact
-from .open_gap import OpenGap
+from .open_gap import open_gap
 from .problem import ContactRows, Problem, constraints_of
 from .sliding import paradox, sliding_contacts
 
@@ -77,9 +77,10 @@ class ContactEvents(EventHandler):
         for one in self._system.get_matter_subsystem().unilateral_contacts:
             if not one.is_enabled(state):
                 # a gap that begins closed, or a little overrun, as an event is found, is watched from there
-                gap = OpenGap(one, max(0.0, _ROUNDING - one.calc_gap(state)))
+                gap = open_gap(one, max(0.0, _ROUNDING - one.calc_gap(state)))
                 in_kernels, stage = gap if gap.is_compiled else None, gap.required_stage
-                found.append(Watched(self, 0, stage, gap.calc_value, gap.calc_rate, self.info, in_kernels, one.name, "gap"))
+                value, rate, knots = gap.calc_value, gap.calc_rate, one.find_knot
+                found.append(Watched(self, 0, stage, value, rate, self.info, in_kernels, one.name, "gap", knots))
                 continue
             watch("normal force", Stage.ACCELERATION, partial(_normal_force, one))
             direction = one.get_sliding_direction(state)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from ..constraint import LineOnLineContact
 from ..value import Transform
+from . import _rows
 from .between_bodies import BetweenBodies
 
 if TYPE_CHECKING:
@@ -89,16 +90,5 @@ class EdgeEdge(BetweenBodies):
         return self.normal.find_contact_frame_in_g(state)
 
     def is_within(self, state: State) -> bool:
-        """True if the closest points of the two lines are on the edges."""
-        line = self.normal
-        assert isinstance(line, LineOnLineContact)
-        point = self.find_contact_frame_in_g(state).p
-        edges = (
-            (line.get_frame1(state), line.get_half_length1(state)),
-            (line.get_frame2(state), line.get_half_length2(state)),
-        )
-        for body, (frame, half) in zip(line.constrained_bodies, edges, strict=True):
-            along = ~(body.get_body_transform(state) @ frame) @ point
-            if abs(along[0]) > half:
-                return False
-        return True
+        """True if the point midway between the closest points of the two lines is within both edges. Needs POSITION."""
+        return _rows.find_overhang(state.block, self.normal.index) <= 0.0

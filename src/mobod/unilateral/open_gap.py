@@ -6,8 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..algebra.scalar import load
+from ..algebra.order import size_of
+from ..algebra.scalar import load, where
 from ..compiling import generic
+from ..constraint.line_on_line_contact import overhang
 from ..event.routines import by_address, number
 from ..event.witness import Witness
 from ..tree.constraints import row_times
@@ -26,6 +28,14 @@ def look(model: Any, i: int, n: int) -> Any:
     _rows.write_positions(model, c)
     gap = sign * load(model.position_error, model.first_row[c], 0)
     return gap + number(model, n + 1), sign * row_times(model, c, 0, model.V_GB, model.u)
+
+
+@generic
+def look_at_edges(model: Any, i: int, n: int) -> Any:
+    """The same of edges, which may pass beside each other."""
+    raised, rate = look(model, i, n)
+    gap = raised - number(model, n + 1)
+    return where(overhang(model, model.witness_integers[i]) > 0.0, size_of(gap) + 1.0, raised), rate
 
 
 class OpenGap(Witness):
@@ -50,8 +60,8 @@ class OpenGap(Witness):
 
     @property
     def is_compiled(self) -> bool:
-        """True if kernels can look at it: of edges Python has to find out whether they pass beside each other."""
-        return not self._contact.may_be_beside
+        """True if kernels can look at it: of tables Python has to find out whether a step passes over knots."""
+        return self._contact.find_knot is None
 
     def pack(self, state: State) -> tuple[list[int], list[float]]:
         return [self._contact.normal.index], [self._contact.get_sign_convention(), self._shift]
@@ -66,3 +76,14 @@ class OpenGap(Witness):
         rates = np.zeros(3)
         _rows.find_rates(state.block, self._contact.normal.index, rates)
         return self._contact.get_sign_convention() * float(rates[0])
+
+
+class OpenGapOfEdges(OpenGap):
+    """That of a contact of edges."""
+
+    routine = by_address(look_at_edges)
+
+
+def open_gap(contact: UnilateralContact, shift: float = 0.0) -> OpenGap:
+    """The gap of a contact of any kind."""
+    return (OpenGapOfEdges if contact.may_be_beside else OpenGap)(contact, shift)

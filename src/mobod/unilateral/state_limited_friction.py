@@ -79,7 +79,7 @@ class StateLimitedFriction(Sealed):
         return True
 
     def disable(self, state: State) -> bool:
-        """Let it slip in this state; whether that changes anything. Needs MODEL."""
+        """Make it slip in this state; True if that changes anything. Needs MODEL."""
         if self.stick.is_disabled(state):
             return False
         self.stick.disable(state)

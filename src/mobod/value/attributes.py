@@ -197,7 +197,7 @@ def keywords_of(function: Any) -> frozenset[str]:
 
 
 def named_arguments(function: F) -> F:
-    """Let a public function say what was meant by a keyword that it does not take."""
+    """Decorate a public function to say what was meant by a keyword that it does not take."""
     known = keywords_of(function) - {"self"}
     # a constructor is called by its class's name
     name = function.__qualname__.split(".")[-2] if function.__name__ == "__init__" else function.__name__
@@ -226,7 +226,7 @@ class _KindModule(ModuleType):
 
 
 def explain_names(package: str) -> None:
-    """Let a public package say what was meant by a name that it does not have, or by a kind's module that is called."""
+    """Make a public package say what was meant by a name that it does not have, or by a kind's module that is called."""
     module = sys.modules[package]
 
     def missing(name: str) -> Never:

@@ -277,6 +277,14 @@ def suggest(name: str, names: Sequence[str]) -> str:
     return f"there are {shown}" + (f" and {len(names) - 12} more" if len(names) > 12 else "")
 
 
+def by_name(what: str, named: Sequence[Any], name: str) -> Any:
+    """The first of *named* that is called *name*; a KeyError that says what else there is."""
+    for one in named:
+        if one.name == name:
+            return one
+    raise KeyError(f"there is no {what} {name!r}; {suggest(name, [one.name for one in named])}")
+
+
 def check_extension(path: Path, known: Sequence[str]) -> str:
     """Return a file's extension, in lower case, or raise a ValueError that names the known ones."""
     extension = path.suffix.lower()

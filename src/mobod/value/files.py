@@ -51,7 +51,7 @@ def open_beside(target: Path) -> tuple[int, Path]:
 
 
 def put_in_place(beside: Path, target: Path, *, synced: bool = True) -> None:
-    """Let the file *beside*, which is on the disk, take the place of *target*."""
+    """Replace *target* by the file *beside*, which is on the disk."""
     os.replace(beside, target)
     if synced and hasattr(os, "O_DIRECTORY"):  # the folder's entry, too
         with contextlib.suppress(OSError):
@@ -110,7 +110,7 @@ def of_path(error: OSError, path: str | os.PathLike[str], before: str = "") -> O
 
 @contextlib.contextmanager
 def held_interrupts() -> Iterator[None]:
-    """Let Ctrl-C wait for the end of the block, which is short."""
+    """Delay Ctrl-C to the end of the block, which is short."""
     handler = signal.getsignal(signal.SIGINT) if threading.current_thread() is threading.main_thread() else None
     if not callable(handler):
         yield

@@ -293,7 +293,7 @@ class Viewer(Page):
         self._accept(self._pose(state))
 
     def _look(self) -> None:
-        """Let each client look at the pose that is shown."""
+        """Send each client the pose that is shown."""
         X_GB = find_body_transforms(self._system, self._state)
         look_from_here(self._server, find_view(self._mechanism, X_GB[None], np.zeros((1, 0, 3))))
         self._clients_at.clear()
@@ -314,7 +314,7 @@ class Viewer(Page):
         self._accept(self._pose(state))
 
     def _pose(self, state: State, goals: Any = ()) -> State:
-        """Let the assembler follow where there are constraints; the state that fulfils them and is nearest to the goals."""
+        """Assemble where there are constraints; returns the state that fulfils them and is nearest to the goals."""
         self._system.realize(state, Stage.POSITION)
         if not len(state.q_err) or (not goals and float(np.abs(state.q_err).max(initial=0.0)) < 1e-9):
             return state
@@ -327,7 +327,7 @@ class Viewer(Page):
         return state
 
     def _adopt_staying(self, assembler: Assembler, state: State) -> None:
-        """Let all that need not move stay where it is in a state."""
+        """Take the pose of a state as the goal for all that need not move."""
         for one in self._coordinates:
             if one.is_free and not (one.is_orientation and one.which):
                 for k in range(4 if one.is_orientation else 1):
@@ -381,7 +381,7 @@ class Viewer(Page):
         self._refresh()
 
     def _show(self, slider: Any, value: float, step: float) -> None:
-        """Let a slider show a number of the state that has changed: else what somebody has just typed would be overwritten."""
+        """Update a slider whose number has changed in the state: else what somebody has just typed would be overwritten."""
         if not abs(value - self._told.get(id(slider), math.inf)) <= 0.5 * step:
             self._told[id(slider)] = value
             if abs(value - slider.value) > 0.5 * step:

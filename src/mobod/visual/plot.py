@@ -20,6 +20,7 @@ from ..shapes.coordinate_kinds import is_angle
 from ..shapes.poses import calc_poses
 from ..shapes.tracks import calc_tracks
 from ..shapes.view import find_center, find_close_view, find_view
+from ..value import checks
 from ..value.files import written
 from ..value.stage import Stage
 from .scene import Scene
@@ -88,9 +89,12 @@ def plot_trajectory(
     snapshots: int = 5,
     contact_forces: bool | float = False,
     units: Sequence[str] | None = None,
+    quantities: Sequence[str] = (),
 ) -> TrajectoryFigure:
     """Draw a trajectory; see `Trajectory.plot`."""
-    named_units = _units(units)
+    named_units, columns = _units(units), _columns(trajectory, quantities)
+    if isinstance(path, str) and path in trajectory.quantity_columns():
+        raise ValueError(f"path is a file, and {path!r} a recorded quantity: plot(quantities=[{path!r}])")
     if isinstance(snapshots, bool) or not hasattr(snapshots, "__index__"):
         raise TypeError(f"snapshots must be an integer, how many; it is {snapshots!r}")
     if snapshots < 0:
@@ -112,7 +116,9 @@ def plot_trajectory(
     energy = figure.add_subplot(grid[0])
     _draw_energy(energy, trajectory, named_units)
     below = figure.add_subplot(grid[1], sharex=energy)
-    if trajectory.z.shape[1]:  # what has z of its own seldom keeps its energy, so that its change would say little
+    if columns:
+        _draw_quantities(below, trajectory, columns, named_units)
+    elif trajectory.z.shape[1]:  # what has z of its own seldom keeps its energy, so that its change would say little
         _draw_auxiliaries(below, trajectory, named_units)
     else:
         _draw_change(below, trajectory, named_units)
@@ -259,6 +265,27 @@ def _draw_change(axes: Axes, trajectory: Trajectory, units: dict[str, str]) -> N
     _label(axes, "change of the total energy", trajectory)
     axes.set_ylabel(f"change{units['energy']}", fontsize=8, labelpad=3)
     axes.set_xlabel(f"time{units['time']}")
+
+
+def _columns(trajectory: Trajectory, quantities: Sequence[str]) -> dict[str, Array]:
+    """The numbers of recorded quantities that are asked for, by name."""
+    if isinstance(quantities, str):
+        raise TypeError(f"quantities is a list of names, such as [{quantities!r}], not {quantities!r}")
+    known = trajectory.quantity_columns()
+    found: dict[str, Array] = {}
+    for name in quantities:
+        own = {one: values for one, values in known.items() if one == name or one.startswith((f"{name}.", f"{name}["))}
+        if not own:
+            raise ValueError(f"{name!r} is not recorded; {checks.suggest(str(name), list(known))}")
+        found |= own
+    return found
+
+
+def _draw_quantities(axes: Axes, trajectory: Trajectory, columns: dict[str, Array], units: dict[str, str]) -> None:
+    lines = [line for name, values in columns.items() for line in axes.plot(trajectory.time, values, lw=1.2, label=name)]
+    _label(axes, "recorded quantities", trajectory)
+    axes.set_xlabel(f"time{units['time']}")
+    _name(axes, lines, loc="best", ncols=2)
 
 
 def _draw_auxiliaries(axes: Axes, trajectory: Trajectory, units: dict[str, str]) -> None:

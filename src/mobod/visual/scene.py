@@ -261,7 +261,7 @@ class Scene:
         figure.add_artist(_make_background(image[::-1]))
 
     def _keep_inside(self, text: Text3D, point: Array) -> None:
-        """Let a text end at its point, where it would be cut off at the figure's right edge."""
+        """Align a text to end at its point, where it would be cut off at the figure's right edge."""
         from mpl_toolkits.mplot3d.proj3d import proj_transform
 
         x, y, _ = proj_transform(*point, self.axes.get_proj())

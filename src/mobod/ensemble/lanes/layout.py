@@ -8,10 +8,10 @@ from typing import Any, NamedTuple
 from ...stepping import record as rk
 
 # rows of `lanes`, integers of each lane: its state, -1 for none; its next report; then what is counted of the run, as in
-# `stepping.record`; and what the last attempt's failure was
+# `stepping.record`; what the last attempt's failure was; whether its run has ended, and how: see `states.leave`
 STATE, REPORT, STEPS, ATTEMPTS, EVALUATIONS, ERROR_FAILURES, REALIZATION_FAILURES, PROJECTION_FAILURES = range(8)
-CONVERGENCE_FAILURES, FAILURE = range(8, 10)
-LANE_ROWS = 10
+CONVERGENCE_FAILURES, FAILURE, LEAVES, LEFT_AS = range(8, 12)
+LANE_ROWS = 12
 #: From the places of counts of one state to these rows.
 OF_COUNTS = STEPS - rk.STEPS
 #: Columns of `outcome`: how the run ended, one of the statuses of `stepping.record`; reports made, and what else was

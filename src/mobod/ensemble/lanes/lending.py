@@ -35,7 +35,7 @@ _DIFFERENCE, _FIRST_DIFFERENCE = 1e-4, 1e-7
 
 @compiled
 def take_lane(block: Any, single_block: Any, own: Any, own_of_single: Any, lane: int, address: int, back: float) -> int:
-    """Let a record of one state be where a lane is, or shortly before along its rates, with kinematics and without forces."""
+    """Copy a lane's time, q and u, or those shortly before along its rates, to a record of one state; kinematics, no forces."""
     model, single = attach(block), attach(single_block)
     for i in range(own.shape[0]):
         own_of_single[i] = own[i, lane]
@@ -126,7 +126,7 @@ class Lender:
         return state
 
     def add_forces(self, lane: int) -> None:
-        """Let a lane have the forces that its state has been given."""
+        """Add the forces that a state has been given to those of its lane."""
         if self._add is None:
             self._add = add_forces.code_for(*self._blocks, 0)
         self._add(*self._blocks, lane)
@@ -138,7 +138,7 @@ class Lender:
             self._marks[layout.RAISED, 0, lane] = 1.0
 
     def fail(self) -> None:
-        """Let all lanes have forces that are no numbers: Python has been interrupted."""
+        """Set the forces of all lanes to NaN: Python has been interrupted."""
         self._record.mobility_forces[:] = np.nan
 
     def look(self, one: Watched) -> None:

@@ -29,7 +29,7 @@ from .ends import find_halts, terminator
 from .layout import DUE, END, FRESH, HALT, METHOD, NORM, RAISED, SOUND, STATE, TAKEN, TERMINATED, TERMINATOR, VALUE, WAIT, WAITS
 from .reports import find_due, put, report
 from .starts import begin
-from .states import refill, retire, take
+from .states import leave, refill, retire, take
 from .witnesses import is_near, is_suspect, look
 
 
@@ -96,11 +96,13 @@ def begin_fresh(model: Any, single: Any, crew: Any, data: Any) -> bool:
             sound = control[SOUND, 0, lane]
             if sound != 0.0:
                 status = rk.NOT_PROJECTED if sound == 1.0 else rk.NOT_FINITE
-                retire(model, lane, status, False, crew, data)
+                leave(lanes, lane, status, False)
                 any_free = True
             elif is_near(model, lane, crew.watched, crew.seen, run.work):
-                retire(model, lane, at.SUSPECT, False, crew, data)
+                leave(lanes, lane, at.SUSPECT, False)
                 any_free = True
+    if any_free:
+        retire(model, crew, data)
     if plan[TERMINATOR] != 0:
         crew.queue[at.REALIZED] = 0
         set_row(model, run.work, Y, load(control, TIME, 0))
@@ -127,15 +129,17 @@ def end_runs(model: Any, crew: Any, data: Any) -> bool:
             continue
         if reports > 0 and lanes[at.REPORT, lane] == reports:
             control[at.AT, 0, lane] = times[lanes[STATE, lane] if times.shape[0] > 1 else 0, reports - 1]
-            retire(model, lane, rk.REACHED, True, crew, data)
+            leave(lanes, lane, rk.REACHED, True)
             any_free = True
         elif reports == 0 and control[TIME, 0, lane] >= control[END, 0, lane]:
-            retire(model, lane, rk.REACHED, False, crew, data)
+            leave(lanes, lane, rk.REACHED, False)
             any_free = True
         elif data.onward.shape[0] > 0 and control[TIME, 0, lane] >= control[WAIT, 0, lane]:
             if not control[HALT, 0, lane] <= control[TIME, 0, lane]:
-                retire(model, lane, WAITS, False, crew, data)
+                leave(lanes, lane, WAITS, False)
                 any_free = True
+    if any_free:
+        retire(model, crew, data)
     return any_free
 
 
@@ -157,7 +161,8 @@ def end_at_halts(model: Any, crew: Any, data: Any) -> bool:
             project_lanes(model, plan, load(marks, DUE, 0), 1.0, run.settings[rk.TOLERANCE])
         for lane in range(8):
             if marks[DUE, 0, lane] > 0.0:
-                retire(model, lane, TERMINATED, True, crew, data)
+                leave(lanes, lane, TERMINATED, True)
+        retire(model, crew, data)
     return any_halt
 
 
@@ -168,8 +173,10 @@ def take_samples(model: Any, single: Any, crew: Any, data: Any) -> bool:
     if sample(model, single, crew.run, crew.lanes, marks, crew.own, crew.own_of_single):
         for lane in range(8):
             if marks[DUE, 0, lane] < 0.0:
-                retire(model, lane, int(1.0 - marks[DUE, 0, lane]), False, crew, data)
+                leave(crew.lanes, lane, int(1.0 - marks[DUE, 0, lane]), False)
                 any_free = True
+    if any_free:
+        retire(model, crew, data)
     return any_free
 
 
@@ -199,13 +206,19 @@ def attempt_steps(model: Any, single: Any, crew: Any, data: Any) -> None:
 
 
 @generic
-def is_over(crew: Any, data: Any, lane: int) -> bool:
-    """True if a lane's run ends with the step that is tried, at whose end nobody wants the rates: no witness is there."""
-    plan, control = crew.run.plan, crew.run.control
-    if crew.watched.shape[0] > 0:
+def is_last(model: Any, crew: Any, data: Any, lane: int) -> bool:
+    """True if nobody wants the rates at the end of the step that is tried: the run ends there, or others are, by a sample."""
+    plan, control, times = crew.run.plan, crew.run.control, data.times
+    if crew.watched.shape[0] > 0 or plan[rk.PRESCRIBER] != 0 or plan[rk.LIMITER] != 0:
         return False
-    over = control[TIME, 0, lane] + 1.001 * control[rk.SIZE, 0, lane] >= control[END, 0, lane]
-    return over and data.times.shape[1] == 0 and plan[rk.PRESCRIBER] == 0 and plan[rk.LIMITER] == 0
+    if times.shape[1] == 0 and control[TIME, 0, lane] + 1.001 * control[rk.SIZE, 0, lane] >= control[END, 0, lane]:
+        return True
+    if model.num_controllers == 0 or not control[at.SAMPLE, 0, lane] <= control[rk.ARRIVAL, 0, lane]:
+        return False
+    if plan[METHOD] == at.CONTACT or plan[TERMINATOR] != 0 or crew.remembered.shape[0] > 0 or model.bristle_rows > 0:
+        return False
+    s, k = crew.lanes[STATE, lane], crew.lanes[at.REPORT, lane]
+    return k >= times.shape[1] or times[s if times.shape[0] > 1 else 0, k] >= control[rk.ARRIVAL, 0, lane]
 
 
 @generic
@@ -236,7 +249,7 @@ def judge(model: Any, crew: Any, data: Any) -> bool:
         elif control[NORM, 0, lane] <= accuracy:
             marks[TAKEN, 0, lane] = 1.0
             any_taken = True
-            any_going = any_going or not is_over(crew, data, lane)
+            any_going = any_going or not is_last(model, crew, data, lane)
     if any_taken:
         arrive(model, crew, data, any_going)
     return any_taken
@@ -261,7 +274,7 @@ def arrive(model: Any, crew: Any, data: Any, any_going: bool) -> None:
         h, most = load(control, rk.SIZE, 0), SURPRISE / max(1.0, settings[ACCURACY] / COARSEST)
         store(control, at.SURPRISE, 0, surprise(model, run.work, run.weights, plan[rk.FORESEEN], h) / most)
     for lane in range(8):
-        if marks[TAKEN, 0, lane] > 0.0 and not is_over(crew, data, lane):
+        if marks[TAKEN, 0, lane] > 0.0 and not is_last(model, crew, data, lane):
             lanes[at.EVALUATIONS, lane] += 1
             if not control[SOUND, 0, lane] == 0.0:
                 fails(crew, lane, rk.REALIZATION_FAILURES)
@@ -280,7 +293,7 @@ def arrive(model: Any, crew: Any, data: Any, any_going: bool) -> None:
 def settle(model: Any, crew: Any, data: Any) -> None:
     """Attempts become steps, or are refused."""
     run, lanes, marks, control = crew.run, crew.lanes, crew.marks, crew.run.control
-    controlled = not run.settings[rk.FIXED_STEP] > 0.0
+    controlled, any_free = not run.settings[rk.FIXED_STEP] > 0.0, False
     for lane in range(8):
         if lanes[STATE, lane] < 0:
             continue
@@ -289,18 +302,23 @@ def settle(model: Any, crew: Any, data: Any) -> None:
                 marks[TAKEN, 0, lane] = 0.0
                 lanes[at.ATTEMPTS, lane] -= 1
                 lanes[at.EVALUATIONS, lane] -= int(control[rk.EVALUATED, 0, lane])
-                retire(model, lane, at.SUSPECT, False, crew, data)
+                leave(lanes, lane, at.SUSPECT, False)
+                any_free = True
             else:
                 accept(run, lane, control[NORM, 0, lane], controlled)
                 lanes[at.STEPS, lane] += 1
         elif marks[RAISED, 0, lane] > 0.0:  # shorter steps would meet the same
-            retire(model, lane, rk.NOT_FINITE, False, crew, data)
+            leave(lanes, lane, rk.NOT_FINITE, False)
+            any_free = True
         else:
             failure = lanes[at.FAILURE, lane]
             lanes[failure + at.OF_COUNTS, lane] += 1
             status = refuse(run, lane, control[NORM, 0, lane], failure)
             if status != rk.REACHED:
-                retire(model, lane, status, False, crew, data)
+                leave(lanes, lane, status, False)
+                any_free = True
+    if any_free:
+        retire(model, crew, data)
 
 
 @compiled

@@ -23,6 +23,8 @@ from .layout import (
     LAST_PART,
     LAST_SIZE,
     LAST_STRAIN,
+    LEAVES,
+    LEFT_AS,
     LEFT_AT,
     NEXT,
     NEXT_PART,
@@ -58,9 +60,9 @@ def refill(queue: Any, chunks: Any, worker: int) -> None:
         queue[STOP] = queue[NEXT] - 1
 
 
-@apart
+@generic
 def take(model: Any, lane: int, s: int, crew: Any, data: Any) -> None:
-    """Let a lane take state *s*; where it goes *onward*, with what was counted and how its steps went."""
+    """Load state *s* into a lane; where it goes *onward*, with its counts and step sizes."""
     control, work, settings, lanes, onward = crew.run.control, crew.run.work, crew.run.settings, crew.lanes, data.onward
     for row in range(STATE, LANE_ROWS):
         lanes[row, lane] = 0
@@ -103,14 +105,36 @@ def take(model: Any, lane: int, s: int, crew: Any, data: Any) -> None:
         take_impulses(crew, lane, s, data)
 
 
-@apart
-def retire(model: Any, lane: int, status: int, inside: bool, crew: Any, data: Any) -> None:
-    """The run of a lane's state has ended; the state is left there, and the lane is free.
+#: What LEAVES says beside 0.
+_AT_ITS_END, _INSIDE = 1, 2
+
+
+@generic
+def leave(lanes: Any, lane: int, status: int, inside: bool) -> None:
+    """The run of a lane's state has ended: `retire` is to leave it there.
 
     That is at the end of its last step or, *inside* it, at the time AT, with y of the last report; of the record where it was
     terminated; where the next step is SUSPECT, at its beginning.
     """
+    lanes[LEAVES, lane], lanes[LEFT_AS, lane] = _INSIDE if inside else _AT_ITS_END, status
+
+
+@apart
+def retire(model: Any, crew: Any, data: Any) -> None:
+    """Leave the states of lanes whose runs have ended: these lanes are free.
+
+    All in one call: what it is given is some five hundred numbers, and putting those in their places took a seventh of the time
+    of ensembles of short runs.
+    """
+    for lane in range(8):
+        if crew.lanes[STATE, lane] >= 0 and crew.lanes[LEAVES, lane] > 0:
+            _retire_one(model, lane, crew, data)
+
+
+@generic
+def _retire_one(model: Any, lane: int, crew: Any, data: Any) -> None:
     control, work, lanes, reached = crew.run.control, crew.run.work, crew.lanes, data.reached
+    status, inside = lanes[LEFT_AS, lane], lanes[LEAVES, lane] == _INSIDE
     first = crew.queue[FIRST_ROW]
     crew.queue[ENDED] += 1
     s = lanes[STATE, lane]

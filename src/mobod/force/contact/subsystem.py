@@ -137,7 +137,7 @@ class CompliantContactSubsystem(GeneralForceSubsystem, ForcePlate):
     # ------------------------------------------------------------------------------------------ which pairs
 
     def set_adjacent_bodies_touch(self, touch: bool) -> None:
-        """Let a body and its parent touch; they do not unless set. A topological change.
+        """Set whether a body and its parent can touch; not unless set. A topological change.
 
         Raises
         ------
@@ -289,7 +289,7 @@ class CompliantContactSubsystem(GeneralForceSubsystem, ForcePlate):
         return np.zeros((0, 3 + 32)), np.zeros((0, 2 + 32))
 
     def forget_bristles(self, state: State) -> None:
-        """Let friction that sticks begin anew, with bristles that are not bent: after a state was moved by hand.
+        """Reset the bristles of friction that sticks, as not bent: after a state was moved by hand.
 
         The state falls to VELOCITY at most.
         """
@@ -312,7 +312,7 @@ class CompliantContactSubsystem(GeneralForceSubsystem, ForcePlate):
         return self._velocity_of(state, "get_surface_velocity", surface).copy()
 
     def set_surface_velocity(self, state: State, surface: int | str, velocity: npt.ArrayLike) -> None:
-        """Let a surface's material move along it by another velocity, in this state alone, which falls to MODEL at most.
+        """Set the velocity of a surface's material along it, in this state alone, which falls to MODEL at most.
 
         Friction that sticks begins anew, with bristles that are not bent.
 

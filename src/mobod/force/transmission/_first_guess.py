@@ -1,9 +1,9 @@
 """Where a taut line from a to c first bends over a surface: exact for one sphere or cylinder, else near enough to go on from.
 
 In a plane through both ends the section of the surface is taken for a circle, whose tangents are known: of spheres and
-ellipsoids in coordinates in which they are unit spheres, of cylinders across the axis, of tori across the tube. The way round
-is the short one, or, with a hint, the one past it, which can be more than half a turn: in angles about the middle of the circle
-from a to the hint and on to c.
+ellipsoids in coordinates in which they are unit spheres, of cylinders across the axis, of tori across the tube. Of a capsule
+the section is taken as it is. The way round is the short one, or, with a hint, the one past it, which can be more than half a
+turn: in angles about the middle of the circle from a to the hint and on to c.
 """
 
 from __future__ import annotations
@@ -15,12 +15,14 @@ from ...algebra.scalar import acos, atan2, sincos, sqrt
 from ...compiling import generic
 from ._geodesic import bending, gradient, made_tangent, normal, projected
 from ._lines import norm, unit
-from ._rounds import CYLINDER, ELLIPSOID, SPHERE
+from ._rounds import CAPSULE, CYLINDER, ELLIPSOID, SPHERE
 
 #: Points of a line at which a torus is looked for, and steps from the nearest.
 SAMPLES, STEPS = 24, 6
 #: Points of an arc, for its length.
 PIECES = 4
+#: The golden section, how often it is cut, and steps of Newton's method along a ray, at most.
+GOLDEN, CUTS, RAYS = 0.6180339887498949, 16, 30
 
 
 @generic
@@ -57,6 +59,8 @@ def guess(kind: int, sizes: Any, a: Any, c: Any, hint: Any, has_hint: bool) -> A
     elif kind == SPHERE or kind == ELLIPSOID:
         radii = (sizes[0], sizes[0], sizes[0]) if kind == SPHERE else sizes
         found = _over_round(a, c, hint, has_hint, radii, kind == SPHERE)
+    elif kind == CAPSULE:
+        found = _over_capsule(kind, sizes, a, c, hint, has_hint)
     else:
         found = _over_tube(kind, sizes, a, c, hint, has_hint)
     return found
@@ -110,6 +114,92 @@ def _over_round(a: Any, c: Any, hint: Any, has_hint: bool, radii: Any, is_sphere
     p = radii[0] * p[0], radii[1] * p[1], radii[2] * p[2]
     q = radii[0] * q[0], radii[1] * q[1], radii[2] * q[2]
     return touches, p, t, length, q
+
+
+@generic
+def _over_capsule(kind: int, sizes: Any, a: Any, c: Any, hint: Any, has_hint: bool) -> Any:
+    """Where the line goes into it as over its section; else past a hint as over the sphere or the cylinder that this is on."""
+    deepest, value = _deepest(kind, sizes, a, c)
+    outside = gradient(kind, sizes, a)[0] > 0.0 and gradient(kind, sizes, c)[0] > 0.0
+    if value < 0.0:
+        bends, start, t, length, end = _over_section(kind, sizes, a, c, deepest, hint, has_hint)
+    else:
+        middle = 0.0, 0.0, min(max(hint[2], -sizes[1]), sizes[1])
+        to_a, to_c, to_hint = vec3.sub(a, middle), vec3.sub(c, middle), vec3.sub(hint, middle)
+        if abs(hint[2]) > sizes[1]:
+            bends, start, t, length, end = _over_round(to_a, to_c, to_hint, True, (sizes[0], sizes[0], sizes[0]), True)
+        else:
+            bends, start, t, length, end = _over_cylinder(to_a, to_c, to_hint, True, sizes[0])
+        bends = bends and has_hint
+        start, end = projected(kind, sizes, vec3.add(start, middle)), projected(kind, sizes, vec3.add(end, middle))
+    return outside and bends, start, made_tangent(t, normal(kind, sizes, start)[0]), length, end
+
+
+@generic
+def _over_section(kind: int, sizes: Any, a: Any, c: Any, inside: Any, hint: Any, has_hint: bool) -> Any:
+    """Over the section of a convex surface by the plane through both ends and a hint, or the way out of a point inside.
+
+    Points of the section are seen from that point, at angles from the end; each end's tangent is that of the greatest slope.
+    """
+    x = unit(vec3.sub(c, a))
+    up = vec3.sub(hint, inside) if has_hint else gradient(kind, sizes, inside)[1]
+    up = vec3.add_scaled(up, -vec3.dot(up, x), x)
+    if vec3.dot(up, up) < 1e-24 * sizes[0] * sizes[0]:  # any way is as good
+        up = vec3.cross(x, (0.0, 0.0, 1.0) if abs(x[2]) < 0.5 else (1.0, 0.0, 0.0))
+    up = unit(up)
+    reach = 2.0 * (sizes[0] + sizes[1])
+    first = _angle_of_touch(kind, sizes, a, inside, vec3.scale(-1.0, x), up, reach)
+    last = _angle_of_touch(kind, sizes, c, inside, x, up, reach)
+    end_first, end_last = first, 3.141592653589793 - last
+    start = _outlet(kind, sizes, inside, vec3.scale(-1.0, x), up, first, reach)
+    end = _outlet(kind, sizes, inside, vec3.scale(-1.0, x), up, end_last, reach)
+    length, now = 0.0, start
+    for k in range(1, PIECES + 1):
+        angle = end_first + (end_last - end_first) * k / PIECES
+        ahead = _outlet(kind, sizes, inside, vec3.scale(-1.0, x), up, angle, reach)
+        length += norm(vec3.sub(ahead, now))
+        now = ahead
+    return end_last > end_first, start, unit(vec3.sub(start, a)), length, end
+
+
+@generic
+def _angle_of_touch(kind: int, sizes: Any, a: Any, inside: Any, back: Any, up: Any, reach: Any) -> Any:
+    """The angle, from the direction *back* to a, at which a line from a touches the section: by golden sections."""
+    low, high = 0.0, 3.141592653589793
+    p, q = high - GOLDEN * (high - low), low + GOLDEN * (high - low)
+    at_p, at_q = _slope(kind, sizes, a, inside, back, up, p, reach), _slope(kind, sizes, a, inside, back, up, q, reach)
+    for _ in range(CUTS):
+        if at_p > at_q:
+            high, q, at_q = q, p, at_p
+            p = high - GOLDEN * (high - low)
+            at_p = _slope(kind, sizes, a, inside, back, up, p, reach)
+        else:
+            low, p, at_p = p, q, at_q
+            q = low + GOLDEN * (high - low)
+            at_q = _slope(kind, sizes, a, inside, back, up, q, reach)
+    return 0.5 * (low + high)
+
+
+@generic
+def _slope(kind: int, sizes: Any, a: Any, inside: Any, back: Any, up: Any, angle: Any, reach: Any) -> Any:
+    """The angle at a, from the line to the other end, of a point of the section."""
+    d = vec3.sub(_outlet(kind, sizes, inside, back, up, angle, reach), a)
+    return atan2(vec3.dot(d, up), -vec3.dot(d, back))
+
+
+@generic
+def _outlet(kind: int, sizes: Any, inside: Any, back: Any, up: Any, angle: Any, reach: Any) -> Any:
+    """Where a ray from inside a convex surface comes out: by Newton's method from outside."""
+    s, e = sincos(angle)
+    way = vec3.add(vec3.scale(e, back), vec3.scale(s, up))
+    far = reach
+    for _ in range(RAYS):
+        f, g = gradient(kind, sizes, vec3.add_scaled(inside, far, way))
+        step = f / vec3.dot(g, way)
+        far -= step
+        if abs(step) < 1e-9 * reach:
+            break
+    return vec3.add_scaled(inside, far, way)
 
 
 @generic

@@ -4,11 +4,13 @@ x'' = -k n        k = t.S t the normal curvature along it, n the outward normal,
 a'' = -K a        of a geodesic that starts beside it, a(0) = 1, a'(0) = 0
 r'' = -K r        of one that starts in another direction, r(0) = 0, r'(0) = 1; K the Gaussian curvature
 
-Of spheres and cylinders in closed form. Of ellipsoids and tori by Gragg's extrapolated midpoint rule, of order 10, with steps
-whose difference from order 8 is below a tolerance. Source: Scholz, Sherman, Stavness, Delp, Kecskemethy 2016, A fast
-multi-obstacle muscle wrapping method using natural geodesic variations; Hairer, Norsett, Wanner 1993, II.9.
+Of spheres and cylinders in closed form, and so piece by piece of capsules. Of ellipsoids and tori by Gragg's extrapolated
+midpoint rule, of order 10, with steps whose difference from order 8 is below a tolerance. Source: Scholz, Sherman, Stavness,
+Delp, Kecskemethy 2016, A fast multi-obstacle muscle wrapping method using natural geodesic variations; Hairer, Norsett, Wanner
+1993, II.9.
 
-Surfaces are about the origin, cylinders and tori about z. Their numbers are what `form` makes of sizes as in `_rounds`.
+Surfaces are about the origin, cylinders, capsules and tori about z. Their numbers are what `form` makes of sizes as in
+`_rounds`.
 """
 
 from __future__ import annotations
@@ -16,9 +18,9 @@ from __future__ import annotations
 from typing import Any
 
 from ...algebra import vec3
-from ...algebra.scalar import bare, sincos, sqrt, zero
+from ...algebra.scalar import atan2, bare, sincos, sqrt, where, zero
 from ...compiling import generic
-from ._rounds import CYLINDER, ELLIPSOID, SPHERE
+from ._rounds import CAPSULE, CYLINDER, ELLIPSOID, SPHERE
 
 #: Halvings of a step in the midpoint rule, and the weights of their results: of order 10, and of order 8 without the last.
 PARTS = (2, 4, 6, 8, 10)
@@ -26,6 +28,8 @@ WEIGHTS = (1.0 / 8640.0, -64.0 / 945.0, 6561.0 / 4480.0, -16384.0 / 2835.0, 3906
 OF_LESS = (-1.0 / 360.0, 16.0 / 45.0, -729.0 / 280.0, 1024.0 / 315.0, 0.0)
 #: Longest step, as an angle by which the surface turns; difference of the two results over the size of x; steps at most.
 TURN, TOLERANCE, MOST = 1.0, 1e-9, 500
+#: Pieces of a geodesic over a capsule at most, turn by turn on its side and its ends.
+PIECES = 9
 
 
 @generic
@@ -48,12 +52,21 @@ def gradient(kind: int, form: Any, x: Any) -> Any:
     elif kind == ELLIPSOID:
         g = x[0] * form[0], x[1] * form[1], x[2] * form[2]
         found = 0.5 * (vec3.dot(g, x) - 1.0), g
+    elif kind == CAPSULE:
+        g = x[0] + o, x[1] + o, _beyond(x[2], form[1])
+        found = 0.5 * (vec3.dot(g, g) - form[0] * form[0]), g
     else:
         away = sqrt(x[0] * x[0] + x[1] * x[1] + 1e-300)
         d = away - form[1]
         g = d * x[0] / away, d * x[1] / away, x[2] + o
         found = 0.5 * (d * d + x[2] * x[2] - form[0] * form[0]), g
     return found
+
+
+@generic
+def _beyond(z: Any, half: Any) -> Any:
+    """The part of a height that is beyond the side of a capsule, with its sign."""
+    return where(z > half, z - half, where(z < -half, z + half, zero(z)))
 
 
 @generic
@@ -65,6 +78,10 @@ def bending(kind: int, form: Any, x: Any, u: Any, w: Any) -> Any:
         found = u[0] * w[0] + u[1] * w[1]
     elif kind == ELLIPSOID:
         found = u[0] * w[0] * form[0] + u[1] * w[1] * form[1] + u[2] * w[2] * form[2]
+    elif kind == CAPSULE:
+        found = u[0] * w[0] + u[1] * w[1]
+        if bare(x[2]) > bare(form[1]) or bare(x[2]) < -bare(form[1]):
+            found = vec3.dot(u, w)
     else:
         away = sqrt(x[0] * x[0] + x[1] * x[1] + 1e-300)
         along = (x[0] * u[1] - x[1] * u[0]) * (x[0] * w[1] - x[1] * w[0]) / (away * away)
@@ -99,21 +116,77 @@ def made_tangent(t: Any, n: Any) -> Any:
 @generic
 def shoot(kind: int, form: Any, x: Any, t: Any, length: Any, tolerance: float = TOLERANCE) -> Any:
     """Point, direction, (a, a', r, r') at the end of a geodesic from x in direction t."""
-    o = zero(length)
-    i = o + 1.0
     if kind == SPHERE:
-        angle = length / form[0]
-        s, c = sincos(angle)
-        n = vec3.scale(1.0 / form[0], x)
-        end = vec3.add(vec3.scale(c, x), vec3.scale(form[0] * s, t))
-        found = end, vec3.sub(vec3.scale(c, t), vec3.scale(s, n)), (c + o, -s / form[0], form[0] * s, c + o)
+        found = _on_sphere(form[0], x, t, length)
     elif kind == CYLINDER:
-        s, c = sincos((x[0] * t[1] - x[1] * t[0]) * length / (form[0] * form[0]))
-        end = c * x[0] - s * x[1], s * x[0] + c * x[1], x[2] + length * t[2]
-        found = end, (c * t[0] - s * t[1], s * t[0] + c * t[1], t[2] + o), (i, o, length + o, i)
+        found = _on_cylinder(form[0], x, t, length)
+    elif kind == CAPSULE:
+        found = _over_capsule(form[0], form[1], x, t, length)
     else:
         found = _integrated(kind, form, x, t, length, tolerance)
     return found
+
+
+@generic
+def _on_sphere(radius: Any, x: Any, t: Any, length: Any) -> Any:
+    o = zero(length)
+    s, c = sincos(length / radius)
+    n = vec3.scale(1.0 / radius, x)
+    end = vec3.add(vec3.scale(c, x), vec3.scale(radius * s, t))
+    return end, vec3.sub(vec3.scale(c, t), vec3.scale(s, n)), (c + o, -s / radius, radius * s, c + o)
+
+
+@generic
+def _on_cylinder(radius: Any, x: Any, t: Any, length: Any) -> Any:
+    o = zero(length)
+    i = o + 1.0
+    s, c = sincos((x[0] * t[1] - x[1] * t[0]) * length / (radius * radius))
+    end = c * x[0] - s * x[1], s * x[0] + c * x[1], x[2] + length * t[2]
+    return end, (c * t[0] - s * t[1], s * t[0] + c * t[1], t[2] + o), (i, o, length + o, i)
+
+
+@generic
+def _over_capsule(radius: Any, half: Any, x: Any, t: Any, length: Any) -> Any:
+    """On the side and the ends in turn: a great circle comes back to the circle that parts them after half a turn at most."""
+    o = zero(length)
+    back = bare(length) < 0.0  # turned round, as is the normal on which its neighbours are
+    rest = length
+    x, t = (x[0] + o, x[1] + o, x[2] + o), (t[0] + o, t[1] + o, t[2] + o)
+    if back:
+        rest, t = -length, vec3.neg(t)
+    a, b, r, d = o + 1.0, o, o, o + 1.0
+    for _ in range(PIECES):
+        end = 0.0
+        if bare(x[2]) > bare(half) or (bare(x[2]) == bare(half) and bare(t[2]) > 0.0):
+            end = 1.0
+        elif bare(x[2]) < -bare(half) or (bare(x[2]) == -bare(half) and bare(t[2]) < 0.0):
+            end = -1.0
+        piece = rest
+        if end != 0.0:
+            z = x[2] - end * half
+            # z cos(l / R) + R t_z sin(l / R) = 0 at the circle that parts it from the side
+            angle = atan2(end * z + 0.0, -radius * end * t[2])  # of -0.0 it would be minus half a turn
+            if bare(radius * angle) < bare(rest):
+                piece = radius * angle
+            y, t, (a1, a2, r1, r2) = _on_sphere(radius, (x[0], x[1], z), t, piece)
+            x = y[0], y[1], y[2] + end * half
+        else:
+            up = half if bare(t[2]) > 0.0 else -half
+            if bare(t[2]) * bare(rest) > bare(up - x[2]) and bare(t[2]) > 0.0:
+                piece = (up - x[2]) / t[2]
+            elif bare(t[2]) * bare(rest) < bare(up - x[2]) and bare(t[2]) < 0.0:
+                piece = (up - x[2]) / t[2]
+            x, t, (a1, a2, r1, r2) = _on_cylinder(radius, x, t, piece)
+            end = 1.0 if bare(t[2]) > 0.0 else -1.0
+        a, b = a1 * a + r1 * b, a2 * a + r2 * b
+        r, d = a1 * r + r1 * d, a2 * r + r2 * d
+        rest = rest - piece
+        if bare(rest) <= 0.0:
+            break
+        x = x[0], x[1], half * end + zero(x[2])  # whatever the last digits
+    if back:
+        t, b, r = vec3.neg(t), -b, -r
+    return x, t, (a, b, r, d)
 
 
 @generic

@@ -51,6 +51,8 @@ from ._stops import (
 )
 
 SPHERE, CYLINDER, ELLIPSOID, TORUS = 0, 1, 2, 3
+#: Of taut paths alone.
+CAPSULE = 4
 #: How often all surfaces take their turn, and the change of length, in metres, that ends it.
 ROUNDS, SETTLED = 8, 0.0005
 #: No length, and no stop.
@@ -289,7 +291,7 @@ def _walk(model: Any, f: int, j: int, begin: Any, end: Any, walking: Any) -> Any
 
 @generic
 def _put_on(model: Any, n: int, w: int, best: Any, touch: Any, leave: Any, over: Any, was: Any) -> Any:
-    """Let the path go over surface w behind a stop; where it has not gone there before."""
+    """Wrap the path over surface w behind a stop, where it has not gone before."""
     rows, k = model.function_value, zero(best)
     at, behind = row(n + 2 * w), row(n + 2 * w + 1)
     on = best >= 0.0

@@ -27,6 +27,7 @@ from ...compiling import generic
 from ._first_guess import guess
 from ._geodesic import TOLERANCE, bending, form_of, made_tangent, normal, projected, shoot
 from ._lines import norm
+from ._rounds import CAPSULE
 
 #: Most surfaces between two points; of each, its numbers: its own number, its kind, 1 where it is touched, where its hint
 #: counts; length, first point and direction in its frame; the frame, three sizes, the hint; then in Ground at both ends x, t,
@@ -282,7 +283,8 @@ def assemble(own: Any, matrix: Any, i: int, count: int, a: Any, c: Any) -> Any:
             y, y_dot = get(own, i, JACOBI), get(own, i, JACOBI + 1)
             z, z_dot = get(own, i, JACOBI + 2), get(own, i, JACOBI + 3)
         place = ITSELF + 3 * last
-        store(matrix, k, place, slid[0])
+        # along the side of a capsule, which is flat, the line's own turning may outdo it: forward is right, to the end's curve
+        store(matrix, k, place, abs(slid[0]) if int(get(own, i, KIND)) == CAPSULE else slid[0])
         store(matrix, k + 1, place, slid[1])
         store(matrix, k, ITSELF + 1, aside[0] * y)
         store(matrix, k, ITSELF + 2, aside[0] * z)

@@ -55,8 +55,8 @@ class Transmission(Sealed):
     """
 
     INNER = frozenset(
-        "FUNCTIONS calc_lines calc_moment_arm_of explain_jump find_points_inside forces integers may_jump numbers reach serve "
-        "used_functions user why_not_finite".split()
+        "FUNCTIONS calc_lines calc_moment_arm_of explain_jump find_points_inside forces integers is_between may_jump numbers "
+        "reach serve used_functions user why_not_finite".split()
     )
 
     FUNCTIONS: ClassVar[Functions]
@@ -66,6 +66,8 @@ class Transmission(Sealed):
     used_functions: Sequence[Use] = ()
     #: A force that acts along it.
     user: Force | None = None
+    #: Whether it stays as it is, and its rate too, where all the bodies that it names move as one.
+    is_between = False
     #: Whether the length or its slopes may jump as the bodies move.
     may_jump = False
 

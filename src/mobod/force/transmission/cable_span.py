@@ -25,7 +25,7 @@ from ._geodesics import first_of_taut
 from ._stops import OVER, PLACE, PULL, THERE, row
 from ._taut import WIDE
 from .path import Path
-from .surfaces import PathWrap, WrapCylinder, WrapEllipsoid, WrapSphere, WrapTorus
+from .surfaces import Capsule, PathWrap, WrapCylinder, WrapEllipsoid, WrapSphere, WrapTorus
 
 if TYPE_CHECKING:
     from ...state.state import State
@@ -56,8 +56,8 @@ class CableSpan(Path):
     touches again, without a jump of length or forces; it jumps where the short way goes over to the other side. An obstacle
     with an end or via point inside counts for nothing, and a `ModelWarning` says so, once, when a state is first realized or
     run so. Where a surface is hollow along the cable, as the inside of a torus along its tube, there is no solution, and
-    realizing a state is a `ModelError` that names cable and obstacle; in an ensemble its length is not a number, and runs
-    name it in their `failures`. Forces act on all bodies; springs, actuators and muscles act along it.
+    realizing a state is a `ModelError` that names cable and obstacle; in an ensemble its length is not a number, and
+    `Ensemble.failures` and those of runs name it. Forces act on all bodies; springs, actuators and muscles act along it.
 
     Examples
     --------
@@ -90,7 +90,7 @@ class CableSpan(Path):
             What it is fixed to.
         X_BS : Transform
             The frame of its shape in the body.
-        shape : contact.Sphere, contact.Ellipsoid, contact.Torus or contact.Cylinder
+        shape : contact.Sphere, contact.Ellipsoid, contact.Torus, contact.Capsule or contact.Cylinder
             Its surface; of a cylinder the side, which goes on beyond both ends.
         contact_point_hint : (3,) array_like, optional
             Past which point, in the shape's frame, the cable goes over it; the short way unless given.
@@ -288,10 +288,13 @@ def _surface(body: Any, X_BS: Transform, shape: Any) -> Any:
         return WrapTorus(body=body, frame=frame, inner_radius=shape.tube_radius, outer_radius=shape.torus_radius)
     if isinstance(shape, contact.Cylinder):
         return WrapCylinder(body=body, frame=frame, radius=shape.radius, length=1.0)  # endless, whatever its length
+    if isinstance(shape, contact.Capsule):
+        return Capsule(body=body, frame=frame, radius=shape.radius, half_length=shape.half_length)
     if isinstance(shape, contact.Shape):
-        is_smooth = isinstance(shape, contact.Capsule | contact.HalfSpace | contact.HeightField)
-        why = "is none of these" if is_smooth else "has edges"
-        raise ModelError(f"an obstacle of a CableSpan is a Sphere, Ellipsoid, Torus or Cylinder; {type(shape).__name__} {why}")
+        why = "is no closed surface" if isinstance(shape, contact.HalfSpace | contact.HeightField) else "has edges"
+        raise ModelError(
+            f"an obstacle of a CableSpan is a Sphere, Ellipsoid, Torus, Capsule or Cylinder; {type(shape).__name__} {why}"
+        )
     raise TypeError(f"the shape of an obstacle is one of mobod.contact, such as Sphere(0.1), not {shape!r}")
 
 

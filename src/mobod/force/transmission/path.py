@@ -32,7 +32,7 @@ from ._bends import bend, geodesic
 from ._course import Course, TautCourse, WrappingCourse
 from ._geodesic import form_of, gradient
 from ._geodesics import first_of_taut
-from ._rounds import NOWHERE
+from ._rounds import CAPSULE, NOWHERE
 from ._stops import (
     ALONG,
     AS_OPENSIM,
@@ -277,6 +277,7 @@ class Path(Transmission):
         #: Which surface and point have been told of, where the point is inside.
         self._told: set[tuple[int, int]] = set()
         super().__init__(forces, [], [], ratio)
+        self.is_between = self._is_taut or len(taken) < 2  # over several surfaces OpenSim's rate depends on how all turn
         self.may_jump = bool(taken) or integers[2] == 1 or bool(np.isfinite(self._ends).any())
         self.used_functions = [(course, [0] * course.get_argument_size()), *moving]
 
@@ -292,6 +293,8 @@ class Path(Transmission):
         checks.instance(
             "the surface of a PathWrap", surface, _Surface, "a WrapSphere, WrapCylinder, WrapEllipsoid or WrapTorus"
         )
+        if surface.KIND == CAPSULE and not self._is_taut:
+            raise ModelError("a Capsule is an obstacle of taut paths; take wrapping='geodesic', or a CableSpan")
         if wrap.method not in METHODS:
             raise ModelError(f"the method of a PathWrap is one of {', '.join(METHODS)}, not {wrap.method!r}")
         ends = (0 if wrap.first is None else wrap.first), (n - 1 if wrap.last is None else wrap.last)
@@ -391,7 +394,7 @@ class Path(Transmission):
 
     def _title_of(self, w: int) -> str:
         surface = self._of_wraps[w]
-        return f"obstacle {w}, the {type(surface).__name__} of {surface.body.name!r}"
+        return f"obstacle {w}, the {type(surface).__name__.strip('_')} of {surface.body.name!r}"
 
     def calc_path_points(self, state: State) -> Array:
         """Where the path goes at a state, (n, 3) in Ground, bends as polygons. Needs POSITION."""

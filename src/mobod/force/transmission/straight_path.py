@@ -116,6 +116,7 @@ class StraightPath(Transmission):
     """
 
     FUNCTIONS = (length, speed, apply)
+    is_between = True
 
     def __init__(
         self,

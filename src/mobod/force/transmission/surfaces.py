@@ -12,7 +12,7 @@ from ...algebra.arrays import ArrayLike
 from ...errors import ModelError
 from ...value import Transform, checks
 from ._over_ellipsoid import AXIAL, HYBRID, MIDPOINT
-from ._rounds import CYLINDER, ELLIPSOID, SPHERE, TORUS
+from ._rounds import CAPSULE, CYLINDER, ELLIPSOID, SPHERE, TORUS
 
 #: How an ellipsoid's plane is found.
 METHODS = {"hybrid": HYBRID, "midpoint": MIDPOINT, "axial": AXIAL}
@@ -157,6 +157,19 @@ class WrapTorus(_Surface):
         return [inner, outer]
 
 
+@dataclass(frozen=True, kw_only=True)
+class Capsule(_Surface):
+    """A capsule about the z axis of its frame, of taut paths alone: what `CableSpan` makes of one of `mobod.contact`."""
+
+    radius: float
+    half_length: float
+    KIND: ClassVar[int] = CAPSULE
+
+    def sizes(self) -> list[float]:
+        """Radius, and half the length of the side."""
+        return [self.radius, self.half_length]
+
+
 @dataclass(frozen=True)
 class PathWrap:
     """A surface on a `Path`, and the way past it.
@@ -259,6 +272,7 @@ def numbers_of_frame(what: str, frame: Transform | None) -> list[float]:
 
 __all__ = [
     "METHODS",
+    "Capsule",
     "ConditionalPoint",
     "MovingPoint",
     "PathWrap",

@@ -250,6 +250,7 @@ class WrappedPath(Transmission):
     """
 
     FUNCTIONS = (length, speed, apply)
+    is_between = True
     may_jump = True
 
     def __init__(

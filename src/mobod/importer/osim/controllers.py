@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def add_controllers(build: Building) -> None:
-    """Let the model's PrescribedControllers and ControlSetControllers drive what they name; others are left to be reported."""
+    """Connect PrescribedControllers and ControlSetControllers to what they drive; others are left to be reported."""
     for item in _members(build):
         if item.tag not in _READERS:
             continue

@@ -98,7 +98,7 @@ def replace_muscles(model: Given, kind: Any) -> Model:
 
 
 def ignore_tendon_compliance(model: Given) -> Model:
-    """Let no tendon stretch: a new model. Of the kinds that know it; others are named by a `ModelError`.
+    """Make a model with rigid tendons, of muscles whose kinds have them; others are named by a `ModelError`.
 
     Examples
     --------
@@ -113,7 +113,7 @@ def ignore_tendon_compliance(model: Given) -> Model:
 
 
 def ignore_activation_dynamics(model: Given) -> Model:
-    """Let activation be the excitation: a new model. Of the kinds that know it; others are named by a `ModelError`.
+    """Make a model whose activation is the excitation, of muscles whose kinds have that; others are named by a `ModelError`.
 
     Examples
     --------

@@ -288,7 +288,7 @@ def _surface(build: Building, one: WrapObject) -> Any:
 
 
 def draw_path(build: Building, points: list[PathPoint], color: tuple[float, float, float], name: str) -> None:
-    """Let pictures show a path, straight from point to point."""
+    """Decorate a path, straight from point to point."""
     if len(points) > 1:
         ends = [(one.body, one.station if one.kind == "PathPoint" else one.calc_station) for one in points]
         build.model.matter.add_rubber_band_line(ends, color=color, name=name)

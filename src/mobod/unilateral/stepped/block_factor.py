@@ -69,7 +69,7 @@ def find_pattern(space: Any) -> None:
 
 @generic
 def _put_above(above: Any, a: int, b: int) -> None:
-    """Let the paths of two speeds become one."""
+    """Merge the paths of two speeds in the elimination tree."""
     while a >= 0 and a != b:
         if a < b:
             a, b = b, a

@@ -55,15 +55,18 @@ ENOUGH, WORST = 1e-6, 1e-3
 #: What is enough where rigid things rest: where nothing had more than the second part of the largest velocity, which forces
 #: give it within the step. What rests keeps the impulses of the last step until these leave more than is enough, and in a stack
 #: of rigid bodies that is acceleration, added up over all that is below.
-ENOUGH_AT_REST, RESTING = 1e-7, 0.1
+ENOUGH_AT_REST, RESTING = 5e-8, 0.1
 #: Most proximal steps, and Newton's steps of each.
 MOST, MOST_NEWTON = 80, 40
 #: Proximal steps after which a begins again with none.
 PATIENCE = 20
-#: Of Newton's method on Coulomb's law: most steps; the part of W by which velocities become impulses that tell what sticks;
-#: and proximal steps before it is tried again.
-MOST_COULOMB, CLASSIFYING, AGAIN = 25, 0.03, 4
-#: The same of eight states, of which nearly all take fewer; what others wait for in vain is solved alone.
+#: Of Newton's method on Coulomb's law: most steps, proximal steps before it is tried again, and r as a part of W at first.
+MOST_COULOMB, AGAIN, FIRM = 25, 4, 5e-4
+#: The part of W by which velocities become impulses that tell what sticks, of its first steps, how many these are, and of the
+#: others. What sticks easily gets there in few steps, or goes round in circles; with the small one much seems to slide on the
+#: way.
+EASILY, AT_FIRST, HARDLY = 1.0, 6, 0.03
+#: The most steps of eight states, of which nearly all take fewer; what others wait for in vain is solved alone.
 MOST_IN_LANES = 12
 #: What a point does: the numbers that `_linearize` returns.
 _PARTS, _STICKS, _SLIDES = 0.0, 1.0, 2.0
@@ -72,10 +75,10 @@ _CLOSE, _PART = 1e-9, 0.03
 
 
 @generic
-def nearest(mu: Any, n: Any, a: Any, b: Any) -> Any:
-    """The nearest point of the cone; 0 where that is its tip, 1 inside, 2 on its surface."""
+def nearest(mu: Any, by_cone: Any, n: Any, a: Any, b: Any) -> Any:
+    """The nearest point of the cone; 0 where that is its tip, 1 inside, 2 on its surface. *by_cone* is 1 / (1 + mu^2)."""
     size = sqrt(a * a + b * b)
-    c = (n + mu * size) / (1.0 + mu * mu)
+    c = (n + mu * size) * by_cone
     o = zero(size)
     at = where(size <= mu * n, o + 1.0, where(c <= 0.0, o, o + 2.0))
     at = where(mu * size <= -n, o, at)
@@ -118,7 +121,8 @@ def _respond(points: Any, i: int, n: float, a: float, b: float, slopes: bool) ->
     y = (r * points[i, c + 1] - a) / across
     z = (r * points[i, c + 2] - b) / across
     scaled = mu * across / root
-    gn, ga, gb, at = nearest(scaled, x, y, z)
+    part = 1.0 / (1.0 + scaled * scaled)
+    gn, ga, gb, at = nearest(scaled, part, x, y, z)
     if slopes:
         s = names.SLOPE
         if at == 0.0:
@@ -130,7 +134,6 @@ def _respond(points: Any, i: int, n: float, a: float, b: float, slopes: bool) ->
         else:
             size = (y * y + z * z) ** 0.5
             ta, tb = y / size, z / size
-            part = 1.0 / (1.0 + scaled * scaled)
             turn = scaled * gn / size
             along = part * scaled * scaled
             mixed = 1.0 / (root * across)
@@ -197,12 +200,13 @@ def _error_of(points: Any, i: int) -> Any:
     n, a, b = load3(points, i, names.V)
     gn, ga, gb = load3(points, i, names.IMPULSE)
     w = n + mu * sqrt(a * a + b * b) - load(points, i, names.TARGET) + load(points, i, names.COMPLIANCE) * gn
-    by_s = 1.0 / s
+    by_s = load(points, i, names.BY_SCALE)
     ya, yb = ga - a * by_s, gb - b * by_s
-    pn, pa, pb, _ = nearest(mu, gn - w * by_s, ya, yb)
-    in_disk = limit >= 0.0
-    part = limit / larger(larger(limit, sqrt(ya * ya + yb * yb)), zero(s) + 1e-300)
-    pn, pa, pb = where(in_disk, gn, pn), where(in_disk, part * ya, pa), where(in_disk, part * yb, pb)
+    pn, pa, pb, _ = nearest(mu, load(points, i, names.BY_CONE), gn - w * by_s, ya, yb)
+    in_disk = where(limit >= 0.0, s, zero(s))
+    if any_positive(in_disk):
+        part = limit / larger(larger(limit, sqrt(ya * ya + yb * yb)), zero(s) + 1e-300)
+        pn, pa, pb = where(in_disk > 0.0, gn, pn), where(in_disk > 0.0, part * ya, pa), where(in_disk > 0.0, part * yb, pb)
     return s * larger(size_of(pn - gn), larger(size_of(pa - ga), size_of(pb - gb)))
 
 
@@ -242,6 +246,8 @@ def _set_scales(space: Any) -> None:
         s = larger((normal + tangential) / 3.0, zero(normal) + 1e-300)
         mu = load(points, i, names.FRICTION)
         store(points, i, names.SCALE, s)
+        store(points, i, names.BY_SCALE, 1.0 / s)
+        store(points, i, names.BY_CONE, 1.0 / (1.0 + mu * mu))
         ratio = mu * mu * 0.5 * tangential / larger(normal + load(points, i, names.COMPLIANCE), 1e-6 * s)
         store(points, i, names.RATIO, ratio)
 
@@ -277,7 +283,7 @@ def _follow(space: Any, part: float, number: int, halfway: bool) -> None:
 
 @generic
 def _forget(space: Any) -> None:
-    """Let a be none: where friction presses together what slides it would grow without end, and a jam has none."""
+    """Discard a: where friction presses together what slides it would grow without end, and a jam has none."""
     for i in range(space.counts[names.POINTS]):
         space.points[i, names.SHIFT] = 0.0
         for j in range(3):
@@ -518,24 +524,25 @@ def _newton(space: Any, close: float) -> None:
 
 
 @generic
-def _linearize(points: Any, i: int, part: Any) -> Any:
+def _linearize(points: Any, i: int, part: Any, by_part: Any, classifying: Any, by_classifying: Any) -> Any:
     """Coulomb's law of a point about its impulse and velocity: slopes, and CHANGE by which the impulse changes at none of v.
 
-    What the point does; where it slides, slopes are not symmetric.
+    What the point does; where it slides, slopes are not symmetric. *part* and *classifying* are parts of W, and come with 1 by
+    each.
     """
     s, d, scale, limit = names.SLOPE, names.CHANGE, load(points, i, names.SCALE), load(points, i, names.LIMIT)
     o = zero(scale)
     i_ = o + 1.0
-    C, r, c = load(points, i, names.COMPLIANCE), part * scale, CLASSIFYING * scale
-    by_scale = 1.0 / scale  # few divisions: of eight states each takes as long as twenty products
-    by_c = (1.0 / CLASSIFYING) * by_scale
+    C, r, c = load(points, i, names.COMPLIANCE), part * scale, classifying * scale
+    by_scale = load(points, i, names.BY_SCALE)  # few divisions: of eight states each takes as long as twenty products
+    by_c, by_r = by_classifying * by_scale, by_part * by_scale
     g, ga, gb = load3(points, i, names.IMPULSE)
     vn, va, vb = load3(points, i, names.V)
     in_disk = limit >= 0.0
     mu, gn = where(in_disk, i_, load(points, i, names.FRICTION)), where(in_disk, limit, g)
     w = where(in_disk, o, vn + C * g - load(points, i, names.TARGET))
     parts = where(gn - w * by_scale <= 0.0, i_, o)
-    by_q, by_r = 1.0 / (C + r), 1.0 / r
+    by_q = 1.0 / (C + r)
     change = -w * by_q
     bound = mu * larger(gn, o)
     ya, yb = ga - va * by_c, gb - vb * by_c
@@ -598,12 +605,13 @@ def _put_in_cones(space: Any, mark: Any) -> None:
 
 
 @generic
-def _linearize_all(space: Any, part: Any, mark: Any) -> Any:
+def _linearize_all(space: Any, part: Any, sticking: Any, mark: Any) -> Any:
     """The law of all points: whether slopes are not symmetric in a state that is marked, and 1 where points do as before."""
     points, slides = space.points, zero(part)
     same = slides + 1.0
+    by_part, by_sticking = 1.0 / part, 1.0 / sticking
     for i in range(space.counts[names.POINTS]):
-        does = _linearize(points, i, part)
+        does = _linearize(points, i, part, by_part, sticking, by_sticking)
         slides = where(does == _SLIDES, slides + 1.0, slides)
         before = load(points, i, names.DOES)
         same = where(before == does, same, zero(part))
@@ -650,7 +658,7 @@ def newtons_method(solve_linear: Callable[..., None], most: int) -> Callable[...
         """
         points, vectors, d = space.points, space.vectors, names.CHANGE
         o = zero(residual)
-        part, before, same, steps, waits = o + HARD, o + 1e300, o, o, o
+        part, before, same, steps, waits = o + FIRM, o + 1e300, o, o, o
         going = where(residual <= enough, o, where(residual < 1e300, o + 1.0, o))
         for i in range(space.counts[names.POINTS]):
             store(points, i, names.DOES, o - 1.0)
@@ -669,7 +677,8 @@ def newtons_method(solve_linear: Callable[..., None], most: int) -> Callable[...
             slow = where(residual > SLOW * before, where(goes, same, o), o)
             part = where(slow > 0.0, larger(0.1 * part, o + HARDEST), part)
             before = where(goes, residual, before)
-            both, does_same = _linearize_all(space, part, going)
+            sticking = where(steps < AT_FIRST, o + EASILY, o + HARDLY)
+            both, does_same = _linearize_all(space, part, sticking, going)
             same = where(goes, does_same, same)
             for i in range(vectors.shape[1]):
                 store(vectors, names.STEP, i, o)

@@ -68,7 +68,9 @@ DOES = 42
 LIMIT, ARM, LENGTH = 43, 44, 45
 # of contacts, the velocity of the second surface's material from the first one's beside that of the bodies, by the tangents
 DRIFT = 46
-WIDTH = 48
+# 1 / the size of W, and 1 / (1 + mu^2)
+BY_SCALE, BY_CONE = 48, 49
+WIDTH = 50
 
 # rows of `vectors`, in the order of trees: u + h udot without contact; u; M (v - that); the gradient, then Newton's step;
 # M times this; the diagonal of M; scratch; the speeds found; what joints add to the diagonal of M, and to momentum

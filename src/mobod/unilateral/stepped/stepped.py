@@ -194,6 +194,13 @@ class Stepped:
         """Problems of the run that did not reach the tolerance."""
         return 0 if self.space is None else int(self.space.counts[names.UNCONVERGED])
 
+    @property
+    def largest_friction(self) -> float:
+        """The largest coefficient of friction of the points that were found last."""
+        if self.space is None:
+            return 0.0
+        return float(self.space.points[: int(self.space.counts[names.POINTS]), names.FRICTION].max(initial=0.0))
+
     def impulses(self) -> dict[str, Array]:
         """Of the last step ``(3,)``, by the names of the surfaces and the point: normal, then along two tangents.
 

@@ -33,7 +33,7 @@ class Driven(Force):
     _drive: Function | None = None
 
     def set_effort_function(self, function: Function | None) -> None:
-        """Let a function of time drive it. A topological change.
+        """Drive it by a function of time. A topological change.
 
         Parameters
         ----------
@@ -70,7 +70,7 @@ def check_driven(what: str, actuator: Any) -> None:
 
 
 def drive(what: str, actuator: Any, function: Function) -> None:
-    """Let a function of time drive a muscle, or an actuator of this room, by its optimal force."""
+    """Drive a muscle, or an actuator of this room by its optimal force, by a function of time."""
     from ..functions import scaled
 
     check_driven(what, actuator)

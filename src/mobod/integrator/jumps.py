@@ -23,6 +23,8 @@ _HALVINGS, _FEWEST, _LEFT = 30, 4, 0.5
 #: Parts of a path's length, and of its largest moment arm, by which it jumps at least: far above what it changes by in the
 #: interval that is left, and above the ends of iterations.
 _OF_LENGTH, _OF_ARM = 1e-6, 1e-3
+#: What every sentence about a path says.
+PATH_JUMPS = "jumps: its length by"
 #: How far about a jump its size is taken, in parts of the step: where a path turns over from one side of a surface to the other
 #: it may be straight between.
 _ABOUT = 0.1
@@ -141,11 +143,11 @@ def of_paths(line: Line, paths: list[tuple[Force, Transmission]]) -> dict[str, s
         which = int(np.argmax(turn))
         which_u = name_of(line.system, before, len(before.q_values) + which)
         told[force.name] = (
-            f"near time {line.time + b:.9g} the path of {type(force).__name__} {force.name!r} jumps: its length by "
+            f"near time {line.time + b:.9g} the path of {type(force).__name__} {force.name!r} {PATH_JUMPS} "
             f"{length:.2g}, its moment arm about {which_u}, from {arms[2][which]:.4g} to {arms[3][which]:.4g}"
             f"{path.explain_jump(before, after)}"
         )
     return told
 
 
-__all__ = ["Line", "of_paths", "of_rates", "wrapped_paths"]
+__all__ = ["PATH_JUMPS", "Line", "of_paths", "of_rates", "wrapped_paths"]
