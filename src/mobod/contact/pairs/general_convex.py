@@ -220,7 +220,7 @@ def _rim(core: Any, R: Any, n: Any) -> Any:
 
 @generic
 def _leaning(R: Any, n: Any) -> Any:
-    """How far n is from a cylinder's side: 0 across its axis, 1 where it leans by `_LEANING`."""
+    """The part by which n has left a cylinder's side: 0 across its axis, 1 where it leans by `_LEANING`."""
     lean = R[2] * n[0] + R[5] * n[1] + R[8] * n[2]
     return _curvature.goes_over((lean if lean > 0.0 else -lean) / _LEANING)
 
@@ -232,7 +232,7 @@ def _times(k: Any, S: Any) -> Any:
 
 @generic
 def _height(R: Any, p: Any, S: Any, s: Any, face: Any, its: Any) -> Any:
-    """How deep the feature *its*, at S, s, is below a face at R, p."""
+    """The depth of the feature *its*, at S, s, below a face at R, p."""
     m = mat33.mul_vec(R, face[2])
     deepest = farthest(its, S, s, vec3.neg(m))
     return vec3.dot(m, vec3.sub(vec3.add(p, mat33.mul_vec(R, face[1])), deepest)) + its[3]
