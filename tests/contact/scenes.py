@@ -60,7 +60,8 @@ class Scene:
         ball = mb.body.Rigid(mb.MassProperties(1.0, (0, 0, 0), mb.UnitInertia.sphere(0.1)))
         self.bodies = [mb.mobilizer.Free(matter.ground, ball) for _ in self.shapes]
         for body, shape in zip(self.bodies, self.shapes, strict=True):
-            body.add_contact_surface(contact.Surface(shape, material))
+            layer = {"thickness": 0.05} if isinstance(shape, contact.TriangleMesh) else {}
+            body.add_contact_surface(contact.Surface(shape, material, **layer))
         self.state = self.system.realize_topology()
         self.record = None
 

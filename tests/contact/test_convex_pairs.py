@@ -26,9 +26,10 @@ def test_depth_is_the_least_overlap(first, second, rng):
         depth, n = points["depth"].max(), points["normal"][0]
         assert abs(n @ n - 1.0) < 1e-14
         lies = {"capsule", "cylinder"} & {first, second}
-        # what lies across an edge leans a little where it is cut
-        if (np.abs(points["normal"] - n) > 1e-14).any():
-            assert lies and len(points) == 2
+        # what lies across an edge leans a little where it is cut: two points, beside those of a cylinder's end
+        leaning = (np.abs(points["normal"] - n) > 1e-14).any(axis=1)
+        if leaning.any():
+            assert lies and (len(points) == 2 or ("cylinder" in lies and leaning.sum() <= 2))
         else:
             # a polygon stands for the end of a cylinder: what it leaves out can be deeper than what is left, as can what of a
             # capsule is over the edge

@@ -109,7 +109,7 @@ class ConvexHull(Shape):
 
     def max_points(self) -> int:
         """All vertices can be below a plane."""
-        return max(16, len(self.vertices))
+        return max(18, len(self.vertices))
 
     def decorations(self) -> list[tuple[Any, Transform]]:
         """Itself."""

@@ -63,7 +63,7 @@ class Shape(Abstract):
 
     def max_points(self) -> int:
         """The most points that it adds to a contact: for a mesh its faces."""
-        return 16
+        return 18
 
     @abc.abstractmethod
     def decorations(self) -> list[tuple[Any, Transform]]:

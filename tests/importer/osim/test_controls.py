@@ -100,6 +100,8 @@ def test_controllers_of_a_file_drive_actuators(tmp_path):
     path.write_text(f"{head}{controllers}<ForceSet{begin}<objects>{drive}{end}")
     with pytest.warns(mb.ModelWarning, match="controllers, which do not act: 1"):
         model = mb.load_osim(path)
+    mb.write_osim(tmp_path / "written.osim", model)  # OpenSim's Model refuses plain names in it
+    assert "<socket_actuators>/forceset/vas_int_r /forceset/drive</socket_actuators>" in (tmp_path / "written.osim").read_text()
     report = str(model.report)
     assert "'off' is switched off" in report
     assert "'lost' is left out: its file of controls" in report

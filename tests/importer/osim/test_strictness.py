@@ -104,6 +104,8 @@ def test_write_osim_takes_a_path_too(tmp_path):
     assert list(mb.load_osim(tmp_path / "again.osim").coordinates) == list(mb.load_osim(path).coordinates)
     with pytest.raises(TypeError, match=r"a model is a mobod\.Model"):
         mb.write_osim(tmp_path / "again.osim", 3)
+    with pytest.raises(TypeError, match="path is the name of a file, not <Model"):
+        mb.write_osim(mb.load_osim(path, muscles="data"), tmp_path / "new.osim")
 
 
 def test_a_muscle_whose_path_cannot_be_read_is_reported(tmp_path):

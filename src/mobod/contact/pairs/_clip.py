@@ -32,25 +32,27 @@ from __future__ import annotations
 from typing import Any
 
 from ...algebra import mat33, vec3
-from ...algebra.scalar import bare, exp, load_lane, log, sincos, sqrt, store_lane
+from ...algebra.scalar import exp, load_lane, log, sincos, sqrt, store_lane
 from ...compiling import generic
-from ..access import CORNER, FEATURE, FORCE, HERTZ, load3_lane, put_point, store3_lane
+from ..access import CORNER, FEATURE, FORCE, HERTZ, lane_of, load3_lane, put_point, store3_lane
 from ..shape import BRICK, CONVEX_HULL, CYLINDER
 from ._core import CORNERS, bare3, face_feature, list_of, vertex
+from ._curvature import goes_over
 
 #: A corner that is beyond an edge by less than this part of the edge's length is not cut: faces that are flush would have
 #: points that come and go with rounding.
 _FLUSH = 1e-6
 #: Corners of the polygon that stands for the end of a cylinder.
 _ENDS = 16
-#: A cylinder whose end is steeper against a face than this bears on its side.
-_STEEP = 0.9
+#: A cylinder whose axis has less than the first cosine with a face's normal bears on a line of its side, with more than the
+#: second on its end; between them on both, in part.
+_STEEP, _LEVEL = 0.9, 0.99
 #: The most by which a force leans to the side, of that of an end: a segment along the edge gets over it at once.
 _MOST_LEAN = 0.1
 #: The least part of a segment that is told from none, by S.
 _LEAST_LEFT = 1e-3
 #: The share of a cut that bears nothing.
-_NO_SHARE = 1e-9
+NO_SHARE = 1e-9
 #: What a crossing with each further edge adds to the number of a corner, and one of the second shape's faces to all.
 _SIDE, _SECOND = 2.0**28, 2.0**45
 
@@ -238,24 +240,42 @@ def lean(m: Any, part: Any, off: Any) -> Any:
 
 @generic
 def bearing(
-    model: Any, pair: int, lane: int, face: Any, R: Any, p: Any, core: Any, other: Any, Q: Any, q: Any, sign: float, near: int
+    model: Any, pair: int, face: Any, R: Any, p: Any, core: Any, other: Any, Q: Any, q: Any, sign: float, near: int, k: Any
 ) -> int:
-    """Rows of all points where another shape is behind a face; how many there are, 0 where it has neither a face nor an edge.
+    """Rows of all points where another shape is behind a face, and where they end: none where it has neither face nor edge.
 
     *core* with the *face* is at R, p in Ground; the *other* one at Q, q in the frame of the first; *sign* is -1 where
-    the face is the second shape's, and so points along minus n; *near*
-    is the vertex of a hull that is deepest.
+    the face is the second shape's, and so points along minus n; *near* is the vertex of a hull that is deepest. k: where the
+    rows begin, and the part of the contact that they are.
     """
-    m, which = face[2], face[4]
+    if other[0] != CYLINDER:
+        segment = other[0] == BRICK and other[3] * other[4] == 0.0 and other[5] > 0.0
+        return _bearing(model, pair, face, R, p, core, other, Q, q, sign, near, k, segment)
+    row, weight = k
+    steep = mat33.transpose_mul_vec(Q, face[2])[2]
+    flat = goes_over(((steep if steep > 0.0 else -steep) - _STEEP) / (_LEVEL - _STEEP))
+    for part in range(2):
+        share = flat if part == 0 else 1.0 - flat
+        if share > NO_SHARE:
+            row = _bearing(model, pair, face, R, p, core, other, Q, q, sign, near, (row, share * weight), part == 1)
+    return row
+
+
+@generic
+def _bearing(
+    model: Any, pair: int, face: Any, R: Any, p: Any, core: Any, other: Any, Q: Any, q: Any, sign: float, near: int, k: Any,
+    segment: bool,
+) -> int:  # fmt: skip
+    """As `bearing`; of a cylinder those of its side, or those of its end."""
+    m, which, lane = face[2], face[4], lane_of(pair)
     kind, _, _, x, y, z, r = other
-    rows = model.contact_point
+    rows, (begin, weight) = model.contact_point, k
     # the other's direction towards the face
     d = vec3.neg(mat33.transpose_mul_vec(Q, m))
     along = downhill(d)
     # of a polygon, twice what a corner's edges count for
     share = 0.0 * along[0]
     left, off_first, off_second = share, d, d
-    segment = (kind == CYLINDER and abs(bare(d[2])) < _STEEP) or (kind == BRICK and x * y == 0.0 and z > 0.0)
     if segment:
         for i in range(2):
             v = (x * along[0], x * along[1], along[0] * 0.0 + (z if i == 0 else -z))
@@ -273,23 +293,23 @@ def bearing(
         whole, _ = area_of(model, n, FORCE, lane)
         here, n, area = clip_polygon(model, core, which, n, lane)
         if n < 3:
-            return 0
+            return begin
         if area < whole:
             whole = area + 0.0 * whole  # with tangents, where polygons have them
         area, around = area_of(model, n, here, lane)
         if area <= 0.0:
-            return 0
+            return begin
         share = 2.0 * sqrt(area / whole) / around
     else:
-        return 0
+        return begin
     level = vec3.dot(m, face[1])
     normal = vec3.scale(sign, mat33.mul_vec(R, m))
     if segment:
         x1, x2 = load3_lane(rows, 0, FORCE, lane), load3_lane(rows, 1, FORCE, lane)
         if n == 0:
-            return 0
-        return _bear_segment(model, pair, R, p, m, sign, r, level, (x1, x2), left, (off_first, off_second))
-    count, edge = 0, share
+            return begin
+        return _bear_segment(model, pair, R, p, m, sign, r, level, (x1, x2), left, (off_first, off_second), k)
+    count, edge = begin, share
     if n > 0:
         edge = length(vec3.sub(load3_lane(rows, 0, here, lane), load3_lane(rows, n - 1, here, lane)))
     for i in range(n):
@@ -300,7 +320,7 @@ def bearing(
         if depth > 0.0:
             name = load_lane(rows, i, here + 3, lane)
             point = vec3.add(p, mat33.mul_vec(R, vec3.add_scaled(v, 0.5 * depth - r, m)))
-            put_point(model, pair, count, point, normal, depth, CORNER, 0.0, share * (before + edge), 0)
+            put_point(model, pair, count, point, normal, depth, CORNER, 0.0, weight * share * (before + edge), 0)
             store_lane(rows, count, FEATURE, lane, name + (0.0 if sign > 0.0 else _SECOND))
             count += 1
     return count
@@ -308,20 +328,21 @@ def bearing(
 
 @generic
 def _bear_segment(
-    model: Any, pair: int, R: Any, p: Any, m: Any, sign: float, r: float, level: Any, ends: Any, left: Any, off: Any
+    model: Any, pair: int, R: Any, p: Any, m: Any, sign: float, r: float, level: Any, ends: Any, left: Any, off: Any, k: Any
 ) -> int:
     """Rows of a segment's two ends, or cuts: spheres of radius *r* by HERTZ, corners where that is 0."""
     a, b = level - vec3.dot(m, ends[0]) + r, level - vec3.dot(m, ends[1]) + r
     part_a, part_b, rise_a, rise_b = ends_shares(a, b, left, 2.5 if r > 0.0 else 2.0)
-    count = 0
+    count, weight = k
     for i in range(2):
         v, depth, part, way, rise = ends[0], a, part_a, off[0], rise_a
         if i == 1:
             v, depth, part, way, rise = ends[1], b, part_b, off[1], rise_b
-        if depth > 0.0 and part > _NO_SHARE:
+        if depth > 0.0 and part > NO_SHARE:
             g = lean(m, part, vec3.scale(rise, way))
             part = sqrt(vec3.dot(g, g))
             n = vec3.scale(sign / part, mat33.mul_vec(R, g))
+            part = weight * part
             point = vec3.add(p, mat33.mul_vec(R, vec3.add_scaled(v, 0.5 * depth - r, m)))
             feature = 4 * i + (0 if sign > 0.0 else 8)
             if r > 0.0:

@@ -16,6 +16,8 @@ from ...compiling import generic
 #: The smaller curvature is taken as this part of the greater one at least: a line of contact is as long as its bodies, not
 #: endless.
 LEAST = 1e-3
+#: Next to its ends, over this part of its radius, the side of a capsule bends along its axis, too, as the ends do in the end.
+_OVER = 0.3
 
 
 @generic
@@ -31,6 +33,42 @@ def of_sphere(k: Any, n: Any) -> Any:
 def of_line(k: Any, t: Any) -> Any:
     """K t t^T: curved along the unit vector t alone."""
     return k * t[0] * t[0], k * t[1] * t[1], k * t[2] * t[2], k * t[0] * t[1], k * t[0] * t[2], k * t[1] * t[2]
+
+
+@generic
+def goes_over(x: Any) -> Any:
+    """From 0 to 1 as x does, level at both ends; 0 below, 1 above."""
+    if x <= 0.0:
+        return 0.0 * x
+    if x >= 1.0:
+        return 0.0 * x + 1.0
+    return x * x * (3.0 - 2.0 * x)
+
+
+@generic
+def of_capsule(k: Any, axis: Any, n: Any, z: Any, half: Any) -> Any:
+    """At z along a capsule's axis from its middle: a sphere's at the ends, to which what it is along the side goes over.
+
+    It does so over a length of the capsule's, beside which depths are small: the force is the energy's derivative but for
+    the depth over that length.
+    """
+    if z < 0.0:
+        z = -z
+    if z >= half:
+        return of_sphere(k, n)
+    along = k * goes_over((z - half) * k / _OVER + 1.0)
+    return sym33.add(of_line(k, vec3.cross(axis, n)), of_line(along, axis))
+
+
+@generic
+def of_rim(k: Any, axis: Any, n: Any) -> Any:
+    """Of the edge between a cylinder's side, of curvature k, and its end, along itself: k times n's part across the axis."""
+    t = vec3.cross(axis, n)
+    square = vec3.dot(t, t)
+    if square <= 1e-24:
+        o = 0.0 * square
+        return o, o, o, o, o, o
+    return of_line(k / sqrt(square), t)
 
 
 @generic

@@ -17,6 +17,7 @@ from ..access import (
     second_surface,
 )  # fmt: skip
 from ..height_surface import eigenvalues, foot, highest, is_over, normal, settle, surface
+from ._curvature import goes_over
 from .convex_triangle_mesh import bare3
 
 #: Where searches begin around a ball's center, as part of its radius.
@@ -119,7 +120,10 @@ def side(model: Any, pair: int, count: int, c: Any, axis: Any, radius: Any, half
     u, v = settle(model, f, c, axis, u, v)
     z, z_x, z_y, z_xx, z_xy, z_yy = surface(model, f, u, v)
     along = vec3.dot(axis, vec3.sub((u, v, z), c))
-    if along >= half or along <= -half:
+    # the less of it the nearer to an end, which has a row of its own
+    length = radius if r < h else half
+    part = goes_over((half - along) / length) * goes_over((half + along) / length)
+    if part <= 0.0:
         return count
     n, w = normal(z_x, z_y)
     depth = radius - vec3.dot(n, vec3.sub(vec3.add_scaled(c, along, axis), (u, v, z)))
@@ -136,7 +140,8 @@ def side(model: Any, pair: int, count: int, c: Any, axis: Any, radius: Any, half
         curvature * (metric[2] - s * s) - z_yy / w,
     )
     greater, smaller = eigenvalues(metric, form, curvature)
-    put(model, pair, count, p, n, depth, HERTZ, greater, smaller, feature)
+    bent = 1.0 / (part * part)
+    put(model, pair, count, p, n, depth, HERTZ, bent * greater, bent * smaller, feature)
     return count + 1
 
 

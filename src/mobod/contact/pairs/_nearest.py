@@ -2,8 +2,8 @@
 
 Each function takes a point x in the shape's frame and gives ``(distance, n, S)``: the distance from the surface, below zero
 inside; the unit normal n there, outward; and the shape operator of the surface, six numbers, see `_curvature`: of an edge or a
-corner none, as of a flat face, see `general_convex`. Dimensions are plain numbers, x may be a Dual. Inside, the nearest point
-of the surface is meant, and of several equally near ones any.
+corner none, as of a flat face, see `general_convex`; of a cylinder's rim what it is along itself. Dimensions are plain numbers,
+x may be a Dual. Inside, the nearest point of the surface is meant, and of several equally near ones any.
 """
 
 from __future__ import annotations
@@ -61,9 +61,7 @@ def nearest_on_capsule(x: Any, radius: Any, half: Any) -> Any:
     if between:
         if length == 0.0:
             n = (o + 1.0, o, o)
-        S = _curvature.of_line(1.0 / radius + o, (-n[1], n[0], o))
-    else:
-        S = _curvature.of_sphere(1.0 / radius + o, n)
+    S = _curvature.of_capsule(1.0 / radius + o, (o, o, o + 1.0), n, z, half + o)
     return length - radius, n, S
 
 
@@ -81,7 +79,7 @@ def nearest_on_cylinder(x: Any, radius: Any, half: Any) -> Any:
     if side > 0.0 and end > 0.0:
         length = sqrt(side * side + end * end)
         n = (t[0] * side / length, t[1] * side / length, up * end / length)
-        return length, n, _flat(x)
+        return length, n, _curvature.of_rim(1.0 / radius + o, (o, o, o + 1.0), n)
     if side > end:
         return side, t, _curvature.of_line(1.0 / radius + o, (-t[1], t[0], o))
     return end, (o, o, o + up), _flat(x)

@@ -15,19 +15,27 @@ from ...algebra import vec3
 from ...algebra.scalar import bare, sqrt
 from ...compiling import generic
 from ..access import CORNER, HERTZ, put_point
-from ._clip import ends_shares, lean
+from ._clip import NO_SHARE, ends_shares, lean
+from ._curvature import goes_over
 
-#: Axes with a cosine above this are side by side: beyond it the other's section would not be a circle to 5e-5.
-_PARALLEL = 0.99995
+#: Axes are side by side up to the first square of a sine between them, and less so up to the second: there the other's section
+#: is a circle to 2e-4.
+_ALONG, _ASKEW = 2.5e-5, 4e-4
 
 
 @generic
-def side_by_side(model: Any, pair: int, A: Any, B: Any, Ra: Any, pa: Any, Rb: Any, pb: Any) -> int:
-    """Rows of the points of two such cores A and B; -1 where they touch in another way."""
+def side_by_side(model: Any, pair: int, A: Any, B: Any, Ra: Any, pa: Any, Rb: Any, pb: Any) -> Any:
+    """Rows of the points of two such cores A and B, and the part of the contact that they are: 0 where they touch otherwise.
+
+    It falls as the axes turn from each other, as the middle gets deeper than the ends, and where the way out along the axes is
+    as short.
+    """
     u, v, d = (Ra[2], Ra[5], Ra[8]), (Rb[2], Rb[5], Rb[8]), vec3.sub(pb, pa)
     c = vec3.dot(u, v)
-    if abs(bare(c)) < _PARALLEL:
-        return -1
+    none, across = 0.0 * c, vec3.cross(u, v)
+    weight = 1.0 - goes_over((vec3.dot(across, across) - _ALONG) / (_ASKEW - _ALONG))
+    if weight <= NO_SHARE:
+        return 0, none
     along = vec3.dot(u, d)
     delta = vec3.sub(vec3.scale(1.0 / c, v), u)
     start = vec3.add_scaled(vec3.sub(d, vec3.scale(along, u)), -along, delta)
@@ -39,21 +47,24 @@ def side_by_side(model: Any, pair: int, A: Any, B: Any, Ra: Any, pa: Any, Rb: An
         high = 0.0 * along + A[5]
     first = A[3] + A[6]
     reach = first + B[3]
-    deepest = reach - min(_distance(start, delta, low), _distance(start, delta, high))
-    turning = bare(vec3.dot(delta, delta))
-    if turning > 1e-24:
-        middle = low * 0.0 - bare(vec3.dot(start, delta)) / turning
-        if low < middle < high and reach - _distance(start, delta, middle) > 2.0 * deepest:
-            return -1
+    x = reach - _length(start, delta, low), reach - _length(start, delta, high)
+    deepest = x[0] if x[0] > x[1] else x[1]
     # from the side only where that is the shortest way out
-    if deepest <= 0.0 or deepest >= bare(high - low) or deepest >= min(first, B[3]):
-        return -1
+    if deepest <= 0.0 or deepest >= high - low or deepest >= min(first, B[3]):
+        return 0, none
+    weight = weight * goes_over(2.0 * (1.0 - deepest / (high - low)))
+    turning = vec3.dot(delta, delta)
+    if turning > 1e-24:
+        middle = -vec3.dot(start, delta) / turning
+        if low < middle < high:
+            weight = weight * goes_over(2.0 - (reach - _length(start, delta, middle)) / deepest)
+    if weight <= NO_SHARE:
+        return 0, none
     shorter = half if bare(half) < A[5] else 0.0 * half + A[5]
     common = 0.5 * (high - low) / shorter
     if bare(common) > 1.0:
         common = 0.0 * common + 1.0
     away, round_one = 1.0 if bare(along) > 0.0 else -1.0, A[6] > 0.0
-    x = reach - _length(start, delta, low), reach - _length(start, delta, high)
     part_a, part_b, rise_a, rise_b = ends_shares(x[0], x[1], common, 2.5 if round_one else 2.0)
     count = 0
     for end in range(2):
@@ -68,22 +79,17 @@ def side_by_side(model: Any, pair: int, A: Any, B: Any, Ra: Any, pa: Any, Rb: An
             g = lean(n, part_a if end == 0 else part_b, vec3.scale((rise_a if end == 0 else rise_b) * 0.25 * away / shorter, u))
             its = sqrt(vec3.dot(g, g))
             leaning = vec3.scale(1.0 / its, g)
+            its = its * weight
             if round_one:
                 k = 1.0 / (its * its)
                 put_point(model, pair, count, point, leaning, depth, HERTZ, k * (1.0 / A[6] + 1.0 / B[3]), k / A[6], end)
             else:
                 put_point(model, pair, count, point, leaning, depth, CORNER, 0.0, its, end)
             count += 1
-    return count
+    return count, weight
 
 
 @generic
 def _length(start: Any, delta: Any, t: Any) -> Any:
     w = vec3.add_scaled(start, t, delta)
     return sqrt(vec3.dot(w, w))
-
-
-@generic
-def _distance(start: Any, delta: Any, t: Any) -> float:
-    w = vec3.add_scaled(start, t, delta)
-    return sqrt(bare(vec3.dot(w, w)))

@@ -3,7 +3,7 @@
     |a + s u - b - t v| least,  -h <= s, t <= h   (Ericson 2005, Real-Time Collision Detection, section 5.1.9)
 
 Parallel capsules touch in the middle of what they share. The curvatures are those of two spheres, of a sphere and a cylinder,
-or of two cylinders, by which of the points are ends.
+or of two cylinders, by which of the points are ends; near to its ends a side goes over to them, see `_curvature`.
 """
 
 from typing import Any
@@ -12,7 +12,7 @@ from ...algebra import sym33, vec3
 from ...algebra.scalar import bare, sqrt
 from ...compiling import generic, routine
 from ..access import DIMENSIONS, HERTZ, first_surface, lane_of, orientation, origin, put_point, second_surface, three_of
-from ._curvature import of_line, of_sphere, relative
+from ._curvature import of_capsule, relative
 
 #: The square of the sine between axes that count as parallel.
 _PARALLEL = 1e-22
@@ -27,14 +27,6 @@ def _within(x: Any, low: Any, high: Any) -> Any:
     if x > high:
         return high
     return x
-
-
-@generic
-def _curved(radius: Any, x: Any, half: Any, u: Any, n: Any) -> Any:
-    """The shape operator of a capsule at x along its axis u."""
-    if abs(bare(x)) < bare(half):
-        return of_line(1.0 / radius, vec3.cross(u, n))
-    return of_sphere(1.0 / radius, n)
 
 
 @routine
@@ -81,6 +73,6 @@ def capsule_capsule(model: Any, pair: int, unused: int) -> int:
         distance = zero
         n = (R1[0], R1[3], R1[6])
     depth = reach - distance
-    greater, smaller = relative(sym33.add(_curved(r1, s, h1, u, n), _curved(r2, t, h2, v, n)))
+    greater, smaller = relative(sym33.add(of_capsule(1.0 / r1, u, n, s, h1), of_capsule(1.0 / r2, v, n, t, h2)))
     put_point(model, pair, 0, vec3.add_scaled(p, r1 - 0.5 * depth, n), n, depth, HERTZ, greater, smaller, 0)
     return 1

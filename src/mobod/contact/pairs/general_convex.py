@@ -7,6 +7,10 @@ face bears on both its ends, each a sphere. A sphere, a capsule, as one of its e
 rim is pressed as by a face there, so that forces do not jump where it gets from one to the other. Elsewhere, at corners, edges
 and the rims of cylinders, it is CORNER, with area 0: of the corner's own stiffness. Cylinders, and a capsule and a cylinder,
 side by side touch along a line, see `_side_by_side`.
+
+Where one thing takes over from another its share does so smoothly, over lengths and angles of the shapes, beside which depths
+are small, or by energies alone, see `_leave`: so forces stay the slope of their energy. Where the direction of least overlap
+changes at once, from one face or edge to another, the force still turns at once.
 """
 
 from __future__ import annotations
@@ -14,13 +18,16 @@ from __future__ import annotations
 from typing import Any
 
 from ...algebra import mat33, sym33, vec3, where
-from ...algebra.scalar import bare, load_lane
+from ...algebra.scalar import bare, load_lane, sqrt, store_lane
 from ...compiling import generic, routine
 from ..access import (
     BOX,
     CORNER,
     DEPTH,
+    FEATURE,
     HERTZ,
+    LAW,
+    SHAPE,
     first_surface,
     lane_of,
     orientation,
@@ -32,7 +39,7 @@ from ..access import (
 from ..shape import BRICK, CYLINDER, ELLIPSOID
 from . import _curvature
 from ._axes import are_bricks, least_axis
-from ._clip import bearing
+from ._clip import NO_SHARE, bearing
 from ._core import EDGE, FACE, POINT, bare3, bare9, core_of, face_feature, frame_of, size_of
 from ._refine import EDGE_A, EDGE_B, EDGES, FACE_A, FACE_B, NOTHING, farthest, newton, refine, unit
 from ._search import APART, search
@@ -41,6 +48,12 @@ from ._side_by_side import side_by_side
 #: Where a capsule lies across the edge of a face it bears on that, as long as their normals have a cosine above the first, and
 #: what is over the face is nearly as deep as the edge: its cut there is the edge's contact.
 _FLAT, _STILL_FACE = 0.99, 0.995
+#: The sine between n and the plane across a cylinder's axis over which its rim goes over from its side.
+_LEANING = 0.3
+#: Of the size of both shapes, the least depth below a face that is told from none.
+_LEAST = 1e-7
+#: What a corner's part of a contact adds to the number of its point.
+_CORNERS = 2.0**44
 
 
 @routine
@@ -50,9 +63,11 @@ def general_convex(model: Any, pair: int, unused: int) -> int:
     A, B = core_of(model, s, t, lane), core_of(model, t, s, lane)
     Ra, pa = frame_of(model, s, t, lane)
     Rb, pb = frame_of(model, t, s, lane)
+    count, part = 0, 0.0 * pa[0] + 1.0
     if B[0] == CYLINDER and (A[0] == CYLINDER or (A[6] > 0.0 and A[5] > 0.0)):
-        count = side_by_side(model, pair, A, B, Ra, pa, Rb, pb)
-        if count >= 0:
+        count, along = side_by_side(model, pair, A, B, Ra, pa, Rb, pb)
+        part = part - along
+        if part <= NO_SHARE:
             return count
     # of the second surface's frame in the first's, without tangents
     R0 = bare9(Ra)
@@ -67,27 +82,44 @@ def general_convex(model: Any, pair: int, unused: int) -> int:
     else:
         found, n, i, j = search(model, A, B, R, p, margin, size, min(a, b) + margin)
     if found == APART:
-        return 0
+        return count
     what, f, g, n, overlap = refine(model, A, B, R, p, n, i, j, size)
     if overlap + margin <= 0.0:
-        return 0
-    return points(model, pair, A, B, Ra, pa, Rb, pb, what, f, g, mat33.mul_vec(R0, n), overlap + margin)
+        return count
+    seen, n = (what, f, g, overlap + margin, size), mat33.mul_vec(R0, n)
+    return points(model, pair, A, B, Ra, pa, Rb, pb, seen, n, count, part)
 
 
 @generic
 def points(
-    model: Any, pair: int, A: Any, B: Any, Ra: Any, pa: Any, Rb: Any, pb: Any, what: int, f: Any, g: Any, n: Any, overlap: float
+    model: Any, pair: int, A: Any, B: Any, Ra: Any, pa: Any, Rb: Any, pb: Any, seen: Any, n: Any, begin: int, rest: Any
 ) -> int:
-    """Rows of the contact, from the features f and g that decide n, which is in Ground; here all have tangents."""
+    """Rows from *begin* on, the part *rest* of the contact, of features that decide n, in Ground; here all have tangents.
+
+    *seen* is what decides, both features, the overlap, and the size of both shapes.
+    """
+    what, f, g, overlap, size = seen
     lane, zero = lane_of(pair), 0.0 * pa[0]
     below, face = _face_below(model, A, B, Ra, Rb, what, f, g, n)
     if below != NOTHING:
         first = below == FACE_A
         Q, q = _relative(Ra if first else Rb, pa if first else pb, Rb if first else Ra, pb if first else pa)
         R, p, near = Ra if first else Rb, pa if first else pb, g[4] if first else f[4]
-        count = bearing(model, pair, lane, face, R, p, A if first else B, B if first else A, Q, q, 1.0 if first else -1.0, near)
-        if count > 0 and (below == what or _deepest(model, count, lane) > _STILL_FACE * overlap):
-            return count
+        core, other, k = A if first else B, B if first else A, (begin, rest)
+        count = bearing(model, pair, face, R, p, core, other, Q, q, 1.0 if first else -1.0, near, k)
+        if other[6] > 0.0 and core[0] != CYLINDER:  # the cut itself is the edge's contact
+            if count > begin and (below == what or _deepest(model, begin, count, lane) > _STILL_FACE * overlap):
+                return count
+        elif below != what:
+            if count > begin and _deepest(model, begin, count, lane) > _STILL_FACE * overlap:
+                return count
+        elif other[0] != ELLIPSOID and (other[6] == 0.0 or other[5] > 0.0):  # no ball
+            h = _height(R, p, Rb if first else Ra, pb if first else pa, face, g if first else f)
+            if count > begin and bare(h) < _LEAST * size:  # which face is the nearest is rounding
+                return count
+            begin, rest = _leave(model, begin, count, lane, h, other[6], rest)
+            if rest <= NO_SHARE:
+                return begin
     n = (n[0] + zero, n[1] + zero, n[2] + zero)
     if what == FACE_A:
         n = mat33.mul_vec(Ra, f[2])
@@ -108,7 +140,7 @@ def points(
     b = vec3.add_scaled(farthest(g, Rb, pb, vec3.neg(n)), -g[3], n)
     depth = vec3.dot(n, vec3.sub(a, b))
     if depth <= 0.0:
-        return 0
+        return begin
     # half way between the surfaces, from the one whose point is known
     if what == FACE_A or what == EDGE_A:
         point = vec3.add_scaled(b, 0.5 * depth, n)
@@ -124,16 +156,122 @@ def points(
     # of parallel edges a and b can be any points
     point = _within(model, first_surface(pair), A, n, _within(model, second_surface(pair), B, n, point, lane), lane)
     name = 8192 * (3 * (8192 * f[0] + f[4] % 8192) + g[0]) + g[4] % 8192
-    if _is_curved(f) and _is_curved(g):
-        greater, smaller = _curvature.relative(sym33.add(_curved(f, Ra, n), _curved(g, Rb, n)))
-        put_point(model, pair, 0, point, n, depth, HERTZ, greater, smaller, name)
-    elif _is_round(A, f) or _is_round(B, g):
-        S = _rounded(f, Ra, n) if _is_round(A, f) else _rounded(g, Rb, n)
+    S, round_part = _relative_curvature(A, B, Ra, pa, Rb, pb, f, g, n, point)
+    greater, smaller, count = 0.0 * round_part, 0.0 * round_part, begin
+    if round_part > 0.0:
         greater, smaller = _curvature.relative(S)
-        put_point(model, pair, 0, point, n, depth, HERTZ, greater, smaller, name)
-    else:
-        put_point(model, pair, 0, point, n, depth, CORNER, 0.0, 0.0, name)
-    return 1
+    for law in range(2):
+        share = rest * (round_part if law == 0 else 1.0 - round_part)
+        if share > NO_SHARE:
+            # Hertz's force goes with the root of the radius, a corner's with its share
+            bent = 1.0 / (share * share)
+            one, two, its = bent * greater, bent * smaller, HERTZ
+            if law == 1:
+                one, two, its = 0.0 * share, share, CORNER
+            put_point(model, pair, count, point, n, depth, its, one, two, name)
+            store_lane(model.contact_point, count, FEATURE, lane, name + (_CORNERS if count > 0 else 0.0))
+            count += 1
+    return count
+
+
+@generic
+def _relative_curvature(A: Any, B: Any, Ra: Any, pa: Any, Rb: Any, pb: Any, f: Any, g: Any, n: Any, point: Any) -> Any:
+    """The sum of both shape operators, and the part of the law that is Hertz's, the rest being a corner's."""
+    one, o = 0.0 * n[0] + 1.0, 0.0 * n[0]
+    rim_a, rim_b = A[0] == CYLINDER and f[0] == POINT, B[0] == CYLINDER and g[0] == POINT
+    if rim_a and rim_b:
+        return sym33.add(_rim(A, Ra, n), _rim(B, Rb, n)), (1.0 - _leaning(Ra, n)) * (1.0 - _leaning(Rb, n))
+    if rim_b and _is_curved(f) and f[0] != FACE:
+        return _on_rim(A, f, Ra, pa, B, Rb, n, point)
+    if rim_a and _is_curved(g) and g[0] != FACE:
+        return _on_rim(B, g, Rb, pb, A, Ra, n, point)
+    if f[0] == FACE and _is_round(B, g):
+        return _rounded(g, Rb, n), one
+    if g[0] == FACE and _is_round(A, f):
+        return _rounded(f, Ra, n), one
+    if (f[0] == FACE and g[0] == EDGE) or (g[0] == FACE and f[0] == EDGE):
+        return (o, o, o, o, o, o), o  # a cylinder's side bears on a face by corners
+    if _is_curved(f) and _is_curved(g):
+        return sym33.add(_curved(A, f, Ra, pa, n, point), _curved(B, g, Rb, pb, n, point)), one
+    if _is_round(A, f):
+        return _rounded(f, Ra, n), one
+    if _is_round(B, g):
+        return _rounded(g, Rb, n), one
+    return (o, o, o, o, o, o), o
+
+
+@generic
+def _on_rim(core: Any, f: Any, R: Any, p: Any, its: Any, Q: Any, n: Any, point: Any) -> Any:
+    """Of what is curved on the rim of a cylinder, *its* core at Q: as on its side where n is across its axis.
+
+    What is round bears on the rest of it as on a face. Of another cylinder's side Hertz's part goes over to a corner's.
+    """
+    over, rim, S = _leaning(Q, n), _rim(its, Q, n), _curved(core, f, R, p, n, point)
+    if not _is_round(core, f):
+        return sym33.add(rim, S), 1.0 - over
+    return sym33.add(rim, sym33.add(_times(1.0 - over, S), _times(over, _rounded(f, R, n)))), 0.0 * over + 1.0
+
+
+@generic
+def _rim(core: Any, R: Any, n: Any) -> Any:
+    """The shape operator of a cylinder's rim."""
+    return _curvature.of_rim(1.0 / core[3] + 0.0 * n[0], (R[2], R[5], R[8]), n)
+
+
+@generic
+def _leaning(R: Any, n: Any) -> Any:
+    """The part by which n has left a cylinder's side: 0 across its axis, 1 where it leans by `_LEANING`."""
+    lean = R[2] * n[0] + R[5] * n[1] + R[8] * n[2]
+    return _curvature.goes_over((lean if lean > 0.0 else -lean) / _LEANING)
+
+
+@generic
+def _times(k: Any, S: Any) -> Any:
+    return k * S[0], k * S[1], k * S[2], k * S[3], k * S[4], k * S[5]
+
+
+@generic
+def _height(R: Any, p: Any, S: Any, s: Any, face: Any, its: Any) -> Any:
+    """The depth of the feature *its*, at S, s, below a face at R, p."""
+    m = mat33.mul_vec(R, face[2])
+    deepest = farthest(its, S, s, vec3.neg(m))
+    return vec3.dot(m, vec3.sub(vec3.add(p, mat33.mul_vec(R, face[1])), deepest)) + its[3]
+
+
+@generic
+def _leave(model: Any, begin: int, end: int, lane: int, h: Any, radius: float, part: Any) -> Any:
+    """Where the rows of a face end then, and the share of what is deepest below it, at h, of the *part* that all count for.
+
+    Rows are of spheres of that *radius*, or of corners where it is 0.
+
+    With U the energy of a corner, or a sphere, at h, and r U that of the rows, both together have
+
+        E = U (0.975 + 10 (r - 0.95)^2)   between r = 0.95 and 1, 0.975 U below and r U above
+
+    and the forces are its gradient, a share of each: what lies over a face's edge, so that little of it is left within, is
+    borne by its deepest place. E is of first order in both energies, whose sum by shares it is.
+    """
+    r, rows = 0.0 * h, model.contact_point
+    for row in range(begin, end):
+        x = load_lane(rows, row, DEPTH, lane) / h
+        if load_lane(rows, row, LAW, lane) == HERTZ:
+            r = r + x * x * sqrt(x / (radius * load_lane(rows, row, SHAPE, lane)))
+        else:
+            r = r + load_lane(rows, row, SHAPE + 1, lane) * x * x
+    r = r / part
+    if r >= 1.0:
+        return end, 0.0 * r
+    its = 20.0 * r - 19.0
+    if its < NO_SHARE:
+        return begin, 0.975 * part
+    for row in range(begin, end):
+        if load_lane(rows, row, LAW, lane) == HERTZ:
+            bent = load_lane(rows, row, SHAPE, lane) / (its * its)
+            store_lane(rows, row, SHAPE, lane, bent)
+            store_lane(rows, row, SHAPE + 1, lane, bent)
+        else:
+            store_lane(rows, row, SHAPE + 1, lane, its * load_lane(rows, row, SHAPE + 1, lane))
+    return end, part * (10.0 - 10.0 * r * r)
 
 
 @generic
@@ -158,10 +296,10 @@ def _face_below(model: Any, A: Any, B: Any, Ra: Any, Rb: Any, what: int, f: Any,
 
 
 @generic
-def _deepest(model: Any, count: int, lane: int) -> float:
-    """Of the first rows, the greatest depth."""
+def _deepest(model: Any, begin: int, end: int, lane: int) -> float:
+    """Of some rows, the greatest depth."""
     deepest = 0.0
-    for row in range(count):
+    for row in range(begin, end):
         deepest = max(deepest, bare(load_lane(model.contact_point, row, DEPTH, lane)))
     return deepest
 
@@ -218,11 +356,15 @@ def _rounded(f: Any, R: Any, n: Any) -> Any:
 
 
 @generic
-def _curved(f: Any, R: Any, n: Any) -> Any:
-    """The shape operator of a feature."""
+def _curved(core: Any, f: Any, R: Any, p: Any, n: Any, point: Any) -> Any:
+    """The shape operator of a feature of a core at R, p, at a point of the contact."""
     if f[0] == FACE:
         o = 0.0 * n[0]
         return o, o, o, o, o, o
+    if f[0] == EDGE and core[6] > 0.0:
+        axis = R[2], R[5], R[8]
+        z = vec3.dot(axis, vec3.sub(point, p))
+        return _curvature.of_capsule(1.0 / f[3] + 0.0 * z, axis, n, z, core[5] + 0.0 * z)
     if f[0] == EDGE:
         return _curvature.of_line(1.0 / f[3], vec3.cross(mat33.mul_vec(R, f[2]), n))
     if f[3] > 0.0:

@@ -512,9 +512,12 @@ def named_paths(model: Element) -> None:
 
 
 def actuators_of_controllers(model: Element) -> None:
-    """40600: a controller's list of actuators became a socket."""
+    """40600: a controller's list of names of actuators became a socket, of their paths."""
     for controller in _members(model, "ControllerSet"):
-        _rename(controller, "actuator_list", "socket_actuators")
+        held = _child(controller, "actuator_list")
+        if held is not None:
+            held.tag = "socket_actuators"
+            held.text = " ".join(w if "/" in w or w.upper() == "ALL" else f"/forceset/{w}" for w in held.text.split())
 
 
 #: Each step is for documents older than its version.

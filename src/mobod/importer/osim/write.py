@@ -28,6 +28,8 @@ def write_osim(path: str | os.PathLike[str], model: Model | str | os.PathLike[st
     ------
     ModelError
         If the model is not from an OpenSim file.
+    TypeError
+        If the path is none, such as a model.
 
     Examples
     --------
@@ -39,6 +41,7 @@ def write_osim(path: str | os.PathLike[str], model: Model | str | os.PathLike[st
     >>> len(mb.load_osim(path).bodies) == len(model.bodies)
     True
     """
+    to = as_path("path", path)  # before what is read, lest a model and a path the wrong way round are a file that is not there
     model = as_model(model)
     root = model.data.get("document")
     if not isinstance(root, Element):
@@ -46,7 +49,7 @@ def write_osim(path: str | os.PathLike[str], model: Model | str | os.PathLike[st
     lines = ['<?xml version="1.0" encoding="UTF-8" ?>', f'<OpenSimDocument Version="{VERSION}">']
     _write(root, 1, lines)
     lines.append("</OpenSimDocument>")
-    with written(as_path("path", path)) as beside:
+    with written(to) as beside:
         beside.write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
