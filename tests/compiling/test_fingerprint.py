@@ -83,7 +83,7 @@ def test_words_and_accessors_change_nothing(changed):
         ("mobilizer/pin.py", "    get_default_angle, ", "    def unused(self): ...\n\n    get_default_angle, "),
         ("tree/velocity.py", "@generic\ndef step(", "# the book's\n@generic\ndef step("),
         ("state/fields.py", '"mass of each particle"', '"its mass"'),
-        ("compiling/engine.py", '"""Let compiled code call *function*, inlined."""', '"""Inlined."""'),
+        ("compiling/engine.py", '"""Make *function* callable from compiled code, inlined."""', '"""Inlined."""'),
     )
 
 

@@ -58,7 +58,7 @@ def test_bits_are_those_beside_any_others(bouncing, fixed):
         (near if fixed else np.testing.assert_array_equal)(motions.q[k], alone.q)
         (near if fixed else np.testing.assert_array_equal)(motions.u[k], alone.u)
         assert motions.statistics["steps_taken"][k] == alone.statistics["steps_taken"]
-    assert motions.q[:, -1, 6] == pytest.approx(0.1, abs=2e-3), "the lower boxes lie on the floor"
+    assert motions.q[:, -1, 6] == pytest.approx(0.1, abs=8e-3), "the lower boxes lie on the floor, or still rock on it"
 
 
 def test_calls_of_step_go_on_as_one_run_does(bouncing):

@@ -27,7 +27,9 @@ def files_of_at_most(size):
 
 def run(code, folder, *arguments):
     """What *code* prints, run in *folder*; it has to end well."""
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(Path(__file__).parent), os.environ.get("PYTHONPATH", "")])}
+    paths = os.pathsep.join([str(Path(__file__).parent), os.environ.get("PYTHONPATH", "")])
+    # no bytecode: Python 3.11 keeps a file that a limit has cut off, for every process to fail on
+    environment = {**os.environ, "PYTHONPATH": paths, "PYTHONDONTWRITEBYTECODE": "1"}
     command = [sys.executable, "-c", HEAD + code, *map(str, arguments)]
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, env=environment)
     assert done.returncode == 0, done.stdout + done.stderr

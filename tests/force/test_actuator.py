@@ -258,8 +258,8 @@ def test_efforts_of_many_mobilities_in_one_call():
         motors.set_efforts(state, given)
         assert state.stage == mb.Stage.VELOCITY and np.array_equal(motors.get_efforts(state), [4, 5, 6])
     assert np.array_equal(state.field("force_numbers").ravel()[motors.span[3] :], others)
-    with pytest.raises(TypeError, match="pairs"):
-        mb.force.Actuators(arm.forces, [arm.lower])
+    with pytest.raises(TypeError, match="a pair of a mobilized body and a number, or a body with one mobility, not 3"):
+        mb.force.Actuators(arm.forces, [3])
     with pytest.raises(IndexError, match="which_u is 1"):
         mb.force.Actuators(arm.forces, [(arm.lower, 1)])
 

@@ -47,7 +47,8 @@ def test_as_environments_one_by_one(name, mode):
     actions = rng.uniform(-1, 1, (steps, n, task.num_actions)).astype(np.float32)
     ours = VectorEnv(task, n, autoreset_mode=mode, max_episode_steps=longest)
     theirs = SyncVectorEnv([lambda: Env(task, max_episode_steps=longest)] * n, autoreset_mode=mode)
-    for a, b in zip(play(ours, actions, SEED), play(theirs, actions, SEED), strict=True):
+    columns = actions.swapaxes(1, 2).copy().swapaxes(1, 2)  # each step's in Fortran's order
+    for a, b in zip(play(ours, columns, SEED), play(theirs, actions, SEED), strict=True):
         assert np.array_equal(a, b)
     if mode == "SameStep":
         ours.reset(seed=SEED), theirs.reset(seed=SEED)

@@ -375,6 +375,8 @@ def test_bad_inputs_and_outputs():
     ):
         with pytest.raises(error, match=text):
             mb.linearize(system, state, given)
+    mixed = mb.linearize(system, state, [cart, "motor.mobility_force"])
+    assert mixed.B.shape[1] == 2 and np.array_equal(mixed.B[:, 0], mixed.B[:, 1])
     with pytest.raises(TypeError, match="output 0"):
         mb.linearize(system, state, [], [motor])
     with pytest.raises(TypeError, match=r"outputs has to be a list, such as \['kinetic_energy'\]"):

@@ -4,6 +4,9 @@ import numpy as np
 import pytest
 
 import mobod as mb
+from mobod.algebra.scalar import where
+from mobod.symbolic.polynomial import Ring
+from mobod.symbolic.recording import Tape
 
 sympy = pytest.importorskip("sympy")
 
@@ -152,6 +155,15 @@ def test_a_closed_loop_is_solved_for():
     M, bias = found.evaluate(found.mass_matrix, state), found.evaluate(found.bias, state)
     forces = M @ state.u_dot + G.T @ found.evaluate(found.multipliers, state, f=f) + bias
     assert_close(forces, f, 1e-9)
+
+
+def test_a_condition_that_fails_on_a_range_is_kept():
+    """The square of a ramp is zero on half of the line, not at a point alone."""
+    x = Tape().input("q", 0)
+    ramp, ring = where(x > 0.0, x, 0.0 * x), Ring()
+    for square, kept in ((ramp * ramp, True), (x * x, False)):
+        found = ring.expression(ring.of(where(square > 0.0, square + 3.0, 0.0 * x)), lambda name, i: sympy.Symbol("x"))
+        assert (found.subs("x", -2.0) == 0) == kept and found.subs("x", 2.0) == 7.0
 
 
 def test_a_rod_has_no_other_case_where_its_ends_meet_and_one_quotient():

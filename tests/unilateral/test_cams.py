@@ -16,7 +16,7 @@ ANGLES = np.linspace(0.0, 2.0 * np.pi, 145)
 LIFTS = 0.5 * H * (1.0 - np.cos(ANGLES))
 
 
-def machine(rate, restitution=0.0, lifts=LIFTS, **settings):
+def machine(rate, restitution=0.0, lifts=LIFTS, angles=ANGLES, **settings):
     """A cam that turns at a rate below a follower."""
     system, matter = empty((0, 0, -G))
     shaft = mb.mobilizer.Pin(matter.ground, mb.body.Rigid(mb.MassProperties(1.0, (0, 0, 0), mb.UnitInertia.sphere(0.1))))
@@ -24,7 +24,7 @@ def machine(rate, restitution=0.0, lifts=LIFTS, **settings):
     part = mb.body.Rigid(mb.MassProperties(M, (0, 0, 0), mb.UnitInertia.sphere(0.01)))
     valve = mb.mobilizer.Slider(matter.ground, part, X_PF=up, X_BM=up)
     mb.motion.Steady(shaft, rate)
-    cam = mb.contact.CamFollower(shaft, valve, ANGLES, lifts, restitution, name="cam", **settings)
+    cam = mb.contact.CamFollower(shaft, valve, angles, lifts, restitution, name="cam", **settings)
     state = system.realize_topology()
     state.u = (rate, 0.0)
     return system, state, cam
@@ -77,6 +77,21 @@ def test_a_lobe_that_passes_within_a_step_is_not_missed():
     struck = [one.time for one in run.events if one.kind == "struck"]
     assert len(struck) == 1 and struck[0] == pytest.approx(t[np.argmax(gap < 0.0)], abs=2e-6)
     assert run.statistics["steps_taken"] < 20 and run.u[-1, 1] > 0.0
+
+
+def test_a_lobe_whose_points_are_near_each_other_is_not_missed():
+    """Sixty knots on the lobe, one on each side of it: parts of a step are not of equal length."""
+    rate, start, width = 100.0, 0.05, 0.02
+    lobe = np.linspace(np.pi - 5.0 * width, np.pi + 5.0 * width, 61)
+    angles = np.concatenate([[0.0], lobe, [2.0 * np.pi]])
+    lifts = np.concatenate([[0.0], 0.02 * np.exp(-(((lobe - np.pi) / width) ** 2)), [0.0]])
+    system, state, _ = machine(rate, 1.0, lifts, angles)
+    state.q = (0.0, start)
+    run = mb.simulate(system, state, 0.0955, accuracy=1e-6, report_interval=0.0955, integrator=mb.integrator.RungeKuttaMerson)
+    t = np.linspace(0.09, 0.0955, 1_000_001)
+    gap = start - 0.5 * G * t**2 - 0.02 * np.exp(-(((rate * t - 3.0 * np.pi) / width) ** 2))
+    struck = [one.time for one in run.events if one.kind == "struck"]
+    assert len(struck) == 1 and struck[0] == pytest.approx(t[np.argmax(gap < 0.0)], abs=2e-6)
 
 
 def test_what_is_no_cam_is_refused():

@@ -117,7 +117,6 @@ class DiskCache:
         # that is there already does not need; what compiles does it by itself
         codegen, key = target_context.codegen(), self._key(signature)
         if key is None:
-            engine.numba_to_compile()
             notice.announce(str(store.cache_folder()))
             return None
         bundled = self._bundled(key, codegen)
@@ -127,7 +126,6 @@ class DiskCache:
         name = self._name(key, codegen.magic_tuple())
         found = _rebuilt(name, None, target_context)
         if found is None:
-            engine.numba_to_compile()
             notice.announce(str(store.cache_folder()))
             self._notices.enter_context(notice.one_kernel(self._stem, engine.seconds_spent()))
             self._claims[name] = store.Claim(name)  # which may take as long as another process compiles the same

@@ -76,7 +76,7 @@ def make_jitable_with_arrays(function: Callable[..., Any]) -> None:
 
 
 def numba() -> Any:
-    """Numba, as code that is there is loaded; see `numba_to_compile`."""
+    """Numba, with every function marked so far registered."""
     if not _loaded:
         with _loading:
             if not _loaded:
@@ -89,26 +89,20 @@ def numba() -> Any:
                 target = numba.core.registry.cpu_target
                 _ = target.typing_context, target.target_context
                 _loaded.append(numba)
-    return _loaded[0]
-
-
-def numba_to_compile() -> Any:
-    """Numba, with every function marked so far registered: for some 2,500 it takes 0.1 s, which loading need not pay."""
-    found = numba()
+    numba = _loaded[0]
     if _pending or _pending_apart or _pending_with_arrays:
-        register = found.extending.register_jitable
         with lock():
             while _pending:
                 # that Python cannot call it says that it is a part of its callers alone: see `numba_patches`
                 inlined = {"forceinline": True, "no_cfunc_wrapper": True, "no_cpython_wrapper": True}
-                register(**inlined, **OPTIONS)(_pending.pop())
+                numba.extending.register_jitable(**inlined, **OPTIONS)(_pending.pop())
             while _pending_apart:
                 parts = {"no_cfunc_wrapper": True, "no_cpython_wrapper": True}
-                register(**parts, **OPTIONS)(_pending_apart.pop())
+                numba.extending.register_jitable(**parts, **OPTIONS)(_pending_apart.pop())
             while _pending_with_arrays:
                 options = {**OPTIONS, "_nrt": True}
-                register(no_cfunc_wrapper=True, **options)(_pending_with_arrays.pop())
-    return found
+                numba.extending.register_jitable(no_cfunc_wrapper=True, **options)(_pending_with_arrays.pop())
+    return numba
 
 
 def begin_arrays() -> None:

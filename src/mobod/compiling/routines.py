@@ -162,7 +162,7 @@ def routine(function: Callable[..., Any]) -> Routine:
 
 def why_not(function: Callable[..., Any], lengths: Sequence[int], scalar: str) -> str | None:
     """Why Numba cannot compile *function* for tuples of these *lengths*; None if it can."""
-    numba = engine.numba_to_compile()
+    numba = engine.numba()
     from numba.core import types
 
     number = {name: of for one in engine.extensions() for name, of in one.scalars.items()}[scalar]

@@ -3,6 +3,7 @@
 # ruff: noqa: SLF001  (a run is a part of its ensemble, in a class of its own)
 from __future__ import annotations
 
+import contextlib
 import copy
 import threading
 import time as _clock
@@ -209,7 +210,8 @@ class Simulating(Stepping):
         failed = run.outcome[:, layout.NUM_ERROR_FAILURES].copy()
         failed[~run.in_lanes | (run.outcome[:, layout.STATUS] != rk.REACHED)] = 0
         i = int(failed.argmax()) if len(failed) else 0
-        if not failed[i] >= _MANY_FAILURES or self._system.calls_python or not wrapped_paths(self._system, self._template):
+        is_plain = run.controller is None and not self._system.calls_python  # a user's law is not called once more unasked
+        if not (failed[i] >= _MANY_FAILURES and is_plain and wrapped_paths(self._system, self._template)):
             return
         end = [part[i].copy() for part in self._variables]
         for part, start in zip(self._variables, run._start, strict=True):
@@ -219,10 +221,10 @@ class Simulating(Stepping):
         finally:
             for part, values in zip(self._variables, end, strict=True):
                 part[i] = values
-        held = None if run.controller is None else run.controller.force
-        with warnings.catch_warnings(record=True) as caught:
+        # what this run raises, the state's own would have raised
+        with warnings.catch_warnings(record=True) as caught, contextlib.suppress(Exception):
             warnings.simplefilter("always")
-            run_one(self._system, state, run.times[min(i, len(run.times) - 1)], integrator_settings(run.integrator), held)
+            run_one(self._system, state, run.times[min(i, len(run.times) - 1)], integrator_settings(run.integrator), None)
         for text in (str(one.message) for one in caught):
             if PATH_JUMPS in text:
                 warnings.warn(f"of state {i} of the ensemble: {text}", RuntimeWarning, stacklevel=callers_level())

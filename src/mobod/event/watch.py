@@ -38,8 +38,8 @@ _WIDTH, _SEEN = 6, 4
 _AT_END, _WITH_SPEEDS, _WITH_RATES = range(3)
 #: The step of differences for slopes, as a part of the interval.
 _DIFFERENCE = 1e-4
-#: A step is searched in so many parts at most.
-_MOST_PARTS = 10_000
+#: A part of a step in which one table's points are passed is no shorter than this part of it: two points can be the same.
+_SHORTEST_PART = 1e-9
 
 
 @dataclass(eq=False)
@@ -319,16 +319,26 @@ class Watch:
         return None
 
     def _parts(self) -> Iterator[tuple[float, list[float], list[float]]]:
-        """The ends of the parts in which the last step is searched, with values and slopes: all of it, or from knot to knot."""
+        """The ends of the parts in which the last step is searched, with values and slopes: all of it, or from knot to knot.
+
+        A part is halved until it passes no more than one knot. The step's middle is looked at in any case: a table can be
+        passed there and back.
+        """
         if self._end is None:
             return
-        a, end, most = self.time, self._end[0], 0.0
+        a, end = self.time, self._end[0]
         if self._has_knots and a < end:
-            passed = zip(*(self._knots_at(time) for time in (a, end)), strict=True)
-            most = max(abs(after - before) for before, after in passed)
-        for k in range(1, count := min(_MOST_PARTS, int(np.ceil(most)))):
-            time = a + (end - a) * k / count
-            yield time, *self._look_with_slopes(time, -_DIFFERENCE * (end - a) / count)
+            shortest, before = _SHORTEST_PART * (end - a), self._knots_at(a)
+            ends = [(time, self._knots_at(time)) for time in (end, 0.5 * (a + end))]  # the next one is the last
+            while ends:
+                b, knots = ends[-1]
+                if b - a > shortest and any(abs(one - other) > 1.0 for one, other in zip(knots, before, strict=True)):
+                    ends.append((0.5 * (a + b), self._knots_at(0.5 * (a + b))))
+                    continue
+                ends.pop()
+                if ends:
+                    yield b, *self._look_with_slopes(b, -_DIFFERENCE * (b - a))
+                a, before = b, knots
         yield self._end
 
     def _knots_at(self, time: float) -> list[float]:

@@ -258,7 +258,7 @@ def _compiled_numbers(function: Callable[..., Any], arguments: int) -> Compiled:
 
 def _compiled(function: Callable[..., Any], types: tuple[Any, ...]) -> Compiled:
     """*function* compiled as though it were to be inlined: neither optimized nor made machine code of."""
-    numba = engine.numba_to_compile()
+    numba = engine.numba()
     options: Any = {"forceinline": True, "no_cpython_wrapper": True, "no_cfunc_wrapper": True, "nogil": True}
     dispatcher = numba.njit(**options, **engine.OPTIONS)(function)
     with engine.compiling(), numba_patches.quickly(dispatcher):

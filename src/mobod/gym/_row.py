@@ -14,7 +14,8 @@ from numba.np import arrayobj
 
 
 def _row(typing: Any, array: Any, i: Any) -> Any:
-    result = array.copy(ndim=array.ndim - 1)
+    # of other layouts a row has strides of its own
+    result = array.copy(ndim=array.ndim - 1, layout="C" if array.layout == "C" else "A")
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         arrays: Any = arrayobj  # which have no types

@@ -47,7 +47,7 @@ class Functions:
     """
 
     def __init__(self, task: Task) -> None:
-        numba = engine.numba_to_compile()
+        numba = engine.numba()
         calls = {name: _call(numba, name, getattr(task, name)) for name in ("act", "start", "observe", "reward")}
         calls["fails"] = _call(numba, "fails", task.fails or _never)
         self.act = _loop(numba, "act", ARGUMENTS["act"], ["{act}"], calls)

@@ -266,7 +266,7 @@ class VectorEnv(gymnasium.vector.VectorEnv[Array, Array, Array]):
                 f"the episodes of environments {np.flatnonzero(begins)[:8].tolist()} have ended: reset them by "
                 'reset(options={"reset_mask": mask}) before the next step'
             )
-        action = np.clip(wanted, self._low, self._high)
+        action = np.ascontiguousarray(np.clip(wanted, self._low, self._high))
         failed = self._advance(action)
         failed &= ~begins
         rewards, terminations = np.zeros(n), np.zeros(n, np.bool_)

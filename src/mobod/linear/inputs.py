@@ -113,7 +113,7 @@ def every_mobility(system: Any, state: State) -> list[tuple[Any, int]]:
 def listed(what: str, given: Any) -> Sequence[Any]:
     """Inputs or outputs: a list, or a tuple that is no single pair; text alone would count letter by letter."""
     single = isinstance(given, Sequence) and len(given) == 2 and isinstance(given[0], MobilizedBody)
-    single = single and not isinstance(given[1], (MobilizedBody, tuple))
+    single = single and isinstance(given[1], (int, np.integer, np.ndarray))  # a mobility, or a station
     if isinstance(given, str) or not isinstance(given, Sequence) or single:
         raise TypeError(f"{what} has to be a list, such as [{given!r}], not {given!r}")
     return given

@@ -142,7 +142,7 @@ def linear_model(
     else:
         A[:nu, :nu] = coordinates.turning(state)
     B[nu : 2 * nu] = pushed.calc_rates(state, found.mobility_forces)
-    is_exact, measures = not system.calls_python, None
+    is_exact, measures = not system.takes_differences(state), None
     asked = [one for one in outputs or () if isinstance(one, Measure)]
     if is_exact and (asked or state.tree.has_measures):
         measures = ExactMeasures(system, state, pushed, asked, A[nu : 2 * nu], B[nu : 2 * nu])
@@ -155,7 +155,7 @@ def linear_model(
         B[2 * nu : m, pushed.of_settings] = by_settings(system, state, pushed.settings).z_dot
     elif nz:
         A[2 * nu : m], B[2 * nu : m] = _outputs_by_all(system, state, pushed, lambda other: np.array(other.z_dot_view))
-    by_differences = ["the system"] if system.calls_python else []
+    by_differences = ["the system"] if system.takes_differences(state) else []
     names = [*speed_names(system, state)[:nu]]
     state_names = [*(f"{name}.v" for name in names), *(f"{name}.u" for name in names), *auxiliary_names(system, state)]
     bodies = system.get_matter_subsystem().body_list
@@ -181,7 +181,7 @@ def _by_turns(system: Any, state: State, turned: Array) -> Array:
         system.realize(other)
         return np.concatenate([other.u_dot_view[:nu], other.z_dot_view])
 
-    if system.calls_python:
+    if system.takes_differences(state):
         return np.array([along(lambda h, one=one: rates(one, h)) for one in np.eye(turned.shape[1])]).T  # type: ignore[misc]
     found = equations.by_variables(state, turned=turned)
     of = found.places["turn"]

@@ -244,6 +244,7 @@ def _holds_but_at_a_point(mask: Recorded) -> bool:
         and mask.operands[1].is_number
         and mask.operands[1].value == 0.0
         and _no_less_than_zero(mask.operands[0])
+        and _has_one_branch(mask.operands[0])
     )
 
 
@@ -256,6 +257,21 @@ def _no_less_than_zero(x: Recorded) -> bool:
     if x.operation in ("add", "select"):
         return all(map(_no_less_than_zero, x.operands[-2:]))
     return x.operation == "sqrt"
+
+
+def _has_one_branch(x: Recorded) -> bool:
+    """True if no part of it is chosen, or looked up, but where that holds but at a point: others can be zero on a whole range."""
+    parts, seen = [x], set()
+    while parts:
+        part = parts.pop()
+        if id(part) in seen or part.is_number:
+            continue
+        seen.add(id(part))
+        operands = [one for one in part.operands if isinstance(one, Recorded)]
+        if part.operation == "lookup" or (part.operation == "select" and not _holds_but_at_a_point(operands[0])):
+            return False
+        parts += operands
+    return True
 
 
 def _atom_alone(polynomial: Mapping[Term, Any]) -> int | None:

@@ -186,7 +186,7 @@ class Differentiable(OnManifold):
             self.realize(state, Stage.VELOCITY, q=q, u=u)
         matter.velocities(state, "calc_inverse_dynamics_derivatives")
         forces = self.forces_alone_in_python(state)
-        if self.calls_python and not forces:
+        if self.takes_differences(state) and not forces:
             by_q, by_u = differences.of_inverse_dynamics(self, state, given)
         else:
             self.calc_inverse_dynamics(state, given)  # computes forces that are not known yet
@@ -284,7 +284,7 @@ class Differentiable(OnManifold):
             M_inv = found.mobility_forces
             more = M_inv @ by_q, M_inv @ by_u, M_inv @ by_z, 0.0 * M_inv, M_inv @ by_time[:, 0]
             return ForwardDynamicsDerivatives(*(part + other for part, other in zip(found, more, strict=True)))
-        if self.calls_python:
+        if self.takes_differences(state):
             return ForwardDynamicsDerivatives(*differences.of_forward_dynamics(self, state, mobility_forces))
         return sweep_for(self, state).accelerations(self, state)
 
@@ -338,7 +338,7 @@ class Differentiable(OnManifold):
             "u": np.array(matter.mobility_vector(state, "u", np.zeros(nu) if u is None else u)),
             "z": shaped("z", np.zeros(len(state.z_view)) if z is None else z, (len(state.z_view),)),
         }
-        if not self.calls_python and not state.tree.has_measures:
+        if not self.takes_differences(state) and not state.tree.has_measures:
             return ForwardDynamicsDerivatives(*second.of_forward_dynamics(state, moves))
         moves["q"] = displacements(state) @ moves["q"]
         size = max(1.0, *(float(np.abs(move).max(initial=0.0)) for move in moves.values()))

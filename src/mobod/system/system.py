@@ -61,7 +61,7 @@ class MultibodySystem(Differentiable):
         interpret_for_contacts interprets invalidate_topology is_interpreted
         may_slide needs_states owner_of parts_in_python plain_routine
         program_of
-        remember subsystems topology_token
+        remember subsystems takes_differences topology_token
         topology_version tree_for
         """.split()
     )

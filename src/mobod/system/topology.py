@@ -320,6 +320,10 @@ class HasTopology(HasEvents):
         """True if Python takes part in realizing states, if only as a callback of kernels: these then have no tangents."""
         return self.calls_back or self.may_slide
 
+    def takes_differences(self, state: State) -> bool:
+        """True if Python takes part in realizing this state, so that its derivatives are differences."""
+        return self.calls_back or self.interprets(state)
+
     @property
     def calls_back(self) -> bool:
         """True if it does so in each state, and not only where contacts slide."""
