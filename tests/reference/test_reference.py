@@ -367,12 +367,8 @@ def test_every_operator_is_compared_for_every_kind():
     parts = [part for part in mb.SimbodyMatterSubsystem.__mro__ if part.__module__.startswith("mobod.system.")]
     parts = [part for part in (*parts, *mb.MobilizedBody.__mro__) if part.__name__ not in apart]
     operators = {name for part in parts for name in vars(part) if name.startswith(prefixes)}
-    operators -= {
-        "calc_decorations",
-        "find_body",
-        "find_mobility",
-        "find_reaction",
-    }  # which ask nothing of mechanics, or are called by others
+    # which ask nothing of mechanics, or are called by others
+    operators -= {"calc_decorations", "find_body", "find_mobility", "find_reaction"}
     assert len(operators) > 60
     for kind, names in found.items():
         assert operators - names <= set(OTHERWISE_TESTED), (kind, operators - names - set(OTHERWISE_TESTED))

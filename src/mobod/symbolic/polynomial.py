@@ -260,7 +260,7 @@ def _no_less_than_zero(x: Recorded) -> bool:
 
 
 def _has_one_branch(x: Recorded) -> bool:
-    """True if no part of it is chosen, or looked up, but where that holds but at a point: others can be zero on a whole range."""
+    """True if no part of it is looked up, or chosen but where that holds but at a point: others can be zero on a range."""
     parts, seen = [x], set()
     while parts:
         part = parts.pop()

@@ -25,7 +25,7 @@ from ._geodesics import first_of_taut
 from ._stops import OVER, PLACE, PULL, THERE, row
 from ._taut import WIDE
 from .path import Path
-from .surfaces import Capsule, PathWrap, WrapCylinder, WrapEllipsoid, WrapSphere, WrapTorus
+from .surfaces import PathWrap, WrapCapsule, WrapCylinder, WrapEllipsoid, WrapSphere, WrapTorus
 
 if TYPE_CHECKING:
     from ...state.state import State
@@ -289,7 +289,7 @@ def _surface(body: Any, X_BS: Transform, shape: Any) -> Any:
     if isinstance(shape, contact.Cylinder):
         return WrapCylinder(body=body, frame=frame, radius=shape.radius, length=1.0)  # endless, whatever its length
     if isinstance(shape, contact.Capsule):
-        return Capsule(body=body, frame=frame, radius=shape.radius, half_length=shape.half_length)
+        return WrapCapsule(body=body, frame=frame, radius=shape.radius, half_length=shape.half_length)
     if isinstance(shape, contact.Shape):
         why = "is no closed surface" if isinstance(shape, contact.HalfSpace | contact.HeightField) else "has edges"
         raise ModelError(

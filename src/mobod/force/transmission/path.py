@@ -294,7 +294,7 @@ class Path(Transmission):
             "the surface of a PathWrap", surface, _Surface, "a WrapSphere, WrapCylinder, WrapEllipsoid or WrapTorus"
         )
         if surface.KIND == CAPSULE and not self._is_taut:
-            raise ModelError("a Capsule is an obstacle of taut paths; take wrapping='geodesic', or a CableSpan")
+            raise ModelError("a WrapCapsule is an obstacle of taut paths; take wrapping='geodesic', or a CableSpan")
         if wrap.method not in METHODS:
             raise ModelError(f"the method of a PathWrap is one of {', '.join(METHODS)}, not {wrap.method!r}")
         ends = (0 if wrap.first is None else wrap.first), (n - 1 if wrap.last is None else wrap.last)
@@ -394,7 +394,7 @@ class Path(Transmission):
 
     def _title_of(self, w: int) -> str:
         surface = self._of_wraps[w]
-        return f"obstacle {w}, the {type(surface).__name__.strip('_')} of {surface.body.name!r}"
+        return f"obstacle {w}, the {type(surface).__name__} of {surface.body.name!r}"
 
     def calc_path_points(self, state: State) -> Array:
         """Where the path goes at a state, (n, 3) in Ground, bends as polygons. Needs POSITION."""

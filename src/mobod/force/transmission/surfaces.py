@@ -158,7 +158,7 @@ class WrapTorus(_Surface):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Capsule(_Surface):
+class WrapCapsule(_Surface):
     """A capsule about the z axis of its frame, of taut paths alone: what `CableSpan` makes of one of `mobod.contact`."""
 
     radius: float
@@ -167,7 +167,7 @@ class Capsule(_Surface):
 
     def sizes(self) -> list[float]:
         """Radius, and half the length of the side."""
-        return [self.radius, self.half_length]
+        return [checks.positive(f"{what} of a WrapCapsule", getattr(self, what)) for what in ("radius", "half_length")]
 
 
 @dataclass(frozen=True)
@@ -272,10 +272,10 @@ def numbers_of_frame(what: str, frame: Transform | None) -> list[float]:
 
 __all__ = [
     "METHODS",
-    "Capsule",
     "ConditionalPoint",
     "MovingPoint",
     "PathWrap",
+    "WrapCapsule",
     "WrapCylinder",
     "WrapEllipsoid",
     "WrapSphere",
