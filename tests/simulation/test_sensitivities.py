@@ -1,5 +1,7 @@
 """Derivatives of whole runs: forward and by the adjoint, against differences of runs, and closed forms."""
 
+import contextlib
+
 import numpy as np
 import pytest
 
@@ -193,7 +195,9 @@ def test_a_stone_that_bounces_or_slides_on_a_rough_plane(restitution, duration):
     stone.set_velocity(state, (1.0, 0, 0))
     wanted = ["stone.q", "stone.u"]
     _, expected = differences(system, state, wanted, duration, y_of)
-    with pytest.warns(UserWarning, match="differences"):
+    # derivatives are differences only of states in which something slides
+    slides = pytest.warns(UserWarning, match="differences") if restitution == 0.0 else contextlib.nullcontext()
+    with slides:
         run = mb.simulate(system, state, duration, accuracy=1e-6, report_interval=duration, sensitivities=wanted)
     found = np.vstack([run.sensitivities.q[-1], run.sensitivities.u[-1]])
     forward = [0, 2, 3, 5]  # across the motion friction is not smooth where it ends
