@@ -242,3 +242,24 @@ def test_two_fields_add(make, close):
     model.gravity.set_gravity_vector(state, one + two)
     model.system.realize(state)
     close(state.u_dot, both, 1e-10)  # rounding, times the condition of the mass matrix
+
+
+class Halved(mb.force.Gravity):
+    """Half of the vector that is set."""
+
+    @staticmethod
+    def settle(whose, numbers):
+        mb.force.Gravity.settle(whose, numbers)
+        numbers[:3] = [0.5 * x for x in numbers[:3]]
+
+
+def test_a_kind_of_ones_own_settles_its_numbers_each_time(make):
+    model = make.tree(3)
+    halved = Halved(model.forces, model.matter, (0, 0, -4.0))
+    state = model.system.realize_topology()
+    body = model.matter.body_list[-1]
+    for size in (2.0, 6.0):  # the first one makes numbers of the state's own
+        halved.set_gravity_vector(state, np.array([0.0, 0.0, -size]))
+        model.system.realize(state)
+        F = halved.get_body_forces(state)[body.index]
+        np.testing.assert_allclose(F[1], [0.0, 0.0, -0.5 * size * body.get_body_mass(state)], rtol=1e-12)

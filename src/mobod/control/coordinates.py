@@ -40,7 +40,7 @@ class Coordinates(Input):
     """
 
     def __init__(self, mobilities: Iterable[Any] | None = None) -> None:
-        self.mobilities = listed_mobilities(mobilities)
+        self.mobilities = None if mobilities is None else listed_mobilities(mobilities)
         self._pairs: list[int] = []
 
     def adopt(self, controller: Custom) -> None:

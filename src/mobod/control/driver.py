@@ -144,7 +144,7 @@ class Driver(Custom):
             raise ValueError(f"the path of a Driver is points (n, 2), two or more, not of the shape {points.shape}")
         if not np.all(np.isfinite(points)) or not np.all(np.abs(np.diff(points, axis=0)).max(axis=1) > 0.0):
             raise ModelError("the path of a Driver has to be finite, and each point another one than that before")
-        steers, drives = listed_mobilities(steering) or [], listed_mobilities(driven) or []
+        steers, drives = listed_mobilities(steering), listed_mobilities(driven)
         gains = numbers("steering_gains", steering_gains)
         if gains.shape != (2,) or not np.isfinite(gains).all():
             raise ValueError(f"steering_gains are two finite numbers, kp and kd, not {steering_gains!r}")

@@ -132,7 +132,7 @@ class PD(Custom):
         more: Sequence[float] = (),
     ) -> None:
         """Become a `Custom` with rows of n gains, and so many of memory."""
-        listed = listed_mobilities(mobilities)
+        listed = None if mobilities is None else listed_mobilities(mobilities)
         n = count(forces, listed)
         inputs: dict[str, Input] = {"x": measured(Coordinates(), *measuring)}
         if reference is not None:

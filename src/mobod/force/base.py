@@ -21,6 +21,7 @@ from ..algebra.arrays import Array
 from ..compiling import Callback, Routine
 from ..errors import TopologyError
 from ..function.routines import Use
+from ..mobilizer.coordinates import check_which
 from ..state.parameters import Parametrized
 from ..value import checks
 from ..value.stage import Stage
@@ -381,19 +382,11 @@ def mobility(forces: GeneralForceSubsystem, mobod: Any, which: int, name: str) -
         If the body has fewer of them.
     """
     b = body_index(forces, "mobod", mobod)
-    body = forces.get_system().get_matter_subsystem().body_list[b]
-    i = checks.integer(name, which)
-    n, letter = (body.facts.num_q, "q") if name == "which_q" else (body.facts.num_u, "u")
-    if not 0 <= i < n:
-        there = f"0 to {n - 1}" if n > 1 else "0" if n else "none"
-        raise IndexError(f"{name} is {which}, but {body!r} has {n} {letter}: {there}")
-    return b, i
+    return b, check_which(name, which, forces.get_system().get_matter_subsystem().body_list[b])
 
 
-def listed_mobilities(given: Iterable[Any] | None) -> list[Any] | None:
+def listed_mobilities(given: Iterable[Any]) -> list[Any]:
     """The mobilities that are given, as a list."""
-    if given is None:
-        return None
     if isinstance(given, str) or not isinstance(given, Iterable):
         raise TypeError(f"mobilities are a list, such as [(body, 0)], not {given!r}")
     return list(given)
@@ -402,7 +395,7 @@ def listed_mobilities(given: Iterable[Any] | None) -> list[Any] | None:
 def mobilities(forces: GeneralForceSubsystem, given: Iterable[Any]) -> list[int]:
     """Bodies' indices and numbers of mobilities, one after the other, of a list of what `find_mobility` takes."""
     find = forces.get_system().get_matter_subsystem().find_mobility
-    found = [find(one, "an entry of mobilities") for one in listed_mobilities(given) or ()]
+    found = [find(one, "an entry of mobilities") for one in listed_mobilities(given)]
     return [i for body, which in found for i in (body.index, which)]
 
 

@@ -131,13 +131,19 @@ def _put_vector(numbers: Any, g: Any) -> None:
     numbers[MAGNITUDE] = size
 
 
+def _settle(whose: str, numbers: list[float]) -> None:
+    """g and |g| z0 of the direction, the size and the height of zero energy."""
+    x, y, z, size, height = numbers[DOWN:]
+    numbers[:4] = [size * x, size * y, size * z, size * height]
+
+
 #: Sizes whose squares neither vanish nor overflow.
 _LEAST, _MOST = 1e-150, 1e150
 
 
 @object_access.compiled_for_callers
 def _put_plain(values: Any, own: Any, first: Any, length: Any) -> Any:
-    """`_put_vector` of an array, and `Gravity.settle`, at the place *first* of *own*; 1 if done, 0 where a look is needed."""
+    """`_put_vector` of an array, and `_settle`, at the place *first* of *own*; 1 if done, 0 where a look is needed."""
     if not object_access.is_row(values, own, object_access.number(length)):
         return object_access.as_object(0)
     source, target, at = object_access.numbers(values), object_access.numbers(own), object_access.number(first)
@@ -235,7 +241,7 @@ class Gravity(Force):
         "length/time^2",
         "the acceleration of free fall, in Ground; a zero vector keeps the direction down",
         put=_put_vector,
-        put_plain=_put_plain,
+        put_plain=(_put_plain, _settle),
     ).accessors()
     get_default_down_direction, set_default_down_direction, get_down_direction, set_down_direction = parameters.direction(
         "down_direction", "the direction down", argument="down", given_as="down_direction", first=DOWN
@@ -247,10 +253,7 @@ class Gravity(Force):
         "zero_height", "length", checks.finite, "the height of zero potential energy", first=ZERO_HEIGHT
     ).accessors()
 
-    @staticmethod
-    def settle(whose: str, numbers: list[float]) -> None:
-        x, y, z, size, height = numbers[DOWN:]
-        numbers[:4] = [size * x, size * y, size * z, size * height]
+    settle = staticmethod(_settle)
 
     def get_default_body_is_excluded(self, mobod: Any) -> bool:
         """True if a body is left out in a default state; Ground always is."""

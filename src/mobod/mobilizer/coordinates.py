@@ -8,12 +8,22 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..algebra.arrays import Array, ArrayLike
-from ..value.checks import number, numbers, shaped, writable
+from ..value.checks import integer, number, numbers, shaped, writable
 from ..value.stage import ACCELERATION, MODEL, VELOCITY, Stage
 from .locking import Locking
 
 if TYPE_CHECKING:
     from ..state.state import State
+
+
+def check_which(name: str, which: Any, body: Any) -> int:
+    """The number of one of a body's q or u, as *name*, ``which_q`` or ``which_u``, says; an IndexError if it has fewer."""
+    i = integer(name, which)
+    n, letter = (body.facts.num_q, "q") if name == "which_q" else (body.facts.num_u, "u")
+    if not 0 <= i < n:
+        there = f"0 to {n - 1}" if n > 1 else "0" if n else "none"
+        raise IndexError(f"{name} is {which}, but {body!r} has {n} {letter}: {there}")
+    return i
 
 
 class Coordinates(Locking):

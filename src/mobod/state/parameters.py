@@ -149,7 +149,8 @@ class Parameter(Generic[V, G]):
         self.first, self.places = first, places
         #: Whether any three finite numbers will do.
         self.is_plain = False
-        #: Of such a vector, a kernel like `object_access.put` that does what *put* does, and settles all of the element's.
+        #: Of such a vector, a kernel like `object_access.put` that does what *put* does, and the element's `settle`, which it
+        #: does, too.
         self.put_plain = put_plain
         if put is not None:
             self.__dict__["put"] = put
@@ -244,9 +245,9 @@ class Parameter(Generic[V, G]):
 
         def set_vector(self: Any, state: State, value: Any) -> None:
             field, at, _ = self.number_place(state, asked_set)
-            own = state.own_fields.get(field)  # what needs no look is not looked at
-            is_settled = settles or self.settle is None
-            if own is not None and is_settled and (kernel.code or kernel.load())(value, own, at + parameter.first, 3):
+            # what needs no look is not looked at
+            own = state.own_fields.get(field) if self.settle is settled else None
+            if own is not None and (kernel.code or kernel.load())(value, own, at + parameter.first, 3):
                 state.invalidate_instance()
             else:
                 set_(self, state, value)
@@ -258,8 +259,8 @@ class Parameter(Generic[V, G]):
                 found = refuse(self, value)
             put(self.discrete_run(state, asked_set), found)
 
-        settles, kernel = self.put_plain is not None, self.put_plain or _put
-        of_instance = set_vector if self.is_plain and (in_a_run or settles) else set_
+        kernel, settled = self.put_plain or (_put, None)
+        of_instance = set_vector if self.is_plain and (in_a_run or self.put_plain) else set_
         set_in_states = of_instance if self.invalidates == Stage.INSTANCE else set_discrete
         what, unit = f"{self.doc[:1].upper()}{self.doc[1:]}", f"; {self.unit}" if self.unit else ""
         returned, taken = self._types

@@ -12,8 +12,9 @@ from ..decoration.geometry import as_color
 from ..decoration.rubber_band_line import RubberBandLine
 from ..errors import ModelError, TopologyError
 from ..mobilizer.base import MobilizedBody
+from ..mobilizer.coordinates import check_which
 from ..mobilizer.ground import Ground
-from ..value.checks import behaved, flag, integer, name_among, numbers, positive, vector
+from ..value.checks import behaved, flag, name_among, numbers, positive, vector
 from .particles import ParticleSubsystem
 
 if TYPE_CHECKING:
@@ -109,12 +110,8 @@ class HasBodies(ParticleSubsystem):
             return body, 0
         if not isinstance(given, (tuple, list)) or len(given) != 2:
             raise TypeError(f"{what} is a pair of a mobilized body and a number, or a body with one mobility, not {given!r}")
-        body, which = self.find_body(given[0]), integer("which_u", given[1])
-        n = body.facts.num_u
-        if not 0 <= which < n:
-            there = f"0 to {n - 1}" if n > 1 else "0" if n else "none"
-            raise IndexError(f"which_u is {which}, but {body!r} has {n} u: {there}")
-        return body, which
+        body = self.find_body(given[0])
+        return body, check_which("which_u", given[1], body)
 
     def singularities(self, state: State) -> dict[str, str]:
         """By the body's name, what to say of each mobilizer that is near a singular configuration."""

@@ -52,8 +52,8 @@ _FLAT, _STILL_FACE = 0.99, 0.995
 _LEANING = 0.3
 #: Of the size of both shapes, the least depth below a face that is told from none.
 _LEAST = 1e-7
-#: What a corner's part of a contact adds to the number of its point.
-_CORNERS = 2.0**44
+#: What the deepest place adds to the number of its point, beside those of a face; its part by a corner's law adds it twice.
+_DEEPEST = 2.0**46
 
 
 @routine
@@ -169,7 +169,7 @@ def points(
             if law == 1:
                 one, two, its = 0.0 * share, share, CORNER
             put_point(model, pair, count, point, n, depth, its, one, two, name)
-            store_lane(model.contact_point, count, FEATURE, lane, name + (_CORNERS if count > 0 else 0.0))
+            store_lane(model.contact_point, count, FEATURE, lane, name + (law + 1) * _DEEPEST)
             count += 1
     return count
 
