@@ -152,6 +152,17 @@ def test_forces_on_single_mobilities(make, close, derivative):
         assert_inverse(state, make.rng, close, derivative)
 
 
+def assert_alone_and_in_lanes(state, rng, close, derivative):
+    """Both dynamics of one state by differences, forward dynamics in an ensemble as alone: the derivatives."""
+    found = assert_forward(state, close, derivative)
+    assert_inverse(state, rng, close, derivative)
+    ensemble = mb.Ensemble(state.system, 3, state=state)
+    ensemble.realize()
+    for part, expected in zip(ensemble.calc_forward_dynamics_derivatives(), found, strict=True):
+        close(part[1], expected, 1e-10)
+    return found
+
+
 @pytest.mark.parametrize("many", [False, True])
 def test_what_acts_between_two_bodies(many, make, close, derivative):
     """One of both moves; many pairs are taken together. Bodies of one base and of two, and contacts."""
@@ -168,12 +179,7 @@ def test_what_acts_between_two_bodies(many, make, close, derivative):
             F.TwoPointLinearDamper(model.forces, pair[0], make.vector(), pair[1], make.vector(), 2.0)
     model.made()
     state = model.randomize()
-    found = assert_forward(state, close, derivative)
-    assert_inverse(state, make.rng, close, derivative)
-    ensemble = mb.Ensemble(model.system, 3, state=state)
-    ensemble.realize()
-    for part, expected in zip(ensemble.calc_forward_dynamics_derivatives(), found, strict=True):
-        close(part[1], expected, 1e-10)
+    assert_alone_and_in_lanes(state, make.rng, close, derivative)
 
 
 def test_what_acts_between_two_bodies_is_said_with_the_routine(make):
@@ -217,14 +223,9 @@ def test_forces_along_paths(make, close, derivative):
             muscle.set_state_variable(state, name, value)
     model.system.realize(state)
     assert len(sweep_for(model.system, state).parts.plan.groups) == 4
-    found = assert_forward(state, close, derivative)
+    found = assert_alone_and_in_lanes(state, make.rng, close, derivative)
     assert found.z.any(axis=0).tolist() == [False, True, True, True, True]  # a stretched tendon pulls whatever the activation
     assert found.time.any()
-    assert_inverse(state, make.rng, close, derivative)
-    ensemble = mb.Ensemble(model.system, 3, state=state)
-    ensemble.realize()
-    for part, expected in zip(ensemble.calc_forward_dynamics_derivatives(), found, strict=True):
-        close(part[1], expected, 1e-10)
 
 
 def test_a_force_along_a_path_is_said_with_the_routine(make):
