@@ -77,7 +77,7 @@ class InverseKinematics:
     hands : MobilizedBody, tuple, or list of hands
         Each a body, by object or name, or a tuple ``(body, frame)`` or ``(body, frame, what)``: *frame* is a `Transform` on the
         body, or a station ``(3,)``; *what* is ``"pose"`` unless given, ``"position"`` or ``"orientation"``.
-    mobilities : iterable of (MobilizedBody, int), optional
+    mobilities : iterable of (MobilizedBody, int), MobilizedBody or str, optional
         Those that may move, or bodies that have one alone, or their names; all unless given.
     limits : mapping, optional
         ``{(body, which): (low, high)}``, or ``{"elbow": (low, high)}``, of coordinates whose q_dot is u. Unless given, those of

@@ -43,7 +43,7 @@ class ComputedTorque(Custom):
         Functions of time that all coordinates of the matter are to follow, in their order.
     kp, kd : float, or (nu,) array_like
         1/time^2 and 1/time: critically damped where kd^2 = 4 kp.
-    mobilities : iterable of (MobilizedBody, int) or MobilizedBody, optional
+    mobilities : iterable of (MobilizedBody, int), MobilizedBody or str, optional
         Where it acts; on all, or all of the model's, unless given.
     sample_time : float
         Time between samples.

@@ -19,7 +19,7 @@ class Coordinates(Input):
 
     Parameters
     ----------
-    mobilities : iterable of (MobilizedBody, int) or MobilizedBody, optional
+    mobilities : iterable of (MobilizedBody, int), MobilizedBody or str, optional
         The mobilizer of each, and the number of the mobility among its own; those that the controller acts on unless given.
 
     Raises

@@ -81,7 +81,7 @@ class Custom(Force):
         ============== ============= ==================================================================================
 
         and whatever *inputs* names.
-    mobilities : iterable of (MobilizedBody, int) or MobilizedBody, optional
+    mobilities : iterable of (MobilizedBody, int), MobilizedBody or str, optional
         What it acts on: the mobilizer of each, and the number of the mobility among its own; or bodies that have one alone, or
         their names. All of the matter's unless given.
     sample_time : float

@@ -84,7 +84,7 @@ class Driver(Custom):
         Points of the path in Ground, two or more, in their order; beyond the last one it goes on straight.
     speed : float
         That is wished, above zero; length/time.
-    steering, driven : iterable of (MobilizedBody, int) or MobilizedBody
+    steering, driven : iterable of (MobilizedBody, int), MobilizedBody or str
         The mobilities whose angles turn wheels to the left, and those of wheels that roll forwards.
     wheelbase : float
         L, above zero; length.

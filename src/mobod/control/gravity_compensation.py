@@ -24,7 +24,7 @@ class GravityCompensation(Custom):
     ----------
     forces : GeneralForceSubsystem
         What it joins.
-    mobilities : iterable of (MobilizedBody, int) or MobilizedBody, optional
+    mobilities : iterable of (MobilizedBody, int), MobilizedBody or str, optional
         Where it acts; on all unless given.
     sample_time : float
         Time between samples.

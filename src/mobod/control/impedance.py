@@ -69,7 +69,7 @@ class Impedance(Custom):
         Where the frame is to be, in Ground; see `set_target`.
     joint_damping : float
         Of each mobility besides: what the frame's pose leaves free comes to rest by it.
-    mobilities : iterable of (MobilizedBody, int) or MobilizedBody, optional
+    mobilities : iterable of (MobilizedBody, int), MobilizedBody or str, optional
         Where it acts; on all unless given.
     sample_time : float
         Time between samples.

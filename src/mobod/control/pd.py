@@ -52,7 +52,7 @@ class PD(Custom):
     ----------
     forces : GeneralForceSubsystem
         What it joins.
-    mobilities : iterable of (MobilizedBody, int) or MobilizedBody, optional
+    mobilities : iterable of (MobilizedBody, int), MobilizedBody or str, optional
         The mobilizer of each, and the number of the mobility among its own, whose q_dot is u; all of the matter's unless given.
     kp, kd : float, or (n,) array_like
         Gains: effort/coordinate, effort/speed.

@@ -51,7 +51,7 @@ class PID(PD):
     ----------
     forces : GeneralForceSubsystem
         What it joins.
-    mobilities : iterable of (MobilizedBody, int) or MobilizedBody, optional
+    mobilities : iterable of (MobilizedBody, int), MobilizedBody or str, optional
         As `PD` takes them.
     kp, ki, kd : float, or (n,) array_like
         Gains: effort/coordinate, effort/(coordinate*time), effort/speed.

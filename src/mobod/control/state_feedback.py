@@ -29,7 +29,7 @@ class StateFeedback(Custom):
     ----------
     forces : GeneralForceSubsystem
         What it joins.
-    mobilities : iterable of (MobilizedBody, int) or MobilizedBody, optional
+    mobilities : iterable of (MobilizedBody, int), MobilizedBody or str, optional
         What it acts on: the mobilizer of each, and the number of the mobility among its own. All of the matter's unless given.
     gains : (n, nq + nu + nz) array_like
         K: a row an effort, a column a number of the state as it is stored.

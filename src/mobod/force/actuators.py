@@ -47,7 +47,7 @@ class Actuators(Force):
     ----------
     forces : GeneralForceSubsystem
         What they join.
-    mobilities : iterable of (MobilizedBody, int) or MobilizedBody
+    mobilities : iterable of (MobilizedBody, int), MobilizedBody or str
         The mobilizer of each, and the number of the mobility among its own; or bodies that have one alone, or their names.
     disabled_by_default : bool
         Whether states start with them switched off.

@@ -119,7 +119,7 @@ def listed(what: str, given: Any) -> Sequence[Any]:
     return given
 
 
-INPUT = "an input is (mobod, which_u), a setter, or 'element.parameter'"
+INPUT = "an input is (mobod, which_u), a body with one mobility, a setter, or 'element.parameter'"
 
 
 def mobility_of(system: Any, state: State, pair: Any, what: str = INPUT) -> int:

@@ -42,7 +42,7 @@ class Phase:
         enabled or disabled.
     duration : float or (float, float)
         How long it lasts; or the least and the longest that it may.
-    controls : sequence of (MobilizedBody, int)
+    controls : sequence of (MobilizedBody, int) or MobilizedBody
         The mobilities on which forces act that are sought, as of `linearize`.
     cost : callable, optional
         What is integrated over time: a function of what its arguments name, see Notes.
@@ -116,7 +116,8 @@ class Phase:
             )
         self.system, self.state, self.name = system, state.copy(), name
         system.realize(self.state, Stage.VELOCITY)
-        acted_on = [mobility_of(system, state, one, "a control is (mobod, which_u)") for one in listed("controls", controls)]
+        what = "a control is (mobod, which_u), or a body with one mobility"
+        acted_on = [mobility_of(system, state, one, what) for one in listed("controls", controls)]
         self.shortest, self.longest = (float(one[0]) for one in check_bounds("duration", duration, 1))
         if not 0.0 < self.shortest <= self.longest < np.inf:
             raise ValueError(f"duration has to be positive and finite, got {duration!r}")
