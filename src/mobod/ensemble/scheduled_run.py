@@ -135,6 +135,3 @@ class ScheduledRun:
         time, schedule = self._ensemble._time[i, 0], self._schedule
         done = bool(schedule.handlers[i] > time), bool(schedule.reporters[i] > time)
         return Onward(float(self._began[i]), float(self._reach[i]), last_error, int(strain), done, i in self._changed)
-
-
-__all__ = ["ScheduledRun"]
