@@ -329,9 +329,7 @@ def _formula(system: Any, output: Output) -> Any:
     return station(system.get_matter_subsystem().find_body(output[0]).index, checks.vector("station", output[1], ValueError))
 
 
-def _values_of(
-    system: Any, outputs: Sequence[Output], state: State, what: str
-) -> tuple[Callable[[State], Array], list[str]]:
+def _values_of(system: Any, outputs: Sequence[Output], state: State, what: str) -> tuple[Callable[[State], Array], list[str]]:
     """One vector of all outputs of a state, and a name for each number; errors call them *what*."""
     functions: list[Callable[[State], Any]] = []
     names: list[str] = []
