@@ -108,8 +108,8 @@ def _keep_within(name: str, function: Any, rows: dict[str, Any]) -> None:
     except IndexError as error:
         shapes = ", ".join(f"{one} {row.shape}" for one, row in given.items())
         raise ModelError(f"{name} of the task goes beyond an array: {error}. It gets {shapes}") from error
-    except Exception:  # noqa: BLE001, S110  (what Numba compiles need not run in Python; what fails there is said next)
-        pass
+    except Exception:  # what Numba compiles need not run in Python; what fails in both is said by the compiled call
+        return
 
 
 def _compiled(numba: Any, name: str, function: Any, from_python: bool = False) -> Any:
