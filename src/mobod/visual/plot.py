@@ -120,7 +120,7 @@ def plot_trajectory(
     _draw_energy(energy, trajectory, named_units)
     below = figure.add_subplot(grid[1], sharex=energy)
     if columns:
-        _draw_quantities(below, trajectory, columns, named_units)
+        _draw_quantities(figure, below, trajectory, columns, named_units)
     elif trajectory.z.shape[1]:  # what has z of its own seldom keeps its energy, so that its change would say little
         _draw_auxiliaries(below, trajectory, named_units)
     else:
@@ -284,7 +284,9 @@ def _columns(trajectory: Trajectory, quantities: Sequence[str]) -> dict[str, Arr
     return found
 
 
-def _draw_quantities(axes: Axes, trajectory: Trajectory, columns: dict[str, Array], units: dict[str, str]) -> None:
+def _draw_quantities(
+    figure: Figure, axes: Axes, trajectory: Trajectory, columns: dict[str, Array], units: dict[str, str]
+) -> None:
     """Draw recorded quantities; of many those that move most are named, above the graph, which becomes lower by that."""
     motion = {name: float(np.ptp(values)) if len(values) else 0.0 for name, values in columns.items()}
     ncols = _count_columns(list(columns))
@@ -296,7 +298,7 @@ def _draw_quantities(axes: Axes, trajectory: Trajectory, columns: dict[str, Arra
         shown += line if name in most else []
     lines = LINE * math.ceil(len(most) / ncols)
     place = axes.get_position()
-    axes.set_position((place.x0, place.y0, place.width, place.height - lines / axes.figure.get_figheight()))
+    axes.set_position((place.x0, place.y0, place.width, place.height - lines / figure.get_figheight()))
     which = f"; named are the {len(most)} of {len(columns)} that move most" if len(columns) > len(most) else ""
     _label(axes, f"recorded quantities{which}", trajectory, pad=6.0 + 72.0 * lines)
     axes.set_xlabel(f"time{units['time']}")
