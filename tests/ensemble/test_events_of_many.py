@@ -315,7 +315,7 @@ def test_a_row_at_the_start_is_before_the_handlers_of_that_time():
 
 
 def test_a_reporter_that_is_due_where_runs_begin_alone_leaves_states_in_lanes():
-    """Called there once for each state, those before one that raises an error too; one that is due again takes its state out."""
+    """Called there once for each state, before one that raises an error too; one that is due again takes its state out."""
     system, _ = mb.examples.double_pendulum.build()
     seen, before = [], []
     system.add_event_reporter(mb.event.RecordEvery(10.0, lambda state: before.append(state.q[0]) or 0.0))
