@@ -147,7 +147,7 @@ def constrain(
 
 @generic
 def contradict(model: Record, A: Any, u_dot: Any) -> Any:
-    """1 where equations, of which some are redundant, leave errors of accelerations; else 0. Needs the factor of the Gram matrix."""
+    """1 where equations, some redundant, leave errors of accelerations; else 0. Needs the factor of the Gram matrix."""
     o = zero(load(model.time, 0, 0))
     dropped, error, largest = o, o, o
     for i in range(model.nu):

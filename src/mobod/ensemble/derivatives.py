@@ -236,7 +236,9 @@ class Derivatives(OfParts):
             alone=_never,
         )
         by_parameters = np.ascontiguousarray(found[:, :, :m])
-        self._find_alone(contradicting, [by_parameters], lambda state: [self._system.calc_parameter_derivatives(state, settings)])
+        self._find_alone(
+            contradicting, [by_parameters], lambda state: [self._system.calc_parameter_derivatives(state, settings)]
+        )
         return by_parameters
 
     def _seeded(self, each: list[SeededRecord], settings: list[Setting]) -> list[tuple[Any, ...]]:
