@@ -160,7 +160,7 @@ def contradiction(state: State) -> Array | None:
 
 
 def by_contradiction(state: State) -> tuple[Array, dict[str, slice]]:
-    """What equations that contradict each other add to derivatives of udot by `variables`, and these. Needs ACCELERATION."""
+    """Terms of derivatives of udot by `variables` from equations that contradict each other, and these. Needs ACCELERATION."""
     found = by_variables(state)
     added = solve(state, 0.0 * found.residual, 0.0 * found.errors, turned=found.turned)[0]
     return added, found.places
