@@ -16,14 +16,14 @@ ANGLES = np.linspace(0.0, 2.0 * np.pi, 145)
 LIFTS = 0.5 * H * (1.0 - np.cos(ANGLES))
 
 
-def machine(rate, restitution=0.0, lifts=LIFTS, angles=ANGLES, **settings):
-    """A cam that turns at a rate below a follower."""
+def machine(rate, restitution=0.0, lifts=LIFTS, angles=ANGLES, motion=mb.motion.Steady, **settings):
+    """A cam that turns at a rate, or by another motion, below a follower."""
     system, matter = empty((0, 0, -G))
     shaft = mb.mobilizer.Pin(matter.ground, mb.body.Rigid(mb.MassProperties(1.0, (0, 0, 0), mb.UnitInertia.sphere(0.1))))
     up = mb.Transform(mb.Rotation.about_axis(-0.5 * np.pi, "y"))
     part = mb.body.Rigid(mb.MassProperties(M, (0, 0, 0), mb.UnitInertia.sphere(0.01)))
     valve = mb.mobilizer.Slider(matter.ground, part, X_PF=up, X_BM=up)
-    mb.motion.Steady(shaft, rate)
+    motion(shaft, rate)
     cam = mb.contact.CamFollower(shaft, valve, angles, lifts, restitution, name="cam", **settings)
     state = system.realize_topology()
     state.u = (rate, 0.0)
@@ -77,6 +77,9 @@ def test_a_lobe_that_passes_within_a_step_is_not_missed():
     struck = [one.time for one in run.events if one.kind == "struck"]
     assert len(struck) == 1 and struck[0] == pytest.approx(t[np.argmax(gap < 0.0)], abs=2e-6)
     assert run.statistics["steps_taken"] < 20 and run.u[-1, 1] > 0.0
+    with pytest.warns(RuntimeWarning, match="of cams: its states are simulated one by one"):
+        motions = mb.Ensemble(system, 2, state=state).simulate(0.0955, accuracy=1e-6, report_interval=0.0955)
+    assert np.array_equal(motions.q[1], run.q)
 
 
 def test_a_lobe_whose_points_are_near_each_other_is_not_missed():
@@ -92,6 +95,25 @@ def test_a_lobe_whose_points_are_near_each_other_is_not_missed():
     gap = start - 0.5 * G * t**2 - 0.02 * np.exp(-(((rate * t - 3.0 * np.pi) / width) ** 2))
     struck = [one.time for one in run.events if one.kind == "struck"]
     assert len(struck) == 1 and struck[0] == pytest.approx(t[np.argmax(gap < 0.0)], abs=2e-6)
+
+
+def test_a_lobe_that_is_passed_there_and_back_within_a_step_is_not_missed():
+    """The cam is at the same place at both ends of the only step, and a lobe farther in its middle."""
+    rate, phase, top, start = 60.0, 0.1, 2.0, 0.021
+    lifts = 0.02 * np.exp(-(((ANGLES - 1.9) / 0.15) ** 2)) * (ANGLES < 4.0)
+
+    def swing(shaft, rate):
+        return mb.motion.Sinusoid(shaft, mb.Motion.Level.POSITION, top, rate, phase)
+
+    system, state, _ = machine(rate, 1.0, lifts, motion=swing)
+    state.q, end = (0.0, start), (np.pi - 2.0 * phase) / rate
+    method = mb.integrator.RungeKuttaMerson(system, fixed_step_size=end)
+    run = mb.simulate(system, state, end, report_interval=end, integrator=method)
+    t = np.linspace(0.0, end, 1_000_001)
+    gap = start - 0.5 * G * t**2 - 0.02 * np.exp(-(((top * np.sin(rate * t + phase) - 1.9) / 0.15) ** 2))
+    struck = [one.time for one in run.events if one.kind == "struck"]
+    assert gap[0] > 0.0 and gap[-1] > 0.0
+    assert len(struck) == 1 and struck[0] == pytest.approx(t[np.argmax(gap < 0.0)], abs=1e-5)
 
 
 def test_what_is_no_cam_is_refused():

@@ -196,11 +196,12 @@ class Custom(Force):
                 if not unasked:
                     raise
                 self._why_interpreted, is_compiled = laws.reason(error), False
+        self._forces = forces  # which inputs ask for, and may refuse before it is one of them
+        for one in self._inputs.values():
+            one.adopt(self)
         super().__init__(forces, disabled_by_default=disabled_by_default, name=name)
         self._compiled, self._unasked = is_compiled, unasked
         self._with_tangents: Differentiated | None = None
-        for one in self._inputs.values():
-            one.adopt(self)
         self._num_parameters = len(own)
         self.used_functions = [use for one in self._inputs.values() for use in one.functions]
         self.default_numbers = [self.sample_time, *low, *high, *own, *self._packed().numbers]

@@ -13,12 +13,14 @@ import numpy.typing as npt
 
 from ..algebra.arrays import Array
 from ..constraint import CoordinateCoupler
+from ..errors import ModelError
 from ..function import Table
+from ..mobilizer.base import MobilizedBody
+from ..mobilizer.coordinates import check_which
 from ..value import checks
 from .base import UnilateralContact
 
 if TYPE_CHECKING:
-    from ..mobilizer.base import MobilizedBody
     from ..state.state import State
 
 
@@ -96,16 +98,24 @@ class CamFollower(UnilateralContact):
         name: str | None = None,
     ) -> None:
         checks.between("restitution", restitution, 0.0, 1.0)
+        for what, body in (("cam", cam), ("follower", follower)):
+            checks.instance(what, body, MobilizedBody, 'matter.bodies["shaft"]')
+        which = [check_which("which_q_of_cam", which_q_of_cam, cam)]
+        which.append(check_which("which_q_of_follower", which_q_of_follower, follower))
+        if cam is follower and which[0] == which[1]:
+            raise ModelError(f"cam and follower are one coordinate of {cam!r}; a cam lifts another one")
         x, lift = checks.numbers("positions", positions), checks.numbers("lifts", lifts)
         if x.ndim != 1 or x.shape != lift.shape or len(x) < 3:
             raise ValueError(f"positions and lifts are as many, three or more; they have the shapes {x.shape} and {lift.shape}")
+        for what, row in (("positions", x), ("lifts", lift)):
+            if not np.isfinite(row).all():
+                raise ModelError(f"{what} have to be finite, got {checks.shown(row)}")
         turns = checks.flag("periodic", periodic)
         # of the follower's coordinate a plane, of the cam's the spline: a table of both has no more to say
         bounds = np.array([0.0, 1.0])
         gap = Table((x, bounds), bounds[None, :] - lift[:, None], periodic=(turns, False))
         matter = cam.get_matter_subsystem()
         own = matter.name_of_contact(type(self).__name__, name)
-        which = [which_q_of_cam, which_q_of_follower]
         held = CoordinateCoupler(matter, gap, [cam, follower], which, disabled_by_default=True, name=f"{own}: normal")
         super().__init__(held, restitution=restitution, name=own)
         self._positions, self._turns, self._bound = np.array(x, float), turns, _bound(x, lift, turns)
