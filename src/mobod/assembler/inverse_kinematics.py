@@ -418,6 +418,3 @@ def vector_of(name: str, value: ArrayLike, n: int) -> Array:
     if row.shape != (n,) or not np.isfinite(row).all():
         raise ValueError(f"{name} is {n} finite numbers; its shape is {row.shape}")
     return row
-
-
-__all__ = ["InverseKinematics", "Reached"]

@@ -177,6 +177,3 @@ def _outline(triangles: Any, normals: Array, points: Array) -> list[int]:
     while following[loop[-1]] != first:
         loop.append(following[loop[-1]])
     return loop
-
-
-__all__ = ["ConvexHull"]

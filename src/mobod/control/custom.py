@@ -541,6 +541,3 @@ def _limits(limits: tuple[Any, Any] | None, n: int) -> tuple[list[float], list[f
     if (rows[0] > rows[1]).any():
         raise ModelError(f"the least effort of limits exceeds the largest: {limits!r}")
     return rows[0].tolist(), rows[1].tolist()
-
-
-__all__ = ["Custom"]

@@ -143,6 +143,3 @@ def _law(quaternions: list[int]) -> Callable[..., Any]:
         return feedback(turned, u, z, which, parameters)
 
     return nearer
-
-
-__all__ = ["StateFeedback"]

@@ -103,6 +103,3 @@ class VariationWorker(StateWorker):
         seeds[:], seed_rates[:], self._carried.scales[:] = seeds_of_each[row], rates_of_each[row], scales_of_each[row]
         work, _, control, counts = self._integrator.arguments()
         return int(kernels.begin_at(self._block, work, self._of_start, self._carried, control, counts))
-
-
-__all__ = ["VariationRuns", "are_compiled"]

@@ -111,6 +111,3 @@ class Actuators(Force):
         if not state.put_numbers(efforts, first, end - first):
             efforts = array(f"efforts of {self._name!r}", efforts, self._shape)
             state.own_numbers()[first:end] = efforts
-
-
-__all__ = ["Actuators"]

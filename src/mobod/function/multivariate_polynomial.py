@@ -167,6 +167,3 @@ class MultivariatePolynomial(FunctionKind):
             else:
                 total = total + term
         return total
-
-
-__all__ = ["MultivariatePolynomial"]

@@ -409,6 +409,3 @@ def _outputs_by_all(system: Any, state: State, inputs: Inputs, values: Callable[
         pushed = inputs.pushed(state, k)
         columns.append(along(lambda h, pushed=pushed: values(pushed(h)), inputs.step(state, k)))  # type: ignore[misc]
     return C, np.array(columns).reshape(len(inputs), size).T
-
-
-__all__ = ["linearize"]

@@ -354,6 +354,3 @@ def load_pdb(
     else:
         field = ForceField(*([force_field] if isinstance(force_field, str | os.PathLike) else force_field))
     return Molecule(read_pdb(path), field, **settings)
-
-
-__all__ = ["BOLTZMANN", "Molecule", "load_pdb"]

@@ -97,6 +97,3 @@ class CompiledVariations:
         if self._seeded is None:
             return np.zeros((0, 2), np.int64), np.zeros(0)
         return self._seeded.seeds_of(state, of.settings, np.flatnonzero(of.of_settings))
-
-
-__all__ = ["CompiledVariations", "are_compiled"]

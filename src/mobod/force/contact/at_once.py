@@ -244,6 +244,3 @@ def at_once(model: Any, integers: int, k: int) -> None:
                 b = lists[paired + 1 + j]
                 if lists[table + a * n + b] >= 0:
                     spheres(model, k, first + b, first + a)
-
-
-__all__ = ["MOST_SPHERES", "OF_EIGHT", "OF_ONE", "at_once", "is_at_once", "spheres"]

@@ -321,6 +321,3 @@ def surface_numbers(one: Placed) -> list[float]:
     own = [material.stiffness, material.dissipation, *friction, thickness, material.stiffness ** (2.0 / 3.0)]
     own += [material.rolling_friction, material.spinning_friction, *(one.surface.velocity or (0.0, 0.0, 0.0))]
     return [*twelve(one.X_BS), *own, *box, *shape.dimensions()]
-
-
-__all__ = ["STEPPED", "ContactElement", "check_pair", "has_resistance", "overlap", "tabulate"]

@@ -138,6 +138,3 @@ def find_pushes(model: Any, space: Any, h: Any) -> bool:
 def find_joint_slopes(block: Any, table: Any, place: Any, out: Any) -> bool:
     """C and K at a record realized to VELOCITY, in the order of *place*, in the rows of *out*; whether there are any."""
     return _find_slopes(attach(block), table, place, out, 0)
-
-
-__all__ = ["find_joint_slopes", "find_pushes", "joints_of"]

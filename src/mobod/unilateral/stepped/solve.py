@@ -860,6 +860,3 @@ def solve_in_lanes(space: Any) -> Any:
         _, a, b = load3(points, i, names.V)
         store(points, i, names.SHIFT, load(points, i, names.FRICTION) * sqrt(a * a + b * b))
     return where(residual <= enough, o, o + 1.0)
-
-
-__all__ = ["ENOUGH", "WORST", "find_problem", "push_free", "solve", "solve_in_lanes", "weigh"]
