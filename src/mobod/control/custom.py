@@ -16,8 +16,7 @@ from ..algebra.dual_array import DualArray, NotDifferentiable, constant
 from ..algebra.record import values_at
 from ..compiling import Callback, raise_kept
 from ..errors import ModelError
-from ..force.base import Force, check_forces
-from ..force.base import mobilities as listed
+from ..force.base import Force, check_forces, mobilities as listed
 from ..force.layout import Entry
 from ..force.routines import by_address
 from ..function.users import Frozen

@@ -22,8 +22,7 @@ from ..tree.constraint_fields import order_of_rows
 from ..tree.prescribed_mobilities import FROM_MOTION
 from ..tree.realize import NOT_PLAIN
 from ..value.stage import Stage
-from . import along, columns, contacts, couplings, local, of_state
-from . import sweep as kernels
+from . import along, columns, contacts, couplings, local, of_state, sweep as kernels
 from .plan import Enabled, Plan, make_plan
 from .products import own_blocks_of, runs_of
 from .results import ForwardDynamicsDerivatives

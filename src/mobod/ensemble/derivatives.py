@@ -11,8 +11,7 @@ import numpy.typing as npt
 
 from ..algebra.arrays import Array
 from ..algebra.record import LANES
-from ..derivative import products
-from ..derivative import sweep as sweeps
+from ..derivative import products, sweep as sweeps
 from ..derivative.analytic import Sweep, Whole, sweep_for, whole_for
 from ..derivative.local import NUMBERS_OF_BLOCK
 from ..derivative.results import put, results, targets

@@ -24,8 +24,7 @@ from ..mobilizer import q_rates
 from ..state.fields import PARAMETERS
 from ..state.trigger_info import TriggerInfo
 from ..state.validity import EVERYTHING, FORCES, KINEMATICS, NO_MOBILIZERS, UNCHECKED
-from ..stepping import loop
-from ..stepping import record as rk
+from ..stepping import loop, record as rk
 from ..system.projection import share_weights
 from ..tree import sampling
 from ..tree.prescribe import prescribe
@@ -37,8 +36,7 @@ from ..unilateral.stepped import Stepped
 from ..unilateral.stepped.space import copy_of, widened
 from ..unilateral.stepped.step import step_eight, step_one
 from ..value.stage import Stage
-from .lanes import layout, lending
-from .lanes import witnesses as watching
+from .lanes import layout, lending, witnesses as watching
 from .lanes.run import run
 
 if TYPE_CHECKING:

@@ -14,8 +14,7 @@ from ..state.of_each import Present, Rows, numbers_at, of_each
 from ..value.checks import array
 from ..value.stage import Stage
 from ._mobility import push
-from .base import Force, check_forces
-from .base import mobilities as listed
+from .base import Force, check_forces, mobilities as listed
 from .pools import number
 from .routines import by_address
 

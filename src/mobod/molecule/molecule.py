@@ -13,8 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from .. import body as bodies
-from .. import constraint, decoration, force, mobilizer
+from .. import body as bodies, constraint, decoration, force, mobilizer
 from ..algebra.arrays import Array
 from ..errors import ModelError
 from ..force.subsystem import GeneralForceSubsystem

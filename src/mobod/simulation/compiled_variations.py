@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..algebra.arrays import Array
-from ..derivative import routines as of_duals
-from ..derivative import sensitivity_routines as routines
+from ..derivative import routines as of_duals, sensitivity_routines as routines
 from ..derivative.jvp import new_record_at
 from ..derivative.seeded_record import SeededRecord
 from ..integrator import forward_sensitivities as kernels

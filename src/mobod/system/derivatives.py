@@ -8,15 +8,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..algebra.arrays import Array, ArrayLike
-from ..derivative import differences, second
-from ..derivative import parameters as of_parameters
+from ..derivative import differences, parameters as of_parameters, second
 from ..derivative.analytic import Sweep, sweep_for, whole_for
 from ..derivative.coordinates import displacements
 from ..derivative.results import ForwardDynamicsDerivatives, InverseDynamicsDerivatives, put, targets
 from ..derivative.settings import find_each
 from ..state import validity
-from ..tree import inverse_dynamics
-from ..tree import realize as _realize
+from ..tree import inverse_dynamics, realize as _realize
 from ..tree.realize import NOT_PLAIN
 from ..value.checks import shaped
 from ..value.stage import INSTANCE, Stage

@@ -21,8 +21,7 @@ from ...algebra.order import larger, smaller
 from ...algebra.record import attach
 from ...algebra.scalar import load, store, where, zero
 from ...compiling import compiled, generic
-from ...force import actuator as motor
-from ...force import slopes as slopes
+from ...force import actuator as motor, slopes as slopes
 from ...force.one_coordinate import coordinate, coordinate_rate
 from ...force.pools import number
 from ...force.transmission.coordinates import Coordinates
