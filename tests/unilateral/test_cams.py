@@ -118,7 +118,7 @@ def test_a_lobe_that_is_passed_there_and_back_within_a_step_is_not_missed():
 
 
 def test_a_follower_is_watched_in_the_loop_as_long_as_it_is_above_all_lobes():
-    """Lifts of any kind, and where they go on straight: the bound that kernels look at is the lowest height at which none hits."""
+    """Lifts of any kind, and where they go on straight: kernels look at the height above the highest of them."""
     seed = int(np.random.SeedSequence().generate_state(1)[0])
     print(f"seed {seed}")
     rng = np.random.default_rng(seed)
@@ -147,7 +147,7 @@ def test_a_follower_is_watched_in_the_loop_as_long_as_it_is_above_all_lobes():
 
 def test_a_follower_above_its_cam_is_no_part_for_python(monkeypatch):
     """Steps, runs and ensembles of a follower that stays above all lobes search no step, and are the same as without a cam."""
-    system, state, cam = machine(50.0)
+    system, state, _ = machine(50.0)
     state.q = (0.0, 3.0)
     monkeypatch.setattr(Watch, "_knots_at", lambda self, time: pytest.fail("a step is searched"))
     stepper = mb.TimeStepper(system, mb.integrator.RungeKuttaMerson(system))

@@ -5,7 +5,8 @@ to the other side, and back), the extremum in between is looked for: the two tan
 that most steps need no more than that. Changes of sign are then narrowed down on the dense output, by the secant with
 Illinois' weights, kept a tenth of a window away from the ends so that the bracket closes from both sides; a bisection now and
 then bounds the number of evaluations. Of a table, a cam's lift say, a step may pass over many knots, and what is between them:
-it is searched from knot to knot, unless a lower bound that the loop looks at excludes a crossing. Source: Dowell and Jarratt 1971 (Illinois); Shampine, Gladwell and Brankin 1991 (events).
+it is searched from knot to knot, unless a lower bound that the loop looks at excludes a crossing. Source: Dowell and
+Jarratt 1971 (Illinois); Shampine, Gladwell and Brankin 1991 (events).
 """
 
 from __future__ import annotations
@@ -363,7 +364,7 @@ class Watch:
         yield self._end
 
     def _is_above(self, h: float) -> bool:
-        """True if lower bounds exclude that a witness with knots comes to zero in a step of size *h*: their tangents meet above."""
+        """True if the tangents of lower bounds meet above zero in a step of size *h*: none of those with knots comes there."""
         for (g0, r0), (g1, r1) in zip(self._bounds, self._bounds_at_end, strict=True):
             if not (g0 > 0.0 and g1 > 0.0) or (r0 < 0.0 < r1 and g0 + r0 * ((g1 - g0 - r1 * h) / (r0 - r1)) <= 0.0):
                 return False

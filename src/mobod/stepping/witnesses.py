@@ -5,8 +5,8 @@ compared with those at the step's beginning; unless a crossing is excluded, the 
 `mobod.event.watch`. The record has the table of n witnesses at the beginning of its pool `witness_integers`, six a row, and
 what has been seen of them at that of `witness_numbers`, four a row.
 
-A witness may be no number where kernels do not know it, as the height above a cam is below its highest point: steps from there, and
-to there, are searched by Python.
+A witness may be no number where kernels do not know it, as the height above a cam is below its highest point: steps from
+there, and to there, are searched by Python.
 
 A witness that Python computes is a callback, which the loop asks for the value alone. Its rate at a step's end is a difference,
 between there and shortly before; that at a beginning is not a number, where no step has ended yet.
