@@ -253,8 +253,7 @@ class Watch:
         raise_kept()
         self._take_seen()
         self._in_loop = False
-        known = np.isfinite(self._seen()[:, 1::2]).all(axis=1) | self._with_knots
-        if not known.all():
+        if not np.isfinite(self._seen()[np.logical_not(self._with_knots), 1::2]).all():
             end = self._integrator.get_advanced_time()
             if self._has_differences:
                 self._look_with_slopes(end, -_DIFFERENCE * (end - self.time))
