@@ -45,7 +45,7 @@ def power_of(force, state):
 
 
 def test_there_is_one_of_each(model):
-    assert {type(force) for force in model.elements} | {F.Gravity} == set(F.KINDS)
+    assert {type(force) for force in model.elements} | {F.Gravity} == set(FORCES)
     order = [type(force) for force in model.elements]
     together = sum(a is b for a, b in itertools.pairwise(order))
     assert any(order.count(kind) > 1 for kind in order) and together < 3, "they mix"

@@ -302,6 +302,41 @@ def test_redundant_constraints_along_the_motion(make, close, derivative):
     close(found.q @ state.u + found.u @ state.u_dot, derivative(later, 1e-3), 1e-5)
 
 
+def test_redundant_constraints_that_contradict_each_other(make, close, derivative):
+    """Six pins in a row, and nine equations between first and last that nothing fulfils: errors of accelerations are left."""
+    model = make.tree(6, [mb.mobilizer.Pin], chain=True)
+    first, last = model.bodies[1], model.bodies[-1]
+    balls = [mb.constraint.Ball(first, make.vector(size=0.3), last, make.vector(size=0.3)) for _ in range(3)]
+    model.made()
+    state = model.randomize()
+    system, matter = model.system, model.system.matter
+    assert np.abs(matter.calc_constraint_acceleration_errors(state, state.u_dot)).max() > 0.1
+    found = assert_forward(state, close, derivative)
+    ensemble = mb.Ensemble(system, 2, state=state)
+    ensemble.q, ensemble.u = np.array([state.q, 1.1 * state.q]), np.array([state.u, state.u])
+    ensemble.realize()
+    for one, other in zip(found, ensemble.calc_forward_dynamics_derivatives(), strict=True):
+        assert np.array_equal(one, other[0]) and not (one.any() and np.array_equal(one, other[1]))
+    changed = make.rng.normal(size=3)
+    by_station = system.calc_parameter_derivatives(state, [f"{balls[0].name}.station1"]) @ changed
+
+    def at_station(h):
+        other = state.copy()
+        balls[0].set_station1(other, np.asarray(balls[0].get_station1(state)) + h * changed)
+        system.realize(other)
+        return np.array(other.u_dot)
+
+    close(by_station, derivative(at_station), DIFFERENCE)
+    assert np.array_equal(ensemble.calc_parameter_derivatives([f"{balls[0].name}.station1"])[0] @ changed, by_station)
+    direction = make.vector(len(state.u))
+    turned = system.calc_forward_dynamics_second_derivatives(state, q=direction).q
+
+    def first_ones(h):
+        return system.calc_forward_dynamics_derivatives(at(state, q=state.q + h * direction)).q
+
+    close(turned, derivative(first_ones), 1e-7)
+
+
 @pytest.mark.parametrize("level", list(mb.Motion.Level)[1:4])
 def test_motions_depend_on_time(make, close, derivative, level):
     model = make.tree(6, [mb.mobilizer.Free, mb.mobilizer.Pin, mb.mobilizer.Universal])

@@ -149,6 +149,7 @@ def test_recorded_quantities_are_drawn_by_name():
     np.testing.assert_array_equal(lines["reactions.lower.fy"], run.quantities["reactions"][:, 2, 1, 1])
     for arguments, error, says in (
         ({"quantities": ["reactions.lowr.fy"]}, ValueError, "is not recorded; did you mean reactions.lower.fy"),
+        ({"quantities": ["reactions.lower.f"]}, ValueError, "is not recorded"),
         ({"quantities": "reactions.lower.fy"}, TypeError, "a list of names"),
         ({"path": "reactions.lower.fy"}, ValueError, r"plot\(quantities=\['reactions.lower.fy'\]\)"),
     ):

@@ -138,8 +138,7 @@ def _run_passes() -> Iterator[Patch]:
 
     What each pass is checked for is Numba's care for its own: that they leave no mark of a variable's end, and one scope.
     """
-    from numba.core import compiler_machinery as machinery
-    from numba.core import event, postproc, transforms
+    from numba.core import compiler_machinery as machinery, event, postproc, transforms
 
     errors: Any = importlib.import_module("numba.core.errors")
     manager: Any = machinery.PassManager

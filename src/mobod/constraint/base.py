@@ -589,6 +589,6 @@ def one_of(who: str, what: str, body: Any, which: Any, n: int) -> int:
         bodies_named(who, [body])
     i = checks.integer(f"{what} of {who}", which)
     if not 0 <= i < n:
-        letter = what[-1] if what[-1] in "qu" else what
+        letter = what[-1] if what[-1] in "qu" else "coordinates" if what.startswith("coordinate") else "speeds"
         raise IndexError(f"{what} of {who} is {which}; {body.name!r} has {n} {letter}, counted from 0")
     return i

@@ -191,6 +191,3 @@ def spread(what: str, value: ArrayLike, n: int) -> list[float]:
         raise ModelError(f"{what} has to be finite, got {shown(value)}")
     found: list[float] = np.broadcast_to(row, n).tolist()
     return found
-
-
-__all__ = ["PD"]

@@ -22,8 +22,8 @@ from ..tree.constraint_fields import order_of_rows
 from ..tree.prescribed_mobilities import FROM_MOTION
 from ..tree.realize import NOT_PLAIN
 from ..value.stage import Stage
-from . import along, columns, contacts, couplings, local, of_state
-from . import sweep as kernels
+from . import along, columns, contacts, couplings, local, of_state, sweep as kernels
+from .equations import by_contradiction
 from .plan import Enabled, Plan, make_plan
 from .products import own_blocks_of, runs_of
 from .results import ForwardDynamicsDerivatives
@@ -323,7 +323,7 @@ class Whole(Sweep):
         flat_inv, wide_inv = _both(matrix_sweep.scratch_rows(nu, tree.num_slots), nu)
         flat_inv[matrix_sweep.PLACES] = np.arange(flat_inv.shape[1])
         tables, crossings, used, touching, asked, acted = plan.for_kernels()
-        of_plan = duals.block, self._addresses, *tables, crossings, used, touching, *acted, np.array(asked, np.int64)
+        of_plan = duals.block, self._addresses, *tables, crossings, used, touching, *acted, np.array((*asked, 0), np.int64)
         of_tree = *self.of_parts, parts.driven, duals
         of_parts = (
             *(np.zeros((tree.nq, 6)), np.zeros((nu if self.bent.any() else 1, kernels.NUMBERS_OF_BENDS))),
@@ -432,7 +432,19 @@ class Whole(Sweep):
             *(state.block, system.plain_routine, valid, state.q_values, state.u_values, q, u, forces, self._no_forces, work),
             *(ForwardDynamicsDerivatives, _zeros((self._nu, num_z)) if num_z else self._no_z),
         )
+        contradicting = work[of_state.FLAGS][of_state.CONTRADICTING]
         self._pool.append(work)
+        return self._with_contradiction(state, found) if contradicting and type(found) is not int else found
+
+    def _with_contradiction(self, state: State, found: ForwardDynamicsDerivatives) -> ForwardDynamicsDerivatives:
+        """The same with what equations add that contradict each other."""
+        state.valid |= _REALIZED
+        state.stage_number = _ACCELERATION
+        added, places = by_contradiction(state)
+        for name in ("q", "u", "z", "time"):
+            more = added[:, places[name]]
+            part = getattr(found, name).reshape(self._nu, -1)[:, : more.shape[1]]  # measures' z come last
+            part += more
         return found
 
 

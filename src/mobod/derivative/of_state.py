@@ -15,12 +15,14 @@ from . import couplings, sweep
 from .columns import find_bends, find_displacements
 from .local import add_errors
 from .residual import add_parts, add_stiffness, clear, clear_blocks, find_carried, gravity
-from .solve import add_given, constrain, multiply
+from .solve import add_given, constrain, contradict, multiply
 from .sweep import FIRST_NUMBER, FORCE, NUMBERS_A_MOBILITY
 
 #: Where what a kernel takes is in a tuple: of Duals and the plan; of the tree; of the rigid sweep; of parts; of one state's
 #: Duals; of the linear systems; what their products do not pass over; of couplings.
 PLAN, TREE, RIGID, PARTS, OF_ONE, SOLVING, GROUPS, MANY = 0, 14, 21, 26, 34, 44, 58, 60
+#: Where the plan's flags are, and behind them whether equations contradict each other, see `solve.contradict`.
+FLAGS, CONTRADICTING = 13, 7
 
 
 @generic
@@ -80,7 +82,7 @@ def _plan_of(whole: Any) -> Any:
         objects.table(objects.item(whole, 6)),
         objects.integers(objects.item(whole, 7)),
     )
-    asked = objects.integers(objects.item(whole, 13))
+    asked = objects.integers(objects.item(whole, FLAGS))
     return (
         objects.integers(objects.item(whole, 1)),
         (
@@ -185,6 +187,7 @@ def _solve(model: Record, whole: Any, constrained: bool, T: Any, K: Any, by_forc
         rows_of_g, P = objects.matrix(objects.item(whole, SOLVING + 8)), objects.matrix(objects.item(whole, SOLVING + 9))
         W, row_of = objects.matrix(objects.item(whole, SOLVING + 10)), objects.integers(objects.item(whole, TREE + 4))
         constrain(model, row_of, E, wide_E, 2 * start, wide_D.shape[1], G, rows_of_g, P, W, L, wide_D, pack)
+        objects.integers(objects.item(whole, FLAGS))[CONTRADICTING] = contradict(model, model.A_GB, model.u_dot) > 0.0
 
 
 @generic

@@ -24,8 +24,7 @@ once, see `matrix_sweep`. Gravity is the acceleration of Ground. Source: Carpent
 
 from typing import Any
 
-from ..algebra import mat33, spatial, sym33, vec3
-from ..algebra import object_access as objects
+from ..algebra import mat33, object_access as objects, spatial, sym33, vec3
 from ..algebra.memory import load3, load6, load9, load_spatial, store3, store6, store_spatial
 from ..algebra.record import LANES, aligned_zeros, attach, call_routine
 from ..algebra.scalar import load, store, zero

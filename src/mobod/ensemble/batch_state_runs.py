@@ -10,8 +10,7 @@ from typing import Any
 from ..algebra.record import attach
 from ..algebra.scalar import load, store
 from ..compiling import compiled, generic
-from ..stepping import beginning
-from ..stepping import record as rk
+from ..stepping import beginning, record as rk
 from ..stepping.evaluate import evaluate, prescribe, project
 from ..tree import sampling
 from .batch_memory import begin_measures_alone, keep, recall

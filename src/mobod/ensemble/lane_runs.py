@@ -24,8 +24,7 @@ from ..mobilizer import q_rates
 from ..state.fields import PARAMETERS
 from ..state.trigger_info import TriggerInfo
 from ..state.validity import EVERYTHING, FORCES, KINEMATICS, NO_MOBILIZERS, UNCHECKED
-from ..stepping import loop
-from ..stepping import record as rk
+from ..stepping import loop, record as rk
 from ..system.projection import share_weights
 from ..tree import sampling
 from ..tree.prescribe import prescribe
@@ -37,8 +36,7 @@ from ..unilateral.stepped import Stepped
 from ..unilateral.stepped.space import copy_of, widened
 from ..unilateral.stepped.step import step_eight, step_one
 from ..value.stage import Stage
-from .lanes import layout, lending
-from .lanes import witnesses as watching
+from .lanes import layout, lending, witnesses as watching
 from .lanes.run import run
 
 if TYPE_CHECKING:
@@ -110,8 +108,6 @@ def why_one_by_one(state: State, integrator: Integrator, watches: bool = False, 
     if system.has_time_advanced_events():
         return Reason("this system has events whenever time advances")
     contacts = system.get_matter_subsystem().unilateral_contacts
-    if not all(open_gap(one).is_compiled for one in contacts):
-        return Reason("unilateral contacts of this system are of cams")
     if any(one.is_enabled(state) for one in contacts):
         return Reason("unilateral contacts of this system are closed where all begin")
     settings._apply()  # noqa: SLF001

@@ -75,6 +75,3 @@ def _unit(where: Path, what: str, known: dict[str, float], given: str) -> float:
     if given not in known:
         raise ModelError(f"{where}: the unit of {what} is {given!r}; known are {', '.join(known)}")
     return known[given]
-
-
-__all__ = ["read_tir"]

@@ -470,6 +470,3 @@ class ExponentialSpring(Force):
         """A vector of the plane's frame, there or in Ground."""
         found = np.array([float(x) for x in v])
         return np.asarray(self.get_contact_plane_transform(state).R @ found) if in_ground else found
-
-
-__all__ = ["ExponentialSpring"]

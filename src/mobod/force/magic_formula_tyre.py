@@ -455,6 +455,3 @@ def _numbers(given: Mapping[str, Any], mirrored: bool, pressure: float | None) -
 _LENGTHS = "LONGITUDINAL_STIFFNESS", "LATERAL_STIFFNESS", "LONGVL"
 #: Coefficients of what is not symmetric, which change their signs on the other side.
 _TURNED = "PEY3 PHY1 PHY2 PVY1 PVY2 RHX1 RBY3 RVY1 RVY2 QBZ4 QDZ6 QDZ7 QEZ4 QHZ1 QHZ2 SSZ1 QSX1".split()
-
-
-__all__ = ["MagicFormulaTyre"]

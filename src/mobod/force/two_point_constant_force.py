@@ -100,6 +100,3 @@ class TwoPointConstantForce(TwoPoints):
     get_default_force, set_default_force, get_force, set_force = parameters.scalar(
         "force", "force", finite, "the force, above zero where it pushes the points apart"
     ).accessors()
-
-
-__all__ = ["TwoPointConstantForce"]

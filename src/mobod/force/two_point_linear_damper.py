@@ -107,6 +107,3 @@ class TwoPointLinearDamper(TwoPoints):
     get_default_damping, set_default_damping, get_damping, set_damping = parameters.scalar(
         "damping", "force*time/length", not_negative, "the damping"
     ).accessors()
-
-
-__all__ = ["TwoPointLinearDamper"]

@@ -118,6 +118,3 @@ class TwoPointLinearSpring(TwoPoints):
     get_default_rest_length, set_default_rest_length, get_rest_length, set_rest_length = parameters.scalar(
         "rest_length", "length", not_negative, "the distance at which there is no force"
     ).accessors()
-
-
-__all__ = ["TwoPointLinearSpring"]

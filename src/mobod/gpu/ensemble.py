@@ -18,9 +18,7 @@ from ..state.validity import EVERYTHING, FORCES, UNCHECKED
 from ..stepping import record as rk
 from ..system import prescription
 from ..system.projection import share_weights
-from ..tree import prescribe as _prescribe
-from ..tree import project as _project
-from ..tree import realize as _realize
+from ..tree import prescribe as _prescribe, project as _project, realize as _realize
 from ..tree.lumped_welds import ReducedTree
 from ..value.checks import number, numbers
 from ..value.stage import Stage

@@ -24,8 +24,7 @@ from ..force.contact.step_limit import limit_step
 from ..force.transmission.base import warn_of_points_inside
 from ..mobilizer import q_rates
 from ..state.validity import EVERYTHING, KINEMATICS
-from ..stepping import beginning, interpolation, loop, rows
-from ..stepping import record as rk
+from ..stepping import beginning, interpolation, loop, record as rk, rows
 from ..stepping.evaluate import ALWAYS, FULL_NEWTON
 from ..system.arguments import check_system
 from ..system.in_python import Held, keeper, prescriber, realize_with, realized_by_python, realizer

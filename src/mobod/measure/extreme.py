@@ -355,6 +355,3 @@ def _operation(value: Any) -> _Operation:
     if not isinstance(value, _Operation):
         raise TypeError(f"the operation of an Extreme has to be an Extreme.Operation, such as MAXIMUM, not {value!r}")
     return value
-
-
-__all__ = ["Extreme", "MaxAbs", "Maximum", "MinAbs", "Minimum"]

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 def check_which(name: str, which: Any, body: Any) -> int:
     """The number of one of a body's q or u, as *name*, ``which_q`` or ``which_u``, says; an IndexError if it has fewer."""
     i = integer(name, which)
-    n, letter = (body.facts.num_q, "q") if name == "which_q" else (body.facts.num_u, "u")
+    n, letter = (body.facts.num_q, "q") if name.startswith("which_q") else (body.facts.num_u, "u")
     if not 0 <= i < n:
         there = f"0 to {n - 1}" if n > 1 else "0" if n else "none"
         raise IndexError(f"{name} is {which}, but {body!r} has {n} {letter}: {there}")

@@ -708,6 +708,3 @@ def _along_routine_of(functions: Functions, path: Any) -> Routine:
     if key not in _along_routines:
         _along_routines[key] = along_path(_make_along(functions, path))
     return _along_routines[key]
-
-
-__all__ = ["Contraction", "Functions", "Muscle", "equilibrate"]

@@ -387,6 +387,3 @@ class ForceVelocityCurve(Curve):
         own["concentric_slope_at_vmax"] = max(own["concentric_slope_at_vmax"], 0.5 * own["concentric_slope_near_vmax"])
         own["eccentric_slope_at_vmax"] = max(own["eccentric_slope_at_vmax"], 0.5 * own["eccentric_slope_near_vmax"])
         return ForceVelocityCurve(**own)
-
-
-__all__ = ["ActiveForceLengthCurve", "Curve", "FiberForceLengthCurve", "ForceVelocityCurve", "TendonForceLengthCurve"]

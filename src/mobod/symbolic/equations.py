@@ -525,6 +525,3 @@ def _sympy() -> Any:
     except ImportError as error:
         raise ImportError("mobod.equations needs SymPy: pip install mobod[symbolic]") from error
     return sympy
-
-
-__all__ = ["Equations", "equations"]

@@ -164,6 +164,3 @@ def _tell_errors(state: State, constraint: Constraint, impulses: Impulses) -> No
             RuntimeWarning,
             stacklevel=callers_level(),
         )
-
-
-__all__ = ["fulfil_by_impulses", "latch", "note", "take_up"]

@@ -17,8 +17,7 @@ from ..mobilizer.custom_python import write_position, write_velocity
 from ..state import validity
 from ..state.stage_hooks import refuse_change
 from ..state.state import State
-from ..tree import constraints
-from ..tree import realize as _realize
+from ..tree import constraints, realize as _realize
 from ..unilateral.base import SLIDING
 from ..unilateral.sliding import add_friction
 from ..value import checks

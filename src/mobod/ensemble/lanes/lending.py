@@ -190,4 +190,3 @@ def _float(one: Watched, state: State) -> float:
 
 
 _AT_VELOCITY = KINEMATICS | unchanged_bit(Stage.DYNAMICS)
-__all__ = ["Lender", "watching"]

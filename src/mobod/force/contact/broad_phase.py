@@ -184,21 +184,3 @@ def _sort(model: Any, first: int, paired: int, axis: int, lane: int) -> None:
         c, h = _center(model, s, third, lane), _half(model, s, third, lane)
         store_lane(rows, first + i, 4, lane, c - h)
         store_lane(rows, first + i, 5, lane, c + h)
-
-
-__all__ = [
-    "BOUNDED",
-    "FIRST_SURFACE",
-    "LAW_KIND",
-    "LAW_ROUTINE",
-    "MAY_TOUCH",
-    "NUM_SURFACES",
-    "PAIRED",
-    "SEARCHED",
-    "SIMPLE",
-    "STICKING",
-    "TRACKED",
-    "UNBOUNDED",
-    "place_surfaces",
-    "searching",
-]

@@ -398,6 +398,3 @@ def _in_order(table: Array) -> npt.NDArray[np.int64]:
     """The order of rows by their surfaces, the lower first; rows of one pair stay as they are."""
     low, high = table[:, :2].min(axis=1, initial=np.inf), table[:, :2].max(axis=1, initial=-1.0)
     return np.lexsort((high, low))
-
-
-__all__ = ["CONTACT", "CONTACT_POINT", "CompliantContactSubsystem"]

@@ -222,6 +222,3 @@ def placed(forces: GeneralForceSubsystem, name: str, body: Any, frame: Transform
     """A body's index, and a frame on it as twelve numbers: rotation, then place."""
     X = frame_or_none(f"frame of {name}", frame)
     return body_index(forces, name, body), [*np.asarray(X.R).ravel().tolist(), *np.asarray(X.p).tolist()]
-
-
-__all__ = ["Functions", "Transmission", "check_transmission", "placed", "warn_of_points_inside"]

@@ -301,6 +301,3 @@ def _surface(body: Any, X_BS: Transform, shape: Any) -> Any:
 def _sizes(surface: Any) -> Array:
     sizes = surface.sizes()
     return np.array([*sizes, *[0.0] * (3 - len(sizes))])
-
-
-__all__ = ["CableSpan"]

@@ -565,6 +565,3 @@ def _of_one(function: Any) -> Function:
     if size != 1:
         raise ValueError(f"a function of a MovingPoint is of one coordinate; {function!r} has {size} arguments")
     return function
-
-
-__all__ = ["Path"]
