@@ -150,7 +150,7 @@ def _remember_operators_of_numbers() -> Iterator[Patch]:
     from numba.core import types
 
     ours = {type(kind) for one in engine.extensions() for kind in one.scalars.values()}
-    numbers = (types.Number, types.Boolean, *ours)
+    numbers: Any = (types.Number, types.Boolean, *ours)
 
     function: Any = types.functions.BaseFunction
     ask = function.get_call_type
