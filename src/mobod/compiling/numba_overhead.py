@@ -246,7 +246,7 @@ def _lock_quietly() -> Iterator[Patch]:
 
 
 def _log_nothing() -> Iterator[Patch]:
-    """What passes tell their developers, of each instruction."""
+    """Messages of passes for their developers, of each instruction."""
 
     class Silent:
         """A log that nobody reads."""
