@@ -20,6 +20,7 @@ from ..force.base import Force
 from ..force.contact.element import ContactElement
 from ..force.thermostat import Thermostat
 from ..mobilizer import q_rates
+from . import two_points
 from .along import MOST_Z, OF_GROUP
 from .columns import CONSTRAINED, PULLED, SWEPT
 from .local import (
@@ -86,6 +87,8 @@ class Plan:
         Whether there is anything beside gravity and forces on single mobilities.
     constrained : bool
         Whether there are equations.
+    points : (n, 4) array
+        Forces along a line between two points, see `two_points`.
     thermostat : int
         The element that is one, see `thermostats`; -1 for none.
     num_blocks : int
@@ -112,6 +115,7 @@ class Plan:
     damped: bool
     acts: bool
     constrained: bool
+    points: Table
     thermostat: int
     num_blocks: int
     pattern: Pattern
@@ -121,7 +125,7 @@ class Plan:
         flags = int(self.damped), int(self.acts), int(self.constrained)
         asked = self.by_columns, self.by_rest, self.by_parts, *flags, self.thermostat
         tables = self.nodes, self.calls, self.pushed, self.ways, self.groups, self.members
-        return tables, self.crossings, self.used, self.contacts, asked, (self.acted, self.acted_places)
+        return tables, self.crossings, self.used, self.contacts, asked, (self.acted, self.acted_places), self.points
 
 
 class _Graph:
@@ -272,6 +276,7 @@ class _Making:
         #: Forces along paths by the bodies and mobilizers that these name, and 1 where the path is between the bodies.
         self._along: dict[tuple[tuple[int, ...], tuple[int, ...], bool], list[int]] = {}
         self._thermostat = -1
+        self._points: list[tuple[int, ...]] = []
         self._swept = self._has_rest = self._has_columns = self._damped = False
         self._acts = what.holds
         #: Bodies that wrenches act on, beside those that elements read.
@@ -319,6 +324,7 @@ class _Making:
             damped=self._damped,
             acts=self._acts or by_columns >= 0,
             constrained=len(what.constraints) > 0,
+            points=_table(self._points, 4),
             thermostat=self._thermostat,
             num_blocks=num_blocks,
             pattern=self._pattern,
@@ -351,6 +357,10 @@ class _Making:
         if isinstance(run[0], Thermostat) and len(run) == 1 and self._thermostat < 0:
             self._thermostat, self._damped = run[0].element, True
             self._push(None)
+            return
+        if run[0].routine in two_points.KINDS:
+            for force in run:
+                self._take_points(force)
             return
         reaches, has_rest = [self._reach_of(force) for force in run], any(force.reads_z or force.reads_time for force in run)
         if isinstance(run[0], ContactElement):
@@ -385,6 +395,16 @@ class _Making:
             self._damped = self._damped or fast
         if has_rest:
             self._routines[r], self._has_rest = -address, True
+
+    def _take_points(self, force: Any) -> None:
+        """A force along a line between two points."""
+        integers, _, numbers, _ = force.span
+        b1, b2 = force.default_integers[:2]
+        self._push(([b1, b2], []))
+        way1, way2 = (self._pattern.ways[b] for b in (b1, b2))
+        rows = np.union1d(way1, way2)
+        self._pattern.couple(rows, rows)
+        self._points.append((two_points.KINDS[force.routine], integers, numbers, len(np.intersect1d(way1, way2))))
 
     def _take_constraints(self) -> None:
         """All local, or all by columns."""

@@ -65,7 +65,7 @@ def add_parts(
     each mobility; *F* wrenches that the sweep carries, of which `add_stiffness` takes back what is left.
     """
     dual, addresses = duals
-    tables, _, used, elements, (by_columns, by_rest, by_parts, _, _, _, _), _ = plan
+    tables, _, used, elements, (by_columns, by_rest, by_parts, _, _, _, _), _, _ = plan
     carrier, body_of, row_of = of_tree
     units, seeding, pushing, acting, sums = scratch
     nu = model.nu
