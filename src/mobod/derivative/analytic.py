@@ -357,13 +357,13 @@ class Whole(Sweep):
         return *of_plan, *of_tree, *kernels.make_work(*self._counts), *of_parts, *of_one, *solving, *of_many
 
     def _scratch_of_many(self, plan: Plan) -> tuple[Any, ...]:
-        """Which columns carry bodies, and scratch, see `couplings`; nothing where there are few."""
+        """How many columns carry bodies, and scratch, see `couplings`; nothing where there are few."""
         tree, nu = self._tree, self._nu
         bodies = tree.nb if len(plan.points) or len(plan.crossings) >= couplings.MANY else 0
         keep, wide_keep = _both(bodies, nu)
         for b in range(bodies):
             keep[b, plan.pattern.ways[b]] = 1.0
-        carries = wide_keep.any(axis=2).astype(np.int64)
+        carries = wide_keep.sum(axis=2).astype(np.int64)
         return carries, wide_keep, *_both(12 if bodies else 0, nu), _both(12 * bodies, nu)[1]
 
     def _scratch_of_one(self, plan: Plan) -> tuple[Any, ...]:

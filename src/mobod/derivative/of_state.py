@@ -20,9 +20,9 @@ from .sweep import FIRST_NUMBER, FORCE, NUMBERS_A_MOBILITY
 
 #: Where what a kernel takes is in a tuple: of Duals and the plan; of the tree; of the rigid sweep; of parts; of one state's
 #: Duals; of the linear systems; what their products do not pass over; of couplings.
-PLAN, TREE, RIGID, PARTS, OF_ONE, SOLVING, GROUPS, MANY = 0, 15, 22, 27, 35, 45, 59, 61
+PLAN, TREE, RIGID, PARTS, OF_ONE, SOLVING, GROUPS, MANY = 0, 17, 24, 29, 37, 47, 61, 63
 #: Where the plan's flags are, and behind them whether equations contradict each other, see `solve.contradict`.
-FLAGS, CONTRADICTING = 13, 7
+FLAGS, CONTRADICTING = 15, 7
 
 
 @generic
@@ -58,7 +58,7 @@ def _find(
     )
     store3(bodies, 0, FORCE, g)
     _load_columns(model, plan[5][1], flat, numbers)
-    clear_blocks(plan[5][0], 0.0, C)
+    clear_blocks(plan[5][2], 0.0, C)
     clear(T, 0.0)
     start = 8 * wide.shape[0]
     trees = carrier, body_of, (row_of, start, 3 * start)
@@ -92,7 +92,12 @@ def _plan_of(whole: Any) -> Any:
             objects.integers(objects.item(whole, 9)),
             objects.integers(objects.item(whole, 10)),
             (asked[0], asked[1], asked[2], asked[3], asked[4], asked[5], asked[6]),
-            (objects.integers(objects.item(whole, 11)), objects.integers(objects.item(whole, 12))),
+            (
+                objects.integers(objects.item(whole, 11)),
+                objects.integers(objects.item(whole, 12)),
+                objects.integers(objects.item(whole, 13)),
+                objects.integers(objects.item(whole, 14)),
+            ),
             objects.table(objects.item(whole, FLAGS + 1)),
         ),
     )

@@ -71,9 +71,11 @@ class Plan:
     contacts : (n, 1) array
         Elements of contact.
     acted : array
-        Bodies that wrenches may act on, beside gravity's, and those inboard of them, parents first: others have no blocks.
+        Bodies that wrenches may act on, beside gravity's, and those inboard of them, parents first.
     acted_places : array
         1 at the places of their mobilities, else 0.
+    stiff, stiff_places : array
+        The same of bodies that have blocks: not of forces between points, and along paths, whose wrenches follow bodies.
     routines : array
         Of each run of elements the address of its routine for Duals where it is differentiated by columns; less than zero
         where by z and time alone; 0 where not at all.
@@ -108,6 +110,8 @@ class Plan:
     contacts: Table
     acted: Table
     acted_places: Table
+    stiff: Table
+    stiff_places: Table
     routines: Table
     by_columns: int
     by_rest: int
@@ -125,7 +129,15 @@ class Plan:
         flags = int(self.damped), int(self.acts), int(self.constrained)
         asked = self.by_columns, self.by_rest, self.by_parts, *flags, self.thermostat
         tables = self.nodes, self.calls, self.pushed, self.ways, self.groups, self.members
-        return tables, self.crossings, self.used, self.contacts, asked, (self.acted, self.acted_places), self.points
+        return (
+            tables,
+            self.crossings,
+            self.used,
+            self.contacts,
+            asked,
+            (self.acted, self.acted_places, self.stiff, self.stiff_places),
+            self.points,
+        )
 
 
 class _Graph:
@@ -281,6 +293,8 @@ class _Making:
         self._acts = what.holds
         #: Bodies that wrenches act on, beside those that elements read.
         self._pushed: set[int] = set(range(tree.nb)) if what.holds else set()
+        #: Bodies that other wrenches act on.
+        self._carried: set[int] = set()
         self._by_parts, self._by_columns, self._by_rest = 0, 0 if what.pulls_on_all else PULLED, 0
 
     def plan(self) -> Plan:
@@ -308,7 +322,10 @@ class _Making:
         tables = self._graph.tables(lambda c: int(sum(count[c] for count in counts)))
         nodes, calls, pushed, crossings, used, num_blocks = tables
         groups, members = self._groups()
-        used = np.union1d(used, [b for bodies, _, _ in self._along for b in bodies]).astype(np.int64)
+        self._pushed.update(used.tolist())
+        of_paths = [b for bodies, _, _ in self._along for b in bodies]
+        self._carried.update(of_paths)
+        used = np.union1d(used, of_paths).astype(np.int64)
         for node in nodes:
             for other in pushed[node[FIRST_PUSHED] : node[END_PUSHED]]:
                 self._pattern.couple(self._mobilities_of(*other[:2]), self._mobilities_of(*node[:2]))
@@ -316,7 +333,8 @@ class _Making:
             self._pattern.couple_bodies(crossing[:2])
         if by_columns >= 0:  # udot that motions prescribe are of their own coordinates, and M has the tree's shape
             self._pattern.fill()
-        acted = self._acted(range(self._tree.nb) if by_columns >= 0 else {*used.tolist(), *self._pushed})
+        every = set(range(self._tree.nb)) if by_columns >= 0 else set[int]()
+        acted = *self._acted(every | self._pushed | self._carried), *self._acted(every | self._pushed)
         return Plan(
             *(nodes, calls, pushed, self._ways, groups, members, crossings, used),
             *(np.array(self._contacts, np.int64), *acted, self._routines),
@@ -400,11 +418,9 @@ class _Making:
         """A force along a line between two points."""
         integers, _, numbers, _ = force.span
         b1, b2 = force.default_integers[:2]
-        self._push(([b1, b2], []))
-        way1, way2 = (self._pattern.ways[b] for b in (b1, b2))
-        rows = np.union1d(way1, way2)
-        self._pattern.couple(rows, rows)
-        self._points.append((two_points.KINDS[force.routine], integers, numbers, len(np.intersect1d(way1, way2))))
+        self._carried.update((b1, b2))
+        self._pattern.couple_bodies((b1, b2))
+        self._points.append((two_points.KINDS[force.routine], integers, numbers, self._graph.common(b1, b2)))
 
     def _take_constraints(self) -> None:
         """All local, or all by columns."""

@@ -11,14 +11,14 @@ from typing import Any
 
 from ..algebra import vec3
 from ..algebra.memory import add_spatial, load3, load_spatial
-from ..algebra.scalar import load, one, sqrt, store, where, zero
+from ..algebra.scalar import load, sqrt, store, where, zero
 from ..compiling import apart, generic
 from ..force import two_point_constant_force, two_point_linear_damper, two_point_linear_spring
 from ..force.pools import number
 from ..force.two_points import OWN, arms, square
 from ..state.fields import Record
 
-#: Columns of the table of elements: kind, first integer and number, and how many mobilities carry both bodies.
+#: Columns of the table of elements: kind, first integer and number, and the last body on the way to both.
 KIND, INTEGERS, NUMBERS, COMMON = range(4)
 SPRING, DAMPER, CONSTANT = range(3)
 KINDS = {two_point_linear_spring.run: SPRING, two_point_linear_damper.run: DAMPER, two_point_constant_force.run: CONSTANT}
@@ -64,25 +64,28 @@ def _settle(model: Record, table: Any, at: int, bodies: Any, F: Any) -> Any:
 
 
 @generic
-def _change(law: Any, line: Any, first: Any, second: Any, k1: Any, k2: Any, column: Any) -> Any:
-    """Changes of both wrenches, about the base's origin, by q, and of f by u. k is 1 where that body alone is carried along."""
-    (f, by_x, by_rate), (e, over, v), (s1, v1), (s2, v2) = law, line, first, second
+def _change(law: Any, line: Any, here: Any, there: Any, sign: float, damped: bool, column: Any) -> Any:
+    """Changes of wrenches about the base's origin, of the body that is carried along and of the other; by q and by u.
+
+    *here* is the point that moves, *sign* 1 if it is the second.
+    """
+    (f, by_x, by_rate), (e, over, v), (s, vs) = law, line, here
     w, t, aw, av = column
-    y = vec3.sub(
-        vec3.scale(k2, vec3.add(t, vec3.cross(w, s2))),
-        vec3.scale(k1, vec3.add(t, vec3.cross(w, s1))),
-    )
-    dv = vec3.sub(
-        vec3.scale(k2, vec3.add(vec3.cross(w, v2), vec3.add(av, vec3.cross(aw, s2)))),
-        vec3.scale(k1, vec3.add(vec3.cross(w, v1), vec3.add(av, vec3.cross(aw, s1)))),
-    )
+    y = vec3.add(t, vec3.cross(w, s))
     dx = vec3.dot(e, y)
     de = vec3.scale(over, vec3.sub(y, vec3.scale(dx, e)))
-    df = by_x * dx + by_rate * (vec3.dot(de, v) + vec3.dot(e, dv))
+    df = by_x * dx
+    if damped:
+        dv = vec3.add(vec3.cross(w, vs), vec3.add(av, vec3.cross(aw, s)))
+        df = df + by_rate * (vec3.dot(de, v) + vec3.dot(e, dv))
     g = vec3.add(vec3.scale(df, e), vec3.scale(f, de))
-    turned = vec3.scale(f, vec3.cross(w, e))
-    g1, g2 = vec3.sub(g, vec3.scale(k1, turned)), vec3.sub(vec3.scale(k2, turned), g)
-    return (vec3.cross(s1, g1), g1), (vec3.cross(s2, g2), g2), by_rate * dx
+    moved = vec3.sub(vec3.scale(sign * f, vec3.cross(w, e)), g)
+    return _at(s, moved), _at(there[0], g), by_rate * dx
+
+
+@generic
+def _at(s: Any, f: Any) -> Any:
+    return vec3.cross(s, f), f
 
 
 @generic
@@ -100,47 +103,44 @@ def _subtract(way: Any, first: int, end: int, columns: Any, W: Any, D: Any, at: 
 def _take(
     model: Record,
     way: Any,
-    b1: int,
-    b2: int,
+    b: int,
+    other: int,
     common: int,
-    line: Any,
-    s1: Any,
-    s2: Any,
+    e: Any,
+    here: Any,
+    there: Any,
     damped: bool,
     columns: Any,
     change: Any,
     D: Any,
     c: int,
 ) -> None:
-    """Column c of the residual's derivatives, less what an element's force changes by."""
-    W1, W2, harder = change
-    end1, end2 = way[b1 + 1], way[b2 + 1]
-    _subtract(way, way[b1], end1 - common, columns, W1, D, 0, c)
-    _subtract(way, way[b2], end2 - common, columns, W2, D, 0, c)
-    both = vec3.add(W1[0], W2[0]), vec3.add(W1[1], W2[1])
-    _subtract(way, end1 - common, end1, columns, both, D, 0, c)
+    """Column c of the residual's derivatives, less what an element's forces change by: first that on the body that moves."""
+    W, W_other, harder = change
+    end, end_other = way[b + 1] - common, way[other + 1] - common
+    _subtract(way, way[b], end, columns, W, D, 0, c)
+    _subtract(way, way[other], end_other, columns, W_other, D, 0, c)
+    _subtract(way, end, end + common, columns, (vec3.add(W[0], W_other[0]), vec3.add(W[1], W_other[1])), D, 0, c)
     if damped:
-        g1 = vec3.scale(harder, line[0])
-        g2 = vec3.neg(g1)
-        _subtract(way, way[b1], end1 - common, columns, (vec3.cross(s1, g1), g1), D, model.nu, c)
-        _subtract(way, way[b2], end2 - common, columns, (vec3.cross(s2, g2), g2), D, model.nu, c)
+        g = vec3.scale(harder, e)
+        _subtract(way, way[b], end, columns, _at(here[0], vec3.neg(g)), D, model.nu, c)
+        _subtract(way, way[other], end_other, columns, _at(there[0], g), D, model.nu, c)
 
 
 @apart
 def add(model: Record, table: Any, way: Any, bodies: Any, columns: Any, F: Any, D: Any) -> None:
     """Subtract all elements' terms from *D*, column by column."""
     for at in range(table.shape[0]):
-        b1, b2, law, line, first, second = _settle(model, table, at, bodies, F)
-        common, damped = table[at, COMMON], table[at, KIND] == DAMPER
-        for side in range(2):
-            b = b1 if side == 0 else b2
-            k2 = zero(law[0]) + 1.0 * side
-            k1 = one(k2) - k2
+        b, other, law, line, here, there = _settle(model, table, at, bodies, F)
+        last, damped, sign = table[at, COMMON], table[at, KIND] == DAMPER, -1.0
+        common = way[last + 1] - way[last]
+        for _ in range(2):
             for place in range(way[b], way[b + 1] - common):
                 j = way[place]
                 column = load3(columns, j, 0), load3(columns, j, 3), load3(columns, j, 6), load3(columns, j, 9)
-                change = _change(law, line, first, second, k1, k2, column)
-                _take(model, way, b1, b2, common, line, first[0], second[0], damped, columns, change, D, j)
+                change = _change(law, line, here, there, sign, damped, column)
+                _take(model, way, b, other, common, line[0], here, there, damped, columns, change, D, j)
+            b, other, here, there, sign = other, b, there, here, 1.0
 
 
 @apart
@@ -153,17 +153,19 @@ def add_eights(
         for k in range(12):
             flat[k, i] = columns[i, k]
     for at in range(table.shape[0]):
-        b1, b2, law, line, first, second = _settle(model, table, at, bodies, F)
-        common, damped = table[at, COMMON], table[at, KIND] == DAMPER
-        for c in range(S.shape[1]):
-            if carries[b1, c] + carries[b2, c] > 0:
-                k1, k2 = load(keep, b1, c), load(keep, b2, c)
-                k1, k2 = k1 * (1.0 - k2), k2 * (1.0 - k1)
-                column = _column(S, 0, c), _column(S, 3, c), _column(S, 6, c), _column(S, 9, c)
-                change = _change(law, line, first, second, k1, k2, column)
-                _take(model, way, b1, b2, common, line, first[0], second[0], damped, columns, change, D, c)
+        b, other, law, line, here, there = _settle(model, table, at, bodies, F)
+        last, damped, sign = table[at, COMMON], table[at, KIND] == DAMPER, -1.0
+        common = way[last + 1] - way[last]
+        for _ in range(2):
+            for c in range(S.shape[1]):
+                if carries[b, c] > carries[last, c]:
+                    k = load(keep, b, c) - load(keep, last, c)
+                    column = _column(S, 0, k, c), _column(S, 3, k, c), _column(S, 6, k, c), _column(S, 9, k, c)
+                    change = _change(law, line, here, there, sign, damped, column)
+                    _take(model, way, b, other, common, line[0], here, there, damped, columns, change, D, c)
+            b, other, here, there, sign = other, b, there, here, 1.0
 
 
 @generic
-def _column(S: Any, k: int, c: int) -> Any:
-    return load(S, k, c), load(S, k + 1, c), load(S, k + 2, c)
+def _column(S: Any, first: int, k: Any, c: int) -> Any:
+    return k * load(S, first, c), k * load(S, first + 1, c), k * load(S, first + 2, c)

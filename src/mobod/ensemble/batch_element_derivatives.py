@@ -56,7 +56,7 @@ def _find(
         model, A, u_dot, g, bends, bent, slopes, plan[5][0], carrier, F, bodies, speeds, columns, D[:n], D[n : 2 * n]
     )
     store3(bodies, 0, FORCE, g)
-    clear_blocks(plan[5][0], o, C)
+    clear_blocks(plan[5][2], o, C)
     clear(T, o)
     clear(E, o)
     clear(K, o)
