@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
+from ..algebra.arrays import Array
 from ..constraint import CoordinateCoupler
 from ..errors import ModelError
 from ..function import Table
@@ -21,6 +22,10 @@ from .base import UnilateralContact
 
 if TYPE_CHECKING:
     from ..state.state import State
+
+
+#: Of lifts of size 1.
+_ROUNDING = 1e-12
 
 
 class CamFollower(UnilateralContact):
@@ -57,8 +62,8 @@ class CamFollower(UnilateralContact):
     -----
     The lift is a smooth spline, whose second derivative is continuous, so that the follower's acceleration is: give more
     points where it bends more. It has no friction. `calc_gap` is how far it has lifted off, `calc_normal_force` the force on
-    the follower's coordinate. By events a follower in the air is looked at from point to point of the table, however long the
-    steps are, so that no lobe passes unseen.
+    the follower's coordinate. By events a follower below the highest lobe is looked at from point to point of the table, by
+    Python, however long the steps are, so that no lobe passes unseen; above it steps stay compiled.
 
     Examples
     --------
@@ -113,7 +118,7 @@ class CamFollower(UnilateralContact):
         own = matter.name_of_contact(type(self).__name__, name)
         held = CoordinateCoupler(matter, gap, [cam, follower], which, disabled_by_default=True, name=f"{own}: normal")
         super().__init__(held, restitution=restitution, name=own)
-        self._positions, self._turns = np.array(x, float), turns
+        self._positions, self._turns, self._bound = np.array(x, float), turns, _bound(x, lift, turns)
 
     def find_knot(self, state: State) -> float:
         """At which of its points the cam is, with a part of the way to the next one; they are counted on from turn to turn."""
@@ -124,6 +129,11 @@ class CamFollower(UnilateralContact):
             angle -= turns * (x[-1] - x[0])
         return turns * (len(x) - 1) + float(np.interp(angle, x, np.arange(len(x))))
 
+    def find_bound(self, state: State) -> tuple[list[int], list[float]]:
+        """The integers and numbers of `open_gap.look_from_above`."""
+        arguments = self.normal.arguments
+        return [int(body.which_coordinate(body.q_slice(state), which, "q")) for body, which in arguments], self._bound
+
     def get_cam(self) -> MobilizedBody:
         """The body that lifts."""
         return self.normal.arguments[0][0]
@@ -131,3 +141,19 @@ class CamFollower(UnilateralContact):
     def get_follower(self) -> MobilizedBody:
         """The body that is lifted."""
         return self.normal.arguments[1][0]
+
+
+def _bound(x: Array, lift: Array, turns: bool) -> list[float]:
+    """The highest lift between the points too, then of both ends where they are and the slope beyond if it rises outward.
+
+    On each piece the slope is a quadratic function of s from 0 to 1, a s^2 + b s + c, whose zeros are extremes of the lift.
+    """
+    table, h = Table(x, lift, periodic=turns), np.diff(x)
+    start, middle, end = (h * table.calc_derivative([0], (x[:-1] + s * h)[:, None]) for s in (0.0, 0.5, 1.0))
+    a, b = 2.0 * (start - 2.0 * middle + end), 4.0 * middle - 3.0 * start - end
+    w = -0.5 * (b + np.copysign(np.sqrt(np.maximum(0.0, b * b - 4.0 * a * start)), b))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        zeros = np.clip(np.nan_to_num(np.concatenate([w / a, start / w])), 0.0, 1.0)
+    highest = float(np.max(table(np.concatenate([x, np.tile(x[:-1], 2) + zeros * np.tile(h, 2)])[:, None])))
+    slopes = [0.0, 0.0] if turns else [max(0.0, -float(start[0] / h[0])), max(0.0, float(end[-1] / h[-1]))]
+    return [highest + _ROUNDING * float(np.abs(lift).max()), float(x[0]), slopes[0], float(x[-1]), slopes[1]]

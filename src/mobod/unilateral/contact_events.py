@@ -25,7 +25,7 @@ from ..state.trigger_info import TriggerInfo
 from ..value.stage import Stage
 from . import _rows
 from .base import UnilateralContact
-from .open_gap import open_gap
+from .open_gap import OpenGapOfTable, open_gap
 from .problem import ContactRows, Problem, constraints_of
 from .sliding import paradox, sliding_contacts
 
@@ -78,9 +78,9 @@ class ContactEvents(EventHandler):
             if not one.is_enabled(state):
                 # a gap that begins closed, or a little overrun, as an event is found, is watched from there
                 gap = open_gap(one, max(0.0, _ROUNDING - one.calc_gap(state)))
-                in_kernels, stage = gap if gap.is_compiled else None, gap.required_stage
-                value, rate, knots = gap.calc_value, gap.calc_rate, one.find_knot
-                found.append(Watched(self, 0, stage, value, rate, self.info, in_kernels, one.name, "gap", knots))
+                stage, bound = gap.required_stage, gap.calc_bound if isinstance(gap, OpenGapOfTable) else None
+                seen = self.info, gap, one.name, "gap", one.find_knot, bound
+                found.append(Watched(self, 0, stage, gap.calc_value, gap.calc_rate, *seen))
                 continue
             watch("normal force", Stage.ACCELERATION, partial(_normal_force, one))
             direction = one.get_sliding_direction(state)
