@@ -357,7 +357,7 @@ class Whole(Sweep):
         return *of_plan, *of_tree, *kernels.make_work(*self._counts), *of_parts, *of_one, *solving, *of_many
 
     def _scratch_of_many(self, plan: Plan) -> tuple[Any, ...]:
-        """How many columns carry bodies, and scratch, see `couplings`; nothing where there are few."""
+        """Numbers of columns that carry bodies, and scratch, see `couplings`; nothing where there are few."""
         tree, nu = self._tree, self._nu
         bodies = tree.nb if len(plan.points) or len(plan.crossings) >= couplings.MANY else 0
         keep, wide_keep = _both(bodies, nu)
