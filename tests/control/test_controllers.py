@@ -90,6 +90,7 @@ def test_two_rates_reports_in_between_and_the_loop_in_python_agree():
         state.q, state.u = (0.5, 0.7), (0.3, -0.4)
         built.append((system, state, motors))
     (system, state, _), (plain, start, motors) = built
+    assert not sampling.needs_kinematics(state.tree)  # coordinates and speeds are enough
     trajectory = mb.simulate(system, state, 0.5, integrator=mb.integrator.RungeKuttaMerson(system, accuracy=1e-7))
     stepper = mb.TimeStepper(plain, mb.integrator.RungeKuttaMerson(plain, accuracy=1e-7))
     stepper.initialize(start)
@@ -138,6 +139,7 @@ def test_what_laws_are_given_is_what_the_operators_give(make):
     system.project(state)
     system.realize(state, mb.Stage.DYNAMICS)
     before = matter.calc_gravity_forces(state), system.get_rigid_body_forces(state).copy()
+    assert sampling.needs_kinematics(state.tree)
     controller.calc_efforts(state)
     np.testing.assert_array_equal(system.get_rigid_body_forces(state), before[1])  # nothing is left behind
 

@@ -42,7 +42,7 @@ _ROUNDS, _SETTLED = 100, 1e-6
 
 
 class StaticOptimization:
-    """Which muscles make a motion.
+    """The activations and forces of muscles over a motion.
 
     Attributes
     ----------

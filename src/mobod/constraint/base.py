@@ -243,7 +243,7 @@ class Constraint(Parametrized, Operators):
         return (0, 0, 0) if self.is_disabled(state) else self.number_of_equations
 
     def get_index_of_multipliers_in_use(self, state: State) -> tuple[int, int, int]:
-        """Where in the state's multipliers its equations of positions, velocities and accelerations start; -1 for none."""
+        """Indices of its first multipliers of positions, velocities and accelerations in the state's; -1 for none."""
         starts = []
         for which in range(3):
             rows = self.own_rows(state, which)

@@ -102,7 +102,7 @@ def motion_of(model: Record, b: int, A: Any, r: Any, g: Any) -> Any:
 
 @generic
 def _place(model: Record, b: int, bodies: Any) -> None:
-    """Where body b is from its base's origin, and its own M. Its parent comes first."""
+    """Position of body b from its base's origin, and its own M. Its parent comes first."""
     o = zero(load(model.time, 0, 0))
     p, r = model.parent[b], (o, o, o)
     if p > 0:

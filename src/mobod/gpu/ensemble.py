@@ -227,7 +227,7 @@ class Ensemble:
 
     @property
     def failed(self) -> npt.NDArray[np.bool_]:
-        """Which states have failed since they were last assigned ``(n,)``."""
+        """A mask of the states that have failed since they were last assigned ``(n,)``."""
         failed: npt.NDArray[np.bool_] = self._read(self._failed_at, 1)[:, 0] != 0.0
         return failed
 

@@ -49,11 +49,11 @@ class Coordinates(Locking):
         return state.tree_of(self, "get_first_u_index").first_u[self.index]
 
     def q_slice(self, state: State, asked: str = "q") -> slice:
-        """Where its q are in the state."""
+        """The slice of the state's q that is its own."""
         return state.tree_of(self, asked).q_slices[self.index]
 
     def u_slice(self, state: State, asked: str = "u") -> slice:
-        """Where its u are in the state."""
+        """The slice of the state's u that is its own."""
         return state.tree_of(self, asked).u_slices[self.index]
 
     def _one_or_all(self, values: Array) -> Any:

@@ -382,7 +382,7 @@ class Muscle(Force):
         return self._path.calc_speed(state)
 
     def calc_path_points(self, state: State) -> Array:
-        """Where the path goes, (n, 3) in Ground, bends as polygons. Needs POSITION."""
+        """The points of the path, (n, 3) in Ground, bends as polygons. Needs POSITION."""
         return self._path.calc_path_points(state)
 
     @property

@@ -53,7 +53,7 @@ class Curve:
 
     @property
     def domain(self) -> tuple[float, float]:
-        """Where it begins and ends; outside it is straight."""
+        """The ends of the curved part; outside it is straight."""
         return self._knots[0][0], self._knots[-1][0]
 
     def calc_value(self, x: ArrayLike) -> Any:

@@ -1,4 +1,4 @@
-"""Which surfaces are near each other: boxes along Ground's axes, sorted along the axis on which they are spread most.
+"""Broad phase: pairs of surfaces whose boxes along Ground's axes overlap, sorted along the axis on which they are spread most.
 
 The order along each axis is kept between evaluations, and an insertion sort restores it in a time that grows with what has
 changed. Equal positions are ordered by the surface's number, so the order, and with it the sequence in which forces

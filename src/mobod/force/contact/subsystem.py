@@ -199,7 +199,7 @@ class CompliantContactSubsystem(GeneralForceSubsystem, ForcePlate):
             raise ModelError(f"{asked}: contact.rigid has made contacts by what it was told before; call {asked} before it")
 
     def rules(self) -> MayTouch:
-        """Which surfaces may touch."""
+        """The rules by which surfaces may touch."""
         self._parents = parents_of(self.get_system().get_matter_subsystem().body_list)
         return MayTouch(self._parents, self._excluded, self._adjacent_touch)
 

@@ -221,7 +221,7 @@ def residual_of(space: Any) -> Any:
 
 @generic
 def _note_worst(space: Any) -> None:
-    """Which two surfaces have the largest error."""
+    """Note the two surfaces with the largest error."""
     worst = -1.0
     for i in range(space.counts[names.POINTS]):
         error = _error_of(space.points, i)
