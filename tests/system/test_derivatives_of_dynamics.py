@@ -169,6 +169,8 @@ def test_what_acts_between_two_bodies(many, make, close, derivative):
     model = make.tree(8, [mb.mobilizer.Pin, mb.mobilizer.Universal])
     F, (one, other) = mb.force, (model.bodies[2], model.bodies[7])
     F.TwoPointLinearSpring(model.forces, one, make.vector(), other, make.vector(), 10.0, 0.3)
+    F.TwoPointLinearDamper(model.forces, model.bodies[5], make.vector(), other, make.vector(), 2.0)
+    F.TwoPointConstantForce(model.forces, model.matter.ground, make.vector(), other, make.vector(), 2.0)
     F.LinearBushing(model.forces, other, make.vector(), model.bodies[1], make.vector(), [3.0] * 6, [0.4] * 6)
     rubber = mb.contact.Material(50.0, 0.3, static_friction=0.6, dynamic_friction=0.4, viscous_friction=0.1)
     ball = mb.contact.Surface(mb.contact.Sphere(5.0), rubber)  # always inside each other
@@ -176,7 +178,7 @@ def test_what_acts_between_two_bodies(many, make, close, derivative):
     for k in range(12 if many else 0):
         pair = model.bodies[1 + k % 8], model.bodies[1 + (3 * k + 2) % 8]
         if pair[0] is not pair[1]:
-            F.TwoPointLinearDamper(model.forces, pair[0], make.vector(), pair[1], make.vector(), 2.0)
+            F.LinearBushing(model.forces, pair[0], make.vector(), pair[1], make.vector(), [2.0] * 6, [0.3] * 6)
     model.made()
     state = model.randomize()
     assert_alone_and_in_lanes(state, make.rng, close, derivative)
