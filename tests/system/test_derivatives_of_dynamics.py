@@ -336,7 +336,7 @@ def test_redundant_constraints_that_contradict_each_other(make, close, derivativ
     def first_ones(h):
         return system.calc_forward_dynamics_derivatives(at(state, q=state.q + h * direction)).q
 
-    close(turned, derivative(first_ones), 1e-7)
+    close(turned, derivative(first_ones), 1e-5)  # differences with another step: of poses near singular ones truncation is seen
 
 
 @pytest.mark.parametrize("level", list(mb.Motion.Level)[1:4])

@@ -15,8 +15,8 @@ from .callbacks import (
     lender_at,
     note_raising,
     raise_kept,
-    refusals_apart,
     take_refusal,
+    with_refusals_apart,
 )
 from .engine import seconds_spent
 from .kernels import Kernel, apart, compiled, generic, is_generic, of_arrays
@@ -44,10 +44,10 @@ __all__ = [
     "note_raising",
     "of_arrays",
     "raise_kept",
-    "refusals_apart",
     "routine",
     "routines_of_package",
     "seconds_spent",
     "take_refusal",
     "why_not",
+    "with_refusals_apart",
 ]
