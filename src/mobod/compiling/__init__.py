@@ -20,8 +20,8 @@ from .callbacks import (
     lender_at as lender_at,
     note_raising as note_raising,
     raise_kept as raise_kept,
-    refusals_apart as refusals_apart,
     take_refusal as take_refusal,
+    with_refusals_apart as with_refusals_apart,
 )
 from .engine import seconds_spent as seconds_spent
 from .kernels import (
