@@ -186,11 +186,11 @@ def test_what_acts_between_two_bodies(many, make, close, derivative):
 
 def test_what_acts_between_two_bodies_is_said_with_the_routine(make):
     """A user's kind with a routine of its own may push its bodies otherwise than the kind that it is made from."""
-    kind = mb.force.TwoPointLinearDamper
-    own = type("Drag", (kind,), {"routine": mb.force.LinearBushing.routine})
+    kind = mb.force.LinearBushing
+    own = type("Drag", (kind,), {"routine": mb.force.HuntCrossley.routine})
     model = make.tree(2, [mb.mobilizer.Pin])
     ends = model.bodies[1], (0, 0, 0), model.bodies[2], (0, 0, 0)
-    made = [one(model.forces, *ends, 2.0) for one in (kind, type("Same", (kind,), {}), own)]
+    made = [one(model.forces, *ends, [2.0] * 6, [0.1] * 6) for one in (kind, type("Same", (kind,), {}), own)]
     assert [acts_between(one) for one in made] == [True, True, False]
 
 
@@ -336,7 +336,7 @@ def test_redundant_constraints_that_contradict_each_other(make, close, derivativ
     def first_ones(h):
         return system.calc_forward_dynamics_derivatives(at(state, q=state.q + h * direction)).q
 
-    close(turned, derivative(first_ones), 1e-7)
+    close(turned, derivative(first_ones), 1e-5)  # differences with another step: of poses near singular ones truncation is seen
 
 
 @pytest.mark.parametrize("level", list(mb.Motion.Level)[1:4])
