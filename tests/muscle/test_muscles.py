@@ -118,7 +118,7 @@ def test_contraction_is_that_of_opensim(kind):
         assert_allclose(20.0 * (state.u_dot[0] - 9.8), -muscle.get_tendon_force(state), atol=1e-9 * strength)
 
 
-@pytest.mark.parametrize("kind", [kind for kind in M.KINDS if kind is not M.RigidTendon])
+@pytest.mark.parametrize("kind", [kind for kind in KINDS.values() if kind is not M.RigidTendon])
 def test_equilibrium_balances_fiber_and_tendon(kind):
     """At activations from the least to 1 and from short to long, the fiber stands still."""
     system, state, weight, (muscle,) = hanging(kind)
@@ -206,7 +206,7 @@ def test_moment_arms_are_minus_the_gradient_of_the_length():
     assert_allclose(muscle.calc_moment_arms(state), arms, atol=1e-9)
 
 
-@pytest.mark.parametrize("kind", M.KINDS)
+@pytest.mark.parametrize("kind", KINDS.values())
 def test_wrong_input_is_refused(kind):
     system, state, _, (muscle,) = hanging(kind)
     path = muscle.get_path()

@@ -5,76 +5,39 @@
 new models.
 """
 
-from ..importer.controls import Controls, read_controls
-from ..importer.external_loads import Applied, ExternalForce, read_external_loads
+from ..importer.controls import Controls as Controls, read_controls as read_controls
+from ..importer.external_loads import (
+    Applied as Applied,
+    ExternalForce as ExternalForce,
+    read_external_loads as read_external_loads,
+)
 from ..importer.osim.model_operators import (
-    add_forces,
-    add_reserves,
-    ignore_activation_dynamics,
-    ignore_passive_fiber_forces,
-    ignore_tendon_compliance,
-    move_mass_center,
-    remove_muscles,
-    replace_muscles,
-    replace_muscles_with_path_actuators,
-    scale_active_force_length,
-    scale_max_isometric_force,
+    add_forces as add_forces,
+    add_reserves as add_reserves,
+    ignore_activation_dynamics as ignore_activation_dynamics,
+    ignore_passive_fiber_forces as ignore_passive_fiber_forces,
+    ignore_tendon_compliance as ignore_tendon_compliance,
+    move_mass_center as move_mass_center,
+    remove_muscles as remove_muscles,
+    replace_muscles as replace_muscles,
+    replace_muscles_with_path_actuators as replace_muscles_with_path_actuators,
+    scale_active_force_length as scale_active_force_length,
+    scale_max_isometric_force as scale_max_isometric_force,
 )
 from ..value.attributes import explain_names
-from ._tracking import Task
-from .activations import StaticOptimization, static_optimization
-from .dynamics import InverseDynamics, inverse_dynamics
-from .figure import plot_table
-from .followed import Followed
-from .induced import induced_accelerations
-from .kinematics import Kinematics, inverse_kinematics
-from .metabolics import metabolic_power
-from .muscle_analysis import MuscleAnalysis, analyze_muscles
-from .muscle_control import computed_muscle_control
-from .path_polynomials import PathFit, PathPolynomial, fit_path_polynomials
-from .reactions import joint_reactions
-from .residuals import ResidualReduction, reduce_residuals
-from .scaling import Measurement, scale
-
-__all__ = [
-    "Applied",
-    "Controls",
-    "ExternalForce",
-    "Followed",
-    "InverseDynamics",
-    "Kinematics",
-    "Measurement",
-    "MuscleAnalysis",
-    "PathFit",
-    "PathPolynomial",
-    "ResidualReduction",
-    "StaticOptimization",
-    "Task",
-    "add_forces",
-    "add_reserves",
-    "analyze_muscles",
-    "computed_muscle_control",
-    "fit_path_polynomials",
-    "ignore_activation_dynamics",
-    "ignore_passive_fiber_forces",
-    "ignore_tendon_compliance",
-    "induced_accelerations",
-    "inverse_dynamics",
-    "inverse_kinematics",
-    "joint_reactions",
-    "metabolic_power",
-    "move_mass_center",
-    "plot_table",
-    "read_controls",
-    "read_external_loads",
-    "reduce_residuals",
-    "remove_muscles",
-    "replace_muscles",
-    "replace_muscles_with_path_actuators",
-    "scale",
-    "scale_active_force_length",
-    "scale_max_isometric_force",
-    "static_optimization",
-]
+from ._tracking import Task as Task
+from .activations import StaticOptimization as StaticOptimization, static_optimization as static_optimization
+from .dynamics import InverseDynamics as InverseDynamics, inverse_dynamics as inverse_dynamics
+from .figure import plot_table as plot_table
+from .followed import Followed as Followed
+from .induced import induced_accelerations as induced_accelerations
+from .kinematics import Kinematics as Kinematics, inverse_kinematics as inverse_kinematics
+from .metabolics import metabolic_power as metabolic_power
+from .muscle_analysis import MuscleAnalysis as MuscleAnalysis, analyze_muscles as analyze_muscles
+from .muscle_control import computed_muscle_control as computed_muscle_control
+from .path_polynomials import PathFit as PathFit, PathPolynomial as PathPolynomial, fit_path_polynomials as fit_path_polynomials
+from .reactions import joint_reactions as joint_reactions
+from .residuals import ResidualReduction as ResidualReduction, reduce_residuals as reduce_residuals
+from .scaling import Measurement as Measurement, scale as scale
 
 explain_names(__name__)

@@ -183,6 +183,3 @@ def _row(tracker: Tracker, state: State, controls: Array) -> dict[str, Any]:
         "powers": np.concatenate([powers, forces[tracker.n :] * rates]),
         "errors": (tracker.wanted(float(state.time))[0] - np.array(state.q))[tracker.places],
     }  # fmt: skip
-
-
-__all__ = ["Followed", "follow"]

@@ -352,6 +352,3 @@ class Millard2012Equilibrium(Muscle):
     @staticmethod
     def _shortest(numbers: Any) -> Any:
         return np.maximum(numbers[SHORTEST], numbers[ACTIVE] * numbers[FIBER])
-
-
-__all__ = ["Millard2012Equilibrium"]
