@@ -169,6 +169,8 @@ def test_what_acts_between_two_bodies(many, make, close, derivative):
     model = make.tree(8, [mb.mobilizer.Pin, mb.mobilizer.Universal])
     F, (one, other) = mb.force, (model.bodies[2], model.bodies[7])
     F.TwoPointLinearSpring(model.forces, one, make.vector(), other, make.vector(), 10.0, 0.3)
+    F.TwoPointLinearDamper(model.forces, model.bodies[5], make.vector(), other, make.vector(), 2.0)
+    F.TwoPointConstantForce(model.forces, model.matter.ground, make.vector(), other, make.vector(), 2.0)
     F.LinearBushing(model.forces, other, make.vector(), model.bodies[1], make.vector(), [3.0] * 6, [0.4] * 6)
     rubber = mb.contact.Material(50.0, 0.3, static_friction=0.6, dynamic_friction=0.4, viscous_friction=0.1)
     ball = mb.contact.Surface(mb.contact.Sphere(5.0), rubber)  # always inside each other
@@ -176,7 +178,7 @@ def test_what_acts_between_two_bodies(many, make, close, derivative):
     for k in range(12 if many else 0):
         pair = model.bodies[1 + k % 8], model.bodies[1 + (3 * k + 2) % 8]
         if pair[0] is not pair[1]:
-            F.TwoPointLinearDamper(model.forces, pair[0], make.vector(), pair[1], make.vector(), 2.0)
+            F.LinearBushing(model.forces, pair[0], make.vector(), pair[1], make.vector(), [2.0] * 6, [0.3] * 6)
     model.made()
     state = model.randomize()
     assert_alone_and_in_lanes(state, make.rng, close, derivative)
@@ -184,11 +186,11 @@ def test_what_acts_between_two_bodies(many, make, close, derivative):
 
 def test_what_acts_between_two_bodies_is_said_with_the_routine(make):
     """A user's kind with a routine of its own may push its bodies otherwise than the kind that it is made from."""
-    kind = mb.force.TwoPointLinearDamper
-    own = type("Drag", (kind,), {"routine": mb.force.LinearBushing.routine})
+    kind = mb.force.LinearBushing
+    own = type("Drag", (kind,), {"routine": mb.force.HuntCrossley.routine})
     model = make.tree(2, [mb.mobilizer.Pin])
     ends = model.bodies[1], (0, 0, 0), model.bodies[2], (0, 0, 0)
-    made = [one(model.forces, *ends, 2.0) for one in (kind, type("Same", (kind,), {}), own)]
+    made = [one(model.forces, *ends, [2.0] * 6, [0.1] * 6) for one in (kind, type("Same", (kind,), {}), own)]
     assert [acts_between(one) for one in made] == [True, True, False]
 
 
@@ -334,7 +336,7 @@ def test_redundant_constraints_that_contradict_each_other(make, close, derivativ
     def first_ones(h):
         return system.calc_forward_dynamics_derivatives(at(state, q=state.q + h * direction)).q
 
-    close(turned, derivative(first_ones), 1e-7)
+    close(turned, derivative(first_ones), 1e-5)  # differences with another step: of poses near singular ones truncation is seen
 
 
 @pytest.mark.parametrize("level", list(mb.Motion.Level)[1:4])

@@ -168,6 +168,10 @@ def test_what_is_no_cam_is_refused():
             mb.contact.CamFollower(*_bodies(), positions, lifts)
     with pytest.raises(ModelError, match="restitution"):
         mb.contact.CamFollower(*_bodies(), ANGLES, LIFTS, 2.0)
+    shaft, _ = _bodies()
+    tumbling = mb.mobilizer.Ball(shaft, mb.body.Rigid(mb.MassProperties(1.0, (0, 0, 0), mb.UnitInertia(1, 1, 1))))
+    with pytest.raises(ModelError, match="quaternion"):
+        mb.contact.CamFollower(tumbling, shaft, ANGLES, LIFTS)
 
 
 def _bodies():

@@ -13,7 +13,7 @@ from ..algebra.memory import store3
 from ..algebra.record import attach
 from ..algebra.scalar import load, scatter, store, store_lane, zero
 from ..compiling import compiled, generic
-from ..derivative import regressor, sweep
+from ..derivative import regressor, sweep, two_points
 from ..derivative.by_numbers import differentiate
 from ..derivative.columns import find_bends, find_displacements
 from ..derivative.local import add_errors
@@ -56,7 +56,7 @@ def _find(
         model, A, u_dot, g, bends, bent, slopes, plan[5][0], carrier, F, bodies, speeds, columns, D[:n], D[n : 2 * n]
     )
     store3(bodies, 0, FORCE, g)
-    clear_blocks(plan[5][0], o, C)
+    clear_blocks(plan[5][2], o, C)
     clear(T, o)
     clear(E, o)
     clear(K, o)
@@ -66,6 +66,8 @@ def _find(
             own[i] = own_of_each[first + lane, i]
         add_parts(model, lane, duals, plan, u_dot, A, end, trees, N, bodies, speeds, scratch, F, C, D, T, E, K)
     add_errors(model, plan[0][:4], trees[2], bodies, speeds, C, E)
+    if plan[6].shape[0] > 0:
+        two_points.add(model, plan[6], plan[0][3], bodies, speeds, F, D)
     add_stiffness(model, plan, F, bodies, speeds, C, False, stiffness, stiffness, 0, D, T)
 
 

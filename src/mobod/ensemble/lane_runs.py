@@ -20,6 +20,8 @@ from ..force.contact.step_limit import limit_step
 from ..integrator import BDF, Integrator, SemiExplicitEuler, SemiExplicitEuler2, TimeStepping, Verlet
 from ..integrator.weights import error_weights
 from ..measure.base import Measure
+from ..measure.integrate import Integrate
+from ..measure.sample_and_hold import SampleAndHold
 from ..mobilizer import q_rates
 from ..state.fields import PARAMETERS
 from ..state.trigger_info import TriggerInfo
@@ -124,8 +126,16 @@ def _steps_in_lanes(state: State, integrator: Integrator) -> bool:
 
 
 def lends_states(state: State) -> bool:
-    """True if parts in Python can be lent the states of lanes: what they may read is in y, and in what controllers keep."""
-    return not state.system.is_interpreted and state.resources is None and not state.tree.remembers
+    """True if parts in Python can be lent the states of lanes: what they may read is in y, and in rows of memory.
+
+    Variables of subsystems are not, but for those that stand for what measures keep there; and samples that are held jump
+    between steps, where a run that goes on alone does not see it.
+    """
+    parts = {} if state.resources is None else state.resources.parts
+    measures = acting_measures(state.system, Measure)
+    kept = [one for one in measures if isinstance(one, Integrate) or one.memory_run is not None]
+    jumps = any(isinstance(one, SampleAndHold) for one in measures)
+    return not (jumps or state.system.is_interpreted) and sum(len(part.variables) for part in parts.values()) == len(kept)
 
 
 def is_watched(one: Any) -> bool:

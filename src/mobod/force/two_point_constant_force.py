@@ -79,7 +79,6 @@ class TwoPointConstantForce(TwoPoints):
     3.0
     """
 
-    acts_between = True
     routine = run
     reads_positions_only = True
 

@@ -87,7 +87,6 @@ class TwoPointLinearDamper(TwoPoints):
     True
     """
 
-    acts_between = True
     routine = run
 
     def __init__(

@@ -91,7 +91,6 @@ class TwoPointLinearSpring(TwoPoints):
     True
     """
 
-    acts_between = True
     routine = run
     reads_positions_only = True
 

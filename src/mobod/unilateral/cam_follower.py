@@ -102,6 +102,11 @@ class CamFollower(UnilateralContact):
             checks.instance(what, body, MobilizedBody, 'matter.bodies["shaft"]')
         which = [check_which("which_q_of_cam", which_q_of_cam, cam)]
         which.append(check_which("which_q_of_follower", which_q_of_follower, follower))
+        for what, body, q in zip(("cam", "follower"), (cam, follower), which, strict=True):
+            if body.facts.has_quaternion and q < 4:
+                raise ModelError(
+                    f"{what} is coordinate {q} of {body!r}, a quaternion's; it turns or moves by an angle or a length"
+                )
         if cam is follower and which[0] == which[1]:
             raise ModelError(f"cam and follower are one coordinate of {cam!r}; a cam lifts another one")
         x, lift = checks.numbers("positions", positions), checks.numbers("lifts", lifts)
