@@ -56,7 +56,7 @@ class Residue:
     external: list[str]
 
     def names_of(self, atoms: Mapping[str, Sequence[str]]) -> dict[str, str] | None:
-        """What each atom is called in *atoms*, hydrogens by the atom that has them; None if it does not fit.
+        """Names of the atoms in *atoms*, of hydrogens by the atom that has them; None if these do not fit.
 
         Hydrogens of one atom are named in any order, and so have to be alike.
         """
