@@ -30,7 +30,9 @@ _ALIASES = {
     "LYS": ("LYN",),
 }
 #: Names of other programs for atoms other than hydrogens.
-_OTHER_NAMES = {"OT1": "O", "OT2": "OXT", "O1": "O", "O2": "OXT", "OT": "OXT", "CD": "CD1"}
+_OTHER_NAMES = {"CD": "CD1", "OT": "OXT"} | {
+    f"{one}{k}": ("O", "OXT")[k - 1] for one in ("O", "OT", "OC", "OCT") for k in (1, 2)
+}
 
 
 @dataclasses.dataclass(frozen=True)
