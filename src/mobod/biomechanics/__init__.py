@@ -21,7 +21,6 @@ from ..importer.osim.model_operators import (
     scale_max_isometric_force,
 )
 from ..value.attributes import explain_names
-from ._tracking import Task
 from .activations import StaticOptimization, static_optimization
 from .dynamics import InverseDynamics, inverse_dynamics
 from .figure import plot_table
@@ -35,6 +34,7 @@ from .path_polynomials import PathFit, PathPolynomial, fit_path_polynomials
 from .reactions import joint_reactions
 from .residuals import ResidualReduction, reduce_residuals
 from .scaling import Measurement, scale
+from .tasks import OrientationTask, PointTask, Task
 
 __all__ = [
     "Applied",
@@ -45,8 +45,10 @@ __all__ = [
     "Kinematics",
     "Measurement",
     "MuscleAnalysis",
+    "OrientationTask",
     "PathFit",
     "PathPolynomial",
+    "PointTask",
     "ResidualReduction",
     "StaticOptimization",
     "Task",
