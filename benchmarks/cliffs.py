@@ -215,6 +215,11 @@ def _edges(mb: Any, bare: Bare) -> None:
     mb.contact.EdgeEdge(bare.system.matter.ground, mb.Transform((0, -1e3, 0)), 0.1, bare.tip, mb.Transform(), 0.1)
 
 
+def _cam(mb: Any, bare: Bare) -> None:
+    angles = np.linspace(0.0, 2.0 * np.pi, 37)
+    mb.contact.CamFollower(bare.root, bare.tip, angles, 0.005 * (1.0 - np.cos(angles)) - 1e3)
+
+
 def _record(mb: Any, bare: Bare) -> None:
     bare.system.add_event_reporter(mb.event.RecordEvery(1e6, lambda state: state.time))
 
@@ -270,6 +275,7 @@ ADDITIONS = [
     Addition("Rope, slack", _rope),
     Addition("PointPlane with friction, far", _rough_plane),
     Addition("EdgeEdge, far", _edges),
+    Addition("CamFollower, far", _cam, models=LIGHT),
     Addition("law at 100 Hz, compiled", _law(True)),
     Addition("Maximum", _measure(lambda mb, matter, q: mb.measure.Maximum(matter, q))),
     Addition("SampleAndHold, 10 Hz", _measure(lambda mb, matter, q: mb.measure.SampleAndHold(matter, q, 0.1))),

@@ -19,8 +19,7 @@ from .forward_dynamics import PEERS, closest_peer, measure_model, time_of, worst
 from .measure import QUICK, THOROUGH, ratio
 from .models import Array, Body, Model, Pose, Tie, quaternion_from_rotation
 from .peers import build
-from .peers.mobod import Mobod
-from .peers.mobod import build as build_for_mobod
+from .peers.mobod import Mobod, build as build_for_mobod
 from .report import Target, cell_of_time, print_table, run_as_script
 
 

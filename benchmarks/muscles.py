@@ -76,7 +76,7 @@ def forward(np: Any, mb: Any, osim: Any, model: Any, path: Path, rounds: int) ->
     state = model.default_state()
     model.equilibrate_muscles(state)
     ends, found = {}, {}
-    for accuracy in (1e-10, 3e-2, 1e-2, 3e-3, 1e-3, 1e-4, 1e-5, 1e-6):
+    for accuracy in (1e-10, 3e-2, 1e-2, 3e-3, 1e-3, 1e-4, 3e-5, 1e-5, 1e-6):
 
         def run(accuracy: float = accuracy) -> Any:
             end = mb.simulate(model.system, state.copy(), FALL, accuracy=accuracy, report_interval=FALL).q[-1]
@@ -87,7 +87,7 @@ def forward(np: Any, mb: Any, osim: Any, model: Any, path: Path, rounds: int) ->
     if osim is None:
         return found
     theirs, loaded = {}, osim.Model(str(path))
-    for accuracy in (1e-9, 1e-3, 1e-5):
+    for accuracy in (1e-9, 1e-3, 1e-4, 1e-5):
         best = np.inf
         for _ in range(rounds if accuracy > 1e-9 else 1):
             begin = loaded.initSystem()

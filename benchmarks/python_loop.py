@@ -17,8 +17,7 @@ import numpy as np
 from .measure import QUICK, THOROUGH, Effort, ratio, summary, time_calls
 from .models import Model, find_models, tree
 from .peers.mobod import _import, build
-from .peers.mujoco import MuJoCo
-from .peers.mujoco import build as build_for_mujoco
+from .peers.mujoco import MuJoCo, build as build_for_mujoco
 from .report import Target, cell_of_time, print_table, run_as_script
 
 STEP = 1e-3

@@ -1,5 +1,7 @@
 """Pictures of all kinds of constraints: what moves, at equal intervals from black to blue, and what is kept, in orange.
 
+A kind without a scene here is shown on the chain of which its record in ``tests/kinds/constraints.py`` says that it can be.
+
 The pictures are kept beside the pages: ``python docs/constraints.py`` makes them anew, or those of the kinds that it is given.
 """
 
@@ -263,23 +265,43 @@ SCENES = {
 }
 
 
+def of_record(name):
+    """A chain that falls, with the constraint that its kind's record in the tests has on such: for kinds without a scene."""
+    sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
+    from kinds.constraints import CONSTRAINTS
+
+    s = Scene()
+    bodies = [s.ground]
+    for kind in (mb.mobilizer.Ball, mb.mobilizer.Pin, mb.mobilizer.Ball):
+        bodies.append(s.add(kind, BOX, u=(0, 0, 3) if kind is mb.mobilizer.Ball else 1.0, on=bodies[-1], body_at=(0, 1, 0)))
+        s.link(bodies[-2], (0, 0, 0), bodies[-1], (0, 0, 0))
+    (record,) = (one for one in CONSTRAINTS.values() if one.kind.__name__ == name)
+    if record.reachable is None:
+        raise SystemExit(f"{name} says nothing of positions in its record: it needs a scene of its own, above")
+    record.reachable(bodies)
+    return s, 0.8
+
+
 def make(name):
     """A picture: the bodies at equal intervals."""
     import matplotlib.pyplot as plt
     from PIL import Image
 
-    scene, time = SCENES[name]()
+    scene, time = SCENES.get(name, lambda: of_record(name))()
     state = scene.system.realize_topology()
     for body, q, u in scene.starts:
         if q is not None:
             body.set_q(state, q)
         if u is not None:
             body.set_u(state, u)
+    if name not in SCENES:
+        mb.Assembler(scene.system).assemble(state)
     scene.system.realize(state, mb.Stage.POSITION)
     scene.system.project(state)
     motion = mb.simulate(scene.system, state, time, report_interval=time / (MOMENTS - 1), progress=False)
     figure = plt.figure(figsize=(2.4, 2.2), dpi=100)
-    axes = figure.add_axes((-0.12, -0.12, 1.24, 1.24), projection="3d")
+    place = (-0.12, -0.12, 1.24, 1.24) if name in SCENES else (0.05, 0.05, 0.9, 0.9)
+    axes = figure.add_axes(place, projection="3d")
 
     def draw(points, **style):
         axes.plot(*np.asarray(points).T[[2, 0, 1]], **style)  # y is up

@@ -16,8 +16,7 @@ import mobod as mb
 from kinds.constraints import CONSTRAINTS
 from kinds.forces import FORCES
 from kinds.mobilizers import MOBILIZERS
-from mobod import Stage
-from mobod import constraint as con
+from mobod import Stage, constraint as con
 from random_models import Make
 
 F = mb.force

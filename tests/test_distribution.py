@@ -31,7 +31,7 @@ def test_the_wheel_holds_the_package_and_nothing_else(wheel):
     files = {path.relative_to(SOURCE).as_posix() for path in (SOURCE / "mobod").rglob("*") if path.is_file()}
     shipped = {name for name in files if "__pycache__" not in name and not name.startswith("mobod/gpu/")}
     assert inside == shipped | {"mobod/gpu.py"}
-    assert "mobod/py.typed" in inside
+    assert {"mobod/py.typed", "mobod/__init__.pyi"} <= set(inside)
     parts = {part for name in inside for part in Path(name).parts}
     assert not parts & {"tests", "test", "benchmarks", "conftest.py", "docs"}
     assert not [name for name in inside if Path(name).name.startswith("test_")]

@@ -8,8 +8,7 @@ from mobod.algebra import vec3
 from mobod.algebra.scalar import exp, load, one, sqrt, store, zero
 from mobod.constraint import access
 from mobod.event import routines as witnesses
-from mobod.force import routines as forces
-from mobod.force import two_points
+from mobod.force import routines as forces, two_points
 from mobod.function import routines as functions
 from mobod.function.base import UNLIMITED, FunctionKind, Univariate
 from mobod.measure import routines as measures

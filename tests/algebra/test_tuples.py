@@ -5,8 +5,7 @@ Tolerance: 1e-13 of the product of the sizes that go in, tens of roundings.
 
 import numpy as np
 import three_forms
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from hypothesis.extra.numpy import arrays
 
 from mobod.algebra import articulated, mat33, rotation, spatial, sym33, vec3

@@ -10,6 +10,9 @@ import mobod as mb
 from kinds.legs import OSIM, SEED, WAYS, wrapped
 from mobod.biomechanics import Measurement
 from mobod.cli.main import main
+from mobod.importer.osim import scaling
+from mobod.importer.osim.scaling import text_of
+from mobod.importer.xml_element import Element
 
 # muscles that do not act are what is scaled here
 pytestmark = pytest.mark.filterwarnings("ignore::mobod.ModelWarning")
@@ -268,3 +271,12 @@ def test_what_is_wrong_is_named(path, tmp_path):
         mb.scale(model)
     with pytest.raises(mb.ModelError, match="not from an OpenSim file"):
         mb.write_osim(tmp_path / "x.osim", model)
+
+
+def test_shapes_of_a_scaled_body_are_scaled_with_it():
+    """Whether they have factors of their own, as OpenSim's writer says, or none."""
+    shapes = [Element("Mesh", {}, 1, [Element("scale_factors", {}, 1, [], "1 2 4")] * n, "") for n in (1, 0)]
+    frame = Element("Body", {}, 1, [Element("attached_geometry", {}, 1, shapes, "")], "")
+    scaling._geometry(frame, np.array([1.1, 0.9, 2.0]))
+    found = [[float(word) for word in text_of(shape, "scale_factors").split()] for shape in shapes]
+    assert_allclose(found, [[1.1, 1.8, 8.0], [1.1, 0.9, 2.0]], rtol=1e-15)

@@ -8,6 +8,7 @@ import os
 import re
 import subprocess
 import sys
+import warnings
 from pathlib import Path
 
 import numba
@@ -35,6 +36,18 @@ def test_operators_of_numbers_have_the_types_that_numba_says(function):
             for _ in range(2):
                 assert of.get_call_type(context, arguments, {}) == expected
                 assert of.get_impl_key(expected) is not None
+
+
+@pytest.mark.parametrize("scalar", ["lanes", "duals"])
+def test_operators_of_our_scalars_have_the_types_that_numba_says(scalar):
+    context = engine.numba().core.registry.cpu_target.typing_context
+    (kind,) = (one.scalars[scalar] for one in engine.extensions() if scalar in one.scalars)
+    for function, arguments in itertools.product((operator.add, operator.mul), ((kind, kind), (kind, types.float64))):
+        of = context.resolve_value_type(function)
+        expected = of.get_call_type(context, arguments, {})
+        with patched():
+            assert [of.get_call_type(context, arguments, {}) for _ in range(2)] == [expected] * 2
+        assert expected.return_type == kind
 
 
 def test_operators_that_numbers_do_not_have_are_refused_again_and_again():
@@ -234,6 +247,31 @@ def test_options_are_equal_and_registrations_are_seen_as_without_patches():
         cpu_target.target_context.refresh()
         types_of = cpu_target.typing_context.resolve_value_type(math.comb)
         assert types_of.get_call_type(cpu_target.typing_context, (types.int64, types.int64), {}).return_type == types.int64
+
+
+def test_warnings_are_those_that_numba_gives_and_say_where(monkeypatch):
+    """Of each place once, whatever functions were typed within it; others as they are."""
+    typeinfer, warned = numba.core.typeinfer, []
+    call = typeinfer.CallConstraint.__call__
+
+    def warn_and_call(self, inferer):
+        warnings.warn("a slow one", numba.core.errors.NumbaPerformanceWarning, stacklevel=1)
+        warnings.warn("another's", UserWarning, stacklevel=1)
+        return call(self, inferer)
+
+    monkeypatch.setattr(typeinfer.CallConstraint, "__call__", warn_and_call)
+
+    @numba.njit
+    def inner(x):
+        return math.sin(x) + abs(x)
+
+    for context in (contextlib.nullcontext, patched):
+        with warnings.catch_warnings(record=True) as found, context():
+            warnings.simplefilter("always")
+            numba.njit(lambda x: inner(x)).compile((types.float64,))
+            inner.overloads.clear()
+        warned.append([(str(one.message), one.category, one.filename, one.lineno) for one in found])
+    assert set(warned[0]) == set(warned[1]) and len(warned[0]) == len(warned[1]) > 4
 
 
 def test_errors_say_where_they_were_as_without_patches():

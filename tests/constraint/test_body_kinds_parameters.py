@@ -227,11 +227,15 @@ def test_every_kind_is_drawn_unless_disabled(kind, make):
 def test_display_sizes(record, make):
     """They take any size, zero hides; a change of them needs no new state."""
     pair = Pair(make, record.kind.__name__)
+    shown = len(pair.constraint.marks(pair.randomize()))
     for name in record.display_sizes:
         assert getattr(pair.constraint, f"set_{name}")(0.3) is pair.constraint
         assert getattr(pair.constraint, f"get_{name}")() == 0.3
         with pytest.raises(ValueError, match="has to be zero or more"):
             getattr(pair.constraint, f"set_{name}")(-1.0)
         getattr(pair.constraint, f"set_{name}")(0.0)
+        left = len(pair.constraint.marks(pair.randomize()))
+        assert left < shown or not record.hides or name == "axis_display_width"  # of no axis then
+        shown = left
     if record.hides:
-        assert not pair.constraint.marks(pair.randomize())
+        assert shown == 0

@@ -5,9 +5,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 import mobod as mb
-from mobod import Stage
-from mobod import constraint as con
-from mobod import function as fn
+from mobod import Stage, constraint as con, function as fn
 
 
 def build(make):

@@ -4,8 +4,7 @@ import numpy as np
 from numpy.testing import assert_allclose
 
 import mobod as mb
-from mobod import constraint as con
-from mobod import function as fn
+from mobod import constraint as con, function as fn
 from mobod.state import validity
 from mobod.tree import realize as _realize
 

@@ -9,9 +9,7 @@ from numpy.testing import assert_allclose
 
 import mobod as mb
 from kinds.constraints import Tree, link
-from mobod import Stage
-from mobod import constraint as con
-from mobod import function as fn
+from mobod import Stage, constraint as con, function as fn
 
 CONSTANTS = (con.ConstantCoordinate, con.ConstantSpeed, con.ConstantAcceleration)
 

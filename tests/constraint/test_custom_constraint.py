@@ -10,9 +10,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 import mobod as mb
-from mobod import Stage
-from mobod import constraint as con
-from mobod import function as fn
+from mobod import Stage, constraint as con, function as fn
 from mobod.algebra import mat33, sqrt, vec3
 
 sys.path.insert(0, str(Path(__file__).parent))

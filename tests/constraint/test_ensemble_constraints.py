@@ -5,9 +5,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 import mobod as mb
-from mobod import Stage
-from mobod import constraint as con
-from mobod import function as fn
+from mobod import Stage, constraint as con, function as fn
 
 N = 11
 

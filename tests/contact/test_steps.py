@@ -10,6 +10,7 @@ import pytest
 
 import mobod as mb
 from mobod import integrator as kinds
+from mobod.contact import shape as contact_kinds
 from mobod.force.contact import step_limit
 
 CONTROLLED = [
@@ -48,6 +49,11 @@ def test_a_ball_about_a_surface_contains_it_and_touches_it():
         assert step_limit.half_thickness(state.record, s, 0) == half
         if ball is not None:
             assert step_limit._reach(state.record, s, 0) == pytest.approx(ball, rel=1e-14)
+
+
+def test_of_shapes_that_are_round_about_z_turns_about_it_are_left_out():
+    solids = {k: shape for k, shape in vars(contact_kinds).items() if k.isupper() and isinstance(shape, int)}
+    assert {name for name, kind in solids.items() if step_limit._is_round(kind)} == {"CAPSULE", "CYLINDER", "TORUS"}
 
 
 def build(*, gravity=0.0, stiffness=1e7, dissipation=0.0, friction=0.0, floor=True):

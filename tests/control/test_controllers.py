@@ -90,6 +90,7 @@ def test_two_rates_reports_in_between_and_the_loop_in_python_agree():
         state.q, state.u = (0.5, 0.7), (0.3, -0.4)
         built.append((system, state, motors))
     (system, state, _), (plain, start, motors) = built
+    assert not sampling.needs_kinematics(state.tree)  # coordinates and speeds are enough
     trajectory = mb.simulate(system, state, 0.5, integrator=mb.integrator.RungeKuttaMerson(system, accuracy=1e-7))
     stepper = mb.TimeStepper(plain, mb.integrator.RungeKuttaMerson(plain, accuracy=1e-7))
     stepper.initialize(start)
@@ -138,6 +139,7 @@ def test_what_laws_are_given_is_what_the_operators_give(make):
     system.project(state)
     system.realize(state, mb.Stage.DYNAMICS)
     before = matter.calc_gravity_forces(state), system.get_rigid_body_forces(state).copy()
+    assert sampling.needs_kinematics(state.tree)
     controller.calc_efforts(state)
     np.testing.assert_array_equal(system.get_rigid_body_forces(state), before[1])  # nothing is left behind
 
@@ -402,6 +404,9 @@ def test_a_body_with_one_mobility_stands_for_it():
     for given in ([upper, lower], ["upper", (lower, 0)], [(1, 0), "lower"]):
         assert mb.control.PD(system.forces, given, kp=1.0, kd=1.0, sample_time=T).pairs == [1, 0, 2, 0]
         assert mb.force.Actuators(system.forces, given).get_num_actuators() == 2
+        seen = mb.control.Coordinates(given)
+        mb.control.Custom(system.forces, lambda seen: 0.0, [upper], sample_time=T, inputs={"seen": seen})
+        assert seen.shape(0, 0) == (2, 2) and seen._pairs == [1, 0, 2, 0]
     mb.mobilizer.Free(system.matter.ground, mb.body.Rigid(mb.MassProperties(1, (0, 0, 0), mb.UnitInertia(1, 1, 1))), name="box")
     for given, error, says in (
         (["box"], mb.ModelError, "say which, ('box', 0)"),
@@ -415,6 +420,12 @@ def test_a_body_with_one_mobility_stands_for_it():
             with pytest.raises(error) as caught:
                 make(system.forces, given)
             assert says in str(caught.value)
+    for make in (
+        mb.control.Coordinates,
+        lambda one: mb.control.Driver(system.forces, upper, np.eye(2), 1.0, wheelbase=1.0, steering=one, driven=[]),
+    ):
+        with pytest.raises(TypeError, match="mobilities are a list"):
+            make("upper")
 
 
 def test_mistakes_are_told():

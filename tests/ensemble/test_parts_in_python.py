@@ -1,5 +1,7 @@
 """Parts that Python computes in an ensemble: kernels call them back, and each state moves as it does alone."""
 
+import contextlib
+
 import numpy as np
 import pytest
 
@@ -166,3 +168,32 @@ def test_a_plane_that_is_passed_in_the_one_step_of_a_call_is_noticed():
     for _ in range(700):
         ensemble.step(1e-3, integrator="SemiExplicitEuler", fixed_step_size=1e-3)
     assert len(passed) == 1 and 0.674 < passed[0] < 0.677
+
+
+@pytest.mark.parametrize("kind", ["Maximum", "Delay", "Integrate", "SampleAndHold"])
+def test_a_witness_in_python_that_reads_what_a_measure_remembers_stops_each_state_as_it_does_alone(kind):
+    """Lanes lend it their memory, but for samples that are held, between which it jumps."""
+    system, _ = mb.examples.double_pendulum.build()
+    matter = system.matter
+    angle = mb.measure.Coordinate(matter, matter.bodies["lower"])
+    more = {"Maximum": (), "Delay": (0.05,), "Integrate": (mb.measure.Constant(matter, 0.9),), "SampleAndHold": (0.05,)}
+    measure = getattr(mb.measure, kind)(matter, angle, *more[kind])
+    witness = mb.event.FunctionWitness(lambda state: 1.0 - measure.get_value(state), mb.Stage.VELOCITY)
+    system.add_event_handler(mb.event.StopWhen(witness))
+    state = system.realize_topology()
+    seed = int(np.random.SeedSequence().generate_state(1)[0])
+    print(f"seed {seed}")
+    q, u = np.random.default_rng(seed).normal(size=(2, 9, 2))
+    q[0], u[0], q[1], u[1] = (0.0, 0.2), (0.0, 0.0), (0.0, 0.5), (0.0, 9.0)  # that stays below, and one that does not
+    ensemble = mb.Ensemble(system, 9, state=state)
+    ensemble.q, ensemble.u = q, u
+    in_lanes = kind != "SampleAndHold"
+    with contextlib.nullcontext() if in_lanes else pytest.warns(RuntimeWarning, match="one by one"):
+        motions = ensemble.simulate(0.5, accuracy=1e-6, report_interval=0.1)
+    assert motions.statistics["in_lanes"][0] == in_lanes
+    for i in range(9):
+        state.q, state.u = q[i], u[i]
+        alone = mb.simulate(system, state, 0.5, accuracy=1e-6, report_interval=0.1)
+        assert np.array_equal(motions[i].time, alone.time) and np.array_equal(motions[i].q, alone.q)
+        assert len(motions[i].events) == len(alone.events)
+        assert i > 1 or len(alone.events) == i

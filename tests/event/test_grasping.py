@@ -70,8 +70,12 @@ def test_a_mass_that_sticks_is_the_body_that_is_welded_on(seed):
     grip.attach(welded.state)
 
     other, start, own_hand, *_ = arm(seed)
+    alone = start.copy()
     stepper = stepper_of(other, start)
     own_hand.attach_mass(stepper.state, load, V, w)
+    other.realize(alone, mb.Stage.POSITION)
+    own_hand.attach_mass(alone, load, V, w)
+    assert np.abs(alone.u - stepper.state.u).max() < 1e-12
     assert np.abs(stepper.state.u[:8] - welded.state.u[:8]).max() < 1e-11
     (event,) = stepper.state.impulses.found
     assert event.kind == "attached" and event.name == "hand"

@@ -115,7 +115,7 @@ import time
 
 def write():
     system, state = mb.examples.double_pendulum.build()
-    mb.simulate(system, state, 300.0, report_interval=0.01, record=["momentum"], record_to="run.h5", checkpoint="run.ckpt",
+    mb.simulate(system, state, 60.0, report_interval=0.01, record=["momentum"], record_to="run.h5", checkpoint="run.ckpt",
                 checkpoint_interval=0.0)
 
 if __name__ == "__main__":
@@ -127,6 +127,7 @@ if __name__ == "__main__":
             run = mb.Trajectory.load("run.h5")
             assert np.isfinite(run.q).all() and np.isfinite(run.quantities["momentum"]).all()
             lengths.append(len(run))
+        time.sleep(0.02)
     assert writer.exitcode == 0 and lengths == sorted(lengths), lengths
     print(len(set(lengths)))
 """

@@ -11,6 +11,8 @@ from numpy.testing import assert_allclose
 
 import mobod as mb
 from mobod.force.transmission import _over_cylinder
+from mobod.force.transmission._over_ellipsoid import over_ellipsoid
+from mobod.force.transmission._over_sphere import over_sphere
 
 T = mb.force.transmission
 SCENES = json.loads(gzip.decompress((Path(__file__).parents[1] / "reference" / "cables.json.gz").read_bytes()))["scenes"]
@@ -443,3 +445,23 @@ def test_the_next_points_of_a_spiral_are_a_piece_away(pieces):
     chord = 2.0 * radius * np.sin(0.5 * turn / pieces)
     assert found[2] == 1.0 / pieces
     assert_allclose([found[0][1], found[1][1]], chord**2, rtol=1e-12)
+
+
+@pytest.mark.parametrize("over", ["sphere", "ellipsoid"])
+def test_a_path_over_half_a_surface_turns_with_the_axes(over, rng):
+    """The half that counts is on either side of x, of y or of z: the same path, its coordinates in another order."""
+    wraps = 0
+    for _ in range(40):
+        a, b = (size * v / np.linalg.norm(v) for size, v in zip(rng.uniform(0.4, 1.0, 2), rng.normal(size=(2, 3)), strict=True))
+        radii, sign, method = rng.uniform(0.2, 0.3, 3), rng.choice([-1, 1]), int(rng.integers(3))
+        found = []
+        for k in range(3):
+            ends = tuple(np.roll(a, k)), tuple(np.roll(b, k))
+            if over == "sphere":
+                contact, first, last, length = over_sphere(True, *ends, radii[0], k, sign)
+            else:
+                contact, first, last, length = over_ellipsoid(*ends, tuple(np.roll(radii, k)), k, sign, method)
+            found.append([contact, *np.roll(first, -k), *np.roll(last, -k), length])
+        np.testing.assert_allclose(found[1:], [found[0]] * 2, atol=1e-9)
+        wraps += found[0][0] >= _over_cylinder.WRAPPED
+    assert wraps > 5

@@ -21,8 +21,12 @@ F = mb.force
 
 @pytest.fixture
 def model(make):
+    return model_of(make, FORCES)
+
+
+def model_of(make, kinds):
     model = tree(make)
-    model.elements = elements(model)
+    model.elements = elements(model, kinds)
     model.made()
     for force in model.elements:
         if FORCES[type(force)].begin:
@@ -45,7 +49,7 @@ def power_of(force, state):
 
 
 def test_there_is_one_of_each(model):
-    assert {type(force) for force in model.elements} | {F.Gravity} == set(F.KINDS)
+    assert {type(force) for force in model.elements} | {F.Gravity} == set(FORCES)
     order = [type(force) for force in model.elements]
     together = sum(a is b for a, b in itertools.pairwise(order))
     assert any(order.count(kind) > 1 for kind in order) and together < 3, "they mix"
@@ -153,8 +157,23 @@ def test_a_z_that_no_force_reads_costs_nothing(make):
     assert state.valid & 63 == valid & 63
 
 
-def test_many_states_at_once_are_the_states(model):
-    rng, state = model.rng, model.state
+def some_kinds(rng):
+    """A quarter of all, others in each run, and one whose parameter is set."""
+    return [F.TwoPointLinearSpring, *rng.permutation([kind for kind in FORCES if kind is not F.TwoPointLinearSpring])[::4]]
+
+
+@pytest.mark.parametrize(
+    ("kinds", "own"),
+    [
+        pytest.param(lambda rng: FORCES, False, id="one stiffness"),
+        pytest.param(some_kinds, True, id="stiffnesses of their own, some kinds"),
+        # another kernel of each kind, for which nothing else is compiled
+        pytest.param(lambda rng: FORCES, True, id="stiffnesses of their own", marks=pytest.mark.exhaustive),
+    ],
+)
+def test_many_states_at_once_are_the_states(kinds, own, make, rng):
+    model = model_of(make, kinds(rng))
+    state = model.state
     ensemble = mb.Ensemble(model.system, 11, state=state)
     states = [model.randomize(state=state.copy()) for _ in range(11)]
     for other in states:
@@ -163,10 +182,13 @@ def test_many_states_at_once_are_the_states(model):
     for name in ("q", "u", "z"):
         setattr(ensemble, name, np.array([getattr(other, name) for other in states]))
     stiffness = rng.uniform(1, 9, 11)
-    ensemble.set_each(element(model, F.TwoPointLinearSpring).set_stiffness, stiffness)
+    spring = element(model, F.TwoPointLinearSpring)
+    if own:
+        ensemble.set_each(spring.set_stiffness, stiffness)
     ensemble.realize()
     for i, other in enumerate(states):
-        element(model, F.TwoPointLinearSpring).set_stiffness(other, stiffness[i])
+        if own:
+            spring.set_stiffness(other, stiffness[i])
         model.system.realize(other)
         assert np.allclose(ensemble.u_dot[i], other.u_dot, rtol=1e-11, atol=1e-11)
         assert np.allclose(ensemble.z_dot[i], other.z_dot, rtol=1e-12, atol=1e-12)

@@ -1,10 +1,14 @@
 """Tyres: the Magic Formula by formulas written out again, brushes in closed form, relaxation, a car in a curve, and files."""
 
+import collections
+import types
+
 import numpy as np
 import pytest
 
 import mobod as mb
-from mobod import ModelError
+from mobod import ModelError, ModelWarning
+from mobod.force import magic_formula_tyre
 
 TYRE = dict(mb.examples.car.TYRE)
 
@@ -38,38 +42,85 @@ def brush(forces, wheel, **settings):
     return mb.force.BrushTyre(forces, wheel, 0.313, 2e5, 100.0, **own, **settings)
 
 
-def formula(t, Fz, kappa, tangent, gamma):
-    """F_x, F_y and M_z of Pacejka 2012, 4.E9 to 4.E78, of coefficients by name; those that TYRE has not are zero."""
-    c = (
-        dict.fromkeys(
-            "PEX2 PKX2 PHX1 PVX1 PEY3 PEY4 PKY3 PHY1 PVY1 REX1 RHX1 REY1 RHY1 RVY1 QBZ9 QDZ3 QDZ4 QDZ6 QHZ1".split(), 0.0
-        )
-        | t
-    )
-    df = Fz / c["FNOMIN"] - 1.0
-    s = np.sin(gamma)
+def sine(B, C, D, E, x):
+    return D * np.sin(C * np.arctan(B * x - E * (B * x - np.arctan(B * x))))
 
-    def sine(B, C, D, E, x):
-        return D * np.sin(C * np.arctan(B * x - E * (B * x - np.arctan(B * x))))
 
-    mux = c["PDX1"] + c["PDX2"] * df
-    Kx = Fz * c["PKX1"] * np.exp(c["PKX3"] * df)
-    Fx0 = sine(Kx / (c["PCX1"] * mux * Fz), c["PCX1"], mux * Fz, c["PEX1"], kappa)
-    muy = c["PDY1"] + c["PDY2"] * df
-    Ky = c["PKY1"] * c["FNOMIN"] * np.sin(2.0 * np.arctan(Fz / (c["PKY2"] * c["FNOMIN"])))
-    SVg = Fz * c["PVY3"] * s
-    SH = (Fz * c["PKY6"] * s - SVg) / Ky
-    Ey = c["PEY1"] + c["PEY2"] * df
-    By = Ky / (c["PCY1"] * muy * Fz)
-    Fy0 = sine(By, c["PCY1"], muy * Fz, Ey, tangent + SH) + SVg
-    Gx = np.cos(c["RCX1"] * np.arctan(c["RBX1"] * np.cos(np.arctan(c["RBX2"] * kappa)) * tangent))
-    Gy = np.cos(c["RCY1"] * np.arctan(c["RBY1"] * np.cos(np.arctan(c["RBY2"] * tangent)) * kappa))
-    Fx, Fy = Gx * Fx0, Gy * Fy0
-    together = np.arctan(np.sqrt(np.tan(np.arctan(tangent)) ** 2 + (Kx / Ky * kappa) ** 2)) * (-1.0 if tangent < 0.0 else 1.0)
-    together = np.tan(together)
-    B, D = c["QBZ1"] + c["QBZ2"] * df, Fz * 0.313 / c["FNOMIN"] * c["QDZ1"]
-    trail = D * np.cos(c["QCZ1"] * np.arctan(B * together - c["QEZ1"] * (B * together - np.arctan(B * together))))
-    return Fx, Fy, -trail * np.cos(np.arctan(tangent)) * Fy
+def cosine(B, C, D, E, x):
+    return sine(B, C, D, E, x) if C == 0.0 else D * np.cos(C * np.arctan(B * x - E * (B * x - np.arctan(B * x))))
+
+
+def formula(t, Fz, kappa, tangent, angle, Vx=10.0):
+    """Forces and moments of Pacejka 2012, 4.E1 to 4.E78, with A47, A58, A60 of Besselink and others 2010; by names of files."""
+    c = collections.defaultdict(float, PKY4=2.0, RCX1=1.0, RCY1=1.0, QCZ1=1.0, LONGVL=16.7) | t
+    for name in "FZO CX MUX EX KX HX VX CY MUY EY KY HY VY KYC KZC TR RES XAL YKA VYKA S MX VMX MY GAX GAY GAZ".split():
+        c.setdefault(f"L{name}", 1.0)
+    old = c["FITTYP"] in (5, 6, 51, 52)
+    R0, nominal = c["UNLOADED_RADIUS"], c["FNOMIN"]
+    Fz0 = c["LFZO"] * nominal
+    df = (Fz - Fz0) / Fz0
+    dp = (c["INFLPRES"] - c["NOMPRES"]) / c["NOMPRES"] if c["NOMPRES"] else 0.0
+    a, g = (np.arctan(tangent), angle) if old else (tangent, np.sin(angle))
+    # longitudinal force, pure
+    gx = g * c["LGAX"]
+    kx = kappa + (c["PHX1"] + c["PHX2"] * df) * c["LHX"]
+    mux = (c["PDX1"] + c["PDX2"] * df) * (1 + c["PPX3"] * dp + c["PPX4"] * dp**2) * (1 - c["PDX3"] * gx**2) * c["LMUX"]
+    Kx = Fz * (c["PKX1"] + c["PKX2"] * df) * np.exp(c["PKX3"] * df) * (1 + c["PPX1"] * dp + c["PPX2"] * dp**2) * c["LKX"]
+    Cx = c["PCX1"] * c["LCX"]
+    Ex = (c["PEX1"] + c["PEX2"] * df + c["PEX3"] * df**2) * (1 - c["PEX4"] * np.sign(kx)) * c["LEX"]
+    Fx0 = sine(Kx / (Cx * mux * Fz), Cx, mux * Fz, Ex, kx) + Fz * (c["PVX1"] + c["PVX2"] * df) * c["LVX"] * c["LMUX"]
+    # lateral force, pure
+    gy = g * c["LGAY"]
+    Ky = c["PKY1"] * Fz0 * (1 + c["PPY1"] * dp) * (1 - c["PKY3"] * abs(gy)) * c["LKY"]
+    Ky *= np.sin(c["PKY4"] * np.arctan(Fz / Fz0 / ((c["PKY2"] + c["PKY5"] * gy**2) * (1 + c["PPY2"] * dp))))
+    SVg = Fz * (c["PVY3"] + c["PVY4"] * df) * gy * c["LKYC"] * c["LMUY"]
+    SVy = Fz * (c["PVY1"] + c["PVY2"] * df) * c["LVY"] * c["LMUY"] + SVg
+    Kg = Fz * (c["PKY6"] + c["PKY7"] * df) * (1 + c["PPY5"] * dp) * c["LKYC"]
+    SHy = (c["PHY1"] + c["PHY2"] * df) * c["LHY"] + (c["PHY3"] * gy if old else (Kg * gy - SVg) / Ky)
+    ay, Cy = a + SHy, c["PCY1"] * c["LCY"]
+    muy = (c["PDY1"] + c["PDY2"] * df) * (1 + c["PPY3"] * dp + c["PPY4"] * dp**2) * (1 - c["PDY3"] * gy**2) * c["LMUY"]
+    Ey = 1 + c["PEY5"] * gy**2 - (c["PEY3"] + c["PEY4"] * gy) * np.sign(ay)
+    Ey *= (c["PEY1"] + c["PEY2"] * df) * c["LEY"]
+    By = Ky / (Cy * muy * Fz)
+    Fy0 = sine(By, Cy, muy * Fz, Ey, ay) + SVy
+    # both slips
+    Bxa = (c["RBX1"] + c["RBX3"] * g**2) * np.cos(np.arctan(c["RBX2"] * kappa)) * c["LXAL"]
+    Exa = c["REX1"] + c["REX2"] * df
+    Fx = Fx0 * cosine(Bxa, c["RCX1"], 1, Exa, a + c["RHX1"]) / cosine(Bxa, c["RCX1"], 1, Exa, c["RHX1"])
+    Byk = (c["RBY1"] + c["RBY4"] * g**2) * np.cos(np.arctan(c["RBY2"] * (a - c["RBY3"]))) * c["LYKA"]
+    Eyk, SHyk = c["REY1"] + c["REY2"] * df, c["RHY1"] + c["RHY2"] * df
+    DV = muy * Fz * (c["RVY1"] + c["RVY2"] * df + c["RVY3"] * g) * np.cos(np.arctan(c["RVY4"] * a))
+    SVyk = DV * np.sin(c["RVY5"] * np.arctan(c["RVY6"] * kappa)) * c["LVYKA"]
+    Fy = Fy0 * cosine(Byk, c["RCY1"], 1, Eyk, kappa + SHyk) / cosine(Byk, c["RCY1"], 1, Eyk, SHyk) + SVyk
+    # overturning, rolling resistance
+    z, y = Fz / nominal, Fy / nominal
+    Mx = c["QSX1"] * c["LVMX"] - c["QSX2"] * g * (1 + c["PPMX1"] * dp) - c["QSX12"] * g * abs(g) + c["QSX3"] * y
+    turn = np.sin(c["QSX7"] * g + c["QSX8"] * np.arctan(c["QSX9"] * y))
+    Mx += c["QSX4"] * np.cos(c["QSX5"] * np.arctan((c["QSX6"] * z) ** 2)) * turn
+    Mx += c["QSX10"] * np.arctan(c["QSX11"] * z) * g
+    Mx = R0 * c["LMX"] * (Fz * Mx + Fy * (c["QSX13"] + c["QSX14"] * abs(g)))
+    My = c["QSY1"] + c["QSY2"] * Fx / nominal + c["QSY3"] * abs(Vx / c["LONGVL"]) + c["QSY4"] * (Vx / c["LONGVL"]) ** 4
+    My += (c["QSY5"] + c["QSY6"] * z) * g**2
+    My *= -R0 * Fz * z ** c["QSY7"] * (1 + dp) ** c["QSY8"] * c["LMY"] * Vx / np.hypot(Vx, 0.1)
+    # aligning
+    gz = g * c["LGAZ"]
+    at = a + c["QHZ1"] + c["QHZ2"] * df + (c["QHZ3"] + c["QHZ4"] * df) * gz
+    ar = a + SHy + SVy / Ky
+    Bt = (c["QBZ1"] + c["QBZ2"] * df + c["QBZ3"] * df**2) * c["LKY"] / c["LMUY"]
+    Bt *= 1 + c["QBZ4"] * gz + c["QBZ5"] * abs(gz) + c["QBZ6"] * gz**2
+    Dt = Fz * R0 / Fz0 * (c["QDZ1"] + c["QDZ2"] * df) * (1 - c["PPZ1"] * dp) * c["LTR"]
+    Dt *= 1 + c["QDZ3"] * gz + c["QDZ4"] * gz**2
+    Et = c["QEZ1"] + c["QEZ2"] * df + c["QEZ3"] * df**2
+    Et *= 1 + (c["QEZ4"] + c["QEZ5"] * gz) * 2 / np.pi * np.arctan(Bt * c["QCZ1"] * at)
+    Dr = (c["QDZ8"] + c["QDZ9"] * df) * (1 + c["PPZ2"] * dp) + (c["QDZ10"] + c["QDZ11"] * df) * abs(gz)
+    Dr = Fz * R0 * c["LMUY"] * ((c["QDZ6"] + c["QDZ7"] * df) * c["LRES"] + Dr * gz * c["LKZC"])
+    Br = c["QBZ9"] * c["LKY"] / c["LMUY"] + c["QBZ10"] * By * Cy
+    both = [np.arctan(np.hypot(np.tan(one), Kx / Ky * kappa)) * (-1.0 if one < 0.0 else 1.0) for one in (at, ar)]
+    level = np.cos(np.arctan(tangent))
+    arm = R0 * (c["SSZ1"] + c["SSZ2"] * Fy / Fz0 + (c["SSZ3"] + c["SSZ4"] * df) * gz) * c["LS"]
+    Mz = -cosine(Bt, c["QCZ1"], Dt, Et, both[0]) * level * (Fy - SVyk)
+    Mz += Dr * np.cos(np.arctan(Br * both[1])) * level + arm * Fx
+    return np.array([[Fx, Fy, Fz], [Mx, My, Mz]])
 
 
 def relaxation(t, Fz):
@@ -97,10 +148,84 @@ def test_forces_are_those_of_the_formula(kappa, angle, camber):
     system.realize(state, mb.Stage.VELOCITY)
     found = tyre.calc_forces(state)
     # the ISO axes: camber is about the wheel's x, and sin(gamma) = a . n
-    Fx, Fy, Mz = formula(TYRE, Fz, kappa, np.tan(angle), camber)
-    np.testing.assert_allclose(found[0], (Fx, Fy, Fz), rtol=1e-7, atol=1e-6)
-    assert found[1, 2] == pytest.approx(Mz, rel=1e-6, abs=1e-6)
-    assert found[1, 1] == pytest.approx(-0.313 * Fz * 0.01, rel=1e-3)
+    expected = formula(TYRE, Fz, kappa, np.tan(angle), camber)
+    np.testing.assert_allclose(found[0], expected[0], rtol=1e-7, atol=1e-6)
+    np.testing.assert_allclose(found[1], expected[1], rtol=1e-6, atol=1e-6)
+
+
+def fresh():
+    system = mb.MultibodySystem()
+    matter, forces = mb.SimbodyMatterSubsystem(system), mb.GeneralForceSubsystem(system)
+    rim = mb.body.Rigid(mb.MassProperties(1.0, (0, 0, 0), mb.UnitInertia(1, 1, 1)))
+    return system, forces, mb.mobilizer.Free(matter.ground, rim)
+
+
+def a_tyre(rng, version):
+    """Every coefficient that a file of this version may have, at random, of a size at which the formula is one."""
+    needed = "PCX1 PDX1 PKX1 PCY1 PDY1 PKY1 PKY2 PKY4 RBX1 RCX1 RBY1 RCY1 QBZ1 QCZ1 QDZ1"
+    names = [name for name in magic_formula_tyre._NAMES if name[0] in "PQRS" and name not in ("PRATIO", *needed.split())]
+    given = {name: rng.uniform(-0.1, 0.1) for name in names}
+    given |= {name: rng.uniform(0.5, 1.5) for name in "RVY4 RVY5 RVY6 QSX4 QSX5 QSX6 QSX7 QSX8 QSX9 QSX10 QSX11".split()}
+    given |= {name: TYRE.get(name, 1.9) * rng.uniform(0.9, 1.1) for name in needed.split()}
+    given |= {name: rng.uniform(0.7, 1.3) for name in magic_formula_tyre._NAMES if name[0] == "L" and len(name) < 6}
+    given |= {"PTX1": 1.2, "PTY1": 1.3, "PTY2": 1.9, "FITTYP": version, "NOMPRES": 2e5, "INFLPRES": 2.3e5, "LONGVL": 15.0}
+    if version < 60:
+        newer = "PKY5 PKY6 PKY7 PEY5 RBX3 RBY4 QBZ6 QDZ10 QDZ11 LKYC LKZC".split()
+        given = {name: value for name, value in given.items() if not name.startswith("PP") and name not in newer}
+    else:
+        del given["PHY3"]
+    return given | {name: TYRE[name] for name in ("UNLOADED_RADIUS", "FNOMIN", "VERTICAL_STIFFNESS")}
+
+
+@pytest.mark.parametrize("version", [52, 61])
+def test_every_coefficient_of_a_file_is_in_the_formula(version, tmp_path):
+    """By a file of all of them, on both sides, uncompiled: each one's change is felt as the formula's is."""
+    seed = 20261129 + version
+    print("seed", seed)
+    rng = np.random.default_rng(seed)
+    given = a_tyre(rng, version)
+    path = tmp_path / f"mf{version}.tir"
+    path.write_text("[MODEL]\n" + "".join(f"{name:<20}= {value!r}  $ {name}\n" for name, value in given.items()))
+    _, forces, wheel = fresh()
+
+    def calc(coefficients, where, **settings):
+        tyre = mb.force.MagicFormulaTyre(forces, wheel, coefficients, **settings)
+        model = types.SimpleNamespace(force_numbers=np.array(tyre.default_numbers))
+        Fz, kappa, tangent, angle, Vx = where
+        return np.array(magic_formula_tyre.evaluate(model, 0, Fz, np.sin(angle), kappa, tangent, Vx))
+
+    signs = np.array([[1.0, -1.0, 1.0], [-1.0, 1.0, -1.0]])
+    for _ in range(4):
+        where = rng.uniform((2e3, -0.3, -0.3, -0.2, 3.0), (6e3, 0.3, 0.3, 0.2, 30.0))
+        expected = formula(given, *where)
+        np.testing.assert_allclose(calc(path, where), expected, rtol=1e-9, atol=1e-7)
+        other = where * (1.0, 1.0, -1.0, -1.0, 1.0)
+        np.testing.assert_allclose(signs * calc(path, other, mirrored=True), expected, rtol=1e-9, atol=1e-7)
+    unfelt = []
+    for name in given:
+        changed = given | {name: given[name] * 1.01 + (given[name] == 0.0) * 0.01}
+        if name in ("FITTYP", "VERTICAL_STIFFNESS", "LSGKP", "LSGAL") or name.startswith("PT"):
+            continue  # of the load, and of the relaxation lengths
+        found = calc(changed, where)
+        if np.abs(found - calc(given, where)).max() < 1e-9:
+            unfelt.append(name)
+        np.testing.assert_allclose(found, formula(changed, *where), rtol=1e-9, atol=1e-7, err_msg=name)
+    assert not unfelt
+
+
+def test_what_a_file_has_and_is_not_used_is_named(tmp_path):
+    _, forces, wheel = fresh()
+    with pytest.warns(ModelWarning, match="PDY11, Q_FZ2, LMUV are not used"):
+        mb.force.MagicFormulaTyre(forces, wheel, TYRE | {"PDY11": 1.0, "Q_FZ2": 14.0, "Q_RE0": 1.0, "LMUV": 0.5, "PECP1": 0.0})
+    path = tmp_path / "tyre.tir"
+    lines = "".join(f"{name} = {value}\n" for name, value in TYRE.items() if name != "FITTYP")
+    path.write_text("[UNITS]\nPRESSURE = 'bar'\n[MODEL]\nPROPERTY_FILE_FORMAT = 'PAC2002'\n" + lines + "NOMPRES = 2.0\n")
+    of_old = mb.force.MagicFormulaTyre(forces, wheel, path, inflation_pressure=3e5).default_numbers
+    assert (of_old[magic_formula_tyre.MF5], of_old[magic_formula_tyre.DPI]) == (1.0, 0.5)
+    for wrong, says in (("PDX2 = -0,06", "line 1: PDX2 is '-0,06'"), ("PROPERTY_FILE_FORMAT = 'PAC89'\nA = 1", "pac89")):
+        path.write_text(wrong)
+        with pytest.raises(ModelError, match=says):
+            mb.force.MagicFormulaTyre(forces, wheel, path)
 
 
 @pytest.mark.parametrize(("kappa", "angle"), [(0.01, 0.0), (0.0, -0.05), (0.03, 0.04), (-0.5, 0.3), (0.0, 0.6), (0.0, 0.0)])
@@ -130,7 +255,7 @@ def test_side_force_grows_with_the_way_rolled(make):
     side = {"Fy": lambda s: tyre.calc_forces(s)[0, 1]}
     run = mb.simulate(system, state, 8.0 * L / speed, report_interval=L / speed, accuracy=1e-8, record=side)
     Fy = run.quantities["Fy"]
-    steady = formula(TYRE, Fz, 0.0, np.tan(-angle), 0.0)[1] if make is magic else 6e4 * angle
+    steady = formula(TYRE, Fz, 0.0, np.tan(-angle), 0.0)[0, 1] if make is magic else 6e4 * angle
     # the delay of slip velocities, 1e-4 s; the brush bends its line by a tenth
     np.testing.assert_allclose(Fy[1:] / Fy[-1], 1.0 - np.exp(-np.arange(1, 9)), atol=0.02)
     assert Fy[-1] == pytest.approx(steady, rel=0.02 if make is magic else 0.06)
@@ -231,6 +356,10 @@ def test_coefficients_that_cannot_be_are_refused(change, says):
     assert len(list(system.all_forces())) == 0
     with pytest.raises(TypeError, match="road"):
         mb.force.MagicFormulaTyre(forces, wheel, TYRE, road=3.0)
+    with pytest.raises(TypeError, match="coefficients of a MagicFormulaTyre"):
+        mb.force.MagicFormulaTyre(forces, wheel, None)
+    with pytest.raises(ModelError, match="NOMPRES"):
+        mb.force.MagicFormulaTyre(forces, wheel, TYRE, inflation_pressure=2e5)
 
 
 FILE = """[UNITS]

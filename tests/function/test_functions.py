@@ -9,10 +9,10 @@ import pytest
 from numpy.testing import assert_allclose
 
 import mobod as mb
-from kinds.functions import FUNCTIONS, points, samples
+from kinds.functions import FUNCTIONS, WHICH, points, sample
 from mobod.function import Constant, Custom, Linear, Polynomial, Sinusoid, Spline, Step
 
-ALL = range(len(samples(np.random.default_rng(0))))
+ALL = range(len(WHICH))
 array = np.array  # for reading representations
 
 
@@ -43,7 +43,7 @@ def test_each_kind_computes_what_it_says(rng):
 @pytest.mark.parametrize("i", ALL)
 def test_derivatives_are_those_of_the_values(i, rng, derivative):
     """By central differences, each order from the one before; within the pieces, as the highest orders jump between them."""
-    f = samples(rng)[i]
+    f = sample(rng, i)
     for x in rng.uniform(-4.4, 4.4, (12, f.get_argument_size())):
         joints = FUNCTIONS[type(f)].joints(f) if FUNCTIONS[type(f)].joints else [9.0]
         joints = joints if isinstance(joints, tuple) else (joints,)
@@ -59,7 +59,7 @@ def test_derivatives_are_those_of_the_values(i, rng, derivative):
 
 @pytest.mark.parametrize("i", ALL)
 def test_many_points_at_once_are_the_points_one_by_one(i, rng):
-    f = samples(rng)[i]
+    f = sample(rng, i)
     x = points(f, rng, 20)
     for components in orders(f, 3 if f.get_max_derivative_order() > 2 else 1):
         many = f.calc_derivative(components, x)
@@ -79,7 +79,7 @@ def test_one_argument_may_be_a_bare_number_of_any_kind():
 
 @pytest.mark.parametrize("i", ALL)
 def test_what_is_not_a_number_comes_out_as_such(i, rng):
-    f = samples(rng)[i]
+    f = sample(rng, i)
     if f.get_argument_size() and not isinstance(f, Constant):
         if isinstance(f, Polynomial) and len(f._coefficients) == 1:
             return
@@ -296,8 +296,8 @@ def test_a_function_of_ones_own_need_not_be_custom():
 
 @pytest.mark.parametrize("i", ALL)
 def test_a_function_cannot_change_and_can_be_pickled(i, rng):
-    f = samples(rng)[i]
-    assert copy.copy(f) is f and copy.deepcopy(f) is f and f != samples(rng)[i]
+    f = sample(rng, i)
+    assert copy.copy(f) is f and copy.deepcopy(f) is f and f != sample(rng, i)
     for name in (f"_{f._names[0]}", "anything"):
         with pytest.raises(AttributeError, match="cannot change"):
             setattr(f, name, 1.0)

@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 import mobod as mb
-from mobod import force as F
-from mobod import integrator as kinds
+from mobod import force as F, integrator as kinds
 
 FILE = Path(__file__).parent.parent / "reference" / "simulations.json.gz"
 CASES = {case["name"]: case for case in json.loads(gzip.decompress(FILE.read_bytes()))["cases"]}

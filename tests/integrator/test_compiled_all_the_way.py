@@ -9,8 +9,8 @@ import pytest
 from integrated_models import EXPLICIT, end, pendulum, stepper_of
 
 import mobod as mb
-from mobod import force as F
-from mobod import integrator as kinds
+from kinds.forces import FORCES
+from mobod import force as F, integrator as kinds
 
 each = pytest.mark.parametrize("kind", EXPLICIT, ids=lambda kind: kind.__name__)
 X = mb.Transform
@@ -68,7 +68,7 @@ def every_force(interpreted=False):
         forces, F.transmission.StraightPath(forces, [([(ground, (1, 0, 0)), (two, (0, 0, 0.1))], 1.0)]), 2.0, 0.9, 0.1
     )
     F.Belt(forces, one, two, (0.3, 0.1), pretension=2.0, friction=0.4, wrap_angle=2.5, stiffness=5.0, crossed=True)
-    assert {type(forces.get_force(i)) for i in range(forces.get_num_forces())} == set(F.KINDS) - OF_WHEELS_AND_ATOMS
+    assert {type(forces.get_force(i)) for i in range(forces.get_num_forces())} == set(FORCES) - OF_WHEELS_AND_ATOMS
     if interpreted:
         F.Custom(forces, models.Nothing())
     state = system.realize_topology()

@@ -7,8 +7,7 @@ import numpy as np
 
 import mobod as mb
 from kinds import Records
-from mobod import constraint as con
-from mobod import function as fn
+from mobod import constraint as con, function as fn
 
 #: For `Constraint.reference`.
 SIMBODY = "cases of Simbody's"

@@ -729,9 +729,9 @@ def tree(make):
     return model
 
 
-def elements(model):
+def elements(model, kinds=FORCES):
     """The elements of all records but Gravity, which a tree has: first one of each kind, then the others, so that kinds mix."""
-    records = [record for record in FORCES.values() if record.kind is not F.Gravity]
+    records = [FORCES[kind] for kind in kinds if kind is not F.Gravity]
     depth = max(len(record.elements) for record in records)
     return [
         record.elements[i](model, lambda: model.rng.uniform(-1, 1, 3))

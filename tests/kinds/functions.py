@@ -143,6 +143,16 @@ def samples(rng):
     return [f for record in FUNCTIONS.values() for f in record.samples(rng)]
 
 
+#: Of each of them its kind, and which of the kind's it is.
+WHICH = [(kind, n) for kind, record in FUNCTIONS.items() for n in range(len(record.samples(np.random.default_rng(0))))]
+
+
+def sample(rng, i):
+    """One of them, number *i*: no other kind's are made, which takes longer than most tests of one."""
+    kind, n = WHICH[i]
+    return FUNCTIONS[kind].samples(rng)[n]
+
+
 def points(f, rng, n):
     """Points (n, argument_size) on all pieces and beyond both ends, some at the joints themselves."""
     x = rng.uniform(-4.5, 4.5, (n, f.get_argument_size()))

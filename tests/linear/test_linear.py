@@ -45,9 +45,9 @@ def test_the_model_of_cart_and_pole_upright_is_the_textbooks():
     assert np.isclose(model.calc_eigenvalues()[0], np.sqrt(2 * g))
     whole = mb.linearize(system, state)
     assert whole.B.shape == (4, 2) and np.array_equal(whole.C, np.eye(4)) and not whole.D.any()
-    named = mb.linearize(system, state, [cart], {"angle": pole.get_angle, "rates": lambda s: s.u_dot})
+    named = mb.linearize(system, state, [cart], {"rates": lambda s: s.u_dot, "angle": pole.get_angle})
     assert np.array_equal(named.B, model.B[:, :1]) and named.input_names == model.input_names[:1]
-    assert named.output_names == ["angle", "rates[0]", "rates[1]"]
+    assert named.output_names == ["rates[0]", "rates[1]", "angle"]
     seen = mb.linearize(system, state, [], [("pole", (0, 0, 0)), "kinetic_energy", "momentum"])
     assert seen.output_names[:4] == ["pole.station[0]", "pole.station[1]", "pole.station[2]", "kinetic_energy"]
     np.testing.assert_allclose(seen.C[:4], [[1, -1, 0, 0], [0] * 4, [0] * 4, [0] * 4], atol=1e-9)

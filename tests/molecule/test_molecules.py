@@ -1,5 +1,6 @@
 """Molecules on torsion angles: clusters, energies and forces beside OpenMM's, files, temperatures."""
 
+import dataclasses
 import json
 from pathlib import Path
 
@@ -204,6 +205,22 @@ def test_a_file_is_read_back(tmp_path):
     molecule.atoms.write_pdb(tmp_path / "motion.pdb", np.array([molecule.atoms.places, molecule.atoms.places + 1.0]))
     assert (tmp_path / "motion.pdb").read_text().count("MODEL") == 2
     assert len(load_pdb(tmp_path / "motion.pdb").atoms) == len(molecule.atoms)  # the first model
+
+
+def test_hydrogens_have_any_names_and_stand_by_the_atoms_that_have_them(tmp_path):
+    """As files of the Protein Data Bank's older form and of PDBFixer name them."""
+    molecule = build_peptide("GA")
+    other = {"HA2": "HA1", "HA3": "HA2", "HB1": "1HB", "HB2": "2HB", "HB3": "3HB", "H": "HN"}
+    renamed = dataclasses.replace(molecule.atoms, names=[other.get(name, name) for name in molecule.atoms.names])
+    renamed.write_pdb(tmp_path / "other.pdb")
+    again = load_pdb(tmp_path / "other.pdb")
+    assert "HN" in again.atoms.names and "1HB" in again.atoms.names
+    assert again.topology.kinds == molecule.topology.kinds and again.topology.bonds == molecule.topology.bonds
+    assert len(again.torsions) == len(molecule.torsions)
+    lost = dataclasses.replace(renamed, places=renamed.places.copy())
+    lost.places[renamed.names.index("2HB")] = renamed.places[renamed.names.index("HN")] + 1e-3
+    with pytest.raises(mb.ModelError, match=r"ALA 2 .*does not have the atoms of ALA"):
+        Molecule(lost)
 
 
 SULPHUR = """<ForceField><AtomTypes>

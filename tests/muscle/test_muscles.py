@@ -9,6 +9,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 import mobod as mb
+from mobod.muscle import _bezier
 
 M = mb.muscle
 #: Written by ``tests/reference/generate_muscles.py`` from OpenSim's wheel.
@@ -117,7 +118,7 @@ def test_contraction_is_that_of_opensim(kind):
         assert_allclose(20.0 * (state.u_dot[0] - 9.8), -muscle.get_tendon_force(state), atol=1e-9 * strength)
 
 
-@pytest.mark.parametrize("kind", [kind for kind in M.KINDS if kind is not M.RigidTendon])
+@pytest.mark.parametrize("kind", [kind for kind in KINDS.values() if kind is not M.RigidTendon])
 def test_equilibrium_balances_fiber_and_tendon(kind):
     """At activations from the least to 1 and from short to long, the fiber stands still."""
     system, state, weight, (muscle,) = hanging(kind)
@@ -205,7 +206,7 @@ def test_moment_arms_are_minus_the_gradient_of_the_length():
     assert_allclose(muscle.calc_moment_arms(state), arms, atol=1e-9)
 
 
-@pytest.mark.parametrize("kind", M.KINDS)
+@pytest.mark.parametrize("kind", KINDS.values())
 def test_wrong_input_is_refused(kind):
     system, state, _, (muscle,) = hanging(kind)
     path = muscle.get_path()
@@ -289,3 +290,19 @@ def test_an_excitation_is_a_function_of_time():
         muscle.set_excitation_function(0.3)
     muscle.set_excitation_function(None)
     assert muscle.get_excitation_function() is None
+
+
+def test_corners_of_any_shape_are_met():
+    """B(u) = b to rounding, with handles down to a thousandth of the corner, and next to its ends; 0 and 1 beyond them."""
+    rng = np.random.default_rng(20281129)
+    first, last = 10.0 ** rng.uniform(-3.0, 0.0, (2, 4000))
+    both = np.maximum(first + last, 1.0)
+    first, last, b = first / both, last / both, rng.uniform(0.0, 1.0, 4000)
+    b[:500] = 10.0 ** rng.uniform(-9.0, 0.0, 500)
+    zero, one = np.zeros(4000), np.ones(4000)
+    u = _bezier.meet(zero, first, 1.0 - last, one, b)
+    assert ((u > 0.0) & (u < 1.0)).all()
+    assert_allclose(_bezier.quintic(zero, first, 1.0 - last, one, u)[0], b, rtol=0.0, atol=1e-12)
+    for beyond, end in ((-0.5, 0.0), (0.0, 0.0), (1.0, 1.0), (1.5, 1.0)):
+        assert (_bezier.meet(zero, first, 1.0 - last, one, zero + beyond) == end).all()
+    assert np.isnan(_bezier.meet(zero, first, 1.0 - last, one, zero + np.nan)).all()

@@ -11,8 +11,7 @@ from test_lanes import CALLS, EVERYTHING, NT, SHAPES, kernel_named
 
 import mobod as mb
 from mobod.algebra.record import DualRows
-from mobod.tree import inverse_dynamics
-from mobod.tree import realize as _realize
+from mobod.tree import inverse_dynamics, realize as _realize
 
 DIFFERENCE = 1e-7
 POSITIONS = ("R_GB", "p_GB", "p_PB_G", "p_BM_G", "H", "com_G", "inertia_G")

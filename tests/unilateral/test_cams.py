@@ -10,20 +10,22 @@ from touching_models import G, empty
 
 import mobod as mb
 from mobod import ModelError
+from mobod.event.watch import Watch
+from mobod.unilateral.open_gap import open_gap
 
 H, M = 0.02, 0.5
 ANGLES = np.linspace(0.0, 2.0 * np.pi, 145)
 LIFTS = 0.5 * H * (1.0 - np.cos(ANGLES))
 
 
-def machine(rate, restitution=0.0, lifts=LIFTS, angles=ANGLES, **settings):
-    """A cam that turns at a rate below a follower."""
+def machine(rate, restitution=0.0, lifts=LIFTS, angles=ANGLES, motion=mb.motion.Steady, **settings):
+    """A cam that turns at a rate, or by another motion, below a follower."""
     system, matter = empty((0, 0, -G))
     shaft = mb.mobilizer.Pin(matter.ground, mb.body.Rigid(mb.MassProperties(1.0, (0, 0, 0), mb.UnitInertia.sphere(0.1))))
     up = mb.Transform(mb.Rotation.about_axis(-0.5 * np.pi, "y"))
     part = mb.body.Rigid(mb.MassProperties(M, (0, 0, 0), mb.UnitInertia.sphere(0.01)))
     valve = mb.mobilizer.Slider(matter.ground, part, X_PF=up, X_BM=up)
-    mb.motion.Steady(shaft, rate)
+    motion(shaft, rate)
     cam = mb.contact.CamFollower(shaft, valve, angles, lifts, restitution, name="cam", **settings)
     state = system.realize_topology()
     state.u = (rate, 0.0)
@@ -77,6 +79,8 @@ def test_a_lobe_that_passes_within_a_step_is_not_missed():
     struck = [one.time for one in run.events if one.kind == "struck"]
     assert len(struck) == 1 and struck[0] == pytest.approx(t[np.argmax(gap < 0.0)], abs=2e-6)
     assert run.statistics["steps_taken"] < 20 and run.u[-1, 1] > 0.0
+    motions = mb.Ensemble(system, 2, state=state).simulate(0.0955, accuracy=1e-6, report_interval=0.0955)
+    np.testing.assert_allclose(motions.q[1], run.q, rtol=0, atol=1e-9)
 
 
 def test_a_lobe_whose_points_are_near_each_other_is_not_missed():
@@ -94,6 +98,68 @@ def test_a_lobe_whose_points_are_near_each_other_is_not_missed():
     assert len(struck) == 1 and struck[0] == pytest.approx(t[np.argmax(gap < 0.0)], abs=2e-6)
 
 
+def test_a_lobe_that_is_passed_there_and_back_within_a_step_is_not_missed():
+    """The cam is at the same place at both ends of the only step, and a lobe farther in its middle."""
+    rate, phase, top, start = 60.0, 0.1, 2.0, 0.021
+    lifts = 0.02 * np.exp(-(((ANGLES - 1.9) / 0.15) ** 2)) * (ANGLES < 4.0)
+
+    def swing(shaft, rate):
+        return mb.motion.Sinusoid(shaft, mb.Motion.Level.POSITION, top, rate, phase)
+
+    system, state, _ = machine(rate, 1.0, lifts, motion=swing)
+    state.q, end = (0.0, start), (np.pi - 2.0 * phase) / rate
+    method = mb.integrator.RungeKuttaMerson(system, fixed_step_size=end)
+    run = mb.simulate(system, state, end, report_interval=end, integrator=method)
+    t = np.linspace(0.0, end, 1_000_001)
+    gap = start - 0.5 * G * t**2 - 0.02 * np.exp(-(((top * np.sin(rate * t + phase) - 1.9) / 0.15) ** 2))
+    struck = [one.time for one in run.events if one.kind == "struck"]
+    assert gap[0] > 0.0 and gap[-1] > 0.0
+    assert len(struck) == 1 and struck[0] == pytest.approx(t[np.argmax(gap < 0.0)], abs=1e-5)
+
+
+def test_a_follower_is_watched_in_the_loop_as_long_as_it_is_above_all_lobes():
+    """Lifts of any kind, and where they go on straight: kernels look at the height above the highest of them."""
+    seed = int(np.random.SeedSequence().generate_state(1)[0])
+    print(f"seed {seed}")
+    rng = np.random.default_rng(seed)
+    for trial in range(20):
+        angles = np.cumsum(rng.uniform(0.05, 1.0, rng.integers(3, 9)))
+        lifts, turns = rng.uniform(-0.1, 0.1, len(angles)), trial % 2 == 0
+        lifts[-1] = lifts[0] if turns else lifts[-1]
+        system, state, cam = machine(1.0, lifts=lifts, angles=angles, periodic=turns)
+        system.realize(state, mb.Stage.VELOCITY)
+        gap = open_gap(cam)
+        lift = mb.function.Table(angles, lifts, periodic=turns)
+        within = np.linspace(angles[0], angles[-1], 20_001)
+        highest = lift(within[:, None]).max()
+        for angle in (rng.uniform(angles[0], angles[-1]), angles[0] - 0.3, angles[-1] + 0.3):
+            state.q, state.u = (angle, highest + 1.0), (rng.normal(), rng.normal())
+            system.realize(state, mb.Stage.VELOCITY)
+            bound, rate = gap.calc_bound(state)
+            beyond = 0.0 if turns else max(0.0, (lift(angle) - lift(np.clip(angle, angles[0], angles[-1]))))
+            assert bound == pytest.approx(1.0 - beyond, abs=1e-7)  # as fine as the points within
+            assert bound <= cam.calc_gap(state) + 1e-12 and bound <= 1.0 - beyond
+            turned = gap.calc_rate(state) if beyond > 0.0 else state.u[1]
+            assert rate == pytest.approx(turned, abs=1e-12)
+        state.q = (angles[1], highest - 1e-6)
+        assert np.isnan(gap.calc_bound(state)[0])
+
+
+def test_a_follower_above_its_cam_is_no_part_for_python(monkeypatch):
+    """Steps, runs and ensembles of a follower that stays above all lobes search no step, and are the same as without a cam."""
+    system, state, _ = machine(50.0)
+    state.q = (0.0, 3.0)
+    monkeypatch.setattr(Watch, "_knots_at", lambda self, time: pytest.fail("a step is searched"))
+    stepper = mb.TimeStepper(system, mb.integrator.RungeKuttaMerson(system))
+    stepper.initialize(state)
+    for _ in range(20):
+        stepper.step(0.01)
+    assert stepper.state.q[1] == pytest.approx(3.0 - 0.5 * G * 0.04, abs=1e-12)
+    motions = mb.Ensemble(system, 3, state=state).simulate(0.2, report_interval=0.2)
+    assert motions.statistics["in_lanes"].all()
+    assert motions.q[:, -1, 1] == pytest.approx(3.0 - 0.5 * G * 0.04, abs=1e-12)
+
+
 def test_what_is_no_cam_is_refused():
     with pytest.raises(ModelError, match="first"):
         mb.contact.CamFollower(*_bodies(), ANGLES, LIFTS + 0.001 * ANGLES)
@@ -102,6 +168,10 @@ def test_what_is_no_cam_is_refused():
             mb.contact.CamFollower(*_bodies(), positions, lifts)
     with pytest.raises(ModelError, match="restitution"):
         mb.contact.CamFollower(*_bodies(), ANGLES, LIFTS, 2.0)
+    shaft, _ = _bodies()
+    tumbling = mb.mobilizer.Ball(shaft, mb.body.Rigid(mb.MassProperties(1.0, (0, 0, 0), mb.UnitInertia(1, 1, 1))))
+    with pytest.raises(ModelError, match="quaternion"):
+        mb.contact.CamFollower(tumbling, shaft, ANGLES, LIFTS)
 
 
 def _bodies():

@@ -77,7 +77,7 @@ def test_snapshots_of_a_short_fall_share_their_box():
 
 
 def test_every_kind_of_decoration_is_on_the_picture(tmp_path):
-    """Each of its own colour, in a column of its own, front to the viewer."""
+    """Three a picture, each of its own colour, in a column of its own, front to the viewer."""
     from test_decoration import TETRAHEDRON, stl_text
 
     from mobod import decoration
@@ -93,23 +93,27 @@ def test_every_kind_of_decoration_is_on_the_picture(tmp_path):
         decoration.MeshFile(file),
     ]  # fmt: skip
     assert {type(kind).__name__ for kind in kinds} == set(decoration.__all__) - {"Decoration"}
-    for kind in kinds:
-        kind.color = (1.0, 0.0, 0.0)
+    colors = (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)
+    for first in range(0, len(kinds), 3):
+        shown = list(zip(kinds[first : first + 3], colors, strict=False))
         system = mb.MultibodySystem()
         matter = mb.SimbodyMatterSubsystem(system)
-        body = mb.body.Rigid()
-        body.add_decoration(kind, mb.Transform((0.2, 0.1, 0)))
-        mb.mobilizer.Pin(matter.ground, body, X_PF=mb.Transform((0, 0.3, 0)))
-        state = system.realize_topology()
+        for place, (kind, color) in enumerate(shown):
+            body = mb.body.Rigid()
+            kind.color = color
+            body.add_decoration(kind, mb.Transform((0.2, 0.1, 0)))
+            mb.mobilizer.Pin(matter.ground, body, X_PF=mb.Transform((1.2 * place, 0.3, 0)), name=f"turn{place}")
+        state, n = system.realize_topology(), len(shown)
         one = Trajectory(
-            system=system, state=state, time=[0.0], q=[[0.0]], u=[[0.0]], energy=[0.0],
-            coordinate_names=["turn"], speed_names=["turn"],
+            system=system, state=state, time=[0.0], q=[[0.0] * n], u=[[0.0] * n], energy=[0.0],
+            coordinate_names=[f"turn{i}" for i in range(n)], speed_names=[f"turn{i}" for i in range(n)],
         )  # fmt: skip
         path = tmp_path / "plot.png"
         one.plot(path, snapshots=1)
         with Image.open(path) as picture:
             strip = picture.crop((0, 0, picture.width, picture.height * 2 // 5))
-        assert count_like(strip, (255, 0, 0)) > 15, kind  # a short text has some twenty
+        for kind, color in shown:
+            assert count_like(strip, 255 * np.array(color)) > 15, kind  # a short text has some twenty
 
 
 def test_a_plot_names_coordinates_and_energies(motion):
@@ -149,6 +153,7 @@ def test_recorded_quantities_are_drawn_by_name():
     np.testing.assert_array_equal(lines["reactions.lower.fy"], run.quantities["reactions"][:, 2, 1, 1])
     for arguments, error, says in (
         ({"quantities": ["reactions.lowr.fy"]}, ValueError, "is not recorded; did you mean reactions.lower.fy"),
+        ({"quantities": ["reactions.lower.f"]}, ValueError, "is not recorded"),
         ({"quantities": "reactions.lower.fy"}, TypeError, "a list of names"),
         ({"path": "reactions.lower.fy"}, ValueError, r"plot\(quantities=\['reactions.lower.fy'\]\)"),
     ):

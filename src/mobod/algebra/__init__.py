@@ -7,8 +7,8 @@ of nine numbers by rows, and rotations. They work on float64, on lanes (eight st
 
 from . import _numba, dual, euler_xyz, mat33, quaternion, rotation, vec3  # noqa: F401
 from .dual import Dual
-from .scalar import absolute as abs
 from .scalar import (
+    absolute as abs,
     acos,
     asin,
     atan,

@@ -7,8 +7,7 @@ import warnings
 from typing import Any
 
 import numpy as np
-from llvmlite import binding as llvm
-from llvmlite import ir
+from llvmlite import binding as llvm, ir
 from numba.core import cgutils, types
 from numba.core.typing.templates import AbstractTemplate, infer_global, signature
 from numba.extending import lower_builtin, models, register_model
@@ -16,8 +15,7 @@ from numba.np.arrayobj import populate_array
 
 from . import mirrors, object_access, object_layout
 from .compiled_dual import dual8
-from .compiled_record import RecordType, Rows
-from .compiled_record import _align_stack as align_stack
+from .compiled_record import RecordType, Rows, _align_stack as align_stack
 from .lanes import I64
 from .object_layout import DATA, DESCRIPTION, ITEMS, LENGTHS, NUMBER_OF_DIMENSIONS, STRIDES, TYPE
 

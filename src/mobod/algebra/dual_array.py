@@ -486,5 +486,3 @@ _RULES: dict[Any, Callable[..., Any]] = {
     np.linalg.pinv: _pinv,
     np.linalg.cholesky: _cholesky,
 }
-
-__all__ = ["DualArray", "NotDifferentiable", "aligned", "constant", "made"]

@@ -213,7 +213,7 @@ class Observed(Condition):
         self._scale = 1.0 / total if total > 0.0 else 0.0
 
     def _present(self) -> npt.NDArray[np.int64]:
-        """Which of the sensors in use are observed in this frame."""
+        """The indices of the sensors in use that are observed in this frame."""
         return np.flatnonzero(self._there)
 
     def squares(self, state: State) -> float | None:

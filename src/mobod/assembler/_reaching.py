@@ -272,6 +272,3 @@ def reach(
         outcomes[row, ERROR], outcomes[row, ITERATIONS] = size, 1.0 * iterations
         outcomes[row, REACHED] = 1.0 if size <= settings[TOLERANCE] else 0.0
     return end
-
-
-__all__ = ["ERROR", "ITERATIONS", "REACHED", "reach"]

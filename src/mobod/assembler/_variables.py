@@ -32,7 +32,7 @@ def num_orientation_q(body: MobilizedBody, state: State) -> int:
 
 
 class Variables:
-    """Which displacements there are, for a state's modelling choices and locks.
+    """The displacements that a state's modelling choices and locks leave.
 
     Parameters
     ----------

@@ -658,14 +658,14 @@ class Assembler(Sealed):
         return self.variables if self.variables is not None else self._initialized_variables()
 
     def get_q_index_of_free_q(self, free_q: int) -> int:
-        """Which q of the state a free q is."""
+        """The index in the state's q of a free q."""
         free = self._variables_now().free_q
         if not 0 <= free_q < len(free):
             raise IndexError(f"there are {len(free)} free q; no number {free_q}")
         return int(free[free_q])
 
     def get_free_q_index_of_q(self, q: int) -> int | None:
-        """Which of the free q a q of the state is; None where it is not free."""
+        """The index among the free q of a q of the state; None where it is not free."""
         free = self._variables_now().free_q
         if not 0 <= q < self._state.q_values.size:
             raise IndexError(f"there are {self._state.q_values.size} q; no number {q}")

@@ -135,11 +135,11 @@ class Condition(Sealed):
         return self.get_assembler().get_num_free_qs()
 
     def get_q_index_of_free_q(self, free_q: int) -> int:
-        """Which q of the state a free q is."""
+        """The index in the state's q of a free q."""
         return self.get_assembler().get_q_index_of_free_q(free_q)
 
     def get_free_q_index_of_q(self, q: int) -> int | None:
-        """Which of the free q a q of the state is; None where it is not free."""
+        """The index among the free q of a q of the state; None where it is not free."""
         return self.get_assembler().get_free_q_index_of_q(q)
 
     def initialize_assembler(self) -> None:

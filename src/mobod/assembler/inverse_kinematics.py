@@ -13,6 +13,7 @@ import numpy.typing as npt
 from ..algebra.arrays import Array, ArrayLike
 from ..errors import ConvergenceError, ModelError
 from ..force import MobilityLinearStop
+from ..force.base import listed_mobilities
 from ..state.state import State
 from ..system.system import MultibodySystem
 from ..tree.realize import advance
@@ -326,7 +327,7 @@ class InverseKinematics:
         if given is None:
             used[:] = 1.0
         else:
-            for pair in given:
+            for pair in listed_mobilities(given):
                 used[self._number(pair, "an entry of mobilities")] = 1.0
         for body in self._matter.body_list:  # what is locked or prescribed stays
             if self._state.field("prescribed_level")[body.index]:
@@ -417,6 +418,3 @@ def vector_of(name: str, value: ArrayLike, n: int) -> Array:
     if row.shape != (n,) or not np.isfinite(row).all():
         raise ValueError(f"{name} is {n} finite numbers; its shape is {row.shape}")
     return row
-
-
-__all__ = ["InverseKinematics", "Reached"]

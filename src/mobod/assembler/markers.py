@@ -94,7 +94,7 @@ class Markers(Observed):
         return self._bodies[self._sensor_index(marker)]
 
     def get_marker_station(self, marker: int | str) -> Array:
-        """Where on it ``(3,)``."""
+        """A marker's station on its body ``(3,)``, in the body's frame."""
         return self._sensors[self._sensor_index(marker)].copy()
 
     def get_markers_on_body(self, body: Any) -> list[int]:
@@ -104,7 +104,7 @@ class Markers(Observed):
         return [i for i, one in enumerate(self._bodies) if matter.find_body(one) is b]
 
     def get_observation_index_for_marker(self, marker: int | str) -> int | None:
-        """Which observation of a frame is that of a marker; None where there is none."""
+        """The index of a marker's observation in a frame; None where there is none."""
         return self._observation_for(marker)
 
     def get_marker_index_for_observation(self, observation: int) -> int | None:
@@ -126,7 +126,7 @@ class Markers(Observed):
     # ------------------------------------------------------------------------------------------ what is found
 
     def find_current_marker_location(self, marker: int | str) -> Array:
-        """Where a marker is in Ground ``(3,)``, in the Assembler's internal state."""
+        """Location of a marker in Ground ``(3,)``, in the Assembler's internal state."""
         index = self._sensor_index(marker)
         assembler = self.get_assembler()
         state = assembler.realized()

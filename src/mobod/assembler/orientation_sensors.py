@@ -104,7 +104,7 @@ class OrientationSensors(Observed):
         return [i for i, one in enumerate(self._bodies) if matter.find_body(one) is b]
 
     def get_observation_index_for_o_sensor(self, o_sensor: int | str) -> int | None:
-        """Which observation of a frame is that of a sensor; None where there is none."""
+        """The index of a sensor's observation in a frame; None where there is none."""
         return self._observation_for(o_sensor)
 
     def get_o_sensor_index_for_observation(self, observation: int) -> int | None:

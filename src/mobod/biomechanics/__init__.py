@@ -5,20 +5,24 @@
 new models.
 """
 
-from ..importer.controls import Controls, read_controls
-from ..importer.external_loads import Applied, ExternalForce, read_external_loads
+from ..importer.controls import Controls as Controls, read_controls as read_controls
+from ..importer.external_loads import (
+    Applied as Applied,
+    ExternalForce as ExternalForce,
+    read_external_loads as read_external_loads,
+)
 from ..importer.osim.model_operators import (
-    add_forces,
-    add_reserves,
-    ignore_activation_dynamics,
-    ignore_passive_fiber_forces,
-    ignore_tendon_compliance,
-    move_mass_center,
-    remove_muscles,
-    replace_muscles,
-    replace_muscles_with_path_actuators,
-    scale_active_force_length,
-    scale_max_isometric_force,
+    add_forces as add_forces,
+    add_reserves as add_reserves,
+    ignore_activation_dynamics as ignore_activation_dynamics,
+    ignore_passive_fiber_forces as ignore_passive_fiber_forces,
+    ignore_tendon_compliance as ignore_tendon_compliance,
+    move_mass_center as move_mass_center,
+    remove_muscles as remove_muscles,
+    replace_muscles as replace_muscles,
+    replace_muscles_with_path_actuators as replace_muscles_with_path_actuators,
+    scale_active_force_length as scale_active_force_length,
+    scale_max_isometric_force as scale_max_isometric_force,
 )
 from ..value.attributes import explain_names
 from .activations import StaticOptimization, static_optimization

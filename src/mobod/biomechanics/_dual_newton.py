@@ -124,6 +124,3 @@ def _shortened(rows: Array, b: Array, y: Array, step: Array, low: Array, high: A
         step[left] *= 0.5
         after = _dual(rows[left], b[left], y[left] + step[left], low, high, h[left], c[left])
     return step
-
-
-__all__ = ["solve"]

@@ -68,6 +68,3 @@ def paths_over(system: Any, state: Any, muscles: Any, time: Array, q: Array, u: 
             lengths[i, j], speeds[i, j] = one.get_length(state), one.get_lengthening_speed(state)
             arms[i, j] = one.calc_moment_arms(state)
     return lengths, speeds, arms
-
-
-__all__ = ["paths_over"]

@@ -42,7 +42,7 @@ _ROUNDS, _SETTLED = 100, 1e-6
 
 
 class StaticOptimization:
-    """Which muscles make a motion.
+    """The activations and forces of muscles over a motion.
 
     Attributes
     ----------
@@ -392,6 +392,3 @@ def _check(model: Model, time: Array, tau: Array, R: Array, a: Array, free: Arra
         f"{rest[place]:.6g} of {tau[i, place]:.6g} is missing ({len(bad)} of {len(time)} times are so). Give reserve=..., "
         "as for the coordinates that hold the model to Ground, or wider bounds"
     )
-
-
-__all__ = ["StaticOptimization", "static_optimization"]

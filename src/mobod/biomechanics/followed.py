@@ -184,6 +184,3 @@ def _row(tracker: Tracker, state: State, controls: Array) -> dict[str, Any]:
         "powers": np.concatenate([powers, forces[tracker.n :] * rates]),
         "errors": tracker.rows.errors(state)[0],
     }  # fmt: skip
-
-
-__all__ = ["Followed", "follow"]

@@ -155,6 +155,3 @@ def _held(state: State) -> npt.NDArray[np.bool_]:
         if state.field("prescribed")[b] != 0:
             held[tree.first_u[b] : tree.first_u[b] + tree.num_u[b]] = True
     return held
-
-
-__all__ = ["induced_accelerations", "responses"]

@@ -158,6 +158,3 @@ def _bhargava(one: Muscle, state: State, r: float, mass: float) -> float:
     work = -c.active_force * c.fiber_velocity
     heat += max(-(heat + work), 0.0)
     return float(max(heat, _LEAST * mass) + work)
-
-
-__all__ = ["metabolic_power"]

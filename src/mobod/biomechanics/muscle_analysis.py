@@ -180,6 +180,3 @@ def _of_muscle(one: Muscle, state: State) -> list[float]:
         c.active_force * c.cos_pennation, passive * c.cos_pennation, -c.active_force * c.fiber_velocity,
         -passive * c.fiber_velocity, -c.tendon_force * (speed - c.velocity_along_tendon), -c.tendon_force * speed,
     ]  # fmt: skip
-
-
-__all__ = ["QUANTITIES", "MuscleAnalysis", "analyze_muscles"]

@@ -169,6 +169,3 @@ def _settled(tracker: Tracker, begin: float) -> State:
     state.time = begin + _FIRST
     state.q, state.u = tracker.wanted(begin + _FIRST)
     return state
-
-
-__all__ = ["computed_muscle_control"]

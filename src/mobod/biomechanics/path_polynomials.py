@@ -418,6 +418,3 @@ def _in_powers_of_q(
             change[d, : len(made[: order + 1])] = made[: order + 1]
         dense = np.moveaxis(np.tensordot(change, dense, axes=(0, k)), 0, k)
     return dense[tuple(powers.T)]
-
-
-__all__ = ["PathFit", "PathPolynomial", "fit_path_polynomials"]

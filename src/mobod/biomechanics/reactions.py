@@ -168,6 +168,3 @@ def _efforts(model: Model, given: Table, time: Array) -> dict[str, Array]:
         for name in given.labels
         if hasattr(model.actuators.get(name), "set_effort")
     }
-
-
-__all__ = ["joint_reactions"]

@@ -245,6 +245,3 @@ def _means(tracker: Tracker, start: float, end: float) -> dict[str, float]:
 def _mean(time: Array, rows: Array) -> Array:
     """Over time, with straight lines between the rows."""
     return np.asarray(np.trapezoid(rows, time, axis=0) / (time[-1] - time[0]) if len(time) > 1 else rows[0])
-
-
-__all__ = ["RESIDUALS", "ResidualReduction", "reduce_residuals"]

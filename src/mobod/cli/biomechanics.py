@@ -145,7 +145,7 @@ def _add_tracking(commands: Any, kind: str, text: str, description: str) -> argp
 
 
 def _add_as_opensim(parser: argparse.ArgumentParser) -> None:
-    said = "repeat OpenSim's time constants of muscles, moving points, and pennation in strengths (#4390)"
+    said = "repeat OpenSim's time constants of muscles, moving points, and pennation in strengths"
     parser.add_argument("--as-opensim", action="store_true", help=said)
 
 

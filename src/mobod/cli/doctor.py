@@ -54,8 +54,7 @@ def _doctor() -> None:
 
 
 def _facts() -> Iterator[tuple[str, str]]:
-    from .. import __file__ as file
-    from .. import __version__
+    from .. import __file__ as file, __version__
 
     yield "mobod", f"{__version__} in {Path(file).parent}"
     yield "Python", f"{platform.python_implementation()} {platform.python_version()}, {sys.executable}"

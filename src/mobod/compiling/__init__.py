@@ -6,48 +6,31 @@ what a kernel is made of, which names its file in the `disk_cache`, whose folder
 `ahead` shares the work among processes.
 """
 
-from .ahead import Job, compile_ahead, get_ready, routines_of_package
-from .callbacks import (
-    Callback,
-    among_many,
-    keep_refusal,
-    lend_lanes,
-    lender_at,
-    note_raising,
-    raise_kept,
-    refusals_apart,
-    take_refusal,
+from .ahead import (
+    Job as Job,
+    compile_ahead as compile_ahead,
+    get_ready as get_ready,
+    routines_of_package as routines_of_package,
 )
-from .engine import seconds_spent
-from .kernels import Kernel, apart, compiled, generic, is_generic, of_arrays
-from .routines import Routine, UsersRoutine, routine, why_not
-from .store import cache_folder, clear_cache
-
-__all__ = [
-    "Callback",
-    "Job",
-    "Kernel",
-    "Routine",
-    "UsersRoutine",
-    "among_many",
-    "apart",
-    "cache_folder",
-    "clear_cache",
-    "compile_ahead",
-    "compiled",
-    "generic",
-    "get_ready",
-    "is_generic",
-    "keep_refusal",
-    "lend_lanes",
-    "lender_at",
-    "note_raising",
-    "of_arrays",
-    "raise_kept",
-    "refusals_apart",
-    "routine",
-    "routines_of_package",
-    "seconds_spent",
-    "take_refusal",
-    "why_not",
-]
+from .callbacks import (
+    Callback as Callback,
+    among_many as among_many,
+    keep_refusal as keep_refusal,
+    lend_lanes as lend_lanes,
+    lender_at as lender_at,
+    note_raising as note_raising,
+    raise_kept as raise_kept,
+    take_refusal as take_refusal,
+    with_refusals_apart as with_refusals_apart,
+)
+from .engine import seconds_spent as seconds_spent
+from .kernels import (
+    Kernel as Kernel,
+    apart as apart,
+    compiled as compiled,
+    generic as generic,
+    is_generic as is_generic,
+    of_arrays as of_arrays,
+)
+from .routines import Routine as Routine, UsersRoutine as UsersRoutine, routine as routine, why_not as why_not
+from .store import cache_folder as cache_folder, clear_cache as clear_cache

@@ -13,11 +13,12 @@ import ctypes
 import threading
 import weakref
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, TypeVar
 
 from ..errors import ModelError
 from . import routines
 
+_T = TypeVar("_T")
 _SIGNATURE = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)
 #: What a callback returns where it has no results.
 NO_RESULT = 1
@@ -139,18 +140,16 @@ def take_refusal() -> Exception | None:
     return refusal
 
 
-@contextlib.contextmanager
-def refusals_apart() -> Iterator[list[Exception]]:
-    """While a kernel runs, in a callback of another perhaps: why it has had no result, for its caller alone, in a list of one.
+def with_refusals_apart(kernel: Callable[..., _T], *given: Any) -> tuple[_T, Exception | None]:
+    """The result of a kernel, in a callback of another perhaps; and why a callback of it has had no result.
 
     What a callback of it has raised is raised where it ends. Refusals that the kernel around it has met stay kept for that.
     """
-    refused: list[Exception] = []
-    before = take_refusal()
+    before, _kept.refusal = _kept.refusal, None
     try:
-        yield refused
-        raise_kept()
+        result = kernel(*given)
+        if _kept.raised is not None:
+            raise_kept()
+        return result, _kept.refusal
     finally:
-        refusal, _kept.refusal = _kept.refusal, before
-        if refusal is not None:
-            refused.append(refusal)
+        _kept.refusal = before

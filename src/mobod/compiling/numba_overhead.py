@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import functools
 import importlib
+import logging
+import warnings
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
@@ -28,6 +30,10 @@ def leaner() -> Iterator[Patch]:
     yield from _enter_contexts_of_errors()
     yield from _run_passes()
     yield from _order_one_template()
+    yield from _look_for_warnings_once()
+    yield from _ask_types_without_registers()
+    yield from _lock_quietly()
+    yield from _log_nothing()
 
 
 def _compare_options_at_once() -> Iterator[Patch]:
@@ -48,7 +54,16 @@ def _compare_options_at_once() -> Iterator[Patch]:
 
     @functools.wraps(equal)
     def equal_or_alike(self: Any, other: Any) -> Any:
-        return (type(other) is type(self) and self._values == other._values) or equal(self, other)
+        if type(other) is not type(self):
+            return equal(self, other)
+        mine, theirs, options = self._values, other._values, self.options
+        if mine == theirs:
+            return True
+        for name in mine.keys() | theirs.keys():
+            default = options[name].default
+            if mine.get(name, default) != theirs.get(name, default):
+                return False
+        return True
 
     yield Patch(owner, "__hash__", hash_of_kind)
     yield Patch(owner, "__eq__", equal_or_alike)
@@ -123,8 +138,7 @@ def _run_passes() -> Iterator[Patch]:
 
     What each pass is checked for is Numba's care for its own: that they leave no mark of a variable's end, and one scope.
     """
-    from numba.core import compiler_machinery as machinery
-    from numba.core import event, postproc, transforms
+    from numba.core import compiler_machinery as machinery, event, postproc, transforms
 
     errors: Any = importlib.import_module("numba.core.errors")
     manager: Any = machinery.PassManager
@@ -165,3 +179,82 @@ def _order_one_template() -> Iterator[Patch]:
 
     for owner in (utils, context):
         yield Patch(owner, "order_by_target_specificity", ordered)
+
+
+def _look_for_warnings_once() -> Iterator[Patch]:
+    """Warnings while the types of a function are found: caught once for all of it, not anew for each of its variables."""
+    from numba.core import typeinfer
+
+    errors: Any = importlib.import_module("numba.core.errors")
+    network: Any = typeinfer.ConstraintNetwork
+    propagate = network.propagate
+
+    class Within:
+        """The context of one variable: what has been caught since it began was said of it."""
+
+        __slots__ = "fixer", "where"
+
+        def __init__(self, fixer: Any, filename: str | None = None, lineno: int | None = None) -> None:
+            self.fixer, self.where = fixer, (filename, lineno)
+
+        def __enter__(self) -> None:
+            pass
+
+        def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
+            for one in self.fixer.caught:
+                if issubclass(one.category, self.fixer._category):
+                    place = self.where[0] or one.filename, self.where[1] or one.lineno, one.category
+                    self.fixer._warnings[place].add(str(one.message))
+                else:
+                    self.fixer.others.append(one)
+            self.fixer.caught.clear()
+
+    @functools.wraps(propagate)
+    def propagate_in_one(self: Any, typeinfer: Any) -> Any:
+        fixer = typeinfer.warnings
+        before = vars(fixer).get("caught"), vars(fixer).get("others")  # of a function that calls itself
+        others: list[Any] = []
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always", fixer._category)
+            try:
+                fixer.caught, fixer.others = caught, others
+                found = propagate(self, typeinfer)
+            finally:
+                fixer.caught, fixer.others = before
+        for one in others:
+            warnings.warn_explicit(str(one.message), one.category, one.filename, one.lineno)
+        return found
+
+    yield Patch(errors.WarningsFixer, "catch_warnings", lambda *args, **more: Within(*args, **more))
+    yield Patch(network, "propagate", propagate_in_one)
+
+
+def _ask_types_without_registers() -> Iterator[Patch]:
+    """`isinstance` of Numba's types, which are of an abstract class, but none is registered as one: a class and its bases."""
+    from numba.core.types import abstract
+
+    yield Patch(abstract._TypeMetaclass, "__instancecheck__", type.__instancecheck__)
+
+
+def _lock_quietly() -> Iterator[Patch]:
+    """The lock around compiling, within which it is taken some thousand times more: each kernel above has a clock for it."""
+    from numba.core import compiler_lock
+
+    owner: Any = compiler_lock._CompilerLock
+    yield Patch(owner, "acquire", lambda self: self._lock.acquire())
+    yield Patch(owner, "release", lambda self: self._lock.release())
+
+
+def _log_nothing() -> Iterator[Patch]:
+    """Messages of passes for their developers, of each instruction."""
+
+    class Silent:
+        """A log that nobody reads."""
+
+        def debug(self, *args: Any) -> None:
+            pass
+
+    for name in ("byteflow", "ssa"):
+        module: Any = importlib.import_module(f"numba.core.{name}")
+        if not module._logger.isEnabledFor(logging.DEBUG):
+            yield Patch(module, "_logger", Silent())

@@ -146,8 +146,11 @@ def _list_variables_quickly() -> Iterator[Patch]:
 
 
 def _remember_operators_of_numbers() -> Iterator[Patch]:
-    """The types of ``a * b`` and the like: of numbers they are always the same."""
+    """The types of ``a * b`` and the like: of numbers, and of scalars of rooms above, they are always the same."""
     from numba.core import types
+
+    ours = {type(kind) for one in engine.extensions() for kind in one.scalars.values()}
+    numbers: Any = (types.Number, types.Boolean, *ours)
 
     function: Any = types.functions.BaseFunction
     ask = function.get_call_type
@@ -160,7 +163,7 @@ def _remember_operators_of_numbers() -> Iterator[Patch]:
         if kws or not (key is bool or getattr(key, "__module__", None) == "_operator"):
             return ask(self, context, args, kws)
         for one in args:
-            if not isinstance(one, (types.Number, types.Boolean)):
+            if not isinstance(one, numbers):
                 return ask(self, context, args, kws)
         # with the context, of which there is one for each target, and Numba's function, which is another once it can do more
         place = context, self, tuple(args)

@@ -39,7 +39,7 @@ used: set[str] = set()
 
 @functools.cache
 def cache_folder() -> Path:
-    """Where compiled kernels are kept: a subfolder of ``MOBOD_CACHE_DIR``, or of the user's cache folder."""
+    """The folder of compiled kernels: a subfolder of ``MOBOD_CACHE_DIR``, or of the user's cache folder."""
     root = os.environ.get("MOBOD_CACHE_DIR")
     if not root:
         import platformdirs

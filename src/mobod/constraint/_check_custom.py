@@ -355,6 +355,3 @@ def _rate(f: Callable[[float], Array]) -> Array:
 def _short(x: Any) -> str:
     """Numbers with six digits."""
     return "[" + ", ".join(f"{number:.6g}" for number in np.ravel(x)) + "]"
-
-
-__all__ = ["ConstraintReport", "check_custom"]

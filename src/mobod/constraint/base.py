@@ -243,7 +243,7 @@ class Constraint(Parametrized, Operators):
         return (0, 0, 0) if self.is_disabled(state) else self.number_of_equations
 
     def get_index_of_multipliers_in_use(self, state: State) -> tuple[int, int, int]:
-        """Where in the state's multipliers its equations of positions, velocities and accelerations start; -1 for none."""
+        """Indices of its first multipliers of positions, velocities and accelerations in the state's; -1 for none."""
         starts = []
         for which in range(3):
             rows = self.own_rows(state, which)
@@ -589,6 +589,6 @@ def one_of(who: str, what: str, body: Any, which: Any, n: int) -> int:
         bodies_named(who, [body])
     i = checks.integer(f"{what} of {who}", which)
     if not 0 <= i < n:
-        letter = what[-1] if what[-1] in "qu" else what
+        letter = what[-1] if what[-1] in "qu" else "coordinates" if what.startswith("coordinate") else "speeds"
         raise IndexError(f"{what} of {who} is {which}; {body.name!r} has {n} {letter}, counted from 0")
     return i

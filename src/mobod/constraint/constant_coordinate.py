@@ -81,7 +81,7 @@ class ConstantCoordinate(OfOneValue):
         super().__init__(mobod, which_q, value, equations=(1, 0, 0), disabled_by_default=disabled_by_default, name=name)
 
     def get_which_q(self) -> int:
-        """Which coordinate."""
+        """The index of the coordinate in its mobilizer."""
         return self.which_coordinate
 
     get_default_position, set_default_position, get_position, set_position = parameters.scalar(

@@ -188,7 +188,7 @@ class CustomImplementation(StageHooks):
     # ------------------------------------------------------------------------------------------ of mobilizers
 
     def _place(self, state: State, mobilizer: int, which: int, letter: str) -> int:
-        """Where among the constrained q (or u) that of a mobilizer is."""
+        """The index of a mobilizer's q (or u) among the constrained ones."""
         body = self._one(self.declared_mobilizers, mobilizer, "constrained mobilizers")
         numbers = state.tree.num_q if letter == "q" else state.tree.num_u
         n = numbers[body.get_mobilized_body_index()]
@@ -322,7 +322,7 @@ class CustomImplementation(StageHooks):
         return a
 
     def find_station_location(self, all_X_AB: Sequence[Transform], body: int, p_BS: ArrayLike) -> Array:
-        """Where a station, given from the body's origin in its frame, is in A."""
+        """Location in A of a station, given from the body's origin in its frame."""
         location: Array = all_X_AB[body] @ np.asarray(p_BS, dtype=np.float64)
         return location
 

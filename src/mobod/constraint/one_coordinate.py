@@ -81,7 +81,7 @@ class OfOneSpeed(OfOneValue):
         super().__init__(mobod, which_u, value, equations=rows, disabled_by_default=disabled_by_default, name=name)
 
     def get_which_u(self) -> int:
-        """Which speed."""
+        """The index of the speed in its mobilizer."""
         return self.which_coordinate
 
 

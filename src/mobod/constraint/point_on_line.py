@@ -21,8 +21,7 @@ from ..compiling import generic
 from ..state import parameters
 from ..value import Transform
 from ..value.checks import unit
-from ..value.rows import in_rows
-from ..value.rows import unit as units
+from ..value.rows import in_rows, unit as units
 from . import _relative, access
 from ._parameters import FIRST, SECOND, Equations, Mark, across, displayed, index_of
 

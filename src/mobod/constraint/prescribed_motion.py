@@ -90,5 +90,5 @@ class PrescribedMotion(OfTime, OnePosition):
         super().__init__(matter, function, mobod, which_q, disabled_by_default=disabled_by_default, name=name)
 
     def get_which_q(self) -> int:
-        """Which coordinate."""
+        """The index of the coordinate in its mobilizer."""
         return self.which_coordinate

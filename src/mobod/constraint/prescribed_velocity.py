@@ -88,5 +88,5 @@ class PrescribedVelocity(OfTime, OneVelocity):
         super().__init__(matter, function, mobod, which_u, disabled_by_default=disabled_by_default, name=name)
 
     def get_which_u(self) -> int:
-        """Which speed."""
+        """The index of the speed in its mobilizer."""
         return self.which_coordinate

@@ -77,7 +77,7 @@ def second_surface(pair: int) -> int:
 
 @generic
 def lane_of(pair: int) -> int:
-    """Which of eight states."""
+    """The lane: the number of a state among eight."""
     return pair & 15
 
 

@@ -57,6 +57,3 @@ class Brick(Shape):
     def decorations(self) -> list[tuple[Any, Transform]]:
         """Itself."""
         return [(decoration.Brick(self.half_lengths), Transform())]
-
-
-__all__ = ["Brick"]

@@ -61,6 +61,3 @@ class Capsule(Shape):
             (ball, Transform((0.0, 0.0, h))),
             (ball, Transform((0.0, 0.0, -h))),
         ]
-
-
-__all__ = ["Capsule"]

@@ -118,8 +118,7 @@ class ConvexHull(Shape):
 
 def _hull(points: Array) -> tuple[Array, tuple[tuple[int, ...], ...], Array]:
     """Vertices, faces and planes."""
-    from scipy.spatial import ConvexHull as Hull
-    from scipy.spatial import QhullError
+    from scipy.spatial import ConvexHull as Hull, QhullError
 
     flat = "points of a ConvexHull have to be four or more that do not lie in one plane"
     if len(points) < 4:
@@ -177,6 +176,3 @@ def _outline(triangles: Any, normals: Array, points: Array) -> list[int]:
     while following[loop[-1]] != first:
         loop.append(following[loop[-1]])
     return loop
-
-
-__all__ = ["ConvexHull"]

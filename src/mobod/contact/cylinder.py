@@ -67,6 +67,3 @@ class Cylinder(Shape):
         half = _DRAWN * self.radius if self.is_unbounded else self.half_length
         upright = Rotation.about_axis(math.pi / 2, "x")  # a drawn cylinder is along y
         return [(decoration.Cylinder(self.radius, half), Transform(upright))]
-
-
-__all__ = ["Cylinder"]

@@ -57,6 +57,3 @@ class Ellipsoid(Shape):
     def decorations(self) -> list[tuple[Any, Transform]]:
         """Itself."""
         return [(decoration.Ellipsoid(self.radii), Transform())]
-
-
-__all__ = ["Ellipsoid"]

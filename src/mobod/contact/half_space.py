@@ -59,6 +59,3 @@ class HalfSpace(Shape):
         """The plane."""
         R = Rotation.from_one_axis(self.normal, "z")
         return [(Plane(color=(0.88, 0.88, 0.90), opacity=0.6), Transform(R, np.zeros(3)))]
-
-
-__all__ = ["HalfSpace"]

@@ -238,6 +238,3 @@ def _blocks_of(cells: Array) -> tuple[Array, ...]:
         m, n = padded.shape[0] // 2, padded.shape[1] // 2
         levels.append(padded.reshape(m, 2, n, 2, 2).max(axis=(1, 3)))
     return tuple(levels)
-
-
-__all__ = ["HeightField"]

@@ -247,6 +247,3 @@ def eigenvalues(metric: Any, form: Any, body: Any) -> Any:
 @generic
 def _at_least(x: Any, least: Any) -> Any:
     return x if x > least else least
-
-
-__all__ = ["cell", "eigenvalues", "foot", "highest", "is_over", "limits", "normal", "settle", "surface"]

@@ -89,6 +89,3 @@ class Material:
             )
         for name, number in checked.items():
             object.__setattr__(self, name, number)
-
-
-__all__ = ["Material"]

@@ -333,20 +333,3 @@ def where3(which: int, a: Any, b: Any, c: Any) -> Any:
     if which == 2:
         return b
     return c
-
-
-__all__ = [
-    "AREA",
-    "CENTROID",
-    "NORMAL",
-    "box",
-    "build",
-    "constant3",
-    "nearest_face",
-    "nearest_on_mesh",
-    "normals_and_areas",
-    "num_faces",
-    "numbers_of_face",
-    "users_number",
-    "walking",
-]

@@ -178,6 +178,3 @@ def _smallest_step(state: State, matter: Any, rows: Any, limit: float) -> Array:
     depth = rows["depth"] - 0.25 * limit
     multipliers = nnls(L.T, np.linalg.solve(L, depth))[0]
     return np.asarray(inverse @ (A.T @ multipliers))
-
-
-__all__ = ["DEEP", "find_deep", "say_deep", "separate"]

@@ -68,6 +68,3 @@ class Shape(Abstract):
     @abc.abstractmethod
     def decorations(self) -> list[tuple[Any, Transform]]:
         """Its looks: decorations, each with its pose in S."""
-
-
-__all__ = ["Box", "Shape"]

@@ -50,6 +50,3 @@ class Sphere(Shape):
     def decorations(self) -> list[tuple[Any, Transform]]:
         """Itself."""
         return [(decoration.Sphere(self.radius), Transform())]
-
-
-__all__ = ["Sphere"]

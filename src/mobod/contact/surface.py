@@ -100,6 +100,3 @@ def surface_velocity(velocity: npt.ArrayLike) -> tuple[float, float, float]:
     """Three finite numbers, checked."""
     x, y, z = (float(x) for x in checks.vector("velocity of a Surface", velocity))
     return x, y, z
-
-
-__all__ = ["Surface", "surface_velocity"]

@@ -59,6 +59,3 @@ class Torus(Shape):
     def decorations(self) -> list[tuple[Any, Transform]]:
         """Itself."""
         return [(decoration.Torus(self.torus_radius, self.tube_radius), Transform())]
-
-
-__all__ = ["Torus"]

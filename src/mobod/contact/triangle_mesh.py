@@ -324,6 +324,3 @@ def _repaired(path: Path, vertices: Array, faces: Indices) -> tuple[Array, Indic
     trimesh.repair.fill_holes(mesh)
     mesh.remove_unreferenced_vertices()
     return np.array(mesh.vertices, np.float64), np.array(mesh.faces, np.int64)
-
-
-__all__ = ["TriangleMesh"]

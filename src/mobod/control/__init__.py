@@ -5,42 +5,22 @@ name is an `Input`.
 """
 
 from ..value.attributes import explain_names
-from .computed_torque import ComputedTorque
-from .coordinates import Coordinates
-from .custom import Custom
-from .driver import Driver
-from .gravity_compensation import GravityCompensation
-from .impedance import Impedance
-from .input import Input
-from .jacobian import Jacobian
-from .jacobian_bias import JacobianBias
-from .pd import PD
-from .pid import PID
-from .pose import Pose
-from .reference import Reference
-from .sensor import Sensor
-from .solve import solve
-from .state_feedback import StateFeedback
-from .velocity import Velocity
-
-__all__ = [
-    "PD",
-    "PID",
-    "ComputedTorque",
-    "Coordinates",
-    "Custom",
-    "Driver",
-    "GravityCompensation",
-    "Impedance",
-    "Input",
-    "Jacobian",
-    "JacobianBias",
-    "Pose",
-    "Reference",
-    "Sensor",
-    "StateFeedback",
-    "Velocity",
-    "solve",
-]
+from .computed_torque import ComputedTorque as ComputedTorque
+from .coordinates import Coordinates as Coordinates
+from .custom import Custom as Custom
+from .driver import Driver as Driver
+from .gravity_compensation import GravityCompensation as GravityCompensation
+from .impedance import Impedance as Impedance
+from .input import Input as Input
+from .jacobian import Jacobian as Jacobian
+from .jacobian_bias import JacobianBias as JacobianBias
+from .pd import PD as PD
+from .pid import PID as PID
+from .pose import Pose as Pose
+from .reference import Reference as Reference
+from .sensor import Sensor as Sensor
+from .solve import solve as solve
+from .state_feedback import StateFeedback as StateFeedback
+from .velocity import Velocity as Velocity
 
 explain_names(__name__)

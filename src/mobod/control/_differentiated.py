@@ -163,5 +163,3 @@ _OF_SCALARS: dict[str, Callable[..., Any]] = {
     "one": lambda x: 0.0 * x + 1.0,
     "constant": lambda x: x.value if isinstance(x, DualArray) else x,
 }
-
-__all__ = ["Differentiated"]

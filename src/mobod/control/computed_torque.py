@@ -112,6 +112,3 @@ class ComputedTorque(Custom):
             disabled_by_default=disabled_by_default,
             name=name,
         )
-
-
-__all__ = ["ComputedTorque"]

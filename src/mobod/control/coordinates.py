@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from ..force.base import listed_mobilities
-from ..force.base import mobilities as numbered
+from ..force.base import listed_mobilities, mobilities as numbered
 from ..tree import sampling
 from .input import Input, Packing
 

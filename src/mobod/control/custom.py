@@ -16,8 +16,7 @@ from ..algebra.dual_array import DualArray, NotDifferentiable, constant
 from ..algebra.record import values_at
 from ..compiling import Callback, raise_kept
 from ..errors import ModelError
-from ..force.base import Force, check_forces
-from ..force.base import mobilities as listed
+from ..force.base import Force, check_forces, mobilities as listed
 from ..force.layout import Entry
 from ..force.routines import by_address
 from ..function.users import Frozen
@@ -196,11 +195,12 @@ class Custom(Force):
                 if not unasked:
                     raise
                 self._why_interpreted, is_compiled = laws.reason(error), False
+        self._forces = forces  # which inputs ask for, and may refuse before it is one of them
+        for one in self._inputs.values():
+            one.adopt(self)
         super().__init__(forces, disabled_by_default=disabled_by_default, name=name)
         self._compiled, self._unasked = is_compiled, unasked
         self._with_tangents: Differentiated | None = None
-        for one in self._inputs.values():
-            one.adopt(self)
         self._num_parameters = len(own)
         self.used_functions = [use for one in self._inputs.values() for use in one.functions]
         self.default_numbers = [self.sample_time, *low, *high, *own, *self._packed().numbers]
@@ -540,6 +540,3 @@ def _limits(limits: tuple[Any, Any] | None, n: int) -> tuple[list[float], list[f
     if (rows[0] > rows[1]).any():
         raise ModelError(f"the least effort of limits exceeds the largest: {limits!r}")
     return rows[0].tolist(), rows[1].tolist()
-
-
-__all__ = ["Custom"]

@@ -179,6 +179,3 @@ class Driver(Custom):
     def path(self) -> Array:
         """The points ``(n, 2)``."""
         return self._path.copy()
-
-
-__all__ = ["Driver"]

@@ -74,6 +74,3 @@ class GravityCompensation(Custom):
             disabled_by_default=disabled_by_default,
             name=name,
         )
-
-
-__all__ = ["GravityCompensation"]

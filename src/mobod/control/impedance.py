@@ -150,6 +150,3 @@ def _flat(target: Transform) -> list[float]:
         raise TypeError(f"target has to be a mobod.Transform, not {target!r}")
     found: list[float] = np.asarray(target).ravel().tolist()
     return found
-
-
-__all__ = ["Impedance"]

@@ -163,7 +163,7 @@ class PD(Custom):
         self.set_parameters(state, parameters)
 
     def get_target(self, state: State) -> Array:
-        """Where to go in this state ``(n,)``. Needs MODEL."""
+        """The target of the coordinates in this state ``(n,)``. Needs MODEL."""
         n = self.get_num_efforts()
         return self.get_parameters(state)[2 * n : 3 * n]
 
@@ -191,6 +191,3 @@ def spread(what: str, value: ArrayLike, n: int) -> list[float]:
         raise ModelError(f"{what} has to be finite, got {shown(value)}")
     found: list[float] = np.broadcast_to(row, n).tolist()
     return found
-
-
-__all__ = ["PD"]

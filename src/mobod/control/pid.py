@@ -106,6 +106,3 @@ class PID(PD):
             forces, mobilities, {"kp": kp, "kd": kd, "target": target, "ki": ki}, sample_time, reference, limits,
             (noise, delay, seed), disabled_by_default, name, 1, [positive("sample_time", sample_time)],
         )  # fmt: skip
-
-
-__all__ = ["PID"]

@@ -14,7 +14,7 @@ import numpy as np
 
 from ..algebra.arrays import ArrayLike
 from ..errors import ModelError
-from ..force.base import check_forces
+from ..force.base import check_forces, listed_mobilities
 from ..value.checks import numbers
 from .custom import Custom
 
@@ -93,6 +93,9 @@ class StateFeedback(Custom):
                     f"{what} has to be {max(size, 0)} numbers, got an array of shape {row.shape}; gains have {K.shape[1]} "
                     f"columns, for {of['q']} q, {nu} u and the z"
                 )
+        acted = nu if mobilities is None else len(mobilities := listed_mobilities(mobilities))
+        if acted != n:
+            raise ModelError(f"gains have {n} rows, and {acted} mobilities are acted on")
         super().__init__(
             forces,
             _law(_quaternions(bodies)),
@@ -103,8 +106,6 @@ class StateFeedback(Custom):
             disabled_by_default=disabled_by_default,
             name=name,
         )
-        if self.get_num_efforts() != n:
-            raise ModelError(f"gains have {n} rows, and {self.get_num_efforts()} mobilities are acted on")
 
 
 def _quaternions(bodies: Iterable[Any]) -> list[int]:
@@ -142,6 +143,3 @@ def _law(quaternions: list[int]) -> Callable[..., Any]:
         return feedback(turned, u, z, which, parameters)
 
     return nearer
-
-
-__all__ = ["StateFeedback"]

@@ -33,24 +33,6 @@ Rgb: TypeAlias = tuple[float, float, float]
 T = TypeVar("T")
 S = TypeVar("S")
 
-__all__ = [
-    "Arrow",
-    "Brick",
-    "Circle",
-    "Cone",
-    "Cylinder",
-    "Decoration",
-    "Ellipsoid",
-    "Frame",
-    "Line",
-    "Mesh",
-    "MeshFile",
-    "Point",
-    "Sphere",
-    "Text",
-    "Torus",
-]
-
 COLORS: dict[str, Rgb] = {
     "black": (0.0, 0.0, 0.0),
     "gray": (0.5, 0.5, 0.5),

@@ -58,6 +58,3 @@ class RubberBandLine:
             if found is not None:
                 placed.append((body, np.asarray(found, dtype=np.float64)))
         return list(pairwise(placed))
-
-
-__all__ = ["End", "Line", "RubberBandLine", "Station"]

@@ -232,7 +232,7 @@ def _add_rest(
 def _quicken(
     model: Record, groups: Any, g: int, members: Any, by_u: int, first: int, last: int, wide: Any, dual: Record
 ) -> None:
-    """Let velocities change *by_u*, too (1), or no more (0)."""
+    """Make velocities change *by_u*, too (1), or no more (0)."""
     for at in range(groups[g, BODIES], groups[g, BODIES + 1]):
         b, row = members[at], TABLES * model.nu + OF_BODY * (at - groups[g, BODIES]) + 6 * by_u
         for k in range(6):

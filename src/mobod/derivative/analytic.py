@@ -22,8 +22,8 @@ from ..tree.constraint_fields import order_of_rows
 from ..tree.prescribed_mobilities import FROM_MOTION
 from ..tree.realize import NOT_PLAIN
 from ..value.stage import Stage
-from . import along, columns, contacts, couplings, local, of_state
-from . import sweep as kernels
+from . import along, columns, contacts, couplings, local, of_state, sweep as kernels
+from .equations import by_contradiction
 from .plan import Enabled, Plan, make_plan
 from .products import own_blocks_of, runs_of
 from .results import ForwardDynamicsDerivatives
@@ -322,8 +322,18 @@ class Whole(Sweep):
         pack = aligned_zeros(max(nu, m), PACKED * LANES).reshape(-1, PACKED, LANES)
         flat_inv, wide_inv = _both(matrix_sweep.scratch_rows(nu, tree.num_slots), nu)
         flat_inv[matrix_sweep.PLACES] = np.arange(flat_inv.shape[1])
-        tables, crossings, used, touching, asked, acted = plan.for_kernels()
-        of_plan = duals.block, self._addresses, *tables, crossings, used, touching, *acted, np.array(asked, np.int64)
+        tables, crossings, used, touching, asked, acted, points = plan.for_kernels()
+        of_plan = (
+            duals.block,
+            self._addresses,
+            *tables,
+            crossings,
+            used,
+            touching,
+            *acted,
+            np.array((*asked, 0), np.int64),
+            points,
+        )
         of_tree = *self.of_parts, parts.driven, duals
         of_parts = (
             *(np.zeros((tree.nq, 6)), np.zeros((nu if self.bent.any() else 1, kernels.NUMBERS_OF_BENDS))),
@@ -347,13 +357,13 @@ class Whole(Sweep):
         return *of_plan, *of_tree, *kernels.make_work(*self._counts), *of_parts, *of_one, *solving, *of_many
 
     def _scratch_of_many(self, plan: Plan) -> tuple[Any, ...]:
-        """Which columns carry bodies, and scratch, see `couplings`; nothing where there are few."""
+        """Numbers of columns that carry bodies, and scratch, see `couplings`; nothing where there are few."""
         tree, nu = self._tree, self._nu
-        bodies = tree.nb if len(plan.crossings) >= couplings.MANY else 0
+        bodies = tree.nb if len(plan.points) or len(plan.crossings) >= couplings.MANY else 0
         keep, wide_keep = _both(bodies, nu)
         for b in range(bodies):
             keep[b, plan.pattern.ways[b]] = 1.0
-        carries = wide_keep.any(axis=2).astype(np.int64)
+        carries = wide_keep.sum(axis=2).astype(np.int64)
         return carries, wide_keep, *_both(12 if bodies else 0, nu), _both(12 * bodies, nu)[1]
 
     def _scratch_of_one(self, plan: Plan) -> tuple[Any, ...]:
@@ -432,7 +442,19 @@ class Whole(Sweep):
             *(state.block, system.plain_routine, valid, state.q_values, state.u_values, q, u, forces, self._no_forces, work),
             *(ForwardDynamicsDerivatives, _zeros((self._nu, num_z)) if num_z else self._no_z),
         )
+        contradicting = work[of_state.FLAGS][of_state.CONTRADICTING]
         self._pool.append(work)
+        return self._with_contradiction(state, found) if contradicting and type(found) is not int else found
+
+    def _with_contradiction(self, state: State, found: ForwardDynamicsDerivatives) -> ForwardDynamicsDerivatives:
+        """The same with what equations add that contradict each other."""
+        state.valid |= _REALIZED
+        state.stage_number = _ACCELERATION
+        added, places = by_contradiction(state)
+        for name in ("q", "u", "z", "time"):
+            more = added[:, places[name]]
+            part = getattr(found, name).reshape(self._nu, -1)[:, : more.shape[1]]  # measures' z come last
+            part += more
         return found
 
 

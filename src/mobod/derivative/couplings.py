@@ -66,7 +66,7 @@ def add(
 ) -> None:
     """Subtract what blocks between two bodies are from the residual's derivatives, *D*, eight columns a number.
 
-    *carried* says which numbers of a row have columns that carry a body, and 1 in these columns; *columns* are S and a of each
+    *carried* says how many columns of each number of a row carry a body, and 1 in these columns; *columns* are S and a of each
     mobility, with others; *flat* and *scratch* room for S and a, by two names, and for the sums.
     """
     carries, keep = carried

@@ -2,7 +2,12 @@
 
     residual = M udot + inertial forces - applied forces + G^T lambda          aerr = G udot + offset
 
-at udot and lambda held: see `routines`, of which `jvp` is taken.
+at udot and lambda held: see `routines`, of which `jvp` is taken. lambda = W^+ (...), W = G M^-1 G^T. Redundant equations that
+contradict each other leave e = aerr, with W e = 0, and through the change of the pseudoinverse
+
+    d(lambda) has W^+ W^+ G M^-1 d(G^T e) beside         e held; G^T e = 0
+
+Source: Golub and Pereyra 1973, equation 4.12.
 """
 
 from __future__ import annotations
@@ -18,6 +23,7 @@ from ..tree.prescribed_mobilities import FROM_MOTION
 from .coordinates import displacements
 from .jvp import Seed, calling, jvp
 from .routines import calc_errors, calc_residual
+from .solve import LEAST_ERROR
 
 if TYPE_CHECKING:
     from ..state.state import State
@@ -37,6 +43,8 @@ class OfEquations(NamedTuple):
         Of N u, and of the rates of the forces' z.
     particle_forces : (3 np, n) array
         Of the forces on the particles.
+    turned : (nu, n) array or None
+        Of G^T e, where equations contradict each other.
     places : dict of str to slice
         Of the columns of `variables`.
     """
@@ -47,6 +55,7 @@ class OfEquations(NamedTuple):
     q_dot: Array
     z_dot: Array
     particle_forces: Array
+    turned: Array | None
     places: dict[str, slice]
 
 
@@ -87,7 +96,13 @@ def of_equations(
     num_rows = tree.counts["num_rows"]
     rows = {"work_u": tree.nu, "known_u_dot": tree.nu, "row_work": num_rows, "q_dot": tree.nq, "z_dot": tree.nz}
     rows |= {"particle_forces": tree.counts["particle_size"]}
-    found = jvp(state, seeds, calling(calc_residual, asked), rows, at=at, of_model=of_model)
+    found, turned = jvp(state, seeds, calling(calc_residual, asked), rows, at=at, of_model=of_model), None
+    left = contradiction(state) if asked else None
+    if left is not None:  # the residual is affine in the multipliers
+        scale = max(float(np.abs(at["multiplier"]).max()), 1.0) / float(np.abs(left).max())
+        at["multiplier"] = at["multiplier"] + scale * left
+        moved = jvp(state, seeds, calling(calc_residual, asked), {"work_u": tree.nu}, at=at, of_model=of_model)
+        turned = (moved["work_u"] - found["work_u"]) / scale
     return OfEquations(
         found["work_u"],
         asked * found["row_work"],
@@ -95,6 +110,7 @@ def of_equations(
         found["q_dot"],
         found["z_dot"],
         found["particle_forces"],
+        turned,
         places or {},
     )
 
@@ -125,14 +141,38 @@ def solved(state: State, found: OfEquations) -> tuple[Array, Array]:
     nu = state.tree.nu
     errors = np.hstack([found.errors, np.zeros((len(found.errors), nu))])
     known = np.hstack([found.known, np.zeros((nu, nu))])
-    return solve(state, np.hstack([found.residual, -np.eye(nu)]), errors, known)
+    turned = None if found.turned is None else np.hstack([found.turned, np.zeros((nu, nu))])
+    return solve(state, np.hstack([found.residual, -np.eye(nu)]), errors, known, turned)
 
 
-def solve(state: State, residual: Array, errors: Array, known: Array | None = None) -> tuple[Array, Array]:
+def contradiction(state: State) -> Array | None:
+    """Errors of accelerations, by the kernels' rows, that equations leave which contradict each other; None where none do.
+
+    Needs ACCELERATION.
+    """
+    record, matter = state.record, state.system.get_matter_subsystem()
+    rows = matter.rows_in_use(state)
+    if not len(rows) or record.gram_inverse[state.field("row_place")[rows], 0].all():
+        return None
+    errors: Array = matter.acceleration_errors(state)
+    largest = max(np.abs(record.u_dot).max(), np.abs(record.acceleration_offset[rows]).max())
+    return errors if np.abs(errors).max() > LEAST_ERROR * largest else None
+
+
+def by_contradiction(state: State) -> tuple[Array, dict[str, slice]]:
+    """Terms of derivatives of udot by `variables` from equations that contradict each other, and these. Needs ACCELERATION."""
+    found = by_variables(state)
+    added = solve(state, 0.0 * found.residual, 0.0 * found.errors, turned=found.turned)[0]
+    return added, found.places
+
+
+def solve(
+    state: State, residual: Array, errors: Array, known: Array | None = None, turned: Array | None = None
+) -> tuple[Array, Array]:
     """Derivatives of udot and multipliers, from those of residual and errors, and of prescribed udot.
 
     M d(udot) + G^T d(lambda) = -d(residual), G d(udot) = -d(errors): a column a direction, errors and multipliers by the
-    kernels' rows. Needs ACCELERATION.
+    kernels' rows; *turned* as of `OfEquations`. Needs ACCELERATION.
     """
     matter, tree = state.system.get_matter_subsystem(), state.tree
     multipliers = np.zeros_like(errors)
@@ -151,6 +191,8 @@ def solve(state: State, residual: Array, errors: Array, known: Array | None = No
             constraint_operators.solve(state.block, x)
             inverse[:, k] = x[rows]
         G, errors = G[rows], errors[rows]
+        if turned is not None:
+            errors = errors + inverse @ (G @ (M_inv @ turned))
         multipliers[rows] = inverse @ (G @ rates + errors)
         rates -= M_inv @ (G.T @ multipliers[rows])
     return rates, multipliers

@@ -115,6 +115,3 @@ def note(failed: Mapping[Any, str]) -> None:
             UserWarning,
             stacklevel=3,
         )
-
-
-__all__ = ["VARIABLES", "note", "of_samples"]

@@ -83,6 +83,3 @@ class Differentiated:
             room=(0, 0, nz - self._tree.nz),
         )
         return OfMeasures(found["z_dot"], [found["measure_values"][place] for place in self._places])
-
-
-__all__ = ["Differentiated", "OfMeasures"]

@@ -41,6 +41,3 @@ def of_prescribed_speeds(system: Any, state: State) -> Array:
     for k in np.flatnonzero(by):
         found[:, k] = along(lambda h, k=k: prescribed(h * N[:, k]))  # type: ignore[misc]
     return found
-
-
-__all__ = ["of_prescribed_speeds"]

@@ -11,16 +11,18 @@ from ..state.fields import Record
 from ..state.validity import EVERYTHING, KEPT_FORCES
 from ..tree import explicit_mass_matrix, inverse_dynamics, inverse_mass_matrix
 from ..tree.realize import DONE, NOT_PLAIN, advance_with, all_finite, takes_long
-from . import couplings, sweep
+from . import couplings, sweep, two_points
 from .columns import find_bends, find_displacements
 from .local import add_errors
 from .residual import add_parts, add_stiffness, clear, clear_blocks, find_carried, gravity
-from .solve import add_given, constrain, multiply
+from .solve import add_given, constrain, contradict, multiply
 from .sweep import FIRST_NUMBER, FORCE, NUMBERS_A_MOBILITY
 
 #: Where what a kernel takes is in a tuple: of Duals and the plan; of the tree; of the rigid sweep; of parts; of one state's
 #: Duals; of the linear systems; what their products do not pass over; of couplings.
-PLAN, TREE, RIGID, PARTS, OF_ONE, SOLVING, GROUPS, MANY = 0, 14, 21, 26, 34, 44, 58, 60
+PLAN, TREE, RIGID, PARTS, OF_ONE, SOLVING, GROUPS, MANY = 0, 17, 24, 29, 37, 47, 61, 63
+#: Where the plan's flags are, and behind them whether equations contradict each other, see `solve.contradict`.
+FLAGS, CONTRADICTING = 15, 7
 
 
 @generic
@@ -56,15 +58,16 @@ def _find(
     )
     store3(bodies, 0, FORCE, g)
     _load_columns(model, plan[5][1], flat, numbers)
-    clear_blocks(plan[5][0], 0.0, C)
+    clear_blocks(plan[5][2], 0.0, C)
     clear(T, 0.0)
     start = 8 * wide.shape[0]
     trees = carrier, body_of, (row_of, start, 3 * start)
     add_parts(model, 0, duals, plan, u_dot, A, end, trees, N, bodies, numbers, of_one, F, C, D, T, E, K)
     add_errors(model, plan[0][:4], trees[2], bodies, numbers, C, E)
-    many = plan[1].shape[0] >= couplings.MANY
+    many, (carried, columns, scratch, wide_D) = plan[1].shape[0] >= couplings.MANY, of_many
+    if plan[6].shape[0] > 0:
+        two_points.add_eights(model, plan[6], plan[0][3], bodies, numbers, carried, columns, scratch[0], F, wide_D)
     if many:  # before the blocks of bodies are summed up
-        carried, columns, scratch, wide_D = of_many
         couplings.add(model, C, plan[1], bodies, numbers, carried, columns, scratch, wide_D)
     add_stiffness(model, plan, F, bodies, numbers, C, many, flat_stiffness, stiffness, 3, D, T)
 
@@ -80,7 +83,7 @@ def _plan_of(whole: Any) -> Any:
         objects.table(objects.item(whole, 6)),
         objects.integers(objects.item(whole, 7)),
     )
-    asked = objects.integers(objects.item(whole, 13))
+    asked = objects.integers(objects.item(whole, FLAGS))
     return (
         objects.integers(objects.item(whole, 1)),
         (
@@ -89,7 +92,13 @@ def _plan_of(whole: Any) -> Any:
             objects.integers(objects.item(whole, 9)),
             objects.integers(objects.item(whole, 10)),
             (asked[0], asked[1], asked[2], asked[3], asked[4], asked[5], asked[6]),
-            (objects.integers(objects.item(whole, 11)), objects.integers(objects.item(whole, 12))),
+            (
+                objects.integers(objects.item(whole, 11)),
+                objects.integers(objects.item(whole, 12)),
+                objects.integers(objects.item(whole, 13)),
+                objects.integers(objects.item(whole, 14)),
+            ),
+            objects.table(objects.item(whole, FLAGS + 1)),
         ),
     )
 
@@ -185,6 +194,7 @@ def _solve(model: Record, whole: Any, constrained: bool, T: Any, K: Any, by_forc
         rows_of_g, P = objects.matrix(objects.item(whole, SOLVING + 8)), objects.matrix(objects.item(whole, SOLVING + 9))
         W, row_of = objects.matrix(objects.item(whole, SOLVING + 10)), objects.integers(objects.item(whole, TREE + 4))
         constrain(model, row_of, E, wide_E, 2 * start, wide_D.shape[1], G, rows_of_g, P, W, L, wide_D, pack)
+        objects.integers(objects.item(whole, FLAGS))[CONTRADICTING] = contradict(model, model.A_GB, model.u_dot) > 0.0
 
 
 @generic

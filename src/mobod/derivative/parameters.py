@@ -19,7 +19,7 @@ from ..force.thermostat import Thermostat
 from ..force.uniform_gravity import UniformGravity
 from ..value.stage import Stage
 from .differences import along, note
-from .equations import of_equations, solve
+from .equations import contradiction, of_equations, solve
 from .settings import Setting
 
 if TYPE_CHECKING:
@@ -45,7 +45,8 @@ def by_settings(system: Any, state: State, settings: list[Setting]) -> RatesByPa
     residual, errors = np.zeros((tree.nu, size)), np.zeros((tree.counts["num_rows"], size))
     known = np.zeros((tree.nu, size))
     q_dot, z_dot = np.zeros((tree.nq, size)), np.zeros((tree.nz, size))
-    of_particles = np.zeros((tree.counts["particle_size"], size))
+    of_particles, left = np.zeros((tree.counts["particle_size"], size)), contradiction(state)
+    turned = None if left is None else np.zeros((tree.nu, size))
     first, of_elements = 0, []
     Y = None if _is_weighed(system, state) else _regressor(system, state, settings)
     for setting in settings:
@@ -57,13 +58,15 @@ def by_settings(system: Any, state: State, settings: list[Setting]) -> RatesByPa
             of_elements.append((place, setting))
     if of_elements and system.calls_python:
         note(system)
-        equations = Equations(system, state)
+        equations = Equations(system, state, left)
         for place, setting in of_elements:
             for i in range(setting.size):
                 column = equations.along(setting, i, setting.step(state, i))
                 residual[:, place.start + i] = column[: tree.nu]
-                errors[equations.rows, place.start + i] = column[tree.nu : len(column) - tree.nz]
+                errors[equations.rows, place.start + i] = column[tree.nu : tree.nu + len(equations.rows)]
                 z_dot[:, place.start + i] = column[len(column) - tree.nz :]
+                if turned is not None:
+                    turned[:, place.start + i] = column[tree.nu + len(equations.rows) :][: tree.nu]
                 if setting.is_of_motion:
                     known[:, place.start + i] = equations.prescribed_along(setting, i, setting.step(state, i))
     elif of_elements:
@@ -72,7 +75,9 @@ def by_settings(system: Any, state: State, settings: list[Setting]) -> RatesByPa
         residual[:, columns], errors[:, columns], known[:, columns] = found.residual, found.errors, found.known
         q_dot[:, columns], z_dot[:, columns] = found.q_dot, found.z_dot
         of_particles[:, columns] = found.particle_forces
-    return RatesByParameters(q_dot, solve(state, residual, errors, known)[0], z_dot, of_particles)
+        if turned is not None:
+            turned[:, columns] = found.turned
+    return RatesByParameters(q_dot, solve(state, residual, errors, known, turned)[0], z_dot, of_particles)
 
 
 def _is_weighed(system: Any, state: State) -> bool:
@@ -108,11 +113,13 @@ def _by_inertia(state: State, inertial: tuple[int, str], Y: Array) -> Array:
 class Equations:
     """Residual, constraint errors and z_dot of states near one, at its u_dot and multipliers."""
 
-    def __init__(self, system: Any, state: State) -> None:
+    def __init__(self, system: Any, state: State, left: Array | None) -> None:
         self._system, self._matter = system, system.get_matter_subsystem()
         self._u_dot, self._multipliers = np.array(state.u_dot_view[: state.tree.nu]), state.multipliers
         #: The kernels' rows that are in use.
         self.rows = self._matter.rows_in_use(state)
+        #: Of accelerations, which contradicting equations leave.
+        self._left = None if left is None else left[self.rows]
         self._other = state.copy()
 
     def along(self, setting: Setting, i: int, step: float) -> Array:
@@ -143,8 +150,10 @@ class Equations:
     def _at(self, other: State) -> Array:
         self._system.realize(other, Stage.DYNAMICS)
         residual: Array = self._system.calc_inverse_dynamics(other, self._u_dot)
-        errors = np.zeros(0)
+        errors, turned = np.zeros(0), np.zeros(0)
         if len(self.rows):
             residual = residual + self._matter.multiply_by_g_transpose(other, self._multipliers)
             errors = self._matter.calc_constraint_acceleration_errors(other, self._u_dot)
-        return np.concatenate([residual, errors, other.z_dot_view[: other.tree.nz]])
+            if self._left is not None:
+                turned = self._matter.multiply_by_g_transpose(other, self._left)
+        return np.concatenate([residual, errors, turned, other.z_dot_view[: other.tree.nz]])

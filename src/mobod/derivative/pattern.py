@@ -84,6 +84,3 @@ class Pattern:
             rows += np.flatnonzero(self.may_differ[:, column:last].any(axis=1)).tolist()
             groups.append((first, end, begin, len(rows)))
         return np.array(groups, np.int64).reshape(-1, 4), np.array(rows, np.int64)
-
-
-__all__ = ["Pattern"]

@@ -20,6 +20,7 @@ from ..force.base import Force
 from ..force.contact.element import ContactElement
 from ..force.thermostat import Thermostat
 from ..mobilizer import q_rates
+from . import two_points
 from .along import MOST_Z, OF_GROUP
 from .columns import CONSTRAINED, PULLED, SWEPT
 from .local import (
@@ -70,9 +71,11 @@ class Plan:
     contacts : (n, 1) array
         Elements of contact.
     acted : array
-        Bodies that wrenches may act on, beside gravity's, and those inboard of them, parents first: others have no blocks.
+        Bodies that wrenches may act on, beside gravity's, and those inboard of them, parents first.
     acted_places : array
         1 at the places of their mobilities, else 0.
+    stiff, stiff_places : array
+        The same of bodies that have blocks: not of forces between points, and along paths, whose wrenches follow bodies.
     routines : array
         Of each run of elements the address of its routine for Duals where it is differentiated by columns; less than zero
         where by z and time alone; 0 where not at all.
@@ -86,6 +89,8 @@ class Plan:
         Whether there is anything beside gravity and forces on single mobilities.
     constrained : bool
         Whether there are equations.
+    points : (n, 4) array
+        Forces along a line between two points, see `two_points`.
     thermostat : int
         The element that is one, see `thermostats`; -1 for none.
     num_blocks : int
@@ -105,6 +110,8 @@ class Plan:
     contacts: Table
     acted: Table
     acted_places: Table
+    stiff: Table
+    stiff_places: Table
     routines: Table
     by_columns: int
     by_rest: int
@@ -112,6 +119,7 @@ class Plan:
     damped: bool
     acts: bool
     constrained: bool
+    points: Table
     thermostat: int
     num_blocks: int
     pattern: Pattern
@@ -121,7 +129,15 @@ class Plan:
         flags = int(self.damped), int(self.acts), int(self.constrained)
         asked = self.by_columns, self.by_rest, self.by_parts, *flags, self.thermostat
         tables = self.nodes, self.calls, self.pushed, self.ways, self.groups, self.members
-        return tables, self.crossings, self.used, self.contacts, asked, (self.acted, self.acted_places)
+        return (
+            tables,
+            self.crossings,
+            self.used,
+            self.contacts,
+            asked,
+            (self.acted, self.acted_places, self.stiff, self.stiff_places),
+            self.points,
+        )
 
 
 class _Graph:
@@ -272,10 +288,13 @@ class _Making:
         #: Forces along paths by the bodies and mobilizers that these name, and 1 where the path is between the bodies.
         self._along: dict[tuple[tuple[int, ...], tuple[int, ...], bool], list[int]] = {}
         self._thermostat = -1
+        self._points: list[tuple[int, ...]] = []
         self._swept = self._has_rest = self._has_columns = self._damped = False
         self._acts = what.holds
         #: Bodies that wrenches act on, beside those that elements read.
         self._pushed: set[int] = set(range(tree.nb)) if what.holds else set()
+        #: Bodies that other wrenches act on.
+        self._carried: set[int] = set()
         self._by_parts, self._by_columns, self._by_rest = 0, 0 if what.pulls_on_all else PULLED, 0
 
     def plan(self) -> Plan:
@@ -303,7 +322,10 @@ class _Making:
         tables = self._graph.tables(lambda c: int(sum(count[c] for count in counts)))
         nodes, calls, pushed, crossings, used, num_blocks = tables
         groups, members = self._groups()
-        used = np.union1d(used, [b for bodies, _, _ in self._along for b in bodies]).astype(np.int64)
+        self._pushed.update(used.tolist())
+        of_paths = [b for bodies, _, _ in self._along for b in bodies]
+        self._carried.update(of_paths)
+        used = np.union1d(used, of_paths).astype(np.int64)
         for node in nodes:
             for other in pushed[node[FIRST_PUSHED] : node[END_PUSHED]]:
                 self._pattern.couple(self._mobilities_of(*other[:2]), self._mobilities_of(*node[:2]))
@@ -311,7 +333,8 @@ class _Making:
             self._pattern.couple_bodies(crossing[:2])
         if by_columns >= 0:  # udot that motions prescribe are of their own coordinates, and M has the tree's shape
             self._pattern.fill()
-        acted = self._acted(range(self._tree.nb) if by_columns >= 0 else {*used.tolist(), *self._pushed})
+        every = set(range(self._tree.nb)) if by_columns >= 0 else set[int]()
+        acted = *self._acted(every | self._pushed | self._carried), *self._acted(every | self._pushed)
         return Plan(
             *(nodes, calls, pushed, self._ways, groups, members, crossings, used),
             *(np.array(self._contacts, np.int64), *acted, self._routines),
@@ -319,6 +342,7 @@ class _Making:
             damped=self._damped,
             acts=self._acts or by_columns >= 0,
             constrained=len(what.constraints) > 0,
+            points=_table(self._points, 4),
             thermostat=self._thermostat,
             num_blocks=num_blocks,
             pattern=self._pattern,
@@ -351,6 +375,10 @@ class _Making:
         if isinstance(run[0], Thermostat) and len(run) == 1 and self._thermostat < 0:
             self._thermostat, self._damped = run[0].element, True
             self._push(None)
+            return
+        if run[0].routine in two_points.KINDS:
+            for force in run:
+                self._take_points(force)
             return
         reaches, has_rest = [self._reach_of(force) for force in run], any(force.reads_z or force.reads_time for force in run)
         if isinstance(run[0], ContactElement):
@@ -385,6 +413,14 @@ class _Making:
             self._damped = self._damped or fast
         if has_rest:
             self._routines[r], self._has_rest = -address, True
+
+    def _take_points(self, force: Any) -> None:
+        """A force along a line between two points."""
+        integers, _, numbers, _ = force.span
+        b1, b2 = force.default_integers[:2]
+        self._carried.update((b1, b2))
+        self._pattern.couple_bodies((b1, b2))
+        self._points.append((two_points.KINDS[force.routine], integers, numbers, self._graph.common(b1, b2)))
 
     def _take_constraints(self) -> None:
         """All local, or all by columns."""

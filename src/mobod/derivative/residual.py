@@ -65,7 +65,7 @@ def add_parts(
     each mobility; *F* wrenches that the sweep carries, of which `add_stiffness` takes back what is left.
     """
     dual, addresses = duals
-    tables, _, used, elements, (by_columns, by_rest, by_parts, _, _, _, _), _ = plan
+    tables, _, used, elements, (by_columns, by_rest, by_parts, _, _, _, _), _, _ = plan
     carrier, body_of, row_of = of_tree
     units, seeding, pushing, acting, sums = scratch
     nu = model.nu
@@ -121,9 +121,9 @@ def add_stiffness(
     fast = damped != 0
     if thermostat >= 0:  # its momenta follow the bodies
         thermostats.add_wrenches(model, thermostat, -1.0, F)
-    stiffness.follow(plan[5][0], F, bodies, C)
+    stiffness.follow(plan[5][2], F, bodies, C)
     if thermostat >= 0:
         thermostats.differentiate(model, thermostat, F, bodies, numbers, C, D, T)
     if not many:
         stiffness.add_crossings(model, plan[0][3], C, crossings, bodies, numbers, D)
-    stiffness.sweep(model, plan[5], numbers, C, fast, flat, wide, shift, D)
+    stiffness.sweep(model, plan[5][2:], numbers, C, fast, flat, wide, shift, D)

@@ -66,6 +66,3 @@ def _rate_of_n(state: State, displacement: Array) -> Array:
     state.system.realize(other, Stage.VELOCITY)
     matter = state.system.get_matter_subsystem()
     return columns_by_mobility(state, lambda unit: matter.multiply_by_n_dot(other, False, unit))
-
-
-__all__ = ["of_forward_dynamics"]

@@ -2,21 +2,24 @@
 
     d(udot) = udot_R - P lambda    udot_R = -M^-1 d(residual)    lambda = (G P)^+ (G udot_R + d(errors))    P = M^-1 G^T
 
-and where motions prescribe d(udot), udot_R = that - M^-1 (d(residual) + M that).
+and where motions prescribe d(udot), udot_R = that - M^-1 (d(residual) + M that). The pseudoinverse depends on q, too: redundant
+equations that contradict each other have errors e left, and add W^+ P^T d(G^T e) to d(errors), W = G P, see `equations`.
 
 Of one state, columns are eight in a vector, and factors on the left are numbers; of lanes all are lanes.
 """
 
 from typing import Any
 
-from ..algebra.scalar import load, store, zero
+from ..algebra.scalar import absolute, load, maximum, store, where, zero
 from ..compiling import generic
 from ..state.fields import Record
-from ..tree import constraint_operators
+from ..tree import constraint_operators, constraints
 from .residual import clear
 
 #: Columns of a product that are taken at once, packed: they stay in a processor's first cache.
 PACKED = 8
+#: Errors of accelerations, by the largest number that they are the sum of, up to which equations do not contradict each other.
+LEAST_ERROR = 1e-10
 
 
 @generic
@@ -140,3 +143,22 @@ def constrain(
     clear(L, zero(load(L, 0, 0)))
     add_products(W, m, E, m, 0, end, 1.0, L, 0, pack)
     add_products(P, n, L, m, 0, end, -1.0, D, 0, pack)
+
+
+@generic
+def contradict(model: Record, A: Any, u_dot: Any) -> Any:
+    """1 where equations, some redundant, leave errors of accelerations; else 0. Needs the factor of the Gram matrix."""
+    o = zero(load(model.time, 0, 0))
+    dropped, error, largest = o, o, o
+    for i in range(model.nu):
+        largest = maximum(largest, absolute(load(u_dot, i, 0)))
+    for g in range(model.num_groups[0]):
+        for at in range(model.group_first[g], model.group_end[g]):
+            c = model.group_constraints[at]
+            for k in range(constraints.num_rows(model, c)):
+                r = model.first_row[c] + k
+                offset = load(model.acceleration_offset, r, 0)
+                error = maximum(error, absolute(constraints.row_times(model, c, k, A, u_dot) + offset))
+                largest = maximum(largest, absolute(offset))
+                dropped = where(load(model.gram_inverse, model.row_place[r], 0) > 0.0, dropped, o + 1.0)
+    return where(error > LEAST_ERROR * largest, dropped, o)

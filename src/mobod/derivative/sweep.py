@@ -24,8 +24,7 @@ once, see `matrix_sweep`. Gravity is the acceleration of Ground. Source: Carpent
 
 from typing import Any
 
-from ..algebra import mat33, spatial, sym33, vec3
-from ..algebra import object_access as objects
+from ..algebra import mat33, object_access as objects, spatial, sym33, vec3
 from ..algebra.memory import load3, load6, load9, load_spatial, store3, store6, store_spatial
 from ..algebra.record import LANES, aligned_zeros, attach, call_routine
 from ..algebra.scalar import load, store, zero
@@ -103,7 +102,7 @@ def motion_of(model: Record, b: int, A: Any, r: Any, g: Any) -> Any:
 
 @generic
 def _place(model: Record, b: int, bodies: Any) -> None:
-    """Where body b is from its base's origin, and its own M. Its parent comes first."""
+    """Position of body b from its base's origin, and its own M. Its parent comes first."""
     o = zero(load(model.time, 0, 0))
     p, r = model.parent[b], (o, o, o)
     if p > 0:

@@ -148,6 +148,3 @@ class InverseDynamics(ArrayDynamics):
     def _derivatives(self, ensemble: Ensemble, q: Array, u: Array, third: Array) -> tuple[Array, Array, Array]:
         found = ensemble.calc_inverse_dynamics_derivatives(third, q=q, u=u)
         return found.q, found.u, found.u_dot
-
-
-__all__ = ["ArrayDynamics", "ForwardDynamics", "InverseDynamics", "Jacobians"]

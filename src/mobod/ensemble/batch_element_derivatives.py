@@ -11,14 +11,14 @@ from typing import Any
 from ..algebra.eights import put_columns, put_rows
 from ..algebra.memory import store3
 from ..algebra.record import attach
-from ..algebra.scalar import load, store, store_lane, zero
+from ..algebra.scalar import load, scatter, store, store_lane, zero
 from ..compiling import compiled, generic
-from ..derivative import regressor, sweep
+from ..derivative import regressor, sweep, two_points
 from ..derivative.by_numbers import differentiate
 from ..derivative.columns import find_bends, find_displacements
 from ..derivative.local import add_errors
 from ..derivative.residual import add_parts, add_stiffness, clear, clear_blocks, find_carried, gravity
-from ..derivative.solve import add_given, add_products, constrain, multiply, put_given
+from ..derivative.solve import add_given, add_products, constrain, contradict, multiply, put_given
 from ..derivative.sweep import FORCE
 from ..state.fields import Record
 from ..state.validity import ARTICULATED, EVERYTHING, FORCES, KINEMATICS
@@ -56,7 +56,7 @@ def _find(
         model, A, u_dot, g, bends, bent, slopes, plan[5][0], carrier, F, bodies, speeds, columns, D[:n], D[n : 2 * n]
     )
     store3(bodies, 0, FORCE, g)
-    clear_blocks(plan[5][0], o, C)
+    clear_blocks(plan[5][2], o, C)
     clear(T, o)
     clear(E, o)
     clear(K, o)
@@ -66,6 +66,8 @@ def _find(
             own[i] = own_of_each[first + lane, i]
         add_parts(model, lane, duals, plan, u_dot, A, end, trees, N, bodies, speeds, scratch, F, C, D, T, E, K)
     add_errors(model, plan[0][:4], trees[2], bodies, speeds, C, E)
+    if plan[6].shape[0] > 0:
+        two_points.add(model, plan[6], plan[0][3], bodies, speeds, F, D)
     add_stiffness(model, plan, F, bodies, speeds, C, False, stiffness, stiffness, 0, D, T)
 
 
@@ -102,8 +104,8 @@ def _at_own(model: Record, udot: Any, A: Any) -> None:
 @compiled
 def calc_derivatives(
     block: Any, address: int, share: Any, states: Any, of_one: Any, own: Any, own_of_each: Any, num_z: int, groups: Any,
-    rows_of_groups: Any, of_tree: Any, rows: Any, driven: Any, plan: Any, given: Any, udot: Any, A: Any, unit: Any,
-    N: Any, bends: Any, F: Any, bodies: Any,
+    rows_of_groups: Any, of_tree: Any, rows: Any, driven: Any, contradicting: Any, plan: Any, given: Any, udot: Any,
+    A: Any, unit: Any, N: Any, bends: Any, F: Any, bodies: Any,
     speeds: Any, of_columns: Any, stiffness: Any, C: Any, rigid: Any, T: Any, E: Any, K: Any, M: Any, G: Any,
     rows_of_g: Any, P: Any, W: Any, L: Any, pack: Any, work: Any, M_inv: Any, D: Any, out: Any,
 ) -> None:
@@ -111,7 +113,8 @@ def calc_derivatives(
     """Derivatives of udot by q, u, z, in rows of *num_z*, forces on the mobilities, and time, one behind the other.
 
     Where there are udot *given*, those of what is missing for them by q and u, then M. It is one kernel because both find the
-    same, which takes most of the time to compile.
+    same, which takes most of the time to compile. States get 1 in *contradicting* where equations contradict each other, of
+    which there is more, see `derivative.equations`.
     """
     model, inverse = attach(block), given.shape[0] > 0
     n, columns = model.nu, 2 * model.nu + T.shape[1]
@@ -151,6 +154,7 @@ def calc_derivatives(
             put_given(driven, K, columns, D)
             if rows.shape[0] > 0:
                 constrain(model, of_tree[4], E, E, columns, columns + n, G, rows_of_g, P, W, L, D, pack)
+                scatter(contradicting, first, 0, contradict(model, model.A_GB, model.u_dot))
             last = n * (2 * n + num_z)
             put_columns(D, 0, n, out, first, 0, n)
             put_columns(D, n, 2 * n, out, first, n * n, n)
@@ -163,8 +167,8 @@ def calc_derivatives(
 @compiled
 def calc_parameter_derivatives(
     block: Any, address: int, share: Any, states: Any, of_one: Any, own_of_each: Any, row_of: Any, rows: Any, driven: Any,
-    R: Any, E: Any, K: Any, M: Any, G: Any, rows_of_g: Any, P: Any, W: Any, L: Any, pack: Any, work: Any, M_inv: Any,
-    D: Any, out: Any,
+    contradicting: Any, R: Any, E: Any, K: Any, M: Any, G: Any, rows_of_g: Any, P: Any, W: Any, L: Any, pack: Any, work: Any,
+    M_inv: Any, D: Any, out: Any,
 ) -> None:
     # fmt: on
     """Derivatives of udot by numbers of the model.
@@ -200,6 +204,7 @@ def calc_parameter_derivatives(
         put_given(driven, K, columns, D)
         if rows.shape[0] > 0:
             constrain(model, row_of, E, E, columns, columns + n, G, rows_of_g, P, W, L, D, pack)
+            scatter(contradicting, first, 0, contradict(model, model.A_GB, model.u_dot))
         put_rows(D, 0, n, out, first, 0)
 
 

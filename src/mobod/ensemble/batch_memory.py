@@ -16,6 +16,8 @@ from ..algebra.scalar import gather, load, load_lane, store, store_lane, where
 from ..compiling import apart, generic
 from ..tree import measures
 
+#: What a row has of a record, in this order.
+IN_ROWS = "control_memory", "measure_memory", "measure_next", "bristle_memory", "measure_history"
 #: Of a point that sticks: columns of its row, and that of its number, which is zero after the last one.
 _COLUMNS, _KEY = 16, 0
 #: All eight lanes, a bit each.
@@ -102,7 +104,7 @@ def fill_memory(model: Any, first: int, memory: Any) -> None:
 
 @generic
 def take_memory(model: Any, lane: int, memory: Any, s: int) -> None:
-    """Load the memory of state *s* into a lane."""
+    """Load the memory of state *s* into a lane, or with lane 0 into a record of one state."""
     for i in range(model.control_size):
         store_lane(model.control_memory, i, 0, lane, memory[s, i])
     at, n = model.control_size, model.measure_memory_size
@@ -113,6 +115,7 @@ def take_memory(model: Any, lane: int, memory: Any, s: int) -> None:
     for row in range(model.bristle_rows):
         for c in range(_COLUMNS):
             store_lane(model.bristle_memory, row, c, lane, memory[s, at + _COLUMNS * row + c])
+            store_lane(model.bristle_next, row, c, lane, memory[s, at + _COLUMNS * row + c])
         if memory[s, at + _COLUMNS * row + _KEY] == 0.0:
             break
     _take_rings(model, lane, memory, s)
@@ -120,7 +123,7 @@ def take_memory(model: Any, lane: int, memory: Any, s: int) -> None:
 
 @generic
 def put_memory(model: Any, lane: int, memory: Any, s: int) -> None:
-    """Store a lane's memory as that of state *s*."""
+    """Store a lane's memory, or with lane 0 that of a record of one state, as that of state *s*."""
     for i in range(model.control_size):
         memory[s, i] = load_lane(model.control_memory, i, 0, lane)
     at, n = model.control_size, model.measure_memory_size
@@ -134,43 +137,6 @@ def put_memory(model: Any, lane: int, memory: Any, s: int) -> None:
         if memory[s, at + _COLUMNS * row + _KEY] == 0.0:
             break
     _put_rings(model, lane, memory, s)
-
-
-@generic
-def recall(model: Any, memory: Any, s: int) -> None:
-    """Load the memory of state *s* into a record of one state."""
-    for i in range(model.control_size):
-        store(model.control_memory, i, 0, memory[s, i])
-    at, n = model.control_size, model.measure_memory_size
-    for i in range(n):
-        store(model.measure_memory, i, 0, memory[s, at + i])
-        store(model.measure_next, i, 0, memory[s, at + n + i])
-    at += 2 * n
-    for row in range(model.bristle_rows):
-        for c in range(_COLUMNS):
-            store(model.bristle_memory, row, c, memory[s, at + _COLUMNS * row + c])
-            store(model.bristle_next, row, c, memory[s, at + _COLUMNS * row + c])
-        if memory[s, at + _COLUMNS * row + _KEY] == 0.0:
-            break
-    _take_rings(model, 0, memory, s)
-
-
-@generic
-def keep(model: Any, memory: Any, s: int) -> None:
-    """Store the memory of a record of one state as that of state *s*."""
-    for i in range(model.control_size):
-        memory[s, i] = load(model.control_memory, i, 0)
-    at, n = model.control_size, model.measure_memory_size
-    for i in range(n):
-        memory[s, at + i] = load(model.measure_memory, i, 0)
-        memory[s, at + n + i] = load(model.measure_next, i, 0)
-    at += 2 * n
-    for row in range(model.bristle_rows):
-        for c in range(_COLUMNS):
-            memory[s, at + _COLUMNS * row + c] = load(model.bristle_memory, row, c)
-        if memory[s, at + _COLUMNS * row + _KEY] == 0.0:
-            break
-    _put_rings(model, 0, memory, s)
 
 
 @generic

@@ -10,11 +10,10 @@ from typing import Any
 from ..algebra.record import attach
 from ..algebra.scalar import load, store
 from ..compiling import compiled, generic
-from ..stepping import beginning
-from ..stepping import record as rk
+from ..stepping import beginning, record as rk
 from ..stepping.evaluate import evaluate, prescribe, project
 from ..tree import sampling
-from .batch_memory import begin_measures_alone, keep, recall
+from .batch_memory import begin_measures_alone, put_memory, take_memory
 from .chunks import finish
 from .lanes.layout import FIRST_ROW, LAST_SIZE, NEXT, REACHED_TIME, ROWS, STATUS, STOP
 from .lanes.states import refill
@@ -47,7 +46,7 @@ def _put(model: Any, s: int, data: Any, own: Any, remembered: Any, control: Any,
         store(model.z, i, 0, data.z[s, i])
     for i in range(2 * model.particle_size):
         store(model.y, model.ny - 2 * model.particle_size + i, 0, data.particles[s, i])
-    recall(model, data.memory, s)
+    take_memory(model, 0, data.memory, s)
     for i in range(own.shape[0]):
         own[i] = data.own_of_each[s, i]
     control[rk.TIME] = control[rk.PREVIOUS_TIME] = data.time[s, 0]
@@ -99,7 +98,7 @@ def retire(block: Any, status: int, chunks: Any, queue: Any, data: Any, work: An
         data.z[s, i] = y[m + i]
     for i in range(2 * model.particle_size):
         data.particles[s, i] = y[k + i]
-    keep(model, data.memory, s)
+    put_memory(model, 0, data.memory, s)
     data.outcome[s, STATUS] = status
     data.outcome[s, ROWS] = counts[rk.REPORT]
     for j in range(len(COUNTED)):

@@ -11,8 +11,7 @@ import numpy.typing as npt
 
 from ..algebra.arrays import Array
 from ..algebra.record import LANES
-from ..derivative import products
-from ..derivative import sweep as sweeps
+from ..derivative import products, sweep as sweeps
 from ..derivative.analytic import Sweep, Whole, sweep_for, whole_for
 from ..derivative.local import NUMBERS_OF_BLOCK
 from ..derivative.results import put, results, targets
@@ -95,7 +94,8 @@ class Derivatives(OfParts):
             return into or kind(*parts)
         block, found = results(self._groups * LANES, self._n, kind, shapes, into)
         if not self._sweeps():
-            self._through_parts(asked, realized, block, nz)
+            contradicting = self._through_parts(asked, realized, block, nz)
+            self._find_alone(contradicting, found, self._system.calc_forward_dynamics_derivatives)
             found.z[..., self._template.tree.nz :] = 0.0  # what measures integrate, after the forces' own
             return put(found, into)
         sweep, bodies = self._sweep(), (self._template.tree.nb, sweeps.NUMBERS_A_BODY)
@@ -217,6 +217,7 @@ class Derivatives(OfParts):
         whole = self._whole()
         rows, driven = whole.parts.rows, whole.parts.driven
         me, moved, num_rows = max(len(rows), 1), nu if len(driven) else 0, max(self._template.tree.counts["num_rows"], 1)
+        contradicting = np.zeros((self._groups * LANES, 1))
         records = [SeededRecord(self._template) for _ in range(min(self._threads, self._groups))]
         of_one = self._seeded(records, settings)
         found = self._operate(
@@ -227,14 +228,18 @@ class Derivatives(OfParts):
             ),
             {},
             (nu, m + nu),
-            before=(own_of_each(self._own), whole.parts.row_of, rows, driven),
+            before=(own_of_each(self._own), whole.parts.row_of, rows, driven, contradicting),
             scratch=(
                 *((nu, m), (me, m + nu), (moved, m), (moved, nu), (num_rows, nu), (me, nu), (nu, me), (me, me), (me, m + nu)),
                 *((max(nu, me), PACKED), self._column_scratch(), (nu, nu)),
             ),
             alone=_never,
         )
-        return np.ascontiguousarray(found[:, :, :m])
+        by_parameters = np.ascontiguousarray(found[:, :, :m])
+        self._find_alone(
+            contradicting, [by_parameters], lambda state: [self._system.calc_parameter_derivatives(state, settings)]
+        )
+        return by_parameters
 
     def _seeded(self, each: list[SeededRecord], settings: list[Setting]) -> list[tuple[Any, ...]]:
         """Of each thread's record the block and its numbers, where the states' own ones are, and seeds of one or of each."""
@@ -322,10 +327,10 @@ class Derivatives(OfParts):
         remembers = any(counts[name] for name in ("measure_memory_size", "bristle_rows"))
         return not (self._system.needs_states or self._departures or remembers) and self._template.tree.nu > 0
 
-    def _through_parts(self, asked: str, realized: bool, block: Array, num_z: int, u_dot: Array | None = None) -> None:
+    def _through_parts(self, asked: str, realized: bool, block: Array, num_z: int, u_dot: Array | None = None) -> Array:
         """Those of `batch_element_derivatives.calc_derivatives`: of inverse dynamics at *u_dot*, else of forward dynamics.
 
-        Rows of derivatives by z have *num_z* numbers in the *block*.
+        Rows of derivatives by z have *num_z* numbers in the *block*. Returned is which states' equations contradict each other.
         """
         tree, whole, inverse = self._template.tree, self._whole(), u_dot is not None
         nu, nz, num_rows, none = tree.nu, tree.nz, max(tree.counts["num_rows"], 1), np.zeros(0, np.int64)
@@ -334,7 +339,7 @@ class Derivatives(OfParts):
             given[: self._n] = u_dot
         rows, driven = (none, none) if inverse else (whole.parts.rows, whole.parts.driven)
         of_rest, m, moved = 0 if inverse else nz + 1, max(len(rows), 1), nu if len(driven) else 0
-        wide = 3 * nu + of_rest
+        wide, contradicting = 3 * nu + of_rest, np.zeros((self._groups * LANES, 1))
         with self._of_one(whole) as of_one:
 
             def kernel(block: Any, lanes_address: int, share: Any, states: Any, *others: Any) -> None:
@@ -353,6 +358,7 @@ class Derivatives(OfParts):
                     whole.of_parts,
                     rows,
                     driven,
+                    contradicting,
                     whole.plan_of_inverse if inverse else whole.plan,
                     given,
                 ),
@@ -366,6 +372,15 @@ class Derivatives(OfParts):
                 realized=realized,
                 found=block,
             )
+        return contradicting
+
+    def _find_alone(self, which: Array, found: Sequence[Array], calculate: Callable[[State], Sequence[Array]]) -> None:
+        """Results of states that are not zero in *which*, of each alone."""
+        for i in np.flatnonzero(which[: self._n]).tolist():
+            state = self._state(i)
+            self._realize_alone(state, i, Stage.ACCELERATION)
+            for array, part in zip(found, calculate(state), strict=True):
+                array[i] = part
 
     def _whole(self) -> Whole:
         return whole_for(self._system, self._template)

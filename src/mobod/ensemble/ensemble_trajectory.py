@@ -186,7 +186,7 @@ class EnsembleTrajectory(Sealed):
 
     @property
     def failed(self) -> npt.NDArray[np.bool_]:
-        """Which states could not go on ``(n,)``."""
+        """A mask of the states that could not go on ``(n,)``."""
         flags = np.zeros(len(self), bool)
         flags[list(self.failures)] = True
         return flags

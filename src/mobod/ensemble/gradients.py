@@ -111,6 +111,3 @@ class Gradients(LinearModels):
         """True if y is q and u alone, q_dot is u, and nothing is prescribed."""
         plain = not (has_rates(state) or state.has_known or of.ny > of.nq + of.nu)
         return plain and not self._system.calls_python and self._has_kernels()
-
-
-__all__ = ["Gradients"]

@@ -20,12 +20,13 @@ from ..force.contact.step_limit import limit_step
 from ..integrator import BDF, Integrator, SemiExplicitEuler, SemiExplicitEuler2, TimeStepping, Verlet
 from ..integrator.weights import error_weights
 from ..measure.base import Measure
+from ..measure.integrate import Integrate
+from ..measure.sample_and_hold import SampleAndHold
 from ..mobilizer import q_rates
 from ..state.fields import PARAMETERS
 from ..state.trigger_info import TriggerInfo
 from ..state.validity import EVERYTHING, FORCES, KINEMATICS, NO_MOBILIZERS, UNCHECKED
-from ..stepping import loop
-from ..stepping import record as rk
+from ..stepping import loop, record as rk
 from ..system.projection import share_weights
 from ..tree import sampling
 from ..tree.prescribe import prescribe
@@ -37,8 +38,7 @@ from ..unilateral.stepped import Stepped
 from ..unilateral.stepped.space import copy_of, widened
 from ..unilateral.stepped.step import step_eight, step_one
 from ..value.stage import Stage
-from .lanes import layout, lending
-from .lanes import witnesses as watching
+from .lanes import layout, lending, witnesses as watching
 from .lanes.run import run
 
 if TYPE_CHECKING:
@@ -110,8 +110,6 @@ def why_one_by_one(state: State, integrator: Integrator, watches: bool = False, 
     if system.has_time_advanced_events():
         return Reason("this system has events whenever time advances")
     contacts = system.get_matter_subsystem().unilateral_contacts
-    if not all(open_gap(one).is_compiled for one in contacts):
-        return Reason("unilateral contacts of this system are of cams")
     if any(one.is_enabled(state) for one in contacts):
         return Reason("unilateral contacts of this system are closed where all begin")
     settings._apply()  # noqa: SLF001
@@ -128,8 +126,16 @@ def _steps_in_lanes(state: State, integrator: Integrator) -> bool:
 
 
 def lends_states(state: State) -> bool:
-    """True if parts in Python can be lent the states of lanes: what they may read is in y, and in what controllers keep."""
-    return not state.system.is_interpreted and state.resources is None and not state.tree.remembers
+    """True if parts in Python can be lent the states of lanes: what they may read is in y, and in rows of memory.
+
+    Variables of subsystems are not, but for those that stand for what measures keep there; and samples that are held jump
+    between steps, where a run that goes on alone does not see it.
+    """
+    parts = {} if state.resources is None else state.resources.parts
+    measures = acting_measures(state.system, Measure)
+    kept = [one for one in measures if isinstance(one, Integrate) or one.memory_run is not None]
+    jumps = any(isinstance(one, SampleAndHold) for one in measures)
+    return not (jumps or state.system.is_interpreted) and sum(len(part.variables) for part in parts.values()) == len(kept)
 
 
 def is_watched(one: Any) -> bool:

@@ -75,6 +75,3 @@ class LinearModels(Derivatives):
             except (ModelError, ConvergenceError):
                 continue
             yield i, state
-
-
-__all__ = ["LinearModels"]

@@ -14,9 +14,7 @@ from ..errors import ConvergenceError, ModelError
 from ..state import validity
 from ..system import prescription
 from ..system.projection import share_weights
-from ..tree import prescribe
-from ..tree import project as _project
-from ..tree import realize as _realize
+from ..tree import prescribe, project as _project, realize as _realize
 from ..tree.constraint_fields import order_of_rows
 from ..value.checks import positive
 from ..value.stage import Stage

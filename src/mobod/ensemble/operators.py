@@ -13,8 +13,7 @@ import numpy.typing as npt
 from ..algebra.arrays import Array
 from ..algebra.record import LANES, aligned_zeros
 from ..errors import ConvergenceError, ModelError
-from ..tree import matrix_sweep
-from ..tree import realize as _realize
+from ..tree import matrix_sweep, realize as _realize
 from ..value.checks import numbers
 from ..value.stage import Stage
 from . import batch_operators

@@ -256,7 +256,7 @@ class Running(OwnValues):
 
     @property
     def failed(self) -> npt.NDArray[np.bool_]:
-        """Which states are not finite ``(n,)``, as of the last `realize`."""
+        """A mask of the states that are not finite ``(n,)``, as of the last `realize`."""
         return self._failed[: self._n, 0] != 0.0
 
     @property

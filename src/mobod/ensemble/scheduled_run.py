@@ -7,7 +7,6 @@ time stepper goes on after an event. One that handlers make other than what all 
 # ruff: noqa: SLF001  (a run is a part of its ensemble, in a class of its own)
 from __future__ import annotations
 
-import contextlib
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -61,9 +60,9 @@ class ScheduledRun:
         ensemble, run, schedule = self._ensemble, self._run, self._schedule
         times, ends = ensemble._time[: len(ensemble), 0], np.broadcast_to(run.times[:, -1], (len(ensemble),))
         schedule.begin(times, ensemble._lend)
-        for i in which[schedule.reporters[which] <= times[which]].tolist():
-            self._report_at_start(i, ends[i])
         reported = schedule.reporters[which] <= ends[which]
+        for k in np.flatnonzero(schedule.reporters[which] <= times[which]).tolist():  # those at the start are called there
+            reported[k] = schedule.has_reports_after(ensemble._lend(int(which[k])), ends[which[k]])
         alone, which = which[reported], which[~reported]
         out = np.ones(len(ensemble), bool)
         out[which] = False
@@ -87,14 +86,6 @@ class ScheduledRun:
         for i, reason in reasons.of_states.items():
             run.reasons[i], outcome[i, layout.STATUS] = reason, layout.NOT_CALLED
         return alone
-
-    def _report_at_start(self, i: int, end: float) -> None:
-        """Call the reporters that are due where state i begins, if none is due again: if one is, it goes alone from there."""
-        state, schedule = self._ensemble._lend(i), self._schedule
-        if schedule.has_reports_after(state, end):
-            return
-        with contextlib.suppress(Exception):  # alone it is raised again, and told
-            schedule.report(i, state)
 
     def _hand_over(self, which: npt.NDArray[np.int64]) -> None:
         """Continue states that fail in lanes alone, which finds out why: from where they are, as handlers have acted."""
@@ -135,6 +126,3 @@ class ScheduledRun:
         time, schedule = self._ensemble._time[i, 0], self._schedule
         done = bool(schedule.handlers[i] > time), bool(schedule.reporters[i] > time)
         return Onward(float(self._began[i]), float(self._reach[i]), last_error, int(strain), done, i in self._changed)
-
-
-__all__ = ["ScheduledRun"]

@@ -75,6 +75,3 @@ def read_sensitivities(names: Sequence[str] | None, columns: dict[str, Any]) -> 
     if names is None:
         return None
     return Sensitivities(list(names), **{name: columns[PREFIX + name] for name in ARRAYS})
-
-
-__all__ = ["PREFIX", "SensitivityRows", "read_sensitivities"]

@@ -36,8 +36,7 @@ from ..value.stage import Stage
 from .chunks import STOPPED
 from .ensemble_trajectory import CopyOf, EnsembleTrajectory, Termination, counted
 from .failures import OF_STATUS, Failure, Reasons
-from .functions import EndWhere, RunFunction, ended_at, try_observer
-from .functions import observe as run_observer
+from .functions import EndWhere, RunFunction, ended_at, observe as run_observer, try_observer
 from .lane_runs import LaneRuns, LaneWorker, own_of_each
 from .lanes import contact, layout
 from .one_by_one import Onward, run_one
@@ -46,8 +45,7 @@ from .scheduled_run import ScheduledRun
 from .sensitivity_rows import SensitivityRows, read_sensitivities
 from .state_runs import StateRuns, are_compiled
 from .stepping import Stepping, make_integrator
-from .variation_runs import VariationRuns
-from .variation_runs import are_compiled as variations_are_compiled
+from .variation_runs import VariationRuns, are_compiled as variations_are_compiled
 from .work_sharing import Task
 
 if TYPE_CHECKING:

@@ -17,6 +17,7 @@ from ..tree.sampling import member_places
 from ..value.attributes import Sealed
 from ..value.checks import numbers
 from ..value.stage import Stage
+from .batch_memory import IN_ROWS
 from .one_thread import Users
 from .work_sharing import Helpers
 
@@ -25,9 +26,6 @@ if TYPE_CHECKING:
     from ..state.resources import DiscreteVariable
     from .departure import Departure
     from .failures import Reasons
-
-#: What a row of `batch_memory` has of a record, in this order.
-_IN_ROWS = "control_memory", "measure_memory", "measure_next", "bristle_memory", "measure_history"
 
 
 class States(Sealed):
@@ -253,13 +251,13 @@ def reduced_tree_of(state: State) -> ReducedTree:
 
 def memory_of(record: Record) -> Array:
     """Memory of the state of a record, as a row of `batch_memory`."""
-    return np.concatenate([getattr(record, name).ravel() for name in _IN_ROWS])
+    return np.concatenate([getattr(record, name).ravel() for name in IN_ROWS])
 
 
 def remember(record: Record, row: Array) -> None:
     """Load a row of memory into the state of a record."""
     at = 0
-    for name in _IN_ROWS:
+    for name in IN_ROWS:
         part = getattr(record, name)
         part[...] = row[at : at + part.size].reshape(part.shape)
         at += part.size

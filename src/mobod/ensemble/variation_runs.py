@@ -9,13 +9,10 @@ import numpy as np
 
 from ..algebra.arrays import Array
 from ..derivative.seeded_record import side_by_side
-from ..integrator import Integrator
-from ..integrator import forward_sensitivities as kernels
+from ..integrator import Integrator, forward_sensitivities as kernels
 from ..measure import Integrate
-from ..simulation.compiled_variations import CompiledVariations
-from ..simulation.compiled_variations import are_compiled as steps_are_compiled
-from ..stepping import loop
-from ..stepping import record as rk
+from ..simulation.compiled_variations import CompiledVariations, are_compiled as steps_are_compiled
+from ..stepping import loop, record as rk
 from .lane_runs import acting_measures, own_of_each
 from .state_runs import StateRuns, StateWorker, nothing_happens
 
@@ -103,6 +100,3 @@ class VariationWorker(StateWorker):
         seeds[:], seed_rates[:], self._carried.scales[:] = seeds_of_each[row], rates_of_each[row], scales_of_each[row]
         work, _, control, counts = self._integrator.arguments()
         return int(kernels.begin_at(self._block, work, self._of_start, self._carried, control, counts))
-
-
-__all__ = ["VariationRuns", "are_compiled"]

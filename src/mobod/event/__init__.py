@@ -4,25 +4,25 @@ A handler changes the state, a reporter looks at it. Both come in three forms: `
 use are `StopWhen`, `LockWhen` and `ImpactWhen`, which watch a `Witness`, and `RecordEvery`.
 """
 
-from ..state.cause import Cause
-from ..state.trigger_info import TriggerInfo
+from ..state.cause import Cause as Cause
+from ..state.trigger_info import TriggerInfo as TriggerInfo
 from ..value.attributes import explain_names
-from .coordinate import Coordinate
-from .gap import Gap
-from .handler import EventHandler
-from .impact_when import ImpactWhen
-from .lock_when import LockWhen
-from .periodic import Periodic, PeriodicHandler, PeriodicReporter
-from .plane_distance import PlaneDistance
-from .record_every import RecordEvery
-from .reporter import EventReporter
-from .scheduled import Scheduled, ScheduledHandler, ScheduledReporter
-from .speed import Speed
-from .stop_when import StopWhen
-from .termination import Termination, TerminationReason
-from .triggered import Triggered, TriggeredHandler, TriggeredReporter
-from .when import When
-from .witness import FunctionWitness, Witness
+from .coordinate import Coordinate as Coordinate
+from .gap import Gap as Gap
+from .handler import EventHandler as EventHandler
+from .impact_when import ImpactWhen as ImpactWhen
+from .lock_when import LockWhen as LockWhen
+from .periodic import Periodic as Periodic, PeriodicHandler as PeriodicHandler, PeriodicReporter as PeriodicReporter
+from .plane_distance import PlaneDistance as PlaneDistance
+from .record_every import RecordEvery as RecordEvery
+from .reporter import EventReporter as EventReporter
+from .scheduled import Scheduled as Scheduled, ScheduledHandler as ScheduledHandler, ScheduledReporter as ScheduledReporter
+from .speed import Speed as Speed
+from .stop_when import StopWhen as StopWhen
+from .termination import Termination as Termination, TerminationReason as TerminationReason
+from .triggered import Triggered as Triggered, TriggeredHandler as TriggeredHandler, TriggeredReporter as TriggeredReporter
+from .when import When as When
+from .witness import FunctionWitness as FunctionWitness, Witness as Witness
 
 #: The names that Simbody's users know.
 ScheduledEventHandler, ScheduledEventReporter = ScheduledHandler, ScheduledReporter
@@ -30,40 +30,5 @@ PeriodicEventHandler, PeriodicEventReporter = PeriodicHandler, PeriodicReporter
 TriggeredEventHandler, TriggeredEventReporter = TriggeredHandler, TriggeredReporter
 EventTriggerInfo = TriggerInfo
 
-__all__ = [
-    "Cause",
-    "Coordinate",
-    "EventHandler",
-    "EventReporter",
-    "EventTriggerInfo",
-    "FunctionWitness",
-    "Gap",
-    "ImpactWhen",
-    "LockWhen",
-    "Periodic",
-    "PeriodicEventHandler",
-    "PeriodicEventReporter",
-    "PeriodicHandler",
-    "PeriodicReporter",
-    "PlaneDistance",
-    "RecordEvery",
-    "Scheduled",
-    "ScheduledEventHandler",
-    "ScheduledEventReporter",
-    "ScheduledHandler",
-    "ScheduledReporter",
-    "Speed",
-    "StopWhen",
-    "Termination",
-    "TerminationReason",
-    "TriggerInfo",
-    "Triggered",
-    "TriggeredEventHandler",
-    "TriggeredEventReporter",
-    "TriggeredHandler",
-    "TriggeredReporter",
-    "When",
-    "Witness",
-]
 
 explain_names(__name__)

@@ -78,7 +78,7 @@ class Triggered(Sealed, Abstract):
         return self._required_stage
 
     def get_trigger_info(self) -> TriggerInfo:
-        """Which changes of sign are events, and how closely they are localized; live."""
+        """The changes of sign that are events, and the window in which they are localized; live."""
         return self.info
 
     @abc.abstractmethod

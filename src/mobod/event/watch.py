@@ -5,13 +5,14 @@ to the other side, and back), the extremum in between is looked for: the two tan
 that most steps need no more than that. Changes of sign are then narrowed down on the dense output, by the secant with
 Illinois' weights, kept a tenth of a window away from the ends so that the bracket closes from both sides; a bisection now and
 then bounds the number of evaluations. Of a table, a cam's lift say, a step may pass over many knots, and what is between them:
-it is searched from knot to knot. Source: Dowell and Jarratt 1971 (Illinois); Shampine, Gladwell and Brankin 1991 (events).
+it is searched from knot to knot, unless a lower bound that the loop looks at excludes a crossing. Source: Dowell and
+Jarratt 1971 (Illinois); Shampine, Gladwell and Brankin 1991 (events).
 """
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -63,8 +64,10 @@ class Watched:
     called: str = ""
     label: str = ""
     #: Of a quantity that bends anywhere, as a table's does from knot to knot: a number that rises or falls by one from one knot
-    #: to the next. Steps are then searched knot by knot, however long they are.
+    #: to the next. Steps are then searched knot by knot, however long they are, unless its lower bound excludes a crossing.
     knots: Callable[[Any], float] | None = None
+    #: That bound and its rate, which kernels look at in its place; no number where it is not above zero.
+    bound: Callable[[Any], tuple[float, float]] | None = None
 
     @property
     def what(self) -> str:
@@ -108,12 +111,16 @@ class Watch:
         self._stage = max(one.stage for one in watched)
         self._rates = [one.rate for one in watched]
         self._has_differences = any(rate is None for rate in self._rates)
-        self._has_knots = any(one.knots is not None for one in watched)
+        self._with_knots = [one.knots is not None for one in watched]
+        self._has_knots = any(self._with_knots)
         #: Up to this time the witnesses have been searched.
         self.time = -np.inf
         self._values: list[float] = []
         self._slopes: list[float] | None = None
         self._end: tuple[float, list[float], list[float]] | None = None
+        #: Of witnesses with knots their lower bounds and the rates of these: at `time`, and at the end of the last step.
+        self._bounds: Sequence[Sequence[float]] = []
+        self._bounds_at_end: Sequence[Sequence[float]] = []
         #: The pools of the compiled look at witnesses, where all have one: see `mobod.stepping.witnesses`.
         self._compiled: tuple[Any, Any] | None = None
         self._is_packed = self._calls_back = False
@@ -188,11 +195,16 @@ class Watch:
         """A continuous interval begins at the state as it is realized."""
         state = self._integrator.get_state()
         self.time, self._values, self._slopes, self._end = state.time, self._look(state), self._rates_at(state), None
+        self._bounds = self._bounds_at_end = self._bounds_at(state)
 
     def resume(self) -> None:
         """Events at the present state have changed nothing: the rest of the step is still to be searched."""
         state = self._integrator.get_state()
         self.time, self._values, self._slopes = state.time, self._look(state), self._rates_at(state)
+        self._bounds = self._bounds_at(state)
+
+    def _bounds_at(self, state: State) -> list[tuple[float, float]]:
+        return [one.bound(state) for one in self.watched if one.bound is not None]
 
     def _rates_at(self, state: State) -> list[float] | None:
         """The slopes at the state as it is realized, where all witnesses have rates."""
@@ -215,13 +227,15 @@ class Watch:
         self._taken = self._integrator.get_num_steps_taken()
         if self._is_packed and self._compiled is None:  # of a checkpoint
             self.pack(self._calls_back)
-        self._in_loop = not one_by_one and self._compiled is not None and not self._has_knots
+        self._in_loop = not one_by_one and self._compiled is not None
         if not self._in_loop:
             return -1
         assert self._compiled is not None
         self._integrator.share_witnesses(*self._compiled)
         seen = self._seen()
         seen[:, 1], seen[:, 3] = self._values, np.nan if self._slopes is None else self._slopes
+        if self._has_knots:
+            seen[self._with_knots, 1::2] = self._bounds
         return len(self.watched)
 
     def _seen(self) -> Array:
@@ -239,7 +253,7 @@ class Watch:
         raise_kept()
         self._take_seen()
         self._in_loop = False
-        if not np.isfinite(self._seen()[:, 1::2]).all():
+        if not np.isfinite(self._seen()[np.logical_not(self._with_knots), 1::2]).all():
             end = self._integrator.get_advanced_time()
             if self._has_differences:
                 self._look_with_slopes(end, -_DIFFERENCE * (end - self.time))
@@ -252,6 +266,9 @@ class Watch:
         self.time = self._integrator.previous_time()
         self._values, self._slopes = seen[0], None if np.isnan(seen[2]).any() else seen[2]
         self._end = self._integrator.get_advanced_time(), seen[1], seen[3]
+        if self._has_knots:
+            rows = self._seen()[self._with_knots]
+            self._bounds, self._bounds_at_end = rows[:, ::2].tolist(), rows[:, 1::2].tolist()
 
     def leave_loop(self) -> None:
         """The loop has returned, or was interrupted, where no event is possible before the last step."""
@@ -266,7 +283,7 @@ class Watch:
         slopes = [0.0 if rate is None else rate(state) for rate in self._rates]
         if self._has_differences:
             self._differences(end, values, slopes, -_DIFFERENCE * (end - self.time))
-        self._end = end, values, slopes
+        self._end, self._bounds_at_end = (end, values, slopes), self._bounds_at(state)
 
     def _look(self, state: State) -> list[float]:
         """All witnesses at the state as it is realized."""
@@ -316,6 +333,7 @@ class Watch:
                     return self._localize(self.time, list(self._values), end, values, crossing)
                 self.time, self._values = end, values
                 self._slopes = slopes_b if end == b else None
+        self._bounds = self._bounds_at_end
         return None
 
     def _parts(self) -> Iterator[tuple[float, list[float], list[float]]]:
@@ -327,7 +345,10 @@ class Watch:
         if self._end is None:
             return
         a, end = self.time, self._end[0]
-        if self._has_knots and a < end:
+        if self._has_knots and a < end and not self._is_above(end - a):
+            # of these the loop has seen bounds
+            self._values, self._slopes = self._look_with_slopes(a, _DIFFERENCE * (end - a))
+            self._end = end, *self._look_with_slopes(end, -_DIFFERENCE * (end - a))
             shortest, before = _SHORTEST_PART * (end - a), self._knots_at(a)
             ends = [(time, self._knots_at(time)) for time in (end, 0.5 * (a + end))]  # the next one is the last
             while ends:
@@ -340,6 +361,13 @@ class Watch:
                     yield b, *self._look_with_slopes(b, -_DIFFERENCE * (b - a))
                 a, before = b, knots
         yield self._end
+
+    def _is_above(self, h: float) -> bool:
+        """True if the tangents of lower bounds meet above zero in a step of size *h*: none of those with knots comes there."""
+        for (g0, r0), (g1, r1) in zip(self._bounds, self._bounds_at_end, strict=True):
+            if not (g0 > 0.0 and g1 > 0.0) or (r0 < 0.0 < r1 and g0 + r0 * ((g1 - g0 - r1 * h) / (r0 - r1)) <= 0.0):
+                return False
+        return True
 
     def _knots_at(self, time: float) -> list[float]:
         """At which of their knots witnesses are, at a time within the last step."""

@@ -85,6 +85,3 @@ def _list(kind: str, surfaces: Any) -> list[Any]:
         return list(surfaces)
     except TypeError:
         raise TypeError(f"surfaces of a {kind} are a list of (body, surface, X_BS), not {surfaces!r}") from None
-
-
-__all__ = ["ListedSurfaces", "OnBody"]

@@ -1,8 +1,8 @@
-"""Forces on one mobility u of a mobilizer."""
+"""Forces on one mobility u of a mobilizer; and what these share with those on one coordinate."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from ..algebra.scalar import load, store
 from ..compiling import generic
@@ -25,19 +25,22 @@ def push(model: Any, i: int, f: Any) -> None:
     store(model.mobility_forces, i, 0, load(model.mobility_forces, i, 0) + f)
 
 
-class OnMobility(Force):
-    """A force on one mobility of a mobilizer; the base of its kinds."""
+class OnMobilizer(Force):
+    """A force on one mobility or coordinate of a mobilizer, which its first integers are."""
+
+    #: The argument that says which.
+    _WHICH: ClassVar[str]
 
     def _connect(
         self,
         forces: GeneralForceSubsystem,
         mobod: MobilizedBody,
-        which_u: int,
+        which: int,
         disabled_by_default: bool,
         name: str | None,
         **own: float,
     ) -> None:
-        place, numbers = mobility(forces, mobod, which_u, "which_u"), self.declared(name, **own)
+        place, numbers = mobility(forces, mobod, which, self._WHICH), self.declared(name, **own)
         super().__init__(forces, disabled_by_default=disabled_by_default, name=name)
         self.default_integers, self.default_numbers = list(place), numbers
 
@@ -47,6 +50,12 @@ class OnMobility(Force):
     def get_mobilized_body(self) -> MobilizedBody:
         """The body whose mobilizer it acts on."""
         return self._body(0)
+
+
+class OnMobility(OnMobilizer):
+    """A force on one mobility of a mobilizer; the base of its kinds."""
+
+    _WHICH = "which_u"
 
     def get_which_u(self) -> int:
         """The number of the mobility among the mobilizer's."""

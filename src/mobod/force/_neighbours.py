@@ -139,6 +139,3 @@ def _insert(found: Any, count: int, b: int) -> int:
         found[k] = found[k - 1]
     found[at] = b
     return count + 1
-
-
-__all__ = ["FOUND", "PLACES", "POINTS", "find", "lay_out", "make_room"]

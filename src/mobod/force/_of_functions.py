@@ -61,6 +61,3 @@ class OfFunctions(Force):
     def _as_many(self, parameters: npt.ArrayLike) -> Array:
         given: Array = array(f"parameters of {self._name!r}", parameters, self.get_default_parameters().shape)
         return given.ravel()
-
-
-__all__ = ["OfFunctions"]

@@ -11,9 +11,13 @@ from ..errors import ModelError
 
 #: A line ``NAME = number``, with a comment behind $ or !.
 _LINE = re.compile(r"\s*([A-Za-z][A-Za-z0-9_]*)\s*=\s*([^$!]*)")
+_COEFFICIENT = re.compile(r"[A-Z]+\d+")
 #: What numbers of a file's units are in SI units.
 _LENGTHS = {"meter": 1.0, "mm": 1e-3, "cm": 1e-2, "km": 1e3, "inch": 0.0254, "foot": 0.3048}
 _FORCES = {"newton": 1.0, "kilo_newton": 1e3, "kn": 1e3, "pound_force": 4.4482216152605}
+_PRESSURES = {"pascal": 1.0, "pa": 1.0, "kpa": 1e3, "bar": 1e5, "psi": 6894.757293168361}
+#: Formats of MF 5.2, whose files may lack FITTYP.
+_OLDER = ("pac2002", "mf_05", "mf-05", "mf05", "mf5")
 #: More than the longest of such files has.
 _MOST = 1 << 22
 
@@ -44,6 +48,8 @@ def read_tir(path: str | os.PathLike[str]) -> dict[str, float]:
         try:
             value = float(text.replace("D", "E").replace("d", "e"))
         except ValueError:
+            if _COEFFICIENT.fullmatch(name):
+                raise ModelError(f"{where}, line {count}: {name} is {text!r}, which is no number") from None
             continue  # words
         if not math.isfinite(value):
             raise ModelError(f"{where}, line {count}: {name} is {text}, which is no finite number")
@@ -52,13 +58,20 @@ def read_tir(path: str | os.PathLike[str]) -> dict[str, float]:
         found[name] = value
     if not found:
         raise ModelError(f"{where} is no file of a tyre's properties: it has no lines NAME = number")
+    kind = units.get("PROPERTY_FILE_FORMAT", "mf")
+    if not kind.startswith(("mf", "pac2002")):
+        raise ModelError(f"{where}: PROPERTY_FILE_FORMAT is {kind!r}; Magic Formula 5.2, 6.1 and 6.2 are known")
+    if kind.startswith(_OLDER):
+        found.setdefault("FITTYP", 5)
     return _in_si(where, found, units)
 
 
 def _in_si(where: Path, found: dict[str, float], units: dict[str, str]) -> dict[str, float]:
     length = _unit(where, "LENGTH", _LENGTHS, units.get("LENGTH", "meter"))
     force = _unit(where, "FORCE", _FORCES, units.get("FORCE", "newton"))
+    pressure = _unit(where, "PRESSURE", _PRESSURES, units.get("PRESSURE", "pascal"))
     powers = {
+        **dict.fromkeys(("INFLPRES", "NOMPRES", "IP", "IP_NOM"), pressure),
         "UNLOADED_RADIUS": length,
         "WIDTH": length,
         "RIM_RADIUS": length,
@@ -75,6 +88,3 @@ def _unit(where: Path, what: str, known: dict[str, float], given: str) -> float:
     if given not in known:
         raise ModelError(f"{where}: the unit of {what} is {given!r}; known are {', '.join(known)}")
     return known[given]
-
-
-__all__ = ["read_tir"]

@@ -297,6 +297,3 @@ class Tyre(Force):
             r = float((c - np.array([at[0], at[1], h])) @ n / -(down @ n))
             at = c + r * down
         return np.array([R @ x, R @ np.cross(n, x), R @ n]), origin + R @ at
-
-
-__all__ = ["CENTER", "DAMPING", "GRIP", "IN_GROUND", "OWN", "RADIUS", "STIFFNESS", "Tyre", "adding", "slips"]

@@ -241,6 +241,3 @@ def checked_range(what: str, bounds: tuple[float, float]) -> list[float]:
     if not low <= high or low == np.inf or high == -np.inf:
         raise ModelError(f"{what} has to be two numbers in order, infinite where there is no bound; got {low} and {high}")
     return [low, high]
-
-
-__all__ = ["Actuator"]

@@ -14,8 +14,7 @@ from ..state.of_each import Present, Rows, numbers_at, of_each
 from ..value.checks import array
 from ..value.stage import Stage
 from ._mobility import push
-from .base import Force, check_forces
-from .base import mobilities as listed
+from .base import Force, check_forces, mobilities as listed
 from .pools import number
 from .routines import by_address
 
@@ -111,6 +110,3 @@ class Actuators(Force):
         if not state.put_numbers(efforts, first, end - first):
             efforts = array(f"efforts of {self._name!r}", efforts, self._shape)
             state.own_numbers()[first:end] = efforts
-
-
-__all__ = ["Actuators"]

@@ -148,6 +148,3 @@ class Belt(TransmissionFriction):
         u = self._first.get_first_u_index(state) + self._which
         carried = -float(np.asarray(self.calc_force_contribution(state)[2])[u]) / self._radius
         return self._pretension + 0.5 * carried, self._pretension - 0.5 * carried
-
-
-__all__ = ["Belt"]

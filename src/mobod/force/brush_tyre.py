@@ -202,6 +202,3 @@ class BrushTyre(Tyre):
         )
         self._begin(forces, wheel, road, disabled_by_default, name)
         self.default_numbers = numbers
-
-
-__all__ = ["BrushTyre"]

@@ -89,6 +89,3 @@ class CableSpring(TransmissionSpring):
     def calc_tension(self, state: State) -> float:
         """With which it pulls, zero or more. Needs VELOCITY."""
         return -self.calc_force(state)
-
-
-__all__ = ["CableSpring"]

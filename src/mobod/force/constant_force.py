@@ -102,6 +102,3 @@ class ConstantForce(Force):
     get_default_force, set_default_force, get_force, set_force = parameters.vector(
         "force", "force", "the force, in Ground"
     ).accessors()
-
-
-__all__ = ["ConstantForce"]

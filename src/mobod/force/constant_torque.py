@@ -89,6 +89,3 @@ class ConstantTorque(Force):
     get_default_torque, set_default_torque, get_torque, set_torque = parameters.vector(
         "torque", "force*length", "the torque, in Ground"
     ).accessors()
-
-
-__all__ = ["ConstantTorque"]

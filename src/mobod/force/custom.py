@@ -237,6 +237,3 @@ class Custom(OfFunctions):
         if self._compiled is not None:
             return super()._power_dissipation(state)
         return float(self.implementation.calc_power_dissipation(state))
-
-
-__all__ = ["Custom", "CustomImplementation"]

@@ -234,6 +234,3 @@ class DiscreteForces(Force):
         b, which = mobility(self._forces, mobod, which_u, "which_u")
         first: int = state.tree.u_slices[b].start
         return first + which
-
-
-__all__ = ["DiscreteForces"]

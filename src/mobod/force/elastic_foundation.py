@@ -83,6 +83,3 @@ class ElasticFoundation(ListedSurfaces):
 
     def _touch(self, a: Placed, b: Placed) -> bool:
         return super()._touch(a, b) and shape.TRIANGLE_MESH in (a.surface.geometry.KIND, b.surface.geometry.KIND)
-
-
-__all__ = ["ElasticFoundation"]

@@ -377,7 +377,7 @@ class ExponentialSpring(Force):
         state.upd_z()[self.first_z : self.first_z + 2] = 0.0
 
     def get_anchor_point_position(self, state: State, in_ground: bool = True) -> Array:
-        """Where the anchor is in the plane, ``(3,)``, length; in Ground, or in the plane's frame. Needs POSITION."""
+        """Location of the anchor in the plane, ``(3,)``, length; in Ground, or in the plane's frame. Needs POSITION."""
         p = self._at(state, "get_anchor_point_position")[4]
         e = self._own_z(state, "get_anchor_point_position")
         anchor = np.array([p[0] + e[0], p[1] + e[1], 0.0])
@@ -433,7 +433,7 @@ class ExponentialSpring(Force):
         return self.get_normal_force(state, in_ground) + self.get_friction_force(state, in_ground)
 
     def get_station_position(self, state: State, in_ground: bool = True) -> Array:
-        """Where the point is, ``(3,)``, length; in Ground, or in the plane's frame. Needs POSITION."""
+        """Location of the point, ``(3,)``, length; in Ground, or in the plane's frame. Needs POSITION."""
         _, _, _, at, p = self._at(state, "get_station_position")
         return np.array(at if in_ground else p)
 
@@ -470,6 +470,3 @@ class ExponentialSpring(Force):
         """A vector of the plane's frame, there or in Ground."""
         found = np.array([float(x) for x in v])
         return np.asarray(self.get_contact_plane_transform(state).R @ found) if in_ground else found
-
-
-__all__ = ["ExponentialSpring"]

@@ -154,6 +154,3 @@ def _sets(what: str, given: Sequence[Any] | None) -> list[Sequence[Any]]:
     if not isinstance(given, Sequence):
         raise TypeError(f"{what} of a ForEach are a sequence, one entry a set, got {given!r}")
     return [one if isinstance(one, Sequence) else (one,) for one in given]
-
-
-__all__ = ["ForEach"]

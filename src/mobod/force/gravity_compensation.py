@@ -111,6 +111,3 @@ class GravityCompensation(Force):
     get_default_gravity_vector, set_default_gravity_vector, get_gravity_vector, set_gravity_vector = parameters.vector(
         "gravity_vector", "length/time^2", "the acceleration of free fall, in Ground"
     ).accessors()
-
-
-__all__ = ["GravityCompensation"]

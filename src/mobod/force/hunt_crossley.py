@@ -70,6 +70,3 @@ class HuntCrossley(ListedSurfaces):
     law: ClassVar[Routine] = hunt_crossley
     shapes = frozenset({shape.HALF_SPACE, shape.SPHERE, shape.CAPSULE, shape.ELLIPSOID, shape.TORUS})
     remedy = "CompliantContactSubsystem has"
-
-
-__all__ = ["HuntCrossley"]

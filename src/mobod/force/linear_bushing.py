@@ -365,6 +365,3 @@ class LinearBushing(Force):
 def _at(V: Array, s: Any) -> Array:
     """The velocity of a point at s from the origin whose velocity is V."""
     return np.array([V[0], V[1] + np.cross(V[0], s)])
-
-
-__all__ = ["LinearBushing"]

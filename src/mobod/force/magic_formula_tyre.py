@@ -8,20 +8,24 @@ With F_z0 the nominal load times its scale, df = (F_z - F_z0) / F_z0, dp = (p - 
     F_y = F_y0 G_yk + S_Vyk   F_y0 = M(K_y / (C_y D_y), C_y, D_y, E_y; alpha + S_Hy) + S_Vy
     M_z = -t (F_y - S_Vyk) + M_zr + s F_x   M_x, M_y: overturning and rolling resistance
 
-Its coefficients by load, camber and pressure are those of the source, 4.E1 to 4.E78, without turn slip. alpha stands for
-tan(alpha) and gamma for sin(gamma) in MF 6, for the angles themselves in MF 5.2, whose S_Hy and trail differ. Relaxation
+Its coefficients by load, camber and pressure are those of the source, 4.E1 to 4.E78, without turn slip; where it differs
+from the solver that files are made for (QBZ4, QDZ3's sign, QSX12 to QSX14, the angles that stand for both slips), as there.
+alpha stands for tan(alpha) and gamma for sin(gamma) in MF 6, for the angles in MF 5.2, whose S_Hy differs. Relaxation
 lengths are those of the file's PTX and PTY, or K_x / C_Fx and K_y / C_Fy by its horizontal stiffnesses. With d = rho k / F_z0,
 
     R_e = R_0 - F_z0 / k (D atan(B d) + F d)
 
-Source: Pacejka 2012, Tire and Vehicle Dynamics, 3rd edition, 4.3.2, 7.2; MF 5.2: 2nd edition, 4.3.2. Left out: turn slip,
-the load's dependence on speed and on horizontal forces (QV2, QFCX, QFCY), its second power of deflection (QFZ2) beyond the
-stiffness at the nominal load, contact patch sizes.
+Source: Pacejka 2012, Tire and Vehicle Dynamics, 3rd edition, 4.3.2, 7.2; MF 5.2: 2nd edition, 4.3.2; the solver: Besselink,
+Schmeitz and Pacejka 2010, An improved Magic Formula/Swift tyre model, A47, A58, A60. Left out: turn slip, the load's dependence
+on speed and on horizontal forces (Q_V2, Q_FCX, Q_FCY), its second power of deflection (Q_FZ2) beyond the stiffness at the
+nominal load, friction's decay by speed and its digressive factor (LMUV, 4.E7 and 4.E8), contact patch sizes.
 """
 
 from __future__ import annotations
 
 import os
+import re
+import warnings
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -30,9 +34,10 @@ import numpy.typing as npt
 from ..algebra.scalar import atan, cos, exp, load, log, sin, sqrt, where
 from ..compiling import generic
 from ..contact.height_field import HeightField
-from ..errors import ModelError
+from ..errors import ModelError, ModelWarning
 from ..function.base import Function
 from ..value import Transform, checks
+from ..value.callers import callers_level
 from ._tir_file import read_tir
 from ._tyre import GRIP, IN_GROUND, OWN, RADIUS, STIFFNESS, Tyre, adding, slips
 from .pools import number
@@ -51,10 +56,11 @@ _NAMES = """
     RBY1 RBY2 RBY3 RBY4 RCY1 REY1 REY2 RHY1 RHY2 RVY1 RVY2 RVY3 RVY4 RVY5 RVY6
     QBZ1 QBZ2 QBZ3 QBZ4 QBZ5 QBZ6 QBZ9 QBZ10 QCZ1 QDZ1 QDZ2 QDZ3 QDZ4 QDZ6 QDZ7 QDZ8 QDZ9 QDZ10 QDZ11
     QEZ1 QEZ2 QEZ3 QEZ4 QEZ5 QHZ1 QHZ2 QHZ3 QHZ4 PPZ1 PPZ2 SSZ1 SSZ2 SSZ3 SSZ4
-    QSX1 QSX2 QSX3 QSX4 QSX5 QSX6 QSX7 QSX8 QSX9 QSX10 QSX11 PPMX1
+    QSX1 QSX2 QSX3 QSX4 QSX5 QSX6 QSX7 QSX8 QSX9 QSX10 QSX11 QSX12 QSX13 QSX14 PPMX1
     QSY1 QSY2 QSY3 QSY4 QSY5 QSY6 QSY7 QSY8 PRATIO
     PTX1 PTX2 PTX3 PTY1 PTY2 LONGITUDINAL_STIFFNESS LATERAL_STIFFNESS BREFF DREFF FREFF
     LCX LMUX LEX LKX LHX LVX LCY LMUY LEY LKY LHY LVY LKYC LKZC LTR LRES LXAL LYKA LVYKA LS LMX LVMX LMY LSGKP LSGAL
+    LGAX LGAY LGAZ
 """.split()
 (
     MF5, FNOMIN, DPI, LONGVL, LFZO,
@@ -65,15 +71,18 @@ _NAMES = """
     RBY1, RBY2, RBY3, RBY4, RCY1, REY1, REY2, RHY1, RHY2, RVY1, RVY2, RVY3, RVY4, RVY5, RVY6,
     QBZ1, QBZ2, QBZ3, QBZ4, QBZ5, QBZ6, QBZ9, QBZ10, QCZ1, QDZ1, QDZ2, QDZ3, QDZ4, QDZ6, QDZ7, QDZ8, QDZ9, QDZ10, QDZ11,
     QEZ1, QEZ2, QEZ3, QEZ4, QEZ5, QHZ1, QHZ2, QHZ3, QHZ4, PPZ1, PPZ2, SSZ1, SSZ2, SSZ3, SSZ4,
-    QSX1, QSX2, QSX3, QSX4, QSX5, QSX6, QSX7, QSX8, QSX9, QSX10, QSX11, PPMX1,
+    QSX1, QSX2, QSX3, QSX4, QSX5, QSX6, QSX7, QSX8, QSX9, QSX10, QSX11, QSX12, QSX13, QSX14, PPMX1,
     QSY1, QSY2, QSY3, QSY4, QSY5, QSY6, QSY7, QSY8, PRATIO,
     PTX1, PTX2, PTX3, PTY1, PTY2, LONGITUDINAL_STIFFNESS, LATERAL_STIFFNESS, BREFF, DREFF, FREFF,
     LCX, LMUX, LEX, LKX, LHX, LVX, LCY, LMUY, LEY, LKY, LHY, LVY, LKYC, LKZC, LTR, LRES, LXAL, LYKA, LVYKA, LS, LMX, LVMX,
-    LMY, LSGKP, LSGAL,
+    LMY, LSGKP, LSGAL, LGAX, LGAY, LGAZ,
 ) = range(OWN, OWN + len(_NAMES))  # fmt: skip
 #: What files have to have; and what others are where they have not.
 _NEEDED = ("FNOMIN", "UNLOADED_RADIUS", "VERTICAL_STIFFNESS", "PCX1", "PDX1", "PKX1", "PCY1", "PDY1", "PKY1", "PKY2")
 _USUAL = {"PKY4": 2.0, "QCZ1": 1.0, "RCX1": 1.0, "RCY1": 1.0, "LONGVL": 16.7}
+#: Names of coefficients and scales, of which those that are not used are told; their values without effect.
+_COEFFICIENT = re.compile(r"[PQRS][A-Z]{1,4}\d+|Q_[A-Z]+\d?|L[A-Z]{1,4}")
+_NOTHING = {"LMUV": 0.0, "Q_RE0": 1.0}
 #: Relaxation lengths are this part of the radius at least.
 _LEAST = 0.02
 
@@ -137,10 +146,9 @@ def _pure_x(model: Any, x: int, Fz: Any, gamma: Any, kappa: Any) -> Any:
 def _cornering(model: Any, x: int, Fz: Any, gamma: Any) -> Any:
     """K_y, and K_y by gamma, K_yg."""
     Fz0, df, dp = _load_terms(model, x, Fz)
-    nominal = number(model, x + FNOMIN)
     bend = (number(model, x + PKY2) + number(model, x + PKY5) * gamma * gamma) * (1.0 + number(model, x + PPY2) * dp)
     K = number(model, x + PKY1) * Fz0 * (1.0 + number(model, x + PPY1) * dp)
-    K = K * sin(number(model, x + PKY4) * atan(Fz / (bend * nominal))) * (1.0 - number(model, x + PKY3) * _size(gamma))
+    K = K * sin(number(model, x + PKY4) * atan(Fz / (bend * Fz0))) * (1.0 - number(model, x + PKY3) * _size(gamma))
     by_camber = Fz * (number(model, x + PKY6) + number(model, x + PKY7) * df) * (1.0 + number(model, x + PPY5) * dp)
     return K * number(model, x + LKY), by_camber * number(model, x + LKYC)
 
@@ -195,35 +203,41 @@ def _weakened_y(model: Any, x: int, df: Any, gamma: Any, kappa: Any, alpha: Any,
 
 
 @generic
+def _with_kappa(angle: Any, per: Any) -> Any:
+    """The slip angle that stands for both slips."""
+    t = sin(angle) / cos(angle)
+    return atan(sqrt(t * t + per * per + 1e-20)) * _sign(angle)
+
+
+@generic
 def _aligning(model: Any, x: int, Fz: Any, gamma: Any, kappa: Any, alpha: Any, of_x: Any, of_y: Any, F: Any) -> Any:
     """M_z. *F* are F_x, F_y, and F_y without S_Vyk; *of_x* is K_x, *of_y* what `_pure_y` gives beside F_y0."""
-    _, df, dp = _load_terms(model, x, Fz)
+    nominal, df, dp = _load_terms(model, x, Fz)
     K, _, SH, SV, By, Cy = of_y
-    R0, nominal, is_5 = number(model, x + RADIUS), number(model, x + FNOMIN), number(model, x + MF5) > 0.5
+    R0 = number(model, x + RADIUS)
     bent = _size(gamma)
     per = of_x / _not_zero(K) * kappa
     at = alpha + number(model, x + QHZ1) + number(model, x + QHZ2) * df
     at = at + (number(model, x + QHZ3) + number(model, x + QHZ4) * df) * gamma
     ar = alpha + SH + SV / _not_zero(K)
-    together = sqrt(at * at + per * per + 1e-20) * _sign(at)
-    rest = sqrt(ar * ar + per * per + 1e-20) * _sign(ar)
+    together, rest = _with_kappa(at, per), _with_kappa(ar, per)
     B = number(model, x + QBZ1) + number(model, x + QBZ2) * df + number(model, x + QBZ3) * df * df
-    B5 = 1.0 + number(model, x + QBZ4) * gamma + number(model, x + QBZ5) * bent
-    B6 = 1.0 + number(model, x + QBZ5) * bent + number(model, x + QBZ6) * gamma * gamma
-    B = B * where(is_5, B5, B6) * number(model, x + LKY) / _not_zero(number(model, x + LMUY) * number(model, x + GRIP))
+    B = B * (1.0 + number(model, x + QBZ4) * gamma + number(model, x + QBZ5) * bent + number(model, x + QBZ6) * gamma * gamma)
+    scale = number(model, x + LKY) / _not_zero(number(model, x + LMUY) * number(model, x + GRIP))
+    B = B * scale
     C = number(model, x + QCZ1)
     D = Fz * (number(model, x + QDZ1) + number(model, x + QDZ2) * df) * (1.0 - number(model, x + PPZ1) * dp) * R0 / nominal
-    turned = where(is_5, gamma, bent)
-    D = D * (1.0 + number(model, x + QDZ3) * turned + number(model, x + QDZ4) * gamma * gamma) * number(model, x + LTR)
+    D = D * (1.0 + number(model, x + QDZ3) * gamma + number(model, x + QDZ4) * gamma * gamma) * number(model, x + LTR)
     E = number(model, x + QEZ1) + number(model, x + QEZ2) * df + number(model, x + QEZ3) * df * df
     E = E * (1.0 + (number(model, x + QEZ4) + number(model, x + QEZ5) * gamma) * 0.6366197723675814 * atan(B * C * at))
     E = _at_most(E, 1.0)
-    level = 1.0 / sqrt(1.0 + alpha * alpha)
+    level = where(number(model, x + MF5) > 0.5, cos(alpha), 1.0 / sqrt(1.0 + alpha * alpha))
     trail = D * cos(_angle(B, C, E, together)) * level
-    Br = number(model, x + QBZ9) + number(model, x + QBZ10) * By * Cy
+    Br = number(model, x + QBZ9) * scale + number(model, x + QBZ10) * By * Cy
     Dr = (number(model, x + QDZ6) + number(model, x + QDZ7) * df) * number(model, x + LRES)
-    Dr = Dr + (number(model, x + QDZ8) + number(model, x + QDZ9) * df) * (1.0 + number(model, x + PPZ2) * dp) * gamma
-    Dr = Dr + (number(model, x + QDZ10) + number(model, x + QDZ11) * df) * gamma * bent
+    by_camber = (number(model, x + QDZ8) + number(model, x + QDZ9) * df) * (1.0 + number(model, x + PPZ2) * dp)
+    by_camber = by_camber + (number(model, x + QDZ10) + number(model, x + QDZ11) * df) * bent
+    Dr = Dr + by_camber * gamma * number(model, x + LKZC)
     r = Br * rest
     residual = Fz * R0 * Dr * number(model, x + LMUY) * number(model, x + GRIP) / sqrt(1.0 + r * r) * level
     arm = number(model, x + SSZ1) + number(model, x + SSZ2) * F[1] / nominal
@@ -235,13 +249,14 @@ def _aligning(model: Any, x: int, Fz: Any, gamma: Any, kappa: Any, alpha: Any, o
 def _overturning(model: Any, x: int, Fz: Any, gamma: Any, Fy: Any) -> Any:
     """M_x."""
     nominal, y = number(model, x + FNOMIN), Fy / number(model, x + FNOMIN)
-    z = Fz / nominal
+    z, bent = where(Fz > 0.0, Fz, 0.0 * Fz + nominal) / nominal, _size(gamma)
     m = number(model, x + QSX1) * number(model, x + LVMX) + number(model, x + QSX3) * y
     m = m - number(model, x + QSX2) * gamma * (1.0 + number(model, x + PPMX1) * number(model, x + DPI))
     t = number(model, x + QSX6) * z
     turn = sin(number(model, x + QSX7) * gamma + number(model, x + QSX8) * atan(number(model, x + QSX9) * y))
     m = m + number(model, x + QSX4) * cos(number(model, x + QSX5) * atan(t * t)) * turn
-    m = m + number(model, x + QSX10) * atan(number(model, x + QSX11) * z) * gamma
+    m = m + (number(model, x + QSX10) * atan(number(model, x + QSX11) * z) - number(model, x + QSX12) * bent) * gamma
+    m = m + y / z * (number(model, x + QSX13) + number(model, x + QSX14) * bent)
     return number(model, x + RADIUS) * Fz * m * number(model, x + LMX)
 
 
@@ -276,17 +291,23 @@ def _relaxation(model: Any, x: int, Fz: Any, gamma: Any, Kx: Any, Ky: Any) -> An
 
 
 @generic
+def _camber(model: Any, x: int, sine: Any) -> Any:
+    """The angle in MF 5.2, its sine in MF 6."""
+    return where(number(model, x + MF5) > 0.5, atan(sine / sqrt(1.0 - sine * sine + 1e-12)), sine)
+
+
+@generic
 def evaluate(model: Any, x: int, Fz: Any, camber: Any, kappa: Any, tangent: Any, Vx: Any) -> Any:
     """(F_x, F_y, F_z), (M_x, M_y, M_z) of sin(gamma), kappa and tan(alpha)."""
     _, df, _ = _load_terms(model, x, Fz)
-    is_5 = number(model, x + MF5) > 0.5
-    alpha, gamma = where(is_5, atan(tangent), tangent), where(is_5, atan(camber / sqrt(1.0 - camber * camber + 1e-12)), camber)
-    Fx0, Kx, _ = _pure_x(model, x, Fz, gamma, kappa)
-    Fy0, Ky, mu, SH, SV, B, C = _pure_y(model, x, Fz, gamma, alpha)
+    alpha, gamma = where(number(model, x + MF5) > 0.5, atan(tangent), tangent), _camber(model, x, camber)
+    Fx0, Kx, _ = _pure_x(model, x, Fz, gamma * number(model, x + LGAX), kappa)
+    Fy0, Ky, mu, SH, SV, B, C = _pure_y(model, x, Fz, gamma * number(model, x + LGAY), alpha)
     Fx = Fx0 * _weakened_x(model, x, df, gamma, kappa, alpha)
     G, SV_kappa = _weakened_y(model, x, df, gamma, kappa, alpha, mu * Fz)
     Fy = G * Fy0 + SV_kappa
-    Mz = _aligning(model, x, Fz, gamma, kappa, alpha, Kx, (Ky, mu, SH, SV, B, C), (Fx, Fy, Fy - SV_kappa))
+    of_y = Ky, mu, SH, SV, B, C
+    Mz = _aligning(model, x, Fz, gamma * number(model, x + LGAZ), kappa, alpha, Kx, of_y, (Fx, Fy, Fy - SV_kappa))
     return (Fx, Fy, Fz), (_overturning(model, x, Fz, gamma, Fy), _rolling(model, x, Fz, gamma, Fx, Vx), Mz)
 
 
@@ -300,8 +321,9 @@ def law(model: Any, x: int, z: int, at: Any, Vx: Any, Vsy: Any, spin: Any, Fz: A
     bent = number(model, x + DREFF) * atan(number(model, x + BREFF) * d) + number(model, x + FREFF) * d
     Vsx = Vx - spin * (number(model, x + RADIUS) - nominal * bent)
     _, Kx, _ = _pure_x(model, x, Fz, camber, 0.0 * Fz)
-    Ky, _ = _cornering(model, x, Fz, camber)
-    Lx, Ly = _relaxation(model, x, Fz, camber, Kx, Ky)
+    gamma = _camber(model, x, camber) * number(model, x + LGAY)
+    Ky, _ = _cornering(model, x, Fz, gamma)
+    Lx, Ly = _relaxation(model, x, Fz, gamma, Kx, Ky)
     kappa, tangent, e_rate, s_rate = slips(model, z, Vx, Vsx, Vsy, Lx, Ly)
     force, moment = evaluate(model, x, Fz, camber, kappa, tangent, Vx)
     up = Fz <= 0.0
@@ -340,7 +362,7 @@ class MagicFormulaTyre(Tyre):
     mirrored : bool
         Whether it is fitted on the other side than the file's tyre: what is not symmetric is turned round.
     inflation_pressure : float, optional
-        That of the file unless given.
+        Force/length^2, in the unit of NOMPRES of a mapping; that of the file unless given.
     disabled_by_default : bool
         Whether states start with it switched off.
     name : str, optional
@@ -355,6 +377,11 @@ class MagicFormulaTyre(Tyre):
         forces have the sign of another convention than ISO's, PKY1 > 0.
     TopologyError
         If the wheel belongs to another system.
+
+    Warns
+    -----
+    ModelWarning
+        If there are coefficients that it does not use: misspelled ones, or those of what it leaves out, named.
 
     Notes
     -----
@@ -394,6 +421,10 @@ class MagicFormulaTyre(Tyre):
         disabled_by_default: bool = False,
         name: str | None = None,
     ) -> None:
+        if not isinstance(coefficients, (str, os.PathLike, Mapping)):
+            raise TypeError(
+                f"coefficients of a MagicFormulaTyre are a .tir file's path or numbers by name, not {coefficients!r}"
+            )
         given = dict(coefficients) if isinstance(coefficients, Mapping) else read_tir(coefficients)
         of_file = {str(key).upper(): value for key, value in given.items()}
         own = _numbers(of_file, checks.flag("mirrored", mirrored), inflation_pressure)
@@ -432,6 +463,10 @@ def _numbers(given: Mapping[str, Any], mirrored: bool, pressure: float | None) -
     if version not in (5, 6, 51, 52, 60, 61, 62):
         raise ModelError(f"FITTYP {version} of a tyre is no Magic Formula that is known: 5, 6, 51, 52, 60, 61, 62")
     usual = found.get("NOMPRES", found.get("IP_NOM", 0.0))
+    if pressure is not None and usual <= 0.0:
+        raise ModelError(
+            "inflation_pressure of a MagicFormulaTyre is given, but its coefficients have no NOMPRES to compare it with"
+        )
     now = (
         checks.positive("inflation_pressure", pressure)
         if pressure is not None
@@ -445,16 +480,31 @@ def _numbers(given: Mapping[str, Any], mirrored: bool, pressure: float | None) -
     k = float(given["VERTICAL_STIFFNESS"])
     for name in _LENGTHS[:2]:
         values[name] = values[name] or k  # of a tyre without these the patch is as stiff as the tyre
+    _tell_unused(given)
     if mirrored:
-        for name in [*_TURNED, *(["QDZ3"] if values["MF5"] else [])]:  # of MF 6 by the size of the camber
+        for name in _TURNED:
             values[name] = -values[name]
     return [values[name] for name in _NAMES]
+
+
+def _tell_unused(given: Mapping[str, Any]) -> None:
+    unused = [
+        name
+        for name, value in given.items()
+        if name not in _NAMES
+        and _COEFFICIENT.fullmatch(name)
+        and value != _NOTHING.get(name, 1.0 if name.startswith("L") else 0.0)
+    ]
+    if unused:
+        warnings.warn(
+            f"of a MagicFormulaTyre {', '.join(unused)} are not used: they are misspelled, or of what it leaves out, such as "
+            "turn slip; set them to zero (scales to one) where that is meant",
+            ModelWarning,
+            stacklevel=callers_level(),
+        )
 
 
 #: Names that begin with L and are no scales.
 _LENGTHS = "LONGITUDINAL_STIFFNESS", "LATERAL_STIFFNESS", "LONGVL"
 #: Coefficients of what is not symmetric, which change their signs on the other side.
-_TURNED = "PEY3 PHY1 PHY2 PVY1 PVY2 RHX1 RBY3 RVY1 RVY2 QBZ4 QDZ6 QDZ7 QEZ4 QHZ1 QHZ2 SSZ1 QSX1".split()
-
-
-__all__ = ["MagicFormulaTyre"]
+_TURNED = "PEY3 PHY1 PHY2 PVY1 PVY2 RHX1 RBY3 RVY1 RVY2 QBZ4 QDZ3 QDZ6 QDZ7 QEZ4 QHZ1 QHZ2 SSZ1 QSX1".split()

@@ -91,6 +91,3 @@ class MobilityConstantForce(OnMobility):
     get_default_force, set_default_force, get_force, set_force = parameters.scalar(
         "force", "generalized force", finite, "the generalized force"
     ).accessors()
-
-
-__all__ = ["MobilityConstantForce"]

@@ -92,6 +92,3 @@ class MobilityDiscreteForce(OnMobility):
         given_as="default",
         invalidates=Stage.DYNAMICS,
     ).accessors()
-
-
-__all__ = ["MobilityDiscreteForce"]

@@ -289,6 +289,3 @@ class MobilityDryFriction(OnMobility):
         if not self.num_z:
             raise ModelError(f"set_bristle_deflection: {self._name!r} has no bristle; its friction is 'stribeck'")
         state.upd_z()[self.first_z] = bent
-
-
-__all__ = ["MobilityDryFriction"]

@@ -94,6 +94,3 @@ class MobilityLinearDamper(OnMobility):
     get_default_damping, set_default_damping, get_damping, set_damping = parameters.scalar(
         "damping", "generalized force by generalized speed", not_negative, "the damping"
     ).accessors()
-
-
-__all__ = ["MobilityLinearDamper"]

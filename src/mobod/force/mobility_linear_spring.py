@@ -105,6 +105,3 @@ class MobilityLinearSpring(OnCoordinate):
     get_default_rest_value, set_default_rest_value, get_rest_value, set_rest_value = parameters.scalar(
         "rest_value", "angle or length", finite, "the coordinate at which there is no force"
     ).accessors()
-
-
-__all__ = ["MobilityLinearSpring"]

@@ -222,6 +222,3 @@ class MobilityLinearStop(OnCoordinate):
             parameter = self.PARAMETERS[name]
             parameter.put(numbers, parameter.check(f"{parameter.argument} of {self._name!r}", value))
         self.settle(repr(self._name), numbers)
-
-
-__all__ = ["MobilityLinearStop"]

@@ -168,6 +168,3 @@ class MobilityOrientationSpring(Force):
     get_default_rest_rotation, set_default_rest_rotation, get_rest_rotation, set_rest_rotation = parameters.rotation(
         "rest_rotation", "the orientation of M in F without a torque"
     ).accessors()
-
-
-__all__ = ["MobilityOrientationSpring"]

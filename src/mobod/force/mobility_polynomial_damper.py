@@ -113,6 +113,3 @@ class MobilityPolynomialDamper(OnMobility):
     get_default_cubic_damping, set_default_cubic_damping, get_cubic_damping, set_cubic_damping = parameters.scalar(
         "cubic_damping", "generalized force by generalized speed^3", not_negative, "the force by the speed cubed"
     ).accessors()
-
-
-__all__ = ["MobilityPolynomialDamper"]

@@ -113,6 +113,3 @@ class MobilityTorsion(OnCoordinate):
     get_default_phase, set_default_phase, get_phase, set_phase = parameters.scalar(
         "phase", "angle", finite, "the angle n q at which the energy is largest"
     ).accessors()
-
-
-__all__ = ["MobilityTorsion"]

@@ -143,6 +143,3 @@ class Motor(OnMobility):
         """Calculate the effort on the mobility. Needs VELOCITY."""
         body = self.get_mobilized_body()
         return float(self.calc_force_contribution(state)[2][body.u_slice(state)][self.get_which_u()])
-
-
-__all__ = ["Motor"]

@@ -318,6 +318,3 @@ def _special(n: int, excluded: Iterable[tuple[int, int]], scaled: Iterable[tuple
                 raise ModelError(f"the pair ({b}, {a}) is both excluded and scaled")
             found[a][b] = kind
     return found
-
-
-__all__ = ["Nonbonded"]

@@ -6,17 +6,13 @@ Power is f_q q_dot = f_q N u: a force f_q on coordinate i is the generalized for
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..algebra.scalar import load, store, zero
 from ..compiling import generic
 from ..errors import ModelError
 from ..mobilizer import q_rates
-from .base import Force, mobility
-
-if TYPE_CHECKING:
-    from ..mobilizer.base import MobilizedBody
-    from .subsystem import GeneralForceSubsystem
+from ._mobility import OnMobilizer
 
 
 @generic
@@ -70,28 +66,10 @@ def rate_of(model: Any, b: int, which: int) -> Any:
     return rate
 
 
-class OnCoordinate(Force):
+class OnCoordinate(OnMobilizer):
     """A force on one coordinate of a mobilizer; the base of its kinds."""
 
-    def _connect(
-        self,
-        forces: GeneralForceSubsystem,
-        mobod: MobilizedBody,
-        which_q: int,
-        disabled_by_default: bool,
-        name: str | None,
-        **own: float,
-    ) -> None:
-        place, numbers = mobility(forces, mobod, which_q, "which_q"), self.declared(name, **own)
-        super().__init__(forces, disabled_by_default=disabled_by_default, name=name)
-        self.default_integers, self.default_numbers = list(place), numbers
-
-    def reach(self) -> tuple[list[int], list[int]]:
-        return [], self.default_integers[:1]
-
-    def get_mobilized_body(self) -> MobilizedBody:
-        """The body whose mobilizer's coordinate it acts on."""
-        return self._body(0)
+    _WHICH = "which_q"
 
     def get_which_q(self) -> int:
         """The number of the coordinate among the mobilizer's."""

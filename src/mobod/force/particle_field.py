@@ -138,6 +138,3 @@ def _kernel(frozen: dict[str, Any], num_parameters: int) -> Callable[..., int]:
         return total
 
     return kernel(add, energy, None)
-
-
-__all__ = ["ParticleField"]

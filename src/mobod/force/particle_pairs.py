@@ -200,6 +200,3 @@ def _none(r: Any, parameters: Any) -> Any:
 def _location(model: Any, p: int) -> Any:
     r = model.particle_location
     return load(r, 3 * p, 0), load(r, 3 * p + 1, 0), load(r, 3 * p + 2, 0)
-
-
-__all__ = ["ParticlePairs"]

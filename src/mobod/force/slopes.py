@@ -15,10 +15,10 @@ from . import (
     global_damper,
     mobility_linear_damper,
     mobility_linear_spring,
+    mobility_linear_stop as stop,
     mobility_polynomial_damper,
     mobility_polynomial_spring,
 )
-from . import mobility_linear_stop as stop
 from .one_coordinate import coordinate
 from .pools import number, numbers3
 

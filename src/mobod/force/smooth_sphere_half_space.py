@@ -368,6 +368,3 @@ def _five(material: Any, name: str | None) -> dict[str, float]:
         raise TypeError(f"material of {whose} has to be a mobod.contact.Material, not {material!r}")
     names = ("stiffness", "dissipation", "static_friction", "dynamic_friction", "viscous_friction")
     return {one: getattr(material, one) for one in names}
-
-
-__all__ = ["SmoothSphereHalfSpace"]

@@ -52,7 +52,7 @@ class GeneralForceSubsystem(Subsystem):
         """One of them, by its index or its name; `IndexError`, or `KeyError`, where there is none."""
         if isinstance(index, str):
             return checks.by_name("force", self.elements, index)
-        if not 0 <= index < len(self.elements):
+        if not 0 <= checks.integer("a force's index", index) < len(self.elements):
             raise IndexError(f"there are {len(self.elements)} forces; no number {index}")
         return self.elements[index]
 

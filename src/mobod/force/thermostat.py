@@ -424,5 +424,3 @@ class Thermostat(Force):
 
 #: The longest chain.
 MOST = 100
-
-__all__ = ["Thermostat"]

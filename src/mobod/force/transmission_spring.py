@@ -229,6 +229,3 @@ class TransmissionSpring(Force):
             return 0.0
         s, v = stretch(state.record, x, np.float64(length)), np.float64(speed)
         return float(spring(state.record, x, s) * give(state.record, x, s, v) + drag(state.record, x, v))
-
-
-__all__ = ["TransmissionSpring"]

@@ -79,7 +79,6 @@ class TwoPointConstantForce(TwoPoints):
     3.0
     """
 
-    acts_between = True
     routine = run
     reads_positions_only = True
 
@@ -100,6 +99,3 @@ class TwoPointConstantForce(TwoPoints):
     get_default_force, set_default_force, get_force, set_force = parameters.scalar(
         "force", "force", finite, "the force, above zero where it pushes the points apart"
     ).accessors()
-
-
-__all__ = ["TwoPointConstantForce"]

@@ -87,7 +87,6 @@ class TwoPointLinearDamper(TwoPoints):
     True
     """
 
-    acts_between = True
     routine = run
 
     def __init__(
@@ -107,6 +106,3 @@ class TwoPointLinearDamper(TwoPoints):
     get_default_damping, set_default_damping, get_damping, set_damping = parameters.scalar(
         "damping", "force*time/length", not_negative, "the damping"
     ).accessors()
-
-
-__all__ = ["TwoPointLinearDamper"]

@@ -91,7 +91,6 @@ class TwoPointLinearSpring(TwoPoints):
     True
     """
 
-    acts_between = True
     routine = run
     reads_positions_only = True
 
@@ -118,6 +117,3 @@ class TwoPointLinearSpring(TwoPoints):
     get_default_rest_length, set_default_rest_length, get_rest_length, set_rest_length = parameters.scalar(
         "rest_length", "length", not_negative, "the distance at which there is no force"
     ).accessors()
-
-
-__all__ = ["TwoPointLinearSpring"]

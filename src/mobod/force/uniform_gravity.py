@@ -117,6 +117,3 @@ class UniformGravity(Force):
 
     def pack_integers(self) -> list[int]:
         return [int(b > 0) for b in range(self._matter.get_num_bodies())]
-
-
-__all__ = ["UniformGravity"]

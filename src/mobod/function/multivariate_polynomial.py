@@ -19,8 +19,7 @@ import numpy as np
 from ..algebra.arrays import Array, ArrayLike
 from ..compiling import Routine
 from ..errors import ModelError
-from .base import UNLIMITED, FunctionKind, count
-from .base import coefficients as read
+from .base import UNLIMITED, FunctionKind, coefficients as read, count
 from .routines import of_arguments
 from .users.unrolled import each, unrolled
 
@@ -167,6 +166,3 @@ class MultivariatePolynomial(FunctionKind):
             else:
                 total = total + term
         return total
-
-
-__all__ = ["MultivariatePolynomial"]

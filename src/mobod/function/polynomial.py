@@ -12,8 +12,7 @@ from typing import Any
 from ..algebra.arrays import Array, ArrayLike
 from ..algebra.scalar import load, zero
 from ..compiling import generic
-from .base import UNLIMITED, Univariate
-from .base import coefficients as read
+from .base import UNLIMITED, Univariate, coefficients as read
 from .routines import of_one_argument
 
 

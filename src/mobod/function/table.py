@@ -22,8 +22,7 @@ from ..errors import ModelError
 from ..value import checks
 from ._table_file import read_table
 from .base import UNLIMITED, FunctionKind
-from .piecewise import jet as piecewise_jet
-from .piecewise import piece_of, read_points
+from .piecewise import jet as piecewise_jet, piece_of, read_points
 from .routines import of_arguments, of_one_argument
 from .spline import natural_pieces
 

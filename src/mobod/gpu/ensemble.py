@@ -18,9 +18,7 @@ from ..state.validity import EVERYTHING, FORCES, UNCHECKED
 from ..stepping import record as rk
 from ..system import prescription
 from ..system.projection import share_weights
-from ..tree import prescribe as _prescribe
-from ..tree import project as _project
-from ..tree import realize as _realize
+from ..tree import prescribe as _prescribe, project as _project, realize as _realize
 from ..tree.lumped_welds import ReducedTree
 from ..value.checks import number, numbers
 from ..value.stage import Stage
@@ -229,7 +227,7 @@ class Ensemble:
 
     @property
     def failed(self) -> npt.NDArray[np.bool_]:
-        """Which states have failed since they were last assigned ``(n,)``."""
+        """A mask of the states that have failed since they were last assigned ``(n,)``."""
         failed: npt.NDArray[np.bool_] = self._read(self._failed_at, 1)[:, 0] != 0.0
         return failed
 

@@ -57,6 +57,3 @@ class Delay:
             return rows
         due: Array = self._past[(self._clock - self._delays) % len(self._past), self._each]
         return due.astype(rows.dtype)
-
-
-__all__ = ["Delay"]

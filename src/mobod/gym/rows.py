@@ -7,6 +7,8 @@ import inspect
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from ..compiling import engine
 from ..compiling.numba_patches import quickly
 from ..errors import ModelError
@@ -48,6 +50,7 @@ class Functions:
 
     def __init__(self, task: Task) -> None:
         numba = engine.numba()
+        self._task = task
         calls = {name: _call(numba, name, getattr(task, name)) for name in ("act", "start", "observe", "reward")}
         calls["fails"] = _call(numba, "fails", task.fails or _never)
         self.act = _loop(numba, "act", ARGUMENTS["act"], ["{act}"], calls)
@@ -63,10 +66,13 @@ class Functions:
         Raises
         ------
         ModelError
-            If Numba cannot compile one, or it fails.
+            If Numba cannot compile one, or it fails, or goes beyond an array where Python runs it.
         """
         for name, arguments in calls.items():
             function = getattr(self, name)
+            rows = dict(zip(inspect.signature(function.py_func).parameters, arguments, strict=True))
+            for of in _TRIED[name]:
+                _keep_within(of, getattr(self._task, of), rows)
             try:
                 with engine.compiling(), quickly(function):
                     function.compile(tuple(map(engine.numba().typeof, arguments)))
@@ -86,7 +92,24 @@ def functions_of(task: Task) -> Functions:
     return Functions(task)
 
 
+_TRIED = {"act": ["act"], "start": ["start"], "look": ["observe"], "judge": ["reward", "fails"]}
 _MEANT = {"act": "act", "start": "start", "look": "observe", "judge": "reward or fails"}
+
+
+def _keep_within(name: str, function: Any, rows: dict[str, Any]) -> None:
+    """Run a task's function in Python, on copies of a state's rows: what is compiled would go beyond them without a word."""
+    if function is None:
+        return
+    plain = getattr(function, "py_func", function)
+    given = {one: rows[one][0].copy() for one in inspect.signature(plain).parameters}
+    try:
+        with np.errstate(all="ignore"):
+            plain(**given)
+    except IndexError as error:
+        shapes = ", ".join(f"{one} {row.shape}" for one, row in given.items())
+        raise ModelError(f"{name} of the task goes beyond an array: {error}. It gets {shapes}") from error
+    except Exception:  # what Numba compiles need not run in Python; what fails in both is said by the compiled call
+        return
 
 
 def _compiled(numba: Any, name: str, function: Any, from_python: bool = False) -> Any:

@@ -81,6 +81,3 @@ class Seen:
     def _sensors(self) -> Array:
         rows = [np.asarray(self._ensemble.get_measures(one)) for one in self._measures]
         return np.concatenate([row.reshape(len(row), -1) for row in rows], axis=1)
-
-
-__all__ = ["Seen"]

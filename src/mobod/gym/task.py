@@ -10,11 +10,10 @@ import numpy as np
 import numpy.typing as npt
 
 from ..errors import ModelError
-from ..integrator import RungeKutta3
+from ..integrator import Integrator, RungeKutta3
 from ..value.checks import finite, integer
 
 if TYPE_CHECKING:
-    from ..integrator import Integrator
     from ..mobilizer.base import MobilizedBody
     from ..state.state import State
     from ..system.system import MultibodySystem
@@ -77,8 +76,8 @@ class Task:
 
     Raises
     ------
-    ValueError
-        If bounds or intervals make no sense.
+    ValueError, TypeError
+        If bounds or intervals make no sense, or the integrator is no class.
     """
 
     build: Callable[[], tuple[Any, ...]]
@@ -111,6 +110,8 @@ class Task:
             value = getattr(self, name)
             if value is not None and not value > 0.0:
                 raise ValueError(f"{name} has to be positive, got {value}")
+        if not (isinstance(self.integrator, type) and issubclass(self.integrator, Integrator)):
+            raise TypeError(f"integrator is a class of mobod.integrator, such as TimeStepping, not {self.integrator!r}")
         repeats = self.interval / (self.control_interval or self.interval)
         if abs(repeats - round(repeats)) > 1e-9 or repeats < 0.5:
             raise ValueError(

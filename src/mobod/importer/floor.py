@@ -148,6 +148,3 @@ def _find_lowest(bodies: list[MobilizedBody], poses: list[Transform], up: Array)
                 vertices = X_GB @ (X_BS @ (X_SD @ geometry.calc_mesh()[0]))
                 heights.append(float((vertices @ up).min()))
     return min(heights)
-
-
-__all__ = ["add_floor"]

@@ -22,8 +22,7 @@ from typing import Any
 
 from ..algebra.record import attach
 from ..compiling import compiled, generic
-from ..stepping import controller, interpolation, limits, rows
-from ..stepping import record as rk
+from ..stepping import controller, interpolation, limits, record as rk, rows
 from ..stepping.evaluate import permitted_step, prescribe
 from ..stepping.loop import stepping
 from ..stepping.method.method import Method

@@ -24,8 +24,7 @@ from ..force.contact.step_limit import limit_step
 from ..force.transmission.base import warn_of_points_inside
 from ..mobilizer import q_rates
 from ..state.validity import EVERYTHING, KINEMATICS
-from ..stepping import beginning, interpolation, loop, rows
-from ..stepping import record as rk
+from ..stepping import beginning, interpolation, loop, record as rk, rows
 from ..stepping.evaluate import ALWAYS, FULL_NEWTON
 from ..system.arguments import check_system
 from ..system.in_python import Held, keeper, prescriber, realize_with, realized_by_python, realizer
@@ -662,7 +661,7 @@ class Integrator(Sealed):
         return errors * self.accuracy * max(1.0, float(np.abs(q).max(initial=0.0)))
 
     def previous_time(self) -> float:
-        """Where the last step began."""
+        """The time at which the last step began."""
         return float(self.control[rk.PREVIOUS_TIME])
 
     def _passes_jump(self) -> bool:
@@ -994,7 +993,7 @@ class Integrator(Sealed):
             self.leave_at(time)
 
     def get_advanced_time(self) -> float:
-        """Where the last step ended: at or beyond the state's time, which reports interpolate."""
+        """The time at which the last step ended: at or beyond the state's time, which reports interpolate."""
         return float(self.control[rk.TIME])
 
     def get_accuracy_in_use(self) -> float:

@@ -17,11 +17,9 @@ import numpy as np
 from ..algebra.arrays import Array
 from ..compiling import Job
 from ..errors import ModelError
-from ..stepping import controller, limits, loop
-from ..stepping import record as rk
+from ..stepping import controller, limits, loop, record as rk
 from ..value.stage import Stage
-from . import _bdf_steps as bdf
-from . import _implicit
+from . import _bdf_steps as bdf, _implicit
 from ._solvers import Cvode, Problem, Scipy
 from .base import Integrator
 

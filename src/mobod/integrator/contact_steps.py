@@ -15,8 +15,7 @@ from ..compiling import generic
 from ..force.contact import broad_phase
 from ..force.contact.law import velocity_at
 from ..force.contact.step_limit import NEVER, half_thickness
-from ..stepping import controller, limits, loop, rows
-from ..stepping import record as rk
+from ..stepping import controller, limits, loop, record as rk, rows
 from ..stepping.evaluate import permitted_step, prescribe
 from ..stepping.interpolation import interpolate_linearly
 from ..stepping.loop import stepping

@@ -19,8 +19,7 @@ from ..algebra.record import attach, call_routine
 from ..algebra.scalar import any_not_finite, load, store
 from ..compiling import compiled, generic
 from ..constraint.protocol import PROJECT_Q, PROJECT_U
-from ..stepping import controller, rows
-from ..stepping import record as rk
+from ..stepping import controller, record as rk, rows
 from ..stepping.evaluate import evaluate
 from ..stepping.loop import stepping
 from ..stepping.method import method, runge_kutta

@@ -148,6 +148,3 @@ def of_paths(line: Line, paths: list[tuple[Force, Transmission]]) -> dict[str, s
             f"{path.explain_jump(before, after)}"
         )
     return told
-
-
-__all__ = ["PATH_JUMPS", "Line", "of_paths", "of_rates", "wrapped_paths"]

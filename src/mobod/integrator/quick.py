@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..state.validity import EVERYTHING, unchanged_bit
-from ..stepping import loop
-from ..stepping import record as rk
+from ..stepping import loop, record as rk
 from ..value.stage import ACCELERATION, TIME, Stage
 
 if TYPE_CHECKING:

@@ -210,6 +210,3 @@ def _named(system: MultibodySystem, state: State, force: Any, y: Array, dy: Arra
         return repr(force.name)
     first, second = (subsystem.surfaces[i].name for i in max(changes, key=lambda pair: float(np.linalg.norm(changes[pair]))))
     return f"the contact of {first!r} and {second!r}"
-
-
-__all__ = ["Progress", "find_fastest", "say"]

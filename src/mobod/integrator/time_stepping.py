@@ -24,12 +24,10 @@ from ..algebra.arrays import Array
 from ..compiling import Job
 from ..errors import ConvergenceError, ModelError
 from ..state.validity import EVERYTHING
-from ..stepping import loop
-from ..stepping import record as rk
+from ..stepping import loop, record as rk
 from ..unilateral.base import TRANSITION_SPEED
 from ..unilateral.problem import ContactRows, Problem, constraints_of, joined, rows_of_constraint, rows_of_surfaces
-from ..unilateral.stepped import Stepped
-from ..unilateral.stepped import space as names
+from ..unilateral.stepped import Stepped, space as names
 from ..unilateral.stepped.joints import find_joint_slopes, joints_of
 from ..unilateral.stepped.step import step_one
 from ..value.stage import Stage

@@ -183,6 +183,3 @@ def _places(one: Custom, state: State) -> tuple[range, range]:
 
 def _mobilities(one: Custom) -> list[tuple[int, int]]:
     return list(zip(one.pairs[::2], one.pairs[1::2], strict=True))
-
-
-__all__ = ["Laws"]

@@ -72,6 +72,3 @@ def _is_compiled(system: Any, state: State, measure: Measure) -> bool:
     except NotCompiled:
         return False
     return True
-
-
-__all__ = ["ExactMeasures"]

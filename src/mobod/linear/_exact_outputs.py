@@ -129,6 +129,3 @@ class ExactOutputs:
             x = {name: value + (_STEP * 1j * by[name][..., k] if name in by else 0.0) for name, value in self._values.items()}
             found.append(np.ravel(np.imag(output(x)) / _STEP))
         return np.array(found, np.float64).reshape(n, np.size(output(self._values))).T
-
-
-__all__ = ["NAMED", "ExactOutputs", "station"]

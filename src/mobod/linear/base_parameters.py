@@ -136,6 +136,3 @@ def _sum(row: Array, leading: int, names: list[str]) -> str:
             factor = "" if abs(abs(row[k]) - 1.0) < 1e-9 else f"{abs(row[k]):.4g} "
             text += f" {'-' if row[k] < 0.0 else '+'} {factor}{names[k]}"
     return text
-
-
-__all__ = ["BaseParameters", "find_base_parameters"]

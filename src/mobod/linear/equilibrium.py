@@ -191,6 +191,3 @@ def _moved(system: Any, state: State, inputs: Inputs, step: Array) -> State:
     if nz:
         other.z = np.array(state.z_view) + step[nu : nu + nz]
     return _at_rest(system, inputs.moved(other, step[nu + nz :]))
-
-
-__all__ = ["find_equilibrium"]

@@ -128,6 +128,3 @@ def mobility_of(system: Any, state: State, pair: Any, what: str = INPUT) -> int:
         raise ValueError(f"{what}, got {pair!r}")
     body, i = system.get_matter_subsystem().find_mobility(pair)
     return int(body.u_slice(state).start + i)
-
-
-__all__ = ["Inputs", "listed", "mobility_of"]

@@ -100,6 +100,3 @@ class LinearSystem:
     def _need_one(self, asked: str) -> None:
         if self.A.ndim > 2:
             raise ValueError(f"{asked} takes one model; these are {len(self.A)}: call model[i].{asked}()")
-
-
-__all__ = ["LinearSystem"]

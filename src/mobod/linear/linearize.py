@@ -23,8 +23,7 @@ from ..value.stage import Stage
 from . import manifold
 from ._closed_loop import Laws
 from ._exact_measures import ExactMeasures
-from ._exact_outputs import NAMED as EXACT
-from ._exact_outputs import ExactOutputs, station
+from ._exact_outputs import NAMED as EXACT, ExactOutputs, station
 from .inputs import Inputs, every_mobility, listed
 from .linear_system import LinearSystem
 
@@ -127,6 +126,10 @@ def linear_model(
     called = list(outputs) if isinstance(outputs, Mapping) else None
     if isinstance(outputs, Mapping):
         outputs = list(outputs.values())
+        if unnamed := [one for one in called or () if not isinstance(one, str)]:
+            raise TypeError(f"names of outputs are strings, not {unnamed[0]!r}")
+    elif outputs is not None:
+        outputs = listed("outputs", outputs)
     found = system.calc_forward_dynamics_derivatives(state)
     nu, nz, turned = state.tree.nu, len(state.z_view), coordinates.turns(state)
     pushed = Inputs(system, state, inputs)
@@ -288,7 +291,7 @@ def _of_outputs(
     names: list[str] = []
     others: list[str] = []
     for i, output in enumerate(listed("outputs", outputs)):
-        values, own = _values_of(system, [output], state)
+        values, own = _values_of(system, [output], state, f"output {i}" if called is None else f"output {called[i]!r}")
         own = [one.replace("output_0", f"output_{i}") for one in own]
         if called is not None:
             own = [called[i]] if len(own) == 1 else [f"{called[i]}[{k}]" for k in range(len(own))]
@@ -325,8 +328,8 @@ def _formula(system: Any, output: Output) -> Any:
     return station(system.get_matter_subsystem().find_body(output[0]).index, checks.vector("station", output[1], ValueError))
 
 
-def _values_of(system: Any, outputs: Sequence[Output], state: State) -> tuple[Callable[[State], Array], list[str]]:
-    """One vector of all outputs of a state, and a name for each number."""
+def _values_of(system: Any, outputs: Sequence[Output], state: State, what: str) -> tuple[Callable[[State], Array], list[str]]:
+    """One vector of all outputs of a state, and a name for each number; errors call them *what*."""
     functions: list[Callable[[State], Any]] = []
     names: list[str] = []
     for i, output in enumerate(outputs):
@@ -337,14 +340,18 @@ def _values_of(system: Any, outputs: Sequence[Output], state: State) -> tuple[Ca
             one = _station(system, one)
         if not callable(one) and not hasattr(one, "get_value"):
             raise TypeError(
-                f"output {i} has to be a measure, a callable of a state, a recorded quantity's name, or (body, station), "
+                f"{what} has to be a measure, a callable of a state, a recorded quantity's name, or (body, station), "
                 f"not {one!r}"
             )
         function: Callable[[State], Any] = one.get_value if isinstance(one, Measure) else one
         functions.append(function)
         given = (getattr(one, "given_name", None) or type(one).__name__) if isinstance(one, Measure) else None
         name = given or getattr(one, "__name__", f"output_{i}").replace("<lambda>", f"output_{i}")
-        size = np.size(function(state))
+        value = function(state)
+        try:
+            size = np.asarray(value, np.float64).size
+        except (TypeError, ValueError):
+            raise TypeError(f"{what} has to be a number or an array of such, not {checks.shown(value)}") from None
         names += [name] if size == 1 else [f"{name}[{k}]" for k in range(size)]
 
     def values(other: State) -> Array:
@@ -401,6 +408,3 @@ def _outputs_by_all(system: Any, state: State, inputs: Inputs, values: Callable[
         pushed = inputs.pushed(state, k)
         columns.append(along(lambda h, pushed=pushed: values(pushed(h)), inputs.step(state, k)))  # type: ignore[misc]
     return C, np.array(columns).reshape(len(inputs), size).T
-
-
-__all__ = ["linearize"]

@@ -284,6 +284,3 @@ def _check_solvable(A: Array, B: Array, Q: Array, undamped: Array, names: Sequen
                 f"nothing in Q weighs {names[int(np.argmax(np.abs(right[n - 1])))]}, which stays as it is by itself (a mode "
                 f"with the eigenvalue {s:.3g}); weigh it, or give leave_out=[...]"
             )
-
-
-__all__ = ["lqr", "sampled"]

@@ -100,6 +100,3 @@ def split(rows: Array) -> tuple[Any, Array]:
     T[order[:rank]] = -np.linalg.solve(R[:rank, :rank], R[:rank, rank:])[:, np.argsort(order[rank:])]
     T[free] = np.eye(n - rank)
     return free, T
-
-
-__all__ = ["displacements_and_turns", "moved", "of_positions", "of_speeds", "split"]

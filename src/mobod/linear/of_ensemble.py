@@ -43,6 +43,3 @@ def linearize_each(
         raise ModelError(f"no state of the ensemble of {system.name!r} can be realized; `failed` says which could not")
     A, B, C, D = found
     return LinearSystem(A, B, C, D, first.state_names, first.input_names, first.output_names, first.by_differences)
-
-
-__all__ = ["linearize_each"]

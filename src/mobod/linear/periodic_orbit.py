@@ -306,6 +306,3 @@ def _moved(system: Any, state: State, step: Array) -> State:
     system.realize(other, Stage.TIME)
     system.project(other, 1e-12)
     return other
-
-
-__all__ = ["PeriodicOrbit", "find_periodic_orbit"]

@@ -267,6 +267,3 @@ def _function(arguments: str, lines: Sequence[str]) -> Callable[..., Any]:
     exec(compile(f"def controller({arguments}):\n{body}", __file__, "exec"), namespace)
     made: Callable[..., Any] = namespace["controller"]
     return made
-
-
-__all__ = ["Regulator"]

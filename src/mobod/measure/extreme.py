@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 class _Operation(enum.Enum):
-    """Which value counts as extreme."""
+    """The value that counts as extreme."""
 
     MAX_ABS = 0
     MAXIMUM = 1
@@ -142,7 +142,7 @@ class Extreme(Memory):
         super().__init__(subsystem, operand.shape, name=name)
 
     def get_operation(self) -> _Operation:
-        """Which value counts as extreme."""
+        """The value that counts as extreme."""
         return self.operation
 
     def set_operation(self, operation: _Operation) -> None:
@@ -355,6 +355,3 @@ def _operation(value: Any) -> _Operation:
     if not isinstance(value, _Operation):
         raise TypeError(f"the operation of an Extreme has to be an Extreme.Operation, such as MAXIMUM, not {value!r}")
     return value
-
-
-__all__ = ["Extreme", "MaxAbs", "Maximum", "MinAbs", "Minimum"]

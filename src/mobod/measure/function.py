@@ -102,6 +102,3 @@ class OfFunctions(CustomImplementation):
     def get_num_time_derivatives(self) -> int:
         """As many as the user gives."""
         return len(self._parts) - 1
-
-
-__all__ = ["Function"]

@@ -125,7 +125,7 @@ class Integrate(Measure):
         self.invalidate_topology()
 
     def get_initial_condition_measure(self) -> Measure:
-        """Where a run starts from; `ModelError` where there is none."""
+        """The measure of the initial condition; `ModelError` where there is none."""
         if self._initial is None:
             raise ModelError(f"{self!r} has no initial condition measure; call set_initial_condition_measure(measure)")
         return self._initial

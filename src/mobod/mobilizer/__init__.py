@@ -4,31 +4,31 @@
 """
 
 from ..value.attributes import explain_names
-from ._custom_compiled import CompiledFunctions
-from .ball import Ball
-from .base import Direction
-from .bend_stretch import BendStretch
-from .bushing import Bushing
-from .cantilever_free_beam import CantileverFreeBeam
-from .custom import Custom
-from .custom_check import CustomReport, check_custom
-from .custom_implementation import CustomImplementation
-from .cylinder import Cylinder
-from .ellipsoid import Ellipsoid
-from .free import Free
-from .free_line import FreeLine
-from .function_based import FunctionBased
-from .gimbal import Gimbal
-from .ground import Ground
-from .line_orientation import LineOrientation
-from .pin import Pin
-from .planar import Planar
-from .screw import Screw
-from .slider import Slider
-from .spherical_coords import SphericalCoords
-from .translation import Translation
-from .universal import Universal
-from .weld import Weld
+from ._custom_compiled import CompiledFunctions as CompiledFunctions
+from .ball import Ball as Ball
+from .base import Direction as Direction
+from .bend_stretch import BendStretch as BendStretch
+from .bushing import Bushing as Bushing
+from .cantilever_free_beam import CantileverFreeBeam as CantileverFreeBeam
+from .custom import Custom as Custom
+from .custom_check import CustomReport as CustomReport, check_custom as check_custom
+from .custom_implementation import CustomImplementation as CustomImplementation
+from .cylinder import Cylinder as Cylinder
+from .ellipsoid import Ellipsoid as Ellipsoid
+from .free import Free as Free
+from .free_line import FreeLine as FreeLine
+from .function_based import FunctionBased as FunctionBased
+from .gimbal import Gimbal as Gimbal
+from .ground import Ground as Ground
+from .line_orientation import LineOrientation as LineOrientation
+from .pin import Pin as Pin
+from .planar import Planar as Planar
+from .screw import Screw as Screw
+from .slider import Slider as Slider
+from .spherical_coords import SphericalCoords as SphericalCoords
+from .translation import Translation as Translation
+from .universal import Universal as Universal
+from .weld import Weld as Weld
 
 Torsion = Revolute = Pin
 Prismatic = Slider
@@ -58,42 +58,5 @@ KINDS = (
     CantileverFreeBeam,
 )
 
-__all__ = [
-    "KINDS",
-    "Ball",
-    "BendStretch",
-    "Bushing",
-    "CantileverFreeBeam",
-    "Cartesian",
-    "CartesianCoords",
-    "CompiledFunctions",
-    "Custom",
-    "CustomImplementation",
-    "CustomReport",
-    "Cylinder",
-    "Direction",
-    "Ellipsoid",
-    "Free",
-    "FreeLine",
-    "FunctionBased",
-    "Gimbal",
-    "Ground",
-    "LineOrientation",
-    "Orientation",
-    "Pin",
-    "Planar",
-    "PolarCoords",
-    "Prismatic",
-    "Revolute",
-    "Screw",
-    "Slider",
-    "Spherical",
-    "SphericalCoords",
-    "Torsion",
-    "Translation",
-    "Universal",
-    "Weld",
-    "check_custom",
-]
 
 explain_names(__name__)

@@ -15,8 +15,7 @@ import numpy as np
 
 from ..errors import ModelError
 from ..function import users
-from . import _differentiated as of
-from . import _unrolled as w
+from . import _differentiated as of, _unrolled as w
 from .base import Facts
 from .custom_implementation import check_counts
 from .routines import BY_ADDRESS

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 def check_which(name: str, which: Any, body: Any) -> int:
     """The number of one of a body's q or u, as *name*, ``which_q`` or ``which_u``, says; an IndexError if it has fewer."""
     i = integer(name, which)
-    n, letter = (body.facts.num_q, "q") if name == "which_q" else (body.facts.num_u, "u")
+    n, letter = (body.facts.num_q, "q") if name.startswith("which_q") else (body.facts.num_u, "u")
     if not 0 <= i < n:
         there = f"0 to {n - 1}" if n > 1 else "0" if n else "none"
         raise IndexError(f"{name} is {which}, but {body!r} has {n} {letter}: {there}")
@@ -49,11 +49,11 @@ class Coordinates(Locking):
         return state.tree_of(self, "get_first_u_index").first_u[self.index]
 
     def q_slice(self, state: State, asked: str = "q") -> slice:
-        """Where its q are in the state."""
+        """The slice of the state's q that is its own."""
         return state.tree_of(self, asked).q_slices[self.index]
 
     def u_slice(self, state: State, asked: str = "u") -> slice:
-        """Where its u are in the state."""
+        """The slice of the state's u that is its own."""
         return state.tree_of(self, asked).u_slices[self.index]
 
     def _one_or_all(self, values: Array) -> Any:

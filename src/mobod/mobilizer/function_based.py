@@ -246,7 +246,7 @@ class FunctionBased(MobilizedBody):
         return self.motion.functions
 
     def get_coordinate_indices(self) -> tuple[tuple[int, ...], ...]:
-        """Which coordinates each function takes."""
+        """The indices of the coordinates that each function takes."""
         return self.motion.indices
 
     def get_axes(self) -> Array:

@@ -123,9 +123,9 @@ class HasInertia(Kinematics):
     ) -> None:
         """Attach a load to the body, in this state, which falls to MODEL at most. Needs POSITION.
 
-        In a run, which means by an event handler or on `TimeStepper.state` between two steps, a load that comes with a velocity
-        of its own sticks to the body by an impulse on the whole mechanism, told in the run's events: momentum of both is
-        conserved where nothing holds, and kinetic energy is lost. In any other state speeds stay.
+        A load that comes with a velocity of its own sticks to the body by an impulse on the whole mechanism: momentum of both
+        is conserved where nothing holds, and kinetic energy is lost. In a run, which means by an event handler or on
+        `TimeStepper.state` between two steps, the run's events tell it.
 
         Parameters
         ----------

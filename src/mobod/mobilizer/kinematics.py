@@ -1,4 +1,4 @@
-"""Where a body is and how it moves: in Ground, in another body, and its stations and frames."""
+"""Pose, velocity and acceleration of a body: in Ground, in another body, and its stations and frames."""
 
 from __future__ import annotations
 
@@ -394,7 +394,7 @@ class Kinematics(Fitting):
         return found
 
     def find_station_location_in_ground(self, state: State, station_on_b: ArrayLike) -> Array:
-        """Where a station ``(3,)``, or each of several ``(n, 3)``, fixed on the body is, in Ground. Needs POSITION.
+        """Location in Ground of a station ``(3,)`` fixed on the body, or of each of several ``(n, 3)``. Needs POSITION.
 
         Examples
         --------
@@ -411,7 +411,7 @@ class Kinematics(Fitting):
         return result
 
     def find_station_location_in_another_body(self, state: State, station_on_b: ArrayLike, to_body_a: Any) -> Array:
-        """Where a station ``(3,)`` of this body, or each of several ``(n, 3)``, is, from A's origin, in A. Needs POSITION.
+        """Location of a station ``(3,)`` of this body, or of each of several ``(n, 3)``, from A's origin, in A. Needs POSITION.
 
         Examples
         --------
@@ -560,7 +560,7 @@ class Kinematics(Fitting):
         return r, v, a
 
     def find_mass_center_location_in_ground(self, state: State) -> Array:
-        """Where the body's mass center is ``(3,)``, in Ground; length. Needs POSITION.
+        """Location of the body's mass center in Ground ``(3,)``; length. Needs POSITION.
 
         Examples
         --------
@@ -577,7 +577,7 @@ class Kinematics(Fitting):
         return result
 
     def find_mass_center_location_in_another_body(self, state: State, to_body_a: Any) -> Array:
-        """Where the body's mass center is ``(3,)``, from A's origin, in A; length. Needs POSITION.
+        """Location of the body's mass center ``(3,)``, from A's origin, in A; length. Needs POSITION.
 
         Examples
         --------

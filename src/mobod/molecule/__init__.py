@@ -5,11 +5,9 @@ Lengths are nm, times ps, masses u (dalton), energies kJ/mol, charges elementary
 """
 
 from ..value.attributes import explain_names
-from .atoms import Atoms, read_pdb
-from .force_field import ForceField
-from .molecule import Molecule, load_pdb
-from .peptide import build_peptide
-
-__all__ = ["Atoms", "ForceField", "Molecule", "build_peptide", "load_pdb", "read_pdb"]
+from .atoms import Atoms as Atoms, read_pdb as read_pdb
+from .force_field import ForceField as ForceField
+from .molecule import Molecule as Molecule, load_pdb as load_pdb
+from .peptide import build_peptide as build_peptide
 
 explain_names(__name__)

@@ -7,15 +7,17 @@ angles are rigid here, and improper torsions constant. Source: OpenMM user guide
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import os
 import re
-from collections.abc import Iterable
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from xml.etree import ElementTree
 
 import numpy as np
 
 from ..errors import ModelError
+from .atoms import element_of
 
 #: The package's own, for peptides of alanine and glycine with caps.
 OWN = Path(__file__).with_name("peptide.xml")
@@ -26,6 +28,10 @@ _ALIASES = {
     "ASP": ("ASH",),
     "GLU": ("GLH",),
     "LYS": ("LYN",),
+}
+#: Names of other programs for atoms other than hydrogens.
+_OTHER_NAMES = {"CD": "CD1", "OT": "OXT"} | {
+    f"{one}{k}": ("O", "OXT")[k - 1] for one in ("O", "OT", "OC", "OCT") for k in (1, 2)
 }
 
 
@@ -50,6 +56,27 @@ class Residue:
     charges: dict[str, float]
     bonds: list[tuple[str, str]]
     external: list[str]
+
+    def names_of(self, atoms: Mapping[str, Sequence[str]]) -> dict[str, str] | None:
+        """Names of the atoms in *atoms*, of hydrogens by the atom that has them; None if these do not fit.
+
+        Hydrogens of one atom are named in any order, and so have to be alike.
+        """
+        own: dict[str, list[str]] = {atom: [] for atom in self.atoms if element_of(atom) != "H"}
+        for one, other in [*self.bonds, *((b, a) for a, b in self.bonds)]:
+            if one in own and element_of(other) == "H":
+                own[one].append(other)
+        called = {atom if atom in own else _OTHER_NAMES.get(atom, atom): atom for atom in atoms}
+        if called.keys() != own.keys():
+            return None
+        names = dict(called)
+        for heavy, hydrogens in own.items():
+            found = atoms[called[heavy]]
+            alike = len({(self.atoms[one], self.charges.get(one)) for one in hydrogens}) < 2
+            if len(found) != len(hydrogens) or not (alike or set(found) == set(hydrogens)):
+                return None
+            names |= zip(sorted(hydrogens), sorted(found), strict=True)
+        return names
 
 
 class ForceField:
@@ -94,15 +121,24 @@ class ForceField:
     def __repr__(self) -> str:
         return f"<ForceField: {len(self.residues)} residues, {len(self.types)} types, {len(self.torsions)} torsions>"
 
-    def template(self, name: str, atoms: Iterable[str], label: str) -> Residue:
-        """The template of a residue, by its name and its atoms' names.
+    def template(self, name: str, atoms: Mapping[str, Sequence[str]], label: str) -> tuple[Residue, dict[str, str]]:
+        """The template of a residue, by its name and its atoms, and which of these each of the template's atoms is.
+
+        Parameters
+        ----------
+        name : str
+        atoms : dict
+            Names of atoms other than hydrogens, and those of the hydrogens bonded to each. Where names are not the template's,
+            as in files of other programs, atoms other than hydrogens, and how many hydrogens each has, decide.
+        label : str
+            The residue, in messages.
 
         Raises
         ------
         ModelError
             If there is none: it says which atoms the closest one has more, or less.
         """
-        there = frozenset(atoms)
+        there = {*atoms, *itertools.chain.from_iterable(atoms.values())}
         candidates = [
             self.residues[prefix + one]
             for one in (name, *_ALIASES.get(name, ()))
@@ -114,13 +150,16 @@ class ForceField:
             raise ModelError(f"the force field has no residue {name!r}, of {label}; it has {known}")
         for one in candidates:
             if there == one.atoms.keys():
-                return one
+                return one, {atom: atom for atom in there}
+        for one in candidates:
+            if names := one.names_of(atoms):
+                return one, names
         nearest = min(candidates, key=lambda one: len(there ^ one.atoms.keys()))
         missing, more = sorted(nearest.atoms.keys() - there), sorted(there - nearest.atoms.keys())
         says = [f"lacks {', '.join(missing)}"] * bool(missing) + [f"has {', '.join(more)} beside them"] * bool(more)
         raise ModelError(
             f"{label} does not have the atoms of {nearest.name}: it {' and '.join(says)}. Files of experiments have no "
-            "hydrogens: let a program such as PDBFixer or tleap add them, by the force field's names"
+            "hydrogens: let a program such as PDBFixer or tleap add them"
         )
 
     def parameters(self, kind: str, charge: float | None) -> tuple[float, float, float, float]:

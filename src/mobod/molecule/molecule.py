@@ -13,8 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from .. import body as bodies
-from .. import constraint, decoration, force, mobilizer
+from .. import body as bodies, constraint, decoration, force, mobilizer
 from ..algebra.arrays import Array
 from ..errors import ModelError
 from ..force.subsystem import GeneralForceSubsystem
@@ -354,6 +353,3 @@ def load_pdb(
     else:
         field = ForceField(*([force_field] if isinstance(force_field, str | os.PathLike) else force_field))
     return Molecule(read_pdb(path), field, **settings)
-
-
-__all__ = ["BOLTZMANN", "Molecule", "load_pdb"]

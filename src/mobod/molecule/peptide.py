@@ -149,6 +149,3 @@ def _residue(chain: _Chain, name: str, alpha: str, psi_before: float | None, phi
         for k, turn in enumerate((60.0, 180.0, -60.0)):
             chain.add(f"HB{k + 1}", "N", "CA", "CB", 0.109, 109.5, turn)
     chain.add("O", "N", "CA", "C", 0.1231, 120.1, psi + 180.0)
-
-
-__all__ = ["build_peptide", "peptide_atoms"]

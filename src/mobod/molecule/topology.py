@@ -55,7 +55,8 @@ def find_topology(atoms: Atoms, field: ForceField) -> Topology:
     bonds: list[tuple[int, int]] = []
     external: list[list[int]] = []
     for r, (name, here) in enumerate(zip(atoms.residue_names, members, strict=True)):
-        template = field.template(name, here, atoms.labels[r])
+        template, names = field.template(name, _with_hydrogens(atoms, here), atoms.labels[r])
+        here = {atom: here[called] for atom, called in names.items()}
         for atom, kind in template.atoms.items():
             kinds[here[atom]], charges[here[atom]] = kind, template.charges.get(atom)
         bonds += [(here[one], here[other]) for one, other in template.bonds]
@@ -74,6 +75,16 @@ def find_topology(atoms: Atoms, field: ForceField) -> Topology:
         neighbours[a].append(b)
         neighbours[b].append(a)
     return Topology(kinds, charges, bonds, neighbours, bridges)
+
+
+def _with_hydrogens(atoms: Atoms, here: dict[str, int]) -> dict[str, list[str]]:
+    """Names of a residue's atoms other than hydrogens, and of the hydrogens closest to each."""
+    heavy = [name for name in here if element_of(name) != "H"] or list(here)
+    found: dict[str, list[str]] = {name: [] for name in heavy}
+    places = atoms.places[[here[name] for name in heavy]]
+    for name in here.keys() - found.keys():
+        found[heavy[int(np.argmin(np.linalg.norm(places - atoms.places[here[name]], axis=1)))]].append(name)
+    return found
 
 
 def _distance(atoms: Atoms, a: int, b: int) -> float:

@@ -173,6 +173,3 @@ def _of_all(f: users.Frozen, nq: int, nu: int, n: int) -> Function:
         return 0
 
     return acceleration
-
-
-__all__ = ["CompiledFunctions", "motion_of"]

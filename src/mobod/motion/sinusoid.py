@@ -131,6 +131,3 @@ class Sinusoid(Motion):
         if body.index in state.tree.quaternions and q - 1 == u:
             remedy = f"choose angles with matter.set_use_euler_angles(state, True), or {remedy}"
         return f"{self!r} would set all {q} coordinates to the same value, of which only {u} are independent; {remedy}"
-
-
-__all__ = ["Sinusoid"]

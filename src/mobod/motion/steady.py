@@ -147,6 +147,3 @@ class Steady(Motion):
         """One mobility's speed in this state. Needs MODEL."""
         self._check(state, "get_one_rate")
         return float(self.pool_run(state, change=False)[self._which(which)])
-
-
-__all__ = ["Steady"]

@@ -13,15 +13,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..algebra.masks import both, in_any
-from ..algebra.scalar import bare, one, where, zero
+from ..algebra.masks import both, either, in_any
+from ..algebra.scalar import bare, num_lanes, one, order_of_tangents, where, zero
 from ..compiling import generic
 from ..force.pools import number
 
 #: Numbers of a piece: P0, M0, M1, P1 of x, then of y.
 PIECE = 8
-#: Changes of u below this are followed by two more steps of Newton's, which square what is missing, a part of it now.
-_NEAR, _MOST = 1e-4, 60
+#: Changes of u below this part of the shorter handle leave what one more step takes away.
+_NEAR, _MOST = 0.05, 60
 
 
 @generic
@@ -37,68 +37,99 @@ def quintic(p0: Any, m0: Any, m1: Any, p1: Any, u: Any) -> Any:
 
 @generic
 def meet(p0: Any, m0: Any, m1: Any, p1: Any, b: Any) -> Any:
-    """The u at which B(u) = b, for P0 <= b <= P1; 0 or 1 beyond.
-
-    Newton's method within a bracket. Lanes that are near keep their u while others go on, so that no lane depends on its
-    neighbours; the last two steps carry tangents, of first and second order.
-    """
-    a, c, d, e, t = bare(p0), bare(m0), bare(m1), bare(p1), bare(b)
-    o, i = zero(a) + zero(t), one(a) + zero(t)
-    whole = e - a
-    u = _guess(a, c, d, e, t)
-    within = both(t > a, t < e)  # a bracket of no width where b is beyond
-    low, high = where(t >= e, i, o), where(t > a, i, o)
-    u = where(within, u, low)
-    going = both(within, whole > 0.0)
-    for _ in range(_MOST):
-        if not in_any(going):
-            break
-        value, slope = quintic(a, c, d, e, u)
-        off = value - t
-        low, high = where(off < 0.0, u, low), where(off > 0.0, u, high)
-        grows = slope > 1e-300
-        new, middle = u - off / where(grows, slope, i), 0.5 * (low + high)
-        new = where(both(grows, both(new >= low, new <= high)), new, middle)
-        change = where(new < u, u - new, new - u)
-        u = where(going, new, u)
-        going = both(going, change > _NEAR)
-    found = zero(p0) + zero(b) + u + 0.0 * t  # of what is no number there is none
-    for _ in range(2):
-        value, slope = quintic(p0, m0, m1, p1, found)
-        safe = bare(slope) > 1e-12 * bare(p1 - p0)
-        step = (value - b) / where(safe, slope, one(slope))
-        found = found - where(both(within, safe), step, zero(step))
-    return found
+    """The u at which B(u) = b, for P0 <= b <= P1; 0 or 1 beyond. Two steps of Newton's carry tangents, of both orders."""
+    a, e, t = bare(p0), bare(p1), bare(b)
+    i, o = one(a) + zero(t), 0.0 * t  # of what is no number there is none
+    within = both(both(t > a, t < e), e > a)
+    u = where(t >= e, i, zero(i)) + o
+    if in_any(within):
+        whole = 1.0 / where(within, e - a, i)
+        found = _meet((bare(m0) - a) * whole, (e - bare(m1)) * whole, where(within, (t - a) * whole, 0.5 * i), within)
+        u = where(within, found, u)
+    root = zero(p0) + zero(b) + u
+    if order_of_tangents(root) > 0:
+        for _ in range(2):
+            value, slope = quintic(p0, m0, m1, p1, root)
+            safe = bare(slope) > 1e-12 * bare(p1 - p0)
+            step = (value - b) / where(safe, slope, one(slope))
+            root = root - where(both(within, safe), step, zero(step))
+    return root
 
 
 @generic
-def _guess(a: Any, c: Any, d: Any, e: Any, t: Any) -> Any:
-    """The cubic of b with the ends of the inverse, and its slopes there as far as it still grows: within 0.05 mostly."""
-    whole = where(e > a, e - a, one(a))
-    s = (t - a) / whole
-    first, last = where(15.0 * (c - a) > whole, c - a, whole / 15.0), where(15.0 * (e - d) > whole, e - d, whole / 15.0)
+def _meet(first: Any, last: Any, s: Any, going: Any) -> Any:
+    """The u at which B(u) = s, of a curve from 0 to 1 that has M0 at *first* and M1 at 1 - *last*; by powers of u.
+
+    Halley's method within a bracket. Lanes that are near keep their u while others go on, so that no lane depends on its
+    neighbours.
+    """
+    i, u = one(s), _guess(first, last, s)
+    low, high, near = zero(s), i, _NEAR * where(first < last, first, last)
+    for _ in range(_MOST):
+        value, slope, bend = _by_powers(first, last, u)
+        off = value - s
+        low, high = where(off < 0.0, u, low), where(off > 0.0, u, high)
+        safe = slope * slope - 0.5 * off * bend
+        grows = safe > 1e-300
+        new = u - off * slope / where(grows, safe, i)
+        new = where(both(grows, both(new >= low, new <= high)), new, 0.5 * (low + high))
+        change = new - u
+        u = where(going, new, u)
+        going = both(going, either(change > near, change < -near))
+        if not in_any(going):
+            break
+    value, slope, bend = _by_powers(first, last, u)
+    off = value - s
+    safe = slope * slope - 0.5 * off * bend
+    grows = safe > 1e-24
+    return where(grows, u - off * slope / where(grows, safe, i), u)
+
+
+@generic
+def _by_powers(first: Any, last: Any, u: Any) -> Any:
+    """B, B' and B''."""
+    c3, c4, c5 = 10.0 - 10.0 * last, 10.0 * first + 15.0 * last - 15.0, 6.0 - 5.0 * first - 5.0 * last
+    uu = u * u
+    value = u * (5.0 * first + u * (-10.0 * first + u * (c3 + u * (c4 + u * c5))))
+    slope = (5.0 * first - 20.0 * first * u) + uu * ((3.0 * c3 + 4.0 * c4 * u) + 5.0 * c5 * uu)
+    return value, slope, (6.0 * c3 * u - 20.0 * first) + uu * (12.0 * c4 + 20.0 * c5 * u)
+
+
+@generic
+def _guess(first: Any, last: Any, s: Any) -> Any:
+    """The cubic with the ends of the inverse, and its slopes there as far as it still grows: within 0.05 mostly."""
+    first, last = where(15.0 * first > 1.0, first, one(first) / 15.0), where(15.0 * last > 1.0, last, one(last) / 15.0)
     r = 1.0 - s
-    return s * s * (3.0 - 2.0 * s) + 0.2 * whole * s * r * (r / first - s / last)
+    return s * s * (3.0 - 2.0 * s) + 0.2 * s * r * (r * last - s * first) / (first * last)
 
 
 @generic
 def piece_at(model: Any, n: int, pieces: int, x: Any, first: int) -> Any:
     """The eight control numbers of the piece, or the nearest, that has x among its x (*first* 0) or its y (*first* 4)."""
+    if num_lanes(bare(x)) == 1:
+        k = 0
+        for piece in range(1, pieces):
+            k = piece if in_any(x >= number(model, n + PIECE * piece + first)) else k
+        return _load(model, n + PIECE * k)
     p = _load(model, n)
     for k in range(1, pieces):
-        q = _load(model, n + PIECE * k)
-        begins = x >= q[first]
-        p = (
-            where(begins, q[0], p[0]),
-            where(begins, q[1], p[1]),
-            where(begins, q[2], p[2]),
-            where(begins, q[3], p[3]),
-            where(begins, q[4], p[4]),
-            where(begins, q[5], p[5]),
-            where(begins, q[6], p[6]),
-            where(begins, q[7], p[7]),
-        )
+        p = pick8(x >= number(model, n + PIECE * k + first), _load(model, n + PIECE * k), p)
     return p
+
+
+@generic
+def pick8(mask: Any, q: Any, p: Any) -> Any:
+    """Of two times eight numbers the first where *mask* holds, else the second."""
+    return (
+        where(mask, q[0], p[0]),
+        where(mask, q[1], p[1]),
+        where(mask, q[2], p[2]),
+        where(mask, q[3], p[3]),
+        where(mask, q[4], p[4]),
+        where(mask, q[5], p[5]),
+        where(mask, q[6], p[6]),
+        where(mask, q[7], p[7]),
+    )
 
 
 @generic

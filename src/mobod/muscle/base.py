@@ -382,7 +382,7 @@ class Muscle(Force):
         return self._path.calc_speed(state)
 
     def calc_path_points(self, state: State) -> Array:
-        """Where the path goes, (n, 3) in Ground, bends as polygons. Needs POSITION."""
+        """The points of the path, (n, 3) in Ground, bends as polygons. Needs POSITION."""
         return self._path.calc_path_points(state)
 
     @property
@@ -708,6 +708,3 @@ def _along_routine_of(functions: Functions, path: Any) -> Routine:
     if key not in _along_routines:
         _along_routines[key] = along_path(_make_along(functions, path))
     return _along_routines[key]
-
-
-__all__ = ["Contraction", "Functions", "Muscle", "equilibrate"]

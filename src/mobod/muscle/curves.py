@@ -53,7 +53,7 @@ class Curve:
 
     @property
     def domain(self) -> tuple[float, float]:
-        """Where it begins and ends; outside it is straight."""
+        """The ends of the curved part; outside it is straight."""
         return self._knots[0][0], self._knots[-1][0]
 
     def calc_value(self, x: ArrayLike) -> Any:
@@ -387,6 +387,3 @@ class ForceVelocityCurve(Curve):
         own["concentric_slope_at_vmax"] = max(own["concentric_slope_at_vmax"], 0.5 * own["concentric_slope_near_vmax"])
         own["eccentric_slope_at_vmax"] = max(own["eccentric_slope_at_vmax"], 0.5 * own["eccentric_slope_near_vmax"])
         return ForceVelocityCurve(**own)
-
-
-__all__ = ["ActiveForceLengthCurve", "Curve", "FiberForceLengthCurve", "ForceVelocityCurve", "TendonForceLengthCurve"]

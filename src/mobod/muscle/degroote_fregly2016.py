@@ -354,6 +354,3 @@ class DeGrooteFregly2016(Muscle):
     def _variable_at(self, record: Any, x: int, length: float, fiber: float) -> float:
         taut = (length - fiber * float(cosine(record, x, fiber))) / float(number(record, x + SLACK))
         return float(tendon(record, x, taut))
-
-
-__all__ = ["DeGrooteFregly2016"]

@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..algebra.scalar import load, one, where, zero
+from ..algebra.masks import in_any
+from ..algebra.scalar import bare, load, num_lanes, one, where, zero
 from ..compiling import generic
 from ..errors import ModelError
 from ..force.pools import number
@@ -74,20 +75,15 @@ def damped_velocity(model: Any, x: int, strength: Any, damping: Any, force: Any)
     """v at which strength fv(v) + damping v is a force."""
     n = x + VELOCITY
     (x0, y0, s0), (x1, y1, s1) = _bezier.ends(model, n, OF_VELOCITY)
-    p = _mixed(model, n, strength, damping)
-    for k in range(1, OF_VELOCITY):
-        q = _mixed(model, n + PIECE * k, strength, damping)
-        begins = force >= q[0]
-        p = (
-            where(begins, q[0], p[0]),
-            where(begins, q[1], p[1]),
-            where(begins, q[2], p[2]),
-            where(begins, q[3], p[3]),
-            where(begins, q[4], p[4]),
-            where(begins, q[5], p[5]),
-            where(begins, q[6], p[6]),
-            where(begins, q[7], p[7]),
-        )
+    k = 0
+    if num_lanes(bare(force)) == 1:
+        for piece in range(1, OF_VELOCITY):
+            k = piece if in_any(force >= _mixed(model, n + PIECE * piece, strength, damping)[0]) else k
+    p = _mixed(model, n + PIECE * k, strength, damping)
+    if num_lanes(bare(force)) > 1:
+        for piece in range(1, OF_VELOCITY):
+            q = _mixed(model, n + PIECE * piece, strength, damping)
+            p = _bezier.pick8(force >= q[0], q, p)
     low, high = strength * y0 + damping * x0, strength * y1 + damping * x1
     within = where(force < low, low, where(force > high, high, force))
     v = _bezier.quintic(p[4], p[5], p[6], p[7], _bezier.meet(p[0], p[1], p[2], p[3], within))[0]
@@ -126,17 +122,19 @@ def contract(model: Any, i: int, x: int, z: int, length: Any, speed: Any) -> Any
         n = l / lopt
         fal, fpe = active(model, x, n), passive(model, x, n)
         fse = tendon(model, x, (length - l * cos) / slack)
+        rest = fse / cos - fpe
         if model.force_integers[i + CHOICE] != 0:
-            v = damped_velocity(model, x, a * fal, damping + o, fse / cos - fpe)
+            v = damped_velocity(model, x, a * fal, damping + o, rest)
+            of_active = rest - damping * v
         else:
-            v = _bezier.inverse(model, x + INVERSE, OF_VELOCITY, (fse / cos - fpe) / (a * fal))
+            v = _bezier.inverse(model, x + INVERSE, OF_VELOCITY, rest / (a * fal))
+            of_active = a * fal * by_velocity(model, x, v)
         stands = where(l <= shortest, where(v <= 0.0, whole, o), o)
         v = where(stands > 0.0, o, v)
-        fv = by_velocity(model, x, v)
         force = strength * fse
         moves = strength * where(stands > 0.0, o, whole)
         rate = v * fastest
-        found = l, cos, rate, force, moves * a * fal * fv, moves * fpe, moves * damping * v, rate / cos, rate
+        found = l, cos, rate, force, moves * of_active, moves * fpe, moves * damping * v, rate / cos, rate
     else:
         l = larger(fiber_behind(model, x, length - slack), shortest)
         cos = cosine(model, x, l)
@@ -354,6 +352,3 @@ class Millard2012Equilibrium(Muscle):
     @staticmethod
     def _shortest(numbers: Any) -> Any:
         return np.maximum(numbers[SHORTEST], numbers[ACTIVE] * numbers[FIBER])
-
-
-__all__ = ["Millard2012Equilibrium"]

@@ -230,6 +230,3 @@ class RigidTendon(Muscle):
         normal = fiber / n[FIBER]
         by_speed = self.force_velocity(speeds / (n[SPEED] * n[FIBER]))
         return scale * self.active_force_length(normal) * by_speed, scale * self.passive_force_length(normal)
-
-
-__all__ = ["RigidTendon"]

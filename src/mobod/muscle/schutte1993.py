@@ -295,6 +295,3 @@ class Schutte1993(Muscle):
     def rigid_tendon_forces_of(cls, muscles: Sequence[Muscle], lengths: Array, speeds: Array) -> tuple[Array, Array]:
         """See `Muscle.rigid_tendon_forces_of`."""
         return each_alone(muscles, lengths, speeds)
-
-
-__all__ = ["Schutte1993"]

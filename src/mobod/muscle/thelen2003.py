@@ -304,6 +304,3 @@ class Thelen2003(Muscle):
                 f"of {whose} minimum_activation has to be 0.01 or more, max_lengthening_force above 1 and "
                 f"force_velocity_threshold below 1; got {numbers[_fiber.LEAST]:g}, {numbers[FLEN]:g} and {numbers[THRESHOLD]:g}"
             )
-
-
-__all__ = ["Thelen2003"]

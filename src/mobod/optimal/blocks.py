@@ -356,6 +356,3 @@ class Continuity(Block):
 def _of(part: Part) -> str:
     phase = part.phase.name or (f"{part.number}" if part.number else "")
     return f" in phase {phase}" if phase else ""
-
-
-__all__ = ["Block", "Continuity", "Defects", "Ends", "OnManifold", "Path"]

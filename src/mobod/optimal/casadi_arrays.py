@@ -64,6 +64,3 @@ def array_callback() -> Any:
             return 0
 
     return ArrayCallback
-
-
-__all__ = ["array_callback"]

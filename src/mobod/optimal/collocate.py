@@ -436,6 +436,3 @@ def _failed(program: Transcription, found: Solution, phases: Sequence[Phase], si
     plans = [_trajectory(part, program, found.v, {"status": found.status}, errors(part)) for part in program.parts]
     error.trajectory = plans[0] if single else plans  # type: ignore[attr-defined]
     return error
-
-
-__all__ = ["collocate"]

@@ -136,6 +136,3 @@ def check_bounds(what: str, given: Any, size: int) -> tuple[Array, Array]:
     if np.isnan(rows).any() or (rows[0] > rows[1]).any():
         raise ValueError(f"{what} has to be a number, or a pair (least, largest), got {given!r}")
     return rows[0], rows[1]
-
-
-__all__ = ["NodeFunction", "check_bounds"]

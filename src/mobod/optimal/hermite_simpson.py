@@ -21,5 +21,3 @@ HERMITE_SIMPSON = Scheme(
     weights=np.array([1.0, 4.0, 1.0]) / 6.0,
 )
 # fmt: on
-
-__all__ = ["HERMITE_SIMPSON"]

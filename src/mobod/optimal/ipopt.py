@@ -165,6 +165,3 @@ def _classes() -> tuple[Any, Any]:
             return [0]
 
     return Function, Watcher
-
-
-__all__ = ["is_there", "solve"]

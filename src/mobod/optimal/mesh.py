@@ -63,6 +63,3 @@ class Mesh:
             local = (at[here] - self.ends[i]) / self.sizes[i]
             found[here] = self.scheme.interpolate(values[self.nodes[i]], local)
         return found
-
-
-__all__ = ["Mesh"]

@@ -255,6 +255,3 @@ class NodeDynamics:
         for k in range(len(p)):
             found[:, :, k] = self.by_parameter(lambda other: self.rates(y, t, other), p, k)
         return found
-
-
-__all__ = ["NodeDynamics"]

@@ -295,6 +295,3 @@ class Part:
             column = (totals[0] - totals[1]) / (2.0 * steps[:, j, None])
             H[:, :, j] += 0.5 * column
             H[:, j, :] += 0.5 * column
-
-
-__all__ = ["Part"]

@@ -277,6 +277,3 @@ def _triples(what: str, given: Any) -> list[Any]:
             raise ValueError(f"{what} has to be a list of (function, low, high), got {one!r}")
         found.append(one)
     return found
-
-
-__all__ = ["Phase"]

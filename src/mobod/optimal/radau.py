@@ -36,5 +36,3 @@ RADAU = Scheme(
     weights=np.array([0.0, (16.0 - _ROOT) / 36.0, (16.0 + _ROOT) / 36.0, 1.0 / 9.0]),
     has_first=False,
 )
-
-__all__ = ["RADAU"]

@@ -54,6 +54,3 @@ def refined(mesh: Mesh, errors: Array, accuracy: float) -> Mesh:
             many = int(np.clip(np.ceil(1.1 * wanted), 2, _MOST))
         ends += np.linspace(first, last, many + 1)[1:].tolist()
     return Mesh(mesh.scheme, np.array(ends))
-
-
-__all__ = ["errors", "refined"]

@@ -274,6 +274,3 @@ def _at_rest(regulator: Regulator, motions: Any, tolerance: float) -> Any:
     x = regulator.calc_deviations(*rows)
     with np.errstate(invalid="ignore"):
         return (np.abs(x[:, matters]) < tolerance).all(axis=1)
-
-
-__all__ = ["RegionOfAttraction", "find_region_of_attraction"]

@@ -50,6 +50,3 @@ def lagrange(points: Array, at: Array) -> Array:
         for other in np.delete(points, j):
             found[:, j] *= (at - other) / (x - other)
     return found
-
-
-__all__ = ["Scheme", "lagrange"]

@@ -109,6 +109,3 @@ def _sparse(program: Transcription, whole: Any, free: Any) -> Any:
         jac=lambda x: program.jacobian_pattern.matrix(program.jacobian(whole(x))).tocsr()[: program.m][:, free],
         hess=second,
     )
-
-
-__all__ = ["solve"]

@@ -15,6 +15,3 @@ class Solution(NamedTuple):
     status: str
     iterations: int
     multipliers: tuple[Array, Array] | None
-
-
-__all__ = ["Solution"]

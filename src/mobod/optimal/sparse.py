@@ -49,6 +49,3 @@ class Pattern:
         from scipy.sparse import csc_matrix
 
         return csc_matrix((entries, (self.rows, self.columns)), shape=self.shape)
-
-
-__all__ = ["Pattern"]

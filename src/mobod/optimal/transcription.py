@@ -139,6 +139,3 @@ class Transcription:
         found += [one for block in self.blocks for one in block.second(mine[id(block)])]
         found += [one for part in self.parts for one in part.end_cost_second(factor)]
         return self.hessian_pattern.entries(found)
-
-
-__all__ = ["Transcription"]

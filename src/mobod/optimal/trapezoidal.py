@@ -12,5 +12,3 @@ TRAPEZOIDAL = Scheme(
     W=np.array([[0.5, 0.5]]),
     weights=np.array([0.5, 0.5]),
 )
-
-__all__ = ["TRAPEZOIDAL"]

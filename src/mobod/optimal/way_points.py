@@ -335,6 +335,3 @@ def _excess(table: Array, steps: Array, v: Array, a: Array) -> float:
         t = (part * steps)[:, None]
         worst = max(worst, float((np.abs(_at(speeds, t)) / v).max()), float((np.abs(_at(accelerations, t)) / a).max()) ** 0.5)
     return worst
-
-
-__all__ = ["WayPoints", "trajectory_through"]

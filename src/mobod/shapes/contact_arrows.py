@@ -96,6 +96,3 @@ def limit_arrows(points: Array, along: Array, longest: float) -> Array:
     lengths = np.linalg.norm(along, axis=1, keepdims=True)
     along = along * np.minimum(1.0, longest / np.maximum(lengths, 1e-300))
     return np.stack([points, points + along], axis=1)[lengths[:, 0] > 0.0]
-
-
-__all__ = ["calc_contact_arrows", "calc_forces", "check_contact_forces", "find_pushes", "limit_arrows"]

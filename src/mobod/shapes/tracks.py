@@ -239,6 +239,3 @@ def _shortened(stations: Array) -> Array:
     """One row, where all are alike."""
     alike = len(stations) > 1 and np.array_equal(stations, np.broadcast_to(stations[:1], stations.shape), equal_nan=True)
     return stations[:1] if alike else stations
-
-
-__all__ = ["Track", "calc_tracks", "find_tracks", "of_markers"]

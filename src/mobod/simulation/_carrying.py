@@ -293,6 +293,3 @@ def put_back(owner: Any, values: dict[str, Any]) -> None:
 
 def _copied(values: dict[str, Any]) -> dict[str, Any]:
     return {name: list(value) if isinstance(value, list) else value for name, value in values.items()}
-
-
-__all__ = ["Carrying", "Jump", "TapedStep", "kept_attributes", "largest_error", "put_back"]

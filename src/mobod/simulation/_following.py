@@ -175,6 +175,3 @@ def follow(like: Integrator, variations: Variations, keeps_tape: bool) -> Carryi
     found.like = like
     found.carry(variations, keeps_tape)
     return cast("Carrying", found)
-
-
-__all__ = ["Following", "follow"]

@@ -78,6 +78,3 @@ class UnannouncedJumps:
             UserWarning,
             stacklevel=2,
         )
-
-
-__all__ = ["UnannouncedJumps"]

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..algebra.arrays import Array
-from ..derivative import routines as of_duals
-from ..derivative import sensitivity_routines as routines
+from ..derivative import routines as of_duals, sensitivity_routines as routines
 from ..derivative.jvp import new_record_at
 from ..derivative.seeded_record import SeededRecord
 from ..integrator import forward_sensitivities as kernels
@@ -97,6 +96,3 @@ class CompiledVariations:
         if self._seeded is None:
             return np.zeros((0, 2), np.int64), np.zeros(0)
         return self._seeded.seeds_of(state, of.settings, np.flatnonzero(of.of_settings))
-
-
-__all__ = ["CompiledVariations", "are_compiled"]

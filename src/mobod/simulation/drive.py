@@ -233,6 +233,3 @@ class _Run:
                 f"the given motions leave {len(free)} motions free, of {', '.join(map(repr, bodies))}: give those too, or lock "
                 "what is to stand"
             )
-
-
-__all__ = ["drive"]

@@ -201,6 +201,3 @@ def joined(of_states: Mapping[int, Events]) -> Events:
         tables.append(table)
         states.append(np.full(len(one), i))
     return Events(np.concatenate(tables), list(labels), np.concatenate(states))
-
-
-__all__ = ["COLUMNS", "Event", "Events", "joined", "no_events"]

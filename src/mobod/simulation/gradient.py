@@ -286,6 +286,3 @@ def _step_back(run: Variational, step: TapedStep, found: Stages, adjoint: Array)
             gradient = gradient + what[1].T @ of_stages[s]
             of_stages[s] = what[0].T @ of_stages[s]
     return adjoint + of_stages.sum(axis=0), gradient
-
-
-__all__ = ["Gradient", "calc_gradient"]

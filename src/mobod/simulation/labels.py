@@ -74,6 +74,3 @@ def labelled(columns: Mapping[str, Array], prefix: str) -> dict[str, Array]:
         rows = np.column_stack(list(parts.values()))
         found[name] = rows.reshape(len(rows), *(() if form.rows is None else (-1,)), *form.shape)
     return found
-
-
-__all__ = ["FORMS", "labelled", "labels"]

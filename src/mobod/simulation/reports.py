@@ -120,6 +120,3 @@ class Reports:
         """Event handlers have changed the state."""
         if self._after_change is not None:
             self._after_change(state)
-
-
-__all__ = ["CALL", "Reports"]

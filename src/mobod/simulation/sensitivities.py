@@ -60,5 +60,3 @@ class Sensitivities:
 
 #: The attributes that are arrays.
 ARRAYS = ("q", "u", "z", "of_q", "particle_locations", "particle_velocities")
-
-__all__ = ["ARRAYS", "Sensitivities"]

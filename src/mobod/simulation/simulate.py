@@ -410,7 +410,7 @@ def _files(record_to: Any, checkpoint: Any) -> tuple[Path | None, Path | None]:
 
 def integrator_named(name: str) -> type[Integrator]:
     """The class of that name; `ValueError` where there is none."""
-    kinds = {kind: getattr(integrators, kind) for kind in integrators.__all__ if kind != "Integrator"}
+    kinds = {kind: getattr(integrators, kind) for kind in dir(integrators) if kind != "Integrator"}
     if name not in kinds:
         raise ValueError(f"there is no integrator {name!r}; there are {', '.join(kinds)}")
     found: type[Integrator] = kinds[name]

@@ -21,9 +21,7 @@ from ..system.arguments import check_state, check_system
 from ..value.attributes import Sealed
 from ..value.callers import callers_level
 from ..value.checks import flag, positive
-from ..value.stage import TIME as _TIME
-from ..value.stage import VELOCITY as _VELOCITY
-from ..value.stage import Stage
+from ..value.stage import TIME as _TIME, VELOCITY as _VELOCITY, Stage
 from .checkpoint import load_checkpoint, parts_fingerprint, save_checkpoint
 from .event_log import Account, EventLog
 from .events import Events

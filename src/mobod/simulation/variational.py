@@ -17,11 +17,9 @@ import numpy as np
 
 from ..algebra.arrays import Array
 from ..compiling import Callback
-from ..integrator import Integrator
-from ..integrator import forward_sensitivities as kernels
+from ..integrator import Integrator, forward_sensitivities as kernels
 from ..state.state import State
-from ..stepping import loop
-from ..stepping import record as rk
+from ..stepping import loop, record as rk
 from ..system.forward_sensitivities import Directions, Variations
 from ._carrying import Carrying, Jump, TapedStep, kept_attributes, put_back
 from ._following import follow

@@ -245,7 +245,7 @@ class Subsystem(StateAccess):
     # ------------------------------------------------------------------------------------------ events
 
     def calc_event_trigger_info(self, state: State) -> Sequence[TriggerInfo]:
-        """Which changes of sign of its event triggers are events, one entry a trigger: by stages, and within each in order.
+        """The changes of sign of its event triggers that are events, one entry a trigger: by stages, and within each in order.
 
         Unless overridden all are, with the trigger's number in that order for the event's. *state* is at INSTANCE or above.
         """

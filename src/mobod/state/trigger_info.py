@@ -6,7 +6,7 @@ from ..value.checks import flag, integer, positive
 
 
 class TriggerInfo:
-    """Which changes of sign of a witness function make an event, and how closely in time it is found.
+    """The changes of sign of a witness function that are events, and the window of time in which they are localized.
 
     Parameters
     ----------

@@ -21,8 +21,7 @@ from ..mobilizer.access import vector4
 from ..motion.protocol import SET_Q, SET_U
 from ..state.validity import ARTICULATED, FORCES, KINEMATICS, NO_MOBILIZERS, NO_RATES, POSITIONS, UNCHECKED
 from ..system.in_python import BEGINS, ENDS
-from ..tree import measures, momentum, sampling
-from ..tree import project as projection_steps
+from ..tree import measures, momentum, project as projection_steps, sampling
 from ..tree.project import begin_projection, has_taken_steps
 from ..tree.realize import nothing_of
 from .record import CONTROLLER, HOLDS, KEEPER, PRESCRIBER, PROJECTOR, QUATERNIONS, ROUTINE, WANTED

@@ -8,8 +8,7 @@ from ..algebra.order import larger
 from ..algebra.record import attach, call_routine
 from ..algebra.scalar import load, store, where, zero
 from ..compiling import compiled, generic
-from ..force.contact.step_limit import PART
-from ..force.contact.step_limit import STEP as LIMITED_STEP
+from ..force.contact.step_limit import PART, STEP as LIMITED_STEP
 from .evaluate import evaluate, permitted_step
 from .record import FIXED_STEP, LIMITER, MAX_STEP, MIN_STEP, PASSES, PERMITTED_STEP, STEP, TIME, Y
 from .rows import set_y

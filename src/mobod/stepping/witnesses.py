@@ -5,6 +5,9 @@ compared with those at the step's beginning; unless a crossing is excluded, the 
 `mobod.event.watch`. The record has the table of n witnesses at the beginning of its pool `witness_integers`, six a row, and
 what has been seen of them at that of `witness_numbers`, four a row.
 
+A witness may be no number where kernels do not know it, as the height above a cam is below its highest point: steps from
+there, and to there, are searched by Python.
+
 A witness that Python computes is a callback, which the loop asks for the value alone. Its rate at a step's end is a difference,
 between there and shortly before; that at a beginning is not a number, where no step has ended yet.
 """
@@ -111,7 +114,7 @@ def suspects(block: Any, n: int, h: float) -> bool:
 def may_cross(before: tuple[float, float], end: tuple[float, float], h: float, rising: int, falling: int) -> bool:
     """True if a witness of these values and rates at both ends of a step of size h may have changed sign as it counts."""
     (g0, r0), (g1, r1) = before, end
-    if not (abs(g1) < 1e300 and abs(r1) < 1e300):
+    if not (abs(g0) < 1e300 and abs(g1) < 1e300 and abs(r1) < 1e300):
         return True
     if (g0 > 0.0 and g1 <= 0.0 and falling != 0) or (g0 < 0.0 and g1 >= 0.0 and rising != 0):
         return True

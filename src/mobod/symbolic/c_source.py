@@ -169,6 +169,3 @@ def _bare(text: str) -> str:
         if depth == 0:
             return text[1:-1] if i == len(text) - 1 else text
     return text
-
-
-__all__ = ["Function", "Writer"]

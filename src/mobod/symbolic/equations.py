@@ -142,7 +142,7 @@ class Equations:
         return self._expression(self._model.potential_energy())
 
     def station(self, body: MobilizedBody | str | int, point: Any = (0.0, 0.0, 0.0)) -> Any:
-        """Where a point of a body is, in Ground ``(3, 1)``; *point* in the body's frame, of numbers and parameters' symbols."""
+        """Location of a body's point in Ground ``(3, 1)``; *point* in the body's frame, of numbers and parameters' symbols."""
         return self._matrix([[x] for x in self._station(body, point)[0]])
 
     def station_velocity(self, body: MobilizedBody | str | int, point: Any = (0.0, 0.0, 0.0)) -> Any:
@@ -525,6 +525,3 @@ def _sympy() -> Any:
     except ImportError as error:
         raise ImportError("mobod.equations needs SymPy: pip install mobod[symbolic]") from error
     return sympy
-
-
-__all__ = ["Equations", "equations"]

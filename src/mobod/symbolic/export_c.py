@@ -301,6 +301,3 @@ def _source(facts: _Facts, writer: Writer, texts: Sequence[str], header: str) ->
     for text in texts:
         lines += [text.replace("@p", f"{facts.prefix}_default_p"), ""]
     return "\n".join(lines)
-
-
-__all__ = ["CSource", "export_c"]

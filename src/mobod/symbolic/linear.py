@@ -71,6 +71,3 @@ def _by_elimination(matrix: Matrix, right: Sequence[Recorded]) -> list[Recorded]
             total = total - A[k][j] * x[j]
         x[k] = total / A[k][k]
     return x
-
-
-__all__ = ["MOST_BY_DETERMINANTS", "solved"]

@@ -279,6 +279,3 @@ def _culprit(system: MultibodySystem, state: State, parameters: Parameters | Non
         except FormulaError:
             return f"the force {force.name!r}, a {type(force).__name__},"
     return "the accelerations of the system"
-
-
-__all__ = ["Loop", "RecordedModel", "check", "recorded"]

@@ -211,6 +211,3 @@ def all_of(system: MultibodySystem, state: State) -> list[str]:
 def _parts(name: str) -> tuple[str, int | None]:
     found = re.fullmatch(r"(.+)\[(\d+)\]", name)
     return (found[1], int(found[2])) if found else (name, None)
-
-
-__all__ = ["INERTIAL", "Number", "Parameters", "all_of", "values_of_body"]

@@ -332,6 +332,3 @@ def _times(s: Term, t: Term) -> Term:
     for atom, power in t:
         powers[atom] = powers.get(atom, 0) + power
     return tuple(sorted((atom, power) for atom, power in powers.items() if power))
-
-
-__all__ = ["MOST_TERMS", "Ring", "applied", "number", "rational"]

@@ -314,6 +314,3 @@ class Recorded:
 
 def _in_order(a: Recorded, b: Recorded) -> tuple[Recorded, Recorded]:
     return (a, b) if a.place <= b.place else (b, a)
-
-
-__all__ = ["COMPARISONS", "Recorded", "Tape"]

@@ -8,15 +8,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..algebra.arrays import Array, ArrayLike
-from ..derivative import differences, second
-from ..derivative import parameters as of_parameters
+from ..derivative import differences, parameters as of_parameters, second
 from ..derivative.analytic import Sweep, sweep_for, whole_for
 from ..derivative.coordinates import displacements
+from ..derivative.equations import contradiction
 from ..derivative.results import ForwardDynamicsDerivatives, InverseDynamicsDerivatives, put, targets
 from ..derivative.settings import find_each
 from ..state import validity
-from ..tree import inverse_dynamics
-from ..tree import realize as _realize
+from ..tree import inverse_dynamics, realize as _realize
 from ..tree.realize import NOT_PLAIN
 from ..value.checks import shaped
 from ..value.stage import INSTANCE, Stage
@@ -317,8 +316,8 @@ class Differentiable(OnManifold):
         Notes
         -----
         Exact, by Duals of Duals: eight columns a pass in O(n), and the factors of the first derivatives once more. In systems
-        with parts that users have written in Python, and with measures that integrate, they are differences of fourth order of
-        the first ones, to about 1e-10. Source: Fike and Alonso 2011.
+        with parts that users have written in Python, with measures that integrate, and where redundant equations contradict
+        each other, they are differences of fourth order of the first ones, to about 1e-10. Source: Fike and Alonso 2011.
 
         Examples
         --------
@@ -338,7 +337,7 @@ class Differentiable(OnManifold):
             "u": np.array(matter.mobility_vector(state, "u", np.zeros(nu) if u is None else u)),
             "z": shaped("z", np.zeros(len(state.z_view)) if z is None else z, (len(state.z_view),)),
         }
-        if not self.takes_differences(state) and not state.tree.has_measures:
+        if not (self.takes_differences(state) or state.tree.has_measures) and contradiction(state) is None:
             return ForwardDynamicsDerivatives(*second.of_forward_dynamics(state, moves))
         moves["q"] = displacements(state) @ moves["q"]
         size = max(1.0, *(float(np.abs(move).max(initial=0.0)) for move in moves.values()))

@@ -6,8 +6,7 @@ import numpy as np
 
 from ..errors import ModelError
 from ..state.state import State
-from ..tree import block_elimination
-from ..tree import realize as _realize
+from ..tree import block_elimination, realize as _realize
 from ..tree.prescribed_mobilities import FROM_MOTION, SOLVED
 from ..value.stage import Stage
 from . import prescription

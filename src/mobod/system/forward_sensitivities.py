@@ -595,6 +595,3 @@ def _held_places(controllers: list[tuple[int, Any]], size: int) -> Array:
 
 def _inverse(square: Array) -> Array:
     return np.asarray(np.linalg.pinv(square, rcond=_RANK, hermitian=True), np.float64)
-
-
-__all__ = ["Directions", "Variations"]

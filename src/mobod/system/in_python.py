@@ -119,6 +119,3 @@ def _leave(scalar: str, pointer: int, what: int, unused: int) -> None:
 #: themselves where a step ENDS, and lets them take these where the next BEGINS.
 realizer, prescriber = Callback(_realize, _leave_nothing), Callback(_prescribe, _leave_no_values)
 keeper = Callback(_tell, _leave)
-
-
-__all__ = ["BEGINS", "ENDS", "Held", "keeper", "prescriber", "realize_with", "realized_by_python", "realizer"]

@@ -80,7 +80,7 @@ def take_up(state: State, body: Any, load: MassProperties, velocity: Array | Non
     """
     own = body.get_body_mass_properties(state)
     impulses = state.impulses
-    if impulses is None or velocity is None:
+    if velocity is None:
         body.set_body_mass_properties(state, own + load)
         note(state, body, "attached")
         return
@@ -106,7 +106,8 @@ def take_up(state: State, body: Any, load: MassProperties, velocity: Array | Non
     change = system.calc_kinetic_energy(after) - system.calc_kinetic_energy(before)
     body.set_body_mass_properties(state, own + load)
     _set(state, after.u_values[: state.tree.nu].copy())
-    impulses.found.append(Impulse(state.time, body.name, "attached", taken, float(change)))
+    if impulses is not None:
+        impulses.found.append(Impulse(state.time, body.name, "attached", taken, float(change)))
 
 
 def _spatial(m: MassProperties, R: Array) -> Array:
@@ -164,6 +165,3 @@ def _tell_errors(state: State, constraint: Constraint, impulses: Impulses) -> No
             RuntimeWarning,
             stacklevel=callers_level(),
         )
-
-
-__all__ = ["fulfil_by_impulses", "latch", "note", "take_up"]

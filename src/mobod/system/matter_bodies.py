@@ -105,6 +105,8 @@ class HasBodies(ParticleSubsystem):
         """A mobility given as ``(body, number)``, or as a body, by object or name, that has one alone."""
         if isinstance(given, (MobilizedBody, str)):
             body = self.find_body(given)
+            if body.facts.num_u == 0:
+                raise ModelError(f"{what} is one of a body's mobilities, and {body!r} has none")
             if body.facts.num_u != 1:
                 raise ModelError(f"{what} is one of {body.facts.num_u} of {body!r}: say which, ({body.name!r}, 0)")
             return body, 0

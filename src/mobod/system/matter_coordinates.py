@@ -49,7 +49,7 @@ class Coordinates(Realized):
         return self.find_body(mobod).index in state.tree_of(self._ground, "is_using_quaternion").quaternions
 
     def get_quaternion_pool_index(self, state: State, mobod: Any) -> int:
-        """Which of the quaternions in use is the body's; `ValueError` where it has none. Needs MODEL."""
+        """The index of the body's quaternion among those in use; `ValueError` where it has none. Needs MODEL."""
         body = self.find_body(mobod)
         pool = state.tree_of(self._ground, "get_quaternion_pool_index").quaternions
         if body.index not in pool:

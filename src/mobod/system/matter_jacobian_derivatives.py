@@ -144,6 +144,3 @@ def _path(parent: Any, b: int, body_of_u: Any) -> Any:
         on_path[b] = True
         b = int(parent[b])
     return np.flatnonzero(on_path[body_of_u])
-
-
-__all__ = ["JacobianDerivatives"]

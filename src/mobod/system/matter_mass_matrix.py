@@ -13,8 +13,8 @@ from ..tree import (
     inverse_mass_matrix,
     mass_matrix,
     matrix_sweep,
+    realize as _realize,
 )
-from ..tree import realize as _realize
 from ..tree.realize import NOT_PLAIN
 from .matter_jacobian_derivatives import JacobianDerivatives
 

@@ -39,19 +39,19 @@ class Prescribed(Constrained):
         return np.flatnonzero(self._selected(state, asked, which, (Method.FREE,)))
 
     def get_free_q_index(self, state: State) -> Indices:
-        """Which q are free: integrated, rather than locked or prescribed, in ascending order. Needs INSTANCE."""
+        """Indices of the free q: integrated, rather than locked or prescribed, in ascending order. Needs INSTANCE."""
         return self._free(state, "get_free_q_index", 0)
 
     def get_free_u_index(self, state: State) -> Indices:
-        """Which u are free: integrated, rather than locked or prescribed, in ascending order. Needs INSTANCE."""
+        """Indices of the free u: integrated, rather than locked or prescribed, in ascending order. Needs INSTANCE."""
         return self._free(state, "get_free_u_index", 1)
 
     def get_free_u_dot_index(self, state: State) -> Indices:
-        """Which udot are free: found from forces, in ascending order. Needs INSTANCE."""
+        """Indices of the free udot: found from forces, in ascending order. Needs INSTANCE."""
         return np.flatnonzero(~self._known(state, "get_free_u_dot_index"))
 
     def get_known_u_dot_index(self, state: State) -> Indices:
-        """Which udot are known, by a lock or a motion: those that are not in `get_free_u_dot_index`. Needs INSTANCE."""
+        """Indices of the known udot, by a lock or a motion: those that are not in `get_free_u_dot_index`. Needs INSTANCE."""
         return np.flatnonzero(self._known(state, "get_known_u_dot_index"))
 
     def _known(self, state: State, asked: str) -> npt.NDArray[np.bool_]:

@@ -9,8 +9,8 @@ import numpy as np
 from ..state import validity
 from ..tree import (
     composite_inertia,
+    realize as _realize,
 )
-from ..tree import realize as _realize
 from ..tree.prescribed_mobilities import SOLVED
 from ..value.stage import Stage
 from .matter_bodies import HasBodies

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..algebra.arrays import Array
-from ..compiling import refusals_apart
+from ..compiling import with_refusals_apart
 from ..constraint.protocol import PROJECT_Q, PROJECT_U
 from ..errors import ConvergenceError
 from ..tree import project as _project
@@ -36,14 +36,14 @@ def project(system: OnManifold, state: State, what: int, tolerance: float, least
     share_weights(state)
     _project.begin_projection(state.block, float(tolerance), least_iterations)
     try:
-        with refusals_apart() as refused:
-            if system.interprets(state):
-                with realized_by_python(state):
-                    status = _project.call(state.block, _project.project.address(), what, realizer.address())
-            else:
-                status = _project.call(state.block, _project.project.address(), what, advance.address())
-        if status and refused:
-            raise refused[0]
+        given = _project.call, state.block, _project.project.address(), what
+        if system.interprets(state):
+            with realized_by_python(state):
+                status, refused = with_refusals_apart(*given, realizer.address())
+        else:
+            status, refused = with_refusals_apart(*given, advance.address())
+        if status and refused is not None:
+            raise refused
         if status:
             raise _failure(system, state, what, tolerance)
     except BaseException:

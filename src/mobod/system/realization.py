@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..algebra.arrays import Array, ArrayLike
-from ..compiling import refusals_apart
+from ..compiling import with_refusals_apart
 from ..constraint import protocol as constraint_what
 from ..errors import ModelError, StageError
 from ..force.transmission.base import warn_of_points_inside
@@ -17,8 +17,7 @@ from ..mobilizer.custom_python import write_position, write_velocity
 from ..state import validity
 from ..state.stage_hooks import refuse_change
 from ..state.state import State
-from ..tree import constraints
-from ..tree import realize as _realize
+from ..tree import constraints, realize as _realize
 from ..unilateral.base import SLIDING
 from ..unilateral.sliding import add_friction
 from ..value import checks
@@ -392,10 +391,9 @@ def _then_raising(kernel: Callable[..., int]) -> Callable[..., int]:
     """A kernel that calls Python back, and then raises what that has raised."""
 
     def call(block: Any, address: int, valid: int, wanted: int) -> int:
-        with refusals_apart() as refused:
-            status = kernel(block, address, valid, wanted)
-        if refused:
-            raise refused[0]
+        status, refused = with_refusals_apart(kernel, block, address, valid, wanted)
+        if refused is not None:
+            raise refused
         return status
 
     return call

@@ -7,8 +7,7 @@ Source: Featherstone 2008, section 5; Luh, Walker and Paul 1980.
 
 from typing import Any
 
-from ..algebra import object_access as objects
-from ..algebra import spatial, vec3
+from ..algebra import object_access as objects, spatial, vec3
 from ..algebra.memory import load3, load_spatial, store_spatial
 from ..algebra.record import attach, call_routine
 from ..algebra.scalar import load, store, zero

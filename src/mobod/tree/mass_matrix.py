@@ -8,8 +8,7 @@ The matrices themselves are in `explicit_mass_matrix` and `inverse_mass_matrix`.
 
 from typing import Any
 
-from ..algebra import object_access as objects
-from ..algebra import spatial
+from ..algebra import object_access as objects, spatial
 from ..algebra.memory import add_spatial, load3, load_spatial, store_spatial
 from ..algebra.record import attach, call_routine
 from ..algebra.scalar import any_not_finite, load, zero

@@ -153,6 +153,3 @@ def of_nominal(own: Record, num_inputs: int, k: int) -> int:
         integers = own.witness_integers
         _one(own, integers[i], integers[i + 1], integers[i + 2], integers[i + 3])
     return 0
-
-
-__all__ = ["WIDTH", "Nominal", "words_of"]

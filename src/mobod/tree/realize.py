@@ -2,8 +2,7 @@
 
 from typing import Any
 
-from ..algebra import angles, vec3
-from ..algebra import object_access as objects
+from ..algebra import angles, object_access as objects, vec3
 from ..algebra.memory import load3
 from ..algebra.record import attach, call_routine
 from ..algebra.scalar import any_not_finite, load, store

@@ -3,30 +3,15 @@
 Users find the kinds in `mobod.contact`.
 """
 
-from .base import UnilateralContact
-from .cam_follower import CamFollower
-from .edge_edge import EdgeEdge
-from .hard_stop_lower import HardStopLower
-from .hard_stop_upper import HardStopUpper
-from .joint_friction import JointFriction
-from .point_plane import PointPlane
-from .rope import Rope
-from .sphere_plane import SpherePlane
-from .sphere_sphere import SphereSphere
-from .state_limited_friction import StateLimitedFriction
-from .surfaces import rigid
-
-__all__ = [
-    "CamFollower",
-    "EdgeEdge",
-    "HardStopLower",
-    "HardStopUpper",
-    "JointFriction",
-    "PointPlane",
-    "Rope",
-    "SpherePlane",
-    "SphereSphere",
-    "StateLimitedFriction",
-    "UnilateralContact",
-    "rigid",
-]
+from .base import UnilateralContact as UnilateralContact
+from .cam_follower import CamFollower as CamFollower
+from .edge_edge import EdgeEdge as EdgeEdge
+from .hard_stop_lower import HardStopLower as HardStopLower
+from .hard_stop_upper import HardStopUpper as HardStopUpper
+from .joint_friction import JointFriction as JointFriction
+from .point_plane import PointPlane as PointPlane
+from .rope import Rope as Rope
+from .sphere_plane import SpherePlane as SpherePlane
+from .sphere_sphere import SphereSphere as SphereSphere
+from .state_limited_friction import StateLimitedFriction as StateLimitedFriction
+from .surfaces import rigid as rigid

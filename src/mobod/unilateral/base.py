@@ -77,12 +77,14 @@ class UnilateralContact(Sealed):
     False
     """
 
-    INNER = frozenset({"find_knot", "friction_at", "is_within", "may_be_beside", "normal", "rolling", "rows_of"})
+    INNER = frozenset({"find_bound", "find_knot", "friction_at", "is_within", "may_be_beside", "normal", "rolling", "rows_of"})
 
     #: Whether `is_within` has to be asked.
     may_be_beside = False
     #: Of a gap by a table: a function of a state, at POSITION, that rises or falls by one from one knot to the next.
     find_knot: Callable[[State], float] | None = None
+    #: Of such a gap: the integers and numbers of `open_gap.look_from_above`.
+    find_bound: Callable[[State], tuple[list[int], list[float]]]
 
     def __init__(
         self,

@@ -30,32 +30,31 @@ class BetweenBodies(UnilateralContact):
     """A contact of two bodies at a point, with friction where a coefficient is above zero.
 
     *make* makes a constraint on the two bodies: it is called with whether slip is forbidden, and a name.
+    *friction* is that at rest, in motion, and by the slip. Kinds that are no plane's have the frame of their constraint.
     """
 
     def __init__(
         self,
         bodies: Sequence[AnyBody],
         make: Callable[[list[MobilizedBody], bool, str], Constraint],
-        *,
         restitution: float,
-        static_friction: float,
-        dynamic_friction: float | None,
-        viscous_friction: float,
+        friction: tuple[float, float | None, float],
         name: str | None,
     ) -> None:
         kind = type(self).__name__
         checks.between("restitution", restitution, 0.0, 1.0)
-        coefficients = friction_coefficients(name or kind, static_friction, dynamic_friction, viscous_friction)
+        coefficients = friction_coefficients(name or kind, *friction)
         both, own = bodies_and_name(kind, bodies, name)
         normal = make(both, False, f"{own}: normal")
         rolling = make(both, True, f"{own}: rolling") if any(coefficients) else None
+        static, dynamic, viscous = friction
         super().__init__(
             normal,
             rolling,
             restitution=restitution,
-            static_friction=static_friction,
-            dynamic_friction=dynamic_friction,
-            viscous_friction=viscous_friction,
+            static_friction=static,
+            dynamic_friction=dynamic,
+            viscous_friction=viscous,
             name=own,
         )
 
@@ -72,7 +71,8 @@ class BetweenBodies(UnilateralContact):
 
         Needs POSITION.
         """
-        raise NotImplementedError
+        found: Transform = self.normal.find_contact_frame_in_g(state)  # type: ignore[attr-defined]
+        return found
 
     def find_force_on_second_body_in_g(self, state: State) -> Array:
         """Normal force and friction on the second body, at the contact point, in Ground ``(3,)``. Needs ACCELERATION."""

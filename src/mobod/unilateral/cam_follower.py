@@ -11,14 +11,21 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
+from ..algebra.arrays import Array
 from ..constraint import CoordinateCoupler
+from ..errors import ModelError
 from ..function import Table
+from ..mobilizer.base import MobilizedBody
+from ..mobilizer.coordinates import check_which
 from ..value import checks
 from .base import UnilateralContact
 
 if TYPE_CHECKING:
-    from ..mobilizer.base import MobilizedBody
     from ..state.state import State
+
+
+#: Of lifts of size 1.
+_ROUNDING = 1e-12
 
 
 class CamFollower(UnilateralContact):
@@ -55,8 +62,8 @@ class CamFollower(UnilateralContact):
     -----
     The lift is a smooth spline, whose second derivative is continuous, so that the follower's acceleration is: give more
     points where it bends more. It has no friction. `calc_gap` is how far it has lifted off, `calc_normal_force` the force on
-    the follower's coordinate. By events a follower in the air is looked at from point to point of the table, however long the
-    steps are, so that no lobe passes unseen.
+    the follower's coordinate. By events a follower below the highest lobe is looked at from point to point of the table, by
+    Python, however long the steps are, so that no lobe passes unseen; above it steps stay compiled.
 
     Examples
     --------
@@ -91,19 +98,32 @@ class CamFollower(UnilateralContact):
         name: str | None = None,
     ) -> None:
         checks.between("restitution", restitution, 0.0, 1.0)
+        for what, body in (("cam", cam), ("follower", follower)):
+            checks.instance(what, body, MobilizedBody, 'matter.bodies["shaft"]')
+        which = [check_which("which_q_of_cam", which_q_of_cam, cam)]
+        which.append(check_which("which_q_of_follower", which_q_of_follower, follower))
+        for what, body, q in zip(("cam", "follower"), (cam, follower), which, strict=True):
+            if body.facts.has_quaternion and q < 4:
+                raise ModelError(
+                    f"{what} is coordinate {q} of {body!r}, a quaternion's; it turns or moves by an angle or a length"
+                )
+        if cam is follower and which[0] == which[1]:
+            raise ModelError(f"cam and follower are one coordinate of {cam!r}; a cam lifts another one")
         x, lift = checks.numbers("positions", positions), checks.numbers("lifts", lifts)
         if x.ndim != 1 or x.shape != lift.shape or len(x) < 3:
             raise ValueError(f"positions and lifts are as many, three or more; they have the shapes {x.shape} and {lift.shape}")
+        for what, row in (("positions", x), ("lifts", lift)):
+            if not np.isfinite(row).all():
+                raise ModelError(f"{what} have to be finite, got {checks.shown(row)}")
         turns = checks.flag("periodic", periodic)
         # of the follower's coordinate a plane, of the cam's the spline: a table of both has no more to say
         bounds = np.array([0.0, 1.0])
         gap = Table((x, bounds), bounds[None, :] - lift[:, None], periodic=(turns, False))
         matter = cam.get_matter_subsystem()
         own = matter.name_of_contact(type(self).__name__, name)
-        which = [which_q_of_cam, which_q_of_follower]
         held = CoordinateCoupler(matter, gap, [cam, follower], which, disabled_by_default=True, name=f"{own}: normal")
         super().__init__(held, restitution=restitution, name=own)
-        self._positions, self._turns = np.array(x, float), turns
+        self._positions, self._turns, self._bound = np.array(x, float), turns, _bound(x, lift, turns)
 
     def find_knot(self, state: State) -> float:
         """At which of its points the cam is, with a part of the way to the next one; they are counted on from turn to turn."""
@@ -114,6 +134,11 @@ class CamFollower(UnilateralContact):
             angle -= turns * (x[-1] - x[0])
         return turns * (len(x) - 1) + float(np.interp(angle, x, np.arange(len(x))))
 
+    def find_bound(self, state: State) -> tuple[list[int], list[float]]:
+        """The integers and numbers of `open_gap.look_from_above`."""
+        arguments = self.normal.arguments
+        return [int(body.which_coordinate(body.q_slice(state), which, "q")) for body, which in arguments], self._bound
+
     def get_cam(self) -> MobilizedBody:
         """The body that lifts."""
         return self.normal.arguments[0][0]
@@ -121,3 +146,19 @@ class CamFollower(UnilateralContact):
     def get_follower(self) -> MobilizedBody:
         """The body that is lifted."""
         return self.normal.arguments[1][0]
+
+
+def _bound(x: Array, lift: Array, turns: bool) -> list[float]:
+    """The highest lift between the points too, then of both ends where they are and the slope beyond if it rises outward.
+
+    On each piece the slope is a quadratic function of s from 0 to 1, a s^2 + b s + c, whose zeros are extremes of the lift.
+    """
+    table, h = Table(x, lift, periodic=turns), np.diff(x)
+    start, middle, end = (h * table.calc_derivative([0], (x[:-1] + s * h)[:, None]) for s in (0.0, 0.5, 1.0))
+    a, b = 2.0 * (start - 2.0 * middle + end), 4.0 * middle - 3.0 * start - end
+    w = -0.5 * (b + np.copysign(np.sqrt(np.maximum(0.0, b * b - 4.0 * a * start)), b))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        zeros = np.clip(np.nan_to_num(np.concatenate([w / a, start / w])), 0.0, 1.0)
+    highest = float(np.max(table(np.concatenate([x, np.tile(x[:-1], 2) + zeros * np.tile(h, 2)])[:, None])))
+    slopes = [0.0, 0.0] if turns else [max(0.0, -float(start[0] / h[0])), max(0.0, float(end[-1] / h[-1]))]
+    return [highest + _ROUNDING * float(np.abs(lift).max()), float(x[0]), slopes[0], float(x[-1]), slopes[1]]

@@ -25,7 +25,7 @@ from ..state.trigger_info import TriggerInfo
 from ..value.stage import Stage
 from . import _rows
 from .base import UnilateralContact
-from .open_gap import open_gap
+from .open_gap import OpenGapOfTable, open_gap
 from .problem import ContactRows, Problem, constraints_of
 from .sliding import paradox, sliding_contacts
 
@@ -78,9 +78,9 @@ class ContactEvents(EventHandler):
             if not one.is_enabled(state):
                 # a gap that begins closed, or a little overrun, as an event is found, is watched from there
                 gap = open_gap(one, max(0.0, _ROUNDING - one.calc_gap(state)))
-                in_kernels, stage = gap if gap.is_compiled else None, gap.required_stage
-                value, rate, knots = gap.calc_value, gap.calc_rate, one.find_knot
-                found.append(Watched(self, 0, stage, value, rate, self.info, in_kernels, one.name, "gap", knots))
+                stage, bound = gap.required_stage, gap.calc_bound if isinstance(gap, OpenGapOfTable) else None
+                seen = self.info, gap, one.name, "gap", one.find_knot, bound
+                found.append(Watched(self, 0, stage, gap.calc_value, gap.calc_rate, *seen))
                 continue
             watch("normal force", Stage.ACCELERATION, partial(_normal_force, one))
             direction = one.get_sliding_direction(state)
@@ -124,14 +124,20 @@ class ContactEvents(EventHandler):
         """The numbers of contacts that are *closed*, or whose gaps are. The state is at VELOCITY."""
         everything = constraints_of(state)
         rates = everything.J[everything.starts[:-1]] @ state.u_values[: state.tree.nu]
+        return np.flatnonzero(np.isfinite(everything.gaps) & (closed | (everything.gaps <= self._room(state, rates))))
+
+    def _room(self, state: State, rates: Any) -> Any:
+        """Gaps of these rates that are no wider are closed."""
         size = max(1.0, float(np.abs(state.q_values).max(initial=0.0)))
-        room = 2.0 * self._window * np.abs(rates) + 4.0 * _ROUNDING * size
-        return np.flatnonzero(np.isfinite(everything.gaps) & (closed | (everything.gaps <= room)))
+        return 2.0 * self._window * abs(rates) + 4.0 * _ROUNDING * size
 
     def has_work(self, state: State) -> bool:
         """True if anything touches in a state at VELOCITY, so that it is to be found out what it does."""
         contacts = self._system.get_matter_subsystem().unilateral_contacts
-        return any(one.is_enabled(state) for one in contacts) or len(self._touching(state, np.zeros(len(contacts), bool))) > 0
+        gaps = [open_gap(one) for one in contacts]
+        return any(one.is_enabled(state) for one in contacts) or any(
+            gap.calc_value(state) <= self._room(state, gap.calc_rate(state)) for gap in gaps
+        )
 
     def _settle(self, state: State, contacts: list[UnilateralContact], rows: ContactRows) -> None:
         nu, n = state.tree.nu, len(contacts)

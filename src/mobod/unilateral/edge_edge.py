@@ -75,19 +75,7 @@ class EdgeEdge(BetweenBodies):
                 one, frame1, half_length1, other, frame2, half_length2, holds, disabled_by_default=True, name=name
             )
 
-        super().__init__(
-            [body1, body2],
-            make,
-            restitution=restitution,
-            static_friction=static_friction,
-            dynamic_friction=dynamic_friction,
-            viscous_friction=viscous_friction,
-            name=name,
-        )
-
-    def find_contact_frame_in_g(self, state: State) -> Transform:
-        assert isinstance(self.normal, LineOnLineContact)
-        return self.normal.find_contact_frame_in_g(state)
+        super().__init__([body1, body2], make, restitution, (static_friction, dynamic_friction, viscous_friction), name)
 
     def is_within(self, state: State) -> bool:
         """True if the point midway between the closest points of the two lines is within both edges. Needs POSITION."""

@@ -35,11 +35,11 @@ class HardStop(UnilateralContact):
         return self.normal.constrained_mobilizers[0]
 
     def get_which_q(self) -> int:
-        """Which coordinate."""
+        """The index of the coordinate in its mobilizer."""
         return self.normal.get_which_q()
 
     def get_value(self, state: State) -> float:
-        """Where the stop is; angle or length. Needs MODEL."""
+        """The value at which the stop is; angle or length. Needs MODEL."""
         return self.normal.get_value(state)
 
     @of_each(lambda stop, template, values, present: rows_of(stop.normal.set_position, template, values, present))

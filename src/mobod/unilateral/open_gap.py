@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..algebra.order import size_of
-from ..algebra.scalar import load, where
+from ..algebra.scalar import load, where, zero
 from ..compiling import generic
 from ..constraint.line_on_line_contact import overhang
 from ..event.routines import by_address, number
@@ -38,6 +40,25 @@ def look_at_edges(model: Any, i: int, n: int) -> Any:
     return where(overhang(model, model.witness_integers[i]) > 0.0, size_of(gap) + 1.0, raised), rate
 
 
+@generic
+def look_from_above(model: Any, i: int, n: int) -> Any:
+    """A lower bound of a gap by a table: the height above its highest point; no number where that is not above zero.
+
+    Beyond its ends a table that does not repeat itself goes on straight. Integers: the places in q of what the table is of, and
+    of what is above it. Numbers: the highest value; then where the table begins and where it ends, each with the slope at which
+    it rises from there outward, 0 where it falls.
+    """
+    x, v = load(model.q, model.witness_integers[i], 0), load(model.q_dot, model.witness_integers[i], 0)
+    place = model.witness_integers[i + 1]
+    above, rate = load(model.q, place, 0) - number(model, n), load(model.q_dot, place, 0)
+    for k in range(2):
+        way, slope = 2.0 * k - 1.0, number(model, n + 2 + 2 * k)
+        beyond = way * (x - number(model, n + 1 + 2 * k))
+        above = above - where(beyond > 0.0, slope * beyond, zero(x))
+        rate = rate - where(beyond > 0.0, way * slope * v, zero(x))
+    return where(above > 0.0, above, zero(above) + math.nan), rate
+
+
 class OpenGap(Witness):
     """The gap of a contact that is open.
 
@@ -57,11 +78,6 @@ class OpenGap(Witness):
 
     def __repr__(self) -> str:
         return f"<OpenGap of {self._contact.name!r}>"
-
-    @property
-    def is_compiled(self) -> bool:
-        """True if kernels can look at it: of tables Python has to find out whether a step passes over knots."""
-        return self._contact.find_knot is None
 
     def pack(self, state: State) -> tuple[list[int], list[float]]:
         return [self._contact.normal.index], [self._contact.get_sign_convention(), self._shift]
@@ -84,6 +100,24 @@ class OpenGapOfEdges(OpenGap):
     routine = by_address(look_at_edges)
 
 
+class OpenGapOfTable(OpenGap):
+    """That of a contact by a table, of which kernels look at a lower bound: see `event.watch`."""
+
+    routine = by_address(look_from_above)
+
+    def pack(self, state: State) -> tuple[list[int], list[float]]:
+        return self._contact.find_bound(state)
+
+    def calc_bound(self, state: State) -> tuple[float, float]:
+        """The bound, and its rate. Needs VELOCITY."""
+        integers, numbers = self.pack(state)
+        model = SimpleNamespace(q=state.q_values, q_dot=state.q_dot_view, witness_integers=integers)
+        model.witness_numbers = np.array(numbers)
+        return look_from_above(model, 0, 0)
+
+
 def open_gap(contact: UnilateralContact, shift: float = 0.0) -> OpenGap:
     """The gap of a contact of any kind."""
+    if contact.find_knot is not None:
+        return OpenGapOfTable(contact, shift)
     return (OpenGapOfEdges if contact.may_be_beside else OpenGap)(contact, shift)

@@ -77,15 +77,7 @@ class PointPlane(BetweenBodies):
             z = np.asarray(frame.R)[:, 2]
             return PointInPlane(one, z, float(z @ frame.p), other, point, disabled_by_default=True, name=name)
 
-        super().__init__(
-            [plane_body, body],
-            make,
-            restitution=restitution,
-            static_friction=static_friction,
-            dynamic_friction=dynamic_friction,
-            viscous_friction=viscous_friction,
-            name=name,
-        )
+        super().__init__([plane_body, body], make, restitution, (static_friction, dynamic_friction, viscous_friction), name)
 
     def find_contact_frame_in_g(self, state: State) -> Transform:
         axes, body = frame_of_plane(self.get_first_body(), self._frame, state), self.get_second_body()

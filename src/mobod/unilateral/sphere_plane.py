@@ -77,15 +77,7 @@ class SpherePlane(BetweenBodies):
             one, other = bodies
             return SphereOnPlaneContact(one, frame, other, center, radius, holds, disabled_by_default=True, name=name)
 
-        super().__init__(
-            [plane_body, body],
-            make,
-            restitution=restitution,
-            static_friction=static_friction,
-            dynamic_friction=dynamic_friction,
-            viscous_friction=viscous_friction,
-            name=name,
-        )
+        super().__init__([plane_body, body], make, restitution, (static_friction, dynamic_friction, viscous_friction), name)
 
     def find_contact_frame_in_g(self, state: State) -> Transform:
         axes = frame_of_plane(self.get_first_body(), self._frame, state)

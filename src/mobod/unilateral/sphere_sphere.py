@@ -7,13 +7,11 @@ from typing import TYPE_CHECKING
 import numpy.typing as npt
 
 from ..constraint import SphereOnSphereContact
-from ..value import Transform
 from .between_bodies import BetweenBodies
 
 if TYPE_CHECKING:
     from ..constraint.base import AnyBody, Constraint
     from ..mobilizer.base import MobilizedBody
-    from ..state.state import State
 
 
 class SphereSphere(BetweenBodies):
@@ -69,16 +67,4 @@ class SphereSphere(BetweenBodies):
                 one, center1, radius1, other, center2, radius2, holds, disabled_by_default=True, name=name
             )
 
-        super().__init__(
-            [body1, body2],
-            make,
-            restitution=restitution,
-            static_friction=static_friction,
-            dynamic_friction=dynamic_friction,
-            viscous_friction=viscous_friction,
-            name=name,
-        )
-
-    def find_contact_frame_in_g(self, state: State) -> Transform:
-        assert isinstance(self.normal, SphereOnSphereContact)
-        return self.normal.find_contact_frame_in_g(state)
+        super().__init__([body1, body2], make, restitution, (static_friction, dynamic_friction, viscous_friction), name)

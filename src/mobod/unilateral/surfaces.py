@@ -156,6 +156,3 @@ def friction_of(a: Placed, b: Placed) -> dict[str, float]:
         "dynamic_friction": both(one.dynamic_friction, other.dynamic_friction),
         "viscous_friction": both(one.viscous_friction, other.viscous_friction),
     }
-
-
-__all__ = ["rigid"]

@@ -225,9 +225,20 @@ class _KindModule(ModuleType):
         raise TypeError(f"{self.__name__} is a module; did you mean {package}.{meant}(...)?")
 
 
-def explain_names(package: str) -> None:
-    """Make a public package say what was meant by a name that it does not have, or by a kind's module that is called."""
+def _is_exported(name: str, one: Any) -> bool:
+    home = getattr(one, "__module__", None) or ""
+    return name[0] != "_" and home.partition(".")[0] == _PACKAGE and home != __name__
+
+
+def explain_names(package: str, *modules: str) -> None:
+    """Make a public package say what was meant by a name that it does not have, or by a kind's module that is called.
+
+    ``__all__`` becomes what it exports, unless it lists that itself: *modules*, and the classes and functions that its
+    ``__init__.py`` imports, as ``Name as Name`` for type checkers, or makes.
+    """
     module = sys.modules[package]
+    exported = [name for name, one in vars(module).items() if name in modules or _is_exported(name, one)]
+    module.__dict__.setdefault("__all__", exported)
 
     def missing(name: str) -> Never:
         raise AttributeError(missing_name(module, name))

@@ -11,6 +11,3 @@ def callers_level() -> int:
     while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == __package__.partition(".")[0]:
         level, frame = level + 1, frame.f_back
     return level
-
-
-__all__ = ["callers_level"]

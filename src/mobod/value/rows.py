@@ -16,8 +16,7 @@ from . import checks
 from .frames import frame, rotation
 from .inertia import ROUNDING, SMALLEST
 from .mass_properties import MassProperties
-from .rotation import NOT_A_ROTATION
-from .rotation import ROUNDING as ORTHONORMAL
+from .rotation import NOT_A_ROTATION, ROUNDING as ORTHONORMAL
 from .transform import LAST_ROW, Transform
 
 Rows = Callable[[Array], Array | None]

@@ -29,6 +29,3 @@ def find_curves(trajectory: Trajectory) -> dict[str, Array]:
 
 def _columns(names: Sequence[str], rows: Array) -> dict[str, Array]:
     return {name: rows[:, i] for i, name in enumerate(names)}
-
-
-__all__ = ["find_curves"]

@@ -456,6 +456,3 @@ class Viewer(Page):
         if self._playing:
             self._state = self._simulator.advance(self._state, duration).copy()
             self._refresh()
-
-
-__all__ = ["Viewer"]

@@ -93,6 +93,3 @@ def _around(value: float) -> tuple[float, float]:
     if value == 0.0:
         return -1.0, 1.0
     return (0.05 * value, 2.0 * value) if value > 0.0 else (2.0 * value, 0.0)
-
-
-__all__ = ["ParameterSlider", "list_parameters"]

@@ -511,6 +511,3 @@ def _draw_text(text: str, dpi: float, font: dict[str, Any]) -> tuple[NDArray[np.
     canvas.draw()
     image = np.array(canvas.buffer_rgba())
     return image, round(size * dpi), round(2.0 * size * dpi)
-
-
-__all__ = ["CardScene", "NoCard", "find_card", "find_card_scene"]

@@ -59,6 +59,9 @@ NAMED = 10
 SHOWN = 6
 """Number of those that are named then."""
 
+ROWS = 3
+"""Lines of the legend of recorded quantities, at most: their graph is low."""
+
 FOLLOW = 3.0
 """The view follows a mechanism if the box of its whole motion is more than this many times as large as that of itself."""
 
@@ -117,7 +120,7 @@ def plot_trajectory(
     _draw_energy(energy, trajectory, named_units)
     below = figure.add_subplot(grid[1], sharex=energy)
     if columns:
-        _draw_quantities(below, trajectory, columns, named_units)
+        _draw_quantities(figure, below, trajectory, columns, named_units)
     elif trajectory.z.shape[1]:  # what has z of its own seldom keeps its energy, so that its change would say little
         _draw_auxiliaries(below, trajectory, named_units)
     else:
@@ -281,11 +284,25 @@ def _columns(trajectory: Trajectory, quantities: Sequence[str]) -> dict[str, Arr
     return found
 
 
-def _draw_quantities(axes: Axes, trajectory: Trajectory, columns: dict[str, Array], units: dict[str, str]) -> None:
-    lines = [line for name, values in columns.items() for line in axes.plot(trajectory.time, values, lw=1.2, label=name)]
-    _label(axes, "recorded quantities", trajectory)
+def _draw_quantities(
+    figure: Figure, axes: Axes, trajectory: Trajectory, columns: dict[str, Array], units: dict[str, str]
+) -> None:
+    """Draw recorded quantities; of many those that move most are named, above the graph, which becomes lower by that."""
+    motion = {name: float(np.ptp(values)) if len(values) else 0.0 for name, values in columns.items()}
+    ncols = _count_columns(list(columns))
+    most = sorted(columns, key=lambda name: -motion[name])[: ROWS * ncols]
+    shown: list[Line2D] = []
+    for name, values in columns.items():
+        style: dict[str, Any] = {"lw": 1.2} if name in most else {"lw": 0.7, "alpha": 0.55}
+        line = axes.plot(trajectory.time, values, label=name, **style)
+        shown += line if name in most else []
+    lines = LINE * math.ceil(len(most) / ncols)
+    place = axes.get_position()
+    axes.set_position((place.x0, place.y0, place.width, place.height - lines / figure.get_figheight()))
+    which = f"; named are the {len(most)} of {len(columns)} that move most" if len(columns) > len(most) else ""
+    _label(axes, f"recorded quantities{which}", trajectory, pad=6.0 + 72.0 * lines)
     axes.set_xlabel(f"time{units['time']}")
-    _name(axes, lines, loc="best", ncols=2)
+    _name(axes, shown, loc="lower left", bbox_to_anchor=(-0.02, 1.0), ncols=ncols)
 
 
 def _draw_auxiliaries(axes: Axes, trajectory: Trajectory, units: dict[str, str]) -> None:

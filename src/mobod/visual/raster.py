@@ -156,6 +156,3 @@ def _count_up(counts: Places) -> tuple[Places, Places]:
     """The number of each run, and the place in it, of runs of so many."""
     run = np.repeat(np.arange(len(counts)), counts)
     return run, np.arange(len(run)) - np.repeat(np.cumsum(counts) - counts, counts)
-
-
-__all__ = ["rasterize"]

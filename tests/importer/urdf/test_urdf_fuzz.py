@@ -8,8 +8,7 @@ import tempfile
 import warnings
 from importlib.resources import files
 
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 import mobod as mb
 

@@ -4,7 +4,7 @@ from typing import Any
 
 from ...algebra import mat33, vec3
 from ...algebra.scalar import bare
-from ...compiling import generic
+from ...compiling import apart, generic
 from ..access import (
     CORNER,
     HERTZ,
@@ -165,7 +165,7 @@ def below(model: Any, f: int, c: Any) -> Any:
     return vec3.dot(n, vec3.sub((u, v, z), c)), n
 
 
-@generic
+@apart
 def corner(model: Any, pair: int, count: int, c: Any, feature: int) -> int:
     """A row, if the corner c is below the surface."""
     depth, n = below(model, second_surface(pair), c)

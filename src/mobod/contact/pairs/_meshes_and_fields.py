@@ -42,5 +42,3 @@ OF_MESHES_AND_FIELDS: dict[tuple[int, int], Routine] = {
     (CONVEX_HULL, HEIGHT_FIELD): convex_hull_height_field,
     (TRIANGLE_MESH, HEIGHT_FIELD): triangle_mesh_height_field,
 }
-
-__all__ = ["OF_MESHES_AND_FIELDS"]

@@ -7,7 +7,7 @@ hollow narrower than the tube touches it on one side.
 from typing import Any
 
 from ...algebra import sym33, vec3
-from ...compiling import generic
+from ...compiling import apart, generic
 from ..height_surface import foot, highest, normal, settle, surface
 from ._core import bare3
 from ._ring import torus_with
@@ -15,7 +15,7 @@ from ._ring import torus_with
 _FAR = 1e30
 
 
-@generic
+@apart
 def _near(model: Any, s: int, x: Any, lane: int) -> Any:
     """Distance, normal and shape operator as in `_nearest`; far away where the nearest point is on the border, or beyond."""
     o, at, none = 0.0 * x[0], bare3(x), (0.0, 0.0, 0.0)

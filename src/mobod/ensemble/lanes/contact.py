@@ -16,8 +16,7 @@ from ...stepping import record as rk
 from ...stepping.evaluate import evaluate
 from ...stepping.record import TIME, Y
 from ...stepping.rows import set_row
-from ...unilateral.stepped import space as names
-from ...unilateral.stepped import step as steps
+from ...unilateral.stepped import space as names, step as steps
 from ...unilateral.stepped.points import index_kept
 from ...unilateral.stepped.space import MEASURES, TRIES, space_at
 from . import layout as at

@@ -22,6 +22,7 @@ from ...state.validity import KINEMATICS, unchanged_bit
 from ...stepping import record as rk
 from ...tree.realize import advance
 from ...value.stage import VELOCITY, Stage
+from ..batch_memory import IN_ROWS, put_memory, take_memory
 from . import layout
 
 if TYPE_CHECKING:
@@ -34,8 +35,13 @@ _DIFFERENCE, _FIRST_DIFFERENCE = 1e-4, 1e-7
 
 
 @compiled
-def take_lane(block: Any, single_block: Any, own: Any, own_of_single: Any, lane: int, address: int, back: float) -> int:
-    """Copy a lane's time, q and u, or those shortly before along its rates, to a record of one state; kinematics, no forces."""
+def take_lane(
+    block: Any, single_block: Any, own: Any, own_of_single: Any, memory: Any, lane: int, address: int, back: float
+) -> int:
+    """Copy a lane's time, y and memory, or y shortly before along its rates, to a record of one state; kinematics, no forces.
+
+    *memory* is a row of `batch_memory`, for nothing else.
+    """
     model, single = attach(block), attach(single_block)
     for i in range(own.shape[0]):
         own_of_single[i] = own[i, lane]
@@ -45,8 +51,8 @@ def take_lane(block: Any, single_block: Any, own: Any, own_of_single: Any, lane:
         if back > 0.0:
             y = y - back * load_lane(model.y_dot, i, 0, lane)
         store(single.y, i, 0, y)
-    for i in range(model.control_size):
-        store(single.control_memory, i, 0, load_lane(model.control_memory, i, 0, lane))
+    put_memory(model, lane, memory, 0)
+    take_memory(single, 0, memory, 0)
     for b in range(single.nb):
         for k in range(6):
             store(single.body_forces, b, k, 0.0)
@@ -100,7 +106,8 @@ class Lender:
         marks: Array,
         held: bool,
     ) -> None:
-        self._record, self.single, self._own, self._held = record, single, own, held
+        memory = np.zeros((1, sum(getattr(single.record, name).size for name in IN_ROWS)))
+        self._record, self.single, self._own, self._held = record, single, (*own, memory), held
         #: Of the single state's block.
         self.address = single.block.ctypes.data
         self._control, self._lanes, self._marks = control, lanes, marks
@@ -121,6 +128,8 @@ class Lender:
             take = self._take = take_lane.code_for(*self._blocks, *self._own, 0, self._routine, 0.0)
         take(*self._blocks, *self._own, lane, self._routine, back)
         state.stage_number, state.valid = VELOCITY, _AT_VELOCITY
+        if state.resources is not None:
+            state.resources.versions[Stage.TIME] += 1
         if self._varies:
             state.force_cache.clear()
         return state
@@ -190,4 +199,3 @@ def _float(one: Watched, state: State) -> float:
 
 
 _AT_VELOCITY = KINEMATICS | unchanged_bit(Stage.DYNAMICS)
-__all__ = ["Lender", "watching"]

@@ -22,8 +22,7 @@ from ...stepping.rows import set_row, shift
 from ...tree import sampling
 from ..batch_memory import begin_steps, finish_steps
 from ..chunks import NONE, begin_work, finish, leave_work, next_call
-from . import contact
-from . import layout as at
+from . import contact, layout as at
 from .controllers import keep_memory, load_single, sample
 from .ends import find_halts, terminator
 from .layout import DUE, END, FRESH, HALT, METHOD, NORM, RAISED, SOUND, STATE, TAKEN, TERMINATED, TERMINATOR, VALUE, WAIT, WAITS

@@ -9,8 +9,7 @@ from ...compiling import apart, generic
 from ...stepping import record as rk
 from ...stepping.record import LAST_ERROR, MIN_STEP, PREVIOUS_TIME, REACHED, STEP, STRAIN, TIME, Y
 from ..batch_memory import put_memory, take_memory
-from ..chunks import ITEMS, end_of
-from ..chunks import take as next_chunk
+from ..chunks import ITEMS, end_of, take as next_chunk
 from .contact import put_impulses, take_impulses
 from .layout import (
     AT,

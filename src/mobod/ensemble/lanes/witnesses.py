@@ -52,5 +52,6 @@ def is_near(model: Any, lane: int, watched: Any, seen: Any, work: Any) -> bool:
     for w in range(watched.shape[0]):
         if watched[w, NEAR] >= 0:
             time = load_lane(model.witness_numbers, watched[w, NEAR], 0, lane)
-            near = near or seen[4 * w + 1, 0, lane] <= time * abs(seen[4 * w + 3, 0, lane]) + _ROUNDING * size
+            # nor where it is no number: it is not known there
+            near = near or not seen[4 * w + 1, 0, lane] > time * abs(seen[4 * w + 3, 0, lane]) + _ROUNDING * size
     return near

@@ -64,7 +64,7 @@ def _respond(model: Any, k: Any, n: Any, x: Any, v: Any, radius: Any, is_hertz: 
     n is the normal, v the velocity of the second body there, relative to the first, w that of its rotation, and *k* the element
     and the question.
     """
-    e, what = k >> 4, k & 15
+    e, what = k
     stiffness, _, c, us, fall, uv, per_v = both
     o = 0.0 * x
     apart = x <= 0.0
@@ -127,7 +127,7 @@ def _press(model: Any, k: Any, a: int, b: int, n: Any, q: Any, x: Any, radius: A
 @generic
 def _add(model: Any, k: Any, a: int, b: int, f: Any, m1: Any, m2: Any, work: Any) -> None:
     """Add to what acts on the two bodies, moments about their origins, or to the element's energy, power or heat."""
-    e, what = k >> 4, k & 15
+    e, what = k
     if what == routines.FORCES:
         add_spatial(model.body_forces, model.surface_body[b], m2, f)
         add_spatial(model.body_forces, model.surface_body[a], m1, vec3.neg(f))
@@ -137,7 +137,7 @@ def _add(model: Any, k: Any, a: int, b: int, f: Any, m1: Any, m2: Any, work: Any
 
 
 @generic
-def _plane_and(model: Any, k: int, a: int, b: int, n: Any, origin: Any) -> None:
+def _plane_and(model: Any, k: Any, a: int, b: int, n: Any, origin: Any) -> None:
     """A half-space and a sphere, capsule or brick."""
     x = model.surface_first_number[b] + DIMENSIONS
     kind = model.surface_kind[b]
@@ -146,14 +146,14 @@ def _plane_and(model: Any, k: int, a: int, b: int, n: Any, origin: Any) -> None:
     if kind == SPHERE:
         radius = number(model, x)
         if some_touch(radius - height):
-            both = _of_both(model, k >> 4, a, b, True)
+            both = _of_both(model, k[0], a, b, True)
             _press(model, k, a, b, n, vec3.add_scaled(middle, -radius, n), radius - height, radius, both)
     else:
         R, size = load9(model.surface_frame, b, 0), numbers3(model, x)
         if kind == CAPSULE:
             radius, rise = size[0], size[1] * (R[2] * n[0] + R[5] * n[1] + R[8] * n[2])
             if some_touch(radius + _size(rise) - height):
-                both = _of_both(model, k >> 4, a, b, True)
+                both = _of_both(model, k[0], a, b, True)
                 for end in range(2):
                     sign = 1.0 if end == 1 else -1.0
                     depth = radius - (height + sign * rise)
@@ -166,12 +166,12 @@ def _plane_and(model: Any, k: int, a: int, b: int, n: Any, origin: Any) -> None:
 
 
 @generic
-def _plane_and_brick(model: Any, k: int, a: int, b: int, n: Any, R: Any, middle: Any, height: Any, half: Any) -> None:
+def _plane_and_brick(model: Any, k: Any, a: int, b: int, n: Any, R: Any, middle: Any, height: Any, half: Any) -> None:
     """Each corner that is below the plane; about the middle what they share, moved to the bodies' origins in the end."""
     d = mat33.transpose_mul_vec(R, n)
     rise = (half[0] * d[0], half[1] * d[1], half[2] * d[2])
     if some_touch(_size(rise[0]) + _size(rise[1]) + _size(rise[2]) - height):
-        both = _of_both(model, k >> 4, a, b, False)
+        both = _of_both(model, k[0], a, b, False)
         w, v, r1, r2 = _motion(model, a, b, middle)
         o = 0.0 * height
         f, m, work = (o, o, o), (o, o, o), o
@@ -199,7 +199,7 @@ def _size(x: Any) -> Any:
 
 
 @generic
-def spheres(model: Any, k: int, a: int, b: int) -> None:
+def spheres(model: Any, k: Any, a: int, b: int) -> None:
     """Two spheres; those with one center are pushed apart along z."""
     r1, r2 = (
         number(model, model.surface_first_number[a] + DIMENSIONS),
@@ -214,13 +214,13 @@ def spheres(model: Any, k: int, a: int, b: int) -> None:
         distance = where(same, o, sqrt(where(same, 1.0 + o, square)))
         per = 1.0 / where(same, 1.0 + o, distance)
         n = (r[0] * per, r[1] * per, where(same, 1.0 + o, r[2] * per))
-        both = _of_both(model, k >> 4, a, b, True)
+        both = _of_both(model, k[0], a, b, True)
         q = vec3.add_scaled(c2, -r2, n)
         _press(model, k, a, b, n, q, reach - distance, r1 * r2 / reach, both)
 
 
 @generic
-def at_once(model: Any, integers: int, k: int) -> None:
+def at_once(model: Any, integers: int, k: Any) -> None:
     """All planes with what is simple; and spheres with each other where these are eight states and nothing is searched."""
     fixed, first = model.force_integers, model.force_integers[integers + FIRST_SURFACE]
     lists, n = model.contact_integers, fixed[integers + NUM_SURFACES]
@@ -244,6 +244,3 @@ def at_once(model: Any, integers: int, k: int) -> None:
                 b = lists[paired + 1 + j]
                 if lists[table + a * n + b] >= 0:
                     spheres(model, k, first + b, first + a)
-
-
-__all__ = ["MOST_SPHERES", "OF_EIGHT", "OF_ONE", "at_once", "is_at_once", "spheres"]

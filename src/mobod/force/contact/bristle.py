@@ -203,6 +203,3 @@ def coefficient(us: Any, ud: Any, v: Any) -> Any:
         y = 0.5 * (v - 1.0)
         return us - (us - ud) * y * y * y * (10.0 + y * (6.0 * y - 15.0))
     return us
-
-
-__all__ = ["begin_bristles", "bristle_force", "clear_bristles", "finish_bristles"]

@@ -1,4 +1,4 @@
-"""Which surfaces are near each other: boxes along Ground's axes, sorted along the axis on which they are spread most.
+"""Broad phase: pairs of surfaces whose boxes along Ground's axes overlap, sorted along the axis on which they are spread most.
 
 The order along each axis is kept between evaluations, and an insertion sort restores it in a time that grows with what has
 changed. Equal positions are ordered by the surface's number, so the order, and with it the sequence in which forces
@@ -184,21 +184,3 @@ def _sort(model: Any, first: int, paired: int, axis: int, lane: int) -> None:
         c, h = _center(model, s, third, lane), _half(model, s, third, lane)
         store_lane(rows, first + i, 4, lane, c - h)
         store_lane(rows, first + i, 5, lane, c + h)
-
-
-__all__ = [
-    "BOUNDED",
-    "FIRST_SURFACE",
-    "LAW_KIND",
-    "LAW_ROUTINE",
-    "MAY_TOUCH",
-    "NUM_SURFACES",
-    "PAIRED",
-    "SEARCHED",
-    "SIMPLE",
-    "STICKING",
-    "TRACKED",
-    "UNBOUNDED",
-    "place_surfaces",
-    "searching",
-]

@@ -57,7 +57,7 @@ def _visit(model: Any, integers: int, a: int, b: int, lane: int, k: Any) -> None
     pair, count = overlap(model, integers, a, b, lane)
     if count > 0:
         law = fixed[integers + broad_phase.LAW_ROUTINE]
-        call_routine(model.contact_routines[law], model, pair, request(k >> 4, count, k & 15))
+        call_routine(model.contact_routines[law], model, pair, request(k[0], count, k[1]))
 
 
 @generic
@@ -80,7 +80,7 @@ _search = searching(_visit, leaves_simple=True)
 
 
 @apart
-def _search_one(model: Any, integers: int, lane: int, k: int) -> None:
+def _search_one(model: Any, integers: int, lane: int, k: Any) -> None:
     """Visit the pairs of one lane that may touch."""
     _search(model, integers, lane, k)
 
@@ -101,12 +101,12 @@ def contacts(model: Any, first: int, end_and_what: int) -> int:
                 for lane in range(lanes):
                     store_lane(model.contact_sum, 0, DISSIPATED, lane, 0.0)
                 if law == broad_phase.SIMPLE:
-                    at_once(model, i, (e << 4) | what)
+                    at_once(model, i, (e, what))
                 if model.force_integers[i + broad_phase.SEARCHED] & for_whom != 0:
                     for lane in range(lanes):
                         if what == routines.FORCES and law == broad_phase.STICKING:
                             clear_bristles(model, lane)
-                        _search_one(model, i, lane, (e << 4) | what)
+                        _search_one(model, i, lane, (e, what))
                 if what == routines.FORCES and model.force_integers[i + broad_phase.TRACKED] == 1:
                     store(model.z_dot, model.force_first_z[e], 0, load(model.contact_sum, 0, DISSIPATED))
     return 0
@@ -321,6 +321,3 @@ def surface_numbers(one: Placed) -> list[float]:
     own = [material.stiffness, material.dissipation, *friction, thickness, material.stiffness ** (2.0 / 3.0)]
     own += [material.rolling_friction, material.spinning_friction, *(one.surface.velocity or (0.0, 0.0, 0.0))]
     return [*twelve(one.X_BS), *own, *box, *shape.dimensions()]
-
-
-__all__ = ["STEPPED", "ContactElement", "check_pair", "has_resistance", "overlap", "tabulate"]

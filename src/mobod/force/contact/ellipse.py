@@ -84,6 +84,3 @@ def correction(k_max: Any, k_min: Any) -> Any:
     b = axis_ratio(ratio)
     a, t = means(b)
     return a * sqrt(1.0 - 0.5 * (1.0 - b * b) * (1.0 + t)) / b
-
-
-__all__ = ["FLATTEST", "axis_ratio", "correction"]

@@ -98,6 +98,3 @@ def fields_of(entries: Sequence[Any]) -> tuple[dict[str, Any], list[Routine], di
         "bristle_rows": max([entry.contact.bristle_rows for entry in entries if entry.contact], default=0),
     }
     return fields, routines, counts
-
-
-__all__ = ["Fields", "Placed", "fields_of", "number_surfaces"]

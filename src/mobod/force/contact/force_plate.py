@@ -183,6 +183,3 @@ def _center(n: Array, o: Array, moment: Array, force: Array) -> Array:
     if not abs(load) > _ROUNDING * float(np.abs(force).sum()):
         return np.full(3, np.nan)
     return np.asarray(o + np.cross(n, moment) / load)
-
-
-__all__ = ["ForcePlate", "find_up"]

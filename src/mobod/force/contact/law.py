@@ -402,20 +402,3 @@ def add_up(model: Any, pair: int, count: int) -> None:
     store_lane(sums, 0, 13, lane, rate)
     store_lane(sums, 0, 17, lane, energy)
     store_lane(sums, 0, 18, lane, power)
-
-
-__all__ = [
-    "TABLE",
-    "compliant",
-    "elastic_foundation",
-    "elastic_of",
-    "frictions",
-    "hunt_crossley",
-    "mixed_or_zero",
-    "push",
-    "request",
-    "step5",
-    "sticking",
-    "stribeck",
-    "velocity_at",
-]

@@ -43,6 +43,3 @@ def placed_surfaces(bodies: Sequence[MobilizedBody]) -> list[Placed]:
         for i, (surface, X_BS) in enumerate(body.body.contact_surfaces):
             found.append(Placed(body.index, X_BS, surface, surface.name or f"surface {i} of {body.name}", i))
     return found
-
-
-__all__ = ["MayTouch", "parents_of", "placed_surfaces"]

@@ -33,6 +33,3 @@ def find_contacts(system: MultibodySystem) -> CompliantContactSubsystem | None:
             found: CompliantContactSubsystem = one
             return found
     return None
-
-
-__all__ = ["contacts_of", "find_contacts"]

@@ -113,16 +113,3 @@ def turning(model: Any, pair: int) -> Any:
     x = load_lane(model.V_GB, body2, 0, lane) - load_lane(model.V_GB, body1, 0, lane)
     y = load_lane(model.V_GB, body2, 1, lane) - load_lane(model.V_GB, body1, 1, lane)
     return x, y, load_lane(model.V_GB, body2, 2, lane) - load_lane(model.V_GB, body1, 2, lane)
-
-
-__all__ = [
-    "RATE",
-    "arms",
-    "arms_at_once",
-    "carried",
-    "couple",
-    "drift",
-    "drift_at_once",
-    "resists",
-    "turning",
-]

@@ -304,16 +304,3 @@ def permitted_step(model: Any, address: int, part: float, h: float) -> float:
     if permitted < min(h, NEVER):
         return permitted
     return h
-
-
-__all__ = [
-    "FIRST",
-    "NEVER",
-    "PART",
-    "SECOND",
-    "STEP",
-    "half_thickness",
-    "limit_step",
-    "longest_step",
-    "permitted_step",
-]

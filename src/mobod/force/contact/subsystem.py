@@ -199,7 +199,7 @@ class CompliantContactSubsystem(GeneralForceSubsystem, ForcePlate):
             raise ModelError(f"{asked}: contact.rigid has made contacts by what it was told before; call {asked} before it")
 
     def rules(self) -> MayTouch:
-        """Which surfaces may touch."""
+        """The rules by which surfaces may touch."""
         self._parents = parents_of(self.get_system().get_matter_subsystem().body_list)
         return MayTouch(self._parents, self._excluded, self._adjacent_touch)
 
@@ -398,6 +398,3 @@ def _in_order(table: Array) -> npt.NDArray[np.int64]:
     """The order of rows by their surfaces, the lower first; rows of one pair stay as they are."""
     low, high = table[:, :2].min(axis=1, initial=np.inf), table[:, :2].max(axis=1, initial=-1.0)
     return np.lexsort((high, low))
-
-
-__all__ = ["CONTACT", "CONTACT_POINT", "CompliantContactSubsystem"]

@@ -7,51 +7,24 @@ f d(speed)/du. One kind a file: `Coordinates`, `StraightPath`, `Path`, `CableSpa
 """
 
 from ...value.attributes import explain_names
-from .base import Transmission
-from .body_wrench import BodyWrench
-from .cable_span import CableSpan
-from .coordinates import Coordinates
-from .function_based_path import FunctionBasedPath
-from .path import Path
-from .relative_pose import RelativePose
-from .slider_crank import SliderCrank
-from .straight_path import StraightPath
-from .surfaces import ConditionalPoint, MovingPoint, PathWrap, WrapCylinder, WrapEllipsoid, WrapSphere, WrapTorus
-from .wrapped_path import Wrap, WrappedPath
-
-#: Every kind.
-KINDS: tuple[type[Transmission], ...] = (
-    Coordinates,
-    StraightPath,
-    Path,
-    CableSpan,
-    FunctionBasedPath,
-    WrappedPath,
-    BodyWrench,
-    RelativePose,
-    SliderCrank,
+from .base import Transmission as Transmission
+from .body_wrench import BodyWrench as BodyWrench
+from .cable_span import CableSpan as CableSpan
+from .coordinates import Coordinates as Coordinates
+from .function_based_path import FunctionBasedPath as FunctionBasedPath
+from .path import Path as Path
+from .relative_pose import RelativePose as RelativePose
+from .slider_crank import SliderCrank as SliderCrank
+from .straight_path import StraightPath as StraightPath
+from .surfaces import (
+    ConditionalPoint as ConditionalPoint,
+    MovingPoint as MovingPoint,
+    PathWrap as PathWrap,
+    WrapCylinder as WrapCylinder,
+    WrapEllipsoid as WrapEllipsoid,
+    WrapSphere as WrapSphere,
+    WrapTorus as WrapTorus,
 )
-
-__all__ = [
-    "KINDS",
-    "BodyWrench",
-    "CableSpan",
-    "ConditionalPoint",
-    "Coordinates",
-    "FunctionBasedPath",
-    "MovingPoint",
-    "Path",
-    "PathWrap",
-    "RelativePose",
-    "SliderCrank",
-    "StraightPath",
-    "Transmission",
-    "Wrap",
-    "WrapCylinder",
-    "WrapEllipsoid",
-    "WrapSphere",
-    "WrapTorus",
-    "WrappedPath",
-]
+from .wrapped_path import Wrap as Wrap, WrappedPath as WrappedPath
 
 explain_names(__name__)

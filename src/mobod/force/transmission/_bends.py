@@ -90,6 +90,3 @@ def _outward(center: Array, ways: Array, radii: Array) -> Array:
     f, g = ways / radii, center / radii
     aa, bb, cc = (f * f).sum(axis=1), f @ g, float(g @ g) - 1.0
     return np.asarray((-bb + np.sqrt(np.maximum(bb * bb - aa * cc, 0.0))) / aa)
-
-
-__all__ = ["bend"]

@@ -141,6 +141,3 @@ class FunctionCourse(Course):
 
     def pack(self) -> tuple[Sequence[int], Sequence[float]]:
         return self._integers, self._numbers
-
-
-__all__ = ["Course", "FunctionCourse", "TautCourse", "WrappingCourse"]

@@ -142,7 +142,7 @@ class Transmission(Sealed):
         return float(self.calc_moment_arms(state) @ coupling(self.forces, state, place))
 
     def calc_path_points(self, state: State) -> Array:
-        """Where it goes at a state, (n, 3) in Ground, where it is a path; else none. Needs POSITION."""
+        """The points of its path at a state, (n, 3) in Ground; none where it is no path. Needs POSITION."""
         self._ready(state, "calc_path_points", Stage.POSITION)
         ends = [end for line in self.calc_lines(state) for end in line]
         found = [state.R_GB[b] @ np.asarray(s) + state.record.p_GB[b, :3].ravel() for b, s in ends]
@@ -222,6 +222,3 @@ def placed(forces: GeneralForceSubsystem, name: str, body: Any, frame: Transform
     """A body's index, and a frame on it as twelve numbers: rotation, then place."""
     X = frame_or_none(f"frame of {name}", frame)
     return body_index(forces, name, body), [*np.asarray(X.R).ravel().tolist(), *np.asarray(X.p).tolist()]
-
-
-__all__ = ["Functions", "Transmission", "check_transmission", "placed", "warn_of_points_inside"]

@@ -104,6 +104,3 @@ class BodyWrench(Transmission):
 
     def reach(self) -> tuple[list[int], list[int]]:
         return self.integers[:1], []
-
-
-__all__ = ["BodyWrench"]

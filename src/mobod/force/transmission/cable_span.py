@@ -163,7 +163,7 @@ class CableSpan(Path):
         return float(last[OVER]) if first[THERE] > 0.5 else 0.0
 
     def calc_curve_segment_initial_frenet_frame(self, state: State, obstacle: int) -> Transform:
-        """Where it touches an obstacle first, in Ground: x along the cable, y outward, z across. Needs POSITION."""
+        """The Frenet frame where it first touches an obstacle, in Ground: x along, y outward, z across. Needs POSITION."""
         return self._frenet_frame(state, obstacle, last=False)
 
     def calc_curve_segment_final_frenet_frame(self, state: State, obstacle: int) -> Transform:
@@ -301,6 +301,3 @@ def _surface(body: Any, X_BS: Transform, shape: Any) -> Any:
 def _sizes(surface: Any) -> Array:
     sizes = surface.sizes()
     return np.array([*sizes, *[0.0] * (3 - len(sizes))])
-
-
-__all__ = ["CableSpan"]

@@ -78,6 +78,3 @@ class Coordinates(Transmission):
 
     def reach(self) -> tuple[list[int], list[int]]:
         return [], self.integers[1::2]
-
-
-__all__ = ["Coordinates"]

@@ -120,6 +120,3 @@ class FunctionBasedPath(Transmission):
         found = super()._own(state)
         found.force_integers = np.array([self.user.first_function], np.int64)
         return found
-
-
-__all__ = ["FunctionBasedPath"]

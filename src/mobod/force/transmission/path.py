@@ -397,7 +397,7 @@ class Path(Transmission):
         return f"obstacle {w}, the {type(surface).__name__} of {surface.body.name!r}"
 
     def calc_path_points(self, state: State) -> Array:
-        """Where the path goes at a state, (n, 3) in Ground, bends as polygons. Needs POSITION."""
+        """The points of the path at a state, (n, 3) in Ground, bends as polygons. Needs POSITION."""
         self.calc_length(state)
         record, f = state.record, int(self._own(state).force_integers[0])
         i, x = int(record.function_first_integer[f]), int(record.function_first_number[f])
@@ -565,6 +565,3 @@ def _of_one(function: Any) -> Function:
     if size != 1:
         raise ValueError(f"a function of a MovingPoint is of one coordinate; {function!r} has {size} arguments")
     return function
-
-
-__all__ = ["Path"]

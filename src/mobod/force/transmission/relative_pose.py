@@ -159,6 +159,3 @@ def _moves_both(forces: GeneralForceSubsystem, one: int, other: int) -> int:
             one, other = other, one
         one = bodies[one].get_parent_mobilized_body().index
     return one
-
-
-__all__ = ["RelativePose"]

@@ -120,6 +120,3 @@ class SliderCrank(Transmission):
 
     def reach(self) -> tuple[list[int], list[int]]:
         return self.integers[:2], []
-
-
-__all__ = ["SliderCrank"]

@@ -149,6 +149,3 @@ class StraightPath(Transmission):
         bodies = np.array(self.integers[1:]).reshape(-1, INTEGERS).tolist()
         stations = np.array(self.numbers[1:]).reshape(-1, NUMBERS)[:, :6].reshape(-1, 2, 3)
         return [((b1, s1), (b2, s2)) for (b1, b2), (s1, s2) in zip(bodies, stations, strict=True)]
-
-
-__all__ = ["StraightPath"]

@@ -268,17 +268,3 @@ def numbers_of_frame(what: str, frame: Transform | None) -> list[float]:
     """Nine numbers of the rotation, three of the place."""
     X = Transform() if frame is None else checks.instance(what, frame, Transform, "a Transform")
     return [*np.asarray(X.R).ravel().tolist(), *np.asarray(X.p).tolist()]
-
-
-__all__ = [
-    "METHODS",
-    "ConditionalPoint",
-    "MovingPoint",
-    "PathWrap",
-    "WrapCapsule",
-    "WrapCylinder",
-    "WrapEllipsoid",
-    "WrapSphere",
-    "WrapTorus",
-    "side_of",
-]

@@ -341,6 +341,3 @@ def _of_wrap(forces: GeneralForceSubsystem, wrap: Wrap | None) -> tuple[list[int
     within = float(np.linalg.norm(place - middle)) < radius
     where_from = MOVING if s != b else INSIDE if within else OUTSIDE
     return [kind, b, where_from, s], [*frame, radius, *place.tolist()]
-
-
-__all__ = ["Wrap", "WrappedPath"]

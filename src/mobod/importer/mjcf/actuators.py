@@ -307,5 +307,3 @@ def _bounds(pair: Any, limited: Any) -> tuple[float, float]:
 _TRANSMISSIONS = ("JOINT", "JOINTINPARENT", "SLIDERCRANK", "TENDON", "SITE")
 #: What is kept of an actuator that is not simulated.
 _KEPT = ("trntype", "dyntype", "gaintype", "biastype", "trnid", "dynprm", "gainprm", "biasprm", "forcerange")
-
-__all__ = ["Actuators", "Controls"]

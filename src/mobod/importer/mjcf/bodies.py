@@ -19,8 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ... import body as bodies
-from ... import mobilizer
+from ... import body as bodies, mobilizer
 from ...algebra.arrays import Array
 from ...value import MassProperties, Transform
 from ...value.inertia import point_inertia

@@ -111,6 +111,3 @@ class Conversion:
     def get_qvel(self, state: State) -> Array:
         """MuJoCo's qvel of a state."""
         return self.to_qvel(state.q, state.u)
-
-
-__all__ = ["Conversion"]

@@ -191,6 +191,3 @@ def _scales(own: Any, length_range: Any, acceleration: float) -> tuple[float, fl
     strength = float(own[2]) if own[2] >= 0.0 else float(own[3]) / max(_LEAST, acceleration)
     optimum = float(length_range[1] - length_range[0]) / max(_LEAST, float(own[1] - own[0]))
     return strength, float(own[0]), 1.0 / max(_LEAST, optimum), 1.0 / max(_LEAST, optimum * float(own[6]))
-
-
-__all__ = ["MuscleActuator"]

@@ -192,5 +192,3 @@ GEOMETRIES: dict[str, Callable[[Item, dict[str, Any]], decoration.Decoration]] =
     "FrameGeometry": _frame,
     "PointGeometry": _point,
 }
-
-__all__ = ["GEOMETRIES", "Drawings", "read_mass", "share"]

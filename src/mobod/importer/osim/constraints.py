@@ -151,5 +151,3 @@ CONSTRAINTS: dict[str, Callable[[Building, Item, str, bool], list[Constraint]]] 
     "CoordinateCouplerConstraint": _coupler,
     "RollingOnSurfaceConstraint": _rolling,
 }
-
-__all__ = ["CONSTRAINTS", "add_constraint", "coordinate_place"]

@@ -502,19 +502,3 @@ def _become(one: Element, tag: str) -> None:
         inner = Element(path[-1], {}, one.line, [], text)
         made.append(inner if len(path) == 1 else Element(path[0], {"name": f"{name}_{path[0]}"}, one.line, [inner]))
     one.tag, one.children = tag, made
-
-
-__all__ = [
-    "add_forces",
-    "add_reserves",
-    "ignore_activation_dynamics",
-    "ignore_passive_fiber_forces",
-    "ignore_tendon_compliance",
-    "move_mass_center",
-    "remove_muscles",
-    "replace_muscles",
-    "replace_muscles_with_path_actuators",
-    "replace_paths",
-    "scale_active_force_length",
-    "scale_max_isometric_force",
-]

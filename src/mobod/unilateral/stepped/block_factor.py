@@ -355,6 +355,3 @@ def solve_trees(space: Any, x: Any, y: Any, row: int) -> None:
         t = space.tree_of_node[k]
         inward(space, x, y, t, row)
         outward(space, x, t, row)
-
-
-__all__ = ["factor", "factor_tree", "factor_trees", "find_pattern", "place_of", "solve_factored", "solve_tree", "solve_trees"]

@@ -21,8 +21,7 @@ from ...algebra.order import larger, smaller
 from ...algebra.record import attach
 from ...algebra.scalar import load, store, where, zero
 from ...compiling import compiled, generic
-from ...force import actuator as motor
-from ...force import slopes as slopes
+from ...force import actuator as motor, slopes as slopes
 from ...force.one_coordinate import coordinate, coordinate_rate
 from ...force.pools import number
 from ...force.transmission.coordinates import Coordinates
@@ -138,6 +137,3 @@ def find_pushes(model: Any, space: Any, h: Any) -> bool:
 def find_joint_slopes(block: Any, table: Any, place: Any, out: Any) -> bool:
     """C and K at a record realized to VELOCITY, in the order of *place*, in the rows of *out*; whether there are any."""
     return _find_slopes(attach(block), table, place, out, 0)
-
-
-__all__ = ["find_joint_slopes", "find_pushes", "joints_of"]

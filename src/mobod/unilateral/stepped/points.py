@@ -273,6 +273,3 @@ def recall(space: Any, ratio: float) -> None:
             if space.pairs[i, names.KIND] == names.SPINNING:
                 points[i, names.IMPULSE + 2] = 0.0
     renew_limits(space)
-
-
-__all__ = ["find_points", "index_kept", "place_all", "recall", "remember", "renew_limits"]

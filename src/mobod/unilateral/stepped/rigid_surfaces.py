@@ -77,6 +77,3 @@ def refuse_stepped(system: MultibodySystem) -> None:
                 "integrator.TimeStepping(system, fixed_step_size=h), as there are no events for pairs of them; take that, or a "
                 "CompliantContactSubsystem in place of contact.rigid"
             )
-
-
-__all__ = ["RigidSurfaces", "refuse_stepped"]

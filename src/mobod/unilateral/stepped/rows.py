@@ -166,6 +166,3 @@ def mass_times(space: Any, row: int, result: int) -> None:
                 total += mass[begin + d] * x[c]
                 out[c] += mass[begin + d] * own
             out[k] += total
-
-
-__all__ = ["add_impulse", "clear_masses", "find_masses", "find_rows", "mass_times", "velocity_of"]

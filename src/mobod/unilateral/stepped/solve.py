@@ -39,8 +39,7 @@ from ...algebra.order import larger, size_of
 from ...algebra.scalar import load, sqrt, store, where, zero
 from ...compiling import generic
 from ...tree.project import any_positive
-from . import block_factor as sparse
-from . import space as names
+from . import block_factor as sparse, space as names
 from .rows import add_impulse, clear_masses, find_masses, find_rows, mass_times, velocity_of
 
 #: r as a part of W: at first that of the residual in the largest velocity, between the first two, and from then on a tenth,
@@ -222,7 +221,7 @@ def residual_of(space: Any) -> Any:
 
 @generic
 def _note_worst(space: Any) -> None:
-    """Which two surfaces have the largest error."""
+    """Note the two surfaces with the largest error."""
     worst = -1.0
     for i in range(space.counts[names.POINTS]):
         error = _error_of(space.points, i)
@@ -860,6 +859,3 @@ def solve_in_lanes(space: Any) -> Any:
         _, a, b = load3(points, i, names.V)
         store(points, i, names.SHIFT, load(points, i, names.FRICTION) * sqrt(a * a + b * b))
     return where(residual <= enough, o, o + 1.0)
-
-
-__all__ = ["ENOUGH", "WORST", "find_problem", "push_free", "solve", "solve_in_lanes", "weigh"]

@@ -266,6 +266,3 @@ def step_eight(model: Any, block: int, to: int) -> int:
     _scatter(wide, words, who, slots)
     _end(model, wide, result, h, to)
     return alone
-
-
-__all__ = ["ADDRESSES", "OWNERS", "SLOTS", "WHO", "step_eight", "step_one"]

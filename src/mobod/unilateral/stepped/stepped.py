@@ -272,6 +272,3 @@ class Stepped:
         rows["normal"], rows["slip"], rows["force"] = sign * frame[:, 0], sign * slip, sign * impulse / h
         rows["moment"] = sign * moment[kept]
         return rows
-
-
-__all__ = ["STEPPED_POINT", "Stepped"]
