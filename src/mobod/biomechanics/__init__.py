@@ -25,62 +25,19 @@ from ..importer.osim.model_operators import (
     scale_max_isometric_force as scale_max_isometric_force,
 )
 from ..value.attributes import explain_names
-from .activations import StaticOptimization, static_optimization
-from .dynamics import InverseDynamics, inverse_dynamics
-from .figure import plot_table
-from .followed import Followed
-from .induced import induced_accelerations
-from .kinematics import Kinematics, inverse_kinematics
-from .metabolics import metabolic_power
-from .muscle_analysis import MuscleAnalysis, analyze_muscles
-from .muscle_control import computed_muscle_control
-from .path_polynomials import PathFit, PathPolynomial, fit_path_polynomials
-from .reactions import joint_reactions
-from .residuals import ResidualReduction, reduce_residuals
-from .scaling import Measurement, scale
-from .tasks import OrientationTask, PointTask, Task
-
-__all__ = [
-    "Applied",
-    "Controls",
-    "ExternalForce",
-    "Followed",
-    "InverseDynamics",
-    "Kinematics",
-    "Measurement",
-    "MuscleAnalysis",
-    "OrientationTask",
-    "PathFit",
-    "PathPolynomial",
-    "PointTask",
-    "ResidualReduction",
-    "StaticOptimization",
-    "Task",
-    "add_forces",
-    "add_reserves",
-    "analyze_muscles",
-    "computed_muscle_control",
-    "fit_path_polynomials",
-    "ignore_activation_dynamics",
-    "ignore_passive_fiber_forces",
-    "ignore_tendon_compliance",
-    "induced_accelerations",
-    "inverse_dynamics",
-    "inverse_kinematics",
-    "joint_reactions",
-    "metabolic_power",
-    "move_mass_center",
-    "plot_table",
-    "read_controls",
-    "read_external_loads",
-    "reduce_residuals",
-    "remove_muscles",
-    "replace_muscles",
-    "replace_muscles_with_path_actuators",
-    "scale",
-    "scale_active_force_length",
-    "scale_max_isometric_force",
-    "static_optimization",
-]
+from .activations import StaticOptimization as StaticOptimization, static_optimization as static_optimization
+from .dynamics import InverseDynamics as InverseDynamics, inverse_dynamics as inverse_dynamics
+from .figure import plot_table as plot_table
+from .followed import Followed as Followed
+from .induced import induced_accelerations as induced_accelerations
+from .kinematics import Kinematics as Kinematics, inverse_kinematics as inverse_kinematics
+from .metabolics import metabolic_power as metabolic_power
+from .muscle_analysis import MuscleAnalysis as MuscleAnalysis, analyze_muscles as analyze_muscles
+from .muscle_control import computed_muscle_control as computed_muscle_control
+from .path_polynomials import PathFit as PathFit, PathPolynomial as PathPolynomial, fit_path_polynomials as fit_path_polynomials
+from .reactions import joint_reactions as joint_reactions
+from .residuals import ResidualReduction as ResidualReduction, reduce_residuals as reduce_residuals
+from .scaling import Measurement as Measurement, scale as scale
+from .tasks import OrientationTask as OrientationTask, PointTask as PointTask, Task as Task
 
 explain_names(__name__)
