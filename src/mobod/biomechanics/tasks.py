@@ -1,4 +1,4 @@
-"""What a model follows: coordinates, points and orientations of bodies, each by gains and weights.
+"""Tasks of a model that follows a motion: coordinates, points and orientations of bodies, each by gains and weights.
 
 Each task asks for accelerations J u_dot + b of one or three quantities x, seen in a frame E that may move too:
 

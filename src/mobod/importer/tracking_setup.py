@@ -158,7 +158,7 @@ def read_tasks(path: str | os.PathLike[str]) -> dict[str, dict[str, Any]]:
 
 
 def _of_body(path: Path, one: Element, active: list[bool]) -> dict[str, Any]:
-    """What a task of a point or an orientation takes besides gains."""
+    """The settings of a point or an orientation besides gains."""
     body = text_of(one, "wrt_body")
     if not body:
         raise ModelError(f"{path}:{one.line}: the {one.tag} {one.attributes.get('name', '')!r} names no <wrt_body>")
