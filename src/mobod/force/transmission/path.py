@@ -188,7 +188,7 @@ def _call(block: Any, i: int, which: int, force: float) -> Any:
 
 
 class AlongCourse(Transmission):
-    """What has a course: see `_course`. The force that acts along it has it as its first function."""
+    """Transmission along a course: see `_course`. The force that acts along it has it as its first function."""
 
     FUNCTIONS = (length, speed, apply)
 
