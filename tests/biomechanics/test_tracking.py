@@ -1,6 +1,7 @@
 """Computed muscle control and residual reduction: beside OpenSim's tools, inverse dynamics, by their files, and wrong input."""
 
 import shutil
+from dataclasses import replace
 from importlib.resources import files
 
 import numpy as np
@@ -11,6 +12,7 @@ import mobod as mb
 from mobod.biomechanics._tracking import Tracker, Wanted, pieces_of
 from mobod.biomechanics.motion import natural_spline
 from mobod.biomechanics.states import own_state
+from mobod.biomechanics.tasks import Rows
 from mobod.cli.main import main
 from mobod.importer.tracking_setup import read_tasks, read_tracking_setup
 from mobod.muscle.base import tendon_forces
@@ -25,6 +27,8 @@ PLACES = {
 }  # fmt: skip
 TASK = """<CMC_Joint name='{0}'><on>true</on><active>true false false</active><coordinate>{0}</coordinate>
 <weight>{1}</weight><kp>100</kp><kv>20</kv><ka>1</ka></CMC_Joint>"""
+POINT = """<CMC_Point name='foot'><active>true true false</active><wrt_body>calcn_r</wrt_body>
+<express_body>ground</express_body><weight>3 2 1</weight><kp>400 1 1</kp><kv>40 1 1</kv><r0>0 2 0</r0>{rest}</CMC_Point>"""
 SETUP = """<OpenSimDocument Version="40000"><{tool} name="leg"><model_file>leg.osim</model_file>
 <replace_force_set>{replace}</replace_force_set><force_set_files>motors.xml</force_set_files>
 <results_directory>{folder}</results_directory><initial_time>0.1</initial_time><final_time>{end}</final_time>
@@ -97,6 +101,53 @@ def test_results_are_those_of_opensims_tool(folder):
     assert_allclose(coms[0], coms[1], atol=1e-7)
 
 
+@pytest.mark.long
+def test_muscles_do_what_opensims_tool_has_them_do(tmp_path):
+    """Of one setup file of its CMCTool: states, controls and forces of two muscles at a forearm; a motion filtered at 6 Hz."""
+    opensim = pytest.importorskip("opensim")
+    opensim.Logger.setLevelString("off")
+    model = opensim.Model()
+    model.setName("arm")
+    arm = opensim.Body("arm", 1.5, opensim.Vec3(0.0, -0.15, 0.0), opensim.Inertia(0.03, 0.003, 0.03))
+    zero = opensim.Vec3(0.0)
+    elbow = opensim.PinJoint("elbow", model.getGround(), zero, zero, arm, zero, zero)
+    elbow.updCoordinate().setName("flexion")
+    model.addBody(arm)
+    model.addJoint(elbow)
+    for name, side in (("front", 1.0), ("back", -1.0)):
+        muscle = opensim.Millard2012EquilibriumMuscle(name, 400.0, 0.12, 0.21, 0.1)
+        muscle.addNewPathPoint("a", model.getGround(), opensim.Vec3(0.03 * side, 0.3, 0.0))
+        muscle.addNewPathPoint("b", arm, opensim.Vec3(0.03 * side, -0.03, 0.0))
+        model.addForce(muscle)
+    model.finalizeConnections()
+    model.printToXML(str(tmp_path / "leg.osim"))
+    time = np.linspace(0.0, 0.5, 121)
+    flexion = 0.3 + 0.25 * np.sin(7.0 * time) + 0.02 * np.sin(60.0 * time)
+    mb.write_sto(tmp_path / "swing.sto", mb.Table(time, {"flexion": flexion}))
+    motor = MOTOR.format("help", "flexion", 1.0)
+    (tmp_path / "motors.xml").write_text(MOTORS.format(motor))
+    (tmp_path / "tasks.xml").write_text(
+        "<OpenSimDocument Version='20302'><CMC_TaskSet name='arm'><objects>"
+        f"{TASK.format('flexion', 1.0)}</objects></CMC_TaskSet></OpenSimDocument>"
+    )
+    setup = write_setup(tmp_path, "CMCTool", "theirs", 0.16)
+    (tmp_path / "theirs.xml").write_text((tmp_path / "theirs.xml").read_text().replace(">-1<", ">6<"))
+    assert opensim.CMCTool(setup).run()
+    assert main(["cmc", setup, "--results", str(tmp_path / "ours"), "--quiet"]) == 0
+    # OpenSim finds excitations to 4e-3 of a muscle's range
+    for file, share in (("states", 6e-3), ("controls", 0.1), ("Actuation_force", 0.02)):
+        ours, theirs = (mb.read_sto(tmp_path / name / f"leg_{file}.sto") for name in ("ours", "theirs"))
+        rows = (ours.time > theirs.time[0] - 1e-9) & (ours.time < theirs.time[-1] - 1e-9)
+        assert rows.sum() > 1
+        for label in set(ours.labels) & set(theirs.labels):
+            other = np.interp(ours.time[rows] - 1e-6, theirs.time, theirs[label])
+            assert_allclose(ours[label][rows], other, atol=share * np.abs(ours[label]).max(), err_msg=label)
+        assert set(ours.labels) == set(theirs.labels)
+    ours, theirs = (mb.read_sto(tmp_path / name / "leg_states.sto") for name in ("ours", "theirs"))
+    for label in ours.labels[:2]:  # where the run begins: the filtered motion
+        assert_allclose(ours[label][0], theirs[label][0], rtol=3e-6)
+
+
 def test_first_forces_are_those_of_inverse_dynamics(leg, swing):
     """Where nothing is off yet, accelerations that have to be met take the forces of the motion itself."""
     motors = mb.biomechanics.add_reserves(mb.biomechanics.remove_muscles(leg), 100.0)
@@ -155,7 +206,7 @@ def test_coupled_coordinates_follow_while_their_couplers_act(leg, swing):
         wanted = Wanted(leg, state, swing, None, "butterworth")
         # what is excluded may have bounds
         given = {"exact": True, "as_opensim": False, "bounds": {"soleus_r": (0.0, 1.0)}, "exclude": ["soleus_r"]}
-        names = [*Tracker(leg, state, wanted, tasks, **given).tasks]
+        names = Tracker(leg, state, wanted, tasks, **given).rows.labels
         assert names == (["knee_angle_r", "knee_angle_pat_r"] if disabled else ["knee_angle_r"])
         moves = np.ptp([wanted(t)[0][own] for t in (0.1, 0.2)])
         assert moves < 1e-9 if disabled else moves > 0.01
@@ -175,11 +226,150 @@ def test_files_are_read_back(leg, swing, tmp_path):
     assert_allclose(motion["hip_flexion_r"], found.q[:, motors.coordinates["hip_flexion_r"]], rtol=1e-12)
 
 
+@pytest.mark.parametrize("body", ["calcn_r", "center_of_mass"])
+def test_tasks_of_points_are_those_of_opensims_class(leg, swing, body):
+    """Errors and wanted accelerations of its CMC_Point, whose tool cannot take one (4.6 asks for a coordinate of that name)."""
+    opensim = pytest.importorskip("opensim")
+    opensim.Logger.setLevelString("off")
+    place = np.array([0.05, -0.02, 0.01])
+    coefficients = np.random.default_rng(3).normal(size=(3, 3))  # of the path, the highest power first
+    time = np.linspace(0.0, 0.5, 51)
+    path = mb.Table(time, {"p": np.stack([np.polyval(row, time) for row in coefficients], axis=1)})
+    task = mb.biomechanics.PointTask(body=body, point=place, path=path, kp=50.0, kv=7.0, ka=0.8)
+    state = own_state(leg, None)
+    wanted = Wanted(leg, state, swing, None, "butterworth")
+    rows = Rows(leg, state.copy(), {"p": task}, wanted)
+    state.time, h = 0.2, 0.01
+    state.q, state.u = wanted(0.2)
+    errors, rates = rows.errors(state)
+    aims = 50.0 * errors + 7.0 * rates + 0.8 * rows.accelerations(0.2 + h)
+
+    model = opensim.Model(str(LEG))
+    theirs, now = opensim.CMC_Point(opensim.Vec3(*place)), model.initSystem()
+    functions = [opensim.PolynomialFunction(opensim.Vector.createFromMat(row)) for row in coefficients]
+    theirs.setModel(model)
+    theirs.setWRTBodyName(body)
+    theirs.setExpressBodyName("ground")
+    for name in ("KP", "KV", "KA"):
+        value = getattr(task, name.lower())
+        getattr(theirs, f"set{name}")(value, value, value)
+    for k in range(3):
+        getattr(theirs, f"setDirection_{k}")(opensim.Vec3(*np.eye(3)[k]))
+    theirs.setTaskFunctions(*functions)
+    for name, at in leg.coordinates.items():
+        coordinate = model.getCoordinateSet().get(name)
+        coordinate.setValue(now, float(state.q[at]), False)
+        coordinate.setSpeedValue(now, float(state.u[at]))
+    now.setTime(0.2)
+    model.realizeAcceleration(now)
+    theirs.computeDesiredAccelerations(now, 0.2, 0.2 + h)
+    assert_allclose(errors, [theirs.getPositionError(k) for k in range(3)], atol=1e-9)
+    assert_allclose(rates, [theirs.getVelocityError(k) for k in range(3)], atol=1e-7)
+    assert_allclose(aims, [theirs.getDesiredAcceleration(k) for k in range(3)], rtol=1e-5)  # splines through 51 times
+    theirs.computeAccelerations(now)
+    leg.system.realize(state, mb.Stage.VELOCITY)
+    J, bias = rows.linear(state)
+    u_dot = np.zeros(len(state.u))
+    for name, at in leg.speeds.items():
+        u_dot[at] = model.getCoordinateSet().get(name).getAccelerationValue(now)
+    assert_allclose(J @ u_dot + bias, [theirs.getAcceleration(k) for k in range(3)], rtol=1e-6, atol=1e-6)
+
+
+def test_rows_of_bodies_are_derivatives_of_what_they_are_of(leg, swing):
+    """In a frame that moves, by differences along the motion; paths give the same as the motion that they are of."""
+    state = own_state(leg, None)
+    wanted = Wanted(leg, state, swing, None, "butterworth")
+    kinds = {
+        "toe": mb.biomechanics.PointTask(body="calcn_r", point=(0.1, 0.02, 0.3), relative_to="femur_r"),
+        "foot": mb.biomechanics.OrientationTask(body="calcn_r", relative_to="femur_r"),
+    }
+    rows = Rows(leg, state.copy(), kinds, wanted)
+
+    def at(t):
+        state.time, (state.q, state.u) = t, wanted(t)
+        leg.system.realize(state, mb.Stage.VELOCITY)
+        return state
+
+    t, d = 0.23, 1e-4
+    toe, foot = rows._of_bodies
+    J, bias = rows.linear(at(t))
+    first = J @ state.u
+    second = J @ wanted.u_dot(t) + bias
+    far = [toe.where(at(t + s)) for s in (-d, d)]
+    assert_allclose(first[:3], (far[1] - far[0]) / (2.0 * d), rtol=1e-6)
+    turns = [foot.where(at(t + s)) for s in (-d, d)]
+    assert_allclose(first[3:], foot.difference(turns[1], turns[0]) / (2.0 * d), rtol=1e-6, atol=1e-8)
+    rates = [rows.linear(at(t + s))[0] @ wanted(t + s)[1] for s in (-d, d)]
+    assert_allclose(second, (rates[1] - rates[0]) / (2.0 * d), rtol=2e-5, atol=1e-5)  # splines of q and u differ a little
+    assert_allclose(rows.accelerations(t), second, rtol=1e-12)
+
+    times = np.linspace(0.0, 0.5, 101)
+    places = np.array([toe.where(at(s)) for s in times])
+    angles = np.array([mb.Rotation(foot.where(at(s))).to_body_fixed_xyz() for s in times])
+    turned = np.array([mb.Rotation.from_body_fixed_xyz(row).to_quaternion() for row in angles])
+    for table in (mb.Table(times, dict(zip("abc", angles.T, strict=True))), mb.Table(times, {"q": turned})):
+        given = {
+            "toe": replace(kinds["toe"], path=mb.Table(times, {"p": places})), "foot": replace(kinds["foot"], path=table),
+        }  # fmt: skip
+        by_paths = Rows(leg, state.copy(), given, wanted)
+        assert_allclose(by_paths.accelerations(t), second, rtol=1e-3, atol=2e-3)
+        errors = by_paths.errors(at(t))
+        assert_allclose(errors[0], 0.0, atol=1e-7)
+        assert_allclose(errors[1], 0.0, atol=1e-5)
+
+
+def test_bodies_are_followed_as_the_coordinates_that_place_them(leg, swing):
+    """Tasks that fix the same motion by other quantities take the same forces."""
+    motors = mb.biomechanics.add_reserves(mb.biomechanics.remove_muscles(leg), 100.0)
+    usual, foot = mb.biomechanics.Task(), {"body": "calcn_r", "relative_to": "pelvis"}
+    pelvis = {name: usual for name in ("pelvis_tilt", "pelvis_tx", "pelvis_ty")}
+    of_bodies = pelvis | {
+        "heel": mb.biomechanics.PointTask(directions=[(1, 0, 0), (0, 1, 0)], **foot),
+        "foot": mb.biomechanics.OrientationTask(directions=[(0, 0, 1)], **foot),
+    }
+    given = {"start": 0.1, "end": 0.102, "window": 1e-3, "exact": True}
+    by_bodies = mb.reduce_residuals(motors, swing, tasks=of_bodies, **given)
+    by_coordinates = mb.reduce_residuals(motors, swing, **given)
+    for label in by_bodies.forces.labels:
+        largest = np.abs(by_coordinates.forces[label]).max()
+        assert_allclose(by_bodies.forces[label][0], by_coordinates.forces[label][0], rtol=1e-6, atol=1e-7 * largest + 1e-9)
+    assert by_bodies.errors.labels == (*pelvis, "heel_1", "heel_2", "foot_1")
+    assert max(np.abs(by_bodies.errors[label]).max() for label in by_bodies.errors.labels) < 1e-5
+
+
+def test_settings_of_tasks_are_checked(leg, swing):
+    path = mb.Table(np.arange(8.0), {"a": np.zeros(8)})
+    for kind, given, message in (
+        ("PointTask", {"point": (0.0, np.nan, 0.0)}, "point of a PointTask has to be finite"),
+        ("PointTask", {"directions": [(0.0, 0.0, 0.0)]}, "directions of a task are vectors that are not zero"),
+        ("PointTask", {"path": path}, "path of a PointTask has 3 finite numbers at each of at least 6 times, got 1 at 8"),
+        ("OrientationTask", {"weight": (1.0, 2.0)}, "weight of a OrientationTask is one number, or 3"),
+        ("PointTask", {"weight": (1.0, -2.0, 1.0)}, "weight of a Task is not negative"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            getattr(mb.biomechanics, kind)(body="calcn_r", **given)
+    nowhere = {"p": mb.biomechanics.PointTask(body="hand")}
+    with pytest.raises(mb.ModelError, match="has no frame 'hand'"):
+        mb.computed_muscle_control(leg, swing, tasks=nowhere)
+    late = mb.Table(np.linspace(2.0, 3.0, 11), {"p": np.zeros((11, 3))})
+    with pytest.raises(ValueError, match=r"what is wanted goes from 2 to 0\.5"):
+        mb.computed_muscle_control(leg, swing, tasks={"p": mb.biomechanics.PointTask(body="calcn_r", path=late)})
+
+
 def test_setups_are_read(folder):
     setup = read_tracking_setup(write_setup(folder, "RRATool", "out", 0.2))
     assert (setup.kind, setup.body, setup.replace, setup.window, setup.exact) == ("rra", "pelvis", True, 0.001, False)
     assert setup.start == 0.1 and setup.cutoff is None and setup.tasks["pelvis_tx"]["weight"] == 2.0
     assert read_tracking_setup(write_setup(folder, "CMCTool", "out", 0.2)).window == 0.01
+    joint = "<CMC_Joint name='knee_angle_r'><active>true</active></CMC_Joint><CMC_Joint name='none'/>"
+    text = f"<OpenSimDocument><CMC_TaskSet><objects>{joint}{POINT.format(rest='')}</objects></CMC_TaskSet></OpenSimDocument>"
+    (folder / "some.xml").write_text(text)
+    found = read_tasks(folder / "some.xml")
+    assert [*found] == ["knee_angle_r", "foot"] and found["knee_angle_r"]["kv"] == 0.5  # as OpenSim has it
+    assert found["foot"] == {
+        "kp": 400.0, "kv": 40.0, "ka": 1.0, "weight": [3.0, 2.0], "limit": 0.0, "body": "calcn_r", "relative_to": "ground",
+        "directions": [[0.0, 2.0, 0.0], [0.0, 1.0, 0.0]], "point": [0.0, 0.0, 0.0],
+    }  # fmt: skip
 
 
 def test_wrong_input_is_named(leg, swing, folder, capsys):
@@ -224,11 +414,17 @@ def test_wrong_input_is_named(leg, swing, folder, capsys):
     motors.actuators["reserve_ankle_angle_r"].optimal_force = 0.0
     with pytest.raises(mb.ModelError, match="the optimal force of 'reserve_ankle_angle_r' is 0"):
         mb.reduce_residuals(motors, swing)
-    (folder / "points.xml").write_text(
-        "<OpenSimDocument><CMC_TaskSet><objects><CMC_Point name='p'/></objects></CMC_TaskSet></OpenSimDocument>"
-    )
-    with pytest.raises(mb.ModelError, match=r"points.xml:1: CMC_Point 'p' is not of a coordinate"):
-        read_tasks(folder / "points.xml")
+    for inside, message in (
+        ("<CMC_Point name='p'/>", "no task in this file is on and <active>"),
+        ("<CMC_Point name='p'><active>true</active></CMC_Point>", "the CMC_Point 'p' names no <wrt_body>"),
+        ("<CMC_Joint name='p'><active>true</active><kv>fast</kv></CMC_Joint>", "the <kv> is of numbers, not 'fast'"),
+        ("<StateTrackingTask name='s'/>", "StateTrackingTask 's' follows a variable of a muscle"),
+        (POINT.format(rest="<point>1 2</point>"), "the <point> has 3 numbers, not 2"),
+    ):
+        text = f"<OpenSimDocument><CMC_TaskSet><objects>{inside}</objects></CMC_TaskSet></OpenSimDocument>"
+        (folder / "points.xml").write_text(text)
+        with pytest.raises(mb.ModelError, match=rf"points.xml:1: {message}"):
+            read_tasks(folder / "points.xml")
     assert main(["cmc", write_setup(folder, "RRATool", "out", 0.2)]) == 2
     assert "use mobod rra" in capsys.readouterr().err
 

@@ -451,7 +451,7 @@ def test_the_next_points_of_a_spiral_are_a_piece_away(pieces):
 def test_a_path_over_half_a_surface_turns_with_the_axes(over, rng):
     """The half that counts is on either side of x, of y or of z: the same path, its coordinates in another order."""
     wraps = 0
-    for _ in range(40):
+    for _ in range(150):
         a, b = (size * v / np.linalg.norm(v) for size, v in zip(rng.uniform(0.4, 1.0, 2), rng.normal(size=(2, 3)), strict=True))
         radii, sign, method = rng.uniform(0.2, 0.3, 3), rng.choice([-1, 1]), int(rng.integers(3))
         found = []
@@ -464,4 +464,4 @@ def test_a_path_over_half_a_surface_turns_with_the_axes(over, rng):
             found.append([contact, *np.roll(first, -k), *np.roll(last, -k), length])
         np.testing.assert_allclose(found[1:], [found[0]] * 2, atol=1e-9)
         wraps += found[0][0] >= _over_cylinder.WRAPPED
-    assert wraps > 5
+    assert wraps > 2

@@ -25,7 +25,6 @@ from ..importer.osim.model_operators import (
     scale_max_isometric_force as scale_max_isometric_force,
 )
 from ..value.attributes import explain_names
-from ._tracking import Task as Task
 from .activations import StaticOptimization as StaticOptimization, static_optimization as static_optimization
 from .dynamics import InverseDynamics as InverseDynamics, inverse_dynamics as inverse_dynamics
 from .figure import plot_table as plot_table
@@ -39,5 +38,6 @@ from .path_polynomials import PathFit as PathFit, PathPolynomial as PathPolynomi
 from .reactions import joint_reactions as joint_reactions
 from .residuals import ResidualReduction as ResidualReduction, reduce_residuals as reduce_residuals
 from .scaling import Measurement as Measurement, scale as scale
+from .tasks import OrientationTask as OrientationTask, PointTask as PointTask, Task as Task
 
 explain_names(__name__)

@@ -2,17 +2,17 @@
 
 At the start t of each window of length h the accelerations that are wanted at its end are
 
-    a = ka u_dot_d(t + h) + kv (u_d(t) - u(t)) + kp (q_d(t) - q(t))
+    a = ka x_dot_dot_d(t + h) + kv (x_dot_d(t) - x_dot(t)) + kp (x_d(t) - x(t))
 
-Accelerations at the end of the window are linear in the forces F of all actuators, A F + b, at coordinates that go on beside
-the wanted ones, q_d + (q(t) - q_d(t)). Of the forces that give a, or come near to it (not `exact`), within what actuators can
-reach by then, the ones with the least sum of (F / F_opt)^2 are taken. Controls are those under which actuators reach them, and
-stay over the window. Source: Thelen and Anderson 2006, J. Biomech. 39, 1107.
+for x the coordinates, places and orientations of `tasks`. Accelerations at the end of the window are linear in the forces F
+of all actuators, A F + b, at coordinates that go on beside the wanted ones, q_d + (q(t) - q_d(t)). Of the forces that give a,
+or come near to it (not `exact`), within what actuators can reach by then, the ones with the least sum of (F / F_opt)^2 are
+taken. Controls are those under which actuators reach them, and stay over the window. Source: Thelen and Anderson 2006, J.
+Biomech. 39, 1107.
 """
 
 from __future__ import annotations
 
-import dataclasses
 import math
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
@@ -33,7 +33,8 @@ from ._reaching import ROWS, reach
 from .activations import _strengths
 from .induced import responses
 from .motion import Motion, natural_spline, rows_of
-from .states import acting_couplers, couple
+from .states import couple
+from .tasks import Rows, Task, mapping, usable
 
 if TYPE_CHECKING:
     from ..importer.model import Model
@@ -47,54 +48,21 @@ _MISSING = 1e-6
 _TOLERANCE, _ROUNDS, _REACHED = 1e-6, 40, 1e-6
 
 
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class Task:
-    """The settings by which a coordinate follows its motion.
-
-    Attributes
-    ----------
-    kp, kv, ka : float
-        Gains of the errors of coordinate (1/time^2) and speed (1/time), and of the wanted acceleration. With kv = 2 sqrt(kp)
-        errors die away without overshoot.
-    weight : float
-        Of the error of the acceleration, where it may be missed.
-    limit : float
-        Error of the coordinate near which the forces' sum counts less and less, where accelerations may be missed; 0 for none.
-
-    Examples
-    --------
-    >>> import mobod as mb
-    >>> mb.biomechanics.Task(kp=400.0, kv=40.0).ka
-    1.0
-    """
-
-    kp: float = 100.0
-    kv: float = 20.0
-    ka: float = 1.0
-    weight: float = 1.0
-    limit: float = 0.0
-
-    def __post_init__(self) -> None:
-        for name in ("kp", "kv", "ka", "weight", "limit"):
-            value = checks.finite(f"{name} of a Task", getattr(self, name))
-            if value < 0.0:
-                raise ValueError(f"{name} of a Task is not negative, got {value:g}")
-
-
 class Wanted:
     """A motion as functions of time."""
 
     def __init__(self, model: Model, state: State, given: Any, cutoff: float | None, filter: str) -> None:
         if filter not in ("butterworth", "opensim"):
             raise ValueError(f"the filter is 'butterworth' or 'opensim', not {filter!r}")
+        filter = "windowed" if filter == "opensim" else filter  # its CMC and RRA filter otherwise than its inverse dynamics
         time, q, self.notes = rows_of(model, state.copy(), given)
         if len(time) < 6:
             raise ValueError(f"a motion that is followed has at least 6 times, this one {len(time)}")
         couple(model, state, q, np.zeros((len(q), state.tree.nu)))
-        motion = Motion.of_rows(model, state.copy(), time, q, cutoff, 5, filter == "opensim")
+        motion = Motion.of_rows(model, state.copy(), time, q, cutoff, 5, filter)
         if motion.q.shape[1] != motion.u.shape[1]:
             raise ModelError(f"{model.name!r} has coordinates whose rates are not speeds; only such follow a motion")
-        self.rows, self.time = motion, time
+        self.rows, self.time, self.cutoff, self.filter = motion, time, cutoff, filter
         self._q, self._u = natural_spline(time, motion.q, 5), natural_spline(time, motion.u, 5)
         # smoother between the motion's times than the derivative of the speeds' spline, as OpenSim has it
         self._u_dot = natural_spline(time, self._u(time, 1), 5)
@@ -126,11 +94,6 @@ def excluded(names: Iterable[str]) -> list[str]:
     return [*names]
 
 
-def _mapping(what: str, value: Any, such_as: str) -> None:
-    if not isinstance(value, Mapping):
-        raise TypeError(f"{what} has to be a mapping by name, such as {such_as}, not {value!r}")
-
-
 class Tracker:
     """Muscles and actuators of a model, which make it follow a motion."""
 
@@ -156,10 +119,6 @@ class Tracker:
             if checks.finite(f"the optimal force of {name!r}", optimal) == 0.0:
                 raise ModelError(f"the optimal force of {name!r} is 0: no control makes it act; give another, or exclude it")
         self.low, self.high = self._bounds({} if bounds is None else bounds, [*known])
-        self.tasks = self._tasks(tasks)
-        if not self.tasks:
-            raise ModelError(f"none of the tasks is of a coordinate of {model.name!r} that can move")
-        self.places = np.array([model.speeds[name] for name in self.tasks], int)
         #: Generalized forces of coordinates' actuators at a force of 1, and the actuators whose forces depend on the pose.
         self._columns, self._others = np.zeros((len(state.u), len(self.motors))), dict[int, Any]()
         for j, motor in enumerate(self.motors.values()):
@@ -173,10 +132,11 @@ class Tracker:
             one.disable(self.bare)
         model.system.realize(self.bare, Stage.INSTANCE)
         self.moved = state.copy()
+        self.rows = Rows(model, self.bare.copy(), usable(model, state, tasks), wanted)
 
     def _bounds(self, given: Mapping[str, tuple[float, float]], known: list[str]) -> tuple[Array, Array]:
         """Least and largest controls; bounds of what is known and does not act count for nothing."""
-        _mapping("bounds", given, "{'soleus_r': (0.02, 1.0)}")
+        mapping("bounds", given, "{'soleus_r': (0.02, 1.0)}")
         for name, pair in given.items():
             if name not in known:
                 raise ValueError(f"bounds has {name!r}; {checks.suggest(name, known)}")
@@ -190,27 +150,6 @@ class Tracker:
             if not ranges[name][0] <= ranges[name][1]:
                 raise ValueError(f"bounds of {name!r} are two numbers in order, got {ranges[name]}")
         return np.array([ranges[name][0] for name in self.names]), np.array([ranges[name][1] for name in self.names])
-
-    def _tasks(self, given: Mapping[str, Task] | None) -> dict[str, Task]:
-        free = self._free()
-        if given is None:
-            return {name: Task() for name in free}
-        _mapping("tasks", given, "{'knee_angle_r': mobod.biomechanics.Task(kp=400.0)}")
-        for name, one in given.items():
-            if name not in self.model.speeds:
-                raise ValueError(f"tasks has the coordinate {name!r}; {checks.suggest(name, [*self.model.speeds])}")
-            checks.instance(f"task of {name!r}", one, Task, "mobod.biomechanics.Task(...)")
-        return {name: one for name, one in given.items() if name in free}
-
-    def _free(self) -> list[str]:
-        """Coordinates that neither a lock, a motion nor a coupler determines."""
-        tree, state = self.state.tree, self.state
-        held = {
-            int(tree.first_u[b]) + k for b in range(1, tree.nb) if state.field("prescribed")[b] for k in range(tree.num_u[b])
-        }
-        starts = [int(first) for first in tree.first_u]
-        held |= {one.dependent_place(starts) for one in acting_couplers(self.model, state)}
-        return [name for name, place in self.model.speeds.items() if place not in held]
 
     # ------------------------------------------------------------------------------------------ controls and forces
 
@@ -269,10 +208,10 @@ class Tracker:
             bound[:n] = self.tendons(self.moved)[0]
         if not n:
             self.reach(t, h, z, np.zeros(0), offset)
-        errors = -offset[0][self.places], -offset[1][self.places]
-        gains = np.array([(one.kp, one.kv, one.ka) for one in self.tasks.values()]).reshape(-1, 3)
-        aims = gains[:, 0] * errors[0] + gains[:, 1] * errors[1] + gains[:, 2] * self.wanted.u_dot(t + h)[self.places]
-        forces = self.least(t, aims, np.minimum(low, high), np.maximum(low, high), errors[0])
+        errors, rates = self.rows.errors(state)
+        kp, kv, ka = self.rows.gains.T
+        aims = kp * errors + kv * rates + ka * self.rows.accelerations(t + h)
+        forces = self.least(t, aims, np.minimum(low, high), np.maximum(low, high), errors)
         found = np.empty(len(forces))
         found[n:] = forces[n:] / self.optimal
         found[:n] = self._excitations(t, h, z, offset, forces[:n], low[:n], high[:n])
@@ -284,13 +223,13 @@ class Tracker:
         B = (A * optimal)[None]
         scale = np.ones(len(optimal))
         if not self.exact:
-            weight = np.sqrt([one.weight for one in self.tasks.values()])
+            weight = np.sqrt(self.rows.weights)
             B = np.concatenate([B * weight[:, None], -np.eye(len(aims))[None]], axis=2)
             aims, b = aims * weight, b * weight
             share = [
-                1.0 / (1.0 + np.exp((abs(error) - one.limit) / (0.1 * one.limit)))
-                for one, error in zip(self.tasks.values(), errors, strict=True)
-                if one.limit > 0.0
+                1.0 / (1.0 + np.exp((abs(error) - limit) / (0.1 * limit)))
+                for limit, error in zip(self.rows.limits.tolist(), errors.tolist(), strict=True)
+                if limit > 0.0
             ]
             scale = np.concatenate([scale * max(min(share, default=1.0), 1e-9), np.ones(len(aims))])
         slack = np.full(len(scale) - len(low), np.inf)
@@ -300,14 +239,14 @@ class Tracker:
         if np.abs(missing).max(initial=0.0) > _MISSING * (1.0 + np.abs(aims).max(initial=0.0)):
             worst = int(np.abs(missing[0]).argmax())
             raise ConvergenceError(
-                f"at time {t:g} nothing within the bounds gives the wanted accelerations: of coordinate "
-                f"{[*self.tasks][worst]!r} {missing[0, worst]:.6g} of {aims[worst]:.6g} is missing. Give reserve=..., wider "
+                f"at time {t:g} nothing within the bounds gives the wanted accelerations: of "
+                f"{self.rows.labels[worst]!r} {missing[0, worst]:.6g} of {aims[worst]:.6g} is missing. Give reserve=..., wider "
                 "bounds, or exact=False"
             )
         return np.asarray(found[0, : len(low)] * optimal)
 
     def linear(self, at: State) -> tuple[Array, Array, Array]:
-        """Accelerations of the tasks' coordinates by unit forces, without any, and optimal forces."""
+        """Accelerations that tasks are of, by unit forces and without any, and optimal forces."""
         bare, system = self.bare, self.model.system
         bare.time, bare.q, bare.u, bare.z = float(at.time), at.q, at.u, at.z
         system.realize(bare, Stage.ACCELERATION)
@@ -317,11 +256,12 @@ class Tracker:
         columns = np.concatenate([arms[0].T, self.unit_forces(at)], axis=1)
         system.realize(bare, Stage.VELOCITY)
         A = responses(self.model, bare, columns).T
+        J, bias = self.rows.linear(bare)
         if self.exact:
             strengths = _strengths(self.muscles, lengths, speeds, True, self.as_opensim)[0][0] if self.n else np.zeros(0)
         else:
             strengths = np.array([one.get_default_max_isometric_force() for one in self.muscles.values()])
-        return A[self.places], b[self.places], np.concatenate([np.maximum(strengths, 1e-6), self.optimal])
+        return J @ A, J @ b + bias, np.concatenate([np.maximum(strengths, 1e-6), self.optimal])
 
     def unit_forces(self, at: State) -> Array:
         """Generalized forces (nu, n) of the actuators at a force of 1; efforts of those that depend on the pose become 0."""

@@ -238,7 +238,7 @@ def inverse_dynamics(
     time, q, notes = rows_of(model, begin, trajectory)
     if filter not in ("butterworth", "opensim"):
         raise ValueError(f"the filter is 'butterworth' or 'opensim', not {filter!r}")
-    motion = Motion.of_rows(model, begin, time, q, cutoff, degree, filter == "opensim")
+    motion = Motion.of_rows(model, begin, time, q, cutoff, degree, filter)
     slack = 1e-9
     rows = np.flatnonzero((time >= start - slack) & (time <= end + slack))
     if not len(rows):

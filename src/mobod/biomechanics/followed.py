@@ -43,7 +43,8 @@ class Followed:
     powers : Table
         What each gives to the model (force length/time).
     errors : Table
-        Of the coordinates with tasks: the wanted one less the one that is there (length or angle, in radians).
+        Of the coordinates, places and orientations with tasks: the wanted one less the one that is there (length or angle, in
+        radians).
     notes : list of str
 
     Examples
@@ -69,7 +70,7 @@ class Followed:
         self.forces = table("forces", tracker.names, "ActuatorForces")
         self.speeds = table("speeds", tracker.names, "ActuatorSpeeds")
         self.powers = table("powers", tracker.names, "ActuatorPowers")
-        self.errors = table("errors", tracker.tasks, "PositionErrors")
+        self.errors = table("errors", tracker.rows.labels, "PositionErrors")
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__}: {len(self.controls.labels)} actuators at {len(self.time)} times>"
@@ -181,5 +182,5 @@ def _row(tracker: Tracker, state: State, controls: Array) -> dict[str, Any]:
         "time": float(state.time), "q": np.array(state.q), "u": np.array(state.u), "u_dot": np.array(state.u_dot),
         "z": np.array(state.z), "controls": controls, "forces": forces, "speeds": np.concatenate([speeds, rates]),
         "powers": np.concatenate([powers, forces[tracker.n :] * rates]),
-        "errors": (tracker.wanted(float(state.time))[0] - np.array(state.q))[tracker.places],
+        "errors": tracker.rows.errors(state)[0],
     }  # fmt: skip

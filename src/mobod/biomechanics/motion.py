@@ -46,7 +46,7 @@ class Motion:
         q: Array,
         cutoff: float | None = None,
         degree: int = DEGREE,
-        as_opensim: bool = False,
+        filter: str = "butterworth",
     ) -> Motion:
         """From coordinates at all times, filtered where *cutoff* is given; *state* is used, and left anywhere."""
         tree = state.tree
@@ -55,11 +55,7 @@ class Motion:
             one = q[:, tree.first_q[b] : tree.first_q[b] + 4]
             turned = np.cumsum((one[1:] * one[:-1]).sum(axis=1) < 0.0) % 2 == 1
             one[1:][turned] *= -1.0
-        knots, rows = time, q
-        if cutoff is not None and as_opensim:
-            knots, rows = signal.filtered_as_opensim(time, q, cutoff)
-        elif cutoff is not None:
-            rows = signal.butterworth(signal.even_step(time), cutoff, 4)(q)
+        knots, rows = smoothed(time, q, cutoff, filter)
         q, q_dot, q_dot_dot = jets(knots, rows, time, degree)
         plain = tree.nq == tree.nu and not len(tree.quaternions) and _q_dot_is_u(tree)
         if plain:
@@ -75,6 +71,15 @@ class Motion:
             u_dot = np.where(_same(tree), _of_same(tree, q_dot_dot), jets(time, u, time, degree)[1])
         names, speeds = _names(model.coordinates, tree.nq), _names(model.speeds, tree.nu)
         return cls(time, q, u, u_dot, names, speeds)
+
+
+def smoothed(time: Array, rows: Array, cutoff: float | None, filter: str) -> tuple[Array, Array]:
+    """Times and rows that are filtered where *cutoff* is given: by "butterworth", or as "opensim", or its CMC "windowed"."""
+    if cutoff is None:
+        return time, rows
+    if filter != "butterworth":
+        return signal.filtered_as_opensim(time, rows, cutoff, filter == "windowed")
+    return time, signal.butterworth(signal.even_step(time), cutoff, 4)(rows)
 
 
 def jets(knots: Array, rows: Array, time: Array, degree: int) -> tuple[Array, Array, Array]:

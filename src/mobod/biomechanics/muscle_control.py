@@ -21,9 +21,10 @@ from ..motion_data import Table
 from ..muscle import Muscle
 from ..simulation.trajectory import Trajectory
 from ..value import checks
-from ._tracking import Task, Tracker, Wanted, excluded
+from ._tracking import Tracker, Wanted, excluded
 from .followed import Followed, follow
 from .states import own_state
+from .tasks import Task
 
 if TYPE_CHECKING:
     from ..importer.model import Model
@@ -64,7 +65,7 @@ def computed_muscle_control(
         Of OpenSim's file of external loads; they are added to those that the model was read with.
     tasks : mapping of str to Task, optional
         Gains by coordinate; those of a `Task` for all that can move unless given. Coordinates that are not listed go where the
-        others' forces take them.
+        others' forces take them. A `PointTask` or `OrientationTask`, by any name, is of a body.
     window : float
         How long controls stay, in which muscles reach their forces; time.
     exact : bool
@@ -80,7 +81,7 @@ def computed_muscle_control(
         Whether the force at full activation that divides a muscle's force in the sum has the pennation angle that OpenSim takes
         (#4390 there).
     cutoff, filter : float, str
-        As for `inverse_dynamics`.
+        As for `inverse_dynamics`; "opensim" filters as its CMC and RRA do, by a window of 101 rows.
     start, end : float
         Times of the motion; the run begins 0.03 later where there are muscles.
     accuracy : float
@@ -130,20 +131,21 @@ def computed_muscle_control(
     state = own_state(model, None)
     wanted = Wanted(model, state, motion, cutoff, filter)
     tracker = Tracker(model, state, wanted, tasks, exact=exact, as_opensim=as_opensim, bounds=bounds, exclude=excluded(exclude))
-    begin, stop = times(wanted, start, end)
+    begin, stop = times(tracker, start, end)
     state = _settled(tracker, begin)
     stepping = integrators.RungeKuttaMerson(model.system, accuracy=accuracy)
     rows = follow(tracker, state, stepping, window, stop, progress)
     return Followed(model, tracker, rows, wanted.notes)
 
 
-def times(wanted: Wanted, start: float, end: float) -> tuple[float, float]:
-    """Start and end within the motion."""
+def times(tracker: Tracker, start: float, end: float) -> tuple[float, float]:
+    """Start and end within the motion and the tasks' paths."""
     start, end = checks.number("start", start), checks.number("end", end)
-    begin, stop = max(start, float(wanted.time[0])), min(end, float(wanted.time[-1]))
+    first, last = tracker.rows.span
+    begin, stop = max(start, first), min(end, last)
     if not begin < stop:
         raise ValueError(
-            f"the motion has no time between {start:g} and {end:g}; it goes from {wanted.time[0]:g} to {wanted.time[-1]:g}"
+            f"the motion has no time between {start:g} and {end:g}; what is wanted goes from {first:g} to {last:g}"
         )
     return begin, stop
 

@@ -20,7 +20,7 @@ from ..motion_data import Table, read_sto
 from ..value import Transform
 from ..value.checks import suggest
 from ..value.stage import Stage
-from .states import Given, MotionRows, own_state
+from .states import Given, MotionRows, frame_of, own_state
 
 if TYPE_CHECKING:
     from ..importer.model import Model
@@ -131,22 +131,9 @@ class _Place:
             bodies = {"child": bodies["parent"], "parent": mobod}
         self.mobod, self.is_outboard = mobod, bodies[on] is mobod
         names = {one.index: name for name, one in model.bodies.items()}
-        self.frame, self.X = self._frame(model, frame, bodies)
+        self.frame, self.X = (bodies[frame], Transform()) if frame in bodies else frame_of(model, frame, *bodies)
         shown = names[self.frame.index] if frame in bodies else frame.rpartition("/")[2]
         self.label = f"{mobod.joint_name}_on_{names[bodies[on].index]}_in_{shown}"
-
-    @staticmethod
-    def _frame(model: Model, frame: str, bodies: dict[str, Any]) -> tuple[Any, Transform]:
-        if frame in bodies:
-            return bodies[frame], Transform()
-        plain = frame.rpartition("/")[2]
-        for name in (frame, plain):
-            if name in model.bodies:
-                return model.bodies[name], Transform()
-            if name in model.frames:
-                return model.frames[name]
-        known = ["ground", "child", "parent", *model.bodies, *model.frames]
-        raise ModelError(f"{model.name!r} has no frame {frame!r}; {suggest(plain, known)}")
 
     def reaction(self, state: State) -> Array:
         """Force, moment and point, in the frame."""

@@ -27,10 +27,11 @@ from ..importer.osim.model_operators import add_forces, move_mass_center, with_l
 from ..motion_data import Table
 from ..simulation.trajectory import Trajectory
 from ..value import checks
-from ._tracking import Task, Tracker, Wanted, excluded
+from ._tracking import Tracker, Wanted, excluded
 from .followed import Followed, follow
 from .muscle_control import times
 from .states import own_state
+from .tasks import Task
 
 if TYPE_CHECKING:
     from ..importer.model import Model
@@ -194,7 +195,7 @@ def reduce_residuals(
             f"neither 'MX' nor 'MZ' is an actuator of {original.name!r}: the mass center of {body!r} moves by these residuals; "
             "give actuators=..., or no body"
         )
-    begin, stop = times(tracker.wanted, start, end)
+    begin, stop = times(tracker, start, end)
     span = begin if adjust_start is None else adjust_start, stop if adjust_end is None else adjust_end
     span = checks.number("adjust_start", span[0]), checks.number("adjust_end", span[1])
     before = _means(tracker, *span)
@@ -233,7 +234,7 @@ def _means(tracker: Tracker, start: float, end: float) -> dict[str, float]:
     for k, i in enumerate(rows.tolist()):
         at.time, at.q, at.u = float(motion.time[i]), motion.q[i], motion.u[i]
         A, b, optimal = tracker.linear(at)
-        aims = tracker.wanted.u_dot(float(motion.time[i]))[tracker.places]
+        aims = tracker.rows.accelerations(float(motion.time[i]))
         found[k] = optimal * np.linalg.lstsq(A * optimal, aims - b, rcond=1e-12)[0]
     if not len(rows):
         raise ValueError(f"the motion has no time between {start:g} and {end:g}, over which residuals could be averaged")

@@ -15,7 +15,9 @@ from ..motion_data import Table, read_sto
 from ..motion_data.labels import coordinate_of
 from ..muscle import Muscle
 from ..simulation.trajectory import Trajectory
+from ..value.checks import suggest
 from ..value.stage import Stage
+from ..value.transform import Transform
 from .motion import Motion, rows_of
 
 if TYPE_CHECKING:
@@ -112,6 +114,18 @@ def couple(model: Model, state: State, q: Array, u: Array) -> None:
                 one.put(row, speeds, starts)
 
 
+def frame_of(model: Model, name: str, *others: str) -> tuple[Any, Transform]:
+    """The body that a body's or frame's name or path means, and where the frame is on it; *others* are suggested too."""
+    plain = name.rpartition("/")[2]
+    for one in (name, plain):
+        if one in model.bodies:
+            return model.bodies[one], Transform()
+        if one in model.frames:
+            return model.frames[one]
+    known = ["ground", *others, *model.bodies, *model.frames]
+    raise ModelError(f"{model.name!r} has no frame {name!r}; {suggest(plain, known)}")
+
+
 def own_state(model: Model, state: Any) -> State:
     """A state that may be changed."""
     begin: State = model.default_state() if state is None else state.copy()
@@ -121,8 +135,6 @@ def own_state(model: Model, state: Any) -> State:
 
 def acting_muscles(model: Model, names: Any) -> dict[str, Muscle]:
     """The muscles of some names, or all."""
-    from ..value.checks import suggest
-
     known = {name: one for name, one in model.muscles.items() if isinstance(one, Muscle)}
     if names is None:
         if not known:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import importlib.util
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -373,7 +374,6 @@ def run_rra(options: argparse.Namespace) -> None:
 
 def _begin_tracking(options: argparse.Namespace, kind: str) -> tuple[Any, Model, dict[str, Any]]:
     """The setup, the model, and what both tools take; the folder of results is there."""
-    from ..biomechanics import Task
     from ..importer.formats import load_quietly
     from ..importer.osim.model_operators import names_of_forces
     from ..importer.tracking_setup import read_tracking_setup
@@ -394,10 +394,11 @@ def _begin_tracking(options: argparse.Namespace, kind: str) -> tuple[Any, Model,
     _speaker(options)(f"{model.name}: {len(model.coordinates)} coordinates, {len(model.muscles)} muscles")
     known = {name for file in setup.forces for name in names_of_forces(file)}
     known |= set() if setup.replace else {*model.muscles, *model.actuators}
-    for name in setup.tasks.keys() - model.speeds.keys():
+    for name in [name for name, values in setup.tasks.items() if "body" not in values and name not in model.speeds]:
         _speaker(options)(f"note: the task of {name!r} is left out, the model has no such coordinate")
+        del setup.tasks[name]
     given = {
-        "tasks": {name: Task(**values) for name, values in setup.tasks.items() if name in model.speeds},
+        "tasks": _tasks(options, setup),
         "window": setup.window, "exact": setup.exact,
         "bounds": {name: pair for name, pair in setup.bounds.items() if name in known},
         "exclude": setup.exclude, "cutoff": setup.cutoff, "filter": "opensim",
@@ -405,6 +406,27 @@ def _begin_tracking(options: argparse.Namespace, kind: str) -> tuple[Any, Model,
         "progress": _progress(options),
     }  # fmt: skip
     return setup, model, given
+
+
+def _tasks(options: argparse.Namespace, setup: Any) -> dict[str, Any]:
+    """The tasks; those of bodies have their paths from the file of points, where this has their columns."""
+    from ..biomechanics import OrientationTask, PointTask, Task
+    from ..motion_data import read_sto
+
+    table = None if setup.points is None else read_sto(setup.points)
+    found: dict[str, Any] = {}
+    for name, values in setup.tasks.items():
+        if "body" not in values:
+            found[name] = Task(**values)
+            continue
+        labels = [] if table is None else [
+            one for one in table.labels if one == name or re.fullmatch(re.escape(name) + r"_([1-3]|[xyz])", one)
+        ]  # fmt: skip
+        if not labels:
+            _speaker(options)(f"note: no column is of the task {name!r}; it follows the body as the coordinates move it")
+        path = table.only(labels) if table is not None and labels else None
+        found[name] = (PointTask if "point" in values else OrientationTask)(path=path, **values)
+    return found
 
 
 def _save_tracking(options: argparse.Namespace, setup: Any, found: Any) -> None:

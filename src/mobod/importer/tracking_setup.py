@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -28,11 +29,12 @@ class TrackingSetup:
     kind : {"cmc", "rra"}
     name : str
         Of the tool, with which files of results begin.
-    model, motion, loads, results, output_model : Path or None
+    model, motion, points, loads, results, output_model : Path or None
+        *points* has the paths of tasks of bodies, three columns each, named or labelled by them.
     forces : list of Path
         Sets of forces; *replace* says whether they take the place of the model's.
-    tasks : dict of str to dict of str to float
-        Gains, weight and limit by coordinate, as of `biomechanics.Task`.
+    tasks : dict of str to dict
+        What `biomechanics.Task`, `PointTask` or `OrientationTask` takes, by coordinate or name.
     bounds : dict of str to (float, float)
         Of controls, from the file of constraints.
     exclude : list of str
@@ -50,12 +52,13 @@ class TrackingSetup:
     name: str = "mobod"
     model: Path | None = None
     motion: Path | None = None
+    points: Path | None = None
     loads: Path | None = None
     results: Path | None = None
     output_model: Path | None = None
     forces: list[Path] = field(default_factory=list)
     replace: bool = False
-    tasks: dict[str, dict[str, float]] = field(default_factory=dict)
+    tasks: dict[str, dict[str, Any]] = field(default_factory=dict)
     bounds: dict[str, tuple[float, float]] = field(default_factory=dict)
     exclude: list[str] = field(default_factory=list)
     window: float = 0.01
@@ -75,7 +78,7 @@ def read_tracking_setup(path: str | os.PathLike[str]) -> TrackingSetup:
     Raises
     ------
     ModelError
-        If it holds no such tool, a number is none, or a task is not of a coordinate; with file and line.
+        If it holds no such tool, a number is none, or no task is on; with file and line.
     FileNotFoundError
         If a file that it names is not there.
     """
@@ -98,8 +101,7 @@ def read_tracking_setup(path: str | os.PathLike[str]) -> TrackingSetup:
     setup.accuracy = _number(path, tool, "integrator_error_tolerance", 1e-5)
     setup.exact = kind == "cmc" and _flag(tool, "use_fast_optimization_target", True)
     setup.exclude = text_of(tool, "actuators_to_exclude").split()
-    if _name(tool, "desired_points_file") is not None:
-        raise ModelError(f"{path}:{tool.line}: a <desired_points_file> is not followed; give coordinates, which mobod ik finds")
+    setup.points = _file(path, tool, "desired_points_file")
     constraints = _file(path, tool, "constraints_file")
     if constraints is not None:
         setup.bounds = read_controls(constraints).ranges
@@ -124,38 +126,63 @@ def _read_adjustment(path: Path, tool: Element, setup: TrackingSetup) -> None:
         setup.adjust_start, setup.adjust_end = between
 
 
-def read_tasks(path: str | os.PathLike[str]) -> dict[str, dict[str, float]]:
-    """Read OpenSim's file of tasks, a ``CMC_TaskSet``: gains, weight and limit by coordinate, of those that are on."""
+def read_tasks(path: str | os.PathLike[str]) -> dict[str, dict[str, Any]]:
+    """Read OpenSim's file of tasks, a ``CMC_TaskSet``: what tasks take, by coordinate or name, of those that are on.
+
+    Directions of zeros, OpenSim's default, are the axes. OpenSim 4.6 has ``CMC_Orientation`` in its sources alone.
+    """
     path = as_path("path", path)
     root = read_xml(path, with_text=True, any_bytes=True, faults=[])
-    for tag in ("CMC_Point", "CMC_Orientation", "StateTrackingTask"):
+    for one in all_named(root, "StateTrackingTask"):
+        if _flag(one, "on", True):
+            raise ModelError(
+                f"{path}:{one.line}: StateTrackingTask {one.attributes.get('name', '')!r} follows a variable of a muscle; "
+                "tasks are of coordinates, points and orientations: switch it off"
+            )
+    found: dict[str, dict[str, Any]] = {}
+    for tag in ("CMC_Joint", "CMC_Point", "CMC_Orientation"):
         for one in all_named(root, tag):
-            if _flag(one, "on", True):
-                raise ModelError(
-                    f"{path}:{one.line}: {tag} {one.attributes.get('name', '')!r} is not of a coordinate; a CMC_Joint is"
-                )
-    found = {}
-    for one in all_named(root, "CMC_Joint"):
-        if not _flag(one, "on", True) or (text_of(one, "active").split() or ["true"])[0].lower() == "false":
-            continue
-        coordinate = text_of(one, "coordinate").rpartition("/")[2] or one.attributes.get("name", "").strip()
-        found[coordinate] = {
-            name: _first(path, one, name, usual)
-            for name, usual in (("kp", 1.0), ("kv", 1.0), ("ka", 1.0), ("weight", 1.0), ("limit", 0.0))
-        }
+            active = [word.lower() == "true" for word in text_of(one, "active").split()]
+            if not _flag(one, "on", True) or not any(active if tag != "CMC_Joint" else active[:1]):
+                continue
+            name = one.attributes.get("name", "").strip()
+            values = {"kp": 1.0, "kv": 0.5, "ka": 1.0, "weight": 1.0, "limit": 0.0}
+            task: dict[str, Any] = {key: _numbers(path, one, key, [usual])[0] for key, usual in values.items()}
+            if tag == "CMC_Joint":
+                found[text_of(one, "coordinate").rpartition("/")[2] or name] = task
+            else:
+                found[name] = {**task, **_of_body(path, one, active)}
     if not found:
-        raise ModelError(f"{path}:{root.line}: there is no CMC_Joint that is on in this file")
+        raise ModelError(f"{path}:{root.line}: no task in this file is on and <active>")
     return found
 
 
-def _first(path: Path, element: Element, tag: str, usual: float) -> float:
+def _of_body(path: Path, one: Element, active: list[bool]) -> dict[str, Any]:
+    """The settings of a point or an orientation besides gains."""
+    body = text_of(one, "wrt_body")
+    if not body:
+        raise ModelError(f"{path}:{one.line}: the {one.tag} {one.attributes.get('name', '')!r} names no <wrt_body>")
+    rows = [k for k, on in enumerate(active[:3]) if on]
+    axes = [_numbers(path, one, f"r{k}", [0.0] * 3, 3) for k in range(3)]
+    axes = [axis if any(axis) else [float(i == k) for i in range(3)] for k, axis in enumerate(axes)]
+    weights = _numbers(path, one, "weight", [1.0] * 3)
+    found: dict[str, Any] = {
+        "body": body, "relative_to": text_of(one, "express_body") or "ground", "directions": [axes[k] for k in rows],
+        "weight": [(weights + [1.0] * 3)[k] for k in rows],
+    }  # fmt: skip
+    return found | ({"point": _numbers(path, one, "point", [0.0] * 3, 3)} if one.tag == "CMC_Point" else {})
+
+
+def _numbers(path: Path, element: Element, tag: str, usual: list[float], count: int | None = None) -> list[float]:
+    """Those of an element's text; *usual* where there is none."""
     words = text_of(element, tag).split()
-    if not words:
-        return usual
     try:
-        return float(words[0])
+        found = [float(word) for word in words] or usual
     except ValueError:
-        raise ModelError(f"{path}:{element.line}: the <{tag}> is of numbers, not {words[0]!r}") from None
+        raise ModelError(f"{path}:{element.line}: the <{tag}> is of numbers, not {' '.join(words)!r}") from None
+    if count not in (None, len(found)):
+        raise ModelError(f"{path}:{element.line}: the <{tag}> has {count} numbers, not {len(found)}")
+    return found
 
 
 def _flag(element: Element, tag: str, usual: bool) -> bool:

@@ -12,6 +12,9 @@ from ..algebra.arrays import Array
 #: How uneven times may be, as a part of their step, for a filter; files write them with three to six decimals.
 UNEVEN = 0.05
 
+#: Rows on either side of one that a windowed filter weighs.
+_HALF = 50
+
 
 def even_step(time: Array) -> float:
     """The step of evenly spaced times."""
@@ -61,17 +64,17 @@ def butterworth(step: float, cutoff: float, order: int) -> Callable[[Array], Arr
     return filtered
 
 
-def filtered_as_opensim(time: Array, rows: Array, cutoff: float) -> tuple[Array, Array]:
-    """Times and rows as OpenSim's tools filter them: turned over at both ends, resampled, low-passed forward and backward.
+def filtered_as_opensim(time: Array, rows: Array, cutoff: float, windowed: bool = False) -> tuple[Array, Array]:
+    """Times and rows as OpenSim's tools filter them: turned over at both ends, resampled, low-passed.
 
-    Half of the rows are added at either end, reflected in the end's point; uneven steps are resampled at the shortest one by
-    natural splines of degree 5; a Butterworth filter of order 3 runs both ways, its first three numbers those of the signal.
+    Rows are added at either end, reflected in the end's point, half of all; uneven steps are resampled at the shortest one by
+    natural splines of degree 5; a Butterworth filter of order 3 runs forward and backward, its first three numbers those of
+    the signal. For *windowed*, as CMC and RRA do it, 60 rows are added, and each is the mean of the 101 around it, with
+    Hamming's weights times those of the ideal low pass.
     """
     from scipy.interpolate import make_interp_spline
-    from scipy.signal import butter, lfilter, lfiltic
 
-    n = len(time) // 2
-    time, rows = (np.concatenate([2.0 * x[0] - x[n:0:-1], x, 2.0 * x[-1] - x[-2 : -n - 2 : -1]]) for x in (time, rows))
+    time, rows = (_turned_over(x, 60 if windowed else len(x) // 2) for x in (time, rows))
     steps = np.diff(time)
     step = float(steps.min())
     if (time[-1] - time[0]) / len(steps) - step > np.finfo(float).eps:
@@ -79,6 +82,13 @@ def filtered_as_opensim(time: Array, rows: Array, cutoff: float) -> tuple[Array,
         count = int(np.floor((time[-1] - time[0]) / step + 1e-9)) + 1
         at = np.append(time[0] + step * np.arange(count), [])
         rows, time = make_interp_spline(time, rows, 5, bc_type=(ends, ends))(at), at
+    if windowed:
+        k = np.arange(-_HALF, _HALF + 1)
+        weights = np.sinc(2.0 * cutoff * step * k) * (0.54 + 0.46 * np.cos(np.pi * k / _HALF))
+        longer = _turned_over(rows, _HALF)
+        return time, np.stack([np.convolve(one, weights / weights.sum(), "valid") for one in longer.T], axis=1)
+    from scipy.signal import butter, lfilter, lfiltic
+
     b, a = butter(3, min(cutoff, 0.49 / step), fs=1.0 / step)
 
     def passed(column: Array) -> Array:
@@ -86,6 +96,14 @@ def filtered_as_opensim(time: Array, rows: Array, cutoff: float) -> tuple[Array,
         return np.concatenate([column[:3], lfilter(b, a, column[3:], zi=start)[0]])
 
     return time, np.stack([passed(passed(column)[::-1])[::-1] for column in rows.T], axis=1)
+
+
+def _turned_over(x: Array, count: int) -> Array:
+    """With so many rows more at either end, reflected in the end's point; again and again where there are too few."""
+    while count > 0:
+        n = min(count, len(x) - 1)
+        x, count = np.concatenate([2.0 * x[0] - x[n:0:-1], x, 2.0 * x[-1] - x[-2 : -n - 2 : -1]]), count - n
+    return x
 
 
 def present(column: Array) -> Any:

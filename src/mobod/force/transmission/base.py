@@ -102,12 +102,11 @@ class Transmission(Sealed):
     def calc_moment_arms(self, state: State) -> Array:
         """The generalized force of a unit tension, (nu,): minus the gradient of the length, times the ratio. Needs POSITION."""
         self._ready(state, "calc_moment_arms", Stage.POSITION)
-        record, own = state.record, self._own(state)
+        record = state.record
         kept = [array.copy() for array in (record.body_forces, record.mobility_forces)]
         try:
             record.body_forces[:], record.mobility_forces[:] = 0.0, 0.0
-            self.FUNCTIONS[0](own, 0, 1)
-            self.FUNCTIONS[2](own, 0, 1, -self.numbers[0])
+            self._call(state, 2, -self.numbers[0])
             forces, arms = record.body_forces.reshape(-1, 2, 3).copy(), record.mobility_forces[:, 0].copy()
         finally:
             record.body_forces[:], record.mobility_forces[:] = kept
@@ -168,11 +167,18 @@ class Transmission(Sealed):
 
     def _evaluate(self, state: State, asked: str, stage: Stage, which: int) -> float:
         self._ready(state, asked, stage)
+        return float(self.numbers[0] * self._call(state, which))
+
+    def _call(self, state: State, which: int, force: float = 0.0) -> float:
+        """The length, or its rate; or let a force act on bodies and mobilities."""
         own = self._own(state)
-        found = self.FUNCTIONS[0](own, 0, 1)
+        length = self.FUNCTIONS[0](own, 0, 1)
+        if which == 0:
+            return float(length)
         if which == 1:
-            found = self.FUNCTIONS[1](own, 0, 1)
-        return float(self.numbers[0] * found)
+            return float(self.FUNCTIONS[1](own, 0, 1))
+        self.FUNCTIONS[2](own, 0, 1, force)
+        return float(length)
 
     def _own(self, state: State) -> Any:
         """A state's record, in which the pools of forces' numbers are this transmission's."""

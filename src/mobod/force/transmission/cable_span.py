@@ -149,7 +149,7 @@ class CableSpan(Path):
         Needs POSITION.
         """
         self._ready(state, "calc_smoothness", Stage.POSITION)
-        self.FUNCTIONS[0](self._own(state), 0, 1)
+        self._call(state, 0)
         n, m = len(self._points), len(self._obstacles)
         return float(state.record.function_value[WIDE * (first_of_taut(n, m) + m), 0]) if m else 0.0
 

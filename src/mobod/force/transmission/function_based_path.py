@@ -10,24 +10,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from ...errors import ModelError
 from ...function import Function
 from ...value import checks
 from ..base import mobility
 from ._course import FunctionCourse
 from ._stops import OF_FUNCTION
-from .base import Transmission
-from .path import Path
+from .path import AlongCourse
 
 if TYPE_CHECKING:
     from ...mobilizer.base import MobilizedBody
-    from ...state.state import State
     from ..subsystem import GeneralForceSubsystem
 
 
-class FunctionBasedPath(Transmission):
+class FunctionBasedPath(AlongCourse):
     """A path whose length is a function of coordinates: fast and smooth, with exact moment arms, and no place in space.
 
     Parameters
@@ -76,8 +72,6 @@ class FunctionBasedPath(Transmission):
     (0.502, array([ 0.03, -0.02]))
     """
 
-    FUNCTIONS = Path.FUNCTIONS
-
     def __init__(
         self,
         forces: GeneralForceSubsystem,
@@ -113,10 +107,3 @@ class FunctionBasedPath(Transmission):
     def get_function(self) -> Function:
         """The length as a function of the coordinates."""
         return self._function
-
-    def _own(self, state: State) -> Any:
-        if self.user is None:
-            raise ModelError(f"{self!r} is computed with the force that acts along it, and there is none yet")
-        found = super()._own(state)
-        found.force_integers = np.array([self.user.first_function], np.int64)
-        return found

@@ -19,9 +19,9 @@ import numpy as np
 from ...algebra import mat33, vec3
 from ...algebra.arrays import Array
 from ...algebra.memory import add_spatial, load3, load9, load_spatial
-from ...algebra.record import call_routine
+from ...algebra.record import attach, call_routine
 from ...algebra.scalar import load, zero
-from ...compiling import generic
+from ...compiling import compiled, generic
 from ...errors import ModelError
 from ...function import Constant, Function
 from ...value import checks
@@ -65,6 +65,7 @@ from .surfaces import METHODS, OF_FRAME, ConditionalPoint, MovingPoint, PathWrap
 if TYPE_CHECKING:
     from ...decoration.rubber_band_line import End, Line
     from ...state.state import State
+    from ..base import Force
     from ..subsystem import GeneralForceSubsystem
 
 
@@ -174,7 +175,40 @@ def apply(model: Any, i: int, x: int, force: Any) -> None:
         one_coordinate.push_on(model, b, which, force * slope)
 
 
-class Path(Transmission):
+@compiled
+def _call(block: Any, i: int, which: int, force: float) -> Any:
+    """The length or its rate; or let a force act. *i* is where the number of the course is."""
+    model = attach(block)
+    found = length(model, i, 0)
+    if which == 1:
+        found = speed(model, i, 0)
+    elif which == 2:
+        apply(model, i, 0, force)
+    return found
+
+
+class AlongCourse(Transmission):
+    """Transmission along a course: see `_course`. The force that acts along it has it as its first function."""
+
+    FUNCTIONS = (length, speed, apply)
+
+    def _own(self, state: State) -> Any:
+        found = super()._own(state)
+        found.force_integers = np.array([self._user().first_function], np.int64)
+        return found
+
+    def _call(self, state: State, which: int, force: float = 0.0) -> float:
+        if state.tree.calls_python:
+            return super()._call(state, which, force)
+        return float(_call(state, self._user().span[1] - 1, which, force))
+
+    def _user(self) -> Force:
+        if self.user is None:
+            raise ModelError(f"{self!r} is computed with the force that acts along it, and there is none yet")
+        return self.user
+
+
+class Path(AlongCourse):
     """From point to point, over surfaces where they are in the way: what muscles, ligaments and cables pull along.
 
     Parameters
@@ -222,7 +256,6 @@ class Path(Transmission):
     """
 
     INNER = frozenset("calc_points_and_surfaces find_bends ranges used_functions".split())
-    FUNCTIONS = (length, speed, apply)
     #: What it may bend over, each once.
     surfaces: tuple[Any, ...]
 
@@ -310,13 +343,6 @@ class Path(Transmission):
             method, hint = hint_of(wrap, side)
         integers += [surface.KIND, body, *side, method, *ends, which, active, first_number]
         return [*numbers_of_frame("frame of a surface", surface.frame), *sizes, *[0.0] * (3 - len(sizes)), *hint]
-
-    def _own(self, state: State) -> Any:
-        if self.user is None:
-            raise ModelError(f"{self!r} is computed with the force that acts along it, and there is none yet")
-        found = super()._own(state)
-        found.force_integers = np.array([self.user.first_function], np.int64)
-        return found
 
     def _evaluate(self, state: State, asked: str, stage: Stage, which: int) -> float:
         found = super()._evaluate(state, asked, stage, which)
