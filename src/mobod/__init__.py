@@ -19,7 +19,11 @@ from ._version import __version__ as __version__
 def _exports() -> tuple[dict[str, str], frozenset[str]]:
     """Names of ``__init__.pyi``, by their modules, and modules: a name is imported when it is first used."""
     stub = os.path.join(os.path.dirname(__file__), "__init__.pyi")
-    imports = [node for node in ast.parse(__spec__.loader.get_data(stub)).body if isinstance(node, ast.ImportFrom)]
+    try:
+        source = __spec__.loader.get_data(stub)
+    except OSError as error:
+        raise ImportError("mobod needs its file __init__.pyi: include it where an application is frozen or packed") from error
+    imports = [node for node in ast.parse(source).body if isinstance(node, ast.ImportFrom)]
     homes = {name.name: one.module for one in imports if one.module is not None for name in one.names}
     return homes, frozenset(name.name for one in imports if one.module is None for name in one.names)
 

@@ -56,6 +56,20 @@ def test_points_that_coincide_have_no_force_and_no_nan(slider):
     assert spring.calc_potential_energy_contribution(state) == 25.0
 
 
+def test_a_spring_of_rest_length_zero_is_as_stiff_where_its_points_coincide(slider):
+    """Which is where a mechanism is linearized: alone, in lanes, and by its station."""
+    system, matter, forces, mass = slider
+    F.TwoPointLinearSpring(forces, matter.ground, (0, 0, 0), mass, (0, 0, 0), 50.0, 0.0, name="spring")
+    state = system.realize_topology()
+    system.realize(state)
+    assert system.calc_forward_dynamics_derivatives(state).q == system.calc_inverse_dynamics_derivatives(state, [0.0]).q / -2.0
+    assert system.calc_forward_dynamics_derivatives(state).q.item() == -25.0
+    assert system.calc_parameter_derivatives(state, ["spring.station1"])[0, 0] == 25.0
+    ensemble = mb.Ensemble(system, 2, state=state)
+    ensemble.realize(mb.Stage.ACCELERATION)
+    assert ensemble.calc_forward_dynamics_derivatives().q.ravel().tolist() == [-25.0, -25.0]
+
+
 def test_springs_keep_energy(make):
     """Between all bodies of a tree, on coordinates of every kind of rate, and a bushing without damping."""
     model = make.tree(4, [mb.mobilizer.Pin, mb.mobilizer.Free, mb.mobilizer.Ball, mb.mobilizer.Gimbal], gravity=True)

@@ -9,6 +9,7 @@ import pytest
 import mobod as mb
 from mobod import ModelError, ModelWarning
 from mobod.force import magic_formula_tyre
+from mobod.force._tir_file import read_tir
 
 TYRE = dict(mb.examples.car.TYRE)
 
@@ -222,7 +223,13 @@ def test_what_a_file_has_and_is_not_used_is_named(tmp_path):
     path.write_text("[UNITS]\nPRESSURE = 'bar'\n[MODEL]\nPROPERTY_FILE_FORMAT = 'PAC2002'\n" + lines + "NOMPRES = 2.0\n")
     of_old = mb.force.MagicFormulaTyre(forces, wheel, path, inflation_pressure=3e5).default_numbers
     assert (of_old[magic_formula_tyre.MF5], of_old[magic_formula_tyre.DPI]) == (1.0, 0.5)
-    for wrong, says in (("PDX2 = -0,06", "line 1: PDX2 is '-0,06'"), ("PROPERTY_FILE_FORMAT = 'PAC89'\nA = 1", "pac89")):
+    path.write_text("[MODEL]\nPROPERTY_FILE_FORMAT ='USER'\nUSER_SUB_ID = 815\nTEST1 = none\n" + lines + "FITTYP = 61\n")
+    assert read_tir(path)["FITTYP"] == 61.0  # as TNO writes them
+    for wrong, says in (
+        ("ANGLE = 'degree'\nFITTYP = 61", "the unit of ANGLE is 'degree'"),
+        ("PDX2 = -0,06", "line 1: PDX2 is '-0,06'"),
+        ("PROPERTY_FILE_FORMAT = 'PAC89'\nA = 1", "pac89"),
+    ):
         path.write_text(wrong)
         with pytest.raises(ModelError, match=says):
             mb.force.MagicFormulaTyre(forces, wheel, path)

@@ -26,15 +26,16 @@ KINDS = {two_point_linear_spring.run: SPRING, two_point_linear_damper.run: DAMPE
 
 @generic
 def _force(model: Record, kind: int, n: int, x: Any, rate: Any) -> Any:
-    """f, f_x, f_v."""
+    """f, f_x, f_v; and f where the points coincide, with 1 for x: there a spring of rest length zero is k r."""
     a = number(model, n + OWN)
     o = zero(x)
-    f, by_x, by_rate = -a + o, o, o
+    f, by_x, by_rate, close = -a + o, o, o, o
     if kind == SPRING:
-        f, by_x = a * (x - number(model, n + OWN + 1)), a + o
+        rest = number(model, n + OWN + 1)
+        f, by_x, close = a * (x - rest), a + o, where(rest > 0.0, o, a + o)
     elif kind == DAMPER:
         f, by_rate = a * rate, a + o
-    return f, by_x, by_rate
+    return f, by_x, by_rate, close
 
 
 @generic
@@ -53,9 +54,9 @@ def _settle(model: Record, table: Any, at: int, bodies: Any, F: Any) -> Any:
     w2, v2 = load_spatial(model.V_GB, b2)
     v1, v2 = vec3.add(v1, vec3.cross(w1, s1)), vec3.add(v2, vec3.cross(w2, s2))
     v = vec3.sub(v2, v1)
-    f, by_x, by_rate = _force(model, table[at, KIND], n, x, vec3.dot(e, v))
+    f, by_x, by_rate, close = _force(model, table[at, KIND], n, x, vec3.dot(e, v))
     o = zero(f)
-    f, by_x, by_rate = where(apart, f, o), where(apart, by_x, o), where(apart, by_rate, o)
+    f, by_x, by_rate = where(apart, f, close), where(apart, by_x, o), where(apart, by_rate, o)
     pull = vec3.scale(f, e)
     add_spatial(F, b1, vec3.neg(vec3.cross(s1, pull)), vec3.neg(pull))
     add_spatial(F, b2, vec3.cross(s2, pull), pull)

@@ -25,12 +25,13 @@ if TYPE_CHECKING:
 
 @generic
 def add(model: Any, integers: int, numbers: int) -> None:
-    """k (1 - x0 / x) r on the first point."""
+    """k (1 - x0 / x) r on the first point; k r where x0 is zero, whose slope is there where the points coincide, too."""
     b1, b2, s1, s2, r = arms(model, integers, numbers)
     k, x0 = number(model, numbers + OWN), number(model, numbers + OWN + 1)
     apart, xx = square(r)
     f = k - k * x0 / sqrt(xx)
-    pull(model, b1, b2, s1, s2, vec3.scale(where(apart, f, zero(f)), r))
+    o = zero(f)
+    pull(model, b1, b2, s1, s2, vec3.scale(where(apart, f, where(x0 > 0.0, o, k + o)), r))
 
 
 @generic
