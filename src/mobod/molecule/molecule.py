@@ -25,6 +25,7 @@ from ..value import Inertia, MassProperties, Rotation, Transform
 from ..value.checks import flag, instance, integer, positive
 from ..value.stage import Stage
 from .atoms import Atoms, element_of, read_pdb
+from .bridge import add_bridge_torsions
 from .force_field import ForceField
 from .topology import clusters, find_topology, special_pairs, turning_bonds
 
@@ -118,6 +119,8 @@ class Molecule:
         self._add_torsions(field)
         for a, b in self.topology.bridges:
             self._bridge(a, b)
+        chosen = [self.clusters[k] for k in self._number]
+        add_bridge_torsions(self.forces, field, self.topology, chosen, self._stations)
 
     # ------------------------------------------------------------------------------------------ what users call
 
