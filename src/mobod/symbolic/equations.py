@@ -388,7 +388,7 @@ def equations(
     ImportError
         Without SymPy.
     ValueError, TypeError
-        For names that the model does not have, or a wrong number of names.
+        For names that the model does not have, a wrong number of names, or one name for two things.
 
     Notes
     -----
@@ -424,6 +424,7 @@ def equations(
         "f": [f"f_{one}" for one in map(_plain, speed_names(system, state))],
         "z": [f"z_{one}" for one in map(_plain, auxiliary_names(system, state))],
     }
+    _check_apart(of, symbols)
     model = recorded(system, state, own, "realize_forces")
     found = Equations(model, of, symbols, simplify)
     for symbol, number in zip(symbols, own.numbers, strict=True):
@@ -460,7 +461,10 @@ def _expression(name: str, value: Any) -> Any:
         return rational(checks.number(name, value))
     if isinstance(value, str):
         words = re.findall(r"[A-Za-z_]\w*", value)
-        value = sympy.sympify(value, locals={word: sympy.Symbol(word, real=True) for word in words})
+        try:
+            value = sympy.sympify(value, locals={word: sympy.Symbol(word, real=True) for word in words})
+        except sympy.SympifyError as error:
+            raise ValueError(f"{name!r} takes a number, or an expression as text or of SymPy, got {value!r}") from error
     if not isinstance(value, sympy.Expr):
         raise TypeError(f"{name!r} takes a number, a text or an expression of SymPy's, got {value!r}")
     return value
@@ -499,6 +503,16 @@ def _named(what: str, given: Sequence[Any] | None, names: list[str]) -> list[Any
     if len(given) != len(names) or len(set(map(str, given))) != len(names):
         raise ValueError(f"{what} takes {len(names)} different names, for {', '.join(names)}; got {list(map(str, given))}")
     return list(given)
+
+
+def _check_apart(of: Mapping[str, Sequence[Any]], symbols: Sequence[Any]) -> None:
+    """Refuse one name for two things, whose terms would be added up; parameters may share one, to be equal."""
+    variables = [*(str(one) for names in of.values() for one in names), *(f"{one}_dot" for one in of["u"])]
+    parameters = {str(one) for symbol in symbols for one in symbol.free_symbols}
+    for name in variables:
+        if variables.count(name) > 1 or name in parameters:
+            other = "a parameter" if name in parameters else "another variable"
+            raise ValueError(f"{name!r} is a coordinate, speed, force or rate and {other}, too; give one of them another name")
 
 
 def _as_symbol(name: Any) -> Any:
