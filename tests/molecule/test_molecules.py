@@ -331,6 +331,34 @@ def test_bridges_rings_ions_and_pairs(tmp_path):
     assert np.abs(two.calc_places(state) - two.atoms.places).max() < 1e-15 and len(state.u) == 5
 
 
+def test_ions_have_the_names_of_other_programs_or_are_left_out(tmp_path):
+    kinds = {"Cl-": "1", "Na+": "2", "MG2": "3", "K+": "4"}
+    field = tmp_path / "ions.xml"
+    field.write_text(
+        "<ForceField><AtomTypes>"
+        + "".join(f'<Type name="{k}" class="{k}" mass="20"/>' for k in kinds.values())
+        + "</AtomTypes><Residues>"
+        + "".join(f'<Residue name="{name}"><Atom name="{name}" type="{k}"/></Residue>' for name, k in kinds.items())
+        + '</Residues><NonbondedForce coulomb14scale="1" lj14scale="1">'
+        + "".join(f'<Atom type="{k}" charge="{k}" sigma="0.2" epsilon="0.1"/>' for k in kinds.values())
+        + "</NonbondedForce></ForceField>"
+    )
+    line = "HETATM{0:5d} {1:<4} {1:>3} A{0:4d}    {2:8.3f}{2:8.3f}{2:8.3f}\n"
+    names = ["CL", "Cl-", "NA", "SOD", "MG", "K", "POT", "CLA"]
+    path = tmp_path / "ions.pdb"
+    path.write_text("".join(line.format(k, name, 10.0 * k) for k, name in enumerate(names)))
+    assert load_pdb(path, field).topology.kinds == ["1", "1", "2", "2", "3", "4", "4", "1"]
+    with path.open("a") as more:
+        more.write(line.format(9, "XE", 90.0))
+    with pytest.raises(
+        mb.ModelError, match=r"no residue 'XE', of XE 9 of chain A: add a file .*leave_out=\['XE', 'HOH', 'WAT'\]"
+    ):
+        load_pdb(path, field)
+    assert load_pdb(path, field, leave_out=["XE", "CL"]).topology.kinds == ["1", "2", "2", "3", "4", "4", "1"]
+    with pytest.raises(TypeError, match=r"leave_out is a sequence of residues' names, such as \['XE'\]"):
+        load_pdb(path, field, leave_out="XE")
+
+
 def test_files_that_make_no_sense_are_refused(tmp_path):
     molecule = build_peptide("A")
     path = tmp_path / "bare.pdb"
