@@ -135,13 +135,14 @@ def test_muscles_do_what_opensims_tool_has_them_do(tmp_path):
     assert opensim.CMCTool(setup).run()
     assert main(["cmc", setup, "--results", str(tmp_path / "ours"), "--quiet"]) == 0
     # OpenSim finds excitations to 4e-3 of a muscle's range
-    for file, share in (("states", 6e-3), ("controls", 0.1), ("Actuation_force", 0.02)):
+    for file, share in (("states", 2e-3), ("controls", 0.1), ("Actuation_force", 0.02)):
         ours, theirs = (mb.read_sto(tmp_path / name / f"leg_{file}.sto") for name in ("ours", "theirs"))
-        rows = (ours.time > theirs.time[0] - 1e-9) & (ours.time < theirs.time[-1] - 1e-9)
+        rows = (ours.time > theirs.time[0] + 1e-3) & (ours.time < theirs.time[-1] + 1e-9)  # their first controls are of before
         assert rows.sum() > 1
         for label in set(ours.labels) & set(theirs.labels):
             other = np.interp(ours.time[rows] - 1e-6, theirs.time, theirs[label])
-            assert_allclose(ours[label][rows], other, atol=share * np.abs(ours[label]).max(), err_msg=label)
+            near = (0.02 if "activation" in label else share) * np.abs(ours[label]).max()
+            assert_allclose(ours[label][rows], other, atol=near, err_msg=label)
         assert set(ours.labels) == set(theirs.labels)
     ours, theirs = (mb.read_sto(tmp_path / name / "leg_states.sto") for name in ("ours", "theirs"))
     for label in ours.labels[:2]:  # where the run begins: the filtered motion

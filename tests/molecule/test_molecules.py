@@ -12,6 +12,7 @@ from mobod.molecule import ForceField, Molecule, build_peptide, load_pdb
 from mobod.molecule.atoms import Atoms
 from mobod.molecule.force_field import OWN
 from mobod.molecule.molecule import BOLTZMANN, _dihedral
+from mobod.molecule.topology import special_pairs
 
 SEED = 4
 REFERENCE = Path(__file__).with_name("openmm.json")
@@ -239,7 +240,11 @@ SULPHUR = """<ForceField><AtomTypes>
 </Residues><NonbondedForce coulomb14scale="0.8" lj14scale="0.5"><UseAttributeFromResidue name="charge"/>
 <Atom class="C" sigma="0.3" epsilon="0.4"/><Atom class="S" sigma="0.3" epsilon="0.4"/>
 <Atom class="H" sigma="0.1" epsilon="0.1"/>
-</NonbondedForce></ForceField>"""
+</NonbondedForce><PeriodicTorsionForce>
+<Proper class1="C" class2="S" class3="S" class4="C" periodicity1="2" phase1="0.4" k1="14.6"
+periodicity2="3" phase2="0" k2="2.5"/>
+<Proper class1="" class2="C" class3="S" class4="" periodicity1="3" phase1="0" k1="1.4"/>
+</PeriodicTorsionForce></ForceField>"""
 
 
 def one_of(tmp_path, name, atoms, places, residues=None):
@@ -253,12 +258,49 @@ def one_of(tmp_path, name, atoms, places, residues=None):
     return Molecule(listed, ForceField(path))
 
 
+def check_torsions_across(pair):
+    """Pairs by counting bonds; the energy by its formula, of angles by their cosines and signs; forces by differences."""
+    _, third = special_pairs(pair.topology)
+    assert third == {(0, 5), (1, 9), (2, 9), (3, 9), (4, 6), (4, 7), (4, 8)}
+    terms = [((0, 4, 9, 5), 2, 0.4, 14.6), ((0, 4, 9, 5), 3, 0.0, 2.5)]
+    terms += [((h, 0, 4, 9), 3, 0.0, 1.4) for h in (1, 2, 3)] + [((h, 5, 9, 4), 3, 0.0, 1.4) for h in (6, 7, 8)]
+
+    def formula(places):
+        energy = 0.0
+        for four, n, phase, k in terms:
+            a, b, c, d = places[list(four)]
+            one, other = np.cross(b - a, c - b), np.cross(c - b, d - c)
+            cosine = one @ other / np.linalg.norm(one) / np.linalg.norm(other)
+            energy += k * (1.0 + np.cos(n * np.sign(one @ (d - c)) * np.arccos(cosine) - phase))
+        return energy
+
+    torsions = pair.forces.get_force("torsions across bridges")
+    state = pair.default_state()
+    print("seed", SEED)
+    for u in np.random.default_rng(SEED).normal(size=(4, len(state.u))):
+        state.u = u
+        pair.system.realize(state)
+        state.q = state.q + 0.1 * state.q_dot  # the file's places lie in a plane
+        pair.system.realize(state)
+        F = torsions.calc_force_contribution(state)[0]
+        work = -state.u @ pair.matter.multiply_by_system_jacobian_transpose(state, F)
+        energies = []
+        for h in (-1e-5, 1e-5):
+            other = state.copy()
+            other.q = state.q + h * state.q_dot
+            pair.system.realize(other)
+            energies.append(formula(pair.calc_places(other)))
+            assert abs(torsions.calc_potential_energy_contribution(other) - energies[-1]) < 1e-10
+        assert abs((energies[1] - energies[0]) / 2e-5 - work) < 1e-6 * max(1.0, abs(work))
+
+
 def test_bridges_rings_ions_and_pairs(tmp_path):
     half = np.array([[0.1, 0.15, 0], [0.2, 0.15, 0], [0.07, 0.2, 0.09], [0.07, 0.2, -0.09], [0.0, 0.0, 0.0]])
     other = half * [-1, -1, 1] + [0, -0.205, 0]
     names = ["C", "H1", "H2", "H3", "SG"] * 2
     pair = one_of(tmp_path, "MES", names, np.vstack([half, other]), [0] * 5 + [1] * 5)
     assert pair.topology.bridges == [(4, 9)] and len(pair.clusters) == 2
+    check_torsions_across(pair)
     state = pair.default_state()
     temperatures = []
     for seed in range(400):
@@ -287,6 +329,34 @@ def test_bridges_rings_ions_and_pairs(tmp_path):
     two.system.realize(state)
     assert isinstance(two.clusters[0], mb.mobilizer.FreeLine)
     assert np.abs(two.calc_places(state) - two.atoms.places).max() < 1e-15 and len(state.u) == 5
+
+
+def test_ions_have_the_names_of_other_programs_or_are_left_out(tmp_path):
+    kinds = {"Cl-": "1", "Na+": "2", "MG2": "3", "K+": "4"}
+    field = tmp_path / "ions.xml"
+    field.write_text(
+        "<ForceField><AtomTypes>"
+        + "".join(f'<Type name="{k}" class="{k}" mass="20"/>' for k in kinds.values())
+        + "</AtomTypes><Residues>"
+        + "".join(f'<Residue name="{name}"><Atom name="{name}" type="{k}"/></Residue>' for name, k in kinds.items())
+        + '</Residues><NonbondedForce coulomb14scale="1" lj14scale="1">'
+        + "".join(f'<Atom type="{k}" charge="{k}" sigma="0.2" epsilon="0.1"/>' for k in kinds.values())
+        + "</NonbondedForce></ForceField>"
+    )
+    line = "HETATM{0:5d} {1:<4} {1:>3} A{0:4d}    {2:8.3f}{2:8.3f}{2:8.3f}\n"
+    names = ["CL", "Cl-", "NA", "SOD", "MG", "K", "POT", "CLA"]
+    path = tmp_path / "ions.pdb"
+    path.write_text("".join(line.format(k, name, 10.0 * k) for k, name in enumerate(names)))
+    assert load_pdb(path, field).topology.kinds == ["1", "1", "2", "2", "3", "4", "4", "1"]
+    with path.open("a") as more:
+        more.write(line.format(9, "XE", 90.0))
+    with pytest.raises(
+        mb.ModelError, match=r"no residue 'XE', of XE 9 of chain A: add a file .*leave_out=\['XE', 'HOH', 'WAT'\]"
+    ):
+        load_pdb(path, field)
+    assert load_pdb(path, field, leave_out=["XE", "CL"]).topology.kinds == ["1", "2", "2", "3", "4", "4", "1"]
+    with pytest.raises(TypeError, match=r"leave_out is a sequence of residues' names, such as \['XE'\]"):
+        load_pdb(path, field, leave_out="XE")
 
 
 def test_files_that_make_no_sense_are_refused(tmp_path):

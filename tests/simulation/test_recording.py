@@ -404,6 +404,10 @@ def test_numbers_of_quantities_have_the_names_of_bodies_and_speeds_in_tables_and
         again = mb.Trajectory.load(path, system)
         assert list(again.quantities) == list(run.quantities) or ending == ".csv"
         assert again.quantities.keys() == run.quantities.keys()
+        alone = mb.Trajectory.load(path)  # the names are in the file
+        assert alone.quantity_columns().keys() == run.quantity_columns().keys()
+        alone.save(path)
+        assert "reactions.lower.fx" in mb.Trajectory.load(path).quantity_columns()
         for name, array in run.quantities.items():
             np.testing.assert_allclose(again.quantities[name], array, rtol=1e-15)
 

@@ -93,6 +93,8 @@ def read_pdb(path: str | os.PathLike[str], *, leave_out: Sequence[str] = ("HOH",
 
     Raises
     ------
+    TypeError
+        If *leave_out* is one string.
     OSError
         If the file cannot be read.
     ModelError
@@ -110,6 +112,8 @@ def read_pdb(path: str | os.PathLike[str], *, leave_out: Sequence[str] = ("HOH",
     >>> list(atoms.residue_names)
     ['ACE', 'ALA', 'NME']
     """
+    if isinstance(leave_out, str):
+        raise TypeError(f"leave_out is a sequence of residues' names, such as [{leave_out!r}], got {leave_out!r}")
     names, residues, places = [], [], []
     residue_names: list[str] = []
     labels: list[str] = []

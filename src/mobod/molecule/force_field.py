@@ -29,6 +29,8 @@ _ALIASES = {
     "GLU": ("GLH",),
     "LYS": ("LYN",),
 }
+#: CHARMM's names of ions whose elements they do not begin with, or not alone.
+_IONS = {"CLA": "CL", "SOD": "NA", "POT": "K", "CAL": "CA", "CES": "CS", "LIT": "LI", "RUB": "RB"}
 #: Names of other programs for atoms other than hydrogens.
 _OTHER_NAMES = {"CD": "CD1", "OT": "OXT"} | {
     f"{one}{k}": ("O", "OXT")[k - 1] for one in ("O", "OT", "OC", "OCT") for k in (1, 2)
@@ -145,9 +147,16 @@ class ForceField:
             for prefix in ("", "N", "C")
             if prefix + one in self.residues
         ]
+        if len(there) == 1:  # an ion
+            for ion in self.residues.values():
+                if len(ion.atoms) == 1 and _ion(ion.name) == _ion(name):
+                    return ion, dict(zip(ion.atoms, there, strict=True))
         if not candidates:
             known = ", ".join(sorted(self.residues)[:40])
-            raise ModelError(f"the force field has no residue {name!r}, of {label}; it has {known}")
+            raise ModelError(
+                f"the force field has no residue {name!r}, of {label}: add a file that has it, or leave such residues out: "
+                f"load_pdb(path, ..., leave_out=[{name!r}, 'HOH', 'WAT']). It has {known}"
+            )
         for one in candidates:
             if there == one.atoms.keys():
                 return one, {atom: atom for atom in there}
@@ -240,6 +249,12 @@ class ForceField:
         if not np.isfinite([term[1:] for term in terms]).all():
             raise ModelError(f"the torsion {pattern} has a number that is not finite")
         self.torsions.append((pattern, terms))
+
+
+def _ion(name: str) -> str:
+    """The element of an ion by its residue's name: CL of Cl-, CL and CLA, MG of MG2."""
+    letters = re.sub(r"[^A-Z]", "", name.upper())
+    return _IONS.get(letters, letters)
 
 
 def _of_class(name: str) -> str:

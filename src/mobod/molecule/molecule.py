@@ -25,6 +25,7 @@ from ..value import Inertia, MassProperties, Rotation, Transform
 from ..value.checks import flag, instance, integer, positive
 from ..value.stage import Stage
 from .atoms import Atoms, element_of, read_pdb
+from .bridge import add_bridge_torsions
 from .force_field import ForceField
 from .topology import clusters, find_topology, special_pairs, turning_bonds
 
@@ -118,6 +119,8 @@ class Molecule:
         self._add_torsions(field)
         for a, b in self.topology.bridges:
             self._bridge(a, b)
+        chosen = [self.clusters[k] for k in self._number]
+        add_bridge_torsions(self.forces, field, self.topology, chosen, self._stations)
 
     # ------------------------------------------------------------------------------------------ what users call
 
@@ -316,6 +319,8 @@ def _dihedral(a: Array, b: Array, c: Array, d: Array) -> float:
 def load_pdb(
     path: str | os.PathLike[str],
     force_field: ForceField | str | os.PathLike[str] | Sequence[str | os.PathLike[str]] | None = None,
+    *,
+    leave_out: Sequence[str] = ("HOH", "WAT"),
     **settings: Any,
 ) -> Molecule:
     """Make a molecule of a PDB file.
@@ -326,6 +331,8 @@ def load_pdb(
         With hydrogens, by the names of the force field's templates.
     force_field : ForceField, path or sequence of paths, optional
         Files of OpenMM's format; the package's own small one, for ACE, ALA, GLY and NME, unless given.
+    leave_out : sequence of str
+        Residues that are not wanted; water unless given.
     **settings
         As `Molecule` takes them.
 
@@ -352,4 +359,4 @@ def load_pdb(
         field = force_field
     else:
         field = ForceField(*([force_field] if isinstance(force_field, str | os.PathLike) else force_field))
-    return Molecule(read_pdb(path), field, **settings)
+    return Molecule(read_pdb(path, leave_out=leave_out), field, **settings)

@@ -91,12 +91,18 @@ def _distance(atoms: Atoms, a: int, b: int) -> float:
     return float(np.linalg.norm(atoms.places[a] - atoms.places[b]))
 
 
-def special_pairs(found: Topology) -> tuple[set[tuple[int, int]], set[tuple[int, int]]]:
-    """Pairs one or two bonds apart, and those three."""
+def across_bridges(found: Topology) -> list[list[int]]:
+    """Neighbours of each atom, also by bridges."""
     neighbours = [list(one) for one in found.neighbours]
     for a, b in found.bridges:
         neighbours[a].append(b)
         neighbours[b].append(a)
+    return neighbours
+
+
+def special_pairs(found: Topology) -> tuple[set[tuple[int, int]], set[tuple[int, int]]]:
+    """Pairs one or two bonds apart, and those three."""
+    neighbours = across_bridges(found)
     near, third = set(), set()
     for a, first in enumerate(neighbours):
         for b in first:

@@ -149,8 +149,6 @@ def _header(path: Path, text: str) -> tuple[dict[str, str], int, int]:
         if end < 0:
             raise ValueError(f"{path}, line {line + 1}: the labels of the columns are missing after endheader")
         if text[at:end].strip():
-            if text[at:end].strip().lower() == "time" and re.match(r"\t[^\s\d.+-]", text[end + 1 : end + 3]):
-                end = text.find("\n", end + 1)  # OpenSim's CMC writes the labels of its states into a line of their own
             return header, at, end + 1
         at, line = end + 1, line + 1
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from ..algebra.arrays import Array
+
+if TYPE_CHECKING:
+    from ..system.system import MultibodySystem
 
 XYZ = "x", "y", "z"
 WRENCH = tuple(f"{what}{axis}" for what in "mf" for axis in XYZ)
@@ -47,6 +50,24 @@ def labels(name: str, shape: Sequence[int], rows: Mapping[str, Sequence[str]]) -
     if parts is None:
         return list(form.names)
     return [f"{part}.{one}" for part in parts for one in form.names] if form.names else list(parts)
+
+
+def row_names(system: MultibodySystem) -> dict[str, list[str]]:
+    """The names by which rows of quantities are called, but for the speeds'."""
+    matter = system.matter
+    return {"body": [one.name for one in matter.body_list], "constraint": [one.name for one in matter.constraints]}
+
+
+def rows_of_columns(columns: Iterable[str], prefix: str, quantities: Iterable[str]) -> dict[str, list[str]]:
+    """The same out of the names of a table's columns, of the quantities that `labelled` has found."""
+    rows = {}
+    for name in quantities:
+        form, begin = FORMS[name], f"{prefix}{name}."
+        if form.rows is not None:
+            parts = [column[len(begin) :] for column in columns if column.startswith(begin)]
+            ending = f".{form.names[0]}" if form.names else ""
+            rows[form.rows] = [part.removesuffix(ending) for part in parts[:: int(np.prod(form.shape, dtype=int))]]
+    return rows
 
 
 def labelled(columns: Mapping[str, Array], prefix: str) -> dict[str, Array]:

@@ -35,6 +35,7 @@ from .energy_accounts import Ledger
 from .error_estimate import ErrorEstimate, ErrorRows
 from .fingerprint import start_fingerprint
 from .hdf5_file import EXTENSIONS, DiskArray, FileRows, import_h5py, read_recording
+from .labels import row_names
 from .names import auxiliary_names, coordinate_names, speed_names
 from .quantities import Recording
 from .run import Keeper, Run, can_be_repeated, integrator_settings, run_again, steps_by_report
@@ -195,6 +196,7 @@ def simulate(
         ledger.attach(system, stepper.state)
     bar = _bar(float(times[0]), float(times[-1])) if progress is True else None
     about = {**describe(system, state), "body_names": recording.body_names, "surface_names": recording.surface_names}
+    about["row_names"] = row_names(system) if record else {}
     rows = _make_rows(record_to, kept, len(times), about)
     run = Run(stepper, times, recording, rows, ledger, progress if callable(progress) else None)
     run.watch = make_watch(system, state, view)

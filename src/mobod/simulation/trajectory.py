@@ -27,7 +27,7 @@ from ..value.stage import Stage
 from . import contact_table
 from .events import Events, no_events
 from .hdf5_file import DiskArray, FileRows, import_h5py, read_recording
-from .labels import labelled, labels
+from .labels import labelled, labels, row_names, rows_of_columns
 from .quantities import POSES, QUANTITY
 from .table import part_of
 
@@ -104,6 +104,8 @@ class Trajectory(Sealed):
         Their orientations R_GB in Ground, and as the last column the locations p_GB of their origins; length.
     surface_names : sequence of str, optional
         Of all surfaces for contact, by the numbers that *contacts* has; the system's unless given.
+    row_names : mapping of str to sequence of str, optional
+        Of ``body`` and ``constraint``, by which rows of recorded quantities are named where there is no system.
     state : State, optional
         The state that the motion started from. `states` are copies of it with time, q, u, z and particles replaced, which
         keep its other choices and settings.
@@ -181,6 +183,7 @@ class Trajectory(Sealed):
         body_names: Sequence[str] = (),
         body_poses: ArrayLike | None = None,
         surface_names: Sequence[str] | None = None,
+        row_names: Mapping[str, Sequence[str]] | None = None,
         contacts: ArrayLike | None = None,
         contact_counts: ArrayLike | None = None,
         events: ArrayLike | None = None,
@@ -227,6 +230,7 @@ class Trajectory(Sealed):
                 many = int(self._contact_counts.sum())
                 raise ValueError(f"contact_counts are of {many} rows; contacts has {len(self._contacts)}")
         self._surface_names = None if surface_names is None else tuple(str(name) for name in surface_names)
+        self._row_names = {str(kind): [str(name) for name in names] for kind, names in (row_names or {}).items()}
         self.events = no_events() if events is None else Events(events, event_labels or ())
         #: Of each event the first row after it; and whether it is known what happened, as it is not from a CSV file.
         self.event_rows: npt.NDArray[np.int64]
@@ -704,6 +708,7 @@ class Trajectory(Sealed):
         named = labelled(columns, QUANTITY)
         plain = {name: one for name, one in recorded["quantity"].items() if name.partition(".")[0] not in named}
         arrays["quantities"] = plain | named
+        about.setdefault("row_names", rows_of_columns(columns, QUANTITY, named))
         return cls(system=system, **arrays, **about)
 
     def quantity_columns(self) -> dict[str, Array]:
@@ -726,10 +731,8 @@ class Trajectory(Sealed):
         >>> [name for name in motion.quantity_columns() if name.endswith("lower.fz")]
         ['reactions.lower.fz']
         """
-        rows_of: dict[str, Sequence[str]] = {"speed": self.speed_names}
-        if self.system is not None:
-            rows_of["body"] = [body.name for body in self.system.matter.body_list]
-            rows_of["constraint"] = [constraint.name for constraint in self.system.matter.constraints]
+        named = self._row_names if self.system is None else row_names(self.system)
+        rows_of: dict[str, Sequence[str]] = {**named, "speed": self.speed_names}
         columns: dict[str, Array] = {}
         for name, array in self.quantities.items():
             columns.update(_flattened(name, np.asarray(array), labels(name, array.shape[1:], rows_of)))
@@ -761,6 +764,7 @@ class Trajectory(Sealed):
             "auxiliary_names": list(self.auxiliary_names),
             "body_names": list(self.body_names),
             "surface_names": list(self.surface_names),
+            "row_names": self._row_names if self.system is None else row_names(self.system),
             "model_variables": plain(self.model_variables),
             "statistics": plain(self.statistics),
             "event_labels": [list(one) for one in self.events.labels],
