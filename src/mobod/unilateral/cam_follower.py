@@ -6,6 +6,7 @@ turns.
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -123,7 +124,7 @@ class CamFollower(UnilateralContact):
         own = matter.name_of_contact(type(self).__name__, name)
         held = CoordinateCoupler(matter, gap, [cam, follower], which, disabled_by_default=True, name=f"{own}: normal")
         super().__init__(held, restitution=restitution, name=own)
-        self._positions, self._turns, self._bound = np.array(x, float), turns, _bound(x, lift, turns)
+        self._positions, self._turns, self._highest = np.array(x, float), turns, _highest(x, lift, turns)
 
     def find_knot(self, state: State) -> float:
         """At which of its points the cam is, with a part of the way to the next one; they are counted on from turn to turn."""
@@ -132,12 +133,14 @@ class CamFollower(UnilateralContact):
         if self._turns:
             turns = float(np.floor((angle - x[0]) / (x[-1] - x[0])))
             angle -= turns * (x[-1] - x[0])
-        return turns * (len(x) - 1) + float(np.interp(angle, x, np.arange(len(x))))
+        last = len(x) - 2  # beyond the ends they are counted on as far apart as the last ones
+        k = min(max(int(np.searchsorted(x, angle, "right")) - 1, 0), last)
+        return turns * (last + 1) + k + float((angle - x[k]) / (x[k + 1] - x[k]))
 
     def find_bound(self, state: State) -> tuple[list[int], list[float]]:
         """The integers and numbers of `open_gap.look_from_above`."""
-        arguments = self.normal.arguments
-        return [int(body.which_coordinate(body.q_slice(state), which, "q")) for body, which in arguments], self._bound
+        body, which = self.normal.arguments[1]
+        return [int(body.which_coordinate(body.q_slice(state), which, "q"))], [self._highest]
 
     def get_cam(self) -> MobilizedBody:
         """The body that lifts."""
@@ -148,17 +151,18 @@ class CamFollower(UnilateralContact):
         return self.normal.arguments[1][0]
 
 
-def _bound(x: Array, lift: Array, turns: bool) -> list[float]:
-    """The highest lift between the points too, then of both ends where they are and the slope beyond if it rises outward.
+def _highest(x: Array, lift: Array, turns: bool) -> float:
+    """The highest lift, between the points too; infinite where it rises outward at an end, beyond which it goes on straight.
 
     On each piece the slope is a quadratic function of s from 0 to 1, a s^2 + b s + c, whose zeros are extremes of the lift.
     """
     table, h = Table(x, lift, periodic=turns), np.diff(x)
     start, middle, end = (h * table.calc_derivative([0], (x[:-1] + s * h)[:, None]) for s in (0.0, 0.5, 1.0))
+    if not turns and (start[0] < 0.0 or end[-1] > 0.0):
+        return math.inf
     a, b = 2.0 * (start - 2.0 * middle + end), 4.0 * middle - 3.0 * start - end
     w = -0.5 * (b + np.copysign(np.sqrt(np.maximum(0.0, b * b - 4.0 * a * start)), b))
     with np.errstate(divide="ignore", invalid="ignore"):
         zeros = np.clip(np.nan_to_num(np.concatenate([w / a, start / w])), 0.0, 1.0)
     highest = float(np.max(table(np.concatenate([x, np.tile(x[:-1], 2) + zeros * np.tile(h, 2)])[:, None])))
-    slopes = [0.0, 0.0] if turns else [max(0.0, -float(start[0] / h[0])), max(0.0, float(end[-1] / h[-1]))]
-    return [highest + _ROUNDING * float(np.abs(lift).max()), float(x[0]), slopes[0], float(x[-1]), slopes[1]]
+    return highest + _ROUNDING * float(np.abs(lift).max())

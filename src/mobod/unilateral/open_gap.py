@@ -44,19 +44,11 @@ def look_at_edges(model: Any, i: int, n: int) -> Any:
 def look_from_above(model: Any, i: int, n: int) -> Any:
     """A lower bound of a gap by a table: the height above its highest point; no number where that is not above zero.
 
-    Beyond its ends a table that does not repeat itself goes on straight. Integers: the places in q of what the table is of, and
-    of what is above it. Numbers: the highest value; then where the table begins and where it ends, each with the slope at which
-    it rises from there outward, 0 where it falls.
+    Integer: the place in q of what is above the table. Number: its highest value.
     """
-    x, v = load(model.q, model.witness_integers[i], 0), load(model.q_dot, model.witness_integers[i], 0)
-    place = model.witness_integers[i + 1]
-    above, rate = load(model.q, place, 0) - number(model, n), load(model.q_dot, place, 0)
-    for k in range(2):
-        way, slope = 2.0 * k - 1.0, number(model, n + 2 + 2 * k)
-        beyond = way * (x - number(model, n + 1 + 2 * k))
-        above = above - where(beyond > 0.0, slope * beyond, zero(x))
-        rate = rate - where(beyond > 0.0, way * slope * v, zero(x))
-    return where(above > 0.0, above, zero(above) + math.nan), rate
+    place = model.witness_integers[i]
+    above = load(model.q, place, 0) - number(model, n)
+    return where(above > 0.0, above, zero(above) + math.nan), load(model.q_dot, place, 0)
 
 
 class OpenGap(Witness):
