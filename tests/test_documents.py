@@ -95,6 +95,14 @@ RUN_ELSEWHERE = set(
 PAGES = sorted(path.name for path in DOCS.rglob("*.md") if path.name != "index.md" and examples(path.name))
 
 
+@pytest.fixture(autouse=True)
+def no_figure_is_left():
+    """Pages open figures, of which pyplot warns where a process has opened many."""
+    yield
+    if "matplotlib.pyplot" in sys.modules:
+        sys.modules["matplotlib.pyplot"].close("all")
+
+
 @pytest.mark.parametrize("name", [name for name in PAGES if name not in RUN_ELSEWHERE])
 def test_a_page_runs_and_prints_what_it_shows(name, tmp_path, monkeypatch):
     pytest.importorskip("matplotlib")
