@@ -489,7 +489,7 @@ def setters(mb: Any) -> dict[str, tuple[int, Callable[[], Any]]]:
     state = system.realize_topology()
     system.realize(state)
     seven, six = np.full(7, 0.1), np.zeros((2, 3))
-    of_bodies, point = np.zeros((8, 2, 3)), np.zeros(3)
+    of_bodies, point = np.zeros((8, 2, 3)), np.array((0.0, -9.8, 0.0))
 
     def assign_q():
         state.q = seven

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from ..algebra import quaternion
 from ..algebra.arrays import Array
 from ..errors import ModelError
 from ..motion_data import Table
@@ -197,9 +198,7 @@ class Rows:
         for name, task in ordered:
             if isinstance(task, _BodyTask):
                 self._of_bodies.append(_OfBody(model, name, task, wanted.cutoff, wanted.filter))
-                self.labels += [f"{name}_{axis}" for axis in "xyz"] if task.count == 3 else [
-                    f"{name}_{k + 1}" for k in range(task.count)
-                ]  # fmt: skip
+                self.labels += [f"{name}_{axis}" for axis in ("xyz" if task.count == 3 else range(1, task.count + 1))]
             else:
                 self.labels.append(name)
         gains = [[(one.kp, one.kv, one.ka)] * one.count for _, one in ordered]
@@ -290,9 +289,9 @@ class _OfBody:
         x, v, a = (np.asarray(self._spline(t, order)) for order in range(3))
         if not self.turns:
             return x, v, a
-        n = float(x @ x)
-        w = 2.0 * _turning(v, x) / n  # of quaternions of any length: the scalar part has what lengthens them
-        return np.asarray(Rotation.from_quaternion(x / np.sqrt(n))), w, 2.0 * (_turning(a, x) - (v @ x) * w) / n
+        # of quaternions of any length
+        w, turned = np.array(quaternion.multiply_by_n_inv(x, v)), np.array(quaternion.multiply_by_n_inv(x, a))
+        return np.array(quaternion.to_rotation(x)).reshape(3, 3), w, turned - 2.0 * (v @ x) / (x @ x) * w
 
     def difference(self, x: Array, y: Array) -> Array:
         """From *y* to *x*."""
@@ -347,11 +346,6 @@ class _OfBody:
                 own, rest = self._of_frame(state, body, np.asarray(given.com))
                 J, bias, total = J + given.mass * own[3:], bias + given.mass * rest[1], total + given.mass
         return J / total, bias / total
-
-
-def _turning(p: Array, q: Array) -> Array:
-    """The vector part of the quaternion p q*."""
-    return np.asarray(q[0] * p[1:] - p[0] * q[1:] - np.cross(p[1:], q[1:]))
 
 
 def mapping(what: str, value: Any, such_as: str) -> None:
