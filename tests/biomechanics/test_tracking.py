@@ -318,6 +318,13 @@ def test_rows_of_bodies_are_derivatives_of_what_they_are_of(leg, swing):
         assert_allclose(errors[0], 0.0, atol=1e-7)
         assert_allclose(errors[1], 0.0, atol=1e-5)
 
+    few = np.array([mb.Rotation.from_body_fixed_xyz(row).to_quaternion() for row in np.outer(range(6), (0.5, -0.3, 0.4))])
+    path = mb.Table(np.linspace(0.0, 0.5, 6), {"q": few})  # between these quaternions their lengths change
+    (turn,) = Rows(leg, state.copy(), {"foot": mb.biomechanics.OrientationTask(body="calcn_r", path=path)}, wanted)._of_bodies
+    (R0, w0, _), (R1, w1, _) = (turn.wanted(t + s) for s in (-d, d))
+    assert_allclose(turn.wanted(t)[1], turn.difference(R1, R0) / (2.0 * d), rtol=1e-6)
+    assert_allclose(turn.wanted(t)[2], (w1 - w0) / (2.0 * d), rtol=1e-6, atol=1e-6)
+
 
 def test_bodies_are_followed_as_the_coordinates_that_place_them(leg, swing):
     """Tasks that fix the same motion by other quantities take the same forces."""

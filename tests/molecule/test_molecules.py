@@ -222,6 +222,10 @@ def test_hydrogens_have_any_names_and_stand_by_the_atoms_that_have_them(tmp_path
     lost.places[renamed.names.index("2HB")] = renamed.places[renamed.names.index("HN")] + 1e-3
     with pytest.raises(mb.ModelError, match=r"ALA 2 .*does not have the atoms of ALA"):
         Molecule(lost)
+    (tmp_path / "field.xml").write_text(SULPHUR)
+    unlike = ForceField(tmp_path / "field.xml").residues["MES"]  # hydrogens of other charges keep their names
+    assert unlike.names_of({"C": ["HA", "HB", "HC"], "SG": []}) is None
+    assert unlike.names_of({"C": ["H3", "H1", "H2"], "SG": []}) == {name: name for name in unlike.atoms}
 
 
 SULPHUR = """<ForceField><AtomTypes>

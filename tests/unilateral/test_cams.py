@@ -162,6 +162,15 @@ def test_a_lobe_beyond_the_end_of_a_table_is_met_there_and_back_within_a_step(be
     assert "struck" in [one.kind for one in run.events] and run.q[-1, 1] > 1.5
 
 
+def test_points_of_a_table_are_counted_on_beyond_its_ends_and_from_turn_to_turn():
+    x = np.array([0.0, 0.1, 0.3, 0.4])
+    for turns, knots in ((False, (-2.0, 0.5, 1.25, 5.0)), (True, (-1.0, 0.5, 1.25, 4.0))):
+        _, state, cam = machine(1.0, lifts=np.zeros(4), angles=x, periodic=turns)
+        for angle, knot in zip((-0.2 if not turns else -0.1, 0.05, 0.15, 0.6 if not turns else 0.5), knots, strict=True):
+            state.q = (angle, 1.0)
+            assert cam.find_knot(state) == pytest.approx(knot, abs=1e-12)
+
+
 def test_a_follower_above_its_cam_is_no_part_for_python(monkeypatch):
     """Steps, runs and ensembles of a follower that stays above all lobes search no step, and are the same as without a cam."""
     system, state, _ = machine(50.0)
