@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from mobod.compiling import compiled, engine
+from mobod.compiling import compiled, engine, keep_refusal, take_refusal, with_refusals_apart
 
 
 @compiled
@@ -22,3 +22,18 @@ def test_a_part_of_another_kernel_is_compiled_once_more_when_python_calls_it():
     assert total(np.arange(4.0)) == 6.0
     assert total.is_compiled_for(types)
     assert total.code_for(np.zeros(1))(np.ones(3)) == 3.0
+
+
+def test_a_kernel_within_a_callback_of_another_has_refusals_of_its_own():
+    def inner():
+        keep_refusal(ValueError("of the inner one"))
+        return 1
+
+    def outer():
+        keep_refusal(ValueError("of the outer one"))
+        assert str(with_refusals_apart(inner)[1]) == "of the inner one"
+        return 2
+
+    result, refusal = with_refusals_apart(outer)
+    assert result == 2 and str(refusal) == "of the outer one"
+    assert with_refusals_apart(lambda: 3) == (3, None) and take_refusal() is None

@@ -175,6 +175,10 @@ def test_what_a_task_must_not_be():
         changed(observation_low=[0.0])
     with pytest.raises(mb.ModelError, match="observe of the task cannot be compiled or fails"):
         VectorEnv(changed(observe=lambda q, u, points, goal, out: open("nothing")), 1)
+    with pytest.raises(mb.ModelError, match=r"observe of the task goes beyond an array: .* out \(3,\)"):
+        VectorEnv(changed(observe=lambda q, u, points, goal, out: out.__setitem__(3, q[0])), 1)
+    with pytest.raises(TypeError, match="integrator is a class of"):
+        changed(integrator=mb.integrator.RungeKutta3(task.build()[0]))
     with pytest.raises(TypeError, match="reward of a Task is a function, not 3"):
         VectorEnv(changed(reward=3), 1)
     with pytest.raises(TypeError, match=r"has to be a mobod\.gym\.Task, not 'pendulum'.*make_task"):
