@@ -9,6 +9,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 import mobod as mb
+from mobod.algebra.dual import Dual
 from mobod.muscle import _bezier
 
 M = mb.muscle
@@ -306,3 +307,12 @@ def test_corners_of_any_shape_are_met():
     for beyond, end in ((-0.5, 0.0), (0.0, 0.0), (1.0, 1.0), (1.5, 1.0)):
         assert (_bezier.meet(zero, first, 1.0 - last, one, zero + beyond) == end).all()
     assert np.isnan(_bezier.meet(zero, first, 1.0 - last, one, zero + np.nan)).all()
+
+
+@pytest.mark.parametrize("b", [0.05, 0.3, 0.5, 0.9])
+def test_inverses_of_corners_have_first_and_second_derivatives(b):
+    """B(u(b)) is b, with its tangents: 1, and no second one."""
+    found = _bezier.meet(0.0, 0.3, 0.45, 1.0, Dual(Dual(b, (1.0,)), (Dual(1.0, (0.0,)),)))
+    again = _bezier.quintic(0.0, 0.3, 0.45, 1.0, found)[0]
+    assert_allclose([again.value.value, again.value.tangents[0], again.tangents[0].value], [b, 1.0, 1.0], rtol=1e-12)
+    assert_allclose(again.tangents[0].tangents[0], 0.0, atol=1e-10)
