@@ -64,8 +64,8 @@ class CamFollower(UnilateralContact):
     The lift is a smooth spline, whose second derivative is continuous, so that the follower's acceleration is: give more
     points where it bends more. It has no friction. `calc_gap` is how far it has lifted off, `calc_normal_force` the force on
     the follower's coordinate. By events a follower below the highest lobe is looked at from point to point of the table, by
-    Python, however long the steps are, so that no lobe passes unseen; above it steps stay compiled. Where the lift rises outward
-    at an end beyond which it goes on straight, there is no highest lobe.
+    Python, however long the steps are, so that no lobe passes unseen; above it steps stay compiled. Where the lift rises
+    outward at an end beyond which it goes on straight, there is no highest lobe.
 
     Examples
     --------
