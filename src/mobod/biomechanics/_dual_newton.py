@@ -73,9 +73,7 @@ def _sequence(A: Array, b: Array, low: Array, high: Array, weights: Array, p: fl
     return a
 
 
-def _by_dual(
-    A: Array, b: Array, low: Array, high: Array, h: Array, c: Array, y: Array, p: float = 2.0
-) -> tuple[Array, Array]:
+def _by_dual(A: Array, b: Array, low: Array, high: Array, h: Array, c: Array, y: Array, p: float = 2.0) -> tuple[Array, Array]:
     """The least sum of h |a|^p / p + c a (nt, n), p at most 2, and the multipliers, from *y* on."""
     left = np.arange(len(b))
     rows: Array = A
@@ -125,9 +123,7 @@ def _dual(rows: Array, b: Array, y: Array, low: Array, high: Array, h: Array, c:
     return np.asarray((h * np.abs(a) ** p / p + (c - g) * a).sum(axis=1) + (y * b).sum(axis=1))
 
 
-def _shortened(
-    rows: Array, b: Array, y: Array, step: Array, low: Array, high: Array, h: Array, c: Array, p: float
-) -> Array:
+def _shortened(rows: Array, b: Array, y: Array, step: Array, low: Array, high: Array, h: Array, c: Array, p: float) -> Array:
     """Each frame's step, halved until the dual function grows."""
     before = _dual(rows, b, y, low, high, h, c, p)
     after = _dual(rows, b, y + step, low, high, h, c, p)
