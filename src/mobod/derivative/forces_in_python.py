@@ -198,7 +198,7 @@ class _Moved:
         return self._pushed
 
     def _that_matter(self, at: Callable[[Array], Array], steps: Array, sizes: Sequence[int]) -> Numbers:
-        """Which of n numbers change what is pushed, ``at(change)`` of them, up to those tried with them, of these *sizes*."""
+        """Those of n numbers that change what is pushed, ``at(change)`` of them, tried together by these *sizes*."""
         chosen, steps = np.arange(len(steps)), steps * _apart(len(steps))
         for size in sizes:
             found = []
