@@ -204,7 +204,8 @@ def _unit(kind: str, units: Sequence[str]) -> str:
     """The unit of a kind of `DIMENSIONS`, of those of mass, length and time."""
     if tuple(units) == ("kg", "m", "s") and kind in SI:
         return SI[kind]
-    above, below = [], []
+    above: list[str] = []
+    below: list[str] = []
     for unit, power in zip(units, DIMENSIONS[kind], strict=True):
         if power:
             (above if power > 0 else below).append(unit + ("", "\N{SUPERSCRIPT TWO}", "\N{SUPERSCRIPT THREE}")[abs(power) - 1])
