@@ -43,7 +43,7 @@ _MOMENTA = {"angular": "angular momentum", "linear": "momentum"}
 
 
 def kind_of(column: str, turning: Mapping[str, bool]) -> str | None:
-    """What a number of a recorded quantity is, in a word; None where that is not known.
+    """The kind of a number of a recorded quantity, in a word; None where that is not known.
 
     Parameters
     ----------

@@ -315,7 +315,7 @@ def _describe(
     units: Sequence[str] | None,
     kind_of: Callable[[str, Mapping[str, bool]], str | None],
 ) -> list[str]:
-    """What the recorded quantities are, with their units, as far as is known: ``force (N)``, ``moment (N m)``."""
+    """The kinds of the recorded quantities, with their units, as far as these are known: ``force (N)``, ``moment (N m)``."""
     turning, given = _find_turning(trajectory), quantities if isinstance(quantities, Mapping) else {}
     found: dict[str, None] = {}
     for column in columns:
