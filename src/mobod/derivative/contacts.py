@@ -1,4 +1,4 @@
-"""Derivatives of compliant contact: points of spheres and corners in closed form, other pairs that touch by Duals of their bodies.
+"""Derivatives of compliant contact: points of spheres and corners in closed form, other pairs by Duals of their bodies.
 
 With c the center of a sphere, or a corner, at rho from the point where the second surface has it, x the depth, x' its rate, p
 the point of application, and v the velocity of the second body there relative to the first,
