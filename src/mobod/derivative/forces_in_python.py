@@ -191,7 +191,7 @@ class _Moved:
     # ------------------------------------------------------------------------------------------ inside
 
     def _apply(self) -> Array:
-        """What is pushed now, which the next call overwrites."""
+        """Forces that are applied now, which the next call overwrites."""
         self._pushed.fill(0.0)
         for call in self._calls:
             call(self._other, self._of_bodies, self._on_particles, self._of_mobilities)
@@ -226,7 +226,7 @@ class _Moved:
         return found
 
     def _at(self, changes: Sequence[tuple[_Moving, Array]], kept: Sequence[tuple[Array, Array]]) -> Array:
-        """What is pushed as variables change while rows of bodies are *kept*."""
+        """Forces that are applied as variables change while rows of bodies are *kept*."""
         for one, change in changes:
             one.put(self._other, change)
         self._system.realize(self._other, Stage.VELOCITY)
