@@ -32,8 +32,8 @@ def test_depth_is_the_least_overlap(first, second, rng):
             assert lies or leaning.sum() == 1  # of what is faceted, where edges cross beside the face about them
             assert not lies or len(points) == 2 or ("cylinder" in lies and leaning.sum() <= 2)
         else:
-            # a polygon stands for the end of a cylinder: what it leaves out can be deeper than what is left, as can what is over
-            # the edge of a capsule, or of a face about edges that cross, whose own normal is near
+            # a polygon stands for the end of a cylinder: what it leaves out can be deeper than what is left, as can what of a
+            # capsule is over the edge, or of edges that cross beside the face that bears
             lost = overlap(scene.shapes, poses, n) - depth
             assert abs(lost) < 1e-9 or ((lies or faceted) and lost > 0.0)
         # an edge has to be better by 5 % than a face of nearly the same normal, or the face is taken

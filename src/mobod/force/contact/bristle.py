@@ -20,10 +20,12 @@ turned on it,
     z = z_0 + c_1 phi_1 / sin(phi_1) - c_2 phi_2 / sin(phi_2)   in the plane of contact
 
 the arcs of spheres, so that what rolls is not braked. c_1 is fixed to the first body; c_2 is the mean of where the second body
-has it now, and had it at the step's beginning: what goes round on its rim, Euler's disk, turns about the normal as it rolls, and
-with c_2 as it is now would slip to the side by the half of what it turns, an energy of the first order of the step. While a point sticks, or while it slides, forces are smooth, and the
-integrator has its full order; a step in which it changes from one to the other is of first order in the time of the change. A
-point that is new, or was gone at the end of a step, begins with z = 0.
+has it now, and had it at the step's beginning: what goes round on its rim, Euler's disk, turns about the normal as it rolls,
+and with c_2 as it is now would slip to the side by half of what it turns, an energy of the first order of the step.
+
+While a point sticks, or while it slides, forces are smooth, and the integrator has its full order; a step in which it changes
+from one to the other is of first order in the time of the change. A point that is new, or was gone at the end of a step, begins
+with z = 0.
 
 The energy of the bristles, at most mu_s^2 f x / 2, is not part of the potential energy: the power that friction takes counts as
 dissipated, also what bristles give back. So the balance of energy closes, and that power may be below zero for a while.
