@@ -12,10 +12,10 @@ bent bristle straightens, bounds the damping where a small part of a heavy body 
 without it d over the part's mass is the stiffest thing of all.
 
 **What is remembered.** At the end of each accepted step: for each point, by its pair and feature, where it was on both bodies,
-which way the normal pointed, how the bodies were turned from each other, and z. Where a surface has a velocity, places are those
-of its material, which moves along. Within a step, z is that plus the displacement of these two places since: a function of q,
-without any integration in time. With c_i the way of the point over body i, a chord, and phi_i the angle by which the normal
-turned on it,
+which way the normal pointed, how the bodies were turned from each other, and z. Where a surface has a velocity, places are
+those of its material, which moves along. Within a step, z is that plus the displacement of these two places since: a function
+of q, without any integration in time. With c_i the way of the point over body i, a chord, and phi_i the angle by which the
+normal turned on it,
 
     z = z_0 + c_1 phi_1 / sin(phi_1) - c_2 phi_2 / sin(phi_2)   in the plane of contact
 
