@@ -452,7 +452,8 @@ def test_steps_along_a_spiral_that_are_alike_are_those_one_by_one(rng, monkeypat
     scenes, found, taken = [], [], []
     for _ in range(60):
         radius, turn = rng.uniform(0.01, 0.05), rng.uniform(0.2, 2.5)
-        first, last = (radius, 0.0, rng.normal(0.0, 0.02)), (radius * np.cos(turn), radius * np.sin(turn), rng.normal(0.0, 0.02))
+        first = radius, 0.0, rng.normal(0.0, 0.02)
+        last = radius * np.cos(turn), radius * np.sin(turn), rng.normal(0.0, 0.02)
         out, out_too = rng.uniform(0.05, 0.4, 2)
         a = radius, -out, first[2] + rng.normal(0.0, 0.5 * out)
         b = last[0] - out_too * np.sin(turn), last[1] + out_too * np.cos(turn), last[2] + rng.normal(0.0, 0.5 * out_too)
