@@ -448,7 +448,7 @@ def test_the_next_points_of_a_spiral_are_a_piece_away(pieces):
 
 
 def test_steps_along_a_spiral_that_are_alike_are_those_one_by_one(rng, monkeypatch):
-    """Heights to rounding, also where the number of pieces changes on the way, one point stops first, or 100 steps are not enough."""
+    """Heights to rounding, also where the number of pieces changes on the way or one point stops first."""
     scenes, found, taken = [], [], []
     for _ in range(60):
         radius, turn = rng.uniform(0.01, 0.05), rng.uniform(0.2, 2.5)
