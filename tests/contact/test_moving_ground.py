@@ -1,4 +1,4 @@
-"""What stands on bodies that move as prescribed goes with them: on a sledge, a lift and a turntable, under all ways of contact."""
+"""What stands on bodies of prescribed motion goes with them: a sledge, a lift and a turntable, under all ways of contact."""
 
 import numpy as np
 import pytest
@@ -37,7 +37,7 @@ def standing(method):
         mb.contact.rigid(system, stepped=True)
     state = system.realize_topology()
     for box, place in zip(boxes, places, strict=True):
-        box.set_q_to_fit_translation(state, place + (AWAY, 0.0, 0.2 - 1e-5))
+        box.set_q_to_fit_translation(state, place + np.array((AWAY, 0.0, 0.2 - 1e-5)))
     return system, state
 
 

@@ -72,7 +72,7 @@ def _put_columns(model: Any, space: Any, i: int, b: int, stop: int, sign: float,
 
 @generic
 def find_rows(model: Any, space: Any, whole: bool) -> None:
-    """The columns of all points, after the speeds without contact; how many says ``counts[COLUMNS]``. *whole*: `_put_columns`."""
+    """The columns of all points, after the speeds without contact; how many says ``counts[COLUMNS]``. *whole* as above."""
     at, pairs = 0, space.pairs
     for i in range(space.counts[names.POINTS]):
         b1, b2 = model.surface_body[pairs[i, names.FIRST]], model.surface_body[pairs[i, names.SECOND]]
