@@ -384,9 +384,13 @@ class Stepping(Gradients):
         elif lent is None or lent.own_fields.keys() != self._template.own_fields.keys():
             lent = self._lent = self._state(i)
         else:
-            lent.time, lent.q, lent.u, lent.z = self._time[i, 0], self._q[i], self._u[i], self._z[i]
-            remember(lent.record, self._memory[i])
-            lent.record.particle_location[:, 0], lent.record.particle_velocity[:, 0] = np.split(self.particles[i], 2)
+            lent.time, lent.q, lent.u = self._time[i, 0], self._q[i], self._u[i]
+            if self._z.shape[1]:
+                lent.z = self._z[i]
+            if self._memory.shape[1]:
+                remember(lent.record, self._memory[i])
+            if self.particles.shape[1]:
+                lent.record.particle_location[:, 0], lent.record.particle_velocity[:, 0] = np.split(self.particles[i], 2)
         self._system.realize(lent)
         return lent
 
