@@ -44,6 +44,28 @@ def test_users_see_what_is_theirs_and_no_more():
     imported(code)
 
 
+def test_imports_are_not_looked_through_for_garbage_and_leave_the_collector_as_it_was():
+    code = """
+import gc
+from mobod._garbage import not_collected
+with not_collected():
+    assert not gc.isenabled()
+    made = [[]]
+assert gc.isenabled() and any(one is made for one in gc.get_objects(generation=2)) and gc.get_freeze_count() == 0
+gc.freeze()
+frozen = gc.get_freeze_count()
+gc.disable()
+with not_collected():
+    pass
+assert not gc.isenabled()
+gc.enable()
+with not_collected():
+    pass
+assert gc.isenabled() and gc.get_freeze_count() == frozen
+"""
+    imported(code)
+
+
 def test_every_name_can_be_the_first_that_is_used():
     """Imports that need one another in a circle work or not, depending on where they begin: a name of each room begins.
 

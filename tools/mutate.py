@@ -35,6 +35,8 @@ ROOMS = {
     "derivative": "tests/system",
     "importer": "tests/importer",
 }
+#: What became of a mutant, by whether its tests pass.
+OUTCOMES = {False: "noticed", True: "not noticed", None: "undecided"}
 _SWAPS: dict[type, type] = {ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Div, ast.Div: ast.Mult}
 _TURNS: dict[type, type] = {
     ast.Lt: ast.GtE,
@@ -140,8 +142,8 @@ def tests_for(path: Path, room: str) -> list[str]:
     return [str(file.relative_to(ROOT)) for file in sorted(texts, key=lambda file: -scores[file])]
 
 
-def passes(tests: list[str], seconds: float) -> bool:
-    """Whether tests pass, in time: what hangs, or takes the process down, does not."""
+def passes(tests: list[str], seconds: float) -> bool | None:
+    """Whether tests pass; what takes the process down does not. None where that was not known in time."""
     command = [sys.executable, "-m", "pytest", "-x", "-q", "-n", "0", "-p", "no:cacheprovider", *tests]
     environment = {**os.environ, "MOBOD_WORKERS": "0", "PYTHONPATH": str(ROOT / "src"), "MOBOD_TEST_SEED": "1"}
     process = subprocess.Popen(
@@ -153,7 +155,7 @@ def passes(tests: list[str], seconds: float) -> bool:
         with contextlib.suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
         process.wait()
-        return False
+        return None
 
 
 def choose(rooms: list[str], count: int, seed: int) -> Iterator[tuple[str, Mutant]]:
@@ -176,10 +178,10 @@ def main() -> None:
     parser.add_argument("--room", action="append", choices=ROOMS, help="of this room alone; may be given several times")
     parser.add_argument("--first", type=int, default=4, help="how many files of tests are run by themselves at first")
     parser.add_argument("--most", type=int, default=30, help="how many files of tests are run at most")
-    parser.add_argument("--seconds", type=float, default=900.0, help="after which tests hang, and the mutant is noticed")
+    parser.add_argument("--seconds", type=float, default=900.0, help="after which a mutant is left undecided")
     parser.add_argument("--json", type=Path, help="a file for a line on each mutant")
     options = parser.parse_args()
-    noticed = tried = 0
+    counts = dict.fromkeys(OUTCOMES.values(), 0)
     for room, mutant in choose(options.room or list(ROOMS), options.count, options.seed):
         tests = tests_for(mutant.path, room)[: options.most]
         begun = time.monotonic()
@@ -190,17 +192,17 @@ def main() -> None:
                 lives = passes(tests[options.first :], options.seconds)
         finally:
             mutant.path.write_text(before, encoding="utf-8")
-        tried += 1
-        noticed += not lives
+        outcome = OUTCOMES[lives]
+        counts[outcome] += 1
         name = str(mutant.path.relative_to(ROOT))
         difference = "".join(difflib.unified_diff(before.splitlines(True), after.splitlines(True), name, name, n=1))
-        if lives:
-            print(f"not noticed by {len(tests)} files of tests:\n{difference}", flush=True)
+        if lives is not False:
+            print(f"{outcome} by {len(tests)} files of tests:\n{difference}", flush=True)
         if options.json is not None:
             with options.json.open("a", encoding="utf-8") as file:
-                line = {"noticed": not lives, "seconds": round(time.monotonic() - begun), "difference": difference}
+                line = {"outcome": outcome, "seconds": round(time.monotonic() - begun), "difference": difference}
                 print(json.dumps(line), file=file)
-    print(f"{noticed} of {tried} mutants noticed (seed {options.seed})")
+    print(f"{counts} (seed {options.seed})")
 
 
 if __name__ == "__main__":

@@ -13,6 +13,7 @@ from typing import Any
 if os.environ.get("NUMBA_DISABLE_JIT", "0") not in ("", "0"):
     raise ImportError("mobod is compiled by Numba, and NUMBA_DISABLE_JIT is set in the environment; unset it")
 
+from ._garbage import not_collected
 from ._version import __version__ as __version__
 
 
@@ -38,7 +39,8 @@ def __getattr__(name: str) -> Any:
     if name == "Mobod":  # the short name of `MobilizedBody`
         return __getattr__("MobilizedBody")
     if name in _MODULES:
-        return importlib.import_module(f".{name}", __name__)
+        with not_collected():
+            return importlib.import_module(f".{name}", __name__)
     where = _MODULE_OF.get(name)
     if name in _IMPORTED_BY_NAME:
         raise AttributeError(f"module 'mobod' has {name!r} as a module that it does not import by itself: import mobod.{name}")
@@ -46,7 +48,8 @@ def __getattr__(name: str) -> Any:
         from .value.attributes import missing_name
 
         raise AttributeError(missing_name(sys.modules[__name__], name))
-    value = globals()[name] = getattr(importlib.import_module(f".{where}", __name__), name)
+    with not_collected():
+        value = globals()[name] = getattr(importlib.import_module(f".{where}", __name__), name)
     return value
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import mobod as mb
-from mobod.algebra.scalar import where
+from mobod.algebra.scalar import minimum, where
 from mobod.symbolic.polynomial import Ring
 from mobod.symbolic.recording import Tape
 
@@ -168,6 +168,13 @@ def test_a_condition_that_fails_on_a_range_is_kept():
     for square, kept in ((ramp * ramp, True), (x * x, False)):
         found = ring.expression(ring.of(where(square > 0.0, square + 3.0, 0.0 * x)), lambda name, i: sympy.Symbol("x"))
         assert (found.subs("x", -2.0) == 0) == kept and found.subs("x", 2.0) == 7.0
+
+
+def test_the_lesser_of_two_has_two_cases():
+    tape, ring = Tape(), Ring()
+    x, y = sympy.symbols("x y", real=True)
+    lesser = ring.expression(ring.of(minimum(tape.input("x", 0), tape.input("y", 0))), lambda name, i: {"x": x, "y": y}[name])
+    assert lesser == sympy.Piecewise((x, x < y), (y, True))
 
 
 def test_a_rod_has_no_other_case_where_its_ends_meet_and_one_quotient():

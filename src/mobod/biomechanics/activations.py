@@ -119,8 +119,8 @@ def static_optimization(
     applied : sequence of Applied
         Which columns of a table of loads act on which body.
     exponent : float
-        Of the activations in the sum; above 1. From 1.5 to 6 the least sum is found to 1e-6; far beyond, rounding ends the
-        search earlier.
+        Of the activations in the sum; above 1. Up to 3 activations are found to rounding; above, those that are so small that
+        they do not count in the sum are less exact.
     muscle_physiology : bool
         Whether the force at full activation depends on the fiber's length and velocity; else it is the largest isometric one.
     passive_force : bool

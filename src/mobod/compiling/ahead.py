@@ -18,10 +18,11 @@ import pickle
 import subprocess
 import sys
 import threading
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from .._garbage import not_collected
 from . import bundle, engine, fingerprint, kernels, notice, routines, store
 
 #: Processes beside the first one, at most: there are few large kernels.
@@ -81,33 +82,22 @@ def compile_ahead(jobs: Iterable[Job], most: int = MOST_WORKERS) -> None:
     most : int
         How many other processes there are to be, at most.
     """
+    with not_collected():
+        engine.numba()
     count = min(_workers_wanted(), most)
     if count == 0:
         return
-    engine.numba()
     missing = [job for job in jobs if not isinstance(job.what, routines.UsersRoutine) and not job.is_there()]
     if len(missing) < 2:
         return
     missing.sort(key=lambda job: -fingerprint.size(job.what.python))  # the largest first, to balance the load
     _ask_workers(missing, count)
-    with notice.Progress(len(missing), str(store.cache_folder())) as progress, _no_collecting():
+    with notice.Progress(len(missing), str(store.cache_folder())) as progress, not_collected():
         for job in missing:
             progress.at(job.name)
             # errors of a kernel are raised where it is needed
             with contextlib.suppress(Exception), store.not_waiting():
                 job.do()
-
-
-@contextlib.contextmanager
-def _no_collecting() -> Iterator[None]:
-    """Without the collection of garbage that else follows each kernel: nearly all that Numba has made lives on."""
-    collecting = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if collecting:
-            gc.enable()
 
 
 def get_ready() -> None:

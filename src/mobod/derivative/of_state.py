@@ -11,7 +11,7 @@ from ..state.fields import Record
 from ..state.validity import EVERYTHING, KEPT_FORCES
 from ..tree import explicit_mass_matrix, inverse_dynamics, inverse_mass_matrix
 from ..tree.realize import DONE, NOT_PLAIN, advance_with, all_finite, takes_long
-from . import couplings, sweep, two_points
+from . import contacts, couplings, sweep, two_points
 from .columns import find_bends, find_displacements
 from .local import add_errors
 from .residual import add_parts, add_stiffness, clear, clear_blocks, find_carried, gravity
@@ -22,7 +22,7 @@ from .sweep import FIRST_NUMBER, FORCE, NUMBERS_A_MOBILITY
 #: Duals; of the linear systems; what their products do not pass over; of couplings.
 PLAN, TREE, RIGID, PARTS, OF_ONE, SOLVING, GROUPS, MANY = 0, 17, 24, 29, 37, 47, 61, 63
 #: Where the plan's flags are, and behind them whether equations contradict each other, see `solve.contradict`.
-FLAGS, CONTRADICTING = 15, 7
+FLAGS, CONTRADICTING = 15, 8
 
 
 @generic
@@ -62,8 +62,11 @@ def _find(
     clear(T, 0.0)
     start = 8 * wide.shape[0]
     trees = carrier, body_of, (row_of, start, 3 * start)
-    add_parts(model, 0, duals, plan, u_dot, A, end, trees, N, bodies, numbers, of_one, F, C, D, T, E, K)
-    add_errors(model, plan[0][:4], trees[2], bodies, numbers, C, E)
+    if plan[4][7] != 0:
+        add_parts(model, 0, duals, plan, u_dot, A, end, trees, N, bodies, numbers, of_one, F, C, D, T, E, K)
+        add_errors(model, plan[0][:4], trees[2], bodies, numbers, C, E)
+    if plan[3].shape[0] > 0:
+        contacts.add(model, plan[3], bodies, numbers, plan[0][3], C, D)
     many, (carried, columns, scratch, wide_D) = plan[1].shape[0] >= couplings.MANY, of_many
     if plan[6].shape[0] > 0:
         two_points.add_eights(model, plan[6], plan[0][3], bodies, numbers, carried, columns, scratch[0], F, wide_D)
@@ -91,7 +94,7 @@ def _plan_of(whole: Any) -> Any:
             objects.table(objects.item(whole, 8)),
             objects.integers(objects.item(whole, 9)),
             objects.integers(objects.item(whole, 10)),
-            (asked[0], asked[1], asked[2], asked[3], asked[4], asked[5], asked[6]),
+            (asked[0], asked[1], asked[2], asked[3], asked[4], asked[5], asked[6], asked[7]),
             (
                 objects.integers(objects.item(whole, 11)),
                 objects.integers(objects.item(whole, 12)),

@@ -17,6 +17,7 @@ import numpy.typing as npt
 
 from ..constraint.base import Constraint
 from ..force.base import Force
+from ..force.contact.broad_phase import OF_ALL
 from ..force.contact.element import ContactElement
 from ..force.thermostat import Thermostat
 from ..mobilizer import q_rates
@@ -70,6 +71,10 @@ class Plan:
         Bodies whose motion is read.
     contacts : (n, 1) array
         Elements of contact.
+    searches : bool
+        Whether some pairs of these are not in closed form.
+    by_duals : bool
+        Whether anything is differentiated by a record of Duals, state by state.
     acted : array
         Bodies that wrenches may act on, beside gravity's, and those inboard of them, parents first.
     acted_places : array
@@ -108,6 +113,8 @@ class Plan:
     crossings: Table
     used: Table
     contacts: Table
+    searches: bool
+    by_duals: bool
     acted: Table
     acted_places: Table
     stiff: Table
@@ -127,7 +134,7 @@ class Plan:
     def for_kernels(self) -> Any:
         """The tables that kernels take."""
         flags = int(self.damped), int(self.acts), int(self.constrained)
-        asked = self.by_columns, self.by_rest, self.by_parts, *flags, self.thermostat
+        asked = self.by_columns, self.by_rest, self.by_parts, *flags, self.thermostat, int(self.by_duals)
         tables = self.nodes, self.calls, self.pushed, self.ways, self.groups, self.members
         return (
             tables,
@@ -285,6 +292,8 @@ class _Making:
         #: Mobilizers whose N is more than a function of their own coordinates in a record.
         self._difficult = set(np.flatnonzero((fields["rates"] == q_rates.MATRIX) | (fields["turning"] == 2)).tolist())
         self._contacts: list[int] = []
+        #: Whether some of their pairs are not in closed form.
+        self._searches = False
         #: Forces along paths by the bodies and mobilizers that these name, and 1 where the path is between the bodies.
         self._along: dict[tuple[tuple[int, ...], tuple[int, ...], bool], list[int]] = {}
         self._thermostat = -1
@@ -305,7 +314,7 @@ class _Making:
                 if all(force.holds_wrenches for force in run):
                     for force in run:
                         self._push(self._reach_of(force))
-                else:
+                elif run[0].implementation is None:  # those of Python are held
                     self._take_run(r, run)
         if what.constraints:
             self._take_constraints()
@@ -335,9 +344,10 @@ class _Making:
             self._pattern.fill()
         every = set(range(self._tree.nb)) if by_columns >= 0 else set[int]()
         acted = *self._acted(every | self._pushed | self._carried), *self._acted(every | self._pushed)
+        by_duals = len(nodes) + len(groups) > 0 or by_rest >= 0 or by_columns >= 0 or self._searches
         return Plan(
             *(nodes, calls, pushed, self._ways, groups, members, crossings, used),
-            *(np.array(self._contacts, np.int64), *acted, self._routines),
+            *(np.array(self._contacts, np.int64), self._searches, by_duals, *acted, self._routines),
             *(by_columns, by_rest, self._by_parts),
             damped=self._damped,
             acts=self._acts or by_columns >= 0,
@@ -386,6 +396,7 @@ class _Making:
             for force in run:
                 self._pattern.couple_bodies(one.body for one in force.surfaces if one.body)
                 self._pushed.update(one.body for one in force.surfaces)
+                self._searches = self._searches or force.formulas != OF_ALL
             self._damped = True
             if not has_rest:
                 return

@@ -65,7 +65,7 @@ def add_parts(
     each mobility; *F* wrenches that the sweep carries, of which `add_stiffness` takes back what is left.
     """
     dual, addresses = duals
-    tables, _, used, elements, (by_columns, by_rest, by_parts, _, _, _, _), _, _ = plan
+    tables, _, used, elements, (by_columns, by_rest, by_parts, _, _, _, _, _), _, _ = plan
     carrier, body_of, row_of = of_tree
     units, seeding, pushing, acting, sums = scratch
     nu = model.nu
@@ -115,7 +115,7 @@ def add_stiffness(
 
     What couples bodies is left out where there is so *many* of it that the caller takes it otherwise.
     """
-    crossings, (_, _, _, damped, acts, _, thermostat) = plan[1], plan[4]
+    crossings, (_, _, _, damped, acts, _, thermostat, _) = plan[1], plan[4]
     if acts == 0:
         return
     fast = damped != 0

@@ -13,7 +13,7 @@ from ..algebra.memory import store3
 from ..algebra.record import attach
 from ..algebra.scalar import load, scatter, store, store_lane, zero
 from ..compiling import compiled, generic
-from ..derivative import regressor, sweep, two_points
+from ..derivative import contacts, regressor, sweep, two_points
 from ..derivative.by_numbers import differentiate
 from ..derivative.columns import find_bends, find_displacements
 from ..derivative.local import add_errors
@@ -61,11 +61,13 @@ def _find(
     clear(E, o)
     clear(K, o)
     trees = carrier, body_of, (row_of, n, 2 * n)
-    for lane in range(8):
+    for lane in range(8 if plan[4][7] != 0 else 0):
         for i in range(own.shape[0]):
             own[i] = own_of_each[first + lane, i]
         add_parts(model, lane, duals, plan, u_dot, A, end, trees, N, bodies, speeds, scratch, F, C, D, T, E, K)
     add_errors(model, plan[0][:4], trees[2], bodies, speeds, C, E)
+    if plan[3].shape[0] > 0:
+        contacts.add(model, plan[3], bodies, speeds, plan[0][3], C, D)
     if plan[6].shape[0] > 0:
         two_points.add(model, plan[6], plan[0][3], bodies, speeds, F, D)
     add_stiffness(model, plan, F, bodies, speeds, C, False, stiffness, stiffness, 0, D, T)

@@ -10,6 +10,7 @@ the three parts of that friction are one. A table of contacts is not made here, 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from ...algebra import mat33, octants, vec3
@@ -43,7 +44,7 @@ def some_touch(x: Any) -> bool:
 
 
 @generic
-def _of_both(model: Any, e: int, a: int, b: int, is_hertz: bool) -> Any:
+def of_both(model: Any, e: int, a: int, b: int, is_hertz: bool) -> Any:
     """Stiffness, part of the depth beyond the second surface's, dissipation, friction and 1 / v_t of two surfaces."""
     i, j = model.surface_first_number[a] + MATERIAL, model.surface_first_number[b] + MATERIAL
     at = 6 if is_hertz else 0
@@ -58,35 +59,30 @@ def _of_both(model: Any, e: int, a: int, b: int, is_hertz: bool) -> Any:
 
 
 @generic
-def _respond(model: Any, k: Any, n: Any, x: Any, v: Any, radius: Any, is_hertz: bool, both: Any, surfaces: Any, w: Any) -> Any:
-    """Force and moment on the second body at a point of depth x, and energy or power if asked for.
-
-    n is the normal, v the velocity of the second body there, relative to the first, w that of its rotation, and *k* the element
-    and the question.
-    """
-    e, what = k
-    stiffness, _, c, us, fall, uv, per_v = both
-    o = 0.0 * x
-    apart = x <= 0.0
-    kx = stiffness * x
+def elastic_of(both: Any, x: Any, radius: Any, is_hertz: bool) -> Any:
+    """The elastic force at depth x, and its slope; neither means anything where surfaces are apart."""
+    kx = both[0] * x
     if is_hertz:
-        elastic = (4.0 / 3.0) * kx * sqrt(where(apart, 1.0 + o, kx * radius))
-    else:
-        elastic = kx
-    if what == routines.ENERGY:
-        energy = (0.4 if is_hertz else 0.5) * elastic * x
-        return (o, o, o), (o, o, o), where(apart, o, energy)
-    rate = -vec3.dot(v, n)
-    normal = elastic * (1.0 + c * rate)
-    normal = where(apart, o, where(normal <= 0.0, o, normal))
-    own = slip = vec3.add_scaled(v, rate, n)
-    moment = (o, o, o)
-    if resists(model, e):
-        a, b = surfaces
-        slip = vec3.add(own, drift_at_once(model, a, b, n))
-        transition = number(model, model.force_first_number[e] + TRANSITION_RATE)
-        moment = couple(arms_at_once(model, a, b), transition, n, w, normal)
-    square = vec3.dot(slip, slip)
+        root = sqrt(where(x <= 0.0, 1.0 + 0.0 * x, kx * radius))
+        return (4.0 / 3.0) * kx * root, 2.0 * both[0] * root
+    return kx, both[0] + 0.0 * x
+
+
+@generic
+def normal_of(both: Any, x: Any, rate: Any, elastic: Any, stiffer: Any) -> Any:
+    """The normal force, and its slopes by depth and rate."""
+    o = 0.0 * x
+    factor = 1.0 + both[2] * rate
+    normal = elastic * factor
+    none = where(x <= 0.0, o, where(normal <= 0.0, o, 1.0 + o)) <= 0.0
+    return where(none, o, normal), where(none, o, stiffer * factor), where(none, o, elastic * both[2])
+
+
+@generic
+def friction_of(both: Any, square: Any) -> Any:
+    """Stribeck's friction by normal force and slip speed, whose square is given; its slope by the speed, by the speed."""
+    _, _, _, us, fall, uv, per_v = both
+    o = 0.0 * square
     still = square <= 0.0
     speed = sqrt(where(still, 1.0 + o, square))
     per = where(still, o, 1.0 / speed)  # begun before what needs it, which takes as long
@@ -95,7 +91,34 @@ def _respond(model: Any, k: Any, n: Any, x: Any, v: Any, radius: Any, is_hertz: 
     z = 0.5 * (s - 1.0)
     z = where(z > 0.0, where(z > 1.0, 1.0 + o, z), o)
     mu = (us * step5(y) - fall * step5(z)) * per
-    drag = vec3.scale(-normal * (uv + mu), slip)
+    steeper = 30.0 * per_v * (us * y * y * (1.0 - y) * (1.0 - y) - 0.5 * fall * z * z * (1.0 - z) * (1.0 - z))
+    return uv + mu, (steeper - mu) * per * per
+
+
+@generic
+def _respond(model: Any, k: Any, n: Any, x: Any, v: Any, radius: Any, is_hertz: bool, both: Any, surfaces: Any, w: Any) -> Any:
+    """Force and moment on the second body at a point of depth x, and energy or power if asked for.
+
+    n is the normal, v the velocity of the second body there, relative to the first, w that of its rotation, and *k* the element
+    and the question.
+    """
+    e, what = k
+    o = 0.0 * x
+    apart = x <= 0.0
+    elastic, stiffer = elastic_of(both, x, radius, is_hertz)
+    if what == routines.ENERGY:
+        energy = (0.4 if is_hertz else 0.5) * elastic * x
+        return (o, o, o), (o, o, o), where(apart, o, energy)
+    rate = -vec3.dot(v, n)
+    normal, _, _ = normal_of(both, x, rate, elastic, stiffer)
+    own = slip = vec3.add_scaled(v, rate, n)
+    moment = (o, o, o)
+    if resists(model, e):
+        a, b = surfaces
+        slip = vec3.add(own, drift_at_once(model, a, b, n))
+        transition = number(model, model.force_first_number[e] + TRANSITION_RATE)
+        moment = couple(arms_at_once(model, a, b), transition, n, w, normal)
+    drag = vec3.scale(-normal * friction_of(both, vec3.dot(slip, slip))[0], slip)
     heat = o
     if what == routines.POWER or model.force_integers[model.force_first_integer[e] + TRACKED] == 1:
         heat = where(apart, o, (normal - elastic) * rate - vec3.dot(drag, own) - vec3.dot(moment, w))
@@ -103,7 +126,7 @@ def _respond(model: Any, k: Any, n: Any, x: Any, v: Any, radius: Any, is_hertz: 
 
 
 @generic
-def _motion(model: Any, a: int, b: int, p: Any) -> Any:
+def motion_at(model: Any, a: int, b: int, p: Any) -> Any:
     """Of the second body relative to the first, (w; v) at the point p of Ground; and where p is from the origins of both."""
     body1, body2 = model.surface_body[a], model.surface_body[b]
     r1, r2 = p, vec3.sub(p, load3(model.p_GB, body2, 0))
@@ -117,10 +140,14 @@ def _motion(model: Any, a: int, b: int, p: Any) -> Any:
 
 
 @generic
-def _press(model: Any, k: Any, a: int, b: int, n: Any, q: Any, x: Any, radius: Any, both: Any) -> None:
-    """Add what one point of Hertz's law does, q where the second surface has it, of which *radius* is."""
-    w, v, r1, r2 = _motion(model, a, b, vec3.add_scaled(q, both[1] * x, n))
-    f, m, work = _respond(model, k, n, x, v, radius, True, both, (a, b), w)
+def _press(model: Any, k: Any, a: int, b: int, n: Any, center: Any, x: Any, radii: Any, per: Any, both: Any) -> None:
+    """Add what one point of Hertz's law does, of two radii: the second surface's about its center, and what both are like.
+
+    *per* is what n turns by as the center moves by 1 along the plane of the contact.
+    """
+    p = vec3.add_scaled(center, both[1] * x - radii[0], n)
+    w, v, r1, r2 = motion_at(model, a, b, p)
+    f, m, work = _respond(model, k, n, x, v, radii[1], True, both, (a, b), w)
     _add(model, k, a, b, f, vec3.sub(vec3.cross(f, r1), m), vec3.add(vec3.cross(r2, f), m), work)
 
 
@@ -137,42 +164,13 @@ def _add(model: Any, k: Any, a: int, b: int, f: Any, m1: Any, m2: Any, work: Any
 
 
 @generic
-def _plane_and(model: Any, k: Any, a: int, b: int, n: Any, origin: Any) -> None:
-    """A half-space and a sphere, capsule or brick."""
-    x = model.surface_first_number[b] + DIMENSIONS
-    kind = model.surface_kind[b]
-    middle = load3(model.surface_frame, b, 9)
-    height = vec3.dot(n, vec3.sub(middle, origin))
-    if kind == SPHERE:
-        radius = number(model, x)
-        if some_touch(radius - height):
-            both = _of_both(model, k[0], a, b, True)
-            _press(model, k, a, b, n, vec3.add_scaled(middle, -radius, n), radius - height, radius, both)
-    else:
-        R, size = load9(model.surface_frame, b, 0), numbers3(model, x)
-        if kind == CAPSULE:
-            radius, rise = size[0], size[1] * (R[2] * n[0] + R[5] * n[1] + R[8] * n[2])
-            if some_touch(radius + _size(rise) - height):
-                both = _of_both(model, k[0], a, b, True)
-                for end in range(2):
-                    sign = 1.0 if end == 1 else -1.0
-                    depth = radius - (height + sign * rise)
-                    if some_touch(depth):
-                        h = sign * size[1]
-                        q = vec3.add(middle, (h * R[2], h * R[5], h * R[8]))
-                        _press(model, k, a, b, n, vec3.add_scaled(q, -radius, n), depth, radius, both)
-        else:
-            _plane_and_brick(model, k, a, b, n, R, middle, height, size)
-
-
-@generic
-def _plane_and_brick(model: Any, k: Any, a: int, b: int, n: Any, R: Any, middle: Any, height: Any, half: Any) -> None:
+def _press_corners(model: Any, k: Any, a: int, b: int, n: Any, R: Any, middle: Any, height: Any, half: Any) -> None:
     """Each corner that is below the plane; about the middle what they share, moved to the bodies' origins in the end."""
     d = mat33.transpose_mul_vec(R, n)
     rise = (half[0] * d[0], half[1] * d[1], half[2] * d[2])
     if some_touch(_size(rise[0]) + _size(rise[1]) + _size(rise[2]) - height):
-        both = _of_both(model, k[0], a, b, False)
-        w, v, r1, r2 = _motion(model, a, b, middle)
+        both = of_both(model, k[0], a, b, False)
+        w, v, r1, r2 = motion_at(model, a, b, middle)
         o = 0.0 * height
         f, m, work = (o, o, o), (o, o, o), o
         for turn in range(octants.num_turns(height)):
@@ -198,49 +196,97 @@ def _size(x: Any) -> Any:
     return where(x < 0.0, -x, x)
 
 
-@generic
-def spheres(model: Any, k: Any, a: int, b: int) -> None:
-    """Two spheres; those with one center are pushed apart along z."""
-    r1, r2 = (
-        number(model, model.surface_first_number[a] + DIMENSIONS),
-        number(model, model.surface_first_number[b] + DIMENSIONS),
-    )
-    c2 = load3(model.surface_frame, b, 9)
-    r, reach = vec3.sub(c2, load3(model.surface_frame, a, 9)), r1 + r2
-    square = vec3.dot(r, r)
-    if some_touch(reach * reach - square):
-        o = 0.0 * square
-        same = square <= 0.0
-        distance = where(same, o, sqrt(where(same, 1.0 + o, square)))
-        per = 1.0 / where(same, 1.0 + o, distance)
-        n = (r[0] * per, r[1] * per, where(same, 1.0 + o, r[2] * per))
-        both = _of_both(model, k[0], a, b, True)
-        q = vec3.add_scaled(c2, -r2, n)
-        _press(model, k, a, b, n, q, reach - distance, r1 * r2 / reach, both)
+def simple_pairs(press: Callable[..., Any], press_corners: Callable[..., Any]) -> tuple[Callable[..., Any], ...]:
+    """Two spheres; all planes with what is simple; and all spheres with each other: what *press* does at each point.
 
+    It is ``press(model, k, a, b, n, center, x, radii, per, both)``, see `_press`, and of a brick's corners
+    ``press_corners(model, k, a, b, n, R, middle, height, half)``.
+    """
 
-@generic
-def at_once(model: Any, integers: int, k: Any) -> None:
-    """All planes with what is simple; and spheres with each other where these are eight states and nothing is searched."""
-    fixed, first = model.force_integers, model.force_integers[integers + FIRST_SURFACE]
-    lists, n = model.contact_integers, fixed[integers + NUM_SURFACES]
-    unbounded, bounded, table = fixed[integers + UNBOUNDED], fixed[integers + BOUNDED], fixed[integers + MAY_TOUCH]
-    for i in range(lists[unbounded]):
-        a = lists[unbounded + 1 + i]
-        if model.surface_kind[first + a] == HALF_SPACE:
-            R = load9(model.surface_frame, first + a, 0)
-            up = mat33.mul_vec(R, numbers3(model, model.surface_first_number[first + a] + DIMENSIONS))
-            origin = load3(model.surface_frame, first + a, 9)
-            for j in range(lists[bounded]):
-                b = lists[bounded + 1 + j]
-                kind = model.surface_kind[first + b]
-                if (kind == SPHERE or kind == CAPSULE or kind == BRICK) and lists[table + a * n + b] >= 0:
-                    _plane_and(model, k, first + a, first + b, up, origin)
-    if num_lanes(load(model.time, 0, 0)) > 1 and fixed[integers + SEARCHED] & OF_EIGHT == 0:
-        paired = fixed[integers + PAIRED]
+    @generic
+    def plane_and(model: Any, k: Any, a: int, b: int, n: Any, origin: Any) -> None:
+        x = model.surface_first_number[b] + DIMENSIONS
+        kind = model.surface_kind[b]
+        middle = load3(model.surface_frame, b, 9)
+        height = vec3.dot(n, vec3.sub(middle, origin))
+        if kind == SPHERE:
+            radius = number(model, x)
+            if some_touch(radius - height):
+                both = of_both(model, k[0], a, b, True)
+                press(model, k, a, b, n, middle, radius - height, (radius, radius), 0.0 * height, both)
+        else:
+            R, size = load9(model.surface_frame, b, 0), numbers3(model, x)
+            if kind == CAPSULE:
+                radius, rise = size[0], size[1] * (R[2] * n[0] + R[5] * n[1] + R[8] * n[2])
+                if some_touch(radius + _size(rise) - height):
+                    both = of_both(model, k[0], a, b, True)
+                    for end in range(2):
+                        sign = 1.0 if end == 1 else -1.0
+                        depth = radius - (height + sign * rise)
+                        if some_touch(depth):
+                            h = sign * size[1]
+                            q = vec3.add(middle, (h * R[2], h * R[5], h * R[8]))
+                            press(model, k, a, b, n, q, depth, (radius, radius), 0.0 * height, both)
+            else:
+                press_corners(model, k, a, b, n, R, middle, height, size)
+
+    @generic
+    def spheres(model: Any, k: Any, a: int, b: int) -> None:
+        """Those with one center are pushed apart along z."""
+        r1, r2 = (
+            number(model, model.surface_first_number[a] + DIMENSIONS),
+            number(model, model.surface_first_number[b] + DIMENSIONS),
+        )
+        c2 = load3(model.surface_frame, b, 9)
+        r, reach = vec3.sub(c2, load3(model.surface_frame, a, 9)), r1 + r2
+        square = vec3.dot(r, r)
+        if some_touch(reach * reach - square):
+            o = 0.0 * square
+            same = square <= 0.0
+            distance = where(same, o, sqrt(where(same, 1.0 + o, square)))
+            per = 1.0 / where(same, 1.0 + o, distance)
+            n = (r[0] * per, r[1] * per, where(same, 1.0 + o, r[2] * per))
+            both = of_both(model, k[0], a, b, True)
+            press(model, k, a, b, n, c2, reach - distance, (r2, r1 * r2 / reach), per, both)
+
+    @generic
+    def planes(model: Any, integers: int, k: Any) -> None:
+        fixed, first = model.force_integers, model.force_integers[integers + FIRST_SURFACE]
+        lists, n = model.contact_integers, fixed[integers + NUM_SURFACES]
+        unbounded, bounded, table = fixed[integers + UNBOUNDED], fixed[integers + BOUNDED], fixed[integers + MAY_TOUCH]
+        for i in range(lists[unbounded]):
+            a = lists[unbounded + 1 + i]
+            if model.surface_kind[first + a] == HALF_SPACE:
+                R = load9(model.surface_frame, first + a, 0)
+                up = mat33.mul_vec(R, numbers3(model, model.surface_first_number[first + a] + DIMENSIONS))
+                origin = load3(model.surface_frame, first + a, 9)
+                for j in range(lists[bounded]):
+                    b = lists[bounded + 1 + j]
+                    kind = model.surface_kind[first + b]
+                    if (kind == SPHERE or kind == CAPSULE or kind == BRICK) and lists[table + a * n + b] >= 0:
+                        plane_and(model, k, first + a, first + b, up, origin)
+
+    @generic
+    def all_spheres(model: Any, integers: int, k: Any) -> None:
+        fixed, first = model.force_integers, model.force_integers[integers + FIRST_SURFACE]
+        lists, n = model.contact_integers, fixed[integers + NUM_SURFACES]
+        paired, table = fixed[integers + PAIRED], fixed[integers + MAY_TOUCH]
         for i in range(lists[paired]):
             a = lists[paired + 1 + i]
             for j in range(i):
                 b = lists[paired + 1 + j]
                 if lists[table + a * n + b] >= 0:
                     spheres(model, k, first + b, first + a)
+
+    return spheres, planes, all_spheres
+
+
+spheres, planes, all_spheres = simple_pairs(_press, _press_corners)
+
+
+@generic
+def at_once(model: Any, integers: int, k: Any) -> None:
+    """All planes with what is simple; and spheres with each other where these are eight states and nothing is searched."""
+    planes(model, integers, k)
+    if num_lanes(load(model.time, 0, 0)) > 1 and model.force_integers[integers + SEARCHED] & OF_EIGHT == 0:
+        all_spheres(model, integers, k)

@@ -21,10 +21,13 @@ from ..pools import numbers3, numbers9
 
 #: Integers of an element, see `element`.
 (
-    FIRST_SURFACE, NUM_SURFACES, UNBOUNDED, BOUNDED, PAIRED, MAY_TOUCH, LAW_ROUTINE, TRACKED, LAW_KIND, SEARCHED, RESISTS
-) = range(11)  # fmt: skip
-#: Kinds of law: `law.compliant`, which `at_once` knows too; `law.sticking`.
-SIMPLE, STICKING = 1, 2
+    FIRST_SURFACE, NUM_SURFACES, UNBOUNDED, BOUNDED, PAIRED, MAY_TOUCH, LAW_ROUTINE, TRACKED, LAW_KIND, SEARCHED, RESISTS,
+    FORMULAS
+) = range(12)  # fmt: skip
+#: Kinds of law: `law.compliant`, which `at_once` knows too; `law.sticking`; `law.hunt_crossley`.
+SIMPLE, STICKING, OF_HERTZ = 1, 2, 3
+#: What derivatives in closed form there are of, see `derivative.contacts`: planes with what is simple; of all pairs.
+OF_PLANES, OF_ALL = 1, 2
 #: Columns of surface_frame.
 _CENTER, _HALF = 12, 15
 #: Columns of surface_sorted after where a box begins and ends along the axis of the sort, and the other two: its surface,

@@ -3,7 +3,8 @@
 Integers: the element's first surface; how many it has; where contact_integers list the unbounded, the bounded ones, and the
 bounded ones that may touch others of these, each list after its length, and the table of which may touch: for each two, row by
 row, the number of their pair's routine, or -1; the number of the law's routine; whether energy is tracked; the kind of law;
-what is left to a search, see `at_once`; 1 where something resists rolling or spinning, or a surface moves, see `resistance`.
+what is left to a search, see `at_once`; 1 where something resists rolling or spinning, or a surface moves, see `resistance`;
+what has derivatives in closed form.
 Numbers: the law's own, then those of each surface, see `contact.access`.
 """
 
@@ -31,7 +32,7 @@ from .at_once import MOST_SPHERES, OF_EIGHT, OF_ONE, at_once, is_at_once, sphere
 from .bristle import LEAST_ROWS, ROWS_A_SURFACE, clear_bristles
 from .broad_phase import place_surfaces, searching
 from .fields import Fields, Placed
-from .law import DISSIPATED, TABLE, compliant, request, sticking
+from .law import DISSIPATED, TABLE, compliant, hunt_crossley, request, sticking
 
 if TYPE_CHECKING:
     from ...state.state import State
@@ -210,6 +211,8 @@ class ContactElement(Force):
         self.tracks_energy = False
         #: What is left to a search, see `at_once`.
         self._left = OF_ONE | OF_EIGHT
+        #: What has derivatives in closed form: `broad_phase.OF_PLANES`, `OF_ALL`, or 0.
+        self.formulas = 0
         #: Of the tables of its friction, where that remembers; None leaves it to the number of surfaces.
         self.bristle_rows: int | None = 0
 
@@ -242,7 +245,10 @@ class ContactElement(Force):
                 table[i, j] = table[j, i] = of_pairs.setdefault(pair, len(of_pairs))
         paired = [i for i in bounded if np.any(table[i, bounded] >= 0)]
         lists = [len(unbounded), *unbounded, len(bounded), *bounded, len(paired), *paired]
-        self._left = self._left_to_search(table, unbounded, paired)
+        left = self._left_to_search(table, unbounded, paired)
+        self._left = left if self._law is compliant else OF_ONE | OF_EIGHT
+        if self._law in (compliant, hunt_crossley) and not any(map(has_resistance, placed)):
+            self.formulas = broad_phase.OF_PLANES if left & OF_EIGHT else broad_phase.OF_ALL
         table[table >= 0] += self.first_routine
         first = len(self.default_numbers)
         starts, at = [], first
@@ -255,8 +261,6 @@ class ContactElement(Force):
 
     def _left_to_search(self, table: npt.NDArray[np.int64], unbounded: Sequence[int], paired: Sequence[int]) -> int:
         """The pairs that `at_once` leaves to a search of one state, and of each of eight."""
-        if self._law is not compliant:
-            return OF_ONE | OF_EIGHT
         kinds = [one.surface.geometry.KIND for one in self.surfaces]
         for i in unbounded:
             if any(table[i, j] >= 0 and not is_at_once(*sorted((kinds[i], kind))) for j, kind in enumerate(kinds)):
@@ -278,12 +282,13 @@ class ContactElement(Force):
     def pack_integers(self) -> list[int]:
         n, lists = len(self.surfaces), self.first_table
         if not self.fields.integers:
-            return [0] * 11
+            return [0] * 12
         bounded = lists + 1 + self.fields.integers[0]
         paired = bounded + 1 + self.fields.integers[bounded - lists]
         may_touch = paired + 1 + self.fields.integers[paired - lists]
-        kind = {compliant: broad_phase.SIMPLE, sticking: broad_phase.STICKING}.get(self._law, 0)
-        own = [self.first_routine, int(self.tracks_energy), kind, self._left, int(any(map(has_resistance, self.surfaces)))]
+        kinds = {compliant: broad_phase.SIMPLE, sticking: broad_phase.STICKING, hunt_crossley: broad_phase.OF_HERTZ}
+        own = [self.first_routine, int(self.tracks_energy), kinds.get(self._law, 0), self._left]
+        own += [int(any(map(has_resistance, self.surfaces))), self.formulas]
         return [self.first_surface, n, lists, bounded, paired, may_touch, *own]
 
     def entry(self) -> Entry:

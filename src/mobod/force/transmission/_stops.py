@@ -27,8 +27,8 @@ from .. import one_coordinate
 
 #: Kinds of points.
 FIXED, CONDITIONAL, MOVING = 0, 1, 2
-#: In place of 1 where points come and go.
-OF_FUNCTION = 2
+#: In place of 1 where points come and go; the latter of paths without surfaces that are joined by `_rounds` all the same.
+OF_FUNCTION, WOUND = 2, 3
 #: Integers before those of points; of a point; of a surface.
 HEAD, OF_POINT, OF_SURFACE = 3, 4, 10
 #: Further integers of each of the three coordinates of a moving point, and the last of them.

@@ -51,6 +51,7 @@ from ._stops import (
     PULL,
     STOPS,
     THERE,
+    WOUND,
     body_of,
     get3,
     jet_of,
@@ -124,7 +125,8 @@ def pull_in_frame(model: Any, f: int, stop: int, column: int) -> Any:
 @generic
 def along_of(model: Any, f: int) -> int:
     """Where the pulls are that count pieces between stops of one body, too."""
-    return ALONG if model.function_integers[model.function_first_integer[f] + 1] > 0 else PULL
+    i = model.function_first_integer[f]
+    return ALONG if model.function_integers[i + 1] > 0 or model.function_integers[i + 2] == WOUND else PULL
 
 
 @generic
@@ -165,8 +167,11 @@ def apply(model: Any, i: int, x: int, force: Any) -> None:
         add_spatial(model.body_forces, b, vec3.cross(s, push), push)
         if moves(model, f, stop):
             g, e = pull_in_frame(model, f, stop, along_of(model, f))
+            as_opensim = model.function_integers[e + AS_OPENSIM] != 0
+            if as_opensim:  # whose pieces between points of one body do not count here, though the point moves
+                g, e = pull_in_frame(model, f, stop, PULL)
             for k in range(3):
-                c = e if model.function_integers[e + AS_OPENSIM] != 0 else e + OF_MOVE * k
+                c = e if as_opensim else e + OF_MOVE * k
                 slope = jet_of(model, f, e + OF_MOVE * k)[1]
                 where_to = model.function_integers[c], model.function_integers[c + 1]
                 one_coordinate.push_on(model, where_to[0], where_to[1], -force * g[k] * slope)
@@ -276,7 +281,9 @@ class Path(AlongCourse):
             taken = _in_order(taken)
         if len(places) < 2:
             raise ModelError(f"a Path has two points or more; got {len(places)}")
-        integers = [len(places), len(taken), int(any(one[1] == CONDITIONAL for one in places))]
+        comes_and_goes = any(one[1] == CONDITIONAL for one in places)
+        is_wound = not taken and any(isinstance(one, MovingPoint) and one.as_opensim for one in points)
+        integers = [len(places), len(taken), WOUND if is_wound else int(comes_and_goes)]
         numbers: list[float] = []
         further: list[int] = []
         head, moving = HEAD + OF_POINT * len(places) + OF_SURFACE * len(taken), []
@@ -293,7 +300,8 @@ class Path(AlongCourse):
         for wrap in taken:
             frame_and_sizes = self._surface_of(forces, wrap, len(places), integers, len(numbers))
             numbers += frame_and_sizes
-        kind_of_course = (TautCourse if self._is_taut else WrappingCourse) if taken else Course
+        over_surfaces = TautCourse if self._is_taut else WrappingCourse
+        kind_of_course = over_surfaces if taken else WrappingCourse if is_wound else Course
         course = kind_of_course([*integers, *further], numbers)
         #: Between which points each of its wraps is.
         self.ranges = [
@@ -311,7 +319,7 @@ class Path(AlongCourse):
         self._told: set[tuple[int, int]] = set()
         super().__init__(forces, [], [], ratio)
         self.is_between = self._is_taut or len(taken) < 2  # over several surfaces OpenSim's rate depends on how all turn
-        self.may_jump = bool(taken) or integers[2] == 1 or bool(np.isfinite(self._ends).any())
+        self.may_jump = bool(taken) or comes_and_goes or bool(np.isfinite(self._ends).any())
         self.used_functions = [(course, [0] * course.get_argument_size()), *moving]
 
     def reach(self) -> tuple[list[int], list[int]]:

@@ -249,7 +249,7 @@ class MovingPoint:
         Between which values the coordinates count: beyond, the point stands still, as OpenSim's do.
     as_opensim : bool
         Whether rates and forces are OpenSim's, which do not fit the lengths: the slopes of the functions go on beyond the
-        ranges, and all three forces act on the first coordinate.
+        ranges, all three forces act on the first coordinate, and pieces to points of the same body have no share in them.
     """
 
     body: Any

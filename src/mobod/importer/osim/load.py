@@ -99,9 +99,10 @@ def load_osim(
     Free joints have angles for coordinates, as OpenSim's have; coordinates that are locked, prescribed or coupled are so.
 
     With *as_opensim* moving points of paths have OpenSim's rates and forces, which do not fit its lengths: beyond the range of
-    their coordinate, where they stand still, the slope of their function goes on, and all their forces act on the first of
-    their three coordinates; and all `DeGrooteFregly2016Muscle` have the time constants of the first, as in a process of
-    OpenSim's. `static_optimization` has an option of this name, too.
+    their coordinate, where they stand still, the slope of their function goes on, all their forces act on the first of their
+    three coordinates, and pieces of the path to points of the same body have no share in these. All
+    `DeGrooteFregly2016Muscle` have the time constants of the first, as in a process of OpenSim's.
+    `static_optimization` has an option of this name, too.
 
     Paths that are taut have an order of surfaces of their own: each wrap object belongs to the piece of the path that OpenSim
     bends over it most often, among the default pose and a few others, and to one side: that of its quadrant, or on which
