@@ -1,6 +1,5 @@
 """Parts that Python computes in an ensemble: kernels call them back, and each state moves as it does alone."""
 
-
 import numpy as np
 import pytest
 
