@@ -523,6 +523,30 @@ def sweep_state(
 
 
 @generic
+def put_mass(model: Record, speeds: Any, columns: Any, first: int, shift: int, M: Any) -> None:
+    """M, of what a sweep has left: S among *speeds*, M S from number *first* of *columns* on, ``1 << shift`` places a row."""
+    matrix_sweep.clear(M)
+    width, of_mass = 1 << shift, first + COLUMN_M
+    last = width - 1
+    for b in range(1, model.nb):
+        for k in range(model.num_u[b]):
+            i, own = model.first_u[b] + k, model.first_place[b] + model.num_u[b]
+            at = own - 1 - k
+            row, j = (i, 0) if shift == 0 else (at >> shift, (FIRST_NUMBER << shift) + (at & last))
+            s0, s1, s2 = load(speeds, row, j), load(speeds, row, j + width), load(speeds, row, j + 2 * width)
+            s3, s4, s5 = load(speeds, row, j + 3 * width), load(speeds, row, j + 4 * width), load(speeds, row, j + 5 * width)
+            for place in range(model.first_place[b], model.end_place[b]):
+                line, there, other = place >> shift, (of_mass << shift) + (place & last), model.mobility_at[place]
+                x = s0 * load(columns, line, there) + s1 * load(columns, line, there + width)
+                x = x + s2 * load(columns, line, there + 2 * width) + s3 * load(columns, line, there + 3 * width)
+                x = x + s4 * load(columns, line, there + 4 * width) + s5 * load(columns, line, there + 5 * width)
+                store(M, i, other, x)
+                if place >= own:
+                    store(M, other, i, x)
+            store(M, i, i, load(M, i, i) + load(model.rotor_inertia, i, 0))
+
+
+@generic
 def negative_products(M_inv: Any, Dq: Any, Du: Any, flat: Any, wide: Any, by_q: Any, by_u: Any) -> None:
     """-M^-1 Dq and -M^-1 Du of one state, four rows of both at once, through scratch.
 
