@@ -343,19 +343,15 @@ def differentiate(
 
 
 @generic
-def find_displacements(model: Record, unit: Any, q_dot: Any, N: Any) -> None:
-    """N of every mobilizer: rows by q, a column for each of its own speeds."""
-    o = zero(load(model.time, 0, 0))
-    for i in range(model.nu):
-        store(unit, i, 0, o)
-    for b in range(1, model.nb):
-        first, first_q = model.first_u[b], model.first_q[b]
-        for j in range(model.num_u[b]):
-            store(unit, first + j, 0, o + 1.0)
-            q_rates.n_times(model, b, unit, first, q_dot, first_q)
-            store(unit, first + j, 0, o)
-            for i in range(first_q, first_q + model.num_q[b]):
-                store(N, i, j, load(q_dot, i, 0))
+def find_displacements(model: Record, b: int, unit: Any, q_dot: Any, N: Any) -> None:
+    """N of mobilizer b: rows by q, a column for each of its own speeds."""
+    first, first_q, o = model.first_u[b], model.first_q[b], zero(load(model.time, 0, 0))
+    for j in range(model.num_u[b]):
+        for i in range(model.num_u[b]):
+            store(unit, first + i, 0, o + 1.0 * (i == j))
+        q_rates.n_times(model, b, unit, first, q_dot, first_q)
+        for i in range(first_q, first_q + model.num_q[b]):
+            store(N, i, j, load(q_dot, i, 0))
 
 
 @apart

@@ -12,9 +12,9 @@ from ..state.validity import EVERYTHING, KEPT_FORCES
 from ..tree import inverse_dynamics, inverse_mass_matrix
 from ..tree.realize import DONE, NOT_PLAIN, advance_with, all_finite, takes_long
 from . import contacts, couplings, sweep, thermostats, two_points
-from .columns import find_bends, find_displacements
+from .columns import find_bends
 from .local import add_errors
-from .residual import add_parts, add_stiffness, clear, clear_blocks, find_carried, gravity, needs_displacements
+from .residual import add_parts, add_stiffness, clear, clear_blocks, find_carried, find_displacements, gravity
 from .solve import add_column, add_given, contradict, multiply, project
 from .sweep import FIRST_NUMBER, FORCE, NUMBERS_A_MOBILITY
 
@@ -49,12 +49,11 @@ def _find(
     N, bends, unit, F, numbers, C, flat_stiffness, stiffness = more
     dual, addresses = duals
     n, g = model.nu, gravity(model, plan[4][0])
-    if needs_displacements(plan) or addresses[1] != 0:
-        find_displacements(model, unit, unit[n:], N)
+    find_displacements(model, plan, addresses[1] != 0, unit, unit[n:], N)
     if addresses[1] != 0:
         find_bends(model, 0, (dual, addresses[1]), bent, N, of_one[1][1], bends)
     find_carried(model, plan, g, F, unit)
-    carried, columns, scratch, wide_D, M, total, totals = of_many
+    carried, columns, scratch, wide_D, driven, M, total, totals = of_many
     thermostat, faster, of_bodies = plan[4][6], u_dot, A
     if thermostat >= 0:
         faster, of_bodies = total, totals
@@ -63,7 +62,7 @@ def _find(
         model, of_bodies, faster, g, bends, bent, slopes, plan[5][0], carrier, F, bodies, flat, wide, D[:n], D[n:]
     )
     if M.shape[0] > 0:
-        sweep.put_mass(model, flat, flat, sweep.FIRST_COLUMN, 3, M)
+        sweep.put_mass(model, thermostat >= 0, driven, body_of, flat, flat, sweep.FIRST_COLUMN, 3, M)
     store3(bodies, 0, FORCE, g)
     _load_columns(model, plan[5][1], flat, numbers)
     clear_blocks(plan, 0.0, C)
@@ -159,12 +158,13 @@ def _scratch_of(whole: Any) -> Any:
 
 @generic
 def _many_of(whole: Any) -> Any:
-    """What `couplings` takes; the residual's derivatives, eight columns a number; M, and what `thermostats` takes."""
+    """What `couplings` takes; the residual's derivatives, eight columns a number; who is driven; M; `thermostats`'."""
     return (
         (objects.table(objects.item(whole, MANY)), objects.blocks(objects.item(whole, MANY + 1))),
         objects.matrix(objects.item(whole, MANY + 2)),
         (objects.blocks(objects.item(whole, MANY + 3)), objects.blocks(objects.item(whole, MANY + 4))),
         objects.blocks(objects.item(whole, RIGID + 4)),
+        objects.integers(objects.item(whole, TREE + 5)),
         objects.matrix(objects.item(whole, SOLVING)),
         objects.matrix(objects.item(whole, MANY + 7)),
         objects.matrix(objects.item(whole, MANY + 8)),

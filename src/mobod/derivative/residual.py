@@ -25,12 +25,16 @@ def gravity(model: Record, by_columns: int) -> Any:
 
 
 @generic
-def needs_displacements(plan: Any) -> bool:
-    """True if coordinates move: of mobilizers that are named, of paths, or of all."""
-    nodes, found = plan[0][0], plan[4][0] >= 0 or plan[4][1] >= 0 or plan[0][4].shape[0] > 0
-    for node in range(nodes.shape[0]):
-        found = found or nodes[node, local.KIND] == local.MOBILIZER
-    return found
+def find_displacements(model: Record, plan: Any, bends: bool, unit: Any, q_dot: Any, N: Any) -> None:
+    """N of mobilizers that are named; of all for paths, for columns, and where hinge columns bend."""
+    nodes = plan[0][0]
+    if bends or plan[4][0] >= 0 or plan[4][1] >= 0 or plan[0][4].shape[0] > 0:
+        for b in range(1, model.nb):
+            columns.find_displacements(model, b, unit, q_dot, N)
+    else:
+        for node in range(nodes.shape[0]):
+            if nodes[node, local.KIND] == local.MOBILIZER:
+                columns.find_displacements(model, nodes[node, local.WHOSE], unit, q_dot, N)
 
 
 @generic

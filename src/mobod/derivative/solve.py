@@ -107,11 +107,12 @@ def multiply(
 @generic
 def add_given(M: Any, n: int, driven: Any, K: Any, first: int, end: int, R: Any, at: int) -> None:
     """M times udot that motions prescribe, columns of *K* from *first* to before *end*, added to *R* from column *at* on."""
-    for i in range(n):
-        for d in range(driven.shape[0]):
-            m = load(M, i, driven[d])
-            for j in range(end - first):
-                store(R, i, at + j, load(R, i, at + j) + m * load(K, driven[d], first + j))
+    for d in range(driven.shape[0]):
+        for j in range(end - first):
+            x = load(K, driven[d], first + j)
+            if some_touch(absolute(x)):
+                for i in range(n):
+                    store(R, i, at + j, load(R, i, at + j) + load(M, i, driven[d]) * x)
 
 
 @generic

@@ -11,15 +11,16 @@ from typing import Any
 from ..algebra.eights import put_columns, put_rows
 from ..algebra.memory import store3
 from ..algebra.record import attach
-from ..algebra.scalar import load, scatter, store, store_lane, zero
+from ..algebra.scalar import absolute, any_not_finite, load, scatter, store, store_lane, zero
 from ..compiling import compiled, generic
 from ..derivative import contacts, regressor, sweep, thermostats, two_points
 from ..derivative.by_numbers import differentiate
-from ..derivative.columns import find_bends, find_displacements
+from ..derivative.columns import find_bends
 from ..derivative.local import add_errors
-from ..derivative.residual import add_parts, add_stiffness, clear, clear_blocks, find_carried, gravity, needs_displacements
+from ..derivative.residual import add_parts, add_stiffness, clear, clear_blocks, find_carried, find_displacements, gravity
 from ..derivative.solve import add_given, add_products, contradict, multiply, project, put_given
 from ..derivative.sweep import FORCE
+from ..force.contact.at_once import some_touch
 from ..state.fields import Record
 from ..state.validity import ARTICULATED, EVERYTHING, FORCES, KINEMATICS
 from ..tree import explicit_mass_matrix, inverse_dynamics, inverse_mass_matrix
@@ -34,7 +35,7 @@ from .chunks import shared
 def _find(
     model: Record, first: int, of_one: Any, of_tree: Any, own: Any, own_of_each: Any, plan: Any, end: int, u_dot: Any, A: Any,
     total: Any, totals: Any, unit: Any, N: Any, bends: Any, F: Any, bodies: Any, speeds: Any, columns: Any, stiffness: Any,
-    C: Any, D: Any, T: Any, E: Any, K: Any, M: Any,
+    C: Any, D: Any, T: Any, E: Any, K: Any, driven: Any, M: Any,
 ) -> None:
     # fmt: on
     """The residual's derivatives by columns up to *end* of eight states, errors', those of udot that is driven, and M.
@@ -46,8 +47,7 @@ def _find(
     (block, addresses), scratch = of_one
     duals = attach(block), addresses
     n, g, o = model.nu, gravity(model, plan[4][0]), zero(load(model.time, 0, 0))
-    if needs_displacements(plan) or bends.shape[0] > 0:
-        find_displacements(model, unit, unit[n:], N)
+    find_displacements(model, plan, bends.shape[0] > 0, unit, unit[n:], N)
     find_carried(model, plan, g, F, unit)
     for lane in range(8 if bends.shape[0] > 0 else 0):
         for i in range(own.shape[0]):
@@ -62,7 +62,7 @@ def _find(
     )
     store3(bodies, 0, FORCE, g)
     if M.shape[0] > 0:
-        sweep.put_mass(model, speeds, columns, 0, 0, M)
+        sweep.put_mass(model, thermostat >= 0 or T.shape[1] == 0, driven, body_of, speeds, columns, 0, 0, M)
     clear_blocks(plan, o, C)
     clear(T, o)
     if thermostat >= 0:
@@ -84,8 +84,8 @@ def _find(
 
 @generic
 def _make_unsound(M_inv: Any, sound: Any) -> None:
-    """Nothing that it is a factor of is finite where *sound* is not."""
-    for i in range(M_inv.shape[0]):
+    """Nothing that it is a factor of is finite where *sound*, zero or no number, is not."""
+    for i in range(M_inv.shape[0] if any_not_finite(sound) else 0):
         for j in range(M_inv.shape[1]):
             store(M_inv, i, j, load(M_inv, i, j) + sound)
 
@@ -96,6 +96,17 @@ def _begin(first: int, D: Any) -> None:
     for i in range(D.shape[0]):
         for j in range(first, D.shape[1]):
             store(D, i, j, zero(load(D, 0, 0)))
+
+
+@generic
+def _subtract_products(A: Any, n: int, B: Any, m: int, first: int, D: Any, at: int) -> None:
+    """A B, of columns of *B* from *first* on, that are mostly zero, subtracted from columns of *D* from *at* on."""
+    for j in range(D.shape[1] - at):
+        for k in range(m):
+            x = load(B, k, first + j)
+            if some_touch(absolute(x)):
+                for i in range(n):
+                    store(D, i, at + j, load(D, i, at + j) - load(A, i, k) * x)
 
 
 @generic
@@ -140,7 +151,7 @@ def calc_derivatives(
             inverse_mass_matrix.calc_m_inv(model, address, ARTICULATED, work, work, M_inv)
         _find(
             model, first, of_one, of_tree, own, own_of_each, plan, columns, udot, A, total, totals, unit, N, bends, F, bodies,
-            speeds, of_columns, stiffness, C, rigid, T, E, K, M,
+            speeds, of_columns, stiffness, C, rigid, T, E, K, driven, M,
         )
         if inverse:
             for i in range(n):
@@ -161,8 +172,8 @@ def calc_derivatives(
             add_given(rows_of_g, m, driven, K, 0, columns, E, 0)
             multiply(M_inv, n, Q, m, E, n, rigid, groups, rows_of_groups, D, n, pack)
             _begin(2 * n, D)
-            add_products(M_inv, n, T, n, 0, columns - 2 * n, -1.0, D, 2 * n, pack)
-            add_products(Q, n, E, m, 2 * n, columns, -1.0, D, 2 * n, pack)
+            _subtract_products(M_inv, n, T, n, 0, D, 2 * n)
+            _subtract_products(Q, n, E, m, 2 * n, D, 2 * n)
             put_given(driven, K, columns, D)
             last = n * (2 * n + num_z)
             put_columns(D, 0, n, out, first, 0, n)
