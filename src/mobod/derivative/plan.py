@@ -324,9 +324,11 @@ class _Making:
                     self._take_run(r, run)
         if what.constraints:
             self._take_constraints()
-        for b, address in what.moved.items():
-            self._graph.add((MOTION, address, b, 0), [], [b], True)
-            self._swept = self._swept or b in self._difficult
+        if self._difficult.intersection(what.moved):  # then all by columns, which have those of every motion
+            self._has_rest = self._swept = True
+        else:
+            for b, address in what.moved.items():
+                self._graph.add((MOTION, address, b, 0), [], [b], True)
         by_columns = self._by_columns | (SWEPT if self._swept else 0)
         if not (self._has_columns or by_columns):
             by_columns = -1

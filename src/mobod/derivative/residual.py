@@ -105,6 +105,10 @@ def add_parts(
         contacts.differentiate(
             model, lane, elements, dual, addresses[2], A, asked, units, bodies, numbers, pushing, tables[3], C, D
         )
+    of_motions = K
+    for at in range(tables[1].shape[0]):
+        if tables[1][at, local.KIND] == local.MOTION:  # they are local
+            of_motions = K[:0]
     for rest in range(2):
         first, last, what = 0, 2 * nu, by_columns
         if rest == 1:
@@ -115,7 +119,7 @@ def add_parts(
                     columns.fill_body(model, lane, b, A, asked, dual)
             columns.differentiate(
                 model, lane, (dual, addresses[0]), A, what | (REST * rest), first, last, (carrier, body_of, row_of), N,
-                bodies, numbers, seeding, sums, D, T, E, K,
+                bodies, numbers, seeding, sums, D, T, E, of_motions,
             )
 
 
