@@ -2,8 +2,9 @@
 
 A floating Unitree G1 with damped joints, and one addition: times of `calc_forward_dynamics_derivatives` at a new q and u are
 multiples of the bare model's, in turns within one run, from the least of each. What an addition may cost is 1.3 times the bare
-model and three evaluations of it in lanes, which is what it adds to eight states that an `Ensemble` realizes; the model that is
-full of everything, 30 springs, 12 dampers, 8 contacts and 3 loops, may cost 4 times. ``--rows REGEX`` chooses.
+model and three evaluations of it in lanes, which is what it adds to eight states that an `Ensemble` realizes, or as many as
+there are speeds of what it adds to one state where it is in Python; the model that is full of everything, 30 springs, 12
+dampers, 8 contacts and 3 loops, may cost 4 times. ``--rows REGEX`` chooses.
 """
 
 from __future__ import annotations
@@ -21,8 +22,8 @@ from .measure import QUICK, THOROUGH, time_calls
 from .peers.mobod import _import
 from .report import Target, print_table, run_as_script
 
-#: Of the bare model's time; evaluations in lanes beside; and of the full model.
-LIMIT, EVALUATIONS, OF_EVERYTHING = 1.3, 3, 4.0
+#: Of the bare model's time; evaluations in lanes beside, of parts in Python one a speed; and of the full model.
+LIMIT, EVALUATIONS, SPEEDS, OF_EVERYTHING = 1.3, 3, 35, 4.0
 STATES = 128
 EVERYTHING = "everything"
 
@@ -70,6 +71,16 @@ def _in_python(mb: Any, bare: Bare, said: Any = None) -> None:
     mb.force.Custom(bare.forces, Empty())
 
 
+def _spring_in_python(mb: Any, bare: Bare) -> None:
+    class Spring(mb.force.CustomImplementation):
+        def calc_force(self, state, body_forces, particle_forces, mobility_forces):
+            p = bare.tip.find_station_location_in_ground(state, (0, 0.1, 0))
+            v = bare.tip.find_station_velocity_in_ground(state, (0, 0.1, 0))
+            bare.tip.apply_force_to_body_point(state, (0, 0.1, 0), -10.0 * np.sin(p) - 0.5 * v, body_forces)
+
+    mb.force.Custom(bare.forces, Spring())
+
+
 def _everything(mb: Any, bare: Bare) -> None:
     _springs(mb, bare, 30)
     for one, other in _pairs(bare, 12, 2):
@@ -104,8 +115,9 @@ def additions(mb: Any) -> dict[str, Callable[[Bare], Any]]:
         "coupler": lambda b: C.CoordinateCoupler(b.system.matter, mb.function.Linear([1.0, -0.5, 0.0]), _two_joints(b), [0, 0]),
         "motion": lambda b: mb.motion.Sinusoid(b.tip, mb.Motion.Level.POSITION, 0.2, 3.0, 0.1),
         "law of PD": lambda b: mb.control.PD(b.forces, [(b.tip, 0)], kp=5.0, kd=0.5, sample_time=0.01),
-        "force in Python": lambda b: _in_python(mb, b),
-        "force in Python of one body": lambda b: _in_python(mb, b, ((b.tip,), ())),
+        "force in Python, empty": lambda b: _in_python(mb, b),
+        "force in Python, empty, of one body": lambda b: _in_python(mb, b, ((b.tip,), ())),
+        "force in Python, a spring": lambda b: _spring_in_python(mb, b),
         EVERYTHING: lambda b: _everything(mb, b),
     }
 
@@ -165,7 +177,8 @@ def show(results: dict) -> list[Target]:
         evaluation = max(0.0, own[2] - bare[2])
         for k, where in ((0, "alone"), (1, "a state of an Ensemble")):
             lanes = 8 if k == 0 else 1
-            limit = OF_EVERYTHING if name == EVERYTHING else LIMIT + EVALUATIONS * lanes * evaluation / bare[k]
+            evaluations = SPEEDS if "in Python" in name else EVALUATIONS * lanes
+            limit = OF_EVERYTHING if name == EVERYTHING else LIMIT + evaluations * evaluation / bare[k]
             rows.append([name, where, f"{bare[k]:.1f}", f"{own[k]:.1f}", f"{own[k] / bare[k]:.2f}", f"{limit:.2f}"])
             targets.append(Target(f"{name}, {where} / bare", own[k] / bare[k], limit, at_least=False))
     print_table("derivatives of a humanoid, us", ["addition", "of", "bare", "with it", "ratio", "may be"], rows)

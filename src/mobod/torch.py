@@ -52,30 +52,31 @@ def inverse_dynamics(system: MultibodySystem, state: State | None = None) -> Cal
     return _differentiable(InverseDynamics(system, state))
 
 
+def _rows_of(given: tuple[Any, ...]) -> tuple[Any, list[Any]]:
+    """The leading shape, and rows of states."""
+    lead = given[0].shape[:-1]
+    return lead, [one.detach().cpu().numpy().astype(np.float64).reshape(-1, one.shape[-1]) for one in given]
+
+
+def _in_front(info: Any, places: tuple[Any, ...], given: tuple[Any, ...]) -> list[Any]:
+    """Arguments of `torch.vmap`, those that do not vary repeated, with its axis in front."""
+    pairs = zip(given, places, strict=True)
+    return [one.expand(info.batch_size, *one.shape) if place is None else one.movedim(place, 0) for one, place in pairs]
+
+
+def _no_third(ctx: Any, *gradients: Any) -> Any:
+    raise NotImplementedError("functions of mobod.torch have first and second derivatives, and no third ones")
+
+
 @functools.cache
-def _function() -> Any:
-    """The function of arrays of states, with what `torch.func` needs; Jacobians are computed where something asks for them."""
+def _seconds() -> Any:
+    """The function of arrays of states that is the Jacobians' derivatives by all three arguments side by side."""
     import torch
 
-    def numbers(given: tuple[Any, ...]) -> tuple[Any, list[Any]]:
-        """The leading shape, and rows of states."""
-        lead = given[0].shape[:-1]
-        return lead, [one.detach().cpu().numpy().astype(np.float64).reshape(-1, one.shape[-1]) for one in given]
-
-    def in_front(info: Any, places: tuple[Any, ...], given: tuple[Any, ...]) -> list[Any]:
-        """Arguments of `torch.vmap`, those that do not vary repeated, with its axis in front."""
-        pairs = zip(given, places, strict=True)
-        return [one.expand(info.batch_size, *one.shape) if place is None else one.movedim(place, 0) for one, place in pairs]
-
-    def no_third(ctx: Any, *gradients: Any) -> Any:
-        raise NotImplementedError("functions of mobod.torch have first and second derivatives, and no third ones")
-
     class Seconds(torch.autograd.Function):
-        """Derivatives of the Jacobians by all three arguments side by side."""
-
         @staticmethod
         def forward(core: ArrayDynamics, *given: Any) -> Any:
-            lead, rows = numbers(given)
+            lead, rows = _rows_of(given)
             found = core.second(*rows)
             return torch.as_tensor(found, dtype=given[0].dtype).reshape(*lead, *found.shape[1:])
 
@@ -85,16 +86,22 @@ def _function() -> Any:
 
         @staticmethod
         def vmap(info: Any, in_dims: Any, core: ArrayDynamics, *given: Any) -> Any:
-            return Seconds.apply(core, *in_front(info, in_dims[1:], given)), 0
+            return Seconds.apply(core, *_in_front(info, in_dims[1:], given)), 0
 
-        backward = jvp = staticmethod(no_third)
+        backward = jvp = staticmethod(_no_third)
+
+    return Seconds
+
+
+@functools.cache
+def _jacobians() -> Any:
+    """The function that is the derivatives by the three arguments, computed where something asks for them."""
+    import torch
 
     class Jacobians(torch.autograd.Function):
-        """Derivatives by the three arguments."""
-
         @staticmethod
         def forward(core: ArrayDynamics, *given: Any) -> Any:
-            lead, rows = numbers(given)
+            lead, rows = _rows_of(given)
             parts = core.jacobians(*rows)[1:]
             return tuple(
                 torch.as_tensor(part, dtype=one.dtype).reshape(*lead, *part.shape[1:])
@@ -109,11 +116,11 @@ def _function() -> Any:
 
         @staticmethod
         def vmap(info: Any, in_dims: Any, core: ArrayDynamics, *given: Any) -> Any:
-            return Jacobians.apply(core, *in_front(info, in_dims[1:], given)), (0, 0, 0)
+            return Jacobians.apply(core, *_in_front(info, in_dims[1:], given)), (0, 0, 0)
 
         @staticmethod
         def backward(ctx: Any, *gradients: Any) -> Any:
-            H, given = Seconds.apply(ctx.core, *ctx.saved_tensors), ctx.saved_tensors
+            H, given = _seconds().apply(ctx.core, *ctx.saved_tensors), ctx.saved_tensors
             weights = torch.cat([one.to(H.dtype) for one in gradients], -1)
             found = torch.einsum("...ij,...ijk->...k", weights, H)
             parts = torch.split(found, [one.shape[-1] for one in given], -1)
@@ -121,15 +128,23 @@ def _function() -> Any:
 
         @staticmethod
         def jvp(ctx: Any, *changes: Any) -> Any:
-            H, given = Seconds.apply(ctx.core, *ctx.saved_tensors), ctx.saved_tensors
+            H, given = _seconds().apply(ctx.core, *ctx.saved_tensors), ctx.saved_tensors
             each = [torch.zeros_like(one) if by is None else by for by, one in zip(changes[1:], given, strict=True)]
             found = torch.einsum("...ijk,...k->...ij", H, torch.cat([one.to(H.dtype) for one in each], -1))
             return torch.split(found, [one.shape[-1] for one in given], -1)
 
+    return Jacobians
+
+
+@functools.cache
+def _function() -> Any:
+    """The function of arrays of states, with what `torch.func` needs."""
+    import torch
+
     class Dynamics(torch.autograd.Function):
         @staticmethod
         def forward(core: ArrayDynamics, *given: Any) -> Any:
-            lead, rows = numbers(given)
+            lead, rows = _rows_of(given)
             return torch.as_tensor(core.value(*rows), dtype=given[0].dtype).reshape(*lead, core.nu)
 
         @staticmethod
@@ -140,16 +155,16 @@ def _function() -> Any:
 
         @staticmethod
         def vmap(info: Any, in_dims: Any, core: ArrayDynamics, *given: Any) -> Any:
-            return Dynamics.apply(core, *in_front(info, in_dims[1:], given)), 0
+            return Dynamics.apply(core, *_in_front(info, in_dims[1:], given)), 0
 
         @staticmethod
         def backward(ctx: Any, *gradients: Any) -> Any:
-            Js = Jacobians.apply(ctx.core, *ctx.saved_tensors)
+            Js = _jacobians().apply(ctx.core, *ctx.saved_tensors)
             return None, *(torch.einsum("...i,...ij->...j", gradients[0].to(J.dtype), J) for J in Js)
 
         @staticmethod
         def jvp(ctx: Any, *changes: Any) -> Any:
-            Js, given = Jacobians.apply(ctx.core, *ctx.saved_tensors), ctx.saved_tensors
+            Js, given = _jacobians().apply(ctx.core, *ctx.saved_tensors), ctx.saved_tensors
             parts = [
                 torch.einsum("...ij,...j->...i", J, change)
                 for J, change in zip(Js, changes[1:], strict=True)

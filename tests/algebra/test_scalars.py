@@ -138,6 +138,20 @@ def test_further_functions_are_right_to_the_last_bits(form, rng):
         assert np.all(np.abs(form(further, (0, 0), values) - expected) <= 5.0 * EPS * np.maximum(np.abs(expected), size))
 
 
+def picked(x, y):
+    return scalar.minimum(x, y), scalar.maximum(x, 1), scalar.maximum(2, x)
+
+
+@each_form
+def test_the_lesser_and_the_greater_of_what_is_no_number_are_none_as_numpys(form, rng):
+    x, y = rng.uniform(-3.0, 3.0, (2, 8))
+    x[[0, 3]], y[[1, 3]] = np.nan, np.nan
+    lesser, greater, other = form(picked, (0, 0), np.array([x, y]))
+    np.testing.assert_array_equal(lesser, np.minimum(x, y))
+    np.testing.assert_array_equal(greater, np.maximum(x, 1.0))
+    np.testing.assert_array_equal(other, np.maximum(2.0, x))
+
+
 def test_further_functions_of_one_state_and_of_lanes_give_the_same_bits(rng):
     values = rng.uniform(-1.4, 1.4, (2, 8))
     assert np.array_equal(three_forms.float64(further, (0, 0), values), three_forms.lanes(further, (0, 0), values))

@@ -178,3 +178,21 @@ def _again(make, pair, kind):
     again = pair.build(make, left, right, base)
     again.default_numbers[:] = pair.constraint.default_numbers
     return again
+
+
+def test_projected_inverse_of_several_groups_is_that_of_the_matrix(make, close):
+    """Constraints that share no body are groups of their own, whose rows need not follow each other."""
+    system = mb.MultibodySystem()
+    matter = mb.SimbodyMatterSubsystem(system)
+    body = mb.body.Rigid(mb.MassProperties(1.0, (0.1, 0.2, 0.0), mb.UnitInertia(0.4, 0.5, 0.6)))
+    a, b, c, d = (mb.mobilizer.Free(matter.ground, body) for _ in range(4))
+    mb.constraint.Rod(a, (0.0, 0.0, 0.0), b, (0.0, 0.0, 0.0), 1.0)
+    mb.constraint.Ball(c, (0.1, 0.0, 0.0), d, (0.0, 0.2, 0.0))
+    mb.constraint.Rod(a, (0.3, 0.0, 0.1), b, (0.0, 0.0, 0.0), 2.0)
+    state = system.realize_topology()
+    state.q = make.vector(len(state.q), 2.0)
+    system.realize(state, mb.Stage.VELOCITY)
+    G = matter.calc_g(state)
+    W = matter.calc_projected_m_inv(state)
+    assert not W[0, 1:4].any() and W[0, 4] != 0.0
+    close(W, G @ matter.calc_m_inv(state) @ G.T, 1e-11)

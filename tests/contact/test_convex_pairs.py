@@ -25,16 +25,17 @@ def test_depth_is_the_least_overlap(first, second, rng):
         touching += 1
         depth, n = points["depth"].max(), points["normal"][0]
         assert abs(n @ n - 1.0) < 1e-14
-        lies = {"capsule", "cylinder"} & {first, second}
+        lies, faceted = {"capsule", "cylinder"} & {first, second}, {first, second} <= {"brick", "hull", "table"}
         # what lies across an edge leans a little where it is cut: two points, beside those of a cylinder's end
         leaning = (np.abs(points["normal"] - n) > 1e-14).any(axis=1)
         if leaning.any():
-            assert lies and (len(points) == 2 or ("cylinder" in lies and leaning.sum() <= 2))
+            assert lies or leaning.sum() == 1  # of what is faceted, where edges cross beside the face about them
+            assert not lies or len(points) == 2 or ("cylinder" in lies and leaning.sum() <= 2)
         else:
             # a polygon stands for the end of a cylinder: what it leaves out can be deeper than what is left, as can what of a
-            # capsule is over the edge
+            # capsule is over the edge, or of edges that cross beside the face that bears
             lost = overlap(scene.shapes, poses, n) - depth
-            assert abs(lost) < 1e-9 or (lies and lost > 0.0)
+            assert abs(lost) < 1e-9 or ((lies or faceted) and lost > 0.0)
         # an edge has to be better by 5 % than a face of nearly the same normal, or the face is taken
         assert 0.95 * depth <= least + 1e-12
     assert touching > POSES // 3
@@ -60,7 +61,8 @@ def test_it_is_coals(first, second, rng):
         # where a capsule goes over an edge, its face counts up to 0.5 % less depth
         most = depth / 0.995 if "capsule" in (first, second) else depth
         assert same or (curved and depth < -distance) or 0.95 * depth <= -distance <= most
-    assert alike >= 0.7 * touching
+    # of many-faced hulls a third of the edges that cross have a face's normal near, whose manifold bears with them
+    assert alike >= (0.5 if "hull" in (first, second) else 0.7) * touching
 
 
 @each_pair

@@ -3,6 +3,9 @@
 import numpy as np
 import pytest
 from jumps import PAIRS, hunt
+from scenes import SHAPES, Scene
+
+import mobod as mb
 
 #: What two flat faces, edges and rims do where the direction of least overlap changes, which the documentation says: of what is
 #: round with anything nothing jumps, and of these the pairs are let be.
@@ -26,6 +29,34 @@ def test_forces_of_what_is_round_do_not_jump(pair):
 def test_forces_of_edges_are_the_slope_of_their_energy(pair):
     _, slopes = hunt(*pair, 3, seed=6)
     assert np.quantile(slopes, 0.9) < 1e-3 and slopes.max() < OF_ANGULAR
+
+
+def test_a_corner_bears_alike_whichever_of_its_faces_is_the_nearest():
+    """1e5 N/m each, so half of that; 2.5 % less where its deepest place goes over to its face's."""
+    scene, depth, rng = Scene(SHAPES["brick"], SHAPES["hull"]), 0.005, np.random.default_rng(7)
+    vertices, forces = SHAPES["hull"].vertices, []
+    for _ in range(60):
+        q = rng.normal(size=4)
+        R = mb.Rotation.from_quaternion(q / np.linalg.norm(q))
+        heights = np.sort(vertices @ np.asarray(R)[2])
+        lowest = vertices[np.argmin(vertices @ np.asarray(R)[2])]
+        if heights[1] - heights[0] > depth:
+            points = scene.put(mb.Transform(), mb.Transform(R, np.array((0.0, 0.0, 0.2 - depth)) - R @ lowest))
+            forces.append(points["force"].sum(axis=0)[2] / (5e4 * depth))
+    assert len(forces) > 20
+    assert 0.97 < min(forces) and max(forces) < 1.001
+
+
+def test_an_edge_that_lies_across_another_bears_alike_whichever_end_is_lower():
+    """Up to there the two edges' normal decides, from there on the face's, which bears along the edge."""
+    scene, energies = Scene(SHAPES["brick"], SHAPES["brick"]), []
+    for lean in (-1e-2, -1e-7, 1e-7):
+        R = mb.Rotation.about_axis(lean, "x") @ mb.Rotation.about_axis(0.1, "y")
+        edge = np.array((0.3, 0.0, -0.2))  # at x = 0.25, y = 0.3 in the middle, 3 mm below the top
+        scene.put(mb.Transform(), mb.Transform(R, np.array((0.25, 0.3, 0.197)) - R @ edge))
+        energies.append(scene.contacts.get_contacts(scene.state)["potential_energy"][0])
+    assert energies[1] == pytest.approx(energies[2], rel=0.03)
+    assert energies[0] > 0.5 * energies[1]
 
 
 @pytest.mark.exhaustive

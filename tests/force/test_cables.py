@@ -447,6 +447,33 @@ def test_the_next_points_of_a_spiral_are_a_piece_away(pieces):
     assert_allclose([found[0][1], found[1][1]], chord**2, rtol=1e-12)
 
 
+def test_steps_along_a_spiral_that_are_alike_are_those_one_by_one(rng, monkeypatch):
+    """Heights to rounding, also where the number of pieces changes on the way or one point stops first."""
+    scenes, found, taken = [], [], []
+    for _ in range(60):
+        radius, turn = rng.uniform(0.01, 0.05), rng.uniform(0.2, 2.5)
+        first = radius, 0.0, rng.normal(0.0, 0.02)
+        last = radius * np.cos(turn), radius * np.sin(turn), rng.normal(0.0, 0.02)
+        out, out_too = rng.uniform(0.05, 0.4, 2)
+        a = radius, -out, first[2] + rng.normal(0.0, 0.5 * out)
+        b = last[0] - out_too * np.sin(turn), last[1] + out_too * np.cos(turn), last[2] + rng.normal(0.0, 0.5 * out_too)
+        around = (radius * turn) ** 2
+        pieces = np.floor(np.sqrt(around + (last[2] - first[2]) ** 2) / _over_cylinder.PIECE)
+        scenes.append((True, a, b, first, last, around, turn, pieces))
+    on = _over_cylinder._on
+    for together in (True, False):
+
+        def some(*given, together=together):
+            after = on(*given) if together else given[1:4]
+            taken.append(after[2] - given[3])
+            return after
+
+        monkeypatch.setattr(_over_cylinder, "_on", some)
+        found.append([_over_cylinder._settled(*scene) for scene in scenes])
+    assert_allclose(found[0], found[1], rtol=0, atol=1e-15)
+    assert sum(taken) > 500
+
+
 @pytest.mark.parametrize("over", ["sphere", "ellipsoid"])
 def test_a_path_over_half_a_surface_turns_with_the_axes(over, rng):
     """The half that counts is on either side of x, of y or of z: the same path, its coordinates in another order."""

@@ -12,6 +12,8 @@ from mobod.force import magic_formula_tyre
 from mobod.force._tir_file import read_tir
 
 TYRE = dict(mb.examples.car.TYRE)
+SPINNING = {"Q_RE0": 0.995, "Q_V1": 7e-4, "Q_V2": 0.05, "QFZ2": 20.0, "PFZ1": 0.7, "NOMPRES": 2e5, "INFLPRES": 2.3e5}
+OF_LOAD = ("QRE0", "QV1", "QV2", "QFZ2", "PFZ1")
 
 
 def rolling(make, speed=10.0, steer=0.0, camber=0.0, lift=-0.02, spin=None, road=None, state_of_slip=(0.0, 0.0)):
@@ -154,6 +156,33 @@ def test_forces_are_those_of_the_formula(kappa, angle, camber):
     np.testing.assert_allclose(found[1], expected[1], rtol=1e-6, atol=1e-6)
 
 
+@pytest.mark.parametrize("first", [None, 12.0])
+@pytest.mark.parametrize("spin", [31.0, 90.0])
+def test_load_and_rolling_radius_are_those_of_the_formula(spin, first):
+    """4.E65 to 4.E70 of Pacejka 2012: a tyre that grows by its spin, and is stiffer by that, by pressure and deflection."""
+    R0, nominal, k, lift = 0.313, 4000.0, 2e5, -0.025
+    own = SPINNING | {"LONGVL": 15.0}
+    given = TYRE | own | ({} if first is None else {"Q_FZ1": first})
+    system, state, tyre = rolling(
+        lambda forces, wheel, road: mb.force.MagicFormulaTyre(forces, wheel, given), lift=lift, spin=spin
+    )
+    turned = spin * R0 / 15.0
+    free = R0 * (0.995 + 7e-4 * turned**2)
+    rho = free - (R0 + lift)
+    first = np.sqrt((k * R0 / nominal) ** 2 - 80.0) if first is None else first
+    expected = (1.0 + 0.05 * turned) * (first * rho / R0 + 20.0 * (rho / R0) ** 2) * (1.0 + 0.7 * 0.15) * nominal
+    assert tyre.calc_forces(state)[0, 2] == pytest.approx(expected, rel=1e-12)
+    at_nominal = tyre.get_stiffness(state)
+    assert at_nominal == pytest.approx(nominal / R0 * np.sqrt(first**2 + 80.0), rel=1e-12)
+    nominal_rho = nominal / (at_nominal * 1.105)
+    d = rho / nominal_rho
+    rolls = free - nominal_rho * (TYRE["DREFF"] * np.arctan(TYRE["BREFF"] * d) + TYRE["FREFF"] * d)
+    system.realize(state, mb.Stage.DYNAMICS)
+    assert state.z_dot[0] == pytest.approx(spin * rolls - 10.0, rel=1e-12)  # of a patch that is straight
+    _, high, off = rolling(lambda forces, wheel, road: mb.force.MagicFormulaTyre(forces, wheel, given), lift=0.01, spin=0.0)
+    assert not off.calc_forces(high).any()
+
+
 def fresh():
     system = mb.MultibodySystem()
     matter, forces = mb.SimbodyMatterSubsystem(system), mb.GeneralForceSubsystem(system)
@@ -205,7 +234,7 @@ def test_every_coefficient_of_a_file_is_in_the_formula(version, tmp_path):
     unfelt = []
     for name in given:
         changed = given | {name: given[name] * 1.01 + (given[name] == 0.0) * 0.01}
-        if name in ("FITTYP", "VERTICAL_STIFFNESS", "LSGKP", "LSGAL") or name.startswith("PT"):
+        if name in ("FITTYP", "VERTICAL_STIFFNESS", "LSGKP", "LSGAL", *OF_LOAD) or name.startswith("PT"):
             continue  # of the load, and of the relaxation lengths
         found = calc(changed, where)
         if np.abs(found - calc(given, where)).max() < 1e-9:
@@ -216,8 +245,14 @@ def test_every_coefficient_of_a_file_is_in_the_formula(version, tmp_path):
 
 def test_what_a_file_has_and_is_not_used_is_named(tmp_path):
     _, forces, wheel = fresh()
-    with pytest.warns(ModelWarning, match="PDY11, Q_FZ2, LMUV are not used"):
-        mb.force.MagicFormulaTyre(forces, wheel, TYRE | {"PDY11": 1.0, "Q_FZ2": 14.0, "Q_RE0": 1.0, "LMUV": 0.5, "PECP1": 0.0})
+    left_out = {"PDXP1": 0.4, "PHYP1": 1.0, "PECP1": 0.0, "Q_RA1": 0.7, "PCMZ1": 0.2, "Q_FCX": 0.1, "Q_CAM": 0.2, "LMUV": 0.5}
+    used = {"Q_FZ2": 2.0, "Q_RE0": 0.998, "Q_V1": 8e-4, "Q_V2": 0.04, "PFZ1": 0.7}
+    says = (
+        r"turn slip \(PDXP1 and 1 more\); leaves out the load by .* \(QFCX and 1 more\); leaves out contact patch .* \(QRA1 "
+        r"and 1 more\); leaves out friction by speed \(LMUV\); does not know PDY11, which may be misspelled$"
+    )
+    with pytest.warns(ModelWarning, match=says):
+        mb.force.MagicFormulaTyre(forces, wheel, TYRE | used | left_out | {"PDY11": 1.0})
     path = tmp_path / "tyre.tir"
     lines = "".join(f"{name} = {value}\n" for name, value in TYRE.items() if name != "FITTYP")
     path.write_text("[UNITS]\nPRESSURE = 'bar'\n[MODEL]\nPROPERTY_FILE_FORMAT = 'PAC2002'\n" + lines + "NOMPRES = 2.0\n")
@@ -295,7 +330,8 @@ def test_lanes_and_derivatives_are_those_of_one_state():
     seed = 4711
     print("seed", seed)
     rng = np.random.default_rng(seed)
-    system, state, _ = rolling(magic, 5.0, steer=0.02)
+    given = TYRE | SPINNING
+    system, state, _ = rolling(lambda forces, wheel, road: mb.force.MagicFormulaTyre(forces, wheel, given), 5.0, steer=0.02)
     ensemble = mb.Ensemble(system, 9)
     states = []
     for _ in range(9):
@@ -350,6 +386,8 @@ def test_a_car_steers_in_a_curve_as_the_bicycle_says():
         ({"FNOMIN": -1.0}, "FNOMIN"),
         ({"PDX1": np.nan}, "PDX1"),
         ({"UNLOADED_RADIUS": 0.0}, "radius"),
+        ({"VERTICAL_STIFFNESS": 0.0}, "VERTICAL_STIFFNESS"),
+        ({"QFZ2": 62.0}, "QFZ2 of a MagicFormulaTyre is 62: with it no linear part"),
         ({"PCY1": None}, "lack PCY1"),
     ],
 )

@@ -7,6 +7,8 @@ import pytest
 
 import mobod as mb
 from mobod.algebra import where
+from mobod.algebra.scalar import load, one
+from mobod.constraint import access
 from mobod.system.forward_sensitivities import Directions
 
 #: Of runs whose differences are taken.
@@ -120,6 +122,43 @@ def test_a_constrained_system_by_the_length_of_its_rod():
     system.project(state, 1e-13)
     wanted = ["ball.q", "pin.u", "rod.rod_length", "ball.com"]
     assert_sensitivities(system, state, wanted, 0.3, 1e-6, 2e-5)
+
+
+def rows_by_angle(model, c):
+    q, v = access.coordinate(model, c, 0, 0), access.number(model, c, 0)
+    access.put_speed_coefficient(model, c, 0, 0, 0, one(q) + v * q)
+
+
+def demanded(model, c):
+    access.put_acceleration_offset(model, c, 0, -access.number(model, c, 0) * one(load(model.time, 0, 0)))
+
+
+class Demand(mb.Constraint):
+    """(1 + v q) udot = v."""
+
+    routine = access.by_address(rows_by_angle, demanded)
+
+    def __init__(self, body, v):
+        self.default_numbers = [v]
+        super().__init__([], [body], equations=(0, 0, 1))
+
+
+@pytest.mark.filterwarnings("ignore:at time 0 constraints ask for accelerations that cannot all be")
+@pytest.mark.parametrize("compiled", [True, False])
+def test_equations_that_contradict_each_other(compiled, monkeypatch):
+    """Three accelerations are asked of one pin, which fulfils them by least squares: how these change is part of the motion."""
+    system, state = mb.examples.double_pendulum.build()
+    values = np.array([1.0, -0.7, 2.2])
+    for v in values:
+        Demand(system.matter.bodies["lower"], v)
+    state = system.realize_topology()
+    state.q, state.u = (0.3, 0.4), (0.2, -0.1)
+    system.realize(state)
+    rows = 1.0 + 0.4 * values
+    assert state.u_dot[1] == pytest.approx(rows @ values / (rows @ rows), abs=1e-12)
+    if not compiled:
+        monkeypatch.setattr("mobod.simulation.variational.are_compiled", lambda *_: False)
+    assert_sensitivities(system, state, ["q", "u"], 1.0, 1e-8, 1e-6)
 
 
 @pytest.mark.parametrize("constrained", [False, True])

@@ -7,6 +7,7 @@ Simbody, so what is left here is rounding: 1e-11 of the largest number times the
 import ctypes
 import shutil
 import subprocess
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -14,6 +15,9 @@ import pytest
 import mobod as mb
 from kinds.constraints import OF_BODIES, Pair, Tree
 from kinds.forces import FORCES, tree
+from mobod.algebra import maximum, minimum
+from mobod.symbolic import c_source
+from mobod.symbolic.recording import Tape
 
 COMPILER = next((found for name in ("cc", "gcc", "clang") if (found := shutil.which(name))), None)
 needs_compiler = pytest.mark.skipif(COMPILER is None, reason="no C compiler here")
@@ -113,7 +117,7 @@ def _add_force_by_tables(model):
     map = mb.function.Table(([-1.0, 0.0, 1.0], [-1.0, 1.0]), [[1.0, 2.0], [0.0, 1.0], [3.0, -1.0]], "linear")
 
     def force(t, X, V, q, u, parameters):
-        return (), ((line(q[0][0]) - map((q[0][0], u[0][0])),),)
+        return (), ((line(q[0][0]) - map((q[0][0], u[0][0])) + minimum(q[0][0], u[0][0]),),)
 
     mb.force.Custom(model.forces, compiled=mb.force.CompiledFunctions(force, mobilizers=[body]))
 
@@ -139,6 +143,18 @@ def test_every_kind_of_force_that_is_a_formula(make, tmp_path):
     _, u_dot, z_dot = forward(Library(written), state)
     assert_same(u_dot, state.u_dot, 1e-9)
     assert_same(z_dot, state.z_dot)
+
+
+@needs_compiler
+def test_the_lesser_and_the_greater_are_numpys_where_one_is_no_number(tmp_path):
+    tape = Tape()
+    x, y = tape.input("x", 0), tape.input("x", 1)
+    picked = c_source.Function("picked", {"x": "required"}, {"out": [minimum(x, y), maximum(x, y)]}, "")
+    source = tmp_path / "two.c"
+    source.write_text(f"typedef double two_real;\n{c_source.Writer('two', single=False).definition(picked)}\n")
+    library = Library(SimpleNamespace(source=source))
+    for pair in ((1.0, 2.0), (2.0, 1.0), (np.nan, 1.0), (1.0, np.nan), (np.inf, -np.inf), (3.0, 3.0)):
+        np.testing.assert_array_equal(library("picked", (pair,), 2)[0], [np.minimum(*pair), np.maximum(*pair)])
 
 
 @needs_compiler

@@ -50,13 +50,17 @@ def test_it_goes_round_as_fast_as_its_tilt_has_it(alpha, rigid):
         integrator = mb.integrator.RungeKuttaMerson(system, accuracy=1e-6)
     stepper = mb.TimeStepper(system, integrator)
     stepper.initialize(state)
-    times, tilts, ways = np.linspace(0.0, 0.3, 61), [], []
+    times, tilts, ways, energies = np.linspace(0.0, 0.3, 61), [], [], []
     for time in times:
         stepper.step_to(time)
         tilt, way = tilt_and_way(system, stepper.state, disk)
         tilts.append(tilt)
         ways.append(way)
+        system.realize(stepper.state, mb.Stage.VELOCITY)
+        energies.append(system.calc_energy(stepper.state))
     # the disk's thickness is a few thousandths of the height of its center where it is flattest
     assert np.abs(np.array(tilts) - alpha).max() < 0.03 * alpha
     assert np.polyfit(times, np.unwrap(ways), 1)[0] == pytest.approx(rate, rel=0.02)
     assert stepper.state.q[4:6] == pytest.approx([0.0, 0.0], abs=0.02 * RADIUS)
+    if not rigid:  # once the rest of its start is rubbed away nothing slips
+        assert np.abs(np.array(energies[20:]) / energies[20] - 1.0).max() < 1e-6

@@ -144,6 +144,27 @@ def test_a_plot_has_axes_for_angles_and_lengths_with_units(tmp_path):
         mb.simulate(system, state, 0.1).plot(units="SI")
 
 
+def test_the_axis_of_recorded_quantities_says_what_they_are():
+    system, state = mb.examples.double_pendulum.build()
+    record = {name: name for name in ("u_dot", "motion_forces", "momentum", "mass_center", "motion_power", "reactions")}
+    run = mb.simulate(system, state, 0.1, record={**record, "area": lambda state: state.q[0], "fx": lambda state: state.u})
+    for quantities, units, says in (
+        (["reactions.lower"], ("kg", "m", "s"), "moment (N m), force (N)"),
+        (["reactions.lower.mz"], ("kg", "m", "s"), "moment (N m)"),
+        (["reactions.lower.fy", "motion_power"], ("g", "cm", "s"), "force (g cm/s²), power (g cm²/s³)"),
+        (["u_dot", "motion_forces", "area"], None, "angular acceleration, moment"),
+        (["u_dot.upper", "mass_center"], ("kg", "m", "s"), "angular acceleration (rad/s²), length (m)"),
+        (["momentum"], ("kg", "m", "s"), "angular momentum (kg m²/s), momentum (kg m/s)"),
+        ({"area": "m²", "motion_forces": "N mm", "fx": "1/s"}, None, "area (m²), moment (N mm), fx (1/s)"),
+        (["fx"], ("kg", "m", "s"), ""),
+    ):
+        axes = run.plot(snapshots=0, quantities=quantities, units=units).axes[-1]
+        title = axes.get_title(loc="left").removeprefix("recorded quantities").removeprefix(": ")
+        assert (axes.get_ylabel(), title) == (("", says) if "," in says else (says, ""))
+    with pytest.raises(TypeError, match="units as text"):
+        run.plot(quantities={"area": 2})
+
+
 def test_recorded_quantities_are_drawn_by_name():
     system, state = mb.examples.double_pendulum.build()
     run = mb.simulate(system, state, 1.0, record=["reactions"])

@@ -242,14 +242,14 @@ def absolute(x: Any) -> Any:
 
 @generic
 def minimum(x: Any, y: Any) -> Any:
-    """The lesser of two; where they are equal, the derivative is that of *y*."""
-    return where(x < y, x, y)
+    """The lesser of two, NaN if one is; where they are equal, the derivative is that of *y*."""
+    return where(x < y, x, where(x >= y, y, x + y))
 
 
 @generic
 def maximum(x: Any, y: Any) -> Any:
-    """The greater of two; where they are equal, the derivative is that of *y*."""
-    return where(x > y, x, y)
+    """The greater of two, NaN if one is; where they are equal, the derivative is that of *y*."""
+    return where(x > y, x, where(x <= y, y, x + y))
 
 
 def power(x: Any, n: Any) -> Any:

@@ -296,6 +296,8 @@ class Whole(Sweep):
         self.num_blocks = plan.num_blocks + 2
         #: Records of Duals that have had other than the tree's parameters.
         self._departed: set[int] = set()
+        #: States for differences, which nobody uses now.
+        self.moved: list[State] = []
         addresses = (
             columns.contribute.address(with_tangents=True) if max(plan.by_columns, plan.by_rest, other.by_columns) >= 0 else 0,
             columns.sweep_kinematics.address(with_tangents=True) if self.bent.any() else 0,

@@ -320,7 +320,7 @@ class _Making:
                 if all(force.holds_wrenches for force in run):
                     for force in run:
                         self._push(self._reach_of(force))
-                else:
+                elif run[0].implementation is None:  # those of Python are held
                     self._take_run(r, run)
         if what.constraints:
             self._take_constraints()

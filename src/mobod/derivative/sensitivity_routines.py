@@ -2,7 +2,8 @@
 
     M d(udot) + G^T d(lambda) = -d(residual)        G d(udot) = -d(aerr)
 
-At a record that is realized; right sides and results are in its scratch fields.
+with d(aerr) of equations that contradict each other as in `solve`. At a record that is realized; right sides and results are
+in its scratch fields.
 """
 
 from ..algebra.record import call_routine
@@ -13,6 +14,7 @@ from ..mobilizer import q_rates
 from ..mobilizer.access import copy
 from ..state.fields import Record
 from ..tree import constraint_operators, constraint_paths, constraints, jacobian_sweeps, mass_matrix, rates
+from .solve import contradict
 
 
 @routine
@@ -61,6 +63,19 @@ def constrain(model: Record, unused: int, unused_too: int) -> int:
     for i in range(model.nu):
         store(model.work_u, i, 0, load(model.work_u, i, 0) - load(model.projection_step, i, 0))
     return 0
+
+
+@routine
+def find_contradiction(model: Record, unused: int, unused_too: int) -> int:
+    """1 where equations contradict each other: then `position_error` is what they leave of accelerations; else 0."""
+    if contradict(model, model.A_GB, model.u_dot) == 0.0:
+        return 0
+    for g in range(model.num_groups[0]):
+        for at in range(model.group_first[g], model.group_end[g]):
+            constraint_operators.put_acceleration_errors(
+                model, model.group_constraints[at], model.A_GB, model.u_dot, model.position_error
+            )
+    return 1
 
 
 @routine

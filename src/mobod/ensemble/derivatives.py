@@ -432,7 +432,7 @@ class Derivatives(OfParts):
         for array in found:
             array.fill(np.nan)
         for i in range(self._n):
-            state = self._state(i)
+            state = self._lend(i)
             try:
                 self._realize_alone(state, i, stage)
             except (ModelError, ConvergenceError):

@@ -128,7 +128,7 @@ class Operators(OnManifold):
         else:
             result = self._operate_in_lanes(asked, kernel, given, out, before, scratch, found, reduced, begins_at_zero)
         for i in self._alone():
-            state = self._state(i)
+            state = self._lend(i)
             try:
                 self._realize_alone(state, i, stage)
             except (ModelError, ConvergenceError):

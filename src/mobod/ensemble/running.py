@@ -243,7 +243,7 @@ class Running(OwnValues):
         """Realize each state for itself where lanes cannot."""
         for i in self._alone():
             self._failed[i] = 0.0
-            state = self._state(i)
+            state = self._lend(i)
             try:
                 self._realize_alone(state, i, stage)
             except (ModelError, ConvergenceError):

@@ -59,10 +59,11 @@ class ScheduledRun:
         """
         ensemble, run, schedule = self._ensemble, self._run, self._schedule
         times, ends = ensemble._time[: len(ensemble), 0], np.broadcast_to(run.times[:, -1], (len(ensemble),))
-        schedule.begin(times, ensemble._lend)
+        schedule.begin(times, ensemble._lend_realized)
         reported = schedule.reporters[which] <= ends[which]
         for k in np.flatnonzero(schedule.reporters[which] <= times[which]).tolist():  # those at the start are called there
-            reported[k] = schedule.has_reports_after(ensemble._lend(int(which[k])), ends[which[k]])
+            i = int(which[k])
+            reported[k] = schedule.has_reports_after(i, float(times[i]), ends[i], ensemble._lend_realized)
         alone, which = which[reported], which[~reported]
         out = np.ones(len(ensemble), bool)
         out[which] = False

@@ -29,12 +29,11 @@ from .lane_runs import LaneRuns, why_one_by_one
 from .lanes import contact, layout
 from .one_by_one import OTHER_CHOICES, KeptSteppers, has_choices_of
 from .schedule import Handled, Schedule
-from .states import memory_of, remember
+from .states import memory_of
 from .work_sharing import Task, by_chunks
 
 if TYPE_CHECKING:
     from ..simulation.time_stepper import TimeStepper
-    from ..state.state import State
     from ..system.system import MultibodySystem
 
 #: Largest local error of a step, unless a caller says.
@@ -244,7 +243,7 @@ class Stepping(Gradients):
         times, ends, out = self._time[: self._n, 0], plan.task.ends[: self._n].copy(), np.zeros(self._n, bool)
         alone = sorted(self._departures)
         out[alone] = True
-        schedule.begin(times, self._lend)
+        schedule.begin(times, self._lend_realized)
         reasons = self._reasons = Reasons(np.zeros(self._n, np.int64), forces if len(forces) else np.zeros((self._n, 0)))
         self._failed[: self._n, 0] = 0.0
         while True:
@@ -284,7 +283,7 @@ class Stepping(Gradients):
             due = ~out & (schedule.handlers <= times) & (times < ends) if handles else ~out & (schedule.reporters <= times)
             for i in np.flatnonzero(due).tolist():
                 try:
-                    state = self._lend(i)
+                    state = self._lend_realized(i)
                     if not handles:
                         schedule.report(i, state)
                         continue
@@ -375,20 +374,6 @@ class Stepping(Gradients):
         """Step all states each for itself."""
         self._reasons = Reasons(np.full(self._n, rk.NOT_FINITE), forces if len(forces) else np.zeros((self._n, 0)))
         self._step_alone(plan, np.arange(self._n), self._time[: self._n, 0] + duration, forces)
-
-    def _lend(self, i: int) -> State:
-        """State *i*, realized, for handlers and reporters: the same object again where states differ in variables alone."""
-        lent: State | None = self._lent
-        if self._own or self._of_subsystems or i in self._departures:
-            lent = self._state(i)
-        elif lent is None or lent.own_fields.keys() != self._template.own_fields.keys():
-            lent = self._lent = self._state(i)
-        else:
-            lent.time, lent.q, lent.u, lent.z = self._time[i, 0], self._q[i], self._u[i], self._z[i]
-            remember(lent.record, self._memory[i])
-            lent.record.particle_location[:, 0], lent.record.particle_velocity[:, 0] = np.split(self.particles[i], 2)
-        self._system.realize(lent)
-        return lent
 
     def _put_back(self, i: int, state: Any) -> None:
         """Store the end of a run as state *i*."""

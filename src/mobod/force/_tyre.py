@@ -137,10 +137,16 @@ def motion(model: Any, i: int, x: int, at: Any) -> Any:
 
 
 @generic
-def load_of(model: Any, x: int, rho: Any, rate: Any) -> Any:
-    """F_z, by the deflection and its rate."""
-    f = number(model, x + STIFFNESS) * rho + number(model, x + DAMPING) * rate
+def pressed(model: Any, x: int, rho: Any, rate: Any, f: Any) -> Any:
+    """F_z, of the spring's force f and the rate of the deflection: none where nothing touches, and none that pulls."""
+    f = f + number(model, x + DAMPING) * rate
     return where(rho <= 0.0, 0.0 * f, where(f < 0.0, 0.0 * f, f))
+
+
+@generic
+def load_of(model: Any, x: int, rho: Any, rate: Any, spin: Any) -> Any:
+    """F_z, by the deflection and its rate."""
+    return pressed(model, x, rho, rate, number(model, x + STIFFNESS) * rho)
 
 
 @generic
@@ -176,14 +182,17 @@ def apply(model: Any, i: int, at: Any, force: Any, moment: Any) -> None:
     add_spatial(model.body_forces, b, vec3.add(M, vec3.cross(vec3.sub(S, load3(model.p_GB, b, 0)), F)), F)
 
 
-def adding(law: Callable[..., Any]) -> Callable[..., None]:
-    """Make a function that adds a tyre's forces: ``law(model, x, z, at, Vx, Vsy, Omega, Fz) -> (force, moment, z rates)``."""
+def adding(law: Callable[..., Any], load_of: Callable[..., Any] = load_of) -> Callable[..., None]:
+    """Make a function that adds a tyre's forces: ``law(model, x, z, at, Vx, Vsy, Omega, Fz) -> (force, moment, z rates)``.
+
+    ``load_of(model, x, rho, rate, Omega)`` is F_z.
+    """
 
     @generic
     def add(model: Any, i: int, x: int, z: int) -> None:
         at = touch(model, i, x)
         Vx, Vsy, rising, spin = motion(model, i, x, at)
-        Fz = load_of(model, x, at[5], -rising)
+        Fz = load_of(model, x, at[5], -rising, spin)
         force, moment, e_rate, s_rate = law(model, x, z, at, Vx, Vsy, spin, Fz)
         apply(model, i, at, force, moment)
         store(model.z_dot, z, 0, e_rate)
@@ -216,7 +225,7 @@ class Tyre(Force):
         "radius", "length", checks.positive, "the radius without load"
     ).accessors()
     get_default_stiffness, set_default_stiffness, get_stiffness, set_stiffness = parameters.scalar(
-        "stiffness", "force/length", checks.positive, "the vertical stiffness"
+        "stiffness", "force/length", checks.positive, "the vertical stiffness, at the nominal load where it varies"
     ).accessors()
     get_default_damping, set_default_damping, get_damping, set_damping = parameters.scalar(
         "damping", "force*time/length", checks.not_negative, "the vertical damping"

@@ -76,8 +76,8 @@ class CustomImplementation(StageHooks, Abstract):
         """Inputs of the force beside time and z: bodies, and mobilizers; None, unless overridden, for all there is.
 
         Derivatives of the dynamics then move these alone: a body by 12 directions of its pose and velocity, a mobilizer by its
-        own q and u, for each of which the force is called four times; others are taken to change nothing. Otherwise all q
-        and u are moved, and the state is realized for each call.
+        own q and u, for each of which the force is called twice; others are taken to change nothing. Otherwise what it reads is
+        found by calls, which takes a few more.
 
         Returns
         -------

@@ -11,14 +11,16 @@ With F_z0 the nominal load times its scale, df = (F_z - F_z0) / F_z0, dp = (p - 
 Its coefficients by load, camber and pressure are those of the source, 4.E1 to 4.E78, without turn slip; where it differs
 from the solver that files are made for (QBZ4, QDZ3's sign, QSX12 to QSX14, the angles that stand for both slips), as there.
 alpha stands for tan(alpha) and gamma for sin(gamma) in MF 6, for the angles in MF 5.2, whose S_Hy differs. Relaxation
-lengths are those of the file's PTX and PTY, or K_x / C_Fx and K_y / C_Fy by its horizontal stiffnesses. With d = rho k / F_z0,
+lengths are those of the file's PTX and PTY, or K_x / C_Fx and K_y / C_Fy by its horizontal stiffnesses. With the free radius
+R_W at the spin Omega, o = Omega R_0 / V_0, rho = R_W - r, k the stiffness at the nominal load F_n and d = rho k' / F_n,
 
-    R_e = R_0 - F_z0 / k (D atan(B d) + F d)
+    R_W = R_0 (Q_RE0 + Q_V1 o^2)   k' = k (1 + P_FZ1 dp)   q_1^2 = (k R_0 / F_n)^2 - 4 Q_FZ2
+    F_z = (1 + Q_V2 |o|) (q_1 rho / R_0 + Q_FZ2 rho^2 / R_0^2) (1 + P_FZ1 dp) F_n   R_e = R_W - F_n / k' (D atan(B d) + F d)
 
-Source: Pacejka 2012, Tire and Vehicle Dynamics, 3rd edition, 4.3.2, 7.2; MF 5.2: 2nd edition, 4.3.2; the solver: Besselink,
-Schmeitz and Pacejka 2010, An improved Magic Formula/Swift tyre model, A47, A58, A60. Left out: turn slip, the load's dependence
-on speed and on horizontal forces (Q_V2, Q_FCX, Q_FCY), its second power of deflection (Q_FZ2) beyond the stiffness at the
-nominal load, friction's decay by speed and its digressive factor (LMUV, 4.E7 and 4.E8), contact patch sizes.
+Source: Pacejka 2012, Tire and Vehicle Dynamics, 3rd edition, 4.3.2 (the load: 4.E65 to 4.E70), 7.2; MF 5.2: 2nd edition, 4.3.2;
+the solver: Besselink, Schmeitz and Pacejka 2010, An improved Magic Formula/Swift tyre model, A47, A58, A60. Left out:
+turn slip, the load's dependence on horizontal forces and camber (Q_FCX, Q_FCY, Q_CAM), friction's decay by speed and its
+digressive factor (LMUV, 4.E7 and 4.E8), contact patch sizes and the belt.
 """
 
 from __future__ import annotations
@@ -39,7 +41,7 @@ from ..function.base import Function
 from ..value import Transform, checks
 from ..value.callers import callers_level
 from ._tir_file import read_tir
-from ._tyre import GRIP, IN_GROUND, OWN, RADIUS, STIFFNESS, Tyre, adding, slips
+from ._tyre import GRIP, IN_GROUND, OWN, RADIUS, STIFFNESS, Tyre, adding, pressed, slips
 from .pools import number
 from .routines import by_address
 
@@ -59,6 +61,7 @@ _NAMES = """
     QSX1 QSX2 QSX3 QSX4 QSX5 QSX6 QSX7 QSX8 QSX9 QSX10 QSX11 QSX12 QSX13 QSX14 PPMX1
     QSY1 QSY2 QSY3 QSY4 QSY5 QSY6 QSY7 QSY8 PRATIO
     PTX1 PTX2 PTX3 PTY1 PTY2 LONGITUDINAL_STIFFNESS LATERAL_STIFFNESS BREFF DREFF FREFF
+    QRE0 QV1 QV2 QFZ2 PFZ1
     LCX LMUX LEX LKX LHX LVX LCY LMUY LEY LKY LHY LVY LKYC LKZC LTR LRES LXAL LYKA LVYKA LS LMX LVMX LMY LSGKP LSGAL
     LGAX LGAY LGAZ
 """.split()
@@ -74,15 +77,23 @@ _NAMES = """
     QSX1, QSX2, QSX3, QSX4, QSX5, QSX6, QSX7, QSX8, QSX9, QSX10, QSX11, QSX12, QSX13, QSX14, PPMX1,
     QSY1, QSY2, QSY3, QSY4, QSY5, QSY6, QSY7, QSY8, PRATIO,
     PTX1, PTX2, PTX3, PTY1, PTY2, LONGITUDINAL_STIFFNESS, LATERAL_STIFFNESS, BREFF, DREFF, FREFF,
+    QRE0, QV1, QV2, QFZ2, PFZ1,
     LCX, LMUX, LEX, LKX, LHX, LVX, LCY, LMUY, LEY, LKY, LHY, LVY, LKYC, LKZC, LTR, LRES, LXAL, LYKA, LVYKA, LS, LMX, LVMX,
     LMY, LSGKP, LSGAL, LGAX, LGAY, LGAZ,
 ) = range(OWN, OWN + len(_NAMES))  # fmt: skip
 #: What files have to have; and what others are where they have not.
 _NEEDED = ("FNOMIN", "UNLOADED_RADIUS", "VERTICAL_STIFFNESS", "PCX1", "PDX1", "PKX1", "PCY1", "PDY1", "PKY1", "PKY2")
-_USUAL = {"PKY4": 2.0, "QCZ1": 1.0, "RCX1": 1.0, "RCY1": 1.0, "LONGVL": 16.7}
-#: Names of coefficients and scales, of which those that are not used are told; their values without effect.
-_COEFFICIENT = re.compile(r"[PQRS][A-Z]{1,4}\d+|Q_[A-Z]+\d?|L[A-Z]{1,4}")
-_NOTHING = {"LMUV": 0.0, "Q_RE0": 1.0}
+_USUAL = {"QRE0": 1.0, "PKY4": 2.0, "QCZ1": 1.0, "RCX1": 1.0, "RCY1": 1.0, "LONGVL": 16.7}
+#: Names of coefficients and scales, of which those that are not used are told, and a value without effect.
+_COEFFICIENT = re.compile(r"[PQRS][A-Z]{1,4}\d+|QCAM|QFC[XY]|QBV[XT]|L[A-Z]{1,4}")
+_NOTHING = {"LMUV": 0.0}
+#: What is left out, by the names of its coefficients.
+_LEFT_OUT = {
+    "turn slip": re.compile(r"P(DX|KY|DY|HY|EC)P\d|Q(DT|CR|BR|DR)P\d"),
+    "the load by horizontal forces and camber": re.compile(r"QFC[XYG]\d?|QCAM\d?|QFZ3|QFYS\d"),
+    "contact patch sizes and the belt": re.compile(r"Q(RA|RB|A|BVX|BVT|TZ)\d?|PC(FX|FY|MZ)\d"),
+    "friction by speed": re.compile(r"LMUV"),
+}
 #: Relaxation lengths are this part of the radius at least.
 _LEAST = 0.02
 
@@ -312,14 +323,36 @@ def evaluate(model: Any, x: int, Fz: Any, camber: Any, kappa: Any, tangent: Any,
 
 
 @generic
+def _grown(model: Any, x: int, spin: Any) -> Any:
+    """R_W - R_0, and o."""
+    R0 = number(model, x + RADIUS)
+    turned = spin * R0 / number(model, x + LONGVL)
+    return R0 * (number(model, x + QRE0) - 1.0 + number(model, x + QV1) * turned * turned), turned
+
+
+@generic
+def _load(model: Any, x: int, rho: Any, rate: Any, spin: Any) -> Any:
+    """F_z."""
+    grown, turned = _grown(model, x, spin)
+    deflection = where(rho == 0.0, 0.0 * grown + rho, rho + grown)  # a wheel that lies on its side has none, exactly
+    steep = number(model, x + FNOMIN) / number(model, x + RADIUS)
+    curved, k = number(model, x + QFZ2) * steep / number(model, x + RADIUS), number(model, x + STIFFNESS)
+    square = k * k - 4.0 * number(model, x + QFZ2) * steep * steep
+    spring = deflection * (sqrt(where(square > 0.0, square, 0.0 * square)) + curved * deflection)
+    spring = spring * (1.0 + number(model, x + PFZ1) * number(model, x + DPI)) * (1.0 + number(model, x + QV2) * _size(turned))
+    return pressed(model, x, deflection, rate, spring)
+
+
+@generic
 def law(model: Any, x: int, z: int, at: Any, Vx: Any, Vsy: Any, spin: Any, Fz: Any) -> Any:
     """Forces and moments, and the rates of the deflections."""
-    rho, camber = where(at[5] < 0.0, 0.0 * at[5], at[5]), at[6]
-    stiffness = number(model, x + STIFFNESS)
+    grown, _ = _grown(model, x, spin)
+    rho, camber = at[5] + grown, at[6]
+    stiffness = number(model, x + STIFFNESS) * (1.0 + number(model, x + PFZ1) * number(model, x + DPI))
     nominal = number(model, x + FNOMIN) / stiffness
-    d = rho / nominal
+    d = where(rho < 0.0, 0.0 * rho, rho) / nominal
     bent = number(model, x + DREFF) * atan(number(model, x + BREFF) * d) + number(model, x + FREFF) * d
-    Vsx = Vx - spin * (number(model, x + RADIUS) - nominal * bent)
+    Vsx = Vx - spin * (number(model, x + RADIUS) + grown - nominal * bent)
     _, Kx, _ = _pure_x(model, x, Fz, camber, 0.0 * Fz)
     gamma = _camber(model, x, camber) * number(model, x + LGAY)
     Ky, _ = _cornering(model, x, Fz, gamma)
@@ -336,7 +369,7 @@ def law(model: Any, x: int, z: int, at: Any, Vx: Any, Vsy: Any, spin: Any, Fz: A
     )
 
 
-run = by_address(adding(law), with_z=True)
+run = by_address(adding(law, _load), with_z=True)
 
 
 class MagicFormulaTyre(Tyre):
@@ -381,7 +414,7 @@ class MagicFormulaTyre(Tyre):
     Warns
     -----
     ModelWarning
-        If there are coefficients that it does not use: misspelled ones, or those of what it leaves out, named.
+        In one line, of coefficients that it does not use: what they are of, and those that may be misspelled.
 
     Notes
     -----
@@ -426,7 +459,7 @@ class MagicFormulaTyre(Tyre):
                 f"coefficients of a MagicFormulaTyre are a .tir file's path or numbers by name, not {coefficients!r}"
             )
         given = dict(coefficients) if isinstance(coefficients, Mapping) else read_tir(coefficients)
-        of_file = {str(key).upper(): value for key, value in given.items()}
+        of_file = {_named(str(key).upper()): value for key, value in given.items()}
         own = _numbers(of_file, checks.flag("mirrored", mirrored), inflation_pressure)
         numbers = self.declared(
             name,
@@ -435,11 +468,37 @@ class MagicFormulaTyre(Tyre):
             road_frame=road_frame,
             grip=grip,
             radius=of_file["UNLOADED_RADIUS"],
-            stiffness=of_file["VERTICAL_STIFFNESS"],
+            stiffness=_stiffness(of_file),
             damping=of_file.get("VERTICAL_DAMPING", 0.0),
         )
         self._begin(forces, wheel, road, disabled_by_default, name)
         self.default_numbers = [*numbers, *own]
+
+
+def _named(name: str) -> str:
+    """A coefficient's name, as one of two programs writes it: Q_V1 is QV1, and QPFZ1 is PFZ1."""
+    return {"QPFZ1": "PFZ1"}.get(name, f"Q{name[2:]}" if name.startswith("Q_") else name)
+
+
+def _stiffness(given: Mapping[str, Any]) -> float:
+    """The vertical stiffness at the nominal load, by QFZ1 where the file has it.
+
+    Raises
+    ------
+    ModelError
+        If QFZ2 is too large for it.
+    """
+    nominal, R0 = float(given["FNOMIN"]), checks.positive("radius of a MagicFormulaTyre", given["UNLOADED_RADIUS"])
+    first, second = (checks.finite(f"{name} of a MagicFormulaTyre", given.get(name, 0.0)) for name in ("QFZ1", "QFZ2"))
+    k = checks.positive("VERTICAL_STIFFNESS of a MagicFormulaTyre", given["VERTICAL_STIFFNESS"])
+    square = first * first + 4.0 * second if first else (k * R0 / nominal) ** 2
+    if square <= 4.0 * second or square <= 0.0:
+        raise ModelError(
+            f"QFZ2 of a MagicFormulaTyre is {second:g}: with it no linear part is left of the vertical stiffness, "
+            f"whose square is {square:g} (FNOMIN / UNLOADED_RADIUS)^2"
+        )
+    scale: float = checks.positive("LCZ of a MagicFormulaTyre", given.get("LCZ", 1.0))
+    return scale * nominal / R0 * square**0.5
 
 
 def _numbers(given: Mapping[str, Any], mirrored: bool, pressure: float | None) -> list[float]:
@@ -491,17 +550,20 @@ def _tell_unused(given: Mapping[str, Any]) -> None:
     unused = [
         name
         for name, value in given.items()
-        if name not in _NAMES
+        if name not in (*_NAMES, "QFZ1", "LCZ")
         and _COEFFICIENT.fullmatch(name)
         and value != _NOTHING.get(name, 1.0 if name.startswith("L") else 0.0)
     ]
+    said = []
+    for what, names in _LEFT_OUT.items():
+        own = [name for name in unused if names.fullmatch(name)]
+        unused = [name for name in unused if name not in own]
+        if own:
+            said.append(f"leaves out {what} ({own[0]}{f' and {len(own) - 1} more' if len(own) > 1 else ''})")
     if unused:
-        warnings.warn(
-            f"of a MagicFormulaTyre {', '.join(unused)} are not used: they are misspelled, or of what it leaves out, such as "
-            "turn slip; set them to zero (scales to one) where that is meant",
-            ModelWarning,
-            stacklevel=callers_level(),
-        )
+        said.append(f"does not know {', '.join(unused)}, which may be misspelled")
+    if said:
+        warnings.warn(f"a MagicFormulaTyre {'; '.join(said)}", ModelWarning, stacklevel=callers_level())
 
 
 #: Names that begin with L and are no scales.

@@ -7,8 +7,9 @@ numbers; it gives those of the residual and of the constraints' errors at the u_
 
     M d(udot) + G^T d(lambda) = -d(residual)        G d(udot) = -d(aerr)
 
-is solved with the articulated inertias of the record. At ends of steps S is projected as `tree.project` projects y. The steps
-are those of `stepping.loop`, with which S rides along. For what Duals cannot do Python is called, which has J and B.
+is solved with the articulated inertias of the record, and what contradicting equations add as in `derivative.solve`. At ends of
+steps S is projected as `tree.project` projects y. The steps are those of `stepping.loop`, with which S rides along. For what
+Duals cannot do Python is called, which has J and B.
 """
 
 from __future__ import annotations
@@ -29,8 +30,8 @@ from ..tree import project as projection
 # places in an array: addresses of the Duals' routines and of those of `derivative.sensitivity_routines`, zero for constraints
 # where there are none; of what Python does in place of all of these, else zero; and where the record of Duals has its fields,
 # in numbers from its beginning
-REALIZE, RESIDUAL, ERRORS, SOLVE, CONSTRAIN, CHANGE, TURN, BY_PYTHON = range(8)
-TIME, Q, U, Z, U_DOT, MULTIPLIER, WORK_U, ROW_WORK, Q_DOT, Z_DOT, POSITION_ERROR = range(8, 19)
+REALIZE, RESIDUAL, ERRORS, SOLVE, CONSTRAIN, CONTRADICTION, CHANGE, TURN, BY_PYTHON = range(9)
+TIME, Q, U, Z, U_DOT, MULTIPLIER, WORK_U, ROW_WORK, Q_DOT, Z_DOT, POSITION_ERROR = range(9, 20)
 #: What Python is asked for: the rates of S at a stage; S projected.
 RATES, PROJECTED = range(2)
 #: The fields, in this order.
@@ -128,25 +129,72 @@ def _find_rates(model: Any, duals: Any, S: Any, K: Any) -> None:
     nq, nu = model.nq, model.nu
     for i in range(nu):
         _put_value(buffer, at[U_DOT] + _ROW * i, load(model.u_dot, i, 0))
-    if at[CONSTRAIN] != 0:
-        for r in range(model.num_rows):
-            _put_value(buffer, at[MULTIPLIER] + _ROW * r, load(model.multiplier, r, 0))
     for first in range(0, S.shape[1], _TANGENTS):
+        scale, end = 0.0, min(first + _TANGENTS, S.shape[1])
+        if at[CONSTRAIN] != 0:
+            scale = _find_turned(model, duals, S, first, K)
+            _put_multipliers(model, buffer, at[MULTIPLIER], 0.0)
         _call_duals(model, duals, S, first, RESIDUAL)
-        for column in range(first, min(first + _TANGENTS, S.shape[1])):
+        for column in range(first, end):
             k = _TANGENTS + column - first
             for i in range(nq):
                 K[i, column] = buffer[at[Q_DOT] + _ROW * i + k]
             for i in range(model.nz):
                 K[nq + nu + i, column] = buffer[at[Z_DOT] + _ROW * i + k]
+            if scale != 0.0:
+                for i in range(nu):
+                    store(model.work_u, i, 0, (K[nq + i, column] - buffer[at[WORK_U] + _ROW * i + k]) / scale)
+                call_routine(at[SOLVE], model, 0, 0)
+                for r in range(model.num_rows):
+                    store(model.row_work, r, 0, 0.0)
+                call_routine(at[CONSTRAIN], model, 0, 0)
             for i in range(nu):
                 store(model.work_u, i, 0, -buffer[at[WORK_U] + _ROW * i + k])
             call_routine(at[SOLVE], model, 0, 0)
             if at[CONSTRAIN] != 0:
                 _put_errors(model, buffer, at[ROW_WORK] + k)
+                if scale != 0.0:
+                    _add_errors(model)
                 call_routine(at[CONSTRAIN], model, 0, 0)
             for i in range(nu):
                 K[nq + i, column] = load(model.work_u, i, 0)
+
+
+@generic
+def _find_turned(model: Any, duals: Any, S: Any, first: int, K: Any) -> float:
+    """Tangents of the residual with what contradicting equations leave added to multipliers, so many times; 0 where none do."""
+    _, at, buffer, _, _, _ = duals
+    if call_routine(at[CONTRADICTION], model, 0, 0) == 0:
+        return 0.0
+    largest, left = 1.0, 0.0
+    for r in range(model.num_rows):
+        largest, left = max(largest, abs(load(model.multiplier, r, 0))), max(left, abs(load(model.position_error, r, 0)))
+    scale = largest / left
+    _put_multipliers(model, buffer, at[MULTIPLIER], scale)
+    _call_duals(model, duals, S, first, RESIDUAL)
+    for column in range(first, min(first + _TANGENTS, S.shape[1])):
+        for i in range(model.nu):
+            K[model.nq + i, column] = buffer[at[WORK_U] + _ROW * i + _TANGENTS + column - first]
+    return scale
+
+
+@generic
+def _put_multipliers(model: Any, buffer: Any, at: int, scale: float) -> None:
+    """The multipliers, and *scale* times what is in `position_error`."""
+    for r in range(model.num_rows):
+        value = load(model.multiplier, r, 0)
+        if scale != 0.0 and model.row_place[r] >= 0:
+            value += scale * load(model.position_error, r, 0)
+        _put_value(buffer, at + _ROW * r, value)
+
+
+@generic
+def _add_errors(model: Any) -> None:
+    """`position_error`, by the kernels' rows, added to `row_work`."""
+    for r in range(model.num_rows):
+        at = model.row_place[r]
+        if at >= 0:
+            store(model.row_work, at, 0, load(model.row_work, at, 0) + load(model.position_error, r, 0))
 
 
 @generic

@@ -1,4 +1,4 @@
-"""Which coordinates are angles."""
+"""Which coordinates and speeds turn bodies."""
 
 from __future__ import annotations
 
@@ -12,4 +12,9 @@ def is_angle(mobod: Any, state: Any, k: int) -> bool:
     nu = mobod.get_num_u(state)
     if mobod.get_num_q(state) != nu:
         k -= 1  # after a quaternion, which has one more than its angular velocity
-    return k < nu and bool(np.linalg.norm(mobod.get_h_fm_col(state, k)[0]) > 1e-9)
+    return k < nu and turns(mobod, state, k)
+
+
+def turns(mobod: Any, state: Any, k: int) -> bool:
+    """True if speed *k* of a mobilized body turns it."""
+    return bool(np.linalg.norm(mobod.get_h_fm_col(state, k)[0]) > 1e-9)

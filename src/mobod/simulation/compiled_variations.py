@@ -69,9 +69,11 @@ class CompiledVariations:
         at = [_realize.advance.address(**scalar), of_duals.calc_residual.address(**scalar)]
         if tree.counts["nc"]:
             at += [of_duals.calc_errors.address(**scalar), routines.solve.address()]
-            at += [routines.constrain.address(), routines.find_least_change.address()]
+            at += [
+                routine.address() for routine in (routines.constrain, routines.find_contradiction, routines.find_least_change)
+            ]
         else:
-            at += [0, routines.solve.address(), 0, 0]
+            at += [0, routines.solve.address(), 0, 0, 0]
         at += [routines.turn.address() if turns else 0, 0]
         base = record.buffer.ctypes.data
         at += [(getattr(record, name).array.ctypes.data - base) // 8 for name in kernels.FIELDS]

@@ -36,6 +36,38 @@ FORMS = {
 """Those quantities of `quantities.KNOWN` that are arrays."""
 
 
+_SCALARS = {"motion_power": "power", "kinetic_energy": "energy", "potential_energy": "energy"}
+_LOADS = {"m": "moment", "f": "force"}
+_PLACES = {"mass_center": "length", "centers_of_pressure": "length", "mass_center_velocity": "speed"}
+_MOMENTA = {"angular": "angular momentum", "linear": "momentum"}
+
+
+def kind_of(column: str, turning: Mapping[str, bool]) -> str | None:
+    """The kind of a number of a recorded quantity, in a word; None where that is not known.
+
+    Parameters
+    ----------
+    column : str
+        As tables name it: ``reactions.crank.fx``.
+    turning : mapping of str to bool
+        Of each speed by its name whether it turns a body.
+    """
+    name, _, rest = column.partition(".")
+    form, last = FORMS.get(name), rest.rpartition(".")[2]
+    if form is None:
+        return "force" if name == "contacts" and last in ("normal", "friction") else _SCALARS.get(column)
+    if form.rows == "speed":
+        if rest not in turning:
+            return None
+        words = ("angular acceleration", "acceleration") if name == "u_dot" else ("moment", "force")
+        return words[0 if turning[rest] else 1]
+    if form.names == SPATIAL:
+        return _MOMENTA.get(rest.partition(".")[0])
+    if last not in form.names:
+        return None  # counted: a quantity of a user's own under this name
+    return _LOADS[last[0]] if form.names == WRENCH else _PLACES[name]
+
+
 def labels(name: str, shape: Sequence[int], rows: Mapping[str, Sequence[str]]) -> list[str] | None:
     """Labels of the numbers of a quantity of this *shape*, in their order; None where they are counted.
 

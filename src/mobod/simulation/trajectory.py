@@ -27,7 +27,7 @@ from ..value.stage import Stage
 from . import contact_table
 from .events import Events, no_events
 from .hdf5_file import DiskArray, FileRows, import_h5py, read_recording
-from .labels import labelled, labels, row_names, rows_of_columns
+from .labels import kind_of, labelled, labels, row_names, rows_of_columns
 from .quantities import POSES, QUANTITY
 from .table import part_of
 
@@ -779,7 +779,7 @@ class Trajectory(Sealed):
         snapshots: int = 5,
         contact_forces: bool | float = False,
         units: Sequence[str] | None = None,
-        quantities: Sequence[str] = (),
+        quantities: Sequence[str] | Mapping[str, str] = (),
     ) -> TrajectoryFigure:
         """Draw the motion: snapshots of the mechanism, its coordinates, and its energy.
 
@@ -796,9 +796,11 @@ class Trajectory(Sealed):
             their length over the force. True chooses one, and cuts what is far longer than most.
         units : sequence of three str, optional
             Of mass, length and time, written on the axes: ``("kg", "m", "s")``. The model knows none.
-        quantities : sequence of str
+        quantities : sequence of str, or mapping of str to str
             Recorded quantities that are drawn in place of the change of energy: numbers as `quantity_columns` names them, such
-            as ``"reactions.crank.fx"``, or all of one, ``"reactions.crank"``.
+            as ``"reactions.crank.fx"``, or all of one, ``"reactions.crank"``. The axis says what they are, with *units*, of
+            those that `simulate` knows by name; of others a mapping has the units: ``{"power": "W"}``. If there are several
+            kinds, the title does.
 
         Returns
         -------
@@ -818,7 +820,7 @@ class Trajectory(Sealed):
         from ..visual.plot import plot_trajectory
 
         return plot_trajectory(
-            self, path, snapshots=snapshots, contact_forces=contact_forces, units=units, quantities=quantities
+            self, path, snapshots=snapshots, contact_forces=contact_forces, units=units, quantities=quantities, kind_of=kind_of
         )
 
     def animate(

@@ -201,7 +201,6 @@ class Parameter(Generic[V, G]):
         """``get_default_x(), set_default_x(value), get_x(state), set_x(state, value)`` for the body of a class."""
         name, argument, asked_get, asked_set = self.name, self.argument, f"get_{self.name}", f"set_{self.name}"
         check, refuse, take, put = self.check, self.refuse, self.take, self.put
-        parameter, size, in_a_run = self, self.size, self.in_a_run
 
         def get_default(self: Any) -> Any:
             return take(self.default_numbers)
@@ -222,46 +221,6 @@ class Parameter(Generic[V, G]):
         def get(self: Any, state: State) -> Any:
             return take(self.number_run(state, asked_get))
 
-        def set_(self: Any, state: State, value: Any) -> None:
-            try:
-                found = check(argument, value)
-            except (TypeError, ValueError):
-                found = refuse(self, value)
-            if self.settle is not None:
-                field, at, n = self.number_place(state, asked_set)
-                numbers = state.field(field)[at : at + n, 0].tolist()
-                put(numbers, found)
-                self.settle(repr(self.name), numbers)
-                state.own_field(field)[at : at + n, 0] = numbers
-            elif size == 1 and in_a_run:  # without a view, which takes longer than the rest
-                field, at, _ = self.number_place(state, asked_set)
-                state.own_field(field)[at + parameter.first, 0] = found
-            elif size == 3 and in_a_run:
-                field, at, _ = self.number_place(state, asked_set)
-                numbers, at = state.own_field(field), at + parameter.first
-                numbers[at, 0], numbers[at + 1, 0], numbers[at + 2, 0] = found
-            else:
-                put(self.number_run(state, asked_set, True), found)
-
-        def set_vector(self: Any, state: State, value: Any) -> None:
-            field, at, _ = self.number_place(state, asked_set)
-            # what needs no look is not looked at
-            own = state.own_fields.get(field) if self.settle is settled else None
-            if own is not None and (kernel.code or kernel.load())(value, own, at + parameter.first, 3):
-                state.invalidate_instance()
-            else:
-                set_(self, state, value)
-
-        def set_discrete(self: Any, state: State, value: Any) -> None:
-            try:
-                found = check(argument, value)
-            except (TypeError, ValueError):
-                found = refuse(self, value)
-            put(self.discrete_run(state, asked_set), found)
-
-        kernel, settled = self.put_plain or (_put, None)
-        of_instance = set_vector if self.is_plain and (in_a_run or self.put_plain) else set_
-        set_in_states = of_instance if self.invalidates == Stage.INSTANCE else set_discrete
         what, unit = f"{self.doc[:1].upper()}{self.doc[1:]}", f"; {self.unit}" if self.unit else ""
         returned, taken = self._types
         says = taken.replace("npt.ArrayLike", f"{self.shape} array_like").replace(" | ", " or ")
@@ -279,7 +238,7 @@ class Parameter(Generic[V, G]):
             ),
             named(get, asked_get, "", {"state": "State", "return": returned}, f"{what}{unit}. In this state; needs MODEL."),
             named(
-                set_in_states,
+                self._setter_in_states(asked_set),
                 asked_set,
                 argument,
                 {"state": "State", argument: taken, "return": "None"},
@@ -290,6 +249,52 @@ class Parameter(Generic[V, G]):
         for method in made:
             method.__dict__["parameter"] = self
         return made
+
+    def _setter_in_states(self, asked: str) -> Any:
+        """``set_x(state, value)``, which messages call *asked*."""
+        argument, check, refuse, put = self.argument, self.check, self.refuse, self.put
+        parameter, size, in_a_run = self, self.size, self.in_a_run
+
+        def set_(self: Any, state: State, value: Any) -> None:
+            try:
+                found = check(argument, value)
+            except (TypeError, ValueError):
+                found = refuse(self, value)
+            if self.settle is not None:
+                field, at, n = self.number_place(state, asked)
+                numbers = state.field(field)[at : at + n, 0].tolist()
+                put(numbers, found)
+                self.settle(repr(self.name), numbers)
+                state.own_field(field)[at : at + n, 0] = numbers
+            elif size == 1 and in_a_run:  # without a view, which takes longer than the rest
+                field, at, _ = self.number_place(state, asked)
+                state.own_field(field)[at + parameter.first, 0] = found
+            elif size == 3 and in_a_run:
+                field, at, _ = self.number_place(state, asked)
+                numbers, at = state.own_field(field), at + parameter.first
+                numbers[at, 0], numbers[at + 1, 0], numbers[at + 2, 0] = found
+            else:
+                put(self.number_run(state, asked, True), found)
+
+        def set_vector(self: Any, state: State, value: Any) -> None:
+            field, at, _ = self.number_place(state, asked)
+            # what needs no look is not looked at
+            own = state.own_fields.get(field) if self.settle is settled else None
+            if own is not None and (kernel.code or kernel.load())(value, own, at + parameter.first, 3):
+                state.invalidate_instance()
+            else:
+                set_(self, state, value)
+
+        def set_discrete(self: Any, state: State, value: Any) -> None:
+            try:
+                found = check(argument, value)
+            except (TypeError, ValueError):
+                found = refuse(self, value)
+            put(self.discrete_run(state, asked), found)
+
+        kernel, settled = self.put_plain or (_put, None)
+        of_instance = set_vector if self.is_plain and (in_a_run or self.put_plain) else set_
+        return of_instance if self.invalidates == Stage.INSTANCE else set_discrete
 
     def _raises(self) -> str:
         shape = "" if self.shape == () else "ValueError\n    If it has another shape.\n"

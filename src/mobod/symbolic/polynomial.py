@@ -211,7 +211,10 @@ def applied(sympy: Any, operation: str, parts: list[Any]) -> Any:
     if operation in _NAMES:
         return parts[0] ** parts[1] if operation == "power" else getattr(sympy, operation)(*parts)
     if operation == "select":
-        return sympy.Piecewise((parts[1], parts[0]), (parts[2], True))
+        mask, chosen, other = parts
+        if isinstance(other, sympy.Piecewise) and other.args[0][1] == sympy.Not(mask):
+            other = other.args[0][0]  # what is left is for what is no number, as in `minimum`
+        return sympy.Piecewise((chosen, mask), (other, True))
     if operation in COMPARISONS:
         return getattr(sympy, operation.capitalize())(*parts)
     return {"and": sympy.And, "or": sympy.Or, "not": sympy.Not}[operation](*parts)

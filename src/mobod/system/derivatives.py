@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..algebra.arrays import Array, ArrayLike
-from ..derivative import differences, parameters as of_parameters, second
+from ..derivative import differences, forces_in_python, parameters as of_parameters, second
 from ..derivative.analytic import Sweep, sweep_for, whole_for
 from ..derivative.coordinates import displacements
 from ..derivative.equations import contradiction
@@ -193,8 +193,8 @@ class Differentiable(OnManifold):
             by_q, by_u = (whole_for if forces else sweep_for)(self, state).residual(state, given, A)
         if forces:
             differences.note(self)
-            of_forces = differences.of_forces(self, state, forces, ("q", "u"))
-            by_q, by_u = by_q - of_forces[0], by_u - of_forces[1]
+            of_forces = forces_in_python.of_forces(self, state, forces, ("q", "u"), whole_for(self, state).moved)
+            by_q, by_u = by_q - of_forces["q"], by_u - of_forces["u"]
         found = InverseDynamicsDerivatives(by_q, by_u, matter.calc_m(state))
         return found if into is None else put(found, into)
 
@@ -278,11 +278,13 @@ class Differentiable(OnManifold):
         forces = self.forces_alone_in_python(state)
         if forces:
             differences.note(self)
-            found = whole_for(self, state).accelerations(self, state)
-            by_q, by_u, by_z, by_time = differences.of_forces(self, state, forces, ("q", "u", "z", "time"))
-            M_inv = found.mobility_forces
-            more = M_inv @ by_q, M_inv @ by_u, M_inv @ by_z, 0.0 * M_inv, M_inv @ by_time[:, 0]
-            return ForwardDynamicsDerivatives(*(part + other for part, other in zip(found, more, strict=True)))
+            whole = whole_for(self, state)
+            found = whole.accelerations(self, state)
+            for name, more in forces_in_python.of_forces(self, state, forces, ("q", "u", "z", "time"), whole.moved).items():
+                if more.any():
+                    part = getattr(found, name)
+                    part += (found.mobility_forces @ more).reshape(part.shape)
+            return found
         if self.takes_differences(state):
             return ForwardDynamicsDerivatives(*differences.of_forward_dynamics(self, state, mobility_forces))
         return sweep_for(self, state).accelerations(self, state)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import math
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from ..algebra.arrays import Array
 from ..shapes.contact_arrows import calc_contact_arrows, check_contact_forces
-from ..shapes.coordinate_kinds import is_angle
+from ..shapes.coordinate_kinds import is_angle, turns
 from ..shapes.poses import calc_poses
 from ..shapes.tracks import calc_tracks
 from ..shapes.view import find_center, find_close_view, find_view
@@ -62,6 +62,16 @@ SHOWN = 6
 ROWS = 3
 """Lines of the legend of recorded quantities, at most: their graph is low."""
 
+#: What numbers are, and of which powers of mass, length and time.
+DIMENSIONS = {
+    **{"moment": (1, 2, -2), "force": (1, 1, -2), "power": (1, 2, -3), "energy": (1, 2, -2), "length": (0, 1, 0)},
+    **{"speed": (0, 1, -1), "angular momentum": (1, 2, -1), "momentum": (1, 1, -1)},
+    **{"acceleration": (0, 1, -2), "angular acceleration": (0, 0, -2)},
+}
+
+SI = {"moment": "N m", "force": "N", "power": "W", "energy": "J"}
+"""Units of kilogram, meter and second that have names of their own."""
+
 FOLLOW = 3.0
 """The view follows a mechanism if the box of its whole motion is more than this many times as large as that of itself."""
 
@@ -92,9 +102,10 @@ def plot_trajectory(
     snapshots: int = 5,
     contact_forces: bool | float = False,
     units: Sequence[str] | None = None,
-    quantities: Sequence[str] = (),
+    quantities: Sequence[str] | Mapping[str, str] = (),
+    kind_of: Callable[[str, Mapping[str, bool]], str | None] = lambda column, turning: None,
 ) -> TrajectoryFigure:
-    """Draw a trajectory; see `Trajectory.plot`."""
+    """Draw a trajectory; see `Trajectory.plot`. *kind_of* says what a recorded number is, a word of `DIMENSIONS`."""
     named_units, columns = _units(units), _columns(trajectory, quantities)
     if isinstance(path, str) and path in trajectory.quantity_columns():
         raise ValueError(f"path is a file, and {path!r} a recorded quantity: plot(quantities=[{path!r}])")
@@ -120,7 +131,8 @@ def plot_trajectory(
     _draw_energy(energy, trajectory, named_units)
     below = figure.add_subplot(grid[1], sharex=energy)
     if columns:
-        _draw_quantities(figure, below, trajectory, columns, named_units)
+        kinds = _describe(trajectory, columns, quantities, units, kind_of)
+        _draw_quantities(figure, below, trajectory, columns, kinds, named_units)
     elif trajectory.z.shape[1]:  # what has z of its own seldom keeps its energy, so that its change would say little
         _draw_auxiliaries(below, trajectory, named_units)
     else:
@@ -185,9 +197,19 @@ def _units(units: Sequence[str] | None) -> dict[str, str]:
         return dict.fromkeys(("length", "time", "energy"), "")
     if isinstance(units, str) or len(units) != 3 or not all(isinstance(one, str) for one in units):
         raise ValueError(f"units are three words, of mass, length and time, such as ('kg', 'm', 's'); got {units!r}")
-    mass, length, time = units
-    energy = "J" if tuple(units) == ("kg", "m", "s") else f"{mass} {length}\N{SUPERSCRIPT TWO}/{time}\N{SUPERSCRIPT TWO}"
-    return {"length": f" ({length})", "time": f" ({time})", "energy": f" ({energy})"}
+    return {"length": f" ({units[1]})", "time": f" ({units[2]})", "energy": f" ({_unit('energy', units)})"}
+
+
+def _unit(kind: str, units: Sequence[str]) -> str:
+    """The unit of a kind of `DIMENSIONS`, of those of mass, length and time."""
+    if tuple(units) == ("kg", "m", "s") and kind in SI:
+        return SI[kind]
+    above: list[str] = []
+    below: list[str] = []
+    for unit, power in zip(units, DIMENSIONS[kind], strict=True):
+        if power:
+            (above if power > 0 else below).append(unit + ("", "\N{SUPERSCRIPT TWO}", "\N{SUPERSCRIPT THREE}")[abs(power) - 1])
+    return "/".join([" ".join(above) or "rad", *below])
 
 
 def _find_lengths(trajectory: Trajectory) -> list[bool]:
@@ -270,10 +292,12 @@ def _draw_change(axes: Axes, trajectory: Trajectory, units: dict[str, str]) -> N
     axes.set_xlabel(f"time{units['time']}")
 
 
-def _columns(trajectory: Trajectory, quantities: Sequence[str]) -> dict[str, Array]:
+def _columns(trajectory: Trajectory, quantities: Sequence[str] | Mapping[str, str]) -> dict[str, Array]:
     """The numbers of recorded quantities that are asked for, by name."""
     if isinstance(quantities, str):
         raise TypeError(f"quantities is a list of names, such as [{quantities!r}], not {quantities!r}")
+    if isinstance(quantities, Mapping) and not all(isinstance(unit, str) for unit in quantities.values()):
+        raise TypeError(f"quantities gives units as text, such as {{'power': 'W'}}; got {quantities!r}")
     known = trajectory.quantity_columns()
     found: dict[str, Array] = {}
     for name in quantities:
@@ -284,10 +308,44 @@ def _columns(trajectory: Trajectory, quantities: Sequence[str]) -> dict[str, Arr
     return found
 
 
+def _describe(
+    trajectory: Trajectory,
+    columns: dict[str, Array],
+    quantities: Sequence[str] | Mapping[str, str],
+    units: Sequence[str] | None,
+    kind_of: Callable[[str, Mapping[str, bool]], str | None],
+) -> list[str]:
+    """The kinds of the recorded quantities, with their units, as far as these are known: ``force (N)``, ``moment (N m)``."""
+    turning, given = _find_turning(trajectory), quantities if isinstance(quantities, Mapping) else {}
+    found: dict[str, None] = {}
+    for column in columns:
+        own = next((name for name in given if column == name or column.startswith((f"{name}.", f"{name}["))), None)
+        kind = kind_of(column, turning)
+        if own is not None:
+            found[f"{kind or own} ({given[own]})"] = None
+        elif kind is not None:
+            found[kind if units is None else f"{kind} ({_unit(kind, units)})"] = None
+    return list(found)
+
+
+def _find_turning(trajectory: Trajectory) -> dict[str, bool]:
+    """Of each speed whether it turns a body; of none, where no system is known."""
+    system = trajectory.system
+    if system is None:
+        return {}
+    state = system.get_default_state()
+    system.realize(state, Stage.POSITION)
+    found = [turns(body, state, k) for body in system.matter.body_list[1:] for k in range(body.get_num_u(state))]
+    return dict(zip(trajectory.speed_names, found, strict=True)) if len(found) == len(trajectory.speed_names) else {}
+
+
 def _draw_quantities(
-    figure: Figure, axes: Axes, trajectory: Trajectory, columns: dict[str, Array], units: dict[str, str]
+    figure: Figure, axes: Axes, trajectory: Trajectory, columns: dict[str, Array], kinds: list[str], units: dict[str, str]
 ) -> None:
-    """Draw recorded quantities; of many those that move most are named, above the graph, which becomes lower by that."""
+    """Draw recorded quantities; of many those that move most are named, above the graph, which becomes lower by that.
+
+    What they are stands at the axis if they are all of one kind, and in the title if not: the graph is low.
+    """
     motion = {name: float(np.ptp(values)) if len(values) else 0.0 for name, values in columns.items()}
     ncols = _count_columns(list(columns))
     most = sorted(columns, key=lambda name: -motion[name])[: ROWS * ncols]
@@ -300,7 +358,9 @@ def _draw_quantities(
     place = axes.get_position()
     axes.set_position((place.x0, place.y0, place.width, place.height - lines / figure.get_figheight()))
     which = f"; named are the {len(most)} of {len(columns)} that move most" if len(columns) > len(most) else ""
-    _label(axes, f"recorded quantities{which}", trajectory, pad=6.0 + 72.0 * lines)
+    what = f": {', '.join(kinds)}" if len(kinds) > 1 else ""
+    _label(axes, f"recorded quantities{what}{which}", trajectory, pad=6.0 + 72.0 * lines)
+    axes.set_ylabel(kinds[0] if len(kinds) == 1 else "", fontsize=8, labelpad=3)
     axes.set_xlabel(f"time{units['time']}")
     _name(axes, shown, loc="lower left", bbox_to_anchor=(-0.02, 1.0), ncols=ncols)
 

@@ -128,6 +128,32 @@ def test_a_system_goes_to_mjcf_and_mujoco_agrees(tmp_path, seed):
     compare(system, names, model.system, list(model.coordinates), bodies, tolerance=1e-9)
 
 
+@pytest.mark.parametrize(
+    "X_BM", [mb.Transform(), mb.Transform(mb.Rotation.from_body_fixed_xyz((0.1, 0.2, 0.5)), (0.1, 0.2, 0.3))]
+)
+def test_joints_of_several_freedoms_stay_one_joint_where_nothing_acts_on_them(tmp_path, X_BM):
+    system = mb.MultibodySystem()
+    matter = mb.SimbodyMatterSubsystem(system)
+    body = mb.body.Rigid(mb.MassProperties(1.0, (0.1, 0, 0), mb.UnitInertia(0.4, 0.5, 0.6)))
+    X_PF = mb.Transform(mb.Rotation.from_body_fixed_xyz((0.3, 0.0, 0.1)), (1.0, 0.0, 0.0))
+    plate = mb.mobilizer.Planar(matter.ground, body, X_PF=X_PF, X_BM=X_BM, name="plate")
+    mb.mobilizer.Free(plate, body, X_PF=X_PF, X_BM=X_BM, name="free")
+    mb.force.Gravity(mb.GeneralForceSubsystem(system), matter, (0, 0, -9.81))
+    assert save_urdf(system, tmp_path / "a.urdf") == []
+    text = (tmp_path / "a.urdf").read_text()
+    assert text.count('type="planar"') == 1 and text.count('type="floating"') == 1
+    model = bare(tmp_path / "a.urdf")
+    q = np.random.default_rng(4).uniform(-1, 1, 10)
+    q[3:7] /= np.linalg.norm(q[3:7])
+    found = []
+    for one, bodies in ((system, list(matter.bodies)[1:]), (model.system, [model.bodies["plate"], model.bodies["free"]])):
+        state = one.realize_topology()
+        state.q = q
+        one.realize(state, mb.Stage.POSITION)
+        found.append([X @ p for X in (b.get_body_transform(state) for b in bodies) for p in np.eye(3)])
+    assert_allclose(found[1], found[0], atol=1e-12)
+
+
 @pytest.mark.parametrize("name", ["panda", "g1"])
 @pytest.mark.parametrize("floating_base", [False, True])
 def test_robots_go_to_urdf_and_back_with_all_that_acts_on_them(tmp_path, name, floating_base):

@@ -545,6 +545,41 @@ def test_impossible_inertias_are_kept_as_they_are_unless_strict(tmp_path):
         mb.load_mjcf(path, strict=True)
 
 
+def test_an_impossible_inertia_with_products_is_kept_whatever_hand_its_axes_have(tmp_path):
+    rng = np.random.default_rng(5)
+    matrices = []
+    for _ in range(6):  # of the axes of a symmetric matrix each second triple is left-handed, more or less
+        axes, _ = np.linalg.qr(rng.normal(size=(3, 3)))
+        matrices.append(axes @ np.diag([1.0, 1.5, 4.0]) @ axes.T)
+    assert {np.linalg.det(np.linalg.eigh(I)[1]) > 0.0 for I in matrices} == {True, False}
+    parts = [
+        body(
+            "<joint/>",
+            f'<inertial pos="0 0 0" mass="1" fullinertia="{" ".join(map(repr, I[row, column].tolist()))}"/>',
+            name=f"b{k}",
+        )
+        for row, column in [([0, 1, 2, 0, 0, 1], [0, 1, 2, 1, 2, 2])]
+        for k, I in enumerate(matrices)
+    ]
+    model = mb.load_mjcf(file(tmp_path, world(*parts)))
+    for k, I in enumerate(matrices):
+        kept = model.bodies[f"b{k}"].body.get_default_rigid_body_mass_properties().inertia
+        assert_allclose(np.asarray(kept), I, atol=1e-12)
+
+
+def test_meshes_are_found_in_the_folder_that_the_file_names(tmp_path):
+    (tmp_path / "parts").mkdir()
+    corners = "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 2 3 4\nf 3 1 4\n"
+    (tmp_path / "parts/corner.obj").write_text(corners)
+    inside = '<compiler meshdir="parts"/><asset><mesh name="m" file="corner.obj" scale="2 2 2"/></asset>'
+    model = mb.load_mjcf(file(tmp_path, inside + world(body("<joint/>", '<geom type="mesh" mesh="m"/>', name="b"))))
+    ((drawn, X),) = model.bodies["b"].body.decorations
+    assert isinstance(drawn, mb.decoration.MeshFile) and drawn.path == tmp_path / "parts/corner.obj"
+    assert_allclose(
+        np.unique((X @ drawn.calc_mesh()[0]).round(12), axis=0), [[0, 0, 0], [0, 0, 2], [0, 2, 0], [2, 0, 0]], atol=1e-9
+    )
+
+
 HOSTILE = {
     "unknown element": ("<worldbody>\n<foo/></worldbody>", r"model\.xml:3: .*unrecognized element"),
     "bad number": (world('\n<body><joint axis="0 0 a"/></body>'), r"model\.xml:3: bad format in attribute 'axis'"),

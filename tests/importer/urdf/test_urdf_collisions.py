@@ -161,3 +161,17 @@ def test_a_model_without_surfaces_gets_spheres_and_the_floor_goes_below_it():
     assert_allclose(contacts.surfaces[0].surface.geometry.normal, (0, 1, 0))
     system.realize(state, mb.Stage.VELOCITY)
     assert (contacts.get_contacts(state)["body1"] == 0).all(), "they touch the floor and not each other"
+
+
+def test_a_ball_gets_a_sphere_of_its_own_size():
+    system = mb.MultibodySystem()
+    matter = mb.SimbodyMatterSubsystem(system)
+    body = mb.body.Rigid(mb.MassProperties(1.0, (0, 0, 0), mb.UnitInertia.sphere(0.3)))
+    body.add_decoration(mb.decoration.Sphere(0.3), mb.Transform((0.1, 0.0, 0.2)))
+    mb.force.Gravity(mb.GeneralForceSubsystem(system), matter, (0, 0, -9.81))
+    mb.mobilizer.Free(matter.ground, body, name="ball")
+    _, notes = add_floor(system, system.realize_topology(), contact.Material(1e6, 1.0, 0.8))
+    assert "1 spheres" in notes[0] or "1 sphere" in notes[0], notes
+    ((surface, X),) = matter.bodies[1].body.contact_surfaces
+    assert surface.geometry.radius == 0.3
+    assert_allclose(X.p, (0.1, 0.0, 0.2))

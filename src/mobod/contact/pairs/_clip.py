@@ -10,7 +10,9 @@ Corners of a polygon come and go as faces turn on each other, and as one slides 
     4 sqrt(A / A_0) corners, a corner's share being half of both its edges over the polygon's circumference
 
 with A the polygon's area and A_0 that of the smaller face: a corner that splits into two shares its part, what slides off ends
-with no force, and a brick lies on a brick as it lies on a plane. The stiffness of a flat punch grows with the root of its area,
+with no force, and a brick lies on a brick as it lies on a plane. Where by this a corner of either whole face would count for
+more than one, as in a triangle, all count for less by as much: what lies on a corner alone bears as on a corner, whichever of
+the faces about it is nearest. The stiffness of a flat punch grows with the root of its area,
 too (Johnson 1985, Contact Mechanics, section 3.8).
 
 A segment bears at both ends, or where it is cut. With U_1 and U_2 the energies of spheres, or corners, as deep as these, and l
@@ -87,6 +89,22 @@ def corner(model: Any, core: Any, which: int, i: int, along: Any) -> Any:
     if which < 4:
         return b * x + zero, up * y + zero, a * z + zero
     return a * x + zero, b * y + zero, up * z + zero
+
+
+@generic
+def most_share(model: Any, core: Any, which: int) -> float:
+    """The greatest share of a corner of a whole face by its edges, and 1 at least."""
+    if core[0] != CONVEX_HULL:
+        return 1.0
+    n, flat = num_corners(model, core, which), (1.0, 0.0)
+    a, around, most = corner(model, core, which, n - 1, flat), 0.0, 0.0
+    a, last = corner(model, core, which, 0, flat), length(vec3.sub(corner(model, core, which, 0, flat), a))
+    for i in range(n):
+        b = corner(model, core, which, (i + 1) % n, flat)
+        edge = length(vec3.sub(b, a))
+        around, most = around + edge, max(most, last + edge)
+        a, last = b, edge
+    return max(1.0, 2.0 * most / around)
 
 
 @generic
@@ -299,7 +317,7 @@ def _bearing(
         area, around = area_of(model, n, here, lane)
         if area <= 0.0:
             return begin
-        share = 2.0 * sqrt(area / whole) / around
+        share = 2.0 * sqrt(area / whole) / (around * max(most_share(model, core, which), most_share(model, other, its)))
     else:
         return begin
     level = vec3.dot(m, face[1])

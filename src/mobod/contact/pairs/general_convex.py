@@ -41,6 +41,7 @@ from . import _curvature
 from ._axes import are_bricks, least_axis
 from ._clip import NO_SHARE, bearing
 from ._core import EDGE, FACE, POINT, bare3, bare9, core_of, face_feature, frame_of, size_of
+from ._curvature import goes_over
 from ._refine import EDGE_A, EDGE_B, EDGES, FACE_A, FACE_B, NOTHING, farthest, newton, refine, unit
 from ._search import APART, search
 from ._side_by_side import side_by_side
@@ -48,6 +49,10 @@ from ._side_by_side import side_by_side
 #: Where a capsule lies across the edge of a face it bears on that, as long as their normals have a cosine above the first, and
 #: what is over the face is nearly as deep as the edge: its cut there is the edge's contact.
 _FLAT, _STILL_FACE = 0.99, 0.995
+#: The least cosine between the common normal of two edges, which decides, and a face that still bears in part.
+_TILTED = 0.995
+#: Of energies, the window in which rows of a face take over from the one deepest place: see `_leave`.
+_UP_TO_ONE, _ABOUT_ONE = 0.05, 0.1
 #: The sine between n and the plane across a cylinder's axis over which its rim goes over from its side.
 _LEANING = 0.3
 #: Of the size of both shapes, the least depth below a face that is told from none.
@@ -101,13 +106,25 @@ def points(
     what, f, g, overlap, size = seen
     lane, zero = lane_of(pair), 0.0 * pa[0]
     below, face = _face_below(model, A, B, Ra, Rb, what, f, g, n)
+    n = (n[0] + zero, n[1] + zero, n[2] + zero)
+    if what == EDGES:
+        crossing = unit(vec3.cross(mat33.mul_vec(Ra, f[2]), mat33.mul_vec(Rb, g[2])))
+        n = crossing if vec3.dot(crossing, n) > 0.0 else vec3.neg(crossing)
     if below != NOTHING:
         first = below == FACE_A
         Q, q = _relative(Ra if first else Rb, pa if first else pb, Rb if first else Ra, pb if first else pa)
         R, p, near = Ra if first else Rb, pa if first else pb, g[4] if first else f[4]
-        core, other, k = A if first else B, B if first else A, (begin, rest)
-        count = bearing(model, pair, face, R, p, core, other, Q, q, 1.0 if first else -1.0, near, k)
-        if other[6] > 0.0 and core[0] != CYLINDER:  # the cut itself is the edge's contact
+        core, other, sign, tilt = A if first else B, B if first else A, 1.0 if first else -1.0, zero + 1.0
+        across = what == EDGES and A[6] + B[6] == 0.0
+        if across:
+            tilt, near = goes_over((sign * vec3.dot(n, mat33.mul_vec(R, face[2])) - _TILTED) / (1.0 - _TILTED)), near % 4096
+        count = bearing(model, pair, face, R, p, core, other, Q, q, sign, near, (begin, rest * tilt))
+        if across:  # the edges' point, or what lies along the face about it
+            h = vec3.dot(n, vec3.sub(farthest(f, Ra, pa, n), farthest(g, Rb, pb, vec3.neg(n))))
+            begin, rest = _leave(model, begin, count, lane, h, 0.0, rest, _ABOUT_ONE)
+            if rest <= NO_SHARE:
+                return begin
+        elif other[6] > 0.0 and core[0] != CYLINDER:  # the cut itself is the edge's contact
             if count > begin and (below == what or _deepest(model, begin, count, lane) > _STILL_FACE * overlap):
                 return count
         elif below != what:
@@ -117,18 +134,14 @@ def points(
             h = _height(R, p, Rb if first else Ra, pb if first else pa, face, g if first else f)
             if count > begin and bare(h) < _LEAST * size:  # which face is the nearest is rounding
                 return count
-            begin, rest = _leave(model, begin, count, lane, h, other[6], rest)
+            begin, rest = _leave(model, begin, count, lane, h, other[6], rest, _UP_TO_ONE)
             if rest <= NO_SHARE:
                 return begin
-    n = (n[0] + zero, n[1] + zero, n[2] + zero)
     if what == FACE_A:
         n = mat33.mul_vec(Ra, f[2])
     elif what == FACE_B:
         n = vec3.neg(mat33.mul_vec(Rb, g[2]))
-    elif what == EDGES:
-        crossing = unit(vec3.cross(mat33.mul_vec(Ra, f[2]), mat33.mul_vec(Rb, g[2])))
-        n = crossing if vec3.dot(crossing, n) > 0.0 else vec3.neg(crossing)
-    elif what != NOTHING:
+    elif what != NOTHING and what != EDGES:
         e = n
         if what == EDGE_A:
             e = mat33.mul_vec(Ra, f[2])
@@ -222,7 +235,7 @@ def _rim(core: Any, R: Any, n: Any) -> Any:
 def _leaning(R: Any, n: Any) -> Any:
     """The part by which n has left a cylinder's side: 0 across its axis, 1 where it leans by `_LEANING`."""
     lean = R[2] * n[0] + R[5] * n[1] + R[8] * n[2]
-    return _curvature.goes_over((lean if lean > 0.0 else -lean) / _LEANING)
+    return goes_over((lean if lean > 0.0 else -lean) / _LEANING)
 
 
 @generic
@@ -239,14 +252,14 @@ def _height(R: Any, p: Any, S: Any, s: Any, face: Any, its: Any) -> Any:
 
 
 @generic
-def _leave(model: Any, begin: int, end: int, lane: int, h: Any, radius: float, part: Any) -> Any:
+def _leave(model: Any, begin: int, end: int, lane: int, h: Any, radius: float, part: Any, window: float) -> Any:
     """Where the rows of a face end then, and the share of what is deepest below it, at h, of the *part* that all count for.
 
     Rows are of spheres of that *radius*, or of corners where it is 0.
 
-    With U the energy of a corner, or a sphere, at h, and r U that of the rows, both together have
+    With U the energy of a corner, or a sphere, at h, and r U that of the rows, both together have, with a *window* w,
 
-        E = U (0.975 + 10 (r - 0.95)^2)   between r = 0.95 and 1, 0.975 U below and r U above
+        E = U (0.95 + w/2 + (r - 0.95)^2 / (2 w))   from r = 0.95 to 0.95 + w, as at its ends below, and r U above
 
     and the forces are its gradient, a share of each: what lies over a face's edge, so that little of it is left within, is
     borne by its deepest place. E is of first order in both energies, whose sum by shares it is.
@@ -259,11 +272,11 @@ def _leave(model: Any, begin: int, end: int, lane: int, h: Any, radius: float, p
         else:
             r = r + load_lane(rows, row, SHAPE + 1, lane) * x * x
     r = r / part
-    if r >= 1.0:
+    if r >= 0.95 + window:
         return end, 0.0 * r
-    its = 20.0 * r - 19.0
+    its = (r - 0.95) / window
     if its < NO_SHARE:
-        return begin, 0.975 * part
+        return begin, (0.95 + 0.5 * window) * part
     for row in range(begin, end):
         if load_lane(rows, row, LAW, lane) == HERTZ:
             bent = load_lane(rows, row, SHAPE, lane) / (its * its)
@@ -271,12 +284,12 @@ def _leave(model: Any, begin: int, end: int, lane: int, h: Any, radius: float, p
             store_lane(rows, row, SHAPE + 1, lane, bent)
         else:
             store_lane(rows, row, SHAPE + 1, lane, its * load_lane(rows, row, SHAPE + 1, lane))
-    return end, part * (10.0 - 10.0 * r * r)
+    return end, part * (0.95 + 0.5 * window + (0.9025 - r * r) / (2.0 * window))
 
 
 @generic
 def _face_below(model: Any, A: Any, B: Any, Ra: Any, Rb: Any, what: int, f: Any, g: Any, n: Any) -> Any:
-    """FACE_A or FACE_B, and the face, if one decides, or a capsule lies nearly flat on it, across its edge, which decides."""
+    """FACE_A or FACE_B, and the face, if one decides, or something lies nearly flat on it, across its edge, which decides."""
     found, face = NOTHING, f
     if what == FACE_A:
         found = what
@@ -292,6 +305,15 @@ def _face_below(model: Any, A: Any, B: Any, Ra: Any, Rb: Any, what: int, f: Any,
         face = face_feature(model, A, d, f[4] % 4096)
         if face[0] == FACE and vec3.dot(face[2], d) > _FLAT:
             found = FACE_A
+    elif what == EDGES and A[6] + B[6] == 0.0 and A[0] != CYLINDER and B[0] != CYLINDER:
+        d, e = mat33.transpose_mul_vec(bare9(Ra), n), vec3.neg(mat33.transpose_mul_vec(bare9(Rb), n))
+        face, other = face_feature(model, A, d, f[4] % 4096), face_feature(model, B, e, g[4] % 4096)
+        level, its = vec3.dot(face[2], d), vec3.dot(other[2], e)
+        found = FACE_A
+        if its > level:
+            found, face, level = FACE_B, other, its
+        if level < _TILTED:
+            found = NOTHING
     return found, face
 
 

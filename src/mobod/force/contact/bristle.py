@@ -12,15 +12,20 @@ bent bristle straightens, bounds the damping where a small part of a heavy body 
 without it d over the part's mass is the stiffest thing of all.
 
 **What is remembered.** At the end of each accepted step: for each point, by its pair and feature, where it was on both bodies,
-which way the normal pointed, and z. Where a surface has a velocity, places are those of its material, which moves along. Within
-a step, z is that plus the displacement of these two places since: a function of q, without any integration in time. With c_i
-the way of the point over body i, a chord, and phi_i the angle by which the normal turned on it,
+which way the normal pointed, how the bodies were turned from each other, and z. Where a surface has a velocity, places are
+those of its material, which moves along. Within a step, z is that plus the displacement of these two places since: a function
+of q, without any integration in time. With c_i the way of the point over body i, a chord, and phi_i the angle by which the
+normal turned on it,
 
     z = z_0 + c_1 phi_1 / sin(phi_1) - c_2 phi_2 / sin(phi_2)   in the plane of contact
 
-the arcs of spheres, so that what rolls is not braked. While a point sticks, or while it slides, forces are smooth, and the
-integrator has its full order; a step in which it changes from one to the other is of first order in the time of the change. A
-point that is new, or was gone at the end of a step, begins with z = 0.
+the arcs of spheres, so that what rolls is not braked. c_1 is fixed to the first body; c_2 is the mean of where the second body
+has it now, and had it at the step's beginning: what goes round on its rim, Euler's disk, turns about the normal as it rolls,
+and with c_2 as it is now would slip to the side by half of what it turns, an energy of the first order of the step.
+
+While a point sticks, or while it slides, forces are smooth, and the integrator has its full order; a step in which it changes
+from one to the other is of first order in the time of the change. A point that is new, or was gone at the end of a step, begins
+with z = 0.
 
 The energy of the bristles, at most mu_s^2 f x / 2, is not part of the potential energy: the power that friction takes counts as
 dissipated, also what bristles give back. So the balance of energy closes, and that power may be below zero for a while.
@@ -40,8 +45,8 @@ from ...contact.access import FEATURE, NORMAL, first_surface, lane_of, load3_lan
 from .. import routines
 from .resistance import carried
 
-#: Columns of a row: the point's number, its places on both bodies, the normal on both, z on the first body.
-_KEY, _PLACE1, _PLACE2, _NORMAL1, _NORMAL2, _BENT = 0, 1, 4, 7, 10, 13
+#: Columns of a row: the point's number, its places on both bodies, the normal on the first, R_12 as `_turned`, z on the first.
+_KEY, _PLACE1, _PLACE2, _NORMAL1, _TURN, _BENT = 0, 1, 4, 7, 10, 13
 #: Rows of a table a surface, and at least; a table is enlarged by Python when it is full.
 ROWS_A_SURFACE, LEAST_ROWS = 16, 64
 #: Columns of contact_sum: how many points the present evaluation has noted, and where the next one is looked for.
@@ -104,6 +109,44 @@ def _rotation(model: Any, body: int, lane: int) -> Any:
 
 
 @generic
+def _turned(R: Any) -> Any:
+    """A rotation as three numbers, its quaternion's vector over one more than its scalar part (Wiener 1962; Spurrier 1978)."""
+    trace = R[0] + R[4] + R[8]
+    if trace >= R[0] and trace >= R[4] and trace >= R[8]:
+        w, x, y, z = 1.0 + trace, R[7] - R[5], R[2] - R[6], R[3] - R[1]
+    elif R[0] >= R[4] and R[0] >= R[8]:
+        w, x, y, z = R[7] - R[5], 1.0 + 2.0 * R[0] - trace, R[1] + R[3], R[2] + R[6]
+    elif R[4] >= R[8]:
+        w, x, y, z = R[2] - R[6], R[1] + R[3], 1.0 + 2.0 * R[4] - trace, R[5] + R[7]
+    else:
+        w, x, y, z = R[3] - R[1], R[2] + R[6], R[5] + R[7], 1.0 + 2.0 * R[8] - trace
+    size = sqrt(w * w + x * x + y * y + z * z)
+    if w < 0.0:
+        size = -size
+    k = 1.0 / (size + w)
+    return k * x, k * y, k * z
+
+
+@generic
+def _turn(p: Any, side: float, v: Any) -> Any:
+    """R v, of a rotation as `_turned` has it, or R^T v with *side* -1."""
+    k = 1.0 / (1.0 + vec3.dot(p, p))
+    a = vec3.scale(2.0 * k, p)
+    once = vec3.cross(a, v)
+    return vec3.add_scaled(vec3.add_scaled(v, side * (2.0 * k - 1.0) * 2.0, once), 2.0, vec3.cross(a, once))
+
+
+@generic
+def _carried_over(v: Any, before: Any, n: Any) -> Any:
+    """V as it is turned by the least rotation that takes the unit vector *before* to n."""
+    a, c = vec3.cross(before, n), vec3.dot(before, n)
+    if c <= 0.0:
+        return v
+    once = vec3.cross(a, v)
+    return vec3.add_scaled(vec3.add(v, once), 1.0 / (1.0 + c), vec3.cross(a, once))
+
+
+@generic
 def _in_plane(v: Any, n: Any) -> Any:
     return vec3.add_scaled(v, -vec3.dot(v, n), n)
 
@@ -153,8 +196,11 @@ def bristle_force(
         way1 = vec3.sub(place1, load3_lane(rows, kept, _PLACE1, lane))
         way2 = vec3.sub(place2, load3_lane(rows, kept, _PLACE2, lane))
         n1 = mat33.mul_vec(R1, load3_lane(rows, kept, _NORMAL1, lane))
-        n2 = mat33.mul_vec(R2, load3_lane(rows, kept, _NORMAL2, lane))
-        moved = vec3.sub(_arc(mat33.mul_vec(R1, way1), n1, n), _arc(mat33.mul_vec(R2, way2), n2, n))
+        turn = load3_lane(rows, kept, _TURN, lane)
+        n2 = mat33.mul_vec(R2, _turn(turn, -1.0, load3_lane(rows, kept, _NORMAL1, lane)))
+        began = _carried_over(mat33.mul_vec(R1, _turn(turn, 1.0, way2)), n1, n)
+        over2 = vec3.scale(0.5, vec3.add(mat33.mul_vec(R2, way2), began))
+        moved = vec3.sub(_arc(mat33.mul_vec(R1, way1), n1, n), _arc(over2, n2, n))
         z = vec3.add(_in_plane(mat33.mul_vec(R1, load3_lane(rows, kept, _BENT, lane)), n), moved)
     us, ud, uv = mu
     square = vec3.dot(slip, slip)
@@ -189,7 +235,7 @@ def bristle_force(
         store3_lane(rows, now, _PLACE1, lane, place1)
         store3_lane(rows, now, _PLACE2, lane, place2)
         store3_lane(rows, now, _NORMAL1, lane, mat33.transpose_mul_vec(R1, n))
-        store3_lane(rows, now, _NORMAL2, lane, mat33.transpose_mul_vec(R2, n))
+        store3_lane(rows, now, _TURN, lane, _turned(mat33.mul(mat33.transpose(R1), R2)))
         store3_lane(rows, now, _BENT, lane, mat33.transpose_mul_vec(R1, z))
     return vec3.neg(pull)
 

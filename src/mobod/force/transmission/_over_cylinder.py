@@ -182,14 +182,19 @@ def _spiral(takes: Any, a: Any, b: Any, first: Any, last: Any, radius: Any, long
 @generic
 def _settled(going: Any, a: Any, b: Any, first: Any, last: Any, around: Any, turn: Any, pieces: Any) -> Any:
     """The heights of the points of touch. Nothing but these changes, until the number of pieces does."""
-    low, high = first[2], last[2]
+    low, high, done = first[2], last[2], zero(pieces)
     of_first, of_last, step = _stepped(going, a, b, first, last, turn, pieces)
     for _ in range(MOST):
         rise = step * (high - low)
-        slid = _slide(of_first, low - a[2], rise)
-        slid_too = _slide(of_last, high - b[2], slid - rise)
-        low, high = low + slid, high + slid_too
-        rests = both(going, both(both(slid < REST, slid > -REST), both(slid_too < REST, slid_too > -REST)))
+        slid, slides = _slide(of_first, low - a[2], rise)
+        slid_too, slides_too = _slide(of_last, high - b[2], slid - rise)
+        low, high, done = low + slid, high + slid_too, done + 1.0
+        rests = both(both(slid < REST, slid > -REST), both(slid_too < REST, slid_too > -REST))
+        alike = both(both(going, no(rests)), either(slides, slides_too))
+        if in_any(alike):
+            ways = slid, slid_too, slides, slides_too
+            low, high, done = _on(alike, low, high, done, a[2], b[2], of_first, of_last, step, ways, around, pieces)
+        rests = both(going, either(rests, done >= MOST))
         square = bare(around + (high - low) * (high - low))
         least, most = pieces * PIECE, (pieces + 1.0) * PIECE
         changes = both(going, either(square < least * least, square >= most * most))
@@ -200,6 +205,51 @@ def _settled(going: Any, a: Any, b: Any, first: Any, last: Any, around: Any, tur
                 break
             of_first, of_last, step = _stepped(going, a, b, first, last, turn, pieces)
     return low, high
+
+
+@generic
+def _on(
+    alike: Any,
+    low: Any,
+    high: Any,
+    done: Any,
+    a: Any,
+    b: Any,
+    of_first: Any,
+    of_last: Any,
+    step: Any,
+    ways: Any,
+    around: Any,
+    pieces: Any,
+) -> Any:
+    """The heights, and how many steps are done, after all steps in which the same points slide and the pieces are as many.
+
+    The ways of such a step are a matrix times those of the step before: it need not wait for the heights.
+    """
+    v, w, first, last = ways
+    o, i = zero(low), one(low)
+    f, g = where(first, i, o), where(last, i, o)
+    m01, by = f * of_first[5] * step, g * of_last[5]
+    m00 = f + f * of_first[4] - m01
+    m10, m11 = by * (m00 - f + step), g + g * of_last[4] - by * step + by * m01
+    least, most = pieces * PIECE, (pieces + 1.0) * PIECE
+    least, most = least * least - bare(around), most * most - bare(around)
+    for _ in range(MOST):
+        v, w = m00 * v + m01 * w, m10 * v + m11 * w
+        long = high - low
+        rise, square = step * long, bare(long * long)
+        first_too, last_too = _bends(of_first, low - a, rise), _bends(of_last, high - b, v - rise)
+        alike = both(both(alike, done < MOST), both(_same(first, first_too), _same(last, last_too)))
+        alike = both(alike, both(square >= least, square < most))
+        if not in_any(alike):
+            break
+        low, high, done = where(alike, low + v, low), where(alike, high + w, high), where(alike, done + 1.0, done)
+    return low, high, done
+
+
+@generic
+def _same(a: Any, b: Any) -> Any:
+    return either(both(a, b), no(either(a, b)))
 
 
 @generic
@@ -231,19 +281,22 @@ def _end(going: Any, end: Any, touch: Any, ahead: Any) -> Any:
 
 @generic
 def _slide(of_end: Any, before: Any, after: Any) -> Any:
-    """The way by which a point of touch slides along z, where the path would bend there by more than the tolerance.
+    """The way by which a point of touch slides along z, and where it does: where the path bends by more than the tolerance.
 
     *before* and *after* are the rises to it and behind it.
     """
-    of_before, of_after, both_flat, flat, by_before, by_after = of_end
+    by_before, by_after = of_end[4], of_end[5]
+    rise, flat = before + after, of_end[3]
+    some = both(flat > ROUNDING * (flat + rise * rise), either(rise > 0.0, rise < 0.0))
+    slides = both(_bends(of_end, before, after), some)
     slid = by_before * before + by_after * after
-    sizes = (of_before + before * before) * (of_after + after * after)
+    return where(slides, slid, zero(slid)), slides
+
+
+@generic
+def _bends(of_end: Any, before: Any, after: Any) -> Any:
+    """True where a path bends by more than the tolerance."""
+    sizes = (of_end[0] + before * before) * (of_end[1] + after * after)
     # of the two angles with z, the cosine of the difference, times both lengths
-    difference = before * after + both_flat
-    bends = either(difference < 0.0, difference * difference < COS_TANGENT * COS_TANGENT * sizes)
-    rise = before + after
-    slides = both(flat > ROUNDING * (flat + rise * rise), either(rise > 0.0, rise < 0.0))
-    slides = either(by_after == 0.0, both(bends, slides))  # where it does not go on, it is zero anyway
-    if in_any(no(slides)):  # mostly all slide, and the next step need not wait for the answer
-        slid = where(slides, slid, zero(slid))
-    return slid
+    difference = before * after + of_end[2]
+    return either(difference < 0.0, difference * difference < COS_TANGENT * COS_TANGENT * sizes)
