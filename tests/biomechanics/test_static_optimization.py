@@ -31,7 +31,7 @@ def swing(leg):
 
 
 #: What the conditions may miss, by the largest slope: of high powers, small activations hardly count.
-MISSING = {1.1: 1e-11, 1.5: 1e-11, 2.0: 1e-11, 3.0: 1e-11, 4.0: 1e-7, 6.0: 1e-5, 10.0: 1e-3}
+MISSING = {1.1: 1e-11, 1.5: 1e-11, 2.0: 1e-11, 3.0: 1e-6, 4.0: 1e-6, 6.0: 1e-4, 10.0: 1e-3}
 
 
 @pytest.mark.parametrize("p", [1.1, 1.5, 3.0, 4.0, 6.0, 10.0])
@@ -167,7 +167,7 @@ ONE = (
     '<CoordinateActuator name="{0}_reserve"><coordinate>{0}</coordinate><optimal_force>{1}</optimal_force></CoordinateActuator>'
 )
 SETUP = """<OpenSimDocument Version="40000"><AnalyzeTool name="walk"><model_file>{model}</model_file>
-<force_set_files>reserves.xml</force_set_files><initial_time>0.1</initial_time><final_time>0.2</final_time>
+<results_directory>out</results_directory><force_set_files>reserves.xml</force_set_files><initial_time>0.1</initial_time><final_time>0.2</final_time>
 <coordinates_file>swing.sto</coordinates_file><AnalysisSet><objects><StaticOptimization>
 <use_muscle_physiology>false</use_muscle_physiology><activation_exponent>3</activation_exponent>
 </StaticOptimization></objects></AnalysisSet></AnalyzeTool></OpenSimDocument>"""
@@ -184,17 +184,19 @@ def folder(leg, swing, tmp_path, monkeypatch):
 
 
 def test_setup_files_of_opensims_tool_are_what_they_say(folder, leg, swing):
-    """Times, exponent, muscles without physiology, and reserves of a file of forces, each by its coordinate."""
-    assert main(["so", "so.xml", "--quiet", "--output", "a.sto", "--forces", "f.sto"]) == 0
+    """Times, exponent, muscles without physiology, actuators of a file of forces; results where it says, named as there."""
+    assert main(["so", "so.xml", "--quiet"]) == 0
     reserve = {name: 20.0 + k for k, name in enumerate(leg.coordinates)}
     settings = {"exponent": 3.0, "muscle_physiology": False, "start": 0.1, "end": 0.2}
     found = mb.static_optimization(leg, "swing.sto", reserve=reserve, **settings)
-    saved = mb.read_sto("a.sto")
-    assert len(saved) == 6 and saved.labels == found.activations.labels
-    for name in saved.labels:
+    saved, forces = (mb.read_sto(folder / "out" / f"walk_StaticOptimization_{what}.sto") for what in ("activation", "force"))
+    assert len(saved) == 6 and list(saved.labels) == [*found.activations.labels, *(f"{name}_reserve" for name in reserve)]
+    for name in found.activations.labels:
         assert_allclose(saved[name], found.activations[name], atol=1e-9)
+    for name in reserve:
+        assert_allclose(forces[f"{name}_reserve"], found.reserves[name], atol=1e-7)
     other = mb.static_optimization(leg, "swing.sto", reserve=20.0, **settings)
-    assert max(abs(other.activations[name] - saved[name]).max() for name in saved.labels) > 1e-4
+    assert max(abs(other.activations[name] - saved[name]).max() for name in other.activations.labels) > 1e-4
 
 
 @pytest.mark.parametrize(
@@ -214,10 +216,44 @@ def test_what_is_wrong_with_a_setup_is_said(folder, capsys, old, new, message):
     assert message in capsys.readouterr().err and not (folder / "a.sto").exists()
 
 
-def test_an_actuator_that_is_none_of_a_coordinate_is_refused_by_name(folder, capsys):
-    (folder / "reserves.xml").write_text(RESERVES.format(actuators='<PointActuator name="FX"/>'))
-    assert main(["so", "so.xml", "--output", "a.sto"]) == 2
-    assert "reserves.xml:1: PointActuator 'FX' is no CoordinateActuator" in capsys.readouterr().err
+def test_forces_and_torques_on_the_pelvis_are_reserves_too(folder, leg, swing):
+    """A laboratory's usual file: three forces and three torques on the pelvis, in place of actuators of its six coordinates.
+
+    Those of coordinates have the same generalized forces there, turned by the pose: with next to no cost of either, muscles do
+    the same.
+    """
+    of_pelvis = {name: 1e6 for name in leg.coordinates if name.startswith("pelvis")}
+    rest = "".join(ONE.format(name, 50.0) for name in leg.coordinates if name not in of_pelvis)
+    axes = {"X": "1 0 0", "Y": "0 1 0", "Z": "0 0 1"}
+    forces = "".join(
+        f"""<PointActuator name="F{x}"><body>pelvis</body><point>-0.03 0.01 0.02</point><direction>{axis}</direction>
+        <optimal_force>1e6</optimal_force></PointActuator><TorqueActuator name="M{x}"><bodyA>pelvis</bodyA><bodyB>ground</bodyB>
+        <axis>{axis}</axis><optimal_force>1e6</optimal_force></TorqueActuator>"""
+        for x, axis in axes.items()
+    )
+    (folder / "reserves.xml").write_text(RESERVES.format(actuators=forces + rest))
+    found = mb.static_optimization(mb.biomechanics.add_forces(leg, "reserves.xml"), swing, start=0.1, end=0.2)
+    reserve = dict.fromkeys(leg.coordinates, 50.0) | of_pelvis
+    wanted = mb.static_optimization(leg, swing, reserve=reserve, start=0.1, end=0.2)
+    assert max(abs(found.forces[name]).max() for name in ("FY", "MZ")) > 10.0
+    for name in leg.muscles:
+        assert_allclose(found.activations[name], wanted.activations[name], atol=1e-6)
+
+
+def test_other_analyses_of_a_setup_are_told(folder, capsys):
+    """Those that the other command makes, those of unknown kinds, and none that is off."""
+    text, of_state = (
+        (folder / "so.xml").read_text(),
+        "<MuscleAnalysis/><Kinematics/><JointReaction><on>false</on></JointReaction>",
+    )
+    (folder / "so.xml").write_text(text.replace("<StaticOptimization>", of_state + "<StaticOptimization>"))
+    assert main(["so", "so.xml"]) == 0
+    said = capsys.readouterr().out
+    assert "MuscleAnalysis is left out here; mobod analyze makes it" in said and "JointReaction" not in said
+    assert "Kinematics is left out, it is of a kind that is not known" in said
+    assert main(["analyze", "so.xml"]) == 0
+    assert "StaticOptimization is left out here; mobod so makes it" in capsys.readouterr().out
+    assert (folder / "out" / "walk_MuscleAnalysis_Length.sto").exists()
 
 
 def test_tendons_that_stretch(leg, swing):

@@ -5,6 +5,7 @@ import time
 
 import numpy as np
 import pytest
+from scipy.optimize import brentq
 
 import mobod as mb
 from mobod.event import Coordinate, FunctionWitness, When
@@ -166,3 +167,51 @@ def test_an_interrupt_within_it_ends_the_run():
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0.0)
         signal.signal(signal.SIGALRM, before)
+
+
+def test_samples_of_a_law_take_no_more_calls_of_it():
+    """Rounding puts some samples a little behind an end of a step: steps there are too short for a difference."""
+    system, _ = mb.examples.double_pendulum.build()
+    lower, calls = system.matter.bodies["lower"], [0]
+
+    def above(state):
+        calls[0] += 1
+        return 1e3 - lower.get_one_q(state, 0)
+
+    system.add_event_handler(mb.event.StopWhen(FunctionWitness(above, mb.Stage.POSITION)))
+    mb.control.Custom(system.forces, lambda q: 0.0 * q, sample_time=0.01, compiled=False)
+    stepper = mb.TimeStepper(system, mb.integrator.SemiExplicitEuler(system, fixed_step_size=1e-3))
+    stepper.initialize(system.realize_topology())
+    for _ in range(200):
+        stepper.step(1e-3)
+    assert calls[0] < 2.2 * 200, "one call where a step ends, and one shortly before"
+
+
+def test_what_turns_back_as_a_law_is_sampled_is_found():
+    """At a sample the slope of a speed jumps: it falls below zero then, and rises above it again before the step ends."""
+    system = mb.MultibodySystem("dip")
+    matter, forces = mb.SimbodyMatterSubsystem(system), mb.GeneralForceSubsystem(system)
+    masses = [mb.body.Rigid(mb.MassProperties(m, (0, 0, 0), mb.UnitInertia.sphere(0.1))) for m in (1.0, 1e12)]
+    x = mb.mobilizer.Slider(matter.ground, masses[0], name="x")
+    y = mb.mobilizer.Slider(matter.ground, masses[1], X_PF=mb.Transform((5.0, 0, 0)), name="y")
+    mb.force.TwoPointLinearSpring(forces, x, (0, 0, 0), y, (0, 0, 0), 40.0, 5.0)
+    mb.control.Custom(forces, lambda q: -1.0 - 40.0 * (q[1:] - q[:1]), [(x, 0)], sample_time=0.1, compiled=False)
+
+    class Note(When):
+        def handle_event(self, state, accuracy):
+            return None
+
+    system.add_event_handler(Note(mb.event.Speed(x, 0, 0.0), rising=False))
+    state = system.realize_topology()
+    state.u = -0.1164, 1.0
+    rate = np.sqrt(40.0)
+
+    def speed(begin, t):  # udot = -1 after each sample, and from there on 40 (1 - u) is its rate
+        return 1.0 + (begin - 1.0) * np.cos(rate * t) - np.sin(rate * t) / rate
+
+    expected = 0.1 + brentq(lambda t: speed(speed(-0.1164, 0.1), t), 0.0, 0.02)
+    motion = mb.simulate(system, state, 0.3, accuracy=1e-6, report_interval=0.3)
+    motions = mb.Ensemble(system, 2, state=state).simulate(0.3, accuracy=1e-6, report_interval=0.3)
+    assert len(motion.events) == 1 and len(motions.events) == 2
+    for one in (*motion.events, *motions.events):
+        assert abs(one.time - expected) < 1e-5 and one.direction == "falling"  # some errors of a speed that falls with 0.7

@@ -17,7 +17,7 @@ LONG = int(os.environ.get("MOBOD_FAULTS", "600")) // 20
 KEYWORDS = {"accuracy": 1e-7, "report_interval": 0.002, "record": ["momentum"], "checkpoint_interval": 0.0}
 TIME = 8.0
 #: How many calls change files, at least, in `write_with_a_fault`.
-PLACES = 80
+PLACES = 75
 
 
 def same(run, whole):
@@ -102,7 +102,7 @@ def write_with_a_fault(how, place):
         setattr(os, name, watched(getattr(os, name), name))
     try:
         rows = FileRows("run.h5", {"coordinate_names": ["a"], "speed_names": ["a"]})
-        for k in range(3):
+        for k in range(2):  # what is written later is written as the second time
             t = np.arange(50.0) + 50.0 * k
             rows.append({"time": t, "q": t[:, None], "u": t[:, None], "energy": t})
             rows.flush()
@@ -127,7 +127,7 @@ def cut_off(how, place, folder):
     assert code in (0, 1, 2), (place, code)
     if (folder / "run.h5").exists():
         run = mb.Trajectory.load(folder / "run.h5")
-        assert len(run) in (50, 100, 150) and np.array_equal(run.q[:, 0], np.arange(float(len(run)))), place
+        assert len(run) in (50, 100) and np.array_equal(run.q[:, 0], np.arange(float(len(run)))), place
         go_on(folder / "run.h5", len(run))
     return code
 

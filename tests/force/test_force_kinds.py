@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import mobod as mb
-from kinds.forces import FORCES, elements, tree
+from kinds.forces import FORCES, elements, one_in, tree
 from mobod import Stage
 from mobod.simulation.names import auxiliary_names
 from mobod.state import validity
@@ -157,16 +157,11 @@ def test_a_z_that_no_force_reads_costs_nothing(make):
     assert state.valid & 63 == valid & 63
 
 
-def some_kinds(rng):
-    """A quarter of all, others in each run, and one whose parameter is set."""
-    return [F.TwoPointLinearSpring, *rng.permutation([kind for kind in FORCES if kind is not F.TwoPointLinearSpring])[::4]]
-
-
 @pytest.mark.parametrize(
     ("kinds", "own"),
     [
         pytest.param(lambda rng: FORCES, False, id="one stiffness"),
-        pytest.param(some_kinds, True, id="stiffnesses of their own, some kinds"),
+        pytest.param(lambda rng: one_in(4, rng), True, id="stiffnesses of their own, some kinds"),
         # another kernel of each kind, for which nothing else is compiled
         pytest.param(lambda rng: FORCES, True, id="stiffnesses of their own", marks=pytest.mark.exhaustive),
     ],

@@ -741,10 +741,16 @@ def elements(model, kinds=FORCES):
     ]
 
 
-def realized_with_all(make):
+def one_in(share, rng):
+    """One in so many of all kinds, others in each run, and the spring between two points: for what each kind compiles anew."""
+    kinds = [kind for kind in FORCES if kind is not F.TwoPointLinearSpring]
+    return [F.TwoPointLinearSpring, *rng.permutation(kinds)[::share]]
+
+
+def realized_with_all(make, kinds=FORCES):
     """A random tree with every element, each begun as its record says: the tree, its elements, and a realized state."""
     model = tree(make)
-    made = elements(model)
+    made = elements(model, kinds)
     model.made()
     state = model.randomize(Stage.MODEL)
     for force in made:

@@ -161,6 +161,25 @@ def test_a_closed_loop_is_solved_for():
     assert_close(forces, f, 1e-9)
 
 
+def test_a_loop_that_starts_at_a_dead_center_is_solved_for():
+    """Where the default state has crank and rod in a line with the slide's normal, the rod's row of G is zero."""
+    system = mb.MultibodySystem()
+    matter, forces = mb.SimbodyMatterSubsystem(system), mb.GeneralForceSubsystem(system)
+    mb.force.Gravity(forces, matter, (0.0, -9.81, 0.0))
+    link = mb.body.Rigid(mb.MassProperties(1.0, (0, 0, 0), mb.Inertia(0.1, 0.1, 0.1)))
+    crank = mb.mobilizer.Pin(matter.ground, link, X_BM=mb.Transform((0, 0.5, 0)))
+    slider = mb.mobilizer.Slider(matter.ground, link, X_PF=mb.Transform((0, -1.2, 0)))
+    mb.constraint.Rod(crank, (0, -0.2, 0), slider, (0, 0, 0), 1.0)
+    found = mb.equations(system)
+    state = system.realize_topology()
+    state.q, state.u = (0.3, 0.2), (0.7, 0.1)
+    system.project(state)
+    system.realize(state)
+    assert abs(state.multipliers[0]) > 1.0
+    assert_close(found.evaluate(found.accelerations, state), state.u_dot, 1e-9)
+    assert_close(found.evaluate(found.multipliers, state), state.multipliers, 1e-9)
+
+
 def test_a_condition_that_fails_on_a_range_is_kept():
     """The square of a ramp is zero on half of the line, not at a point alone."""
     x = Tape().input("q", 0)

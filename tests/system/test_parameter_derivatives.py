@@ -8,7 +8,7 @@ import pytest
 
 import mobod as mb
 from kinds.constraints import OF_BODIES, Pair
-from kinds.forces import realized_with_all
+from kinds.forces import one_in, realized_with_all
 
 SIX = [(0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2)]
 
@@ -226,8 +226,9 @@ def test_all_mobilizers(make, close):
 
 
 @pytest.mark.long
-def test_all_forces(make, close):
-    model, made, state = realized_with_all(make)
+@pytest.mark.parametrize("share", [2, pytest.param(1, marks=pytest.mark.exhaustive)])
+def test_all_forces(share, make, close):
+    model, made, state = realized_with_all(make, one_in(share, make.rng))
     for force in [*made, model.gravity]:
         changes = Changes(make.rng, state, [force])
         if changes.names:

@@ -5,7 +5,7 @@ import pytest
 
 import mobod as mb
 from kinds.constraints import OF_BODIES, Pair
-from kinds.forces import realized_with_all
+from kinds.forces import one_in, realized_with_all
 from mobod import Stage
 
 
@@ -53,8 +53,9 @@ def test_all_mobilizers_with_locks(make, close, angles):
 
 
 @pytest.mark.long
-def test_all_forces(make, close):
-    _, _, state = realized_with_all(make)
+@pytest.mark.parametrize("share", [2, pytest.param(1, marks=pytest.mark.exhaustive)])
+def test_all_forces(share, make, close):
+    _, _, state = realized_with_all(make, one_in(share, make.rng))
     assert_second(state, make.rng, close, 1e-6, 1e-4)
 
 

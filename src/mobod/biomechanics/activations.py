@@ -48,7 +48,7 @@ class StaticOptimization:
     ----------
     time : (nt,) array
     activations : Table
-        Of each muscle; and the control of each of the model's coordinate actuators.
+        Of each muscle; and the control of each of the model's actuators.
     forces : Table
         Along the tendons, and of the actuators.
     reserves : Table
@@ -110,7 +110,7 @@ def static_optimization(
     Parameters
     ----------
     model : Model or path
-        With muscles; its other force elements act, and its coordinate actuators take part with their optimal forces.
+        With muscles; its other force elements act, and its actuators take part with their optimal forces.
     motion : Trajectory, Table or path
         As for `inverse_dynamics`, which takes this, *external_loads*, *applied*, the cutoffs, *filter*, *degree*, *start* and
         *end*.
@@ -119,8 +119,8 @@ def static_optimization(
     applied : sequence of Applied
         Which columns of a table of loads act on which body.
     exponent : float
-        Of the activations in the sum; above 1. Up to 3 activations are found to rounding; above, those that are so small that
-        they do not count in the sum are less exact.
+        Of the activations in the sum; above 1. Up to 2 activations are found to rounding; above, those that are so small that
+        they hardly count in the sum are less exact.
     muscle_physiology : bool
         Whether the force at full activation depends on the fiber's length and velocity; else it is the largest isometric one.
     passive_force : bool
@@ -159,7 +159,7 @@ def static_optimization(
     Raises
     ------
     ModelError
-        If the model has no muscle that acts.
+        If the model has no muscle that acts, or an actuator's optimal force is 0.
     ValueError
         If a name is none, the exponent is not above 1, or a bound or weight is wrong.
     ConvergenceError
@@ -196,17 +196,19 @@ def static_optimization(
     free = _free_speeds(model, begin, taken.time, taken.q)
     others = _actuators(model, begin)
     held = _reserves(model, reserve)
-    names, low, high = [*muscles, *(name for name, _, _ in others)], *_bounds(model, muscles)
-    for name, _, _ in others:
+    names, low, high = [*muscles, *others], *_bounds(model, muscles)
+    for name in others:
         bound = model.data.get("control ranges", {}).get(name, (-np.inf, np.inf))
         low, high = [*low, bound[0]], [*high, bound[1]]
     w, bound_low, bound_high = _settings(names, weights, bounds, low, high)
     n = len(names)
+    optimal = np.array([float(getattr(one, "optimal_force", 1.0)) for one in others.values()])
+    pushes = [_columns_of(model, begin, others, taken) * optimal[:, None]]
+    pushes += [_column(len(tau), tau.shape[1], *one) for one in held.values()]
     w, lows, highs = (
         np.concatenate([own, np.full(len(held), value)])
         for own, value in ((w, 1.0), (bound_low, -np.inf), (bound_high, np.inf))
     )
-    fixed = [(place, optimal) for _, place, optimal in others] + [*held.values()]
 
     def found_with(given: Array | None) -> tuple[Array, Array, Array]:
         """Activations, forces of each at 1, and passive forces, with tendons that are so much longer than slack ones."""
@@ -214,18 +216,17 @@ def static_optimization(
         rate = np.gradient(stretch, taken.time, axis=0) if len(taken.time) > 1 else np.zeros_like(stretch)
         strengths, passive = _strengths(muscles, lengths - stretch, speeds - rate, muscle_physiology, as_opensim)
         wanted = tau - np.einsum("tj,tju->tu", passive, arms) if passive_force else tau
-        gains = [arms * strengths[:, :, None], *(_column(len(tau), tau.shape[1], *one) for one in fixed)]
-        R = np.concatenate(gains, axis=1)
+        R = np.concatenate([arms * strengths[:, :, None], *pushes], axis=1)
         rows = np.matmul(R, free).transpose(0, 2, 1)
         a, missing = solve(rows, np.matmul(wanted[:, None], free)[:, 0], lows, highs, w, p)
         _check(model, taken.time, wanted, R, a, free, missing)
         return a, strengths, passive * passive_force
 
     a, strengths = _settled(muscles, found_with) if tendon_compliance else found_with(None)[:2]
-    reserves = a[:, n:] * np.array([optimal for _, optimal in held.values()])
+    reserves = a[:, n:] * np.array([strength for _, strength in held.values()])
     cost = (w * np.abs(a) ** p).sum(axis=1)
     each = {name: arms[:, j] for j, name in enumerate(muscles)}
-    forces = np.hstack([strengths, *(np.full((len(tau), 1), optimal) for _, _, optimal in others)])
+    forces = np.hstack([strengths, np.broadcast_to(optimal, (len(tau), len(optimal)))])
     return StaticOptimization(taken.time, names, a[:, :n], a[:, :n] * forces, [*held], reserves, cost, each)
 
 
@@ -310,13 +311,32 @@ def _bounds(model: Model, muscles: Mapping[str, Muscle]) -> tuple[list[float], l
     return [low for low, _ in found], [high for _, high in found]
 
 
-def _actuators(model: Model, state: State) -> list[tuple[str, int, float]]:
-    """The model's coordinate actuators: name, place of the speed, optimal force."""
-    found = []
-    for name, one in model.actuators.items():
-        if type(one).__name__ == "CoordinateActuator" and not one.is_disabled(state):
+def _actuators(model: Model, state: State) -> dict[str, Any]:
+    """The model's actuators that are driven by a control: of coordinates, points, torques, paths."""
+    found = {name: one for name, one in model.actuators.items() if hasattr(one, "set_effort") and not one.is_disabled(state)}
+    for name, one in found.items():
+        if checks.finite(f"the optimal force of {name!r}", float(getattr(one, "optimal_force", 1.0))) == 0.0:
+            raise ModelError(f"the optimal force of {name!r} is 0: no control makes it act; give another, or disable it")
+    return found
+
+
+def _columns_of(model: Model, begin: State, others: Mapping[str, Any], taken: Any) -> Array:
+    """Mobility forces of actuators at a force of 1: (nt, n, nu)."""
+    state, found = begin.copy(), np.zeros((len(taken.time), len(others), len(begin.u)))
+    posed = {}
+    for j, one in enumerate(others.values()):
+        if type(one).__name__ == "CoordinateActuator":
             b, which = one.default_integers[:2]
-            found.append((name, int(state.tree.first_u[b]) + which, float(one.optimal_force)))
+            found[:, j, state.tree.first_u[b] + which] = 1.0
+        else:
+            posed[j] = one
+            one.set_effort(state, 1.0)
+    for i, t in enumerate(taken.time.tolist() if posed else ()):
+        state.time, state.q, state.u = t, taken.q[i], taken.u[i]
+        model.system.realize(state, Stage.DYNAMICS)
+        for j, one in posed.items():
+            bodies, _, mobilities = one.calc_force_contribution(state)
+            found[i, j] = mobilities + model.matter.multiply_by_system_jacobian_transpose(state, bodies)
     return found
 
 

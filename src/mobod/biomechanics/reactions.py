@@ -7,7 +7,7 @@ JointReaction: ``knee_r_on_tibia_r_in_ground_fx``, ``_mx``, and ``_px`` for the 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -33,8 +33,8 @@ def joint_reactions(
     *,
     forces: Table | str | os.PathLike[str] | None = None,
     joints: Iterable[str] | None = None,
-    on: Literal["child", "parent"] | dict[str, str] = "child",
-    frame: str | dict[str, str] = "ground",
+    on: Literal["child", "parent"] | dict[str, str] | Sequence[str] = "child",
+    frame: str | dict[str, str] | Sequence[str] = "ground",
     equilibrate: bool = False,
     start: float = -np.inf,
     end: float = np.inf,
@@ -52,10 +52,10 @@ def joint_reactions(
         Of muscles and actuators, by name, over time, such as `StaticOptimization.forces`: these act in place of what muscles'
         states give. Those that are not in it are as the states say.
     joints : iterable of str, optional
-        Names of joints; all unless given.
-    on : {"child", "parent"} or dict of str to these
+        Names of joints; all unless given. One may be named again, for another body or frame.
+    on : {"child", "parent"}, or dict of str to these, or a sequence of one a joint
         On which body of each joint they act.
-    frame : str or dict of str to str
+    frame : str, or dict of str to str, or a sequence of one a joint
         In whose axes, and the point in whose frame: "ground", "child", "parent", a body or a frame of the model's.
     equilibrate : bool
         See `analyze_muscles`.
@@ -72,7 +72,8 @@ def joint_reactions(
     Raises
     ------
     ModelError
-        If a joint or frame is not there, or *forces* has none of the model's actuators.
+        If a joint or frame is not there, a sequence is not as long as that of joints, two reactions are the same, or *forces*
+        has none of the model's actuators.
     ValueError
         If the motion has no coordinate of the model.
 
@@ -100,7 +101,11 @@ def joint_reactions(
     for name in names:
         if name not in known:
             raise ModelError(f"{model.name!r} has no joint {name!r} that moves; {suggest(name, [*known])}")
-    places = [_Place(model, known[name], _of(on, name, "child"), _of(frame, name, "ground")) for name in names]
+    sides, frames = _each("on", on, names, "child"), _each("frame", frame, names, "ground")
+    places = [_Place(model, known[name], *where) for name, *where in zip(names, sides, frames, strict=True)]
+    for k, place in enumerate(places):
+        if place.label in [one.label for one in places[:k]]:
+            raise ModelError(f"joints has {names[k]!r} twice on the same body in the same frame; give it once")
     begin = own_state(model, state)
     rows = MotionRows(model, motion, begin, equilibrate=equilibrate).within(start, end)
     found = np.empty((len(rows.time), 9 * len(places)))
@@ -116,8 +121,14 @@ def joint_reactions(
     return Table(rows.time, dict(zip(labels, found.T, strict=True)), name="Joint Reaction Loads")
 
 
-def _of(given: Any, name: str, otherwise: str) -> str:
-    return str(given.get(name, otherwise)) if isinstance(given, dict) else str(given)
+def _each(what: str, given: Any, names: list[str], otherwise: str) -> list[str]:
+    """One of each joint."""
+    if isinstance(given, str | dict):
+        return [str(given.get(name, otherwise)) if isinstance(given, dict) else given for name in names]
+    found = [str(one) for one in given]
+    if len(found) != len(names):
+        raise ModelError(f"{what} has {len(found)} entries for {len(names)} joints, {', '.join(names)}; give one a joint")
+    return found
 
 
 class _Place:

@@ -110,6 +110,9 @@ def _add_analyze(commands: Any) -> None:
     analyzed.add_argument("--reactions", action="store_true", help="forces and moments that joints transmit")
     analyzed.add_argument("--accelerations", action="store_true", help="what each muscle and gravity accelerate")
     analyzed.add_argument("--coordinate", action="append", default=[], metavar="NAME", help="of moment arms and accelerations")
+    analyzed.add_argument(
+        "--body", action="append", default=[], metavar="NAME", help="of accelerations; center_of_mass for that of all bodies"
+    )
     analyzed.add_argument("--joint", action="append", default=[], metavar="NAME", help="of reactions; all unless given")
     analyzed.add_argument("--on", choices=("child", "parent"), default="child", help="on which body reactions are")
     analyzed.add_argument("--frame", default="ground", help="in whose axes: ground, child, parent, a body or frame")
@@ -256,6 +259,7 @@ def run_so(options: argparse.Namespace) -> None:
     from ..motion_data import write_sto
 
     setup, path, model, say = _begin(options, "so", options.motion, "a MOTION")
+    model = _with_forces(model, setup)
     found = static_optimization(
         model,
         path,
@@ -264,7 +268,7 @@ def run_so(options: argparse.Namespace) -> None:
         muscle_physiology=setup.muscle_physiology and not options.isometric,
         passive_force=options.passive,
         tendon_compliance=options.elastic,
-        reserve=setup.reserves or None if options.reserve is None else options.reserve,
+        reserve=options.reserve,
         as_opensim=options.as_opensim,
         cutoff=options.cutoff or setup.cutoff,
         filter="opensim" if setup.cutoff is not None and options.cutoff is None else "butterworth",
@@ -273,6 +277,11 @@ def run_so(options: argparse.Namespace) -> None:
         progress=_progress(options),
     )
     say(_ranges(found.activations))
+    if setup.results is not None and options.output is None and options.forces is None:
+        setup.results.mkdir(parents=True, exist_ok=True)
+        begin = setup.results / f"{setup.prefix}_StaticOptimization"
+        options.output, options.forces = Path(f"{begin}_activation.sto"), Path(f"{begin}_force.sto")
+    _tell_of_others(setup, [*setup.analyses], say)
     if options.output is not None:
         write_sto(options.output, found.activations)
     if options.forces is not None:
@@ -307,9 +316,11 @@ def run_analyze(options: argparse.Namespace) -> None:
     loads = options.loads or setup.loads
     path = setup.model or options.model
     model = load_quietly(path, **_as_opensim(options, path), **({} if loads is None else {"external_loads": loads}))
+    model = _with_forces(model, setup)
     if options.controls or setup.controls:
         model.set_controls(options.controls or setup.controls)
     say(f"{model.name}: {len(model.coordinates)} coordinates, {len(model.muscles)} muscles")
+    _tell_of_others(setup, ["StaticOptimization"] * (setup.kind == "so"), say)
     Path(folder).mkdir(parents=True, exist_ok=True)
     prefix = Path(folder) / (options.prefix or setup.prefix)
     common: dict[str, Any] = {
@@ -332,7 +343,8 @@ def run_analyze(options: argparse.Namespace) -> None:
             write_sto(saved[0], table)
         else:
             names = options.coordinate or _all(lists.get("coordinate_names"))
-            tables = induced_accelerations(model, motion, coordinates=names, **common)
+            bodies = options.body or _bodies(model, lists.get("body_names", []))
+            tables = induced_accelerations(model, motion, coordinates=names, bodies=bodies, **common)
             saved = [Path(f"{prefix}_InducedAccelerations_{name}.sto") for name in tables]
             for path, one in zip(saved, tables.values(), strict=True):
                 write_sto(path, one)
@@ -445,17 +457,21 @@ def _all(names: list[str] | None) -> list[str] | None:
     return None if not names or any(name.lower() == "all" for name in names) else names
 
 
+def _bodies(model: Model, names: list[str]) -> list[str]:
+    """Those of a list, or all; the mass center has its name in small letters."""
+    if names and names[0].lower() == "all":
+        return [name for name in model.bodies if name != "ground"]
+    return [name.lower() if name.lower() == "center_of_mass" else name for name in names]
+
+
 def _joints(options: argparse.Namespace, lists: dict[str, list[str]]) -> dict[str, Any]:
     """Which joints, on which bodies, in which frames: lists of one entry are of all joints."""
-    names = options.joint or _all(lists.get("joint_names"))
-    found: dict[str, Any] = {"joints": names, "on": options.on, "frame": options.frame}
+    found: dict[str, Any] = {"joints": _all(lists.get("joint_names")), "on": options.on, "frame": options.frame}
     for key, tag in (("on", "apply_on_bodies"), ("frame", "express_in_frame")):
-        words = lists.get(tag, [])
-        if len(words) == 1 or (words and names is None):
-            found[key] = words[0]
-        elif words and names is not None:
-            found[key] = {name: words[k] if k < len(words) else words[0] for k, name in enumerate(names)}
-    return found
+        words = [word.lower() if word.lower() in ("child", "parent", "ground") else word for word in lists.get(tag, [])]
+        if words:
+            found[key] = words[0] if len(words) == 1 else words
+    return found | ({"joints": options.joint, "on": options.on, "frame": options.frame} if options.joint else {})
 
 
 def _begin(
@@ -463,12 +479,27 @@ def _begin(
 ) -> tuple[ToolSetup, Path, Model, Callable[[str], None]]:
     """The setup, the recording that is given or that the setup names, the model, and how to speak."""
     setup = _setup_of(options, kind)
-    path = given or (setup.markers if kind == "ik" else setup.motion)
+    path = given or (setup.markers if kind == "ik" else setup.motion or setup.states)
     if path is None:
         raise CommandError(f"mobod {kind} takes a MODEL and {what}; see mobod {kind} --help")
     _check_results(options)
     say = _speaker(options)
     return setup, path, _model(options, setup, say), say
+
+
+def _with_forces(model: Model, setup: ToolSetup) -> Model:
+    """The model with the forces of the files that a setup names."""
+    from ..biomechanics import add_forces
+
+    return add_forces(model, *setup.forces, replace=setup.replace) if setup.forces else model
+
+
+def _tell_of_others(setup: ToolSetup, others: list[str], say: Callable[[str], None]) -> None:
+    """Say which analyses of a setup file are not made."""
+    for name in others:
+        say(f"note: {name} is left out here; mobod {'so' if name == 'StaticOptimization' else 'analyze'} makes it")
+    for name in setup.left_out:
+        say(f"note: {name} is left out, it is of a kind that is not known")
 
 
 def _tell(say: Callable[[str], None], results: dict[str, str], options: argparse.Namespace) -> None:
@@ -566,7 +597,7 @@ def _setup_of(options: argparse.Namespace, kind: str) -> ToolSetup:
     if path.suffix.lower() != ".xml" or not path.is_file() or read_xml(path).tag != "OpenSimDocument":
         return ToolSetup(kind=kind)
     setup = read_tool_setup(path)
-    if setup.kind != kind:
+    if setup.kind != kind and not (kind == "analyze" and setup.analyses):
         tool = next((name for name, one in TOOLS.items() if one == setup.kind), "AnalyzeTool")
         raise CommandError(f"{path} is a setup of {tool}: use mobod {setup.kind}")
     if setup.model is None:

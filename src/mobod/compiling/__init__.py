@@ -18,9 +18,8 @@ from .callbacks import (
     keep_refusal as keep_refusal,
     lend_lanes as lend_lanes,
     lender_at as lender_at,
-    note_raising as note_raising,
     raise_kept as raise_kept,
-    take_refusal as take_refusal,
+    run_noting as run_noting,
     with_refusals_apart as with_refusals_apart,
 )
 from .engine import seconds_spent as seconds_spent

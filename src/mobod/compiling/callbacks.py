@@ -115,10 +115,17 @@ def among_many() -> Iterator[None]:
     raise_kept()
 
 
-def note_raising(note: Callable[[], None] | None) -> Callable[[], None] | None:
-    """Set what is called when a callback of this thread raises an error that is kept; returns the one before."""
-    before, _kept.note = _kept.note, note
-    return before
+def run_noting(note: Callable[[], None], kernel: Callable[..., _T], *given: Any) -> tuple[_T, Exception | None]:
+    """`with_refusals_apart` of a kernel that none is around; *note* is called as soon as a callback of it raises an error."""
+    kept = _kept
+    before, kept.note, kept.refusal = kept.note, note, None
+    try:
+        result = kernel(*given)
+        if kept.raised is not None:
+            raise_kept()
+        return result, kept.refusal
+    finally:
+        kept.note, kept.refusal = before, None
 
 
 def raise_kept() -> None:
@@ -132,12 +139,6 @@ def raise_kept() -> None:
 def keep_refusal(error: Exception) -> None:
     """Keep why a part of what a kernel has asked for, one lane say, has no result; the callback leaves what is not a number."""
     _kept.refusal = error
-
-
-def take_refusal() -> Exception | None:
-    """Why a callback has had no result, since this was last asked; None if all had."""
-    refusal, _kept.refusal = _kept.refusal, None
-    return refusal
 
 
 def with_refusals_apart(kernel: Callable[..., _T], *given: Any) -> tuple[_T, Exception | None]:

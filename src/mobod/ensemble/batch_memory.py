@@ -183,8 +183,15 @@ def begin_measures(model: Any, remembered: Any, marks: Any, mark: int, kept: Any
 
 
 @generic
-def begin_steps(model: Any) -> None:
-    """Attempts begin: what was there when the last steps ended is what is remembered."""
+def begin_steps(model: Any, marks: Any, mark: int, kept: Any) -> None:
+    """Attempts begin: what was there when the last steps ended is what is remembered.
+
+    *kept* keeps, behind the room of `finish_steps`, what was remembered before, of lanes that are marked: their last steps have
+    ended here. See `undo_beginning`.
+    """
+    ended_here, n = load(marks, mark, 0), model.measure_memory_size
+    for i in range(n):
+        store(kept, n + i, 0, where(ended_here > 0.0, load(model.measure_memory, i, 0), load(kept, n + i, 0)))
     measures.apply(model)
     ended = 0
     for row in range(model.bristle_rows):
@@ -193,6 +200,14 @@ def begin_steps(model: Any) -> None:
         ended = ended | _without_point(model.bristle_next, row)
         if ended == _ALL:
             break
+
+
+@generic
+def undo_beginning(model: Any, lane: int, kept: Any) -> None:
+    """A lane leaves without the step that was tried: what measures remember is as of the last step's end, where it goes on."""
+    n = model.measure_memory_size
+    for i in range(n):
+        store_lane(model.measure_memory, i, 0, lane, load_lane(kept, n + i, 0, lane))
 
 
 @generic

@@ -21,7 +21,6 @@ from ..integrator import BDF, Integrator, SemiExplicitEuler, SemiExplicitEuler2,
 from ..integrator.weights import error_weights
 from ..measure.base import Measure
 from ..measure.integrate import Integrate
-from ..measure.sample_and_hold import SampleAndHold
 from ..mobilizer import q_rates
 from ..state.fields import PARAMETERS
 from ..state.trigger_info import TriggerInfo
@@ -128,14 +127,12 @@ def _steps_in_lanes(state: State, integrator: Integrator) -> bool:
 def lends_states(state: State) -> bool:
     """True if parts in Python can be lent the states of lanes: what they may read is in y, and in rows of memory.
 
-    Variables of subsystems are not, but for those that stand for what measures keep there; and samples that are held jump
-    between steps, where a run that goes on alone does not see it.
+    Variables of subsystems are not, but for those that stand for what measures keep there.
     """
     parts = {} if state.resources is None else state.resources.parts
     measures = acting_measures(state.system, Measure)
     kept = [one for one in measures if isinstance(one, Integrate) or one.memory_run is not None]
-    jumps = any(isinstance(one, SampleAndHold) for one in measures)
-    return not (jumps or state.system.is_interpreted) and sum(len(part.variables) for part in parts.values()) == len(kept)
+    return not state.system.is_interpreted and sum(len(part.variables) for part in parts.values()) == len(kept)
 
 
 def is_watched(one: Any) -> bool:
@@ -301,7 +298,7 @@ class LaneRuns:
         self._in_python: list[Watched] = [of_triggered(one) for one in triggered if not is_watched(one)]
         self._callback = lending.watching(self._in_python)
         for k, one in enumerate(self._in_python):
-            rows.append([self._callback.address(**in_lanes), k, 0, one.info.rising, one.info.falling, 0, -1])
+            rows.append([self._callback.address(**in_lanes), k, 0, one.info.rising, one.info.falling, 1, -1])
         return np.array(rows, np.int64).reshape(-1, watching.COLUMNS), (
             np.array(integers, np.int64),
             np.array(numbers, np.float64).reshape(-1, 1),
@@ -367,7 +364,7 @@ class LaneWorker:
             record.share("witness_integers", integers)
             record.share("witness_numbers", in_each_lane(numbers) if plan.own else numbers)
         self.seen = aligned_zeros(4 * len(plan.watched), 1, LANES)
-        self.kept = aligned_zeros(record.measure_memory_size, 1, LANES)
+        self.kept = aligned_zeros(2 * record.measure_memory_size, 1, LANES)
         self.single, self.own_of_single = plan.single.copy(), np.zeros(len(self.own))
         self.lender: lending.Lender | None = None
         if plan.single.tree.counts["num_controllers"] or plan.lends or plan.stepped:

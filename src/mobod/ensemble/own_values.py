@@ -316,14 +316,21 @@ class OwnValues(Resetting):
         return state
 
     def _put_variables(self, state: State, i: int) -> None:
-        state.time, state.q, state.u, state.z = self._time[i, 0], self._q[i], self._u[i], self._z[i]
-        remember(state.record, self._memory[i])
-        state.record.particle_location[:, 0], state.record.particle_velocity[:, 0] = np.split(self.particles[i], 2)
+        state.time, state.q, state.u = self._time[i, 0], self._q[i], self._u[i]
+        if self._z.shape[1]:
+            state.z = self._z[i]
+        if self._memory.shape[1]:
+            remember(state.record, self._memory[i])
+        if self.particles.shape[1]:
+            state.record.particle_location[:, 0], state.record.particle_velocity[:, 0] = np.split(self.particles[i], 2)
 
-    def _lend(self, i: int) -> State:
-        """State *i*, not realized, until the next is lent: the same object again where states differ in variables alone."""
+    def _lend(self, i: int, anew: bool = True) -> State:
+        """State *i*, not realized, until the next is lent: the same object again where states differ in variables alone.
+
+        *Anew* where subsystems have resources, which those who are lent the state may change.
+        """
         lent, template = self._lent, self._template
-        if self._own or self._of_subsystems or i in self._departures or template.resources is not None:
+        if self._own or self._of_subsystems or i in self._departures or (anew and template.resources is not None):
             return self._state(i)
         if lent is None or lent.own_fields.keys() != template.own_fields.keys():
             self._lent = self._state(i)
@@ -332,8 +339,8 @@ class OwnValues(Resetting):
         return lent
 
     def _lend_realized(self, i: int) -> State:
-        """The same, realized: for handlers and reporters."""
-        lent = self._lend(i)
+        """The same, realized: for handlers and reporters; of those that change more than variables the caller forgets it."""
+        lent = self._lend(i, anew=False)
         self._system.realize(lent)
         return lent
 

@@ -124,8 +124,9 @@ class Schedule:
             show(state, calls)
         self.reporters[i] = self._agenda.next_report(state, time != state.time)[0]
 
-    def has_reports_after(self, state: State, end: float) -> bool:
-        """True if a reporter of a state is due after its time, up to an end."""
+    def has_reports_after(self, i: int, time: float, end: float, lend: Lend) -> bool:
+        """True if a reporter of state i is due after its time, up to an end."""
+        state: Any = _At(time) if self._periodic["reporters"] else lend(i)
         return self._agenda.next_report(state, False)[0] <= end
 
     def handle(self, i: int, state: State, accounts: bool) -> Handled:

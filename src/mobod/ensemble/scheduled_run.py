@@ -62,7 +62,8 @@ class ScheduledRun:
         schedule.begin(times, ensemble._lend_realized)
         reported = schedule.reporters[which] <= ends[which]
         for k in np.flatnonzero(schedule.reporters[which] <= times[which]).tolist():  # those at the start are called there
-            reported[k] = schedule.has_reports_after(ensemble._lend_realized(int(which[k])), ends[which[k]])
+            i = int(which[k])
+            reported[k] = schedule.has_reports_after(i, float(times[i]), ends[i], ensemble._lend_realized)
         alone, which = which[reported], which[~reported]
         out = np.ones(len(ensemble), bool)
         out[which] = False

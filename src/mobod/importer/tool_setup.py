@@ -32,9 +32,13 @@ class ToolSetup:
     equilibrate : bool
         Whether fibers are to be in equilibrium.
     analyses : dict of str to dict
-        What is to be found, by OpenSim's name of the analysis, with its lists of words.
-    exponent, muscle_physiology, reserves : float, bool, dict of str to float
-        Of a static optimization; optimal forces by the coordinate's name.
+        What is to be found, by OpenSim's name of the analysis, with its lists of words; but for a static optimization.
+    left_out : list of str
+        Analyses of kinds that are not known.
+    exponent, muscle_physiology : float, bool
+        Of a static optimization.
+    forces, replace : list of Path, bool
+        Of analyses: files of further forces, and whether the model's own are left out.
     weights : dict of str to float
         Of markers; those that the file does not list are left out, if it lists any.
     coordinates : dict of str to float or None
@@ -62,13 +66,15 @@ class ToolSetup:
     cutoff: float | None = None
     exponent: float = 2.0
     muscle_physiology: bool = True
-    reserves: dict[str, float] = field(default_factory=dict)
+    forces: list[Path] = field(default_factory=list)
+    replace: bool = False
     states: Path | None = None
     controls: Path | None = None
     results: Path | None = None
     prefix: str = "mobod"
     equilibrate: bool = False
     analyses: dict[str, dict[str, list[str]]] = field(default_factory=dict)
+    left_out: list[str] = field(default_factory=list)
 
 
 def read_tool_setup(path: str | os.PathLike[str]) -> ToolSetup:
@@ -100,63 +106,52 @@ def read_tool_setup(path: str | os.PathLike[str]) -> ToolSetup:
         setup.motion = _file(path, tool, "coordinates_file")
         setup.loads = _file(path, tool, "external_loads_file")
         setup.output = _name(tool, "output_gen_force_file")
-        if setup.kind == "so" and first_named(tool, "StaticOptimization") is None:
-            setup.kind = "analyze"
+        if setup.kind == "so":
             _read_analyses(path, tool, setup)
-        elif setup.kind == "so":
-            _read_optimization(path, tool, setup)
         cutoff = _number(path, tool, "lowpass_cutoff_frequency_for_coordinates", -1.0)
         setup.cutoff = cutoff if cutoff >= 0.0 else None
     return setup
-
-
-def _read_optimization(path: Path, tool: Element, setup: ToolSetup) -> None:
-    """Times, the analysis' settings, and coordinate actuators of further files of forces, as reserves."""
-    analysis = first_named(tool, "StaticOptimization")
-    assert analysis is not None
-    setup.start, setup.end = _number(path, tool, "initial_time", -np.inf), _number(path, tool, "final_time", np.inf)
-    setup.exponent = _number(path, analysis, "activation_exponent", 2.0)
-    setup.muscle_physiology = (text_of(analysis, "use_muscle_physiology") or "true").lower() == "true"
-    for name in text_of(tool, "force_set_files").split():
-        if name.lower() == "unassigned":
-            continue
-        root = read_xml(beside(path, name), with_text=True, any_bytes=True, faults=[])
-        for one in all_named(root, "CoordinateActuator"):
-            coordinate = text_of(one, "coordinate").rpartition("/")[2]
-            setup.reserves[coordinate] = _number(path, one, "optimal_force", 1.0)
-        for tag in ("PointActuator", "TorqueActuator"):
-            for one in all_named(root, tag):
-                raise ModelError(
-                    f"{beside(path, name)}:{one.line}: {tag} {one.attributes.get('name', '')!r} is no CoordinateActuator; give "
-                    "one for each coordinate of the joint to Ground in its place"
-                )
 
 
 #: Analyses that `mobod analyze` makes, and the lists that each has.
 ANALYSES = {
     "MuscleAnalysis": ("muscle_list", "moment_arm_coordinate_list"),
     "JointReaction": ("joint_names", "apply_on_bodies", "express_in_frame", "forces_file"),
-    "InducedAccelerations": ("coordinate_names",),
+    "InducedAccelerations": ("coordinate_names", "body_names"),
 }
 
 
 def _read_analyses(path: Path, tool: Element, setup: ToolSetup) -> None:
     """Files and times of an AnalyzeTool, and the analyses that are on."""
     setup.start, setup.end = _number(path, tool, "initial_time", -np.inf), _number(path, tool, "final_time", np.inf)
-    setup.states, setup.results = _file(path, tool, "states_file"), _name(tool, "results_directory")
+    setup.states, setup.results = _file(path, tool, "states_file"), _folder(path, tool)
     setup.prefix = tool.attributes.get("name", "") or setup.prefix
     setup.equilibrate = text_of(tool, "solve_for_equilibrium_for_auxiliary_states").lower() == "true"
     controller = first_named(tool, "ControlSetController")
     if controller is not None and (text_of(controller, "enabled") or "true").lower() == "true":
         setup.controls = _file(path, controller, "controls_file")
-    for kind, lists in ANALYSES.items():
-        for one in all_named(tool, kind):
-            if (text_of(one, "on") or "true").lower() == "true":
-                setup.analyses[kind] = {name: text_of(one, name).split() for name in lists}
-                if setup.analyses[kind].get("forces_file"):
-                    setup.analyses[kind]["forces_file"] = [str(beside(path, setup.analyses[kind]["forces_file"][0]))]
-    if not setup.analyses:
-        raise ModelError(f"{path}:{tool.line}: of an AnalyzeTool, StaticOptimization and {', '.join(ANALYSES)} are known")
+    names = text_of(tool, "force_set_files").split()
+    setup.forces = [beside(path, name) for name in names if name.lower() != "unassigned"]
+    setup.replace = text_of(tool, "replace_force_set").lower() == "true"
+    listed = first_named(first_named(tool, "AnalysisSet") or tool, "objects")
+    setup.kind = "analyze"
+    for one in [] if listed is None else listed.children:
+        if (text_of(one, "on") or "true").lower() != "true":
+            continue
+        if one.tag == "StaticOptimization":
+            setup.kind = "so"
+            setup.exponent = _number(path, one, "activation_exponent", 2.0)
+            setup.muscle_physiology = (text_of(one, "use_muscle_physiology") or "true").lower() == "true"
+        elif one.tag in ANALYSES:
+            lists = {name: text_of(one, name).split() for name in ANALYSES[one.tag]}
+            if lists.get("forces_file"):
+                lists["forces_file"] = [str(beside(path, lists["forces_file"][0]))]
+            setup.analyses[one.tag] = lists
+        else:
+            setup.left_out.append(one.tag)
+    if not setup.analyses and setup.kind == "analyze":
+        rest = f"; it has {', '.join(setup.left_out)}" if setup.left_out else ""
+        raise ModelError(f"{path}:{tool.line}: of an AnalyzeTool, StaticOptimization and {', '.join(ANALYSES)} are known{rest}")
 
 
 def _read_tasks(path: Path, tool: Element, setup: ToolSetup) -> None:
@@ -197,6 +192,12 @@ def _number(path: Path, element: Element, tag: str, default: float) -> float:
 def _name(element: Element, tag: str) -> Path | None:
     text = text_of(element, tag)
     return None if not text or text.lower() == "unassigned" else Path(text)
+
+
+def _folder(path: Path, tool: Element) -> Path | None:
+    """Where results go, beside the setup file."""
+    name = _name(tool, "results_directory")
+    return None if name is None else path.parent / name
 
 
 def _file(path: Path, element: Element, tag: str) -> Path | None:

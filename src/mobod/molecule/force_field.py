@@ -155,7 +155,7 @@ class ForceField:
             known = ", ".join(sorted(self.residues)[:40])
             raise ModelError(
                 f"the force field has no residue {name!r}, of {label}: add a file that has it, or leave such residues out: "
-                f"load_pdb(path, ..., leave_out=[{name!r}, 'HOH', 'WAT']). It has {known}"
+                f"load_pdb(path, ..., leave_out={list(dict.fromkeys((name, 'HOH', 'WAT')))}). It has {known}"
             )
         for one in candidates:
             if there == one.atoms.keys():

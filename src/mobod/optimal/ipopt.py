@@ -131,37 +131,31 @@ def _classes() -> tuple[Any, Any]:
                 self.error = error
                 return 1
 
-    class Watcher(casadi.Callback):
+    names = [casadi.nlpsol_out(i) for i in range(casadi.nlpsol_n_out())]
+
+    class Watcher(base):  # type: ignore[misc, valid-type]
         def __init__(self, n: int, m: int, program: Transcription, show: Any) -> None:
-            casadi.Callback.__init__(self)
-            self._sizes, self._program, self._show, self._count = (n, m), program, show, 0
+            sizes = {"f": 1, "x": n, "lam_x": n, "g": m, "lam_g": m}
+            dense = casadi.Sparsity.dense
+            base.__init__(self, [dense(sizes.get(name, 0), 1) for name in names], [dense(1, 1)], self._watch)
+            self._program, self._show, self._count = program, show, 0
             self.error: BaseException | None = None
             self.construct("watch", {})
 
-        def get_n_in(self) -> int:
-            return casadi.nlpsol_n_out()
-
-        def get_n_out(self) -> int:
-            return 1
-
         def get_name_in(self, i: int) -> str:
-            return casadi.nlpsol_out(i)
+            return names[i]
 
-        def get_sparsity_in(self, i: int) -> Any:
-            n, m = self._sizes
-            sizes = {"f": 1, "x": n, "lam_x": n, "g": m, "lam_g": m}
-            return casadi.Sparsity.dense(sizes.get(casadi.nlpsol_out(i), 0), 1)
-
-        def eval(self, arguments: Any) -> list[Any]:
+        def _watch(self, *given: Any) -> list[float]:
+            """1 for IPOPT to stop."""
             try:
-                named = dict(zip((casadi.nlpsol_out(i) for i in range(casadi.nlpsol_n_out())), arguments, strict=True))
-                g, low, high = np.array(named["g"]).ravel(), self._program.g_low, self._program.g_high
+                named = dict(zip(names, given, strict=True))
+                g, low, high = named["g"], self._program.g_low, self._program.g_high
                 missed = float(np.maximum(low - g, g - high).max(initial=0.0))
-                self._show(self._count, float(named["f"]), missed)
+                self._show(self._count, float(named["f"][0]), missed)
                 self._count += 1
             except BaseException as error:
                 self.error = error
-                return [1]
-            return [0]
+                return [1.0]
+            return [0.0]
 
     return Function, Watcher

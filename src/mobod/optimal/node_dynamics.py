@@ -195,12 +195,13 @@ class NodeDynamics:
         """Derivatives of *weights* times F ``(n, nx + m + 1 + np)``."""
         nq, nx = self.nq, self.nx
         if not (self._turns or self.nz or len(p)):
-            out, of_u = self._of_u_dot(y, t, p), weights[:, None, nq:]
+            out, of_u = self._of_u_dot(y, t, p), weights[:, nq:]
             found = np.empty((len(y), y.shape[1] + 1))
-            found[:, :nq] = (of_u @ out.q)[:, 0]
-            found[:, nq:nx] = (of_u @ out.u)[:, 0] + weights[:, :nq]
-            found[:, nx:-1] = (of_u @ out.mobility_forces[:, :, self._acted_on])[:, 0]
-            found[:, -1] = (weights[:, nq:] * out.time).sum(axis=1)
+            for part, place in ((out.q, slice(nq)), (out.u, slice(nq, nx))):
+                np.einsum("na,nab->nb", of_u, part, out=found[:, place])
+            found[:, nq:nx] += weights[:, :nq]
+            np.einsum("na,nab->nb", of_u, out.mobility_forces[:, :, self._acted_on], out=found[:, nx:-1])
+            np.einsum("na,na->n", of_u, out.time, out=found[:, -1])
             return found
         by_y, by_t, by_p = self.derivatives(y, t, p)
         return np.concatenate(

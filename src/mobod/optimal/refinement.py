@@ -12,8 +12,8 @@ from ..algebra.arrays import Array
 from .mesh import Mesh
 from .part import Part
 
-#: Steps a run takes in an interval.
-_STEPS = 8
+#: Steps a run takes in an interval, for each order of the scheme; and at most.
+_STEPS_BY_ORDER, _MOST_STEPS = 2, 8
 #: Into how many an interval is divided at most.
 _MOST = 4
 
@@ -25,19 +25,21 @@ def errors(part: Part) -> Array:
     first = mesh.nodes[:, 0]
     x, t0 = part.y[first, :nx].copy(), part.t[0]
     inside = part.y[mesh.nodes, nx:]
-    scheme, h = mesh.scheme, T * mesh.sizes / _STEPS
+    scheme = mesh.scheme
+    steps = min(_STEPS_BY_ORDER * scheme.order, _MOST_STEPS)
+    h = T * mesh.sizes / steps
 
     def rates(x: Array, at: float) -> Array:
         force = scheme.interpolate(inside, np.array([at]))[:, 0]
         t = t0 + T * (mesh.ends[:-1] + at * mesh.sizes)
         return dynamics.rates(np.hstack([x, force]), t, part.p)
 
-    for i in range(_STEPS):
-        a, step = i / _STEPS, h[:, None]
+    for i in range(steps):
+        a, step = i / steps, h[:, None]
         k1 = rates(x, a)
-        k2 = rates(x + 0.5 * step * k1, a + 0.5 / _STEPS)
-        k3 = rates(x + 0.5 * step * k2, a + 0.5 / _STEPS)
-        k4 = rates(x + step * k3, a + 1.0 / _STEPS)
+        k2 = rates(x + 0.5 * step * k1, a + 0.5 / steps)
+        k3 = rates(x + 0.5 * step * k2, a + 0.5 / steps)
+        k4 = rates(x + step * k3, a + 1.0 / steps)
         x += step / 6.0 * (k1 + 2.0 * k2 + 2.0 * k3 + k4)
     off = np.abs(x - part.y[mesh.nodes[:, -1], :nx]) / np.maximum(1.0, np.abs(part.y[:, :nx]).max(axis=0))
     found: Array = np.nan_to_num(off.max(axis=1, initial=0.0), nan=np.inf)

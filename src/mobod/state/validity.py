@@ -4,6 +4,8 @@ Kernels are given the sum of the bits requested and compute those that are not v
 operators then set the bits, and setters of the state clear them. The table of both is in docs/explanation/life_of_a_number.md.
 """
 
+import functools
+
 from ..value.stage import Stage
 
 #: Poses, hinge columns and mass properties in Ground; N.
@@ -44,6 +46,7 @@ def unchanged_bit(stage: int) -> int:
     return 1 << (_FIRST_UNCHANGED + stage)
 
 
+@functools.cache
 def unchanged(stage: int) -> int:
     """The bits that say that nothing has changed on which *stage* or one above depends."""
     return sum(unchanged_bit(s) for s in range(max(int(stage), Stage.POSITION), Stage.REPORT + 1))

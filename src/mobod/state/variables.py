@@ -82,7 +82,8 @@ class Variables(Invalidation):
 
     @z.setter
     def z(self, value: npt.ArrayLike) -> None:
-        self.z_values[:] = self._checked("z", value, self.z_values.shape)
+        if not (_assign.code or _assign.load())(self.z_values, value):
+            self.z_values[:] = self._checked("z", value, self.z_values.shape)
         self.invalidate_z()
 
     @property
@@ -92,7 +93,8 @@ class Variables(Invalidation):
 
     @y.setter
     def y(self, value: npt.ArrayLike) -> None:
-        self.y_values[:] = self._checked("y", value, self.y_values.shape)
+        if not (_assign.code or _assign.load())(self.y_values, value):
+            self.y_values[:] = self._checked("y", value, self.y_values.shape)
         self.invalidate_q()
 
     @staticmethod

@@ -84,7 +84,7 @@ from .record import (
     run_of,
 )
 from .rows import begin_at, report_row, set_y, shift_step
-from .witnesses import look, look_at_end, suspects
+from .witnesses import look, look_again, look_at_end, suspects
 
 
 @compiled
@@ -104,7 +104,10 @@ def take_samples(model: Any, run: Any, realized: bool) -> int:
     if sample(model, control[TIME]) != 0:
         return NOT_SAMPLED
     counts[EVALUATIONS] += 1
-    return REACHED if evaluate_rest(model, counts, KINEMATICS | ARTICULATED) == 0 else NOT_FINITE
+    if evaluate_rest(model, counts, KINEMATICS | ARTICULATED) != 0:
+        return NOT_FINITE
+    look_again(model, counts[WATCHES])
+    return REACHED
 
 
 @generic

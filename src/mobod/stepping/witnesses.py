@@ -60,7 +60,10 @@ def _difference(model: Any, n: int, work: Any, control: Any, counts: Any) -> boo
         return False
     before = DIFFERENCE * (control[TIME] - control[PREVIOUS_TIME])
     near = control[TIME] - before
-    if near == control[TIME]:
+    if near == control[TIME]:  # a step as short as one to a sample that rounding puts a little later: rates are as they were
+        for w in range(n):
+            if model.witness_integers[WIDTH * w + DIFFERS] != 0:
+                store(model.witness_numbers, SEEN * w + RATE, 0, load(model.witness_numbers, SEEN * w + RATE_BEFORE, 0))
         return False
     interpolate(model, work, control[PREVIOUS_TIME], control[TIME], near)
     prescribe(model, counts)
@@ -80,6 +83,19 @@ def _difference(model: Any, n: int, work: Any, control: Any, counts: Any) -> boo
 def look(block: Any, n: int) -> None:
     """A step begins at the record, which is realized: n witnesses as they are there."""
     _look(attach(block), n)
+
+
+@compiled
+def look_again(block: Any, n: int) -> None:
+    """Rates have changed where the next step begins, as by a sample: look once more at the witnesses that have some."""
+    model = attach(block)
+    for w in range(n):
+        at, row = SEEN * w, WIDTH * w
+        if model.witness_integers[row + DIFFERS] == 0:
+            integers, numbers = model.witness_integers[row + FIRST_INTEGER], model.witness_integers[row + FIRST_NUMBER]
+            call_routine(model.witness_integers[row + ROUTINE], model, integers, numbers)
+            store(model.witness_numbers, at + VALUE, 0, load(model.witness_values, 0, 0))
+            store(model.witness_numbers, at + RATE, 0, load(model.witness_values, 0, 1))
 
 
 @compiled

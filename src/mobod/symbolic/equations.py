@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..algebra.arrays import Array
-from ..errors import FormulaError
+from ..errors import FormulaError, MobodError
 from ..simulation.names import auxiliary_names, coordinate_names, speed_names
 from ..system.arguments import check_state, check_system
 from ..tree import prescribe, prescribed_mobilities
@@ -120,7 +120,8 @@ class Equations:
         """u_dot ``(nu, 1)`` of q, u, f: solved for, under the constraints, with locks and motions as in the state.
 
         Of up to four unknowns as quotients of determinants; of more by elimination, and not multiplied out. Equations of
-        constraints that are redundant in the state that the equations were made for are left out, with lambda = 0.
+        constraints that are redundant in the state that the equations were made for, and nearby, are left out, with lambda = 0;
+        where they are redundant in that state alone, a dead center, formulas divide by zero there.
         """
         found, small = self._solved
         return self._matrix([[x] for x in found[: len(self.u)]], simplify=small)
@@ -251,21 +252,29 @@ class Equations:
         return found[:nu] + [multipliers.get(r, model.tape.number(0.0)) for r in range(len(loop.G))], small
 
     def _independent_rows(self) -> list[int]:
-        """Those rows of G that are no combination of rows before them in the state that the equations were made for."""
+        """Those rows of G that are no combination of rows before them, in the state or nearby where there are more of them.
+
+        A mechanism's dead center, in which a constraint does not act, is often where it starts.
+        """
+        system, state = self._model.system, self._model.state_of.copy()
         if not self._loop.G:
             return []
-        state = self._model.state_of.copy()
-        self._model.system.realize(state, Stage.VELOCITY)
-        basis: list[Array] = []
-        kept = []
-        for r, row in enumerate(self._model.system.get_matter_subsystem().calc_g(state)):
-            rest = row.copy()
-            for _ in range(2):
-                for one in basis:
-                    rest -= (one @ rest) * one
-            if np.linalg.norm(rest) > _DEPENDENT * np.linalg.norm(row) > 0.0:
-                basis.append(rest / np.linalg.norm(rest))
-                kept.append(r)
+        system.realize(state, Stage.VELOCITY)
+        kept = _independent(system.matter.calc_g(state))
+        rng = np.random.default_rng(1)
+        for size in (0.3, 0.1, 0.03) if len(kept) < len(self._loop.G) else ():
+            near = state.copy()
+            near.q = state.q + rng.uniform(-size, size, len(state.q))
+            try:
+                system.realize(near, Stage.TIME)
+                system.prescribe(near)
+                system.realize(near, Stage.POSITION)
+                system.project_q(near, accuracy=1e-10)
+                system.realize(near, Stage.VELOCITY)
+            except MobodError:
+                continue  # too far from where the constraints hold
+            found = _independent(system.matter.calc_g(near))
+            kept = found if len(found) > len(kept) else kept
         return kept
 
     def _station(self, body: Any, point: Any) -> tuple[list[Recorded], list[Recorded], list[list[Recorded]]]:
@@ -345,6 +354,21 @@ _ARITHMETIC: dict[str, Callable[..., Any]] = {
     "div": lambda sympy, a, b: sympy.Mul(a, sympy.Pow(b, -1, evaluate=False), evaluate=False),
     "neg": lambda sympy, a: sympy.Mul(-1, a, evaluate=False),
 }
+
+
+def _independent(G: Array) -> list[int]:
+    """The rows that are no combination of rows before them."""
+    basis: list[Array] = []
+    kept = []
+    for r, row in enumerate(G):
+        rest = row.copy()
+        for _ in range(2):
+            for one in basis:
+                rest -= (one @ rest) * one
+        if np.linalg.norm(rest) > _DEPENDENT * np.linalg.norm(row) > 0.0:
+            basis.append(rest / np.linalg.norm(rest))
+            kept.append(r)
+    return kept
 
 
 def equations(

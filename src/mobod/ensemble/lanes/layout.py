@@ -76,7 +76,7 @@ class Crew(NamedTuple):
     watched, seen
         Witnesses, and what has been seen of them.
     remembered, kept
-        Where what measures remember begins, and scratch.
+        Where what measures remember begins; scratch, and what they remembered before the attempts began.
     spaces, held_of_single
         Of steps with contact: addresses, see `contact`; and the mobility forces of the record of one state.
     """

@@ -20,7 +20,7 @@ from ...stepping.method import runge_kutta, semi_explicit_euler, semi_explicit_e
 from ...stepping.record import ACCURACY, FINAL_TIME, TIME, Y
 from ...stepping.rows import set_row, shift
 from ...tree import sampling
-from ..batch_memory import begin_steps, finish_steps
+from ..batch_memory import begin_steps, finish_steps, undo_beginning
 from ..chunks import NONE, begin_work, finish, leave_work, next_call
 from . import contact, layout as at
 from .controllers import keep_memory, load_single, sample
@@ -69,7 +69,7 @@ def fill(model: Any, crew: Any, data: Any, chunks: Any, worker: int) -> Any:
             take(model, lane, s, crew, data)
             queue[at.NEXT] += 1
             marks[FRESH, 0, lane] = 1.0
-            marks[RAISED, 0, lane] = 0.0
+            marks[RAISED, 0, lane], marks[TAKEN, 0, lane] = 0.0, 1.0
             any_fresh = True
         any_busy = any_busy or lanes[STATE, lane] >= 0
     return any_fresh, any_busy
@@ -170,6 +170,7 @@ def take_samples(model: Any, single: Any, crew: Any, data: Any) -> bool:
     """Sample the controllers that are due; whether a run ends by that."""
     marks, any_free = crew.marks, False
     if sample(model, single, crew.run, crew.lanes, marks, crew.own, crew.own_of_single):
+        look(model, crew.watched, crew.seen, load(marks, DUE, 0), True)
         for lane in range(8):
             if marks[DUE, 0, lane] < 0.0:
                 leave(crew.lanes, lane, int(1.0 - marks[DUE, 0, lane]), False)
@@ -196,7 +197,7 @@ def attempt_steps(model: Any, single: Any, crew: Any, data: Any) -> None:
         propose(run, lane, final)
         if crew.lanes[STATE, lane] < 0:
             control[rk.SIZE, 0, lane] = 0.0
-    begin_steps(model)
+    begin_steps(model, crew.marks, TAKEN, crew.kept)
     store(control, SOUND, 0, attempt(model, single, crew))
     if settings[rk.FIXED_STEP] > 0.0:
         store(control, NORM, 0, zero(load(control, TIME, 0)))
@@ -302,20 +303,20 @@ def settle(model: Any, crew: Any, data: Any) -> None:
                 lanes[at.ATTEMPTS, lane] -= 1
                 lanes[at.EVALUATIONS, lane] -= int(control[rk.EVALUATED, 0, lane])
                 leave(lanes, lane, at.SUSPECT, False)
-                any_free = True
             else:
                 accept(run, lane, control[NORM, 0, lane], controlled)
                 lanes[at.STEPS, lane] += 1
         elif marks[RAISED, 0, lane] > 0.0:  # shorter steps would meet the same
             leave(lanes, lane, rk.NOT_FINITE, False)
-            any_free = True
         else:
             failure = lanes[at.FAILURE, lane]
             lanes[failure + at.OF_COUNTS, lane] += 1
             status = refuse(run, lane, control[NORM, 0, lane], failure)
             if status != rk.REACHED:
                 leave(lanes, lane, status, False)
-                any_free = True
+        if lanes[at.LEAVES, lane] > 0:
+            undo_beginning(model, lane, crew.kept)
+            any_free = True
     if any_free:
         retire(model, crew, data)
 
@@ -347,7 +348,7 @@ def run(block: Any, single_block: Any, crew: Any, worker: int, chunks: Any, call
         any_taken = judge(model, crew, data)
         if any_taken:
             finish_steps(model, marks, TAKEN, crew.kept)
-            look(model, crew.watched, crew.seen, load(marks, TAKEN, 0))
+            look(model, crew.watched, crew.seen, load(marks, TAKEN, 0), False)
             shift(model, crew.run.work, load(marks, TAKEN, 0))
         settle(model, crew, data)
         if any_taken:

@@ -19,9 +19,14 @@ _ROUNDING = 1e-10
 
 
 @generic
-def look(model: Any, watched: Any, seen: Any, mark: Any) -> None:
-    """Values and rates of all witnesses of lanes that are marked, of a record that is realized; those before are kept."""
+def look(model: Any, watched: Any, seen: Any, mark: Any, again: bool) -> None:
+    """Values and rates of all witnesses of lanes that are marked, of a record that is realized; those before are kept.
+
+    *Again* where rates have changed since, as by a sample: of those that Python does not compute.
+    """
     for w in range(watched.shape[0]):
+        if again and watched[w, watching.DIFFERS] != 0:
+            continue
         call_routine(watched[w, watching.ROUTINE], model, watched[w, watching.FIRST_INTEGER], watched[w, watching.FIRST_NUMBER])
         for k in range(2):
             new, now, before = load(model.witness_values, 0, k), 4 * w + 2 * k + 1, 4 * w + 2 * k

@@ -272,6 +272,8 @@ def add_reserves(model: Given, optimal_force: float = 1.0, bound: float | None =
 def add_forces(model: Given, *paths: str | os.PathLike[str], replace: bool = False) -> Model:
     """Add the forces of files of OpenSim's, a ``ForceSet`` or ``ActuatorSet`` each: a new model.
 
+    A force that has the name of one that is there is left out, as by OpenSim's tools.
+
     Parameters
     ----------
     model : Model or path
@@ -308,10 +310,15 @@ def add_forces(model: Given, *paths: str | os.PathLike[str], replace: bool = Fal
     model = as_model(model)
     document = _document(model)
     objects = _forces(document)
-    added = [one for path in paths for one in _forces_of(os.fspath(path))]
-    objects.children = added if replace else [*objects.children, *added]
     if replace:
+        objects.children = []
         document.children = [one for one in document.children if one.tag != "ControllerSet"]
+    there, known = list(objects.children), {one.attributes.get("name") for one in objects.children}
+    for one in [one for path in paths for one in _forces_of(os.fspath(path))]:
+        if one.attributes.get("name") not in known:
+            there.append(one)
+            known.add(one.attributes.get("name"))
+    objects.children = there
     return model_of_document(model, document)
 
 
