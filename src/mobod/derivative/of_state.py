@@ -158,7 +158,7 @@ def _scratch_of(whole: Any) -> Any:
 
 @generic
 def _many_of(whole: Any) -> Any:
-    """What `couplings` takes; the residual's derivatives, eight columns a number; who is driven; M; `thermostats`'."""
+    """Arguments of `couplings`; the residual's derivatives, eight columns a number; who is driven; M; `thermostats`'."""
     return (
         (objects.table(objects.item(whole, MANY)), objects.blocks(objects.item(whole, MANY + 1))),
         objects.matrix(objects.item(whole, MANY + 2)),

@@ -23,7 +23,7 @@ def put_motion(model: Record, e: int, u_dot: Any, A: Any, faster: Any, of_bodies
 
 @generic
 def differentiate(model: Record, e: int, M: Any, D: Any, T: Any, work: Any) -> None:
-    """What the sweep has not, added to *D*, and to the column of c_0 in *T* if that has any; *work* is scratch."""
+    """Terms beyond the sweep, added to *D*, and to the column of c_0 in *T* if that has any; *work* is scratch."""
     z, nu = model.force_first_z[e], model.nu
     c0, o = load(model.z, z, 0), zero(load(model.time, 0, 0))
     for i in range(nu):
