@@ -15,8 +15,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ..constraint._parameters import BetweenBodies
 from ..constraint.base import Constraint
+from ..constraint.custom import Custom
 from ..force.base import Force
 from ..force.contact.broad_phase import OF_ALL
 from ..force.contact.element import ContactElement
@@ -529,7 +529,7 @@ def _says(force: Any, what: str) -> bool:
 
 def _is_between(constraint: Any) -> bool:
     """True if what it reads of two bodies, and does to them, is of their motion relative to each other, by the package."""
-    return isinstance(constraint, BetweenBodies) and type(constraint).__module__.startswith("mobod.")
+    return not isinstance(constraint, Custom) and type(constraint).__module__.startswith("mobod.")
 
 
 def _is_of_package(part: Any) -> bool:
