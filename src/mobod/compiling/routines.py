@@ -102,7 +102,7 @@ def scalar_of(in_lanes: bool, with_tangents: bool, own_parameters: bool, twice: 
 
 
 def num_integers(function: Callable[..., Any]) -> int:
-    """How many integers a routine's function takes."""
+    """The number of integers that a routine takes."""
     return function.__code__.co_argcount - 1
 
 
