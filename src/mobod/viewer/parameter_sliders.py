@@ -69,7 +69,7 @@ def list_parameters(system: MultibodySystem, state: State, parameters: Any) -> l
     if isinstance(parameters, str) or not isinstance(parameters, Iterable):
         raise TypeError(f"parameters has to be a list, such as ['spring.stiffness'], or a mapping, not {parameters!r}")
     ends = parameters if isinstance(parameters, Mapping) else {}
-    found = []
+    found: list[ParameterSlider] = []
     for what in parameters:
         setting = settings.find(system, what)
         pair = ends.get(what)
