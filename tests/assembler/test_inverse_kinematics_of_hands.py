@@ -162,11 +162,19 @@ def test_speeds_of_a_floating_base_are_its_own():
 
 def test_what_is_locked_or_not_listed_stays():
     system, state, hand, _ = robot()
-    system.matter.bodies["hand2"].lock(state)
+    held = system.matter.bodies["hand2"]
+    held.set_one_q(state, 0, 0.4)
+    held.lock(state)
+    system.matter.bodies["hand4"].lock(state, mb.Motion.Level.VELOCITY)
     listed = [(f"hand{k}", 0) for k in range(6)]
     solver = mb.InverseKinematics(system, state, (hand, (0, 0, 0), "position"), mobilities=listed)
     found = solver.solve((0.3, 0.9, 0.2), np.full(11, 0.1))
-    assert found.reached and found.q[2] == 0.1 and (found.q[6:] == 0.1).all() and found.q[0] != 0.1
+    assert found.reached and found.q[2] == 0.4 and (found.q[6:] == 0.1).all() and found.q[0] != 0.1 == found.q[4]
+    other = state.copy()
+    other.q = found.q
+    system.prescribe(other)
+    system.realize(other, mb.Stage.POSITION)
+    assert np.abs(hand.get_body_origin_location(other) - (0.3, 0.9, 0.2)).max() < 1e-7
 
 
 @pytest.mark.parametrize(

@@ -77,6 +77,25 @@ def test_tables_are_those_of_opensims_tool(states, tmp_path):
     assert compared == 2 * 20 + 36 + 12 * (1 + 6 + 3)
 
 
+def test_runs_are_saved_as_opensims_states(leg, tmp_path, monkeypatch, capsys):
+    """With its names of all state variables, which its models and `mobod analyze` take; of other models they are refused."""
+    opensim = pytest.importorskip("opensim")
+    opensim.Logger.setLevelString("off")
+    monkeypatch.chdir(tmp_path)
+    assert main(["simulate", str(LEG), "--equilibrate", "--time", "0.005", "--output", "states.sto", "--quiet"]) == 0
+    saved, theirs = mb.read_sto("states.sto"), opensim.Model(str(LEG))
+    theirs.initSystem()
+    names = theirs.getStateVariableNames()
+    assert set(saved.labels) == {names.get(k) for k in range(names.getSize())}
+    state = leg.default_state()
+    leg.equilibrate_muscles(state)
+    soleus = leg.muscles["soleus_r"]
+    assert_allclose(saved["/forceset/soleus_r/fiber_length"][0], soleus.get_state_variable(state, "fiber_length"), rtol=1e-9)
+    assert saved.time[-1] == 0.005
+    assert main(["simulate", "double_pendulum", "--output", "states.sto"]) == 2
+    assert "must end in .npz" in capsys.readouterr().err
+
+
 def test_powers_and_moments_add_up(leg, states):
     """What fiber and tendon give off is what the muscle does; moments are arms times tensions."""
     found = mb.analyze_muscles(leg, states)

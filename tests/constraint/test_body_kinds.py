@@ -180,6 +180,17 @@ def _again(make, pair, kind):
     return again
 
 
+@each_kind
+def test_switching_off_by_default_is_a_change_of_the_structure(kind, make):
+    pair = Pair(make, kind)
+    state = pair.system.realize_topology()
+    pair.constraint.set_disabled_by_default(True)
+    with pytest.raises(mb.TopologyError):
+        pair.system.realize(state, mb.Stage.POSITION)
+    state = pair.system.realize_topology()
+    assert pair.constraint.is_disabled(state)
+
+
 def test_projected_inverse_of_several_groups_is_that_of_the_matrix(make, close):
     """Constraints that share no body are groups of their own, whose rows need not follow each other."""
     system = mb.MultibodySystem()

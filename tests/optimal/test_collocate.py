@@ -353,6 +353,7 @@ def high(q):
         ({"duration": 0.0}, ValueError, "duration has to be positive"),
         ({"duration": (2.0, 1.0)}, ValueError, "duration has to be"),
         ({"cost": lambda torque: torque}, mb.ModelError, "cost asks for 'torque'"),
+        ({"controls": ["motor.mobility_force"]}, ValueError, "name what a motor acts on"),
         ({"cost": 3}, TypeError, "cost has to be a function"),
         ({"path": [high]}, ValueError, r"path has to be a list of \(function, low, high\)"),
         ({"path": [(high, 3, 2)]}, ValueError, "the lower one comes first"),

@@ -14,6 +14,7 @@ from ..algebra.arrays import Array, ArrayLike
 from ..errors import ConvergenceError, ModelError
 from ..force import MobilityLinearStop
 from ..force.base import listed_mobilities
+from ..motion import protocol
 from ..state.state import State
 from ..system.system import MultibodySystem
 from ..tree.realize import advance
@@ -74,7 +75,8 @@ class InverseKinematics:
     ----------
     system : MultibodySystem
     state : State
-        Whose other coordinates, locks and parameters hold. Mobilizers that it locks or prescribes do not move.
+        Whose locks, motions and parameters hold: coordinates that they give are those of the state, whatever seeds say; what
+        they give the speed of stays where seeds are.
     hands : MobilizedBody, tuple, or list of hands
         Each a body, by object or name, or a tuple ``(body, frame)`` or ``(body, frame, what)``: *frame* is a `Transform` on the
         body, or a station ``(3,)``; *what* is ``"pose"`` unless given, ``"position"`` or ``"orientation"``.
@@ -133,6 +135,7 @@ class InverseKinematics:
             raise TypeError(f"InverseKinematics takes a MultibodySystem, then a State and hands; the first is {system!r}")
         self._matter = system.get_matter_subsystem()
         self._state = instance("state of InverseKinematics", state, State, "system.realize_topology()").copy()
+        system.prescribe(self._state, Stage.POSITION)
         system.realize(self._state, Stage.POSITION)
         if sum(self._matter.num_equations(self._state)):
             raise ModelError(
@@ -161,6 +164,9 @@ class InverseKinematics:
                 first, n = tree.first_u[body.index], tree.num_u[body.index]
                 self._places[first : first + n] = tree.first_q[body.index] + np.arange(n)
         self._used = self._mobilities(mobilities)
+        at_position = np.abs(self._state.field("prescribed_level")) == protocol.POSITION
+        #: Of each coordinate whether a lock or a motion says what it is, whatever a seed says.
+        self._given = np.repeat(at_position, tree.num_q)
         self._limits = self._bounds(limits)
         #: States and work space of searches that are not running: one for each thread.
         self._idle: list[Any] = []
@@ -201,7 +207,7 @@ class InverseKinematics:
         targets : Transform, (3,) array_like, Rotation or ``(4, 4)`` array; or a list of these, one a hand
             In Ground: poses, places, orientations, as the hands say. Arrays with one more axis in front have one a seed.
         seeds : (nq,) or (n, nq) array_like, optional
-            Where to begin; the state's own coordinates unless given.
+            Where to begin, and where what may not move stays; the state's own coordinates unless given.
         max_iterations : int
         threads : int
             That share the seeds.
@@ -223,6 +229,7 @@ class InverseKinematics:
         if not np.isfinite(start).all():
             raise ModelError("seeds have to be finite")
         q = np.array(np.atleast_2d(start), np.float64)
+        q[:, self._given] = self._state.q_values[: tree.nq][self._given]
         rows = self._rows(targets, len(q))
         ways = np.full(tree.nu, _FARTHEST)
         out = self._run(q, rows, ways, integer("max_iterations", max_iterations, least=1), integer("threads", threads, least=1))

@@ -15,6 +15,7 @@ from ..simulation.time_stepper import TimeStepper
 from ..value.progress import shown
 from ..value.stage import Stage
 from ._tracking import Tracker
+from .states import states_table
 
 if TYPE_CHECKING:
     from ..importer.model import Model
@@ -77,16 +78,7 @@ class Followed:
 
     def states(self) -> Table:
         """Coordinates, speeds and variables of muscles, by OpenSim's names of state variables."""
-        columns, data = {}, self.model.data.get("coordinates", {})
-        for name, place in self.model.coordinates.items():
-            joint = getattr(data.get(name), "joint", "").rpartition("/")[2]
-            path = f"/jointset/{joint}/{name.rpartition('/')[2]}" if joint else name
-            columns[f"{path}/value"] = self.q[:, place]
-            columns[f"{path}/speed"] = self.u[:, self.model.speeds[name]]
-        for name, one in self.model.muscles.items():
-            for k, variable in enumerate(getattr(one, "state_variables", ())):
-                columns[f"/forceset/{name}/{variable}"] = self.z[:, one.first_z + k]
-        return Table(self.time, columns, name="states")
+        return states_table(self.model, self.time, self.q, self.u, self.z)
 
     def motion(self) -> Table:
         """The coordinates."""

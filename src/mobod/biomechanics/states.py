@@ -27,6 +27,20 @@ if TYPE_CHECKING:
 Given = Trajectory | Table | str | os.PathLike[str]
 
 
+def states_table(model: Model, time: Array, q: Array, u: Array, z: Array) -> Table:
+    """Coordinates, speeds and variables of muscles over time, by OpenSim's names of state variables."""
+    columns, data = {}, model.data.get("coordinates", {})
+    for name, place in model.coordinates.items():
+        joint = getattr(data.get(name), "joint", "").rpartition("/")[2]
+        path = f"/jointset/{joint}/{name.rpartition('/')[2]}" if joint else name
+        columns[f"{path}/value"] = q[:, place]
+        columns[f"{path}/speed"] = u[:, model.speeds[name]]
+    for name, one in model.muscles.items():
+        for k, variable in enumerate(getattr(one, "state_variables", ())):
+            columns[f"/forceset/{name}/{variable}"] = z[:, one.first_z + k]
+    return Table(time, columns, name="states")
+
+
 class MotionRows:
     """Time, coordinates, speeds and z of a model, a row each; *notes* say what was not in the source."""
 

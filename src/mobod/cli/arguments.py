@@ -124,7 +124,7 @@ def _add_recording(parser: argparse.ArgumentParser) -> None:
 
 def _add_results(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument_group("results").add_argument
-    add("--output", type=Path, metavar="FILE", help="save the motion: .npz, .csv, .parquet or .h5")
+    add("--output", type=Path, metavar="FILE", help="save the motion: .npz, .csv, .parquet or .h5; of an .osim model .sto, too")
     add("--plot", type=Path, metavar="FILE", help="draw snapshots, coordinates and energy: .png, .pdf or .svg")
     add("--animate", type=Path, metavar="FILE", help="draw it moving: .gif or .mp4")
     add("--replay", type=Path, metavar="FILE", help="write what plays it: a page that needs no network, .html, or .glb")

@@ -23,12 +23,15 @@ from .first_run import compile_for, warm_up
 from .run_file import is_run_file, with_run_file, write_run_file
 
 if TYPE_CHECKING:
+    from ..importer.model import Model
     from ..integrator import Integrator
     from ..simulation.events import Event, Events
     from ..simulation.trajectory import Trajectory
     from ..system.system import MultibodySystem
 
 FIGURES = (".png", ".pdf", ".svg")
+#: What OpenSim keeps states in.
+STATES = ".sto"
 CHECKPOINT_INTERVAL = 30.0
 #: Kinds of events that the summary tells.
 _EVENT_LINES = 10
@@ -104,7 +107,7 @@ def _simulate(options: argparse.Namespace) -> None:
         left = getattr(error, "trajectory", None)
         if left is not None and len(left) > 1:
             say(f"stopped at time  {left.time[-1]:g}; what there is by then is kept")
-            _keep_results(left, options, say)
+            _keep_results(left, options, say, loaded.model)
         raise
     say(_summarize(trajectory))
     if options.audit or options.estimate_error:
@@ -113,15 +116,15 @@ def _simulate(options: argparse.Namespace) -> None:
         for text in trajectory.audit.warnings:
             if "audit='steps'" not in text:  # who does not ask for the balance need not hear how well it is known
                 say(f"warning          {text}")
-    _keep_results(trajectory, options, say)
+    _keep_results(trajectory, options, say, loaded.model)
     if not (options.output or options.plot or options.animate or options.replay or options.record):
         say("nothing is saved; ask for it with --output, --record, --plot, --animate or --replay")
 
 
-def _keep_results(trajectory: Trajectory, options: argparse.Namespace, say: Callable[[str], None]) -> None:
+def _keep_results(trajectory: Trajectory, options: argparse.Namespace, say: Callable[[str], None], model: Model | None) -> None:
     if options.record is not None:
         say(f"{'recording':<17}{options.record}")
-    for path, what in _write_results(trajectory, options):
+    for path, what in _write_results(trajectory, options, model):
         say(f"{what:<17}{path}")
 
 
@@ -218,8 +221,14 @@ def _tell_events(events: Events) -> list[str]:
     return [f"{'' if k else 'events':<16} {line}" for k, line in enumerate(lines)]
 
 
-def _write_results(trajectory: Trajectory, options: argparse.Namespace) -> Iterator[tuple[Path, str]]:
-    if options.output is not None:
+def _write_results(trajectory: Trajectory, options: argparse.Namespace, model: Model | None) -> Iterator[tuple[Path, str]]:
+    if options.output is not None and options.output.suffix.lower() == STATES and model is not None:
+        from ..biomechanics.states import states_table
+        from ..motion_data import write_sto
+
+        write_sto(options.output, states_table(model, *(getattr(trajectory, name) for name in ("time", "q", "u", "z"))))
+        yield options.output, "states"
+    elif options.output is not None:
         trajectory.save(options.output)
         yield options.output, "motion"
     if options.plot is not None:
@@ -244,7 +253,7 @@ def _check_files(options: argparse.Namespace) -> None:
     from ..value.checks import check_extension
 
     for path, known in (
-        (options.output, FORMATS),
+        (options.output, (*FORMATS, STATES) if Path(options.model).suffix.lower() == ".osim" else FORMATS),
         (options.plot, FIGURES),
         (options.animate, (".gif", ".mp4")),
         (options.replay, (".html", ".htm", ".glb")),

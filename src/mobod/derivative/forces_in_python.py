@@ -12,6 +12,7 @@ was computed of a state before, each coordinate and speed moves by itself. So it
 
 from __future__ import annotations
 
+import contextlib
 import functools
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
@@ -105,12 +106,16 @@ class _Moved:
         tree = state.tree
         self._system, self.state = system, state
         self._is_plain = not (state.own_fields or state.discrete or state.resources is not None)
-        if self._is_plain and pool:
-            self._other = other = pool.pop()
+        other = None
+        if self._is_plain:
+            with contextlib.suppress(IndexError):  # there are none, or another thread has just taken the last
+                other = pool.pop()
+        if other is None:
+            other = state.copy()
+        else:
             other.record.buffer[:] = state.record.buffer
             other.stage_number, other.valid = state.stage_number, state.valid
-        else:
-            self._other = state.copy()
+        self._other = other
         self._calls: list[Callable[..., None]] = []
         self._pushed, self._on_particles = np.zeros(6 * tree.nb + tree.nu), np.zeros((tree.num_particles, 3))
         self._split = split = 6 * tree.nb

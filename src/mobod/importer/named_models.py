@@ -253,8 +253,6 @@ def _load_any(path: Path, choices: Choices, settings: dict[str, Any]) -> Loaded:
     names = list(model.coordinates), list(model.speeds)
     for what, of in (("q", names[0]), ("u", names[1])):
         assign(state, what, of, settings.get(what, {}).items())
-    for what, of in (("q", names[0]), ("u", names[1])):
-        assign(state, what, of, settings.get(what, {}).items())
     return Loaded(
         model.name,
         model.system,

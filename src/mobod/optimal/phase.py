@@ -116,7 +116,10 @@ class Phase:
             )
         self.system, self.state, self.name = system, state.copy(), name
         system.realize(self.state, Stage.VELOCITY)
-        what = "a control is (mobod, which_u), or a body with one mobility"
+        what = (
+            "a control is a force on a mobility, (mobod, which_u) or a body with one mobility, not a number of an element: "
+            "name what a motor acts on, and numbers that are sought for the whole plan in parameters={...}"
+        )
         acted_on = [mobility_of(system, state, one, what) for one in listed("controls", controls)]
         self.shortest, self.longest = (float(one[0]) for one in check_bounds("duration", duration, 1))
         if not 0.0 < self.shortest <= self.longest < np.inf:

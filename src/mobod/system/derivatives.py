@@ -319,7 +319,8 @@ class Differentiable(OnManifold):
         -----
         Exact, by Duals of Duals: eight columns a pass in O(n), and the factors of the first derivatives once more. In systems
         with parts that users have written in Python, with measures that integrate, and where redundant equations contradict
-        each other, they are differences of fourth order of the first ones, to about 1e-10. Source: Fike and Alonso 2011.
+        each other, they are differences of fourth order of the first ones, to about 1e-10, with forces in Python to 1e-8.
+        Source: Fike and Alonso 2011.
 
         Examples
         --------

@@ -14,7 +14,7 @@ from ...algebra import vec3
 from ...algebra.masks import both, either, in_any, no, pick3
 from ...algebra.scalar import bare, floor, one, sincos, sqrt, where, zero
 from ...compiling import apart, generic
-from ._lines import ROUNDING, angle_of, at, on_side, safe_sqrt, unit
+from ._lines import EPSILON, ROUNDING, angle_of, at, on_side, safe_sqrt, unit
 
 #: What became of a segment: missed; an end inside; over the surface if that is best; through it, so that it has to wrap.
 NONE, INSIDE, WRAPPED, MANDATORY = 0.0, 1.0, 2.0, 3.0
@@ -72,9 +72,9 @@ def _passes(a: Any, b: Any, square: Any) -> Any:
 @apart
 def _touched(takes: Any, a: Any, b: Any, radius: Any, length: Any, axis: int, sign: int, alone: bool) -> Any:
     """True where it wraps within the cylinder's length; where it touches first and last; how far over it."""
-    from_a, from_b = safe_sqrt(a[0] * a[0] + a[1] * a[1]), safe_sqrt(b[0] * b[0] + b[1] * b[1])
-    a0, a1 = _tangents(a, radius, from_a)
-    b0, b1 = _tangents(b, radius, from_b)
+    square_a, square_b = a[0] * a[0] + a[1] * a[1], b[0] * b[0] + b[1] * b[1]
+    a0, a1 = _tangents(a, radius, square_a)
+    b0, b1 = _tangents(b, radius, square_b)
     o = zero(a[2])
     first, last, longer = a0, b1, o > 0.0
     if sign != 0:
@@ -84,7 +84,7 @@ def _touched(takes: Any, a: Any, b: Any, radius: Any, length: Any, axis: int, si
         longer = (first[0] + last[0]) * pulled[0] + (first[1] + last[1]) * pulled[1] < 0.0
     else:
         first, last = closest_pair(a0, a1, b0, b1, (o, o, a[2]), (o, o, b[2]))
-    first, last = _slid(a, b, first, last, from_a, from_b)
+    first, last = _slid(a, b, first, last, safe_sqrt(square_a), safe_sqrt(square_b))
     half = 0.5 * length
     beyond = both(either(first[2] > half, first[2] < -half), either(last[2] > half, last[2] < -half))
     first, last, along = _spiral(takes, a, b, first, last, radius, longer, alone)
@@ -111,13 +111,13 @@ def _cosine(v: Any, w: Any) -> Any:
 
 
 @generic
-def _tangents(point: Any, radius: Any, away: Any) -> Any:
-    """Where lines from a point touch the cylinder, at the point's height."""
-    c, s = point[0] / away, point[1] / away
-    along = radius * radius / away
-    across = safe_sqrt(radius * radius - along * along)
-    x, y, z = along * c, along * s, point[2]
-    return (x - across * s, y + across * c, z), (x + across * s, y - across * c, z)
+def _tangents(point: Any, radius: Any, square: Any) -> Any:
+    """Where lines from a point touch the cylinder, at the point's height; *square* of its distance from the axis."""
+    part = radius / square
+    along, across = part * radius, part * safe_sqrt(square - radius * radius)
+    x, y, z = along * point[0], along * point[1], point[2]
+    aside, up = across * point[0], across * point[1]
+    return (x - up, y + aside, z), (x + up, y - aside, z)
 
 
 @generic
@@ -140,9 +140,11 @@ def _slid(a: Any, b: Any, first: Any, last: Any, from_a: Any, from_b: Any) -> An
     t = from_a / (from_a + from_b)
     o = zero(t)
     center = o, o, a[2] + t * (b[2] - a[2])
-    normal = unit(vec3.cross(unit(vec3.sub(a, center)), unit(vec3.sub(b, center))))
-    steep = 20.0 * normal[2]
-    slides = either(steep >= PARALLEL, steep <= -PARALLEL)
+    p, q = vec3.sub(a, center), vec3.sub(b, center)
+    normal = vec3.cross(p, q)
+    size, steep = vec3.dot(normal, normal), 20.0 * normal[2]
+    slides = size >= EPSILON * EPSILON * (vec3.dot(p, p) * vec3.dot(q, q))
+    slides = both(slides, steep * steep > PARALLEL * PARALLEL * size)
     up = where(slides, normal[2], one(o))
     # OpenSim takes b's foot for the direction of the axis: none where that is the origin
     none = b[2] == 0.0

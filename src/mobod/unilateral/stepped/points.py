@@ -14,7 +14,7 @@ as the chord of the law from no depth to that which the step would come to: it i
 Where surfaces resist rolling or spinning, rows beside those of a point have the angular velocity along the two tangents, or
 along the normal, times a length l, and impulses of at most rho gamma_n / l, or sigma gamma_n / l, see
 `force.contact.resistance`. gamma_n is that of the last step; where this one has found another, it is solved once more with
-that. What materials move along their surfaces is part of v.
+that. What materials move along their surfaces, and bodies by prescribed motion, is part of v.
 
 Of a rigid one C = 0, and t = part (x - slop) / h: a part of what is deeper than the slop, without which points would part, and
 meet again, at rest. What approaches faster than its capture speed has t = e times the speed at the least (Newton's law).
@@ -115,7 +115,8 @@ def _note(model: Any, integers: int, a: int, b: int, lane: int, k: Any) -> None:
             pairs[i, names.ELEMENT] = place
             pairs[i, names.KIND], pairs[i, names.OF] = names.CONTACT, i
             points[i, names.LIMIT], points[i, names.LENGTH] = -1.0, 1.0
-            points[i, names.DRIFT], points[i, names.DRIFT + 1] = vec3.dot(t1, moved), vec3.dot(t2, moved)
+            points[i, names.DRIFT] = 0.0
+            points[i, names.DRIFT + 1], points[i, names.DRIFT + 2] = vec3.dot(t1, moved), vec3.dot(t2, moved)
             side = int(load_lane(rows, row, access.SIDE, lane))
             feature = int(load_lane(rows, row, access.FEATURE, lane))
             space.keys[i] = _key(one, two, 2 * feature + side)
@@ -149,8 +150,10 @@ def _resist(space: Any, i: int, kind: int, arm: float, length: float) -> None:
                 points[i, names.FRAME + 3 + j],
                 points[i, names.FRAME + j],
             )
-    for column in (names.FRICTION, names.COMPLIANCE, names.TARGET, names.LIMIT, names.DRIFT, names.DRIFT + 1):
+    for column in (names.FRICTION, names.COMPLIANCE, names.TARGET, names.LIMIT):
         points[k, column] = 0.0
+    for j in range(3):
+        points[k, names.DRIFT + j] = 0.0
     points[k, names.ARM], points[k, names.LENGTH] = arm / length, length
     space.keys[k] = (space.keys[i] ^ (kind << 40)) | 1
 

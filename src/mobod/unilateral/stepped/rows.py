@@ -1,7 +1,8 @@
 """Velocities of points by the speeds of the trees of two bodies, and these trees' mass matrices.
 
 Of a point p the column of speed i of a body C inboard of its body is (v_i + w_i x (p - p_GC)), H_i = (w_i; v_i), in the frame
-of the point, below zero for the first of two bodies. Where both are of one tree, bodies inboard of both have none.
+of the point, below zero for the first of two bodies. Where both are of one tree, bodies inboard of both have none. Prescribed
+speeds, which no impulse changes, have none either: what they make at the step's end is added to the row's velocities.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...algebra import spatial, vec3
-from ...algebra.memory import load3, load6, load_spatial
+from ...algebra.memory import load3, load6, load_spatial, store3
 from ...algebra.scalar import load, one, store, zero
 from ...compiling import generic
 from ...tree import composite_inertia
@@ -29,13 +30,16 @@ def _inboard_of_both(model: Any, b1: int, b2: int) -> int:
 
 
 @generic
-def _put_columns(model: Any, space: Any, i: int, b: int, stop: int, sign: float, begin: int) -> int:
-    """The columns of the speeds outboard of *stop*, up to a body's, from place *begin* on; the place after them."""
+def _put_columns(model: Any, space: Any, i: int, b: int, stop: int, sign: float, begin: int, whole: bool) -> int:
+    """The columns of the speeds outboard of *stop*, up to a body's, from place *begin* on; the place after them.
+
+    Where it is *whole* prescribed speeds have columns, too.
+    """
     points, J = space.points, space.coefficients
     end, c = begin, b
     kind, length = space.pairs[i, names.KIND], load(points, i, names.LENGTH)
     while c != stop:
-        if model.prescribed[c] == SOLVED:
+        if whole or model.prescribed[c] == SOLVED:
             end += model.num_u[c]
         c = model.parent[c]
     if end > space.columns.shape[0]:
@@ -45,38 +49,38 @@ def _put_columns(model: Any, space: Any, i: int, b: int, stop: int, sign: float,
     n, t1 = vec3.scale(sign, load3(points, i, f)), vec3.scale(sign, load3(points, i, f + 3))
     t2 = vec3.scale(sign, load3(points, i, f + 6))
     while b != stop:
-        if model.prescribed[b] == SOLVED:
-            r = vec3.sub(p, load3(model.p_GB, b, 0))
-            for k in range(model.first_u[b] + model.num_u[b] - 1, model.first_u[b] - 1, -1):
+        r = vec3.sub(p, load3(model.p_GB, b, 0))
+        for k in range(model.first_u[b] + model.num_u[b] - 1, model.first_u[b] - 1, -1):
+            w, v = load_spatial(model.H, k)
+            v = vec3.add(v, vec3.cross(w, r))
+            row = zero(length), length * vec3.dot(t1, w), zero(length)
+            if kind == names.CONTACT:
+                row = vec3.dot(n, v), vec3.dot(t1, v), vec3.dot(t2, v)
+            elif kind == names.ROLLING:
+                row = row[0], row[1], length * vec3.dot(t2, w)
+            if whole or model.prescribed[b] == SOLVED:
                 at -= 1
-                w, v = load_spatial(model.H, k)
-                v = vec3.add(v, vec3.cross(w, r))
                 space.columns[at] = space.place_of_speed[k]
-                if kind == names.CONTACT:
-                    store(J, 0, at, vec3.dot(n, v))
-                    store(J, 1, at, vec3.dot(t1, v))
-                    store(J, 2, at, vec3.dot(t2, v))
-                else:
-                    store(J, 0, at, zero(length))
-                    store(J, 1, at, length * vec3.dot(t1, w))
-                    store(J, 2, at, zero(length))
-                    if kind == names.ROLLING:
-                        store(J, 2, at, length * vec3.dot(t2, w))
+                for j in range(3):
+                    store(J, j, at, row[j])
+            else:
+                speed = load(space.vectors, names.FREE, space.place_of_speed[k])
+                store3(points, i, names.DRIFT, vec3.add_scaled(load3(points, i, names.DRIFT), speed, row))
         b = model.parent[b]
     return end
 
 
 @generic
-def find_rows(model: Any, space: Any) -> None:
-    """The columns of all points; how many says ``counts[COLUMNS]``."""
+def find_rows(model: Any, space: Any, whole: bool) -> None:
+    """The columns of all points, after the speeds without contact; how many says ``counts[COLUMNS]``. *whole* as above."""
     at, pairs = 0, space.pairs
     for i in range(space.counts[names.POINTS]):
         b1, b2 = model.surface_body[pairs[i, names.FIRST]], model.surface_body[pairs[i, names.SECOND]]
         stop = _inboard_of_both(model, b1, b2)
         pairs[i, names.BEGIN] = at
-        at = _put_columns(model, space, i, b1, stop, -1.0, at)
+        at = _put_columns(model, space, i, b1, stop, -1.0, at, whole)
         pairs[i, names.MIDDLE] = at
-        at = _put_columns(model, space, i, b2, stop, 1.0, at)
+        at = _put_columns(model, space, i, b2, stop, 1.0, at, whole)
         pairs[i, names.END] = at
     space.counts[names.COLUMNS] = at
 

@@ -34,6 +34,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from ...algebra import vec3
 from ...algebra.memory import load3, store3
 from ...algebra.order import larger, size_of
 from ...algebra.scalar import load, sqrt, store, where, zero
@@ -185,7 +186,7 @@ def _fulfil_momentum(space: Any, mark: Any) -> None:
         store(vectors, names.NEW, i, load(vectors, names.FREE, i) + load(vectors, names.SCRATCH, i))
     for i in range(space.counts[names.POINTS]):
         n, a, b = velocity_of(space, i, names.NEW)
-        a, b = a + load(points, i, names.DRIFT), b + load(points, i, names.DRIFT + 1)
+        n, a, b = vec3.add((n, a, b), load3(points, i, names.DRIFT))
         before = load3(points, i, names.V)
         store(points, i, names.V, where(mark > 0.0, n, before[0]))
         store(points, i, names.V + 1, where(mark > 0.0, a, before[1]))
@@ -759,7 +760,7 @@ def find_problem(model: Any, space: Any) -> bool:
     counts[names.NEED_COLUMNS] = counts[names.NEED_ROWS] = counts[names.NEED_VALUES] = 0
     if counts[names.POINTS] > space.keys.shape[0]:
         return False
-    find_rows(model, space)
+    find_rows(model, space, False)
     counts[names.NEED_COLUMNS] = counts[names.COLUMNS]
     if counts[names.COLUMNS] > space.columns.shape[0]:
         return False
@@ -790,8 +791,8 @@ def _begin(space: Any) -> Any:
                 for c in range(space.pairs[i, names.BEGIN], space.pairs[i, names.END]):
                     total = total + size_of(load(J, j, c) * load(vectors, row, space.columns[c]))
                 largest = larger(total, largest)
-            largest = larger(size_of(load(points, i, names.DRIFT)), largest)
-            largest = larger(size_of(load(points, i, names.DRIFT + 1)), largest)
+            for j in range(3):
+                largest = larger(size_of(load(points, i, names.DRIFT + j)), largest)
         if row == names.SPEED:
             fastest = largest
     rests = o

@@ -66,11 +66,11 @@ DOES = 42
 # of resistance: the largest impulse, by the normal one, which contacts have below zero; it as a part of the normal impulse; the
 # length that makes an angular velocity a velocity
 LIMIT, ARM, LENGTH = 43, 44, 45
-# of contacts, the velocity of the second surface's material from the first one's beside that of the bodies, by the tangents
+# what J u lacks of a row's velocities (3): those of materials that move along surfaces, and of prescribed motion
 DRIFT = 46
 # 1 / the size of W, and 1 / (1 + mu^2)
-BY_SCALE, BY_CONE = 48, 49
-WIDTH = 50
+BY_SCALE, BY_CONE = 49, 50
+WIDTH = 51
 
 # rows of `vectors`, in the order of trees: u + h udot without contact; u; M (v - that); the gradient, then Newton's step;
 # M times this; the diagonal of M; scratch; the speeds found; what joints add to the diagonal of M, and to momentum

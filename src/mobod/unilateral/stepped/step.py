@@ -31,7 +31,7 @@ MISSED, MISSED_BITS = 16, 8
 #: part; the row of each state's points; scratch.
 ADDRESSES, WHO, SLOTS, OWNERS = range(4)
 #: Columns of points that a row of the wide space has of its states'.
-_COPIED = (*range(names.SHIFT), *range(names.IMPULSE, names.IMPULSE + 3), names.DRIFT, names.DRIFT + 1)
+_COPIED = (*range(names.SHIFT), *range(names.IMPULSE, names.IMPULSE + 3), *range(names.DRIFT, names.DRIFT + 3))
 #: ... and that its states have of it, when it is solved.
 _FOUND = (*range(names.IMPULSE, names.IMPULSE + 3), *range(names.V, names.V + 3), names.SHIFT)
 

@@ -48,7 +48,7 @@ def find_points_and_rows(block: Any, space: Space, h: float) -> int:
     counts[names.NEED_COLUMNS] = counts[names.NEED_ROWS] = counts[names.NEED_VALUES] = 0
     if counts[names.POINTS] > space.keys.shape[0]:
         return 1
-    find_rows(model, space)
+    find_rows(model, space, True)
     counts[names.NEED_COLUMNS] = counts[names.COLUMNS]
     return int(counts[names.COLUMNS] > space.columns.shape[0])
 
@@ -152,7 +152,7 @@ class Stepped:
             points[:, names.FRICTION].copy(),
             points[:, names.COMPLIANCE].copy(),
             points[:, names.TARGET].copy(),
-            points[:, names.DRIFT : names.DRIFT + 2].copy(),
+            points[:, names.DRIFT + 1 : names.DRIFT + 3].copy(),
             [labels[k] for k in which],
             resistances,
         )
