@@ -14,6 +14,7 @@ import mobod as mb
 from kinds.constraints import OF_BODIES, Pair, Tree
 from kinds.forces import elements, realized_with_all, tree
 from mobod import Stage
+from mobod.algebra.scalar import sin
 from mobod.derivative.analytic import sweep_for
 from mobod.derivative.plan import acts_along, acts_between
 from mobod.derivative.products import LONGEST
@@ -247,6 +248,23 @@ def test_every_kind_of_constraint(name, make, close, derivative):
     assert_forward(pair.randomize_independent(), close, derivative)
 
 
+def test_constraints_between_a_body_and_one_that_it_carries(make, close, derivative):
+    """Of two bodies one moves, of which one is the Ancestor too: off the manifold, alone and in lanes."""
+    for name in ("Ball", "Rod", "NoSlip1D", "PointOnLine", "LineOnLineContact_rolling"):
+        pair = Pair.__new__(Pair)
+        pair.make, pair.system = make, mb.MultibodySystem()
+        pair.matter = mb.SimbodyMatterSubsystem(pair.system)
+        mb.force.Gravity(mb.GeneralForceSubsystem(pair.system), pair.matter, make.vector(size=9.0))
+        kinds, bodies = (mb.mobilizer.Free, mb.mobilizer.Free, mb.mobilizer.Bushing, mb.mobilizer.Pin), [pair.matter.ground]
+        for kind in kinds:
+            bodies.append(make.mobilized_body(kind, bodies[-1]))
+        OF_BODIES[name][1](make, bodies[1], bodies[4], bodies[1])
+        pair.state = pair.system.realize_topology()
+        state = pair.randomize_independent()
+        assert len(sweep_for(pair.system, state).parts.plan.nodes) == 1
+        assert_alone_and_in_lanes(state, make.rng, close, derivative)
+
+
 def test_states_of_one_system_with_different_parameters(make, close, derivative):
     """One after the other: a constraint that is disabled, one with another length, and the default again."""
     pair = Pair(make, "Rod", copies=2)
@@ -350,6 +368,23 @@ def test_motions_depend_on_time(make, close, derivative, level):
     model.system.realize(state)
     found = assert_forward(state, close, derivative)
     assert found.time.any() and not found.mobility_forces[moved.u_slice(state)].any()
+
+
+def test_a_motion_of_coordinates_and_time_beside_an_element_by_columns(make, close, derivative):
+    """What a motion prescribes is counted once."""
+    model = make.tree(4, [mb.mobilizer.Pin, mb.mobilizer.Universal])
+    moved = next(body for body in model.bodies if type(body).__name__ == "Pin")
+
+    def speed(t, q, parameters):
+        return (0.7 * sin(q[0] + 2.0 * t),)
+
+    mb.motion.Custom(moved, compiled=mb.motion.CompiledFunctions(velocity=speed))
+    model.gravity.set_default_body_is_excluded(model.bodies[2], True)
+    model.made()
+    state = model.randomize(Stage.MODEL)
+    model.system.realize(state)
+    assert sweep_for(model.system, state).parts.plan.by_columns >= 0
+    assert_alone_and_in_lanes(state, make.rng, close, derivative)
 
 
 def test_parts_in_python_are_differentiated_by_differences_with_a_note(make, close, derivative):

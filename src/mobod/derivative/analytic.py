@@ -320,8 +320,8 @@ class Whole(Sweep):
         duals.share("run_routine", parts.plan.routines)
         ends, m, num_rows = 2 * nu + tree.nz + 1, max(len(parts.rows), 1), max(tree.counts["num_rows"], 1)
         eights = LANES * -(-nu // LANES)
-        wide = 3 * eights + tree.nz + 1 if len(parts.rows) or len(parts.driven) else 0
-        pack = aligned_zeros(max(nu, m), PACKED * LANES).reshape(-1, PACKED, LANES)
+        wide = 2 * eights + tree.nz + 1 if len(parts.rows) else 0
+        pack = aligned_zeros(nu + m, PACKED * LANES).reshape(-1, PACKED, LANES)
         flat_inv, wide_inv = _both(matrix_sweep.scratch_rows(nu, tree.num_slots), nu)
         flat_inv[matrix_sweep.PLACES] = np.arange(flat_inv.shape[1])
         tables, crossings, used, touching, asked, acted, points = plan.for_kernels()
@@ -346,16 +346,16 @@ class Whole(Sweep):
         of_one = *units, *seeding, *pushing, *acting, sums, np.zeros((nu, tree.nz + 1))
         solving = (
             *(
-                np.zeros((nu, nu)),
-                np.zeros((nu if wide else 0, ends)),
-                *_both(nu, wide or 2 * eights),
+                np.zeros((nu if len(parts.driven) or plan.thermostat >= 0 else 0, nu)),
+                np.zeros((nu if len(parts.driven) else 0, ends)),
+                *_both(nu, 2 * eights),
                 *_both(m, wide),
-                _both(m, wide)[1],
             ),
-            *(np.zeros((num_rows, nu)), np.zeros((m, nu)), np.zeros((nu, m)), np.zeros((m, m)), pack, flat_inv, wide_inv),
+            *(np.zeros((num_rows, nu)), np.zeros((m, nu)), np.zeros((m, nu)), np.zeros((m, m)), np.zeros((nu, m))),
+            *(pack, flat_inv, wide_inv),
             *self._groups_of_one,
         )
-        of_many = *self._scratch_of_many(plan), np.zeros((nu, 1)), np.zeros((tree.nb, 6))
+        of_many = *self._scratch_of_many(plan), *(np.zeros(shape) for shape in 2 * ((nu, 1), (tree.nb, 6)))
         return *of_plan, *of_tree, *kernels.make_work(*self._counts), *of_parts, *of_one, *solving, *of_many
 
     def _scratch_of_many(self, plan: Plan) -> tuple[Any, ...]:

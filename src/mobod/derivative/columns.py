@@ -107,7 +107,7 @@ def find_wrenches(model: Record, acted: Any, g: Any, constrained: bool, F: Any, 
 
 
 @generic
-def _constants(source: Any, lane: int, first: int, end: int, columns: int, target: Any) -> None:
+def constants(source: Any, lane: int, first: int, end: int, columns: int, target: Any) -> None:
     """Rows of one state, without tangents."""
     for i in range(first, end):
         for j in range(columns):
@@ -117,26 +117,26 @@ def _constants(source: Any, lane: int, first: int, end: int, columns: int, targe
 @generic
 def fill(model: Record, lane: int, u_dot: Any, A: Any, asked: int, dual: Record) -> None:
     """The coordinates of a record of Duals at one state; bodies have accelerations *A* with *u_dot*."""
-    _constants(model.time, lane, 0, 1, 1, dual.time)
-    _constants(model.q, lane, 0, model.nq, 1, dual.q)
-    _constants(model.u, lane, 0, model.nu, 1, dual.u)
-    _constants(model.z, lane, 0, dual.forces_nz, 1, dual.z)
-    _constants(model.particle_location, lane, 0, model.particle_size, 1, dual.particle_location)
-    _constants(model.particle_velocity, lane, 0, model.particle_size, 1, dual.particle_velocity)
+    constants(model.time, lane, 0, 1, 1, dual.time)
+    constants(model.q, lane, 0, model.nq, 1, dual.q)
+    constants(model.u, lane, 0, model.nu, 1, dual.u)
+    constants(model.z, lane, 0, dual.forces_nz, 1, dual.z)
+    constants(model.particle_location, lane, 0, model.particle_size, 1, dual.particle_location)
+    constants(model.particle_velocity, lane, 0, model.particle_size, 1, dual.particle_velocity)
     if asked & CONSTRAINED != 0:
-        _constants(u_dot, lane, 0, model.nu, 1, dual.u_dot)
-        _constants(model.multiplier, lane, 0, model.num_rows, 1, dual.multiplier)
+        constants(u_dot, lane, 0, model.nu, 1, dual.u_dot)
+        constants(model.multiplier, lane, 0, model.num_rows, 1, dual.multiplier)
 
 
 @generic
 def fill_body(model: Record, lane: int, b: int, A: Any, asked: int, dual: Record) -> None:
     """Motion of body b, in a record of Duals at one state."""
-    _constants(model.R_GB, lane, b, b + 1, 9, dual.R_GB)
-    _constants(model.p_GB, lane, b, b + 1, 3, dual.p_GB)
-    _constants(model.V_GB, lane, b, b + 1, 6, dual.V_GB)
-    _constants(model.com_G, lane, b, b + 1, 3, dual.com_G)
+    constants(model.R_GB, lane, b, b + 1, 9, dual.R_GB)
+    constants(model.p_GB, lane, b, b + 1, 3, dual.p_GB)
+    constants(model.V_GB, lane, b, b + 1, 6, dual.V_GB)
+    constants(model.com_G, lane, b, b + 1, 3, dual.com_G)
     if asked & CONSTRAINED != 0:
-        _constants(A, lane, b, b + 1, 6, dual.work_A)
+        constants(A, lane, b, b + 1, 6, dual.work_A)
 
 
 # fmt: off
@@ -343,19 +343,15 @@ def differentiate(
 
 
 @generic
-def find_displacements(model: Record, unit: Any, q_dot: Any, N: Any) -> None:
-    """N of every mobilizer: rows by q, a column for each of its own speeds."""
-    o = zero(load(model.time, 0, 0))
-    for i in range(model.nu):
-        store(unit, i, 0, o)
-    for b in range(1, model.nb):
-        first, first_q = model.first_u[b], model.first_q[b]
-        for j in range(model.num_u[b]):
-            store(unit, first + j, 0, o + 1.0)
-            q_rates.n_times(model, b, unit, first, q_dot, first_q)
-            store(unit, first + j, 0, o)
-            for i in range(first_q, first_q + model.num_q[b]):
-                store(N, i, j, load(q_dot, i, 0))
+def find_displacements(model: Record, b: int, unit: Any, q_dot: Any, N: Any) -> None:
+    """N of mobilizer b: rows by q, a column for each of its own speeds."""
+    first, first_q, o = model.first_u[b], model.first_q[b], zero(load(model.time, 0, 0))
+    for j in range(model.num_u[b]):
+        for i in range(model.num_u[b]):
+            store(unit, first + i, 0, o + 1.0 * (i == j))
+        q_rates.n_times(model, b, unit, first, q_dot, first_q)
+        for i in range(first_q, first_q + model.num_q[b]):
+            store(N, i, j, load(q_dot, i, 0))
 
 
 @apart
@@ -367,9 +363,9 @@ def find_bends(model: Record, lane: int, duals: Any, bent: Any, N: Any, seeds: A
     """
     dual, address = duals
     o = zero(load(seeds, 0, 0))
-    _constants(model.time, lane, 0, 1, 1, dual.time)
-    _constants(model.q, lane, 0, model.nq, 1, dual.q)
-    _constants(model.u, lane, 0, model.nu, 1, dual.u)
+    constants(model.time, lane, 0, 1, 1, dual.time)
+    constants(model.q, lane, 0, model.nq, 1, dual.q)
+    constants(model.u, lane, 0, model.nu, 1, dual.u)
     for b in range(1, model.nb):
         for k in range(model.num_u[b]):
             for i in range(model.first_q[b], model.first_q[b] + model.num_q[b]):

@@ -22,7 +22,7 @@ from ..force.routines import FORCES
 from ..motion.protocol import SET_U_DOT
 from ..state.fields import Record
 from ..tree import constraint_operators, constraints
-from .columns import add_lane, fill_body, load3_lane, move
+from .columns import CONSTRAINED, add_lane, constants, fill_body, load3_lane, move
 
 #: Kinds of nodes, and of what they push; and columns of a table of nodes.
 BODY, MOBILIZER = 0, 1
@@ -31,6 +31,8 @@ KIND, WHOSE, FIRST_CALL, FIRST_FAST, END_CALL, FIRST_PUSHED, END_PUSHED = range(
 FORCE, CONSTRAINT, MOTION = 0, 1, 2
 ADDRESS, WHICH, END = 1, 2, 3
 BLOCK, WRENCH = 2, 3
+#: The tangent by time, behind those by a mobilizer's own speeds.
+TIME = 7
 #: Numbers of a block: K, then D, row by row; the wrench on the body that is pushed, where that is asked for.
 OF_WRENCH, NUMBERS_OF_BLOCK = 72, 78
 #: Rows of a constraint whose derivatives by the motion of a body fill a block.
@@ -78,9 +80,31 @@ def _clear(model: Record, pushed: Any, first: int, end: int, dual: Record) -> No
 
 
 @generic
+def fill(model: Record, lane: int, nodes: Any, u_dot: Any, asked: int, dual: Record) -> None:
+    """As `columns.fill`, of the coordinates of what moves alone."""
+    constants(model.time, lane, 0, 1, 1, dual.time)
+    constants(model.z, lane, 0, dual.forces_nz, 1, dual.z)
+    constants(model.particle_location, lane, 0, model.particle_size, 1, dual.particle_location)
+    constants(model.particle_velocity, lane, 0, model.particle_size, 1, dual.particle_velocity)
+    if asked & CONSTRAINED != 0:
+        constants(model.multiplier, lane, 0, model.num_rows, 1, dual.multiplier)
+    for node in range(nodes.shape[0]):
+        if nodes[node, KIND] == MOBILIZER:
+            b = nodes[node, WHOSE]
+            first, end = model.first_u[b], model.first_u[b] + model.num_u[b]
+            constants(model.q, lane, model.first_q[b], model.first_q[b] + model.num_q[b], 1, dual.q)
+            constants(model.u, lane, first, end, 1, dual.u)
+            if asked & CONSTRAINED != 0:
+                constants(u_dot, lane, first, end, 1, dual.u_dot)
+
+
+@generic
 def _seed_coordinates(model: Record, lane: int, b: int, fast: int, N: Any, dual: Record, o: Any) -> None:
-    """Mobilizer b moves along its own speeds, or they change; or it does neither, where *fast* is 2."""
+    """Mobilizer b moves along its own speeds, and time goes on; or they change; or neither, where *fast* is 2."""
     first, n = model.first_u[b], model.num_u[b]
+    store_tangents(dual.time, 0, 0, o)
+    if fast == 0:
+        store_tangent(dual.time, 0, 0, TIME, 1.0)
     for i in range(model.first_q[b], model.first_q[b] + model.num_q[b]):
         store_tangents(dual.q, i, 0, o)
         if fast == 0:
@@ -176,21 +200,39 @@ def _errors(
 
 @generic
 def add_errors(model: Record, tables: Any, row_of: Any, bodies: Any, columns: Any, C: Any, E: Any) -> None:
-    """Errors of constraints along the columns that carry their bodies, with what accelerations change by; of all lanes."""
-    nodes, calls, _, way = tables
+    """Errors of constraints along the columns that carry their bodies, with what accelerations change by; of all lanes.
+
+    Of two bodies of which one moves, the other's motion does the opposite: together they change no error.
+    """
+    nodes, calls, pushed, way = tables
     for node in range(nodes.shape[0]):
         if nodes[node, KIND] == BODY:
+            b = nodes[node, WHOSE]
             for at in range(nodes[node, FIRST_CALL], nodes[node, END_CALL]):
                 if calls[at, KIND] == CONSTRAINT:
-                    _add_errors_of(
-                        model, way, calls[at, WHICH], nodes[node, WHOSE], calls[at, END], row_of, bodies, columns, C, E
-                    )
+                    c, block = calls[at, WHICH], calls[at, END]
+                    _add_errors_of(model, way, c, b, block, 1.0, row_of, bodies, columns, C, E)
+                    for other in range(nodes[node, FIRST_PUSHED], nodes[node, END_PUSHED]):
+                        a = pushed[other, WHOSE]
+                        if pushed[other, WRENCH] == 1 and _names(model, c, a):
+                            _add_errors_of(model, way, c, a, block, -1.0, row_of, bodies, columns, C, E)
 
 
 @generic
+def _names(model: Record, c: int, b: int) -> bool:
+    """True if body b is one of those of constraint c."""
+    found = False
+    for i in range(model.first_constrained_body[c], model.first_constrained_body[c] + model.num_constrained_bodies[c]):
+        found = found or model.constrained_bodies[i] == b
+    return found
+
+
+# fmt: off
+@generic
 def _add_errors_of(
-    model: Record, way: Any, c: int, b: int, block: int, row_of: Any, bodies: Any, columns: Any, C: Any, E: Any
+    model: Record, way: Any, c: int, b: int, block: int, sign: float, row_of: Any, bodies: Any, columns: Any, C: Any, E: Any
 ) -> None:
+    # fmt: on
     n, r = model.num_constrained_bodies[c], load3(bodies, b, 0)
     o = 0.0 * r[0]
     for k in range(constraints.num_rows(model, c)):
@@ -202,8 +244,8 @@ def _add_errors_of(
             if model.constrained_bodies[model.first_constrained_body[c] + i] == b:
                 own_t, own_f = load_spatial(model.wrenches, model.first_wrench[c] + k * n + i)
                 t, f = vec3.add(t, vec3.add(own_t, vec3.cross(r, own_f))), vec3.add(f, own_f)
-        moved = load3(C, at, first), load3(C, at, first + 3)
-        faster = load3(C, at, first + 6), load3(C, at, first + 9)
+        moved = vec3.scale(sign, load3(C, at, first)), vec3.scale(sign, load3(C, at, first + 3))
+        faster = vec3.scale(sign, load3(C, at, first + 6)), vec3.scale(sign, load3(C, at, first + 9))
         for place in range(way[b], way[b + 1]):
             j = way[place]
             x = _times_column(moved, columns, j, 0) + _times_column(faster, columns, j, 6)
@@ -227,10 +269,14 @@ def _read(
     """Derivatives of a node, by its pose or its velocities."""
     nodes, calls, pushed, way = tables
     flat, wide = seeding
-    kind, b = nodes[node, KIND], nodes[node, WHOSE]
+    kind, b, pulls = nodes[node, KIND], nodes[node, WHOSE], fast == 0
+    for at in range(nodes[node, FIRST_FAST], nodes[node, END_CALL]):  # at given multipliers, wrenches depend on no velocity
+        pulls = pulls or calls[at, KIND] == FORCE
     for at in range(nodes[node, FIRST_PUSHED], nodes[node, END_PUSHED]):
         a = pushed[at, WHOSE]
         if pushed[at, KIND] == BODY:
+            if kind == BODY and a > 0 and not pulls:
+                continue
             if kind == BODY and a > 0:
                 put_block(a, pushed[at, BLOCK], fast, lane, bodies, flat, wide, dual, C)
                 if fast == 0 and pushed[at, WRENCH] == 1:
@@ -250,6 +296,8 @@ def _read(
             _errors(model, lane, calls[at, WHICH], kind, b, fast, row_of, calls[at, END], dual, C, E)
         elif calls[at, KIND] == MOTION:
             for i in range(model.first_u[b], model.first_u[b] + model.num_u[b]):
+                if fast == 0:
+                    add_lane(K, i, 2 * model.nu + dual.forces_nz, lane, load_tangent(dual.known_u_dot, i, 0, TIME))
                 for t in range(model.num_u[b]):
                     add_lane(K, i, model.first_u[b] + t + fast * model.nu, lane, load_tangent(dual.known_u_dot, i, 0, t))
 

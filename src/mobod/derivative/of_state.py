@@ -9,13 +9,13 @@ from ..algebra.scalar import load, store
 from ..compiling import generic
 from ..state.fields import Record
 from ..state.validity import EVERYTHING, KEPT_FORCES
-from ..tree import explicit_mass_matrix, inverse_dynamics, inverse_mass_matrix
+from ..tree import inverse_dynamics, inverse_mass_matrix
 from ..tree.realize import DONE, NOT_PLAIN, advance_with, all_finite, takes_long
-from . import contacts, couplings, sweep, two_points
-from .columns import find_bends, find_displacements
+from . import contacts, couplings, sweep, thermostats, two_points
+from .columns import find_bends
 from .local import add_errors
-from .residual import add_parts, add_stiffness, clear, clear_blocks, find_carried, gravity
-from .solve import add_given, constrain, contradict, multiply
+from .residual import add_parts, add_stiffness, clear, clear_blocks, find_carried, find_displacements, gravity
+from .solve import add_column, add_given, contradict, multiply, project
 from .sweep import FIRST_NUMBER, FORCE, NUMBERS_A_MOBILITY
 
 #: Where what a kernel takes is in a tuple: of Duals and the plan; of the tree; of the rigid sweep; of parts; of one state's
@@ -49,30 +49,39 @@ def _find(
     N, bends, unit, F, numbers, C, flat_stiffness, stiffness = more
     dual, addresses = duals
     n, g = model.nu, gravity(model, plan[4][0])
-    find_displacements(model, unit, unit[n:], N)
+    find_displacements(model, plan, addresses[1] != 0, unit, unit[n:], N)
     if addresses[1] != 0:
         find_bends(model, 0, (dual, addresses[1]), bent, N, of_one[1][1], bends)
     find_carried(model, plan, g, F, unit)
+    carried, columns, scratch, wide_D, driven, M, total, totals = of_many
+    thermostat, faster, of_bodies = plan[4][6], u_dot, A
+    if thermostat >= 0:
+        faster, of_bodies = total, totals
+        thermostats.put_motion(model, thermostat, u_dot, A, total, totals)
     sweep.sweep_state(
-        model, A, u_dot, g, bends, bent, slopes, plan[5][0], carrier, F, bodies, flat, wide, D[:n], D[n:]
+        model, of_bodies, faster, g, bends, bent, slopes, plan[5][0], carrier, F, bodies, flat, wide, D[:n], D[n:]
     )
+    if M.shape[0] > 0:
+        sweep.put_mass(model, thermostat >= 0, driven, body_of, flat, flat, sweep.FIRST_COLUMN, 3, M)
     store3(bodies, 0, FORCE, g)
     _load_columns(model, plan[5][1], flat, numbers)
-    clear_blocks(plan[5][2], 0.0, C)
+    clear_blocks(plan, 0.0, C)
     clear(T, 0.0)
+    if thermostat >= 0:
+        thermostats.differentiate(model, thermostat, M, D, T, total)
     start = 8 * wide.shape[0]
-    trees = carrier, body_of, (row_of, start, 3 * start)
+    trees = carrier, body_of, (row_of, start, 2 * start)
     if plan[4][7] != 0:
         add_parts(model, 0, duals, plan, u_dot, A, end, trees, N, bodies, numbers, of_one, F, C, D, T, E, K)
         add_errors(model, plan[0][:4], trees[2], bodies, numbers, C, E)
     if plan[3].shape[0] > 0:
         contacts.add(model, plan[3], bodies, numbers, plan[0][3], C, D)
-    many, (carried, columns, scratch, wide_D) = plan[1].shape[0] >= couplings.MANY, of_many
+    many = plan[1].shape[0] >= couplings.MANY
     if plan[6].shape[0] > 0:
         two_points.add_eights(model, plan[6], plan[0][3], bodies, numbers, carried, columns, scratch[0], F, wide_D)
     if many:  # before the blocks of bodies are summed up
         couplings.add(model, C, plan[1], bodies, numbers, carried, columns, scratch, wide_D)
-    add_stiffness(model, plan, F, bodies, numbers, C, many, flat_stiffness, stiffness, 3, D, T)
+    add_stiffness(model, plan, F, bodies, numbers, C, many, flat_stiffness, stiffness, 3, D)
 
 
 @generic
@@ -149,86 +158,74 @@ def _scratch_of(whole: Any) -> Any:
 
 @generic
 def _many_of(whole: Any) -> Any:
-    """The arguments of `couplings`, and the residual's derivatives, eight columns a number."""
+    """Arguments of `couplings`; the residual's derivatives, eight columns a number; who is driven; M; `thermostats`'."""
     return (
         (objects.table(objects.item(whole, MANY)), objects.blocks(objects.item(whole, MANY + 1))),
         objects.matrix(objects.item(whole, MANY + 2)),
         (objects.blocks(objects.item(whole, MANY + 3)), objects.blocks(objects.item(whole, MANY + 4))),
         objects.blocks(objects.item(whole, RIGID + 4)),
+        objects.integers(objects.item(whole, TREE + 5)),
+        objects.matrix(objects.item(whole, SOLVING)),
+        objects.matrix(objects.item(whole, MANY + 7)),
+        objects.matrix(objects.item(whole, MANY + 8)),
     )
 
 
 @generic
-def _solve(model: Record, whole: Any, constrained: bool, T: Any, K: Any, by_forces: Any) -> None:
-    """Derivatives of udot by q and u side by side; where there are equations, or motions drive, all others behind them."""
+def _solve(model: Record, whole: Any, constrained: bool, T: Any, K: Any, M_inv: Any) -> None:
+    """Derivatives of udot by q and u side by side; *M_inv* becomes those by forces. *T* and errors get what motions add."""
     n, driven = model.nu, objects.integers(objects.item(whole, TREE + 5))
     R, wide_R = objects.matrix(objects.item(whole, RIGID + 3)), objects.blocks(objects.item(whole, RIGID + 4))
     D, wide_D = objects.matrix(objects.item(whole, SOLVING + 2)), objects.blocks(objects.item(whole, SOLVING + 3))
-    pack, eights = objects.blocks(objects.item(whole, SOLVING + 11)), wide_R.shape[1]
-    start, width = 8 * eights, T.shape[1]
-    groups, rows_of_groups = objects.table(objects.item(whole, GROUPS)), objects.integers(objects.item(whole, GROUPS + 1))
+    E, wide_E = objects.matrix(objects.item(whole, SOLVING + 4)), objects.blocks(objects.item(whole, SOLVING + 5))
+    G, Q = objects.matrix(objects.item(whole, SOLVING + 7)), objects.matrix(objects.item(whole, SOLVING + 10))
+    eights, width, m = wide_R.shape[1], T.shape[1], 0
+    start = 8 * eights
+    if constrained:
+        m = G.shape[0]
+        rows, row_of = objects.matrix(objects.item(whole, SOLVING + 6)), objects.integers(objects.item(whole, TREE + 4))
+        P, W = objects.matrix(objects.item(whole, SOLVING + 8)), objects.matrix(objects.item(whole, SOLVING + 9))
+        project(model, row_of, M_inv, rows, G, P, W, Q)
+        objects.integers(objects.item(whole, FLAGS))[CONTRADICTING] = contradict(model, model.A_GB, model.u_dot) > 0.0
     if driven.shape[0] > 0:
-        M, flat_inv = objects.matrix(objects.item(whole, SOLVING)), objects.matrix(objects.item(whole, SOLVING + 12))
-        explicit_mass_matrix.calc_m(model, False, flat_inv, objects.blocks(objects.item(whole, SOLVING + 13)), M)
-        add_given(M, n, driven, K, 0, n, R[:n])
-        add_given(M, n, driven, K, n, 2 * n, R[n:])
-        add_given(M, n, driven, K, 2 * n, 2 * n + width, T)
-    multiply(by_forces, n, wide_R, groups, rows_of_groups, wide_D, eights, pack)
-    if not (constrained or driven.shape[0] > 0):
-        return
-    for i in range(n):
-        for j in range(n):
-            D[i, 2 * start + j] = by_forces[i, j]
-        for j in range(width):
-            total = 0.0
-            for k in range(n):
-                total -= by_forces[i, k] * T[k, j]
-            D[i, 3 * start + j] = total
+        M = objects.matrix(objects.item(whole, SOLVING))
+        for half in range(2):
+            add_given(M, n, driven, K, half * n, half * n + n, R[half * n : half * n + n], 0)
+            add_given(G, m, driven, K, half * n, half * n + n, E, half * start)
+        add_given(M, n, driven, K, 2 * n, 2 * n + width, T, 0)
+        add_given(G, m, driven, K, 2 * n, 2 * n + width, E, 2 * start)
+    groups, rows_of_groups = objects.table(objects.item(whole, GROUPS)), objects.integers(objects.item(whole, GROUPS + 1))
+    pack = objects.blocks(objects.item(whole, SOLVING + 11))
+    multiply(M_inv, n, Q, m, wide_E, eights, wide_R, groups, rows_of_groups, wide_D, eights, pack)
     for d in range(driven.shape[0]):
         k = driven[d]
         for j in range(n):
             D[k, j] += K[k, j]
             D[k, start + j] += K[k, n + j]
-        for j in range(width):
-            D[k, 3 * start + j] += K[k, 2 * n + j]
-    if constrained:
-        E, wide_E = objects.matrix(objects.item(whole, SOLVING + 4)), objects.blocks(objects.item(whole, SOLVING + 5))
-        L, G = objects.blocks(objects.item(whole, SOLVING + 6)), objects.matrix(objects.item(whole, SOLVING + 7))
-        rows_of_g, P = objects.matrix(objects.item(whole, SOLVING + 8)), objects.matrix(objects.item(whole, SOLVING + 9))
-        W, row_of = objects.matrix(objects.item(whole, SOLVING + 10)), objects.integers(objects.item(whole, TREE + 4))
-        constrain(model, row_of, E, wide_E, 2 * start, wide_D.shape[1], G, rows_of_g, P, W, L, wide_D, pack)
-        objects.integers(objects.item(whole, FLAGS))[CONTRADICTING] = contradict(model, model.A_GB, model.u_dot) > 0.0
 
 
 @generic
-def _put(n: int, whole: Any, solved: bool, T: Any, by_q: Any, by_u: Any, by_z: Any, by_forces: Any, by_time: Any) -> None:
-    """The solution of `_solve`, put where it belongs."""
+def _put(n: int, whole: Any, m: int, T: Any, K: Any, M_inv: Any, by_q: Any, by_u: Any, by_z: Any, by_time: Any) -> None:
+    """The solution of `_solve`, put where it belongs; those by z and time, with *m* equations."""
     D, start = objects.matrix(objects.item(whole, SOLVING + 2)), objects.blocks(objects.item(whole, RIGID + 4)).shape[1] * 8
+    E, Q = objects.matrix(objects.item(whole, SOLVING + 4)), objects.matrix(objects.item(whole, SOLVING + 10))
     last = T.shape[1] - 1
     for i in range(n):
         for j in range(n):
             by_q[i, j] = D[i, j]
         for j in range(n):
             by_u[i, j] = D[i, start + j]
-    if not solved:
-        return
-    for i in range(n):
-        for j in range(n):
-            by_forces[i, j] = D[i, 2 * start + j]
-        for j in range(last):
-            by_z[i, j] = D[i, 3 * start + j]
-        store(by_time, i, 0, D[i, 3 * start + last])
-
-
-@generic
-def _multiply(M_inv: Any, T: Any, by_z: Any, by_time: Any) -> None:
-    """-M^-1 times derivatives by z and time."""
-    n, last = M_inv.shape[0], T.shape[1] - 1
-    for i in range(n):
-        for j in range(last + 1):
-            total = 0.0
-            for k in range(n):
-                total -= M_inv[i, k] * T[k, j]
+    for j in range(last + 1):
+        for i in range(n):
+            D[0, i] = 0.0
+        for k in range(n):
+            add_column(M_inv, n, k, T[k, j], D, 0, -1.0)
+        for i in range(n):
+            total = D[0, i]
+            if K.shape[0] > 0:
+                total += K[i, 2 * n + j]
+            for k in range(m):
+                total -= Q[i, k] * E[k, 2 * start + j]
             if j < last:
                 by_z[i, j] = total
             else:
@@ -308,10 +305,8 @@ def calc_derivatives(
             wide_inv = objects.blocks(objects.item(whole, SOLVING + 13))
             inverse_mass_matrix.calc_m_inv(model, 0, EVERYTHING, flat_inv, wide_inv, M_inv)
             _solve(model, whole, constrained, T, K, M_inv)
-            solved, Dz, Dt = constrained or K.shape[0] > 0, objects.matrix(by_z), objects.numbers(by_time)
-            _put(n, whole, solved, T, Dq, Du, Dz, M_inv, Dt)
-            if not solved:
-                _multiply(M_inv, T, Dz, Dt)
+            m = E.shape[0] if constrained else 0
+            _put(n, whole, m, T, K, M_inv, Dq, Du, objects.matrix(by_z), objects.numbers(by_time))
     objects.acquire_gil(released)
     if status == DONE:
         return found

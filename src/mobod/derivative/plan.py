@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import dataclasses
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from ..constraint.base import Constraint
+from ..constraint.custom import Custom
 from ..force.base import Force
 from ..force.contact.broad_phase import OF_ALL
 from ..force.contact.element import ContactElement
@@ -154,13 +155,18 @@ class _Graph:
         self._parents = parents
         self._nodes: dict[tuple[int, int], dict[Call, bool]] = {}
         self._parts: dict[Call, list[tuple[int, int]]] = {}
+        #: Of these those on which it acts.
+        self._acted: dict[Call, list[tuple[int, int]]] = {}
         #: Calls of what acts between two bodies alone; and of these pairs, ``(pushed, moved)``, those of which one body moves.
         self._between: dict[tuple[int, int], dict[Call, bool]] = {}
         self._one_moves: set[tuple[int, int]] = set()
 
-    def add(self, call: Call, bodies: Sequence[int], mobilizers: Iterable[int], fast: bool) -> None:
+    def add(
+        self, call: Call, bodies: Sequence[int], mobilizers: Iterable[int], fast: bool, only_read: Collection[int] = ()
+    ) -> None:
+        """*only_read* are bodies on which it does not act."""
         parts = [(BODY, b) for b in dict.fromkeys(bodies)] + [(MOBILIZER, b) for b in dict.fromkeys(mobilizers)]
-        self._parts[call] = parts
+        self._parts[call], self._acted[call] = parts, [part for part in parts if part[0] != BODY or part[1] not in only_read]
         for part in parts:
             if part != (BODY, 0):
                 self._nodes.setdefault(part, {})[call] = fast
@@ -186,7 +192,7 @@ class _Graph:
                 self._one_moves.add((sum(pair) - moved, moved))
                 for call, fast in self._between[pair].items():
                     self._nodes.setdefault((BODY, moved), {})[call] = fast
-                    self._parts[call] = [(BODY, b) for b in pair]
+                    self._parts[call] = self._acted[call] = [(BODY, b) for b in pair]
 
     def common(self, a: int, b: int) -> int:
         """The last body on the way from Ground to both."""
@@ -211,7 +217,7 @@ class _Graph:
             calls += _joined(slow)
             first_fast = len(calls)
             calls += _joined(fast)
-            for other, a in dict.fromkeys(part for call in own for part in self._parts[call]):
+            for other, a in dict.fromkeys(part for call in own for part in self._acted[call]):
                 block, alone = -1, int((a, b) in self._one_moves)
                 if kind == other == BODY and a > 0:
                     block = a
@@ -229,7 +235,7 @@ class _Graph:
 
     def _reads_velocities(self, own: Mapping[Call, bool], part: tuple[int, int]) -> int:
         """1 if forces on a *part* may depend on velocities: those of constraints do not."""
-        return int(any(own[call] for call in own if call[0] == FORCE and part in self._parts[call]))
+        return int(any(own[call] for call in own if call[0] == FORCE and part in self._acted[call]))
 
 
 def _joined(calls: Sequence[Call]) -> list[Call]:
@@ -318,9 +324,11 @@ class _Making:
                     self._take_run(r, run)
         if what.constraints:
             self._take_constraints()
-        for b, address in what.moved.items():
-            self._graph.add((MOTION, address, b, 0), [], [b], True)
-            self._has_rest, self._swept = True, self._swept or b in self._difficult
+        if self._difficult.intersection(what.moved):  # then all by columns, which have those of every motion
+            self._has_rest = self._swept = True
+        else:
+            for b, address in what.moved.items():
+                self._graph.add((MOTION, address, b, 0), [], [b], True)
         by_columns = self._by_columns | (SWEPT if self._swept else 0)
         if not (self._has_columns or by_columns):
             by_columns = -1
@@ -383,8 +391,7 @@ class _Making:
     def _take_run(self, r: int, run: Sequence[Any]) -> None:
         """Elements of one kind: contacts, local ones, or by columns; by z and time apart."""
         if isinstance(run[0], Thermostat) and len(run) == 1 and self._thermostat < 0:
-            self._thermostat, self._damped = run[0].element, True
-            self._push(None)
+            self._thermostat = run[0].element
             return
         if run[0].routine in two_points.KINDS:
             for force in run:
@@ -441,7 +448,11 @@ class _Making:
             address = contribute_constraint.address(with_tangents=True)
             for one in constraints:
                 bodies, mobilizers = one.reach()
-                self._graph.add((CONSTRAINT, address, one.index, 0), bodies, mobilizers, True)
+                call = CONSTRAINT, address, one.index, 0
+                if _is_between(one) and len(set(bodies)) == 2 and 0 not in bodies and not mobilizers:
+                    self._graph.add_between(call, bodies, True)
+                else:
+                    self._graph.add(call, bodies, mobilizers, True, set(bodies).difference(one.body_indices()))
             self._by_parts = CONSTRAINED  # at given multipliers their forces depend on no velocity
             self._by_rest = CONSTRAINED if any(one.depends_on_time for one in constraints) else 0
         else:
@@ -514,6 +525,11 @@ def _says(force: Any, what: str) -> bool:
     """True if the class that has its routine says *what*: a routine of a user's own kind may do otherwise."""
     kind = next((kind for kind in type(force).__mro__ if "routine" in vars(kind)), None)
     return kind is not None and what in vars(kind)
+
+
+def _is_between(constraint: Any) -> bool:
+    """True if what it reads of two bodies, and does to them, is of their motion relative to each other, by the package."""
+    return not isinstance(constraint, Custom) and type(constraint).__module__.startswith("mobod.")
 
 
 def _is_of_package(part: Any) -> bool:

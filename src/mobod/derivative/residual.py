@@ -6,10 +6,11 @@ state fills a register, and one of eight would take eight times as long. All els
 
 from typing import Any
 
-from ..algebra.scalar import load, store, zero
+from ..algebra.scalar import absolute, load, store, zero
 from ..compiling import apart, generic
+from ..force.contact.at_once import some_touch
 from ..state.fields import Record
-from . import along, columns, contacts, local, stiffness, sweep, thermostats
+from . import along, columns, contacts, local, stiffness, sweep
 from .columns import PULLED, REST, find_wrenches
 
 
@@ -24,19 +25,30 @@ def gravity(model: Record, by_columns: int) -> Any:
 
 
 @generic
-def find_carried(model: Record, plan: Any, g: Any, F: Any, f: Any) -> None:
-    """Wrenches that the rigid sweep carries along with bodies, see `columns.find_wrenches`."""
-    constrained, thermostat = plan[4][5], plan[4][6]
-    find_wrenches(model, plan[5][0], g, constrained != 0, F, f)
-    if thermostat >= 0:
-        thermostats.add_wrenches(model, thermostat, 1.0, F)
+def find_displacements(model: Record, plan: Any, bends: bool, unit: Any, q_dot: Any, N: Any) -> None:
+    """N of mobilizers that are named; of all for paths, for columns, and where hinge columns bend."""
+    nodes = plan[0][0]
+    if bends or plan[4][0] >= 0 or plan[4][1] >= 0 or plan[0][4].shape[0] > 0:
+        for b in range(1, model.nb):
+            columns.find_displacements(model, b, unit, q_dot, N)
+    else:
+        for node in range(nodes.shape[0]):
+            if nodes[node, local.KIND] == local.MOBILIZER:
+                columns.find_displacements(model, nodes[node, local.WHOSE], unit, q_dot, N)
 
 
 @generic
-def clear_blocks(acted: Any, o: Any, C: Any) -> None:
-    """No stiffness of the bodies *acted* on; others' blocks are not read."""
+def find_carried(model: Record, plan: Any, g: Any, F: Any, f: Any) -> None:
+    """Wrenches that the rigid sweep carries along with bodies, see `columns.find_wrenches`."""
+    find_wrenches(model, plan[5][0], g, plan[4][5] != 0, F, f)
+
+
+@generic
+def clear_blocks(plan: Any, o: Any, C: Any) -> None:
+    """No stiffness of bodies that something acts on; others' blocks are not read, and D only if something is damped."""
+    acted = plan[5][2]
     for at in range(acted.shape[0]):
-        for j in range(C.shape[1]):
+        for j in range(72 if plan[4][3] != 0 else 36):
             store(C, acted[at], j, o)
 
 
@@ -74,7 +86,10 @@ def add_parts(
         asked = asked | by_columns
     if by_rest >= 0 and end > 2 * nu:
         asked = asked | by_rest
-    columns.fill(model, lane, u_dot, A, asked, dual)
+    if by_columns >= 0 or by_rest >= 0 or tables[4].shape[0] > 0:
+        columns.fill(model, lane, u_dot, A, asked, dual)
+    else:
+        local.fill(model, lane, tables[0], u_dot, asked, dual)
     for at in range(used.shape[0]):
         columns.fill_body(model, lane, used[at], A, asked, dual)
     if tables[4].shape[0] > 0:
@@ -90,6 +105,10 @@ def add_parts(
         contacts.differentiate(
             model, lane, elements, dual, addresses[2], A, asked, units, bodies, numbers, pushing, tables[3], C, D
         )
+    of_motions = K
+    for at in range(tables[1].shape[0]):
+        if tables[1][at, local.KIND] == local.MOTION:  # they are local
+            of_motions = K[:0]
     for rest in range(2):
         first, last, what = 0, 2 * nu, by_columns
         if rest == 1:
@@ -100,30 +119,37 @@ def add_parts(
                     columns.fill_body(model, lane, b, A, asked, dual)
             columns.differentiate(
                 model, lane, (dual, addresses[0]), A, what | (REST * rest), first, last, (carrier, body_of, row_of), N,
-                bodies, numbers, seeding, sums, D, T, E, K,
+                bodies, numbers, seeding, sums, D, T, E, of_motions,
             )
+
+
+@generic
+def _any_acts(plan: Any, F: Any) -> bool:
+    """True if there are blocks, or wrenches, in any lane: of forces that are set from outside there often are none."""
+    tables, elements = plan[0], plan[3]
+    found = tables[0].shape[0] > 0 or elements.shape[0] > 0
+    if not found:
+        total = zero(load(F, 0, 0))
+        for at in range(plan[5][2].shape[0]):
+            for i in range(6):
+                total = total + absolute(load(F, plan[5][2][at], i))
+        found = some_touch(total)
+    return found
 
 
 # fmt: off
 @generic
 def add_stiffness(
-    model: Record, plan: Any, F: Any, bodies: Any, numbers: Any, C: Any, many: bool, flat: Any, wide: Any, shift: int, D: Any,
-    T: Any,
+    model: Record, plan: Any, F: Any, bodies: Any, numbers: Any, C: Any, many: bool, flat: Any, wide: Any, shift: int, D: Any
 ) -> None:
     # fmt: on
-    """Add blocks of bodies, and forces that do not follow them, to *D*; of a thermostat to *T*. *F* is used up.
+    """Add blocks of bodies, and forces that do not follow them, to *D*.
 
     What couples bodies is left out where there is so *many* of it that the caller takes it otherwise.
     """
-    crossings, (_, _, _, damped, acts, _, thermostat, _) = plan[1], plan[4]
-    if acts == 0:
+    if plan[4][4] == 0 or not _any_acts(plan, F):
         return
-    fast = damped != 0
-    if thermostat >= 0:  # its momenta follow the bodies
-        thermostats.add_wrenches(model, thermostat, -1.0, F)
     stiffness.follow(plan[5][2], F, bodies, C)
-    if thermostat >= 0:
-        thermostats.differentiate(model, thermostat, F, bodies, numbers, C, D, T)
     if not many:
-        stiffness.add_crossings(model, plan[0][3], C, crossings, bodies, numbers, D)
-    stiffness.sweep(model, plan[5][2:], numbers, C, fast, flat, wide, shift, D)
+        stiffness.add_crossings(model, plan[0][3], C, plan[1], bodies, numbers, D)
+    stiffness.sweep(model, plan[5][2:], numbers, C, plan[4][3] != 0, flat, wide, shift, D)

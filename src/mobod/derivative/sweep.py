@@ -523,6 +523,52 @@ def sweep_state(
 
 
 @generic
+def _put_product(model: Record, S: Any, i: int, place: int, columns: Any, first: int, shift: int, M: Any) -> None:
+    """S of mobility i times M S of the one at a *place* outboard, or its own body's: M, on both sides of the diagonal."""
+    width = 1 << shift
+    row, at, k = place >> shift, (first << shift) + (place & (width - 1)), model.mobility_at[place]
+    w = load(columns, row, at), load(columns, row, at + width), load(columns, row, at + 2 * width)
+    v = load(columns, row, at + 3 * width), load(columns, row, at + 4 * width), load(columns, row, at + 5 * width)
+    x = vec3.dot(S[0], w) + vec3.dot(S[1], v)
+    if i == k:
+        x = x + load(model.rotor_inertia, i, 0)
+    store(M, i, k, x)
+    store(M, k, i, x)
+
+
+# fmt: off
+@generic
+def put_mass(
+    model: Record, every: bool, which: Any, body_of: Any, speeds: Any, columns: Any, first: int, shift: int, M: Any
+) -> None:
+    # fmt: on
+    """Rows and columns of M, *every* one or *which*, of what a sweep has left.
+
+    S are among *speeds*, M S from number *first* of *columns* on, ``1 << shift`` places a row.
+    """
+    matrix_sweep.clear(M)
+    width, of_mass = 1 << shift, first + COLUMN_M
+    for i in range(model.nu):
+        b, mine = body_of[i], every
+        for d in range(which.shape[0]):
+            mine = mine or which[d] == i
+        start, end = model.first_place[b], model.end_place[b]
+        place = start + model.num_u[b] - 1 - (i - model.first_u[b])
+        row, j = (i, 0) if shift == 0 else (place >> shift, (FIRST_NUMBER << shift) + (place & (width - 1)))
+        w = load(speeds, row, j), load(speeds, row, j + width), load(speeds, row, j + 2 * width)
+        v = load(speeds, row, j + 3 * width), load(speeds, row, j + 4 * width), load(speeds, row, j + 5 * width)
+        if mine:
+            for other in range(start, end):
+                _put_product(model, (w, v), i, other, columns, of_mass, shift, M)
+        else:
+            for d in range(which.shape[0]):
+                c = body_of[which[d]]
+                other = model.first_place[c] + model.num_u[c] - 1 - (which[d] - model.first_u[c])
+                if start <= other < end:
+                    _put_product(model, (w, v), i, other, columns, of_mass, shift, M)
+
+
+@generic
 def negative_products(M_inv: Any, Dq: Any, Du: Any, flat: Any, wide: Any, by_q: Any, by_u: Any) -> None:
     """-M^-1 Dq and -M^-1 Du of one state, four rows of both at once, through scratch.
 

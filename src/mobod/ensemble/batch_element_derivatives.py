@@ -11,15 +11,16 @@ from typing import Any
 from ..algebra.eights import put_columns, put_rows
 from ..algebra.memory import store3
 from ..algebra.record import attach
-from ..algebra.scalar import load, scatter, store, store_lane, zero
+from ..algebra.scalar import absolute, any_not_finite, load, scatter, store, store_lane, zero
 from ..compiling import compiled, generic
-from ..derivative import contacts, regressor, sweep, two_points
+from ..derivative import contacts, regressor, sweep, thermostats, two_points
 from ..derivative.by_numbers import differentiate
-from ..derivative.columns import find_bends, find_displacements
+from ..derivative.columns import find_bends
 from ..derivative.local import add_errors
-from ..derivative.residual import add_parts, add_stiffness, clear, clear_blocks, find_carried, gravity
-from ..derivative.solve import add_given, add_products, constrain, contradict, multiply, put_given
+from ..derivative.residual import add_parts, add_stiffness, clear, clear_blocks, find_carried, find_displacements, gravity
+from ..derivative.solve import add_given, add_products, contradict, multiply, project, put_given
 from ..derivative.sweep import FORCE
+from ..force.contact.at_once import some_touch
 from ..state.fields import Record
 from ..state.validity import ARTICULATED, EVERYTHING, FORCES, KINEMATICS
 from ..tree import explicit_mass_matrix, inverse_dynamics, inverse_mass_matrix
@@ -33,11 +34,11 @@ from .chunks import shared
 @generic
 def _find(
     model: Record, first: int, of_one: Any, of_tree: Any, own: Any, own_of_each: Any, plan: Any, end: int, u_dot: Any, A: Any,
-    unit: Any, N: Any, bends: Any, F: Any, bodies: Any, speeds: Any, columns: Any, stiffness: Any, C: Any, D: Any, T: Any,
-    E: Any, K: Any,
+    total: Any, totals: Any, unit: Any, N: Any, bends: Any, F: Any, bodies: Any, speeds: Any, columns: Any, stiffness: Any,
+    C: Any, D: Any, T: Any, E: Any, K: Any, driven: Any, M: Any,
 ) -> None:
     # fmt: on
-    """The residual's derivatives by columns up to *end* of eight states, errors', and those of udot that is driven.
+    """The residual's derivatives by columns up to *end* of eight states, errors', those of udot that is driven, and M.
 
     *of_one* are what `derivative.residual.add_parts` has of Duals, and scratch of one state. *own* is what it has of a state's
     own parameters, *own_of_each* the rows of all.
@@ -46,18 +47,26 @@ def _find(
     (block, addresses), scratch = of_one
     duals = attach(block), addresses
     n, g, o = model.nu, gravity(model, plan[4][0]), zero(load(model.time, 0, 0))
-    find_displacements(model, unit, unit[n:], N)
+    find_displacements(model, plan, bends.shape[0] > 0, unit, unit[n:], N)
     find_carried(model, plan, g, F, unit)
     for lane in range(8 if bends.shape[0] > 0 else 0):
         for i in range(own.shape[0]):
             own[i] = own_of_each[first + lane, i]
         find_bends(model, lane, (duals[0], addresses[1]), bent, N, scratch[1][1], bends)
+    thermostat, faster, of_bodies = plan[4][6], u_dot, A
+    if thermostat >= 0:
+        faster, of_bodies = total, totals
+        thermostats.put_motion(model, thermostat, u_dot, A, total, totals)
     sweep.sweep(
-        model, A, u_dot, g, bends, bent, slopes, plan[5][0], carrier, F, bodies, speeds, columns, D[:n], D[n : 2 * n]
+        model, of_bodies, faster, g, bends, bent, slopes, plan[5][0], carrier, F, bodies, speeds, columns, D[:n], D[n : 2 * n]
     )
     store3(bodies, 0, FORCE, g)
-    clear_blocks(plan[5][2], o, C)
+    if M.shape[0] > 0:
+        sweep.put_mass(model, thermostat >= 0 or T.shape[1] == 0, driven, body_of, speeds, columns, 0, 0, M)
+    clear_blocks(plan, o, C)
     clear(T, o)
+    if thermostat >= 0:
+        thermostats.differentiate(model, thermostat, M, D, T, total)
     clear(E, o)
     clear(K, o)
     trees = carrier, body_of, (row_of, n, 2 * n)
@@ -70,26 +79,34 @@ def _find(
         contacts.add(model, plan[3], bodies, speeds, plan[0][3], C, D)
     if plan[6].shape[0] > 0:
         two_points.add(model, plan[6], plan[0][3], bodies, speeds, F, D)
-    add_stiffness(model, plan, F, bodies, speeds, C, False, stiffness, stiffness, 0, D, T)
+    add_stiffness(model, plan, F, bodies, speeds, C, False, stiffness, stiffness, 0, D)
 
 
 @generic
 def _make_unsound(M_inv: Any, sound: Any) -> None:
-    """Nothing that it is a factor of is finite where *sound* is not."""
-    for i in range(M_inv.shape[0]):
+    """Nothing that it is a factor of is finite where *sound*, zero or no number, is not."""
+    for i in range(M_inv.shape[0] if any_not_finite(sound) else 0):
         for j in range(M_inv.shape[1]):
             store(M_inv, i, j, load(M_inv, i, j) + sound)
 
 
 @generic
-def _begin(M_inv: Any, first: int, columns: int, D: Any) -> None:
-    """Zeros from column *first* on, and M^-1 behind them."""
-    o = zero(load(M_inv, 0, 0))
-    for i in range(M_inv.shape[0]):
-        for j in range(first, columns):
-            store(D, i, j, o)
-        for j in range(M_inv.shape[1]):
-            store(D, i, columns + j, load(M_inv, i, j))
+def _begin(first: int, D: Any) -> None:
+    """Zeros from column *first* on."""
+    for i in range(D.shape[0]):
+        for j in range(first, D.shape[1]):
+            store(D, i, j, zero(load(D, 0, 0)))
+
+
+@generic
+def _subtract_products(A: Any, n: int, B: Any, m: int, first: int, D: Any, at: int) -> None:
+    """A B, of columns of *B* from *first* on, that are mostly zero, subtracted from columns of *D* from *at* on."""
+    for j in range(D.shape[1] - at):
+        for k in range(m):
+            x = load(B, k, first + j)
+            if some_touch(absolute(x)):
+                for i in range(n):
+                    store(D, i, at + j, load(D, i, at + j) - load(A, i, k) * x)
 
 
 @generic
@@ -107,9 +124,9 @@ def _at_own(model: Record, udot: Any, A: Any) -> None:
 def calc_derivatives(
     block: Any, address: int, share: Any, states: Any, of_one: Any, own: Any, own_of_each: Any, num_z: int, groups: Any,
     rows_of_groups: Any, of_tree: Any, rows: Any, driven: Any, contradicting: Any, plan: Any, given: Any, udot: Any,
-    A: Any, unit: Any, N: Any, bends: Any, F: Any, bodies: Any,
-    speeds: Any, of_columns: Any, stiffness: Any, C: Any, rigid: Any, T: Any, E: Any, K: Any, M: Any, G: Any,
-    rows_of_g: Any, P: Any, W: Any, L: Any, pack: Any, work: Any, M_inv: Any, D: Any, out: Any,
+    A: Any, total: Any, totals: Any, unit: Any, N: Any, bends: Any, F: Any, bodies: Any, speeds: Any,
+    of_columns: Any, stiffness: Any, C: Any, rigid: Any, T: Any, E: Any, K: Any, M: Any, G: Any,
+    rows_of_g: Any, P: Any, W: Any, Q: Any, pack: Any, work: Any, M_inv: Any, D: Any, out: Any,
 ) -> None:
     # fmt: on
     """Derivatives of udot by q, u, z, in rows of *num_z*, forces on the mobilities, and time, one behind the other.
@@ -133,11 +150,9 @@ def calc_derivatives(
             _at_own(model, udot, A)
             inverse_mass_matrix.calc_m_inv(model, address, ARTICULATED, work, work, M_inv)
         _find(
-            model, first, of_one, of_tree, own, own_of_each, plan, columns, udot, A, unit, N, bends, F, bodies, speeds,
-            of_columns, stiffness, C, rigid, T, E, K,
+            model, first, of_one, of_tree, own, own_of_each, plan, columns, udot, A, total, totals, unit, N, bends, F, bodies,
+            speeds, of_columns, stiffness, C, rigid, T, E, K, driven, M,
         )
-        if inverse or driven.shape[0] > 0:
-            explicit_mass_matrix.calc_m(model, False, work, work, M)
         if inverse:
             for i in range(n):
                 for j in range(n):
@@ -147,21 +162,24 @@ def calc_derivatives(
             put_rows(M, 0, n, out, first, 2 * n * n)
         else:
             _make_unsound(M_inv, sound)
-            add_given(M, n, driven, K, 0, n, rigid[:n])
-            add_given(M, n, driven, K, n, 2 * n, rigid[n:])
-            add_given(M, n, driven, K, 2 * n, columns, T)
-            multiply(M_inv, n, rigid, groups, rows_of_groups, D, n, pack)
-            _begin(M_inv, 2 * n, columns, D)
-            add_products(M_inv, n, T, n, 0, columns - 2 * n, -1.0, D, 2 * n, pack)
-            put_given(driven, K, columns, D)
-            if rows.shape[0] > 0:
-                constrain(model, of_tree[4], E, E, columns, columns + n, G, rows_of_g, P, W, L, D, pack)
+            m = rows.shape[0]
+            if m > 0:
+                project(model, of_tree[4], M_inv, G, rows_of_g, P, W, Q)
                 scatter(contradicting, first, 0, contradict(model, model.A_GB, model.u_dot))
+            add_given(M, n, driven, K, 0, n, rigid[:n], 0)
+            add_given(M, n, driven, K, n, 2 * n, rigid[n:], 0)
+            add_given(M, n, driven, K, 2 * n, columns, T, 0)
+            add_given(rows_of_g, m, driven, K, 0, columns, E, 0)
+            multiply(M_inv, n, Q, m, E, n, rigid, groups, rows_of_groups, D, n, pack)
+            _begin(2 * n, D)
+            _subtract_products(M_inv, n, T, n, 0, D, 2 * n)
+            _subtract_products(Q, n, E, m, 2 * n, D, 2 * n)
+            put_given(driven, K, columns, D)
             last = n * (2 * n + num_z)
             put_columns(D, 0, n, out, first, 0, n)
             put_columns(D, n, 2 * n, out, first, n * n, n)
             put_columns(D, 2 * n, columns - 1, out, first, 2 * n * n, num_z)
-            put_columns(D, columns, columns + n, out, first, last, n)
+            put_rows(M_inv, 0, n, out, first, last)
             put_columns(D, columns - 1, columns, out, first, last + n * n, 1)
 
 
@@ -169,7 +187,7 @@ def calc_derivatives(
 @compiled
 def calc_parameter_derivatives(
     block: Any, address: int, share: Any, states: Any, of_one: Any, own_of_each: Any, row_of: Any, rows: Any, driven: Any,
-    contradicting: Any, R: Any, E: Any, K: Any, M: Any, G: Any, rows_of_g: Any, P: Any, W: Any, L: Any, pack: Any, work: Any,
+    contradicting: Any, R: Any, E: Any, K: Any, M: Any, G: Any, rows_of_g: Any, P: Any, W: Any, Q: Any, pack: Any, work: Any,
     M_inv: Any, D: Any, out: Any,
 ) -> None:
     # fmt: on
@@ -200,13 +218,16 @@ def calc_parameter_derivatives(
         if driven.shape[0] > 0:
             explicit_mass_matrix.calc_m(model, False, work, work, M)
         _make_unsound(M_inv, sound)
-        _begin(M_inv, 0, columns, D)
-        add_given(M, n, driven, K, 0, columns, R)
-        add_products(M_inv, n, R, n, 0, columns, -1.0, D, 0, pack)
-        put_given(driven, K, columns, D)
-        if rows.shape[0] > 0:
-            constrain(model, row_of, E, E, columns, columns + n, G, rows_of_g, P, W, L, D, pack)
+        m = rows.shape[0]
+        if m > 0:
+            project(model, row_of, M_inv, G, rows_of_g, P, W, Q)
             scatter(contradicting, first, 0, contradict(model, model.A_GB, model.u_dot))
+        add_given(M, n, driven, K, 0, columns, R, 0)
+        add_given(rows_of_g, m, driven, K, 0, columns, E, 0)
+        _begin(0, D)
+        add_products(M_inv, n, R, n, 0, columns, -1.0, D, 0, pack)
+        add_products(Q, n, E, m, 0, columns, -1.0, D, 0, pack)
+        put_given(driven, K, columns, D)
         put_rows(D, 0, n, out, first, 0)
 
 

@@ -227,19 +227,16 @@ class Derivatives(OfParts):
                 block, at, share, others[0], of_one[share[0]], *others[1:]
             ),
             {},
-            (nu, m + nu),
+            (nu, m),
             before=(own_of_each(self._own), whole.parts.row_of, rows, driven, contradicting),
             scratch=(
-                *((nu, m), (me, m + nu), (moved, m), (moved, nu), (num_rows, nu), (me, nu), (nu, me), (me, me), (me, m + nu)),
+                *((nu, m), (me, m), (moved, m), (moved, nu), (num_rows, nu), (me, nu), (me, nu), (me, me), (nu, me)),
                 *((max(nu, me), PACKED), self._column_scratch(), (nu, nu)),
             ),
             alone=_never,
         )
-        by_parameters = np.ascontiguousarray(found[:, :, :m])
-        self._find_alone(
-            contradicting, [by_parameters], lambda state: [self._system.calc_parameter_derivatives(state, settings)]
-        )
-        return by_parameters
+        self._find_alone(contradicting, [found], lambda state: [self._system.calc_parameter_derivatives(state, settings)])
+        return found
 
     def _seeded(self, each: list[SeededRecord], settings: list[Setting]) -> list[tuple[Any, ...]]:
         """Of each thread's record the block and its numbers, where the states' own ones are, and seeds of one or of each."""
@@ -339,7 +336,8 @@ class Derivatives(OfParts):
             given[: self._n] = u_dot
         rows, driven = (none, none) if inverse else (whole.parts.rows, whole.parts.driven)
         of_rest, m, moved = 0 if inverse else nz + 1, max(len(rows), 1), nu if len(driven) else 0
-        wide, contradicting = 3 * nu + of_rest, np.zeros((self._groups * LANES, 1))
+        of_mass = nu if inverse or len(driven) or whole.parts.plan.thermostat >= 0 else 0
+        wide, contradicting = 2 * nu + of_rest, np.zeros((self._groups * LANES, 1))
         with self._of_one(whole) as of_one:
 
             def kernel(block: Any, lanes_address: int, share: Any, states: Any, *others: Any) -> None:
@@ -363,9 +361,9 @@ class Derivatives(OfParts):
                     given,
                 ),
                 scratch=(
-                    *((nu, 1), (tree.nb, 6), *self._scratch_of_parts(whole)),
-                    *((nu, of_rest), (0 if inverse else m, wide), (moved, wide - nu), (nu if inverse else moved, nu)),
-                    *((num_rows, nu), (m, nu), (nu, m), (m, m), (m, wide), (max(nu, m), 2 * PACKED), self._column_scratch()),
+                    *((nu, 1), (tree.nb, 6), (nu, 1), (tree.nb, 6), *self._scratch_of_parts(whole)),
+                    *((nu, of_rest), (0 if inverse else m, wide), (moved, wide), (of_mass, nu)),
+                    *((num_rows, nu), (m, nu), (m, nu), (m, m), (nu, m), (nu + m, 2 * PACKED), self._column_scratch()),
                     (nu, nu),
                 ),
                 alone=_never,
