@@ -338,3 +338,20 @@ def test_a_reporter_that_is_due_where_runs_begin_alone_leaves_states_in_lanes():
     again = mb.Ensemble(system, 2, state=state)
     seen.clear()
     assert not again.simulate(12.0, report_interval=12.0).statistics["in_lanes"].any() and len(seen) == 4
+
+
+def test_states_for_which_nothing_is_due_stay_in_lanes_with_a_method_that_goes_on_by_the_step_before(close):
+    """The others begin alone, and their handlers are called once."""
+    system, state = mb.examples.double_pendulum.build()
+    brake = Brake(10.0)
+    system.add_event_handler(brake)
+    state = system.realize_topology()
+    state.time, state.q = 9.5, (0.5, 0.3)
+    ensemble = mb.Ensemble(system, 9, state=state)
+    ensemble.time = [9.5] * 8 + [9.9]
+    motions = ensemble.simulate(0.3, integrator="Verlet", accuracy=1e-5, report_interval=0.1)
+    assert motions.statistics["in_lanes"].tolist() == [True] * 8 + [False]
+    assert [len(one.events) for one in motions] == [0] * 8 + [1] and len(brake.calls) == 1
+    integrator = mb.integrator.Verlet(system, accuracy=1e-5)
+    alone = mb.simulate(system, state, 0.3, integrator=integrator, report_interval=0.1)
+    close(motions[0].q, alone.q, 1e-12)  # times of rows are apart by rounding

@@ -93,15 +93,14 @@ def why_one_by_one(state: State, integrator: Integrator, watches: bool = False, 
     if type(settings).kernel not in METHODS or not _steps_in_lanes(state, settings):
         return _why_alone(system, settings, watches, functions)
     owners = *system.event_handlers, *system.event_reporters
-    hands_over = type(settings).kernel is not Verlet.kernel or settings.fixed_step_size is not None
-    hands_over = hands_over and settings.final_time is None  # whose row is after the events of that time
+    open_ended = settings.final_time is None  # whose row is after the events of that time
     found = [
         one
         for one in owners
         if not (
             is_watched(one)
             or (lends and isinstance(one, Triggered))
-            or (isinstance(one, Scheduled) and (hands_over or not watches))
+            or (isinstance(one, Scheduled) and (open_ended or not watches))
         )
     ]
     if found:

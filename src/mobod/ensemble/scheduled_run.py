@@ -55,7 +55,8 @@ class ScheduledRun:
         """Take some states to their ends, or to where each has to go on alone, which then is SUSPECT.
 
         *first* is the first state of those whose rows there are. Returns states that have not been run: those with reporters
-        that are due within steps, at times at which these do not end.
+        that are due within steps, at times at which these do not end; and, of a method that goes on by the step before, those
+        for which anything is due.
         """
         ensemble, run, schedule = self._ensemble, self._run, self._schedule
         times, ends = ensemble._time[: len(ensemble), 0], np.broadcast_to(run.times[:, -1], (len(ensemble),))
@@ -64,6 +65,8 @@ class ScheduledRun:
         for k in np.flatnonzero(schedule.reporters[which] <= times[which]).tolist():  # those at the start are called there
             i = int(which[k])
             reported[k] = schedule.has_reports_after(i, float(times[i]), ends[i], ensemble._lend_realized)
+        if not self._lanes.hands_over:
+            reported |= np.minimum(schedule.handlers, schedule.reporters)[which] <= ends[which]
         alone, which = which[reported], which[~reported]
         out = np.ones(len(ensemble), bool)
         out[which] = False
