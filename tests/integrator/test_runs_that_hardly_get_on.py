@@ -139,3 +139,18 @@ def test_the_fastest_rate_of_a_random_mechanism_is_that_of_its_jacobian(make):
     largest = np.abs(np.linalg.eigvals(J)).max()
     rate, _, by = find_fastest(system, model.state.copy())
     assert 0.5 * largest < rate < 2.0 * largest and by == ", by 'by far'"  # J is far from normal: powers come there slowly
+
+
+@pytest.mark.parametrize("compiled", [0.0, 7.0])
+def test_the_time_of_compiling_is_not_the_runs(monkeypatch, compiled):
+    from mobod.integrator import slow_runs
+
+    clock, spent = [100.0], [0.0]
+    monkeypatch.setattr(slow_runs._clock, "perf_counter", lambda: clock[0])
+    monkeypatch.setattr(slow_runs, "seconds_spent", lambda: spent[0])
+    progress = slow_runs.Progress()
+    progress.goal = 1000.0
+    progress.begin(0, 0.0)
+    clock[0], spent[0] = 108.0, compiled
+    found = progress.find_rest(150, 0.15)
+    assert found is None if compiled else found == (pytest.approx(999.85 / 1e-3), 1e-3)

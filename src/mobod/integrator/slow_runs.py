@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..algebra.arrays import Array
+from ..compiling import seconds_spent
 from ..control.custom import controllers_of
 from ..force.contact.element import ContactElement
 from ..stepping import record as rk
@@ -39,6 +40,11 @@ _PAIRS, _DIFFERENCE = 8, 1e-7
 _BY_FAR = 3.0
 
 
+def _seconds() -> float:
+    """The clock, without the time in which kernels were compiled."""
+    return _clock.perf_counter() - seconds_spent()
+
+
 class Progress:
     """Progress of a run.
 
@@ -54,11 +60,11 @@ class Progress:
 
     def begin(self, steps: int, time: float) -> None:
         """A run begins, or goes on."""
-        self._steps, self._time, self._clock = steps, time, _clock.perf_counter()
+        self._steps, self._time, self._clock = steps, time, _seconds()
 
     def find_rest(self, steps: int, time: float) -> tuple[float, float] | None:
         """The number of steps that are left, and their mean size lately; None where that is not worth saying."""
-        done, now = steps - self._steps, _clock.perf_counter()
+        done, now = steps - self._steps, _seconds()
         if done < 0 or time < self._time:
             self.begin(steps, time)
             return None
