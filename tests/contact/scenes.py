@@ -45,7 +45,7 @@ CONVEX = [(a, b) for i, a in enumerate(SHAPES) for b in list(SHAPES)[i:]]
 @compiled
 def write_pair(block, address, element):
     """What the pair of the first two surfaces is, with its forces, in a record of Duals."""
-    call_routine(address, attach(block), element, 1)
+    call_routine(address, attach(block), element, 0, 1)
 
 
 class Scene:

@@ -6,7 +6,6 @@ from types import SimpleNamespace
 import numpy as np
 
 import mobod as mb
-from mobod.contact import access
 from mobod.contact.pairs import PAIRS
 
 
@@ -28,7 +27,7 @@ class Two:
         self.state = self.system.realize_topology()
         kinds = [first.KIND, second.KIND]
         self.lower = 0 if kinds[0] <= kinds[1] else 1
-        self.pair = access.make_pair(self.lower, 1 - self.lower, 0)
+        self.pair = (self.lower, 1 - self.lower, 0)
         self.routine = PAIRS[kinds[self.lower], kinds[1 - self.lower]]
 
     def place(self, *poses):
@@ -58,9 +57,9 @@ class Two:
 
 def run(routine, record, pair, compiled, **scalar):
     if not compiled:
-        return routine.python(record, pair, 0)
-    entry = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)
-    return entry(routine.address(**scalar))(record.block.ctypes.data, pair, 0)
+        return routine.python(record, *pair)
+    entry = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, *[ctypes.c_int64] * 3)
+    return entry(routine.address(**scalar))(record.block.ctypes.data, *pair)
 
 
 def fields(rows):

@@ -22,7 +22,7 @@ from mobod.contact import access
 from mobod.contact.shape import SPHERE, TRIANGLE_MESH
 from mobod.force import routines
 from mobod.force.contact import ellipse
-from mobod.force.contact.law import TABLE, compliant, elastic_foundation, hunt_crossley, request
+from mobod.force.contact.law import TABLE, compliant, elastic_foundation, hunt_crossley
 
 #: Of the largest entry: roundings, and those of depths, which are differences of places.
 TOLERANCE = 1e-9
@@ -130,7 +130,7 @@ def plain_model(state, points):
 
 
 def ask(law, model, element, pair, count, what):
-    law.python(model, pair, request(element, count, what))
+    law.python(model, *pair, element, count, what)
 
 
 def combined_share(case, one, power, thick=False):
@@ -171,7 +171,7 @@ def test_laws_of_compliant_contact(case):
         for one in record["contacts"]:
             rows = rows_of(case, one)
             model.contact_point[: len(rows), :12] = np.array(rows).reshape(-1, 12)
-            pair = access.make_pair(places[one["surface1"]], places[one["surface2"]], 0)
+            pair = (places[one["surface1"]], places[one["surface2"]], 0)
             ask(compliant, model, element, pair, len(rows), routines.FORCES)
             model.work_e[:] = 0.0
             ask(compliant, model, element, pair, len(rows), routines.ENERGY)
@@ -216,7 +216,7 @@ def test_elliptical_force_is_hertzs(case):
         for one in record["contacts"]:
             model = plain_model(state, 1)
             model.contact_point[0, :12] = rows_of(case, one)[0]
-            pair = access.make_pair(places[one["surface1"]], places[one["surface2"]], 0)
+            pair = (places[one["surface1"]], places[one["surface2"]], 0)
             ask(compliant, model, element, pair, 1, TABLE)
             pe, rate, load = (model.contact_point[0, i] for i in (access.ENERGY, access.RATE, access.LOAD))
             expected = exact_hertz(E, one["depth"], *one["curvatures"])
@@ -256,7 +256,7 @@ def test_law_of_hunt_crossley(case):
         model, energy = plain_model(state, 1), 0.0
         for one in record["contacts"]:
             model.contact_point[0, :12] = (*one["location"], *one["normal"], one["depth"], 0.0, *[1 / one["radius"]] * 2, 0, 0)
-            pair = access.make_pair(places[one["surface1"]], places[one["surface2"]], 0)
+            pair = (places[one["surface1"]], places[one["surface2"]], 0)
             ask(hunt_crossley, model, element, pair, 1, routines.FORCES)
             ask(hunt_crossley, model, element, pair, 1, routines.ENERGY)
             energy += model.work_e[element, 0]
@@ -322,7 +322,7 @@ def of_foundation(case, system, element, state, places, *, turned_away):
     rows = faces_inside(case, frames_of(case, system, state), turned_away)
     if rows:
         model.contact_point[: len(rows), :12] = rows
-        pair = access.make_pair(*places, 0)
+        pair = (*places, 0)
         ask(elastic_foundation, model, element, pair, len(rows), routines.FORCES)
         ask(elastic_foundation, model, element, pair, len(rows), routines.ENERGY)
     return model.body_forces.reshape(-1, 2, 3), model.work_e[element, 0]

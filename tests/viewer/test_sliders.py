@@ -87,6 +87,7 @@ def test_parameters_have_sliders_by_name_or_setter():
         ([3], TypeError, "or a setter"),
         ({"spring.stiffness": (2.0, 1.0)}, ValueError, "low, high"),
         ({"spring.stiffness": 2.0}, ValueError, "the range of 'spring.stiffness'"),
+        (["spring.stiffness", "spring.stiffness"], ValueError, "'spring.stiffness' is there twice"),
         (["lower.inboard_frame"], ValueError, "is a frame, which has no slider"),
     ],
 )

@@ -135,16 +135,16 @@ def _lower_point(context: Any, builder: Any, sig: Any, args: Any) -> Any:
 class _CallTyping(AbstractTemplate):
     def generic(self, args: Any, kws: Any) -> Any:
         if isinstance(args[1], RecordType):
-            return signature(types.int64, types.int64, args[1], types.int64, types.int64)
+            return signature(types.int64, types.int64, args[1], *[types.int64] * (len(args) - 2))
         return None
 
 
-@lower_builtin(record.call_routine, types.Integer, RecordType, types.Integer, types.Integer)
+@lower_builtin(record.call_routine, types.Integer, RecordType, types.VarArg(types.Integer))
 def _lower_call(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-    address, block, i, k = args
+    address, block, *integers = args
     byte_pointer = ir.IntType(8).as_pointer()
-    kind = ir.FunctionType(I64, [byte_pointer, I64, I64])
-    return builder.call(builder.inttoptr(address, kind.as_pointer()), [builder.bitcast(block, byte_pointer), i, k])
+    kind = ir.FunctionType(I64, [byte_pointer, *[I64] * len(integers)])
+    return builder.call(builder.inttoptr(address, kind.as_pointer()), [builder.bitcast(block, byte_pointer), *integers])
 
 
 @infer_getattr

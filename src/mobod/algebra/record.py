@@ -394,6 +394,6 @@ def point_field(model: Any, place: int, address: int) -> None:
     model.share(field.name, np.ctypeslib.as_array(numbers).reshape(shape))
 
 
-def call_routine(address: int, model: Any, i: int, k: int) -> int:
+def call_routine(address: int, model: Any, *integers: int) -> int:
     """Call the `Routine` at *address*, which has to have been compiled for the scalar of *model*."""
-    return interpreted[int(address)](model, i, k)
+    return interpreted[int(address)](model, *integers)

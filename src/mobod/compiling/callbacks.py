@@ -19,7 +19,6 @@ from ..errors import ModelError
 from . import routines
 
 _T = TypeVar("_T")
-_SIGNATURE = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)
 #: What a callback returns where it has no results.
 NO_RESULT = 1
 
@@ -50,20 +49,24 @@ class Callback:
     Parameters
     ----------
     compute : callable
-        ``compute(scalar, pointer, i, k)`` with the scalar of a record, as `Routine` names them, the address of its block, and
-        what the kernel asks for.
+        ``compute(scalar, pointer, *integers)`` with the scalar of a record, as `Routine` names them, the address of its block,
+        and what the kernel asks for.
     fail : callable
-        ``fail(scalar, pointer, i, k)`` leaves what is not a number in place of results.
+        ``fail(scalar, pointer, *integers)`` leaves what is not a number in place of results.
     refuses : tuple of exception types, optional
         What says that there is no result at this point.
+    num_integers : int
+        How many integers kernels call it with.
     """
 
     def __init__(
         self,
-        compute: Callable[[str, int, int, int], None],
-        fail: Callable[[str, int, int, int], None],
+        compute: Callable[..., None],
+        fail: Callable[..., None],
         refuses: tuple[type[Exception], ...] = (ModelError,),
+        num_integers: int = 2,
     ) -> None:
+        self._signature = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, *[ctypes.c_int64] * num_integers)
         self._compute, self._fail, self._refuses = compute, fail, refuses
         self._entries: dict[str, tuple[Any, int]] = {}
 
@@ -75,10 +78,10 @@ class Callback:
         if scalar not in self._entries:
             compute, fail, refuses = self._compute, self._fail, self._refuses
 
-            def entry(pointer: int, i: int, k: int) -> int:
+            def entry(pointer: int, *integers: int) -> int:
                 if _kept.raised is None:
                     try:
-                        compute(scalar, pointer, i, k)
+                        compute(scalar, pointer, *integers)
                         return 0
                     except refuses as error:
                         _kept.refusal = error
@@ -89,12 +92,12 @@ class Callback:
                             _kept.raised = error
                             if _kept.note is not None:
                                 _kept.note()
-                fail(scalar, pointer, i, k)
+                fail(scalar, pointer, *integers)
                 return NO_RESULT
 
-            callback = _SIGNATURE(entry)
+            callback = self._signature(entry)
             address = ctypes.cast(callback, ctypes.c_void_p).value or 0
-            routines.interpreted[address] = lambda model, i, k: entry(model.block.ctypes.data, i, k)
+            routines.interpreted[address] = lambda model, *integers: entry(model.block.ctypes.data, *integers)
             weakref.finalize(self, routines.interpreted.pop, address, None)
             self._entries[scalar] = callback, address
         return self._entries[scalar][1]

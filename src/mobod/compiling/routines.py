@@ -17,7 +17,7 @@ interpreted: dict[int, Callable[..., int]] = {}
 
 
 class Routine:
-    """A large kernel ``f(model, i, k) -> int`` that is compiled once for each scalar and called by its address.
+    """A large kernel ``f(model, ...) -> int`` of up to six integers, compiled once for each scalar and called by its address.
 
     Numba links the code of a kernel into each one that calls it, and LLVM then works through it anew: for the
     realization of a state that took three times as long as compiling it.
@@ -51,15 +51,12 @@ class Routine:
     ) -> bool:
         """True if there is such an address, or a file to load the code from."""
         scalar = scalar_of(in_lanes, with_tangents, own_parameters, twice)
-        return scalar in self._addresses or self._cache(self._entry(scalar), scalar).has(_signature())
+        return scalar in self._addresses or self._cache(self._entry(scalar), scalar).has(self._signature())
 
     def _entry(self, scalar: str) -> Callable[..., Any]:
         """The compiled function: it makes the record of its address."""
         attach, function = attachments[scalar], self.python
-
-        def entry(pointer: Any, i: int, k: int) -> Any:
-            return function(attach(pointer), i, k)
-
+        entry: Any = entry_of(function, attach, num_integers(function))
         entry.__qualname__ = f"{function.__qualname__}.{scalar}"
         entry.__module__ = function.__module__
         return entry
@@ -71,7 +68,7 @@ class Routine:
         with engine.lock():
             if scalar in self._addresses:  # by another thread, meanwhile
                 return self._addresses[scalar]
-            entry, signature = self._entry(scalar), _signature()
+            entry, signature = self._entry(scalar), self._signature()
             if self._makes_arrays:
                 engine.begin_arrays()
             options = {**engine.OPTIONS, "nopython": True, "_nrt": self._makes_arrays}
@@ -86,6 +83,12 @@ class Routine:
     def _cache(self, entry: Callable[..., Any], scalar: str) -> DiskCache:
         return DiskCache(entry)
 
+    def _signature(self) -> Any:
+        """Of the entry: the address of a record's block, and the integers."""
+        from numba.core import types
+
+        return types.int64(types.voidptr, *[types.int64] * num_integers(self.python))
+
 
 def _named(module: str, name: str) -> Any:
     return getattr(importlib.import_module(module), name)
@@ -98,11 +101,25 @@ def scalar_of(in_lanes: bool, with_tangents: bool, own_parameters: bool, twice: 
     return "varied" if own_parameters else "lanes" if in_lanes else "state"
 
 
-def _signature() -> Any:
-    """Of every routine's entry: the address of a record's block, and two integers."""
-    from numba.core import types
+def num_integers(function: Callable[..., Any]) -> int:
+    """The number of integers that a routine takes."""
+    return function.__code__.co_argcount - 1
 
-    return types.int64(types.voidptr, types.int64, types.int64)
+
+def entry_of(function: Callable[..., Any], attach: Callable[[Any], Any], count: int) -> Callable[..., Any]:
+    """A function of the address of a record's block and so many integers that calls *function* of the record."""
+
+    def of_two(pointer: Any, i: int, k: int) -> Any:
+        return function(attach(pointer), i, k)
+
+    def of_three(pointer: Any, i: int, j: int, k: int) -> Any:
+        return function(attach(pointer), i, j, k)
+
+    def of_six(pointer: Any, a: int, b: int, c: int, i: int, j: int, k: int) -> Any:
+        return function(attach(pointer), a, b, c, i, j, k)
+
+    entries: dict[int, Callable[..., Any]] = {2: of_two, 3: of_three, 6: of_six}
+    return entries[count]
 
 
 class UsersRoutine(Routine):

@@ -13,9 +13,8 @@ contact_integers from ``surface_first_integer`` on, their vertices in contact_co
 | 24 | the box that contains it: center and half lengths, in S |
 | 30 | dimensions of its shape |
 
-A routine of a pair of kinds, ``run(model, pair, n) -> number of points``, finds where two surfaces overlap. It gets the pair
-as one integer, see `first_surface`; the kind of the first is the lower one. For each point it writes a row of
-``contact_point``:
+A routine of a pair of kinds, ``run(model, pair) -> number of points``, finds where two surfaces overlap, see `narrow_phase`.
+The kind of the first is the lower one. For each point it writes a row of ``contact_point``:
 
 | columns | what |
 | --- | --- |
@@ -39,10 +38,11 @@ numbers are float64 or Duals, on which it may branch.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from ..algebra.scalar import load_lane, store_lane
-from ..compiling import generic
+from ..compiling import Routine, generic
 
 FRAME, MATERIAL, ROLLING, VELOCITY, BOX, DIMENSIONS = 0, 12, 19, 21, 24, 30
 #: Laws.
@@ -57,28 +57,37 @@ SUMS = {
 }  # fmt: skip
 
 
-@generic
-def make_pair(first: int, second: int, lane: int) -> int:
-    """Two surfaces and a lane as one integer."""
-    return (first << 28) | (second << 4) | lane
+#: Two surfaces, that of lower kind first, and a lane: the number of a state among eight.
+Pair = tuple[int, int, int]
+
+
+def narrow_phase(function: Callable[..., Any]) -> Routine:
+    """Mark what finds the points of a pair, ``function(model, pair) -> number of points``, called by address."""
+    generic(function)
+
+    def run(model: Any, first: int, second: int, lane: int) -> Any:
+        return function(model, (first, second, lane))
+
+    run.__module__, run.__qualname__ = function.__module__, function.__qualname__
+    return Routine(run)
 
 
 @generic
-def first_surface(pair: int) -> int:
+def first_surface(pair: Pair) -> int:
     """The surface of lower kind."""
-    return pair >> 28
+    return pair[0]
 
 
 @generic
-def second_surface(pair: int) -> int:
+def second_surface(pair: Pair) -> int:
     """The other one."""
-    return (pair >> 4) & 0xFFFFFF
+    return pair[1]
 
 
 @generic
-def lane_of(pair: int) -> int:
-    """The lane: the number of a state among eight."""
-    return pair & 15
+def lane_of(pair: Pair) -> int:
+    """The lane."""
+    return pair[2]
 
 
 @generic
@@ -127,7 +136,7 @@ def origin(model: Any, s: int, lane: int) -> Any:
 
 @generic
 def put_point(
-    model: Any, pair: int, row: int, point: Any, normal: Any, depth: Any, law: float, one: Any, two: Any, feature: int
+    model: Any, pair: Pair, row: int, point: Any, normal: Any, depth: Any, law: float, one: Any, two: Any, feature: int
 ) -> None:
     """Write the columns of a point that the pair's routine knows; *one* and *two* are columns 8 and 9."""
     lane = lane_of(pair)

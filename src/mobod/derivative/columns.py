@@ -73,7 +73,7 @@ def contribute(model: Record, asked: int, unused: int) -> int:
         if asked & REST != 0:
             address = abs(address)
         if address > 0:
-            call_routine(address, model, model.run_first[r], 4 * model.run_end[r] + FORCES)
+            call_routine(address, model, model.run_first[r], model.run_end[r], FORCES)
     if asked & CONSTRAINED != 0:
         call_routine(model.constrain[0], model, protocol.POSITIONS, 0)
         call_routine(model.constrain[0], model, protocol.VELOCITIES, 0)

@@ -37,7 +37,6 @@ from ..force.contact.broad_phase import (
     searching,
 )
 from ..force.contact.element import overlap
-from ..force.contact.law import request
 from ..force.routines import FORCES
 from ..state.fields import Record
 from . import stiffness
@@ -46,9 +45,9 @@ from .local import NUMBERS_OF_BLOCK, clear_body, put_block, put_wrench
 
 
 @routine
-def contribute_pair(model: Record, e: int, both: int) -> int:
-    """The forces of two surfaces of element *e*, numbered ``a * n + b`` among all n of a record of Duals."""
-    i, a, b = model.force_first_integer[e], both >> 24, both & 0xFFFFFF
+def contribute_pair(model: Record, e: int, a: int, b: int) -> int:
+    """The forces of surfaces *a* and *b* of element *e*, in a record of Duals."""
+    i = model.force_first_integer[e]
     place_surfaces(model, a, a + 1)
     place_surfaces(model, b, b + 1)
     if model.force_integers[i + LAW_KIND] == STICKING:
@@ -56,7 +55,7 @@ def contribute_pair(model: Record, e: int, both: int) -> int:
     pair, count = overlap(model, i, a, b, 0)
     if count > 0:
         law = model.force_integers[i + LAW_ROUTINE]
-        call_routine(model.contact_routines[law], model, pair, request(e, count, FORCES))
+        call_routine(model.contact_routines[law], model, pair[0], pair[1], pair[2], e, count, FORCES)
     return 0
 
 
@@ -92,7 +91,7 @@ def _differentiate_pair(model: Record, s1: int, s2: int, lane: int, k: Any) -> N
     e, asked, A, dual, address, units, bodies, columns, seeding, way, C, D = k
     flat, wide = seeding
     o = zero(load(units[0], 0, 0))
-    keep, spare, both = one(o), C.shape[0] - 2, (s1 << 24) | s2
+    keep, spare = one(o), C.shape[0] - 2
     b1, b2 = model.surface_body[s1], model.surface_body[s2]
     c = _common(model, b1, b2)
     fill_body(model, lane, b1, A, asked, dual)
@@ -110,7 +109,7 @@ def _differentiate_pair(model: Record, s1: int, s2: int, lane: int, k: Any) -> N
             move(model, lane, b, bodies, asked, A, keep, units[fast], dual)
             clear_body(b1, dual)
             clear_body(b2, dual)
-            call_routine(address, dual, e, both)
+            call_routine(address, dual, e, s1, s2)
             put_block(b, b, fast, lane, bodies, flat, wide, dual, C)
             if other > 0:
                 put_block(other, spare, fast, lane, bodies, flat, wide, dual, C)

@@ -53,7 +53,7 @@ def contribute_constraint(model: Record, c: int, unused: int) -> int:
 def _call(calls: Any, at: int, dual: Record) -> None:
     kind, first = calls[at, KIND], calls[at, WHICH]
     if kind == FORCE:
-        call_routine(calls[at, ADDRESS], dual, first, 4 * calls[at, END] + FORCES)
+        call_routine(calls[at, ADDRESS], dual, first, calls[at, END], FORCES)
     elif kind == CONSTRAINT:
         call_routine(calls[at, ADDRESS], dual, first, 0)
     else:

@@ -84,7 +84,7 @@ def collect_contributions(
         for k in range(len(elements)):
             if model.force_enabled[elements[k]] == 1:
                 e = elements[k]
-                call_routine(model.run_routine[runs[k]], model, e, 4 * (e + 1) + FORCES)
+                call_routine(model.run_routine[runs[k]], model, e, e + 1, FORCES)
         _put(model.body_forces, model.nb, 6, first, 0, out)
 
 

@@ -30,16 +30,15 @@ _IN_LANES = "lanes", "varied"
 _at_work: set[int] = set()
 
 
-def _compute(scalar: str, pointer: int, first: int, end_and_what: int) -> None:
+def _compute(scalar: str, pointer: int, first: int, end: int, what: int) -> None:
     """Forces, energies or powers of a run of elements, for the record whose block is at an address.
 
     Nothing with tangents: what needs these adds differences of the forces in Python.
     """
     if scalar in _WITH_TANGENTS:
         return
-    what = end_and_what & 3
     if scalar in _IN_LANES and what == FORCES:
-        _add_in_lanes(pointer, first, end_and_what >> 2)
+        _add_in_lanes(pointer, first, end)
         return
     state = state_at(pointer) if scalar == "state" else None
     if state is None:
@@ -55,9 +54,9 @@ def _compute(scalar: str, pointer: int, first: int, end_and_what: int) -> None:
     state.stage_number, state.valid = VELOCITY, valid & _VERSIONS | KINEMATICS | _UNTOUCHED
     try:
         if what == FORCES:
-            _add(state, _enabled(state, first, end_and_what >> 2))
+            _add(state, _enabled(state, first, end))
         else:
-            _write_scalars(state, pointer, (first, end_and_what >> 2), what)
+            _write_scalars(state, pointer, (first, end), what)
     except BaseException:
         if state.stage_number < VELOCITY or not state.valid & _UNTOUCHED:  # a force has changed it, which leaves less
             stage, valid = min(stage, state.stage_number), valid & state.valid
@@ -114,7 +113,7 @@ def _write_scalars(state: State, pointer: int, run: tuple[int, int], what: int) 
     values_at(pointer, "work_e", end)[first:] = found
 
 
-def _fail(scalar: str, pointer: int, first: int, end_and_what: int) -> None:
+def _fail(scalar: str, pointer: int, first: int, end: int, what: int) -> None:
     """NaN in place of results: of one body and one mobility, from which it spreads to all."""
     lender = lender_at(pointer) if scalar in _IN_LANES else None
     if lender is not None:
@@ -122,14 +121,13 @@ def _fail(scalar: str, pointer: int, first: int, end_and_what: int) -> None:
     state = state_at(pointer) if scalar == "state" else None
     if state is None:
         return
-    if end_and_what & 3 == FORCES:
+    if what == FORCES:
         body_forces, _, mobility_forces = state.forces or state.make_forces()
         body_forces[1:] = math.nan
         mobility_forces[:] = math.nan
     else:
-        end = end_and_what >> 2
         values_at(pointer, "work_e", end)[first:] = [math.nan] * (end - first)
 
 
 #: In place of a routine, of all forces in Python.
-in_python = Callback(_compute, _fail)
+in_python = Callback(_compute, _fail, num_integers=3)

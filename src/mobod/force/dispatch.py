@@ -85,7 +85,7 @@ def _add_all(model: Any, kept: bool, keep: bool) -> None:
     for r in range(begin, model.nr):
         if r == stop and keep and begin == 0:
             copy_forces(model, added_up, of_positions)
-        call_routine(model.run_routine[r], model, model.run_first[r], 4 * model.run_end[r] + FORCES)
+        call_routine(model.run_routine[r], model, model.run_first[r], model.run_end[r], FORCES)
     if stop == model.nr and keep and begin == 0:
         copy_forces(model, added_up, of_positions)
 
@@ -100,7 +100,7 @@ def find_scalars(model: Any, what: int, runs: int) -> None:
         for e in range(model.ng):
             store(model.work_e, e, 0, _energy_of_gravity(model, e))
     for r in range(runs):
-        call_routine(model.run_routine[r], model, model.run_first[r], 4 * model.run_end[r] + what)
+        call_routine(model.run_routine[r], model, model.run_first[r], model.run_end[r], what)
 
 
 @generic
@@ -142,7 +142,7 @@ def one_force(block: Any, e: int, r: int) -> None:
     if e < model.ng:
         gravity.add_force(model, model.force_first_integer[e], model.force_first_number[e])
     else:
-        call_routine(model.run_routine[r], model, e, 4 * (e + 1) + FORCES)
+        call_routine(model.run_routine[r], model, e, e + 1, FORCES)
 
 
 @compiled

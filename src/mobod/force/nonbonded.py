@@ -170,9 +170,8 @@ def _energy(model: Any, i: int, x: int, room: Any) -> Any:
     return total
 
 
-def _run(model: Any, first: int, end_and_what: int) -> int:
-    what = end_and_what & 3
-    for e in range(first, end_and_what >> 2):
+def _run(model: Any, first: int, end: int, what: int) -> int:
+    for e in range(first, end):
         if model.force_enabled[e] == 1:
             i, x = model.force_first_integer[e], model.force_first_number[e]
             room = make_room(model.force_integers[i + _ATOMS], num_lanes(load(model.time, 0, 0)))

@@ -169,9 +169,9 @@ def _kernel(frozen: dict[str, Any], num_parameters: int) -> Callable[..., int]:
                 total = total + where(near, potential(r, parameters) - potential(zero(r) + cutoff, parameters), zero(r))
         return total
 
-    def run(model: Any, first: int, end_and_what: int) -> int:
-        room, what = make_room(model.num_particles, num_lanes(load(model.time, 0, 0))), end_and_what & 3
-        for e in range(first, end_and_what >> 2):
+    def run(model: Any, first: int, end: int, what: int) -> int:
+        room = make_room(model.num_particles, num_lanes(load(model.time, 0, 0)))
+        for e in range(first, end):
             if model.force_enabled[e] == 1:
                 if what == FORCES:
                     add(model, model.force_first_number[e], room)

@@ -1,6 +1,6 @@
 """Kinds of force called by address: a kind's functions made into one routine, compiled when a model first has the kind.
 
-A routine takes the record, the first element of a run, and four times the element after its last, plus a request: FORCES adds
+A routine takes the record, the first element of a run, the one after its last, and a request: FORCES adds
 to body_forces, mobility_forces and particle_forces of the record, and writes z_dot; ENERGY and POWER write the potential
 energies, or the powers dissipated, into `work_e`, which is zero before. One call serves a whole run of elements. Its return
 value is unused.
@@ -92,8 +92,7 @@ def _storing_loop(function: Any) -> Any:
 def _all_three(add: Any, energy: Any, power: Any) -> Callable[..., int]:
     forces, energies, powers = _loop(add), _storing_loop(energy), _storing_loop(power)
 
-    def run(model: Any, first: int, end_and_what: int) -> int:
-        end, what = end_and_what >> 2, end_and_what & 3
+    def run(model: Any, first: int, end: int, what: int) -> int:
         if what == FORCES:
             forces(model, first, end)
         elif what == ENERGY:
@@ -108,8 +107,7 @@ def _all_three(add: Any, energy: Any, power: Any) -> Callable[..., int]:
 def _with_energy(add: Any, energy: Any) -> Callable[..., int]:
     forces, energies = _loop(add), _storing_loop(energy)
 
-    def run(model: Any, first: int, end_and_what: int) -> int:
-        end, what = end_and_what >> 2, end_and_what & 3
+    def run(model: Any, first: int, end: int, what: int) -> int:
         if what == FORCES:
             forces(model, first, end)
         elif what == ENERGY:
@@ -122,8 +120,7 @@ def _with_energy(add: Any, energy: Any) -> Callable[..., int]:
 def _with_power(add: Any, power: Any) -> Callable[..., int]:
     forces, powers = _loop(add), _storing_loop(power)
 
-    def run(model: Any, first: int, end_and_what: int) -> int:
-        end, what = end_and_what >> 2, end_and_what & 3
+    def run(model: Any, first: int, end: int, what: int) -> int:
         if what == FORCES:
             forces(model, first, end)
         elif what == POWER:
@@ -136,9 +133,9 @@ def _with_power(add: Any, power: Any) -> Callable[..., int]:
 def _forces_only(add: Any) -> Callable[..., int]:
     forces = _loop(add)
 
-    def run(model: Any, first: int, end_and_what: int) -> int:
-        if end_and_what & 3 == FORCES:
-            forces(model, first, end_and_what >> 2)
+    def run(model: Any, first: int, end: int, what: int) -> int:
+        if what == FORCES:
+            forces(model, first, end)
         return 0
 
     return run

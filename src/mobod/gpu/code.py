@@ -19,7 +19,7 @@ import llvmlite.binding as llvm
 
 from ..compiling import engine, numba_patches, store
 from ..compiling.fingerprint import NotHashable, environment, fingerprint
-from ..compiling.routines import UsersRoutine
+from ..compiling.routines import UsersRoutine, entry_of, num_integers
 from ..errors import ModelError
 
 #: The oldest generation of GPUs that the code is for, and the version of its language: a driver compiles it for newer ones.
@@ -76,7 +76,7 @@ class Program:
     Parameters
     ----------
     routines : sequence of Routine or function
-        Each ``f(model, i, k) -> int``.
+        Each ``f(model, i, k) -> int``, or of up to six integers.
 
     Attributes
     ----------
@@ -146,17 +146,19 @@ class Program:
     def _switch(self, pieces: Sequence[Compiled]) -> str:
         """``mobod_call``: calls the routine of a number."""
         declared, cases, blocks = [], [], []
-        for number, piece in enumerate(pieces, 1):
-            declared.append(f'declare i32 @"{piece.symbol}"(ptr, ptr, ptr, i64, i64)')
+        for number, (piece, routine) in enumerate(zip(pieces, self.routines, strict=True), 1):
+            count = num_integers(getattr(routine, "python", routine))
+            integers = ", ".join(f"i64 %i{place}" for place in range(count))
+            declared.append(f'declare i32 @"{piece.symbol}"(ptr, ptr, ptr{", i64" * count})')
             cases.append(f"    i64 {number}, label %r{number}")
             blocks.append(
-                f'r{number}:\n  %s{number} = call i32 @"{piece.symbol}"(ptr %out, ptr %error, ptr %block, i64 %i, i64 %k)\n'
+                f'r{number}:\n  %s{number} = call i32 @"{piece.symbol}"(ptr %out, ptr %error, ptr %block, {integers})\n'
                 f"  br label %end"
             )
         return "\n".join(
             [
                 *declared,
-                "define i64 @mobod_call(i64 %number, ptr %block, i64 %i, i64 %k) {",
+                "define i64 @mobod_call(i64 %number, ptr %block, i64 %i0, i64 %i1, i64 %i2, i64 %i3, i64 %i4, i64 %i5) {",
                 "entry:",
                 "  %out = alloca i64",
                 "  %error = alloca ptr",
@@ -173,7 +175,7 @@ class Program:
         )
 
 
-_DECLARED = "declare i64 @mobod_call(i64, ptr, i64, i64)\n"
+_DECLARED = "declare i64 @mobod_call(i64, ptr, i64, i64, i64, i64, i64, i64)\n"
 #: The one kernel: every thread below the number of threads calls one routine.
 _KERNEL = """
 define ptx_kernel void @run(i64 %number, ptr %block, i64 %i, i64 %k) {
@@ -183,7 +185,7 @@ entry:
   %there = icmp ult i64 %thread, %count
   br i1 %there, label %work, label %end
 work:
-  %result = call i64 @mobod_call(i64 %number, ptr %block, i64 %i, i64 %k)
+  %result = call i64 @mobod_call(i64 %number, ptr %block, i64 %i, i64 %k, i64 0, i64 0, i64 0, i64 0)
   br label %end
 end:
   ret void
@@ -200,7 +202,7 @@ test:
   br i1 %there, label %work, label %end
 work:
   store i64 %thread, ptr @mobod_now
-  %result = call i64 @mobod_call(i64 %number, ptr %block, i64 %i, i64 %k)
+  %result = call i64 @mobod_call(i64 %number, ptr %block, i64 %i, i64 %k, i64 0, i64 0, i64 0, i64 0)
   %next = add i64 %thread, 1
   br label %test
 end:
@@ -219,11 +221,10 @@ def compiled_for_threads(routine: Any) -> Compiled:
 
     function, attach = getattr(routine, "python", routine), threads.attach_threads
 
-    def entry(pointer: Any, i: int, k: int) -> int:
-        return function(attach(pointer), i, k)  # type: ignore[no-any-return]
+    count = num_integers(function)
 
     def make() -> str:
-        made = _compiled(entry, (types.voidptr, types.int64, types.int64))
+        made = _compiled(entry_of(function, attach, count), (types.voidptr, *[types.int64] * count))
         symbol = f"mobod_entry_{secrets.token_hex(8)}"
         return symbol + "\n" + made.text.replace(made.symbol, symbol)
 

@@ -26,6 +26,8 @@ from . import kernels
 THREAD, THREADS = "mobod_thread", "mobod_threads"
 #: Calls the routine of a number, in place of one at an address.
 CALL = "mobod_call"
+#: How many integers it hands on, of which each routine takes as many as it has.
+MOST_INTEGERS = 6
 
 
 class ThreadRows(types.Type):
@@ -183,15 +185,16 @@ def _lower_field(context: Any, builder: Any, typ: Any, value: Any, name: str) ->
 class _CallTyping(AbstractTemplate):
     def generic(self, args: Any, kws: Any) -> Any:
         if isinstance(args[1], ThreadRecord):
-            return signature(types.int64, types.int64, args[1], types.int64, types.int64)
+            return signature(types.int64, types.int64, args[1], *[types.int64] * (len(args) - 2))
         return None
 
 
-@lower_builtin(record.call_routine, types.Integer, ThreadRecord, types.Integer, types.Integer)
+@lower_builtin(record.call_routine, types.Integer, ThreadRecord, types.VarArg(types.Integer))
 def _lower_call(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-    number, block, i, k = args
-    kind = ir.FunctionType(I64, [I64, I64.as_pointer(), I64, I64])
-    return builder.call(cgutils.get_or_insert_function(builder.module, kind, CALL), [number, block, i, k])
+    number, block, *integers = args
+    kind = ir.FunctionType(I64, [I64, I64.as_pointer(), *[I64] * MOST_INTEGERS])
+    rest = [ir.Constant(I64, 0)] * (MOST_INTEGERS - len(integers))
+    return builder.call(cgutils.get_or_insert_function(builder.module, kind, CALL), [number, block, *integers, *rest])
 
 
 def _define_view(function: Any, rows: Any) -> None:

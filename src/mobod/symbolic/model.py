@@ -275,7 +275,7 @@ def _culprit(system: MultibodySystem, state: State, parameters: Parameters | Non
         if run is None or not model.force_enabled[e]:
             continue
         try:
-            call_routine(model.run_routine[run], model, e, 4 * (e + 1) + ADD)
+            call_routine(model.run_routine[run], model, e, e + 1, ADD)
         except FormulaError:
             return f"the force {force.name!r}, a {type(force).__name__},"
     return "the accelerations of the system"

@@ -25,12 +25,14 @@ class ParameterSlider:
     ----------
     name : str
         ``element.parameter``, with ``[i]`` where it is one of several.
+    setting : str
+        The same without that.
     low, high : float
     step : float
     """
 
     def __init__(self, setting: settings.Setting, i: int, value: float, ends: tuple[float, float] | None) -> None:
-        self.name, self._setting, self._i = setting.names[i], setting, i
+        self.name, self.setting, self._setting, self._i = setting.names[i], setting.name, setting, i
         low, high = _around(value) if ends is None else ends
         self.low, self.high = min(low, value), max(high, value)
         self.step = 10.0 ** math.floor(math.log10((self.high - self.low) / _STEPS))
@@ -62,12 +64,12 @@ def list_parameters(system: MultibodySystem, state: State, parameters: Any) -> l
     Raises
     ------
     TypeError, ValueError
-        For what is no parameter, or a range that is none.
+        For what is no parameter or is there twice, or a range that is none.
     """
     if isinstance(parameters, str) or not isinstance(parameters, Iterable):
         raise TypeError(f"parameters has to be a list, such as ['spring.stiffness'], or a mapping, not {parameters!r}")
     ends = parameters if isinstance(parameters, Mapping) else {}
-    found = []
+    found: list[ParameterSlider] = []
     for what in parameters:
         setting = settings.find(system, what)
         pair = ends.get(what)
@@ -78,6 +80,8 @@ def list_parameters(system: MultibodySystem, state: State, parameters: Any) -> l
             pair = float(low), float(high)
         if setting.name.endswith("frame"):
             raise ValueError(f"{setting.name!r} is a frame, which has no slider; choose among {', '.join(_numbers(system))}")
+        if any(one.setting == setting.name for one in found):
+            raise ValueError(f"the parameter {setting.name!r} is there twice; one slider is enough")
         values = setting.values(state)
         found += [ParameterSlider(setting, i, float(np.float64(x)), pair) for i, x in enumerate(values) if math.isfinite(x)]
     return found

@@ -6,12 +6,14 @@ from collections.abc import Callable
 from typing import Any
 
 from ...algebra import mat33, sym33, vec3
-from ...compiling import Routine, generic, routine
+from ...compiling import Routine, generic
 from ..access import (
     DIMENSIONS,
     HERTZ,
+    Pair,
     first_surface,
     lane_of,
+    narrow_phase,
     number_of,
     orientation,
     origin,
@@ -23,7 +25,7 @@ from . import _curvature
 
 @generic
 def put_ball(
-    model: Any, pair: int, row: int, center: Any, radius: Any, S: Any, R: Any, found: Any, first: bool, name: int
+    model: Any, pair: Pair, row: int, center: Any, radius: Any, S: Any, R: Any, found: Any, first: bool, name: int
 ) -> int:
     """A row for a ball at *center*, whose shape operator in Ground is S, and what `_nearest` found in a frame R.
 
@@ -46,7 +48,7 @@ def put_ball(
 def sphere_with(near: Callable[..., Any], name: str) -> Routine:
     """The routine of a sphere, the first surface, and a shape by ``near(model, s, x, lane)``, as in `_nearest`."""
 
-    def run(model: Any, pair: int, unused: int) -> int:
+    def run(model: Any, pair: Pair) -> int:
         a, s, lane = first_surface(pair), second_surface(pair), lane_of(pair)
         radius, center, R = number_of(model, a, DIMENSIONS, lane), origin(model, a, lane), orientation(model, s, lane)
         found = near(model, s, mat33.transpose_mul_vec(R, vec3.sub(center, origin(model, s, lane))), lane)
@@ -55,4 +57,4 @@ def sphere_with(near: Callable[..., Any], name: str) -> Routine:
 
     run.__name__ = run.__qualname__ = name
     run.__module__ = near.__module__  # where the routine is, by which it is pickled
-    return routine(run)
+    return narrow_phase(run)

@@ -36,7 +36,7 @@ from typing import Any
 from ...algebra import mat33, vec3
 from ...algebra.scalar import exp, load_lane, log, sincos, sqrt, store_lane
 from ...compiling import generic
-from ..access import CORNER, FEATURE, FORCE, HERTZ, lane_of, load3_lane, put_point, store3_lane
+from ..access import CORNER, FEATURE, FORCE, HERTZ, Pair, lane_of, load3_lane, put_point, store3_lane
 from ..shape import BRICK, CONVEX_HULL, CYLINDER
 from ._core import CORNERS, bare3, face_feature, list_of, vertex
 from ._curvature import goes_over
@@ -258,7 +258,7 @@ def lean(m: Any, part: Any, off: Any) -> Any:
 
 @generic
 def bearing(
-    model: Any, pair: int, face: Any, R: Any, p: Any, core: Any, other: Any, Q: Any, q: Any, sign: float, near: int, k: Any
+    model: Any, pair: Pair, face: Any, R: Any, p: Any, core: Any, other: Any, Q: Any, q: Any, sign: float, near: int, k: Any
 ) -> int:
     """Rows of all points where another shape is behind a face, and where they end: none where it has neither face nor edge.
 
@@ -281,7 +281,7 @@ def bearing(
 
 @generic
 def _bearing(
-    model: Any, pair: int, face: Any, R: Any, p: Any, core: Any, other: Any, Q: Any, q: Any, sign: float, near: int, k: Any,
+    model: Any, pair: Pair, face: Any, R: Any, p: Any, core: Any, other: Any, Q: Any, q: Any, sign: float, near: int, k: Any,
     segment: bool,
 ) -> int:  # fmt: skip
     """As `bearing`; of a cylinder those of its side, or those of its end."""
@@ -346,7 +346,7 @@ def _bearing(
 
 @generic
 def _bear_segment(
-    model: Any, pair: int, R: Any, p: Any, m: Any, sign: float, r: float, level: Any, ends: Any, left: Any, off: Any, k: Any
+    model: Any, pair: Pair, R: Any, p: Any, m: Any, sign: float, r: float, level: Any, ends: Any, left: Any, off: Any, k: Any
 ) -> int:
     """Rows of a segment's two ends, or cuts: spheres of radius *r* by HERTZ, corners where that is 0."""
     a, b = level - vec3.dot(m, ends[0]) + r, level - vec3.dot(m, ends[1]) + r

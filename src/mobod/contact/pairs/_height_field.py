@@ -9,6 +9,7 @@ from ..access import (
     CORNER,
     HERTZ,
     POINT,
+    Pair,
     lane_of,
     load3_lane,
     orientation,
@@ -27,7 +28,7 @@ _ACROSS = 1e-6
 
 
 @generic
-def pose_in_field(model: Any, pair: int, s: int) -> Any:
+def pose_in_field(model: Any, pair: Pair, s: int) -> Any:
     """R and p of the frame of surface s in that of the field, the second of the pair."""
     lane = lane_of(pair)
     R_GF, p_GF = orientation(model, second_surface(pair), lane), origin(model, second_surface(pair), lane)
@@ -36,7 +37,7 @@ def pose_in_field(model: Any, pair: int, s: int) -> Any:
 
 
 @generic
-def put(model: Any, pair: int, row: int, p: Any, n: Any, depth: Any, law: float, one: Any, two: Any, feature: int) -> None:
+def put(model: Any, pair: Pair, row: int, p: Any, n: Any, depth: Any, law: float, one: Any, two: Any, feature: int) -> None:
     """Write a row, of p half way between the surfaces and the field's upward normal n, both in the field's frame."""
     f, lane = second_surface(pair), lane_of(pair)
     R_GF = orientation(model, f, lane)
@@ -58,7 +59,7 @@ def start_near(k: int, x: float, y: float, away_x: float, away_y: float) -> Any:
 
 
 @generic
-def is_new(model: Any, pair: int, first: int, end: int, x: float, y: float, z: float, near: float) -> bool:
+def is_new(model: Any, pair: Pair, first: int, end: int, x: float, y: float, z: float, near: float) -> bool:
     """True if none of the rows from first to end is at a point of the field, within a length *near*."""
     f, lane = second_surface(pair), lane_of(pair)
     at = bare3(vec3.add(origin(model, f, lane), mat33.mul_vec(orientation(model, f, lane), (x, y, z))))
@@ -70,7 +71,7 @@ def is_new(model: Any, pair: int, first: int, end: int, x: float, y: float, z: f
 
 
 @generic
-def ball(model: Any, pair: int, count: int, c: Any, radius: Any, feature: int) -> int:
+def ball(model: Any, pair: Pair, count: int, c: Any, radius: Any, feature: int) -> int:
     """Rows, from *count* on, of a ball with center c: one at each place where the surface is locally nearest to it.
 
     One search is enough where the surface curves upward less than half of what the ball does: then there is one such place.
@@ -107,7 +108,7 @@ def ball(model: Any, pair: int, count: int, c: Any, radius: Any, feature: int) -
 
 
 @generic
-def side(model: Any, pair: int, count: int, c: Any, axis: Any, radius: Any, half: Any, feature: int) -> int:
+def side(model: Any, pair: Pair, count: int, c: Any, axis: Any, radius: Any, half: Any, feature: int) -> int:
     """A row, if the side of a cylinder about an axis through c is nearest to the surface between its ends, and not at one."""
     f, x, r = second_surface(pair), bare3(c), bare(radius)
     a, h = bare3(axis), bare(half)
@@ -166,7 +167,7 @@ def below(model: Any, f: int, c: Any) -> Any:
 
 
 @apart
-def corner(model: Any, pair: int, count: int, c: Any, feature: int) -> int:
+def corner(model: Any, pair: Pair, count: int, c: Any, feature: int) -> int:
     """A row, if the corner c is below the surface."""
     depth, n = below(model, second_surface(pair), c)
     if depth <= 0.0:

@@ -19,8 +19,8 @@ from typing import Any
 
 from ...algebra import mat33, sym33, vec3
 from ...algebra.scalar import bare, load, scratch, sincos, store
-from ...compiling import Routine, generic, routine
-from ..access import DIMENSIONS, lane_of, orientation, origin, three_of
+from ...compiling import Routine, generic
+from ..access import DIMENSIONS, Pair, narrow_phase, orientation, origin, three_of
 from . import _curvature
 from ._ball import put_ball
 from ._core import bare3, bare9
@@ -68,8 +68,8 @@ def torus_with(
         f, g, _ = look(model, s, lane, ring, R, p, t)
         return f, g
 
-    def run(model: Any, pair: int, unused: int) -> int:
-        first, second, lane = pair >> 28, (pair >> 4) & 0xFFFFFF, lane_of(pair)
+    def run(model: Any, pair: Pair) -> int:
+        first, second, lane = pair
         b, s = (first, second) if torus_first else (second, first)
         ring, tube, _ = bare3(three_of(model, b, DIMENSIONS, lane))
         Rb, Rs, ps = orientation(model, b, lane), orientation(model, s, lane), origin(model, s, lane)
@@ -154,4 +154,4 @@ def torus_with(
 
     run.__name__ = run.__qualname__ = name
     run.__module__ = near.__module__  # where the routine is, by which it is pickled
-    return routine(run)
+    return narrow_phase(run)

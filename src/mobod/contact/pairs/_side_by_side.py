@@ -14,7 +14,7 @@ from typing import Any
 from ...algebra import vec3
 from ...algebra.scalar import bare, sqrt
 from ...compiling import generic
-from ..access import CORNER, HERTZ, put_point
+from ..access import CORNER, HERTZ, Pair, put_point
 from ._clip import NO_SHARE, ends_shares, lean
 from ._curvature import goes_over
 
@@ -24,7 +24,7 @@ _ALONG, _ASKEW = 2.5e-5, 4e-4
 
 
 @generic
-def side_by_side(model: Any, pair: int, A: Any, B: Any, Ra: Any, pa: Any, Rb: Any, pb: Any) -> Any:
+def side_by_side(model: Any, pair: Pair, A: Any, B: Any, Ra: Any, pa: Any, Rb: Any, pb: Any) -> Any:
     """Rows of the points of two such cores A and B, and the part of the contact that they are: 0 where they touch otherwise.
 
     It falls as the axes turn from each other, as the middle gets deeper than the ends, and where the way out along the axes is

@@ -10,8 +10,20 @@ from typing import Any
 
 from ...algebra import sym33, vec3
 from ...algebra.scalar import bare, sqrt
-from ...compiling import generic, routine
-from ..access import DIMENSIONS, HERTZ, first_surface, lane_of, orientation, origin, put_point, second_surface, three_of
+from ...compiling import generic
+from ..access import (
+    DIMENSIONS,
+    HERTZ,
+    Pair,
+    first_surface,
+    lane_of,
+    narrow_phase,
+    orientation,
+    origin,
+    put_point,
+    second_surface,
+    three_of,
+)
 from ._curvature import of_capsule, relative
 
 #: The square of the sine between axes that count as parallel.
@@ -29,8 +41,8 @@ def _within(x: Any, low: Any, high: Any) -> Any:
     return x
 
 
-@routine
-def capsule_capsule(model: Any, pair: int, unused: int) -> int:
+@narrow_phase
+def capsule_capsule(model: Any, pair: Pair) -> int:
     """One point where the segments are nearer than the sum of the radii; those that cross are pushed apart square to both."""
     i, j, lane = first_surface(pair), second_surface(pair), lane_of(pair)
     r1, h1, _ = three_of(model, i, DIMENSIONS, lane)

@@ -3,13 +3,12 @@
 from typing import Any
 
 from ...algebra import vec3
-from ...compiling import routine
-from ..access import DIMENSIONS, first_surface, lane_of, number_of
+from ..access import DIMENSIONS, Pair, first_surface, lane_of, narrow_phase, number_of
 from ._height_field import ball, pose_in_field, side
 
 
-@routine
-def capsule_height_field(model: Any, pair: int, unused: int) -> int:
+@narrow_phase
+def capsule_height_field(model: Any, pair: Pair) -> int:
     """Rows of the ends, then of the side."""
     s, lane = first_surface(pair), lane_of(pair)
     radius, half = number_of(model, s, DIMENSIONS, lane), number_of(model, s, DIMENSIONS + 1, lane)

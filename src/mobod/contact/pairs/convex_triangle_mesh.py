@@ -9,13 +9,15 @@ from typing import Any
 
 from ...algebra import mat33, vec3
 from ...algebra.scalar import bare, load_lane, store_lane
-from ...compiling import Routine, generic, routine
+from ...compiling import Routine, generic
 from ..access import (
     DIMENSIONS,
     FACE,
     SIDE,
+    Pair,
     first_surface,
     lane_of,
+    narrow_phase,
     orientation,
     origin,
     put_point,
@@ -28,7 +30,7 @@ from . import _inside
 
 @generic
 def put_face(
-    model: Any, pair: int, row: int, side: int, s: Any, n: Any, depth: Any, area: float, cosine: Any, feature: int
+    model: Any, pair: Pair, row: int, side: int, s: Any, n: Any, depth: Any, area: float, cosine: Any, feature: int
 ) -> None:
     """Write the row of a face: s, in Ground, its centroid, and n the other surface's outward normal."""
     point = vec3.add_scaled(s, 0.5 * depth, n)
@@ -88,7 +90,7 @@ def _with_mesh(nearest: Callable[..., Any], box: Callable[..., Any]) -> Routine:
 
     walk = walking(outside, visit)
 
-    def convex_triangle_mesh(model: Any, pair: int, unused: int) -> int:
+    def convex_triangle_mesh(model: Any, pair: Pair) -> int:
         s, m, lane = first_surface(pair), second_surface(pair), lane_of(pair)
         R_GS, p_GS, R_GM, p_GM = (
             orientation(model, s, lane),
@@ -105,7 +107,7 @@ def _with_mesh(nearest: Callable[..., Any], box: Callable[..., Any]) -> Routine:
 
     of = nearest.__name__ if nearest is not _inside.hull else "convex_hull"
     convex_triangle_mesh.__qualname__ = f"{of}_triangle_mesh"  # by which it is pickled
-    return routine(convex_triangle_mesh)
+    return narrow_phase(convex_triangle_mesh)
 
 
 @generic
@@ -137,8 +139,8 @@ def _below(model: Any, m: int, f: int, count: int, k: Any) -> int:
 _walk_below = walking(_above, _below)
 
 
-@routine
-def half_space_triangle_mesh(model: Any, pair: int, unused: int) -> int:
+@narrow_phase
+def half_space_triangle_mesh(model: Any, pair: Pair) -> int:
     """Faces below the plane, in the mesh's frame; boxes above it are left out."""
     h, m, lane = first_surface(pair), second_surface(pair), lane_of(pair)
     n_G = mat33.mul_vec(orientation(model, h, lane), three_of(model, h, DIMENSIONS, lane))

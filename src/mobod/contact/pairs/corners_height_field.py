@@ -3,14 +3,13 @@
 from typing import Any
 
 from ...algebra import mat33, vec3
-from ...compiling import routine
-from ..access import DIMENSIONS, first_surface, lane_of, three_of
+from ..access import DIMENSIONS, Pair, first_surface, lane_of, narrow_phase, three_of
 from ..mesh_tree import constant3
 from ._height_field import corner, pose_in_field
 
 
-@routine
-def brick_height_field(model: Any, pair: int, unused: int) -> int:
+@narrow_phase
+def brick_height_field(model: Any, pair: Pair) -> int:
     """Eight corners."""
     s = first_surface(pair)
     R, p = pose_in_field(model, pair, s)
@@ -23,8 +22,8 @@ def brick_height_field(model: Any, pair: int, unused: int) -> int:
     return count
 
 
-@routine
-def convex_hull_height_field(model: Any, pair: int, unused: int) -> int:
+@narrow_phase
+def convex_hull_height_field(model: Any, pair: Pair) -> int:
     """All vertices, which come first in the constants."""
     s = first_surface(pair)
     R, p = pose_in_field(model, pair, s)

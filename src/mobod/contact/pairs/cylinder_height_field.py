@@ -8,8 +8,8 @@ from typing import Any
 
 from ...algebra import vec3
 from ...algebra.scalar import bare, sqrt
-from ...compiling import generic, routine
-from ..access import DIMENSIONS, first_surface, lane_of, number_of, second_surface
+from ...compiling import generic
+from ..access import DIMENSIONS, Pair, first_surface, lane_of, narrow_phase, number_of, second_surface
 from ..height_surface import limits, normal, surface
 from ._height_field import corner, pose_in_field, side
 from ._inside import bounded
@@ -17,7 +17,7 @@ from .convex_triangle_mesh import bare3
 
 
 @generic
-def _rim(model: Any, pair: int, count: int, c: Any, axis: Any, other: Any, radius: Any, feature: int) -> int:
+def _rim(model: Any, pair: Pair, count: int, c: Any, axis: Any, other: Any, radius: Any, feature: int) -> int:
     """Rows of four points of a rim about c; *other* is across the axis."""
     f = second_surface(pair)
     _, z_x, z_y, _, _, _ = surface(model, f, c[0], c[1])
@@ -61,8 +61,8 @@ def _ends(model: Any, f: int, lane: int, c: Any, axis: Any, radius: float) -> An
     return low, high
 
 
-@routine
-def cylinder_height_field(model: Any, pair: int, unused: int) -> int:
+@narrow_phase
+def cylinder_height_field(model: Any, pair: Pair) -> int:
     """Rows of the rims, then of the side."""
     s, lane = first_surface(pair), lane_of(pair)
     radius, half = number_of(model, s, DIMENSIONS, lane), number_of(model, s, DIMENSIONS + 1, lane)

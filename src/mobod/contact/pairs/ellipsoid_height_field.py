@@ -11,8 +11,8 @@ from typing import Any
 
 from ...algebra import mat33, vec3
 from ...algebra.scalar import bare, sqrt
-from ...compiling import generic, routine
-from ..access import DIMENSIONS, HERTZ, first_surface, lane_of, second_surface, three_of
+from ...compiling import generic
+from ..access import DIMENSIONS, HERTZ, Pair, first_surface, lane_of, narrow_phase, second_surface, three_of
 from ..height_surface import eigenvalues, highest, is_over, limits, normal, surface
 from ._height_field import is_new, pose_in_field, put, start_near
 from .convex_triangle_mesh import bare3
@@ -89,8 +89,8 @@ def _search(model: Any, f: int, c: Any, M: Any, start: Any) -> Any:
     return x, y, found and is_over(model, f, x, y)
 
 
-@routine
-def ellipsoid_height_field(model: Any, pair: int, unused: int) -> int:
+@narrow_phase
+def ellipsoid_height_field(model: Any, pair: Pair) -> int:
     """A row each place."""
     s, f = first_surface(pair), second_surface(pair)
     radii = three_of(model, s, DIMENSIONS, lane_of(pair))

@@ -19,7 +19,7 @@ from typing import Any
 
 from ...algebra import mat33, sym33, vec3, where
 from ...algebra.scalar import bare, load_lane, sqrt, store_lane
-from ...compiling import generic, routine
+from ...compiling import generic
 from ..access import (
     BOX,
     CORNER,
@@ -28,8 +28,10 @@ from ..access import (
     HERTZ,
     LAW,
     SHAPE,
+    Pair,
     first_surface,
     lane_of,
+    narrow_phase,
     orientation,
     origin,
     put_point,
@@ -61,8 +63,8 @@ _LEAST = 1e-7
 _DEEPEST = 2.0**46
 
 
-@routine
-def general_convex(model: Any, pair: int, unused: int) -> int:
+@narrow_phase
+def general_convex(model: Any, pair: Pair) -> int:
     """The points of two convex shapes that overlap."""
     s, t, lane = first_surface(pair), second_surface(pair), lane_of(pair)
     A, B = core_of(model, s, t, lane), core_of(model, t, s, lane)
@@ -97,7 +99,7 @@ def general_convex(model: Any, pair: int, unused: int) -> int:
 
 @generic
 def points(
-    model: Any, pair: int, A: Any, B: Any, Ra: Any, pa: Any, Rb: Any, pb: Any, seen: Any, n: Any, begin: int, rest: Any
+    model: Any, pair: Pair, A: Any, B: Any, Ra: Any, pa: Any, Rb: Any, pb: Any, seen: Any, n: Any, begin: int, rest: Any
 ) -> int:
     """Rows from *begin* on, the part *rest* of the contact, of features that decide n, in Ground; here all have tangents.
 

@@ -13,15 +13,26 @@ from typing import Any
 
 from ...algebra import mat33, vec3
 from ...algebra.scalar import sqrt
-from ...compiling import routine
-from ..access import CORNER, DIMENSIONS, first_surface, lane_of, orientation, origin, put_point, second_surface, three_of
+from ..access import (
+    CORNER,
+    DIMENSIONS,
+    Pair,
+    first_surface,
+    lane_of,
+    narrow_phase,
+    orientation,
+    origin,
+    put_point,
+    second_surface,
+    three_of,
+)
 
 #: Upright, within this of the square of the axis' slope.
 _UPRIGHT = 1e-24
 
 
-@routine
-def half_space_cylinder(model: Any, pair: int, unused: int) -> int:
+@narrow_phase
+def half_space_cylinder(model: Any, pair: Pair) -> int:
     """Points of both rims that are below the plane."""
     h, s, lane = first_surface(pair), second_surface(pair), lane_of(pair)
     n = mat33.mul_vec(orientation(model, h, lane), three_of(model, h, DIMENSIONS, lane))

@@ -9,13 +9,24 @@ from typing import Any
 
 from ...algebra import mat33, vec3
 from ...algebra.scalar import sqrt
-from ...compiling import routine
-from ..access import DIMENSIONS, HERTZ, first_surface, lane_of, orientation, origin, put_point, second_surface, three_of
+from ..access import (
+    DIMENSIONS,
+    HERTZ,
+    Pair,
+    first_surface,
+    lane_of,
+    narrow_phase,
+    orientation,
+    origin,
+    put_point,
+    second_surface,
+    three_of,
+)
 from ._curvature import of_ellipsoid, relative
 
 
-@routine
-def half_space_ellipsoid(model: Any, pair: int, unused: int) -> int:
+@narrow_phase
+def half_space_ellipsoid(model: Any, pair: Pair) -> int:
     """One point where the ellipsoid is below the plane."""
     h, s, lane = first_surface(pair), second_surface(pair), lane_of(pair)
     n = mat33.mul_vec(orientation(model, h, lane), three_of(model, h, DIMENSIONS, lane))

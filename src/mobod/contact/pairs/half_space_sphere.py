@@ -3,12 +3,13 @@
 from typing import Any
 
 from ...algebra import mat33, vec3
-from ...compiling import routine
 from ..access import (
     DIMENSIONS,
     HERTZ,
+    Pair,
     first_surface,
     lane_of,
+    narrow_phase,
     number_of,
     orientation,
     origin,
@@ -18,8 +19,8 @@ from ..access import (
 )  # fmt: skip
 
 
-@routine
-def half_space_sphere(model: Any, pair: int, unused: int) -> int:
+@narrow_phase
+def half_space_sphere(model: Any, pair: Pair) -> int:
     """One point where the sphere is below the plane."""
     h, s, lane = first_surface(pair), second_surface(pair), lane_of(pair)
     n = mat33.mul_vec(orientation(model, h, lane), three_of(model, h, DIMENSIONS, lane))

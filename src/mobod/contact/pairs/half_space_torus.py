@@ -14,8 +14,20 @@ from typing import Any
 
 from ...algebra import mat33, vec3
 from ...algebra.scalar import sqrt
-from ...compiling import generic, routine
-from ..access import DIMENSIONS, HERTZ, first_surface, lane_of, orientation, origin, put_point, second_surface, three_of
+from ...compiling import generic
+from ..access import (
+    DIMENSIONS,
+    HERTZ,
+    Pair,
+    first_surface,
+    lane_of,
+    narrow_phase,
+    orientation,
+    origin,
+    put_point,
+    second_surface,
+    three_of,
+)
 
 _UPRIGHT = 1e-24
 
@@ -28,8 +40,8 @@ def ring_curvature(ring: Any, tube: Any, outward: Any) -> Any:
     return k if k > least else least
 
 
-@routine
-def half_space_torus(model: Any, pair: int, unused: int) -> int:
+@narrow_phase
+def half_space_torus(model: Any, pair: Pair) -> int:
     """Places of the tube that are below the plane."""
     h, s, lane = first_surface(pair), second_surface(pair), lane_of(pair)
     n = mat33.mul_vec(orientation(model, h, lane), three_of(model, h, DIMENSIONS, lane))

@@ -6,13 +6,12 @@ curvatures are the eigenvalues of 1/radius less the surface's own, z_ij / sqrt(1
 
 from typing import Any
 
-from ...compiling import routine
-from ..access import DIMENSIONS, first_surface, lane_of, number_of
+from ..access import DIMENSIONS, Pair, first_surface, lane_of, narrow_phase, number_of
 from ._height_field import ball, pose_in_field
 
 
-@routine
-def sphere_height_field(model: Any, pair: int, unused: int) -> int:
+@narrow_phase
+def sphere_height_field(model: Any, pair: Pair) -> int:
     """A row each place."""
     s = first_surface(pair)
     _, c = pose_in_field(model, pair, s)

@@ -4,12 +4,11 @@ from typing import Any
 
 from ...algebra import vec3
 from ...algebra.scalar import sqrt
-from ...compiling import routine
-from ..access import DIMENSIONS, HERTZ, first_surface, lane_of, number_of, origin, put_point, second_surface
+from ..access import DIMENSIONS, HERTZ, Pair, first_surface, lane_of, narrow_phase, number_of, origin, put_point, second_surface
 
 
-@routine
-def sphere_sphere(model: Any, pair: int, unused: int) -> int:
+@narrow_phase
+def sphere_sphere(model: Any, pair: Pair) -> int:
     """One point where the centers are nearer than the sum of the radii; spheres with one center are pushed apart along z."""
     a, b, lane = first_surface(pair), second_surface(pair), lane_of(pair)
     r1, r2 = number_of(model, a, DIMENSIONS, lane), number_of(model, b, DIMENSIONS, lane)

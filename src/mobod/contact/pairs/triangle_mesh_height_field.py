@@ -4,8 +4,8 @@ from typing import Any
 
 from ...algebra import mat33, vec3
 from ...algebra.scalar import bare, load_lane
-from ...compiling import generic, routine
-from ..access import first_surface, lane_of, orientation, origin, second_surface
+from ...compiling import generic
+from ..access import Pair, first_surface, lane_of, narrow_phase, orientation, origin, second_surface
 from ..height_surface import highest
 from ..mesh_tree import AREA, CENTROID, NORMAL, constant3, numbers_of_face, users_number, walking
 from ._height_field import below, pose_in_field
@@ -40,8 +40,8 @@ def _visit(model: Any, m: int, f: int, count: int, k: Any) -> int:
 _walk = walking(_above, _visit)
 
 
-@routine
-def triangle_mesh_height_field(model: Any, pair: int, unused: int) -> int:
+@narrow_phase
+def triangle_mesh_height_field(model: Any, pair: Pair) -> int:
     """Faces below the surface."""
     m, f, lane = first_surface(pair), second_surface(pair), lane_of(pair)
     R, p = pose_in_field(model, pair, m)

@@ -8,8 +8,8 @@ from typing import Any
 
 from ...algebra import mat33, vec3
 from ...algebra.scalar import bare, load_lane
-from ...compiling import generic, routine
-from ..access import first_surface, lane_of, orientation, origin, second_surface
+from ...compiling import generic
+from ..access import Pair, first_surface, lane_of, narrow_phase, orientation, origin, second_surface
 from ..mesh_tree import (
     AREA,
     CENTROID,
@@ -77,7 +77,7 @@ _walk = walking(_outside, _visit)
 
 
 @generic
-def _faces_inside(model: Any, pair: int, m: int, other: int, side: int, count: int) -> int:
+def _faces_inside(model: Any, pair: Pair, m: int, other: int, side: int, count: int) -> int:
     """Rows of the faces of mesh m inside the other one."""
     lane = lane_of(pair)
     R_GM, p_GM = orientation(model, m, lane), origin(model, m, lane)
@@ -90,8 +90,8 @@ def _faces_inside(model: Any, pair: int, m: int, other: int, side: int, count: i
     return state & ((1 << _BITS) - 1)
 
 
-@routine
-def triangle_mesh_triangle_mesh(model: Any, pair: int, unused: int) -> int:
+@narrow_phase
+def triangle_mesh_triangle_mesh(model: Any, pair: Pair) -> int:
     """The faces of the first, then those of the second."""
     a, b = first_surface(pair), second_surface(pair)
     count = 0

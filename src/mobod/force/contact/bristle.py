@@ -41,7 +41,7 @@ from typing import Any
 from ...algebra import mat33, vec3
 from ...algebra.scalar import atan2, bare, load, load_lane, sqrt, store, store_lane, zero
 from ...compiling import generic
-from ...contact.access import FEATURE, NORMAL, first_surface, lane_of, load3_lane, second_surface, store3_lane
+from ...contact.access import FEATURE, NORMAL, Pair, first_surface, lane_of, load3_lane, second_surface, store3_lane
 from .. import routines
 from .resistance import carried
 
@@ -166,7 +166,7 @@ def _arc(chord: Any, before: Any, n: Any) -> Any:
 @generic
 def bristle_force(
     model: Any,
-    pair: int,
+    pair: Pair,
     row: int,
     p: Any,
     normal: Any,

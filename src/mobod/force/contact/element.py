@@ -19,7 +19,7 @@ import numpy.typing as npt
 from ...algebra.record import attach, call_routine
 from ...algebra.scalar import load, load_lane, num_lanes, store, store_lane
 from ...compiling import Routine, apart, compiled, generic, routine
-from ...contact.access import first_surface, make_pair, second_surface
+from ...contact.access import first_surface, second_surface
 from ...contact.pairs import PAIRS
 from ...contact.shape import SPHERE
 from ...errors import ModelError
@@ -32,7 +32,7 @@ from .at_once import MOST_SPHERES, OF_EIGHT, OF_ONE, at_once, is_at_once, sphere
 from .bristle import LEAST_ROWS, ROWS_A_SURFACE, clear_bristles
 from .broad_phase import place_surfaces, searching
 from .fields import Fields, Placed
-from .law import DISSIPATED, TABLE, compliant, hunt_crossley, request, sticking
+from .law import DISSIPATED, TABLE, compliant, hunt_crossley, sticking
 
 if TYPE_CHECKING:
     from ...state.state import State
@@ -58,7 +58,7 @@ def _visit(model: Any, integers: int, a: int, b: int, lane: int, k: Any) -> None
     pair, count = overlap(model, integers, a, b, lane)
     if count > 0:
         law = fixed[integers + broad_phase.LAW_ROUTINE]
-        call_routine(model.contact_routines[law], model, pair, request(k[0], count, k[1]))
+        call_routine(model.contact_routines[law], model, pair[0], pair[1], pair[2], k[0], count, k[1])
 
 
 @generic
@@ -68,12 +68,12 @@ def overlap(model: Any, integers: int, a: int, b: int, lane: int) -> Any:
     first, n = fixed[integers + broad_phase.FIRST_SURFACE], fixed[integers + broad_phase.NUM_SURFACES]
     which = model.contact_integers[fixed[integers + broad_phase.MAY_TOUCH] + (a - first) * n + b - first]
     if model.surface_kind[a] > model.surface_kind[b] or (model.surface_kind[a] == model.surface_kind[b] and a > b):
-        pair = make_pair(b, a, lane)
+        pair = b, a, lane
     else:
-        pair = make_pair(a, b, lane)
+        pair = a, b, lane
     count = 0
     if which >= 0:
-        count = call_routine(model.contact_routines[which], model, pair, 0)
+        count = call_routine(model.contact_routines[which], model, pair[0], pair[1], pair[2])
     return pair, count
 
 
@@ -87,9 +87,8 @@ def _search_one(model: Any, integers: int, lane: int, k: Any) -> None:
 
 
 @routine
-def contacts(model: Any, first: int, end_and_what: int) -> int:
+def contacts(model: Any, first: int, end: int, what: int) -> int:
     """As `routines` asks of a run of elements: forces, energies or powers of each, state by state where there are eight."""
-    end, what = end_and_what >> 2, end_and_what & 3
     lanes = num_lanes(load(model.time, 0, 0))
     for_whom = OF_ONE if lanes == 1 else OF_EIGHT
     for e in range(first, end):
@@ -120,7 +119,7 @@ def _tell(model: Any, integers: int, a: int, b: int, lane: int, k: Any) -> None:
     pair, count = overlap(model, integers, a, b, lane)
     if count > 0:
         law = model.force_integers[integers + broad_phase.LAW_ROUTINE]
-        call_routine(model.contact_routines[law], model, pair, request(element, count, TABLE))
+        call_routine(model.contact_routines[law], model, pair[0], pair[1], pair[2], element, count, TABLE)
         row, first = counts[0], counts[1]
         if row < table.shape[0]:
             table[row, 0], table[row, 1], table[row, 2] = first_surface(pair), second_surface(pair), count

@@ -38,11 +38,12 @@ A row of ``contact_point`` becomes a force on both bodies, equal and opposite, a
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from ...algebra import vec3
 from ...algebra.scalar import bare, load_lane, sqrt, store_lane, where, zero
-from ...compiling import generic, routine
+from ...compiling import Routine, generic
 from ...contact import access
 from ...contact.access import (
     DEPTH,
@@ -54,6 +55,7 @@ from ...contact.access import (
     POINT,
     SHAPE,
     SIDE,
+    Pair,
     first_surface,
     lane_of,
     load3_lane,
@@ -75,10 +77,18 @@ TRANSITION_VELOCITY, RELAXATION, TRANSITION_RATE = 0, 1, 2
 STRIBECK, HOLLARS, BRISTLE = 0, 1, 2
 
 
-@generic
-def request(element: int, count: int, what: int) -> int:
-    """The last argument of a law: the element, how many points there are, and what is asked."""
-    return (element << 28) | (count << 4) | what
+def law(function: Callable[..., Any]) -> Routine:
+    """Mark the law of a pair's points, ``function(model, pair, asked)``, called by address.
+
+    It is asked by a tuple: the element, how many points there are, and FORCES, ENERGY, POWER or TABLE.
+    """
+    generic(function)
+
+    def run(model: Any, first: int, second: int, lane: int, element: int, count: int, what: int) -> Any:
+        return function(model, (first, second, lane), (element, count, what))
+
+    run.__module__, run.__qualname__ = function.__module__, function.__qualname__
+    return Routine(run)
 
 
 @generic
@@ -186,10 +196,10 @@ def own_number(model: Any, element: int, which: int, lane: int) -> Any:
 
 @generic
 def respond(
-    model: Any, pair: int, asked: int, row: int, x: Any, s1: Any, elastic: Any, energy: Any, c: Any, mu: Any, law: int
+    model: Any, pair: Pair, asked: Any, row: int, x: Any, s1: Any, elastic: Any, energy: Any, c: Any, mu: Any, law: int
 ) -> None:
     """The response of a point, by its elastic force and energy, c with its factor, mu of both surfaces, the friction's law."""
-    element, what, lane, rows = asked >> 28, asked & 15, lane_of(pair), model.contact_point
+    (element, _, what), lane, rows = asked, lane_of(pair), model.contact_point
     if what == routines.ENERGY:
         add_to(model, element, lane, energy)
         return
@@ -232,14 +242,14 @@ def respond(
         store3_lane(rows, row, access.COUPLE, lane, moment)
 
 
-@routine
-def compliant(model: Any, pair: int, asked: int) -> int:
+@law
+def compliant(model: Any, pair: Pair, asked: Any) -> int:
     """The forces of one pair, its energy or power, or all about it."""
     return _compliant(model, pair, asked, STRIBECK)
 
 
-@routine
-def sticking(model: Any, pair: int, asked: int) -> int:
+@law
+def sticking(model: Any, pair: Pair, asked: Any) -> int:
     """As `compliant`, with friction by `bristle`."""
     return _compliant(model, pair, asked, BRISTLE)
 
@@ -278,23 +288,23 @@ def elastic_of(model: Any, a: int, b: int, row: int, x: Any, lane: int) -> Any:
 
 
 @generic
-def _compliant(model: Any, pair: int, asked: int, friction: int) -> int:
-    count = (asked >> 4) & 0xFFFFFF
+def _compliant(model: Any, pair: Pair, asked: Any, friction: int) -> int:
+    _, count, what = asked
     a, b, lane = first_surface(pair), second_surface(pair), lane_of(pair)
     mu = frictions(model, a, b, lane)
     for row in range(count):
         x = load_lane(model.contact_point, row, DEPTH, lane)
         elastic, energy, c, s1 = elastic_of(model, a, b, row, x, lane)
         respond(model, pair, asked, row, x, s1, elastic, energy, c, mu, friction)
-    if asked & 15 == TABLE:
+    if what == TABLE:
         add_up(model, pair, count)
     return count
 
 
-@routine
-def hunt_crossley(model: Any, pair: int, asked: int) -> int:
+@law
+def hunt_crossley(model: Any, pair: Pair, asked: Any) -> int:
     """As `compliant`, of the reference's HuntCrossleyForce: all points are Hertz's."""
-    count = (asked >> 4) & 0xFFFFFF
+    _, count, what = asked
     a, b, lane, rows = first_surface(pair), second_surface(pair), lane_of(pair), model.contact_point
     c1, c2 = number_of(model, a, MATERIAL + 1, lane), number_of(model, b, MATERIAL + 1, lane)
     k, s1 = softer(number_of(model, a, MATERIAL + 6, lane), number_of(model, b, MATERIAL + 6, lane))
@@ -305,15 +315,15 @@ def hunt_crossley(model: Any, pair: int, asked: int) -> int:
         R = 1.0 / sqrt(load_lane(rows, row, SHAPE, lane) * load_lane(rows, row, SHAPE + 1, lane))
         elastic = (4.0 / 3.0) * kx * sqrt(R * kx)
         respond(model, pair, asked, row, x, s1, elastic, 0.4 * elastic * x, 1.5 * (c2 + s1 * (c1 - c2)), mu, HOLLARS)
-    if asked & 15 == TABLE:
+    if what == TABLE:
         add_up(model, pair, count)
     return count
 
 
-@routine
-def elastic_foundation(model: Any, pair: int, asked: int) -> int:
+@law
+def elastic_foundation(model: Any, pair: Pair, asked: Any) -> int:
     """As `compliant`, of the reference's ElasticFoundationForce: all points are faces, each of its own mesh's material."""
-    count = (asked >> 4) & 0xFFFFFF
+    _, count, what = asked
     lane, rows = lane_of(pair), model.contact_point
     for row in range(count):
         x, s1 = load_lane(rows, row, DEPTH, lane), load_lane(rows, row, SIDE, lane)
@@ -328,7 +338,7 @@ def elastic_foundation(model: Any, pair: int, asked: int) -> int:
         mu = us, ud, number_of(model, mesh, MATERIAL + 4, lane)
         # the point is the other surface's: the mesh takes all of the depth
         respond(model, pair, asked, row, x, 1.0 - s1, elastic, 0.5 * elastic * x, c, mu, HOLLARS)
-    if asked & 15 == TABLE:
+    if what == TABLE:
         add_up(model, pair, count)
     return count
 
@@ -363,7 +373,7 @@ def keep(model: Any, row: int, lane: int, f: Any, slip: Any, p: Any, rate: Any, 
 
 
 @generic
-def add_up(model: Any, pair: int, count: int) -> None:
+def add_up(model: Any, pair: Pair, count: int) -> None:
     """The sums of a pair's points into contact_sum; its point is the center of pressure, normal and slip are weighted alike.
 
     Where no point bears a load, all weigh the same. The depth is the greatest.

@@ -23,7 +23,7 @@ from ...algebra import mat33, vec3
 from ...algebra.memory import load9
 from ...algebra.scalar import load_lane, sqrt, where
 from ...compiling import generic
-from ...contact.access import ROLLING, VELOCITY, first_surface, lane_of, number_of, orientation, second_surface, three_of
+from ...contact.access import ROLLING, VELOCITY, Pair, first_surface, lane_of, number_of, orientation, second_surface, three_of
 from ..pools import number, numbers3
 from .broad_phase import RESISTS
 
@@ -106,7 +106,7 @@ def carried(model: Any, s: int, lane: int) -> Any:
 
 
 @generic
-def turning(model: Any, pair: int) -> Any:
+def turning(model: Any, pair: Pair) -> Any:
     """The angular velocity of the second body of a pair from the first one, in Ground."""
     lane = lane_of(pair)
     body1, body2 = model.surface_body[first_surface(pair)], model.surface_body[second_surface(pair)]

@@ -6,12 +6,12 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from ...algebra.scalar import load_lane
-from ...compiling import generic, routine
-from ...contact.access import DEPTH, first_surface, lane_of, second_surface
+from ...compiling import generic
+from ...contact.access import DEPTH, Pair, first_surface, lane_of, second_surface
 from ...errors import ModelError
 from ...force.contact.element import ContactElement
 from ...force.contact.fields import Placed
-from ...force.contact.law import STRIBECK, TABLE, add_up, frictions, respond
+from ...force.contact.law import STRIBECK, TABLE, add_up, frictions, law, respond
 from ...force.contact.may_touch import placed_surfaces
 from ...force.contact.resistance import RATE
 from ...force.subsystem import GeneralForceSubsystem
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
 
 @generic
-def _tell(model: Any, pair: int, asked: int) -> None:
-    count, lane = (asked >> 4) & 0xFFFFFF, lane_of(pair)
+def _tell(model: Any, pair: Pair, asked: Any) -> None:
+    count, lane = asked[1], lane_of(pair)
     mu = frictions(model, first_surface(pair), second_surface(pair), lane)
     for row in range(count):
         x = load_lane(model.contact_point, row, DEPTH, lane)
@@ -30,12 +30,12 @@ def _tell(model: Any, pair: int, asked: int) -> None:
     add_up(model, pair, count)
 
 
-@routine
-def without_force(model: Any, pair: int, asked: int) -> int:
+@law
+def without_force(model: Any, pair: Pair, asked: Any) -> int:
     """The law of rigid surfaces: no force by the state; what touches can be asked for."""
-    if asked & 15 == TABLE:
+    if asked[2] == TABLE:
         _tell(model, pair, asked)
-    return (asked >> 4) & 0xFFFFFF
+    return asked[1]
 
 
 class RigidSurfaces(GeneralForceSubsystem):
