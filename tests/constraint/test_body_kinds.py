@@ -38,6 +38,7 @@ def test_products_with_g_are_those_of_the_matrix(kind, make, close):
     pair = Pair(make, kind)
     state, matter = pair.randomize(), pair.matter
     G, v = matter.calc_g(state), make.vector(len(state.u))
+    assert np.linalg.matrix_rank(G) == len(G), "as many equations as there are"
     lam = make.vector(len(G))
     for actual, expected in (
         (matter.calc_g_transpose(state), G.T),
