@@ -129,13 +129,13 @@ def test_a_box_stays_where_it_sticks_from_call_to_call():
     system, state, bodies, _ = scene("bristle")
     states = starts(state, bodies, 3)[::2]
     for one in states:
+        bodies[1].set_q_to_fit_translation(one, (-0.3, 0, 0.1))  # one that falls may hop for long
         one.u = np.zeros(12)
     ensemble = ensemble_of(system, states)
-    # with other steps it may still hop a little by then
-    ensemble.step(1.5, integrator=mb.integrator.RungeKuttaMerson(system, accuracy=1e-3, initial_step_size=1.5))
+    ensemble.step(1.0, integrator=mb.integrator.RungeKuttaMerson(system, accuracy=1e-3, initial_step_size=1.0))
     place, calls = ensemble.q[:, 11].copy(), 30
     copies = ensemble.copy(), pickle.loads(pickle.dumps(ensemble)), ensemble.copy()
-    copies[2].reset([False, True], q=ensemble.q[1], u=ensemble.u[1], time=1.5)
+    copies[2].reset([False, True], q=ensemble.q[1], u=ensemble.u[1], time=1.0)
     for one in copies:
         one.realize()
     assert max(np.abs(one.u_dot[0, 9]) for one in copies) < 0.3 < 1.2 < copies[2].u_dot[1, 9]  # the slope's is 1.5
