@@ -466,11 +466,16 @@ def test_a_force_in_python_is_differentiated_by_what_it_depends_on_alone(make, c
         def depends_only_on(self):
             return self.said
 
+    class Stiff(mb.force.CustomImplementation):
+        def calc_force(self, state, body_forces, particle_forces, mobility_forces):
+            mobility_forces[ball.u_slice(state)] -= stiffness * np.asarray(ball.get_q(state))
+
     model = make.tree(6, [mb.mobilizer.Free, mb.mobilizer.Ball, mb.mobilizer.Universal])
     root, tip = model.bodies[1], model.bodies[-1]
     ball = next(body for body in model.bodies if type(body).__name__ == "Universal")
-    told, remembers = Told(), False
+    told, remembers, stiffness = Told(), False, 0.0
     mb.force.Custom(model.forces, told)
+    mb.force.Custom(model.forces, Stiff())
     model.made()
     state, system = model.randomize(), model.system
     u_dot = make.rng.normal(size=len(state.u))
@@ -489,7 +494,11 @@ def test_a_force_in_python_is_differentiated_by_what_it_depends_on_alone(make, c
         told.said, remembers = None, True
         for part, other in zip(system.calc_forward_dynamics_derivatives(state), by_all[:5], strict=True):
             close(part, other, 1e-8)
-        remembers = False
+        stiffness = 1e9  # nor is it lost beside what is stiff
+        others = np.delete(np.arange(len(u_dot)), np.arange(len(u_dot))[ball.u_slice(state)])
+        for part, other in zip(system.calc_inverse_dynamics_derivatives(state, u_dot), by_all[5:], strict=True):
+            close(part[others], other[others], 1e-8)
+        remembers, stiffness = False, 0.0
         told.said = [iter([root, tip]), iter([ball])]  # read once
         calls.clear()
         found = system.calc_forward_dynamics_derivatives(state)

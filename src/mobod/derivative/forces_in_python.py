@@ -67,8 +67,8 @@ def of_forces(system: Any, state: State, forces: Sequence[Any], names: tuple[str
         moved.take(group)
         speeds = np.concatenate([np.zeros(0, np.int64), *(_speeds(tree, b) for b in mobilizers)])
         moved.add(found, bodies, {name: speeds if name in ("q", "u") else np.arange(sizes[name]) for name in names})
-    if others:
-        moved.take(others)
+    for force in others:  # one by one: beside a stiff one, what another lacks would be too little to be seen
+        moved.take([force])
         moved.add_all(found, {name: np.arange(sizes[name]) for name in names})
     moved.give_back(pool)
     return found
