@@ -35,7 +35,7 @@ def test_depth_is_the_least_overlap(first, second, rng):
             # a polygon stands for the end of a cylinder: what it leaves out can be deeper than what is left, as can what of a
             # capsule is over the edge, or of edges that cross beside the face that bears
             lost = overlap(scene.shapes, poses, n) - depth
-            assert abs(lost) < 1e-9 or ((lies or faceted) and lost > 0.0)
+            assert abs(lost) < 1e-9 or (lies and lost > 0.0) or (faceted and 0.0 < lost < 0.25 * (lost + depth))
         # an edge has to be better by 5 % than a face of nearly the same normal, or the face is taken
         assert 0.95 * depth <= least + 1e-12
     assert touching > POSES // 3
@@ -61,8 +61,10 @@ def test_it_is_coals(first, second, rng):
         # where a capsule goes over an edge, its face counts up to 0.5 % less depth
         most = depth / 0.995 if "capsule" in (first, second) else depth
         assert same or (curved and depth < -distance) or 0.95 * depth <= -distance <= most
-    # of many-faced hulls a third of the edges that cross have a face's normal near, whose manifold bears with them
-    assert alike >= (0.5 if "hull" in (first, second) else 0.7) * touching
+    # of many-faced hulls a third of the edges that cross have a face's normal near, whose manifold bears with them, and a
+    # capsule often lies across an edge
+    crossed = "hull" in (first, second) and {first, second} <= {"hull", "brick", "table", "capsule"}
+    assert alike >= (0.5 if crossed else 0.7) * touching
 
 
 @each_pair

@@ -60,7 +60,8 @@ def test_a_box_is_carried_along(method):
     """Friction mu m g brings it to the belt's speed c, by which time it is c^2 / (2 mu g) behind."""
     system, state, _, _ = scene(mb.contact.Brick((R, R, R)), method, velocity=(0.3, 0.0, 0.0))
     run = mb.simulate(system, state, 1.0, integrator=integrator_of(system, method))
-    np.testing.assert_allclose(run.u[-1, 3:6], (0.3, 0.0, 0.0), atol=1e-4)  # it still hops by some microns
+    np.testing.assert_allclose(run.u[-1, 3:5], (0.3, 0.0), atol=2e-5)
+    assert abs(run.u[-1, 5]) < (1e-4 if method == "bristle" else 2e-5)  # on bristles it still hops by some microns
     np.testing.assert_allclose(run.q[-1, 4], 0.3 - 0.3**2 / (2.0 * 0.5 * G), rtol=2e-3)
 
 

@@ -22,6 +22,8 @@ class Integrator:
         Whether it chooses its steps; else it needs a `fixed_step_size`.
     iterates : bool
         Whether it solves equations in a step.
+    stage_near_end : bool
+        Whether one of its stages is near the end of a step, where it sees a jump of forces; else it does a step later.
     order_varies : bool
         Whether `order` is the highest of several.
     of_rates : bool
@@ -35,6 +37,7 @@ class Integrator:
     evaluations: int | None
     error_control: bool
     iterates: bool
+    stage_near_end: bool
     order_varies: bool
     of_rates: bool
     reference: str
@@ -51,7 +54,7 @@ class Integrator:
 
 def explicit(kind, halved_from, evaluations, reference, **other):
     """The record of an explicit method."""
-    facts = {"error_control": True, "iterates": False, "order_varies": False, "of_rates": True, **other}
+    facts = {"error_control": True, "iterates": False, "stage_near_end": True, "order_varies": False, "of_rates": True, **other}
     return Integrator(kind=kind, halved_from=halved_from, evaluations=evaluations, reference=reference, **facts)
 
 
@@ -71,6 +74,7 @@ INTEGRATORS = Records(
         evaluations=None,
         error_control=True,
         iterates=True,
+        stage_near_end=True,
         order_varies=True,
         of_rates=True,
         reference="Byrne and Hindmarsh 1975, against SUNDIALS in test_bdf.py",
@@ -81,6 +85,7 @@ INTEGRATORS = Records(
         evaluations=None,
         error_control=False,
         iterates=True,
+        stage_near_end=True,
         order_varies=False,
         of_rates=False,
         reference="Stewart and Trinkle 1996, in tests/unilateral",

@@ -32,7 +32,7 @@ A law fills in the columns from FORCE on: the force on the second surface (3), s
 depth, potential energy, dissipated power, signed normal force, moment on the second surface (3). Their sums are in
 ``contact_sum``, in the order of `SUMS`.
 
-States in lanes come here one by one: a kernel reads and writes lane ``lane_of(pair)`` by `load_lane` and `store_lane`, and its
+States in lanes come here one by one: a kernel reads and writes lane ``pair[2]`` by `load_lane` and `store_lane`, and its
 numbers are float64 or Duals, on which it may branch.
 """
 
@@ -70,24 +70,6 @@ def narrow_phase(function: Callable[..., Any]) -> Routine:
 
     run.__module__, run.__qualname__ = function.__module__, function.__qualname__
     return Routine(run)
-
-
-@generic
-def first_surface(pair: Pair) -> int:
-    """The surface of lower kind."""
-    return pair[0]
-
-
-@generic
-def second_surface(pair: Pair) -> int:
-    """The other one."""
-    return pair[1]
-
-
-@generic
-def lane_of(pair: Pair) -> int:
-    """The lane."""
-    return pair[2]
 
 
 @generic
@@ -139,7 +121,7 @@ def put_point(
     model: Any, pair: Pair, row: int, point: Any, normal: Any, depth: Any, law: float, one: Any, two: Any, feature: int
 ) -> None:
     """Write the columns of a point that the pair's routine knows; *one* and *two* are columns 8 and 9."""
-    lane = lane_of(pair)
+    _, _, lane = pair
     rows = model.contact_point
     store3_lane(rows, row, POINT, lane, point)
     store3_lane(rows, row, NORMAL, lane, normal)

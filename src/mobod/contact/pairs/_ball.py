@@ -7,19 +7,7 @@ from typing import Any
 
 from ...algebra import mat33, sym33, vec3
 from ...compiling import Routine, generic
-from ..access import (
-    DIMENSIONS,
-    HERTZ,
-    Pair,
-    first_surface,
-    lane_of,
-    narrow_phase,
-    number_of,
-    orientation,
-    origin,
-    put_point,
-    second_surface,
-)
+from ..access import DIMENSIONS, HERTZ, Pair, narrow_phase, number_of, orientation, origin, put_point
 from . import _curvature
 
 
@@ -49,7 +37,7 @@ def sphere_with(near: Callable[..., Any], name: str) -> Routine:
     """The routine of a sphere, the first surface, and a shape by ``near(model, s, x, lane)``, as in `_nearest`."""
 
     def run(model: Any, pair: Pair) -> int:
-        a, s, lane = first_surface(pair), second_surface(pair), lane_of(pair)
+        a, s, lane = pair
         radius, center, R = number_of(model, a, DIMENSIONS, lane), origin(model, a, lane), orientation(model, s, lane)
         found = near(model, s, mat33.transpose_mul_vec(R, vec3.sub(center, origin(model, s, lane))), lane)
         S = _curvature.of_sphere(1.0 / radius, mat33.mul_vec(R, found[1]))

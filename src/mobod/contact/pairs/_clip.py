@@ -36,7 +36,7 @@ from typing import Any
 from ...algebra import mat33, vec3
 from ...algebra.scalar import exp, load_lane, log, sincos, sqrt, store_lane
 from ...compiling import generic
-from ..access import CORNER, FEATURE, FORCE, HERTZ, Pair, lane_of, load3_lane, put_point, store3_lane
+from ..access import CORNER, FEATURE, FORCE, HERTZ, Pair, load3_lane, put_point, store3_lane
 from ..shape import BRICK, CONVEX_HULL, CYLINDER
 from ._core import CORNERS, bare3, face_feature, list_of, vertex
 from ._curvature import goes_over
@@ -285,7 +285,7 @@ def _bearing(
     segment: bool,
 ) -> int:  # fmt: skip
     """As `bearing`; of a cylinder those of its side, or those of its end."""
-    m, which, lane = face[2], face[4], lane_of(pair)
+    m, which, lane = face[2], face[4], pair[2]
     kind, _, _, x, y, z, r = other
     rows, (begin, weight) = model.contact_point, k
     # the other's direction towards the face

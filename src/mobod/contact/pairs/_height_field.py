@@ -5,18 +5,7 @@ from typing import Any
 from ...algebra import mat33, vec3
 from ...algebra.scalar import bare
 from ...compiling import apart, generic
-from ..access import (
-    CORNER,
-    HERTZ,
-    POINT,
-    Pair,
-    lane_of,
-    load3_lane,
-    orientation,
-    origin,
-    put_point,
-    second_surface,
-)  # fmt: skip
+from ..access import CORNER, HERTZ, POINT, Pair, load3_lane, orientation, origin, put_point
 from ..height_surface import eigenvalues, foot, highest, is_over, normal, settle, surface
 from ._curvature import goes_over
 from .convex_triangle_mesh import bare3
@@ -30,8 +19,8 @@ _ACROSS = 1e-6
 @generic
 def pose_in_field(model: Any, pair: Pair, s: int) -> Any:
     """R and p of the frame of surface s in that of the field, the second of the pair."""
-    lane = lane_of(pair)
-    R_GF, p_GF = orientation(model, second_surface(pair), lane), origin(model, second_surface(pair), lane)
+    _, _, lane = pair
+    R_GF, p_GF = orientation(model, pair[1], lane), origin(model, pair[1], lane)
     R = mat33.mul(mat33.transpose(R_GF), orientation(model, s, lane))
     return R, mat33.transpose_mul_vec(R_GF, vec3.sub(origin(model, s, lane), p_GF))
 
@@ -39,7 +28,7 @@ def pose_in_field(model: Any, pair: Pair, s: int) -> Any:
 @generic
 def put(model: Any, pair: Pair, row: int, p: Any, n: Any, depth: Any, law: float, one: Any, two: Any, feature: int) -> None:
     """Write a row, of p half way between the surfaces and the field's upward normal n, both in the field's frame."""
-    f, lane = second_surface(pair), lane_of(pair)
+    _, f, lane = pair
     R_GF = orientation(model, f, lane)
     point = vec3.add(origin(model, f, lane), mat33.mul_vec(R_GF, p))
     put_point(model, pair, row, point, mat33.mul_vec(R_GF, vec3.neg(n)), depth, law, one, two, feature)
@@ -61,7 +50,7 @@ def start_near(k: int, x: float, y: float, away_x: float, away_y: float) -> Any:
 @generic
 def is_new(model: Any, pair: Pair, first: int, end: int, x: float, y: float, z: float, near: float) -> bool:
     """True if none of the rows from first to end is at a point of the field, within a length *near*."""
-    f, lane = second_surface(pair), lane_of(pair)
+    _, f, lane = pair
     at = bare3(vec3.add(origin(model, f, lane), mat33.mul_vec(orientation(model, f, lane), (x, y, z))))
     for row in range(first, end):
         r = vec3.sub(bare3(load3_lane(model.contact_point, row, POINT, lane)), at)
@@ -76,7 +65,7 @@ def ball(model: Any, pair: Pair, count: int, c: Any, radius: Any, feature: int) 
 
     One search is enough where the surface curves upward less than half of what the ball does: then there is one such place.
     """
-    f, x, r = second_surface(pair), bare3(c), bare(radius)
+    f, x, r = pair[1], bare3(c), bare(radius)
     height, bent = highest(model, f, x[0], x[1], r, r)
     if x[2] - r > height:
         return count
@@ -110,7 +99,7 @@ def ball(model: Any, pair: Pair, count: int, c: Any, radius: Any, feature: int) 
 @generic
 def side(model: Any, pair: Pair, count: int, c: Any, axis: Any, radius: Any, half: Any, feature: int) -> int:
     """A row, if the side of a cylinder about an axis through c is nearest to the surface between its ends, and not at one."""
-    f, x, r = second_surface(pair), bare3(c), bare(radius)
+    f, x, r = pair[1], bare3(c), bare(radius)
     a, h = bare3(axis), bare(half)
     height, _ = highest(model, f, x[0], x[1], abs(a[0]) * h + r, abs(a[1]) * h + r)
     if x[2] - abs(a[2]) * h - r > height:
@@ -169,7 +158,7 @@ def below(model: Any, f: int, c: Any) -> Any:
 @apart
 def corner(model: Any, pair: Pair, count: int, c: Any, feature: int) -> int:
     """A row, if the corner c is below the surface."""
-    depth, n = below(model, second_surface(pair), c)
+    depth, n = below(model, pair[1], c)
     if depth <= 0.0:
         return count
     p = vec3.add_scaled(c, 0.5 * depth, n)

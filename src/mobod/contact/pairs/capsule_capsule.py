@@ -11,19 +11,7 @@ from typing import Any
 from ...algebra import sym33, vec3
 from ...algebra.scalar import bare, sqrt
 from ...compiling import generic
-from ..access import (
-    DIMENSIONS,
-    HERTZ,
-    Pair,
-    first_surface,
-    lane_of,
-    narrow_phase,
-    orientation,
-    origin,
-    put_point,
-    second_surface,
-    three_of,
-)
+from ..access import DIMENSIONS, HERTZ, Pair, narrow_phase, orientation, origin, put_point, three_of
 from ._curvature import of_capsule, relative
 
 #: The square of the sine between axes that count as parallel.
@@ -44,7 +32,7 @@ def _within(x: Any, low: Any, high: Any) -> Any:
 @narrow_phase
 def capsule_capsule(model: Any, pair: Pair) -> int:
     """One point where the segments are nearer than the sum of the radii; those that cross are pushed apart square to both."""
-    i, j, lane = first_surface(pair), second_surface(pair), lane_of(pair)
+    i, j, lane = pair
     r1, h1, _ = three_of(model, i, DIMENSIONS, lane)
     r2, h2, _ = three_of(model, j, DIMENSIONS, lane)
     R1, R2, a = orientation(model, i, lane), orientation(model, j, lane), origin(model, i, lane)

@@ -3,14 +3,14 @@
 from typing import Any
 
 from ...algebra import vec3
-from ..access import DIMENSIONS, Pair, first_surface, lane_of, narrow_phase, number_of
+from ..access import DIMENSIONS, Pair, narrow_phase, number_of
 from ._height_field import ball, pose_in_field, side
 
 
 @narrow_phase
 def capsule_height_field(model: Any, pair: Pair) -> int:
     """Rows of the ends, then of the side."""
-    s, lane = first_surface(pair), lane_of(pair)
+    s, _, lane = pair
     radius, half = number_of(model, s, DIMENSIONS, lane), number_of(model, s, DIMENSIONS + 1, lane)
     R, c = pose_in_field(model, pair, s)
     axis, count = (R[2], R[5], R[8]), 0

@@ -10,20 +10,7 @@ from typing import Any
 from ...algebra import mat33, vec3
 from ...algebra.scalar import bare, load_lane, store_lane
 from ...compiling import Routine, generic
-from ..access import (
-    DIMENSIONS,
-    FACE,
-    SIDE,
-    Pair,
-    first_surface,
-    lane_of,
-    narrow_phase,
-    orientation,
-    origin,
-    put_point,
-    second_surface,
-    three_of,
-)  # fmt: skip
+from ..access import DIMENSIONS, FACE, SIDE, Pair, narrow_phase, orientation, origin, put_point, three_of
 from ..mesh_tree import AREA, CENTROID, NORMAL, constant3, numbers_of_face, users_number, walking
 from . import _inside
 
@@ -37,7 +24,7 @@ def put_face(
     if side == 0:
         n = vec3.neg(n)
     put_point(model, pair, row, point, n, depth, FACE, 0.0 * depth + area, cosine, feature)
-    store_lane(model.contact_point, row, SIDE, lane_of(pair), 0.0 * depth + float(side))
+    store_lane(model.contact_point, row, SIDE, pair[2], 0.0 * depth + float(side))
 
 
 @generic
@@ -75,9 +62,9 @@ def _with_mesh(nearest: Callable[..., Any], box: Callable[..., Any]) -> Routine:
     @generic
     def visit(model: Any, m: int, f: int, count: int, k: Any) -> int:
         _, _, pair, R_SM, p_SM, R_GS, p_GS = k
-        i, s = numbers_of_face(model, m, f), first_surface(pair)
+        i, s = numbers_of_face(model, m, f), pair[0]
         centroid = vec3.add(p_SM, mat33.mul_vec(R_SM, constant3(model, i + CENTROID)))
-        depth, n = nearest(model, s, lane_of(pair), centroid)
+        depth, n = nearest(model, s, pair[2], centroid)
         if depth <= 0.0:
             return count
         cosine = -vec3.dot(n, mat33.mul_vec(R_SM, constant3(model, i + NORMAL)))
@@ -91,7 +78,7 @@ def _with_mesh(nearest: Callable[..., Any], box: Callable[..., Any]) -> Routine:
     walk = walking(outside, visit)
 
     def convex_triangle_mesh(model: Any, pair: Pair) -> int:
-        s, m, lane = first_surface(pair), second_surface(pair), lane_of(pair)
+        s, m, lane = pair
         R_GS, p_GS, R_GM, p_GM = (
             orientation(model, s, lane),
             origin(model, s, lane),
@@ -142,7 +129,7 @@ _walk_below = walking(_above, _below)
 @narrow_phase
 def half_space_triangle_mesh(model: Any, pair: Pair) -> int:
     """Faces below the plane, in the mesh's frame; boxes above it are left out."""
-    h, m, lane = first_surface(pair), second_surface(pair), lane_of(pair)
+    h, m, lane = pair
     n_G = mat33.mul_vec(orientation(model, h, lane), three_of(model, h, DIMENSIONS, lane))
     R_GM, p_GM = orientation(model, m, lane), origin(model, m, lane)
     n = mat33.transpose_mul_vec(R_GM, n_G)

@@ -3,7 +3,7 @@
 from typing import Any
 
 from ...algebra import mat33, vec3
-from ..access import DIMENSIONS, Pair, first_surface, lane_of, narrow_phase, three_of
+from ..access import DIMENSIONS, Pair, narrow_phase, three_of
 from ..mesh_tree import constant3
 from ._height_field import corner, pose_in_field
 
@@ -11,9 +11,9 @@ from ._height_field import corner, pose_in_field
 @narrow_phase
 def brick_height_field(model: Any, pair: Pair) -> int:
     """Eight corners."""
-    s = first_surface(pair)
+    s, _, lane = pair
     R, p = pose_in_field(model, pair, s)
-    h, count = three_of(model, s, DIMENSIONS, lane_of(pair)), 0
+    h, count = three_of(model, s, DIMENSIONS, lane), 0
     for i in range(8):
         x = h[0] if i & 1 == 1 else -h[0]
         y = h[1] if i & 2 == 2 else -h[1]
@@ -25,7 +25,7 @@ def brick_height_field(model: Any, pair: Pair) -> int:
 @narrow_phase
 def convex_hull_height_field(model: Any, pair: Pair) -> int:
     """All vertices, which come first in the constants."""
-    s = first_surface(pair)
+    s, _, _ = pair
     R, p = pose_in_field(model, pair, s)
     first, count = model.surface_first_constant[s], 0
     for i in range(model.contact_integers[model.surface_first_integer[s]]):

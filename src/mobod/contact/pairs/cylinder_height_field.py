@@ -9,7 +9,7 @@ from typing import Any
 from ...algebra import vec3
 from ...algebra.scalar import bare, sqrt
 from ...compiling import generic
-from ..access import DIMENSIONS, Pair, first_surface, lane_of, narrow_phase, number_of, second_surface
+from ..access import DIMENSIONS, Pair, narrow_phase, number_of
 from ..height_surface import limits, normal, surface
 from ._height_field import corner, pose_in_field, side
 from ._inside import bounded
@@ -19,7 +19,7 @@ from .convex_triangle_mesh import bare3
 @generic
 def _rim(model: Any, pair: Pair, count: int, c: Any, axis: Any, other: Any, radius: Any, feature: int) -> int:
     """Rows of four points of a rim about c; *other* is across the axis."""
-    f = second_surface(pair)
+    _, f, _ = pair
     _, z_x, z_y, _, _, _ = surface(model, f, c[0], c[1])
     n, _ = normal(z_x, z_y)
     down = vec3.sub(vec3.scale(vec3.dot(n, axis), axis), n)
@@ -64,12 +64,12 @@ def _ends(model: Any, f: int, lane: int, c: Any, axis: Any, radius: float) -> An
 @narrow_phase
 def cylinder_height_field(model: Any, pair: Pair) -> int:
     """Rows of the rims, then of the side."""
-    s, lane = first_surface(pair), lane_of(pair)
+    s, _, lane = pair
     radius, half = number_of(model, s, DIMENSIONS, lane), number_of(model, s, DIMENSIONS + 1, lane)
     R, c = pose_in_field(model, pair, s)
     axis, other = (R[2], R[5], R[8]), (R[0], R[3], R[6])
     if number_of(model, s, DIMENSIONS + 2, lane) == 1.0:
-        low, high = _ends(model, second_surface(pair), lane, bare3(c), bare3(axis), bare(radius))
+        low, high = _ends(model, pair[1], lane, bare3(c), bare3(axis), bare(radius))
         if not high > low:
             return 0
         c, half = vec3.add_scaled(c, 0.5 * (low + high), axis), half + 0.4999999 * (high - low)

@@ -12,7 +12,7 @@ from typing import Any
 from ...algebra import mat33, vec3
 from ...algebra.scalar import bare, sqrt
 from ...compiling import generic
-from ..access import DIMENSIONS, HERTZ, Pair, first_surface, lane_of, narrow_phase, second_surface, three_of
+from ..access import DIMENSIONS, HERTZ, Pair, narrow_phase, three_of
 from ..height_surface import eigenvalues, highest, is_over, limits, normal, surface
 from ._height_field import is_new, pose_in_field, put, start_near
 from .convex_triangle_mesh import bare3
@@ -92,8 +92,8 @@ def _search(model: Any, f: int, c: Any, M: Any, start: Any) -> Any:
 @narrow_phase
 def ellipsoid_height_field(model: Any, pair: Pair) -> int:
     """A row each place."""
-    s, f = first_surface(pair), second_surface(pair)
-    radii = three_of(model, s, DIMENSIONS, lane_of(pair))
+    s, f, lane = pair
+    radii = three_of(model, s, DIMENSIONS, lane)
     R, c = pose_in_field(model, pair, s)
     i, j, k = radii[0] * radii[0], radii[1] * radii[1], radii[2] * radii[2]
     scaled = R[0] * i, R[1] * j, R[2] * k, R[3] * i, R[4] * j, R[5] * k, R[6] * i, R[7] * j, R[8] * k

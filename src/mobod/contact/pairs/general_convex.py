@@ -29,13 +29,10 @@ from ..access import (
     LAW,
     SHAPE,
     Pair,
-    first_surface,
-    lane_of,
     narrow_phase,
     orientation,
     origin,
     put_point,
-    second_surface,
     three_of,
 )
 from ..shape import BRICK, CYLINDER, ELLIPSOID
@@ -66,7 +63,7 @@ _DEEPEST = 2.0**46
 @narrow_phase
 def general_convex(model: Any, pair: Pair) -> int:
     """The points of two convex shapes that overlap."""
-    s, t, lane = first_surface(pair), second_surface(pair), lane_of(pair)
+    s, t, lane = pair
     A, B = core_of(model, s, t, lane), core_of(model, t, s, lane)
     Ra, pa = frame_of(model, s, t, lane)
     Rb, pb = frame_of(model, t, s, lane)
@@ -106,7 +103,7 @@ def points(
     *seen* is what decides, both features, the overlap, and the size of both shapes.
     """
     what, f, g, overlap, size = seen
-    lane, zero = lane_of(pair), 0.0 * pa[0]
+    lane, zero = pair[2], 0.0 * pa[0]
     below, face = _face_below(model, A, B, Ra, Rb, what, f, g, n)
     n = (n[0] + zero, n[1] + zero, n[2] + zero)
     if what == EDGES:
@@ -156,20 +153,9 @@ def points(
     depth = vec3.dot(n, vec3.sub(a, b))
     if depth <= 0.0:
         return begin
-    # half way between the surfaces, from the one whose point is known
-    if what == FACE_A or what == EDGE_A:
-        point = vec3.add_scaled(b, 0.5 * depth, n)
-    elif what == FACE_B or what == EDGE_B:
-        point = vec3.add_scaled(a, -0.5 * depth, n)
-    elif what == EDGES:
-        ea, eb = mat33.mul_vec(Ra, f[2]), mat33.mul_vec(Rb, g[2])
-        c = vec3.cross(ea, eb)
-        along = vec3.dot(vec3.cross(vec3.sub(b, a), eb), c) / vec3.dot(c, c)
-        point = vec3.add_scaled(vec3.add_scaled(a, along, ea), -0.5 * depth, n)
-    else:
-        point = vec3.scale(0.5, vec3.add(a, b))
+    point = _half_way(what, f, g, Ra, Rb, n, a, b, depth)
     # of parallel edges a and b can be any points
-    point = _within(model, first_surface(pair), A, n, _within(model, second_surface(pair), B, n, point, lane), lane)
+    point = _within(model, pair[0], A, n, _within(model, pair[1], B, n, point, lane), lane)
     name = 8192 * (3 * (8192 * f[0] + f[4] % 8192) + g[0]) + g[4] % 8192
     S, round_part = _relative_curvature(A, B, Ra, pa, Rb, pb, f, g, n, point)
     greater, smaller, count = 0.0 * round_part, 0.0 * round_part, begin
@@ -187,6 +173,21 @@ def points(
             store_lane(model.contact_point, count, FEATURE, lane, name + (law + 1) * _DEEPEST)
             count += 1
     return count
+
+
+@generic
+def _half_way(what: int, f: Any, g: Any, Ra: Any, Rb: Any, n: Any, a: Any, b: Any, depth: Any) -> Any:
+    """The point half way between the surfaces, from the one whose point, a or b, is known."""
+    if what == FACE_A or what == EDGE_A:
+        return vec3.add_scaled(b, 0.5 * depth, n)
+    if what == FACE_B or what == EDGE_B:
+        return vec3.add_scaled(a, -0.5 * depth, n)
+    if what == EDGES:
+        ea, eb = mat33.mul_vec(Ra, f[2]), mat33.mul_vec(Rb, g[2])
+        c = vec3.cross(ea, eb)
+        along = vec3.dot(vec3.cross(vec3.sub(b, a), eb), c) / vec3.dot(c, c)
+        return vec3.add_scaled(vec3.add_scaled(a, along, ea), -0.5 * depth, n)
+    return vec3.scale(0.5, vec3.add(a, b))
 
 
 @generic

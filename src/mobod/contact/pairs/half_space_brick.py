@@ -7,25 +7,13 @@ from typing import Any
 
 from ...algebra import mat33, vec3
 from ...algebra.scalar import bare
-from ..access import (
-    CORNER,
-    DIMENSIONS,
-    Pair,
-    first_surface,
-    lane_of,
-    narrow_phase,
-    orientation,
-    origin,
-    put_point,
-    second_surface,
-    three_of,
-)
+from ..access import CORNER, DIMENSIONS, Pair, narrow_phase, orientation, origin, put_point, three_of
 
 
 @narrow_phase
 def half_space_brick(model: Any, pair: Pair) -> int:
     """A point for each corner that is below the plane."""
-    h, s, lane = first_surface(pair), second_surface(pair), lane_of(pair)
+    h, s, lane = pair
     n = mat33.mul_vec(orientation(model, h, lane), three_of(model, h, DIMENSIONS, lane))
     R, middle = orientation(model, s, lane), origin(model, s, lane)
     a, b, c = three_of(model, s, DIMENSIONS, lane)

@@ -6,25 +6,13 @@ depth = radius - height of the end's center, relative curvatures 1 / radius
 from typing import Any
 
 from ...algebra import mat33, vec3
-from ..access import (
-    DIMENSIONS,
-    HERTZ,
-    Pair,
-    first_surface,
-    lane_of,
-    narrow_phase,
-    orientation,
-    origin,
-    put_point,
-    second_surface,
-    three_of,
-)
+from ..access import DIMENSIONS, HERTZ, Pair, narrow_phase, orientation, origin, put_point, three_of
 
 
 @narrow_phase
 def half_space_capsule(model: Any, pair: Pair) -> int:
     """A point for each end that is below the plane."""
-    h, s, lane = first_surface(pair), second_surface(pair), lane_of(pair)
+    h, s, lane = pair
     n = mat33.mul_vec(orientation(model, h, lane), three_of(model, h, DIMENSIONS, lane))
     R, (radius, half, _) = orientation(model, s, lane), three_of(model, s, DIMENSIONS, lane)
     middle, along = origin(model, s, lane), (R[2], R[5], R[8])

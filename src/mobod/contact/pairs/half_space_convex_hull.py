@@ -6,26 +6,14 @@ There is a row for each vertex of the hull, so none is left out.
 from typing import Any
 
 from ...algebra import mat33, vec3
-from ..access import (
-    CORNER,
-    DIMENSIONS,
-    Pair,
-    first_surface,
-    lane_of,
-    narrow_phase,
-    orientation,
-    origin,
-    put_point,
-    second_surface,
-    three_of,
-)
+from ..access import CORNER, DIMENSIONS, Pair, narrow_phase, orientation, origin, put_point, three_of
 from ._core import constant3
 
 
 @narrow_phase
 def half_space_convex_hull(model: Any, pair: Pair) -> int:
     """A point for each vertex that is below the plane."""
-    h, s, lane = first_surface(pair), second_surface(pair), lane_of(pair)
+    h, s, lane = pair
     n = mat33.mul_vec(orientation(model, h, lane), three_of(model, h, DIMENSIONS, lane))
     R, middle = orientation(model, s, lane), origin(model, s, lane)
     height = vec3.dot(n, vec3.sub(middle, origin(model, h, lane)))

@@ -13,19 +13,7 @@ from typing import Any
 
 from ...algebra import mat33, vec3
 from ...algebra.scalar import sqrt
-from ..access import (
-    CORNER,
-    DIMENSIONS,
-    Pair,
-    first_surface,
-    lane_of,
-    narrow_phase,
-    orientation,
-    origin,
-    put_point,
-    second_surface,
-    three_of,
-)
+from ..access import CORNER, DIMENSIONS, Pair, narrow_phase, orientation, origin, put_point, three_of
 
 #: Upright, within this of the square of the axis' slope.
 _UPRIGHT = 1e-24
@@ -34,7 +22,7 @@ _UPRIGHT = 1e-24
 @narrow_phase
 def half_space_cylinder(model: Any, pair: Pair) -> int:
     """Points of both rims that are below the plane."""
-    h, s, lane = first_surface(pair), second_surface(pair), lane_of(pair)
+    h, s, lane = pair
     n = mat33.mul_vec(orientation(model, h, lane), three_of(model, h, DIMENSIONS, lane))
     R, middle = orientation(model, s, lane), origin(model, s, lane)
     radius, half, _ = three_of(model, s, DIMENSIONS, lane)

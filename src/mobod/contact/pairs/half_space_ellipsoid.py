@@ -9,26 +9,14 @@ from typing import Any
 
 from ...algebra import mat33, vec3
 from ...algebra.scalar import sqrt
-from ..access import (
-    DIMENSIONS,
-    HERTZ,
-    Pair,
-    first_surface,
-    lane_of,
-    narrow_phase,
-    orientation,
-    origin,
-    put_point,
-    second_surface,
-    three_of,
-)
+from ..access import DIMENSIONS, HERTZ, Pair, narrow_phase, orientation, origin, put_point, three_of
 from ._curvature import of_ellipsoid, relative
 
 
 @narrow_phase
 def half_space_ellipsoid(model: Any, pair: Pair) -> int:
     """One point where the ellipsoid is below the plane."""
-    h, s, lane = first_surface(pair), second_surface(pair), lane_of(pair)
+    h, s, lane = pair
     n = mat33.mul_vec(orientation(model, h, lane), three_of(model, h, DIMENSIONS, lane))
     R, middle = orientation(model, s, lane), origin(model, s, lane)
     a, b, c = three_of(model, s, DIMENSIONS, lane)

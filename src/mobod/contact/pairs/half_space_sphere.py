@@ -3,26 +3,13 @@
 from typing import Any
 
 from ...algebra import mat33, vec3
-from ..access import (
-    DIMENSIONS,
-    HERTZ,
-    Pair,
-    first_surface,
-    lane_of,
-    narrow_phase,
-    number_of,
-    orientation,
-    origin,
-    put_point,
-    second_surface,
-    three_of,
-)  # fmt: skip
+from ..access import DIMENSIONS, HERTZ, Pair, narrow_phase, number_of, orientation, origin, put_point, three_of
 
 
 @narrow_phase
 def half_space_sphere(model: Any, pair: Pair) -> int:
     """One point where the sphere is below the plane."""
-    h, s, lane = first_surface(pair), second_surface(pair), lane_of(pair)
+    h, s, lane = pair
     n = mat33.mul_vec(orientation(model, h, lane), three_of(model, h, DIMENSIONS, lane))
     radius, center = number_of(model, s, DIMENSIONS, lane), origin(model, s, lane)
     height = vec3.dot(n, vec3.sub(center, origin(model, h, lane)))

@@ -15,19 +15,7 @@ from typing import Any
 from ...algebra import mat33, vec3
 from ...algebra.scalar import sqrt
 from ...compiling import generic
-from ..access import (
-    DIMENSIONS,
-    HERTZ,
-    Pair,
-    first_surface,
-    lane_of,
-    narrow_phase,
-    orientation,
-    origin,
-    put_point,
-    second_surface,
-    three_of,
-)
+from ..access import DIMENSIONS, HERTZ, Pair, narrow_phase, orientation, origin, put_point, three_of
 
 _UPRIGHT = 1e-24
 
@@ -43,7 +31,7 @@ def ring_curvature(ring: Any, tube: Any, outward: Any) -> Any:
 @narrow_phase
 def half_space_torus(model: Any, pair: Pair) -> int:
     """Places of the tube that are below the plane."""
-    h, s, lane = first_surface(pair), second_surface(pair), lane_of(pair)
+    h, s, lane = pair
     n = mat33.mul_vec(orientation(model, h, lane), three_of(model, h, DIMENSIONS, lane))
     R, middle = orientation(model, s, lane), origin(model, s, lane)
     ring, tube, _ = three_of(model, s, DIMENSIONS, lane)

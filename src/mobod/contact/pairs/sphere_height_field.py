@@ -6,13 +6,13 @@ curvatures are the eigenvalues of 1/radius less the surface's own, z_ij / sqrt(1
 
 from typing import Any
 
-from ..access import DIMENSIONS, Pair, first_surface, lane_of, narrow_phase, number_of
+from ..access import DIMENSIONS, Pair, narrow_phase, number_of
 from ._height_field import ball, pose_in_field
 
 
 @narrow_phase
 def sphere_height_field(model: Any, pair: Pair) -> int:
     """A row each place."""
-    s = first_surface(pair)
+    s, _, lane = pair
     _, c = pose_in_field(model, pair, s)
-    return ball(model, pair, 0, c, number_of(model, s, DIMENSIONS, lane_of(pair)), 0)
+    return ball(model, pair, 0, c, number_of(model, s, DIMENSIONS, lane), 0)

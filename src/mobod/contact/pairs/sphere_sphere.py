@@ -4,13 +4,13 @@ from typing import Any
 
 from ...algebra import vec3
 from ...algebra.scalar import sqrt
-from ..access import DIMENSIONS, HERTZ, Pair, first_surface, lane_of, narrow_phase, number_of, origin, put_point, second_surface
+from ..access import DIMENSIONS, HERTZ, Pair, narrow_phase, number_of, origin, put_point
 
 
 @narrow_phase
 def sphere_sphere(model: Any, pair: Pair) -> int:
     """One point where the centers are nearer than the sum of the radii; spheres with one center are pushed apart along z."""
-    a, b, lane = first_surface(pair), second_surface(pair), lane_of(pair)
+    a, b, lane = pair
     r1, r2 = number_of(model, a, DIMENSIONS, lane), number_of(model, b, DIMENSIONS, lane)
     c1 = origin(model, a, lane)
     r = vec3.sub(origin(model, b, lane), c1)

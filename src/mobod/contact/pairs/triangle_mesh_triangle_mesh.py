@@ -9,7 +9,7 @@ from typing import Any
 from ...algebra import mat33, vec3
 from ...algebra.scalar import bare, load_lane
 from ...compiling import generic
-from ..access import Pair, first_surface, lane_of, narrow_phase, orientation, origin, second_surface
+from ..access import Pair, narrow_phase, orientation, origin
 from ..mesh_tree import (
     AREA,
     CENTROID,
@@ -79,7 +79,7 @@ _walk = walking(_outside, _visit)
 @generic
 def _faces_inside(model: Any, pair: Pair, m: int, other: int, side: int, count: int) -> int:
     """Rows of the faces of mesh m inside the other one."""
-    lane = lane_of(pair)
+    _, _, lane = pair
     R_GM, p_GM = orientation(model, m, lane), origin(model, m, lane)
     R_GO, p_GO = orientation(model, other, lane), origin(model, other, lane)
     R = mat33.mul(mat33.transpose(R_GO), R_GM)
@@ -93,7 +93,7 @@ def _faces_inside(model: Any, pair: Pair, m: int, other: int, side: int, count: 
 @narrow_phase
 def triangle_mesh_triangle_mesh(model: Any, pair: Pair) -> int:
     """The faces of the first, then those of the second."""
-    a, b = first_surface(pair), second_surface(pair)
+    a, b, _ = pair
     count = 0
     for side in range(2):
         m, other = a, b

@@ -41,7 +41,7 @@ from typing import Any
 from ...algebra import mat33, vec3
 from ...algebra.scalar import atan2, bare, load, load_lane, sqrt, store, store_lane, zero
 from ...compiling import generic
-from ...contact.access import FEATURE, NORMAL, Pair, first_surface, lane_of, load3_lane, second_surface, store3_lane
+from ...contact.access import FEATURE, NORMAL, Pair, load3_lane, store3_lane
 from .. import routines
 from .resistance import carried
 
@@ -179,7 +179,7 @@ def bristle_force(
     what: int,
 ) -> Any:
     """The force of friction on the second surface at the point p; with FORCES, what is to be remembered of it is noted."""
-    a, b, lane = first_surface(pair), second_surface(pair), lane_of(pair)
+    a, b, lane = pair
     body1, body2 = model.surface_body[a], model.surface_body[b]
     n = load3_lane(model.contact_point, row, NORMAL, lane)
     R1, R2 = _rotation(model, body1, lane), _rotation(model, body2, lane)

@@ -19,7 +19,6 @@ import numpy.typing as npt
 from ...algebra.record import attach, call_routine
 from ...algebra.scalar import load, load_lane, num_lanes, store, store_lane
 from ...compiling import Routine, apart, compiled, generic, routine
-from ...contact.access import first_surface, second_surface
 from ...contact.pairs import PAIRS
 from ...contact.shape import SPHERE
 from ...errors import ModelError
@@ -122,12 +121,12 @@ def _tell(model: Any, integers: int, a: int, b: int, lane: int, k: Any) -> None:
         call_routine(model.contact_routines[law], model, pair[0], pair[1], pair[2], element, count, TABLE)
         row, first = counts[0], counts[1]
         if row < table.shape[0]:
-            table[row, 0], table[row, 1], table[row, 2] = first_surface(pair), second_surface(pair), count
+            table[row, 0], table[row, 1], table[row, 2] = pair[0], pair[1], count
             for c in range(table.shape[1] - 3):
                 table[row, c + 3] = load_lane(model.contact_sum, 0, c, lane)
         for p in range(count):
             if first + p < points.shape[0]:
-                points[first + p, 0], points[first + p, 1] = first_surface(pair), second_surface(pair)
+                points[first + p, 0], points[first + p, 1] = pair[0], pair[1]
                 for c in range(points.shape[1] - 2):
                     points[first + p, c + 2] = load_lane(model.contact_point, p, c, lane)
         counts[0], counts[1] = row + 1, first + count

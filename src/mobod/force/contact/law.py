@@ -56,11 +56,8 @@ from ...contact.access import (
     SHAPE,
     SIDE,
     Pair,
-    first_surface,
-    lane_of,
     load3_lane,
     number_of,
-    second_surface,
     store3_lane,
 )
 from ...contact.shape import TRIANGLE_MESH
@@ -199,13 +196,13 @@ def respond(
     model: Any, pair: Pair, asked: Any, row: int, x: Any, s1: Any, elastic: Any, energy: Any, c: Any, mu: Any, law: int
 ) -> None:
     """The response of a point, by its elastic force and energy, c with its factor, mu of both surfaces, the friction's law."""
-    (element, _, what), lane, rows = asked, lane_of(pair), model.contact_point
+    (element, _, what), (a, b, lane), rows = asked, pair, model.contact_point
     if what == routines.ENERGY:
         add_to(model, element, lane, energy)
         return
     n = load3_lane(rows, row, NORMAL, lane)
     p = vec3.add_scaled(load3_lane(rows, row, POINT, lane), x * (0.5 - s1), n)
-    body1, body2 = model.surface_body[first_surface(pair)], model.surface_body[second_surface(pair)]
+    body1, body2 = model.surface_body[a], model.surface_body[b]
     v = vec3.sub(velocity_at(model, body2, p, lane), velocity_at(model, body1, p, lane))
     rate = -vec3.dot(v, n)
     normal = elastic * (1.0 + c * rate)
@@ -215,7 +212,6 @@ def respond(
     o = zero(normal)
     moment, w = (o, o, o), (o, o, o)
     if resists(model, element):
-        a, b = first_surface(pair), second_surface(pair)
         slip, w = vec3.add(own, drift(model, a, b, n, lane)), turning(model, pair)
         moment = couple(arms(model, a, b, lane), own_number(model, element, TRANSITION_RATE, lane), n, w, normal)
     square = vec3.dot(slip, slip)
@@ -290,7 +286,7 @@ def elastic_of(model: Any, a: int, b: int, row: int, x: Any, lane: int) -> Any:
 @generic
 def _compliant(model: Any, pair: Pair, asked: Any, friction: int) -> int:
     _, count, what = asked
-    a, b, lane = first_surface(pair), second_surface(pair), lane_of(pair)
+    a, b, lane = pair
     mu = frictions(model, a, b, lane)
     for row in range(count):
         x = load_lane(model.contact_point, row, DEPTH, lane)
@@ -305,7 +301,7 @@ def _compliant(model: Any, pair: Pair, asked: Any, friction: int) -> int:
 def hunt_crossley(model: Any, pair: Pair, asked: Any) -> int:
     """As `compliant`, of the reference's HuntCrossleyForce: all points are Hertz's."""
     _, count, what = asked
-    a, b, lane, rows = first_surface(pair), second_surface(pair), lane_of(pair), model.contact_point
+    (a, b, lane), rows = pair, model.contact_point
     c1, c2 = number_of(model, a, MATERIAL + 1, lane), number_of(model, b, MATERIAL + 1, lane)
     k, s1 = softer(number_of(model, a, MATERIAL + 6, lane), number_of(model, b, MATERIAL + 6, lane))
     mu = frictions(model, a, b, lane)
@@ -324,17 +320,15 @@ def hunt_crossley(model: Any, pair: Pair, asked: Any) -> int:
 def elastic_foundation(model: Any, pair: Pair, asked: Any) -> int:
     """As `compliant`, of the reference's ElasticFoundationForce: all points are faces, each of its own mesh's material."""
     _, count, what = asked
-    lane, rows = lane_of(pair), model.contact_point
+    (_, _, lane), rows = pair, model.contact_point
     for row in range(count):
         x, s1 = load_lane(rows, row, DEPTH, lane), load_lane(rows, row, SIDE, lane)
-        mesh = first_surface(pair)
+        mesh = pair[0]
         if bare(s1) == 1.0:
-            mesh = second_surface(pair)
+            mesh = pair[1]
         first, c = number_of(model, mesh, MATERIAL, lane), number_of(model, mesh, MATERIAL + 1, lane)
         us, ud = number_of(model, mesh, MATERIAL + 2, lane), number_of(model, mesh, MATERIAL + 3, lane)
-        elastic = (
-            first * part_of_faces(model, first_surface(pair), second_surface(pair)) * load_lane(rows, row, SHAPE, lane) * x
-        )
+        elastic = first * part_of_faces(model, pair[0], pair[1]) * load_lane(rows, row, SHAPE, lane) * x
         mu = us, ud, number_of(model, mesh, MATERIAL + 4, lane)
         # the point is the other surface's: the mesh takes all of the depth
         respond(model, pair, asked, row, x, 1.0 - s1, elastic, 0.5 * elastic * x, c, mu, HOLLARS)
@@ -378,7 +372,7 @@ def add_up(model: Any, pair: Pair, count: int) -> None:
 
     Where no point bears a load, all weigh the same. The depth is the greatest.
     """
-    lane, rows = lane_of(pair), model.contact_point
+    (_, _, lane), rows = pair, model.contact_point
     o = 0.0 * load_lane(rows, 0, DEPTH, lane)
     zero3 = (o, o, o)
     force, moment, power, energy = zero3, zero3, o, o

@@ -23,7 +23,7 @@ from ...algebra import mat33, vec3
 from ...algebra.memory import load9
 from ...algebra.scalar import load_lane, sqrt, where
 from ...compiling import generic
-from ...contact.access import ROLLING, VELOCITY, Pair, first_surface, lane_of, number_of, orientation, second_surface, three_of
+from ...contact.access import ROLLING, VELOCITY, Pair, number_of, orientation, three_of
 from ..pools import number, numbers3
 from .broad_phase import RESISTS
 
@@ -108,8 +108,8 @@ def carried(model: Any, s: int, lane: int) -> Any:
 @generic
 def turning(model: Any, pair: Pair) -> Any:
     """The angular velocity of the second body of a pair from the first one, in Ground."""
-    lane = lane_of(pair)
-    body1, body2 = model.surface_body[first_surface(pair)], model.surface_body[second_surface(pair)]
+    _, _, lane = pair
+    body1, body2 = model.surface_body[pair[0]], model.surface_body[pair[1]]
     x = load_lane(model.V_GB, body2, 0, lane) - load_lane(model.V_GB, body1, 0, lane)
     y = load_lane(model.V_GB, body2, 1, lane) - load_lane(model.V_GB, body1, 1, lane)
     return x, y, load_lane(model.V_GB, body2, 2, lane) - load_lane(model.V_GB, body1, 2, lane)

@@ -28,7 +28,7 @@ from ...algebra import vec3
 from ...algebra.scalar import load_lane, sqrt
 from ...compiling import generic
 from ...contact import access
-from ...contact.access import first_surface, load3_lane, second_surface
+from ...contact.access import load3_lane
 from ...force.contact import broad_phase
 from ...force.contact.broad_phase import place_surfaces, searching
 from ...force.contact.element import overlap
@@ -64,7 +64,7 @@ def _note(model: Any, integers: int, a: int, b: int, lane: int, k: Any) -> None:
     space, e, place, h = k
     pair, count = overlap(model, integers, a, b, lane)
     if count > 0:
-        one, two = first_surface(pair), second_surface(pair)
+        one, two, _ = pair
         body1, body2 = model.surface_body[one], model.surface_body[two]
         tree1, tree2 = space.tree_of_body[body1], space.tree_of_body[body2]
         rows, numbers = model.contact_point, model.force_first_number[e]

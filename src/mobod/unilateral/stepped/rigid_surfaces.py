@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...algebra.scalar import load_lane
 from ...compiling import generic
-from ...contact.access import DEPTH, Pair, first_surface, lane_of, second_surface
+from ...contact.access import DEPTH, Pair
 from ...errors import ModelError
 from ...force.contact.element import ContactElement
 from ...force.contact.fields import Placed
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
 @generic
 def _tell(model: Any, pair: Pair, asked: Any) -> None:
-    count, lane = asked[1], lane_of(pair)
-    mu = frictions(model, first_surface(pair), second_surface(pair), lane)
+    count, lane = asked[1], pair[2]
+    mu = frictions(model, pair[0], pair[1], lane)
     for row in range(count):
         x = load_lane(model.contact_point, row, DEPTH, lane)
         respond(model, pair, asked, row, x, 0.5, 0.0 * x, 0.0 * x, 0.0 * x, mu, STRIBECK)
