@@ -81,7 +81,7 @@ def find_accounts(system: MultibodySystem, state: State, impulses: bool = False)
             Account(
                 f"{len(enabled)} forces",
                 lambda s: _applied_power(system, s) - sum(one.power(s) for one in idle),
-                lambda s: float(system.calc_potential_energy(s)) - sum(one.stored(s) for one in idle),
+                lambda s: float(system.calc_potential_energy(s)) - sum(one.stored(s) for one in idle if one.stored),
             )
         )
     else:
