@@ -398,7 +398,7 @@ class Whole(Sweep):
         )
 
     def motion_of_bodies(self, state: State, u_dot: Array, A: Array) -> MotionOfBodies:
-        """How the motion of bodies changes, which at *u_dot* have accelerations *A*."""
+        """Derivatives of the motion of bodies, which at *u_dot* have accelerations *A*."""
         work, q, u = self._work(), state.q_values, state.u_values
         self._put(state, work)
         code: Any = _whole_kernel.code or _whole_kernel.load()

@@ -1,4 +1,4 @@
-"""How hinge columns of mobilizers in Python bend, by differences: all move their own coordinates at once, then their speeds."""
+"""Derivatives of hinge columns of mobilizers in Python, by differences: all move their own coordinates at once, or their speeds."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def put_bends(state: State, bodies: Sequence[int], bends: Array) -> None:
-    """Write what `columns.find_bends` leaves out. Needs velocities."""
+    """Write those that `columns.find_bends` leaves out. Needs velocities."""
     tree, other = state.tree, state.copy()
     for k in range(max(tree.num_u[b] for b in bodies)):
         having = [b for b in bodies if tree.num_u[b] > k]

@@ -1,9 +1,9 @@
-"""How the motion of bodies changes along displacements and with speeds, from the columns that the rigid sweep has found."""
+"""Derivatives of the motion of bodies along displacements and with speeds, from the columns that the rigid sweep has found."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -31,7 +31,7 @@ class MotionOfBodies:
         Of each body the mobilities that move it.
     """
 
-    def __init__(self, state: State, A: Array, bodies: Array, columns: Array, ways: Sequence[Array]) -> None:
+    def __init__(self, state: State, A: Array, bodies: Array, columns: Array, ways: Sequence[Any]) -> None:
         self._V, self._A, self._ways = state.record.V_GB, A, ways
         self._r, self._pull, self._columns = bodies[:, :3].copy(), bodies[0, FORCE : FORCE + 3].copy(), columns.copy()
 

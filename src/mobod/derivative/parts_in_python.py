@@ -314,7 +314,7 @@ class _Moved:
     # ------------------------------------------------------------------------------------------ inside
 
     def _apply(self, faster: bool = False) -> Array:
-        """What the part gives now, which the next call overwrites; as bodies move *faster*, not what that leaves as it is."""
+        """All that the part gives now, which the next call overwrites; as bodies move *faster*, not what that leaves as it is."""
         part, other = self._part, self._other
         if part.constraint is not None:
             pushing: Any = self.state.record.multiplier[:, 0], self._of_bodies, self._of_mobilities
@@ -363,7 +363,7 @@ class _Moved:
         return found
 
     def _at(self, changes: Sequence[tuple[Moving, Array]], kept: Sequence[tuple[Array, Array]]) -> Array:
-        """What the part gives as variables change while rows of bodies are *kept*."""
+        """The same as variables change while rows of bodies are *kept*."""
         for one, change in changes:
             one.put(self._other, change)
         self._realize()
@@ -410,7 +410,7 @@ class _Moved:
         n = 6 if self._part.by_positions else 12
         together = np.repeat(np.eye(n // _OF_BODY, 12 // _OF_BODY), _OF_BODY, axis=1) * _apart(12)
         changes = np.concatenate([np.eye(n, 12), -np.eye(n, 12), together])
-        faster, moved = ~changes[:, :6].any(axis=1), displaced(start, changes * steps)
+        faster, moved = (~changes[:, :6].any(axis=1)).tolist(), displaced(start, changes * steps)
 
         def at(i: int) -> Array:
             for row, values in zip(rows, moved, strict=True):
