@@ -1,4 +1,4 @@
-"""Derivatives of hinge columns of mobilizers in Python, by differences: all move their own coordinates at once, or their speeds."""
+"""Derivatives of hinge columns of mobilizers in Python, by differences: all move their own q at once, or their u."""
 
 from __future__ import annotations
 

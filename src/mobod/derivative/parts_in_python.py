@@ -48,7 +48,7 @@ _HOOKS = ("realize_time", "realize_position", "realize_velocity")
 
 
 class Parts(NamedTuple):
-    """What Python computes of a system.
+    """Parts of a system that Python computes.
 
     Attributes
     ----------
@@ -314,7 +314,7 @@ class _Moved:
     # ------------------------------------------------------------------------------------------ inside
 
     def _apply(self, faster: bool = False) -> Array:
-        """All that the part gives now, which the next call overwrites; as bodies move *faster*, not what that leaves as it is."""
+        """All that the part gives now, until the next call; as bodies move *faster*, not what that leaves as it is."""
         part, other = self._part, self._other
         if part.constraint is not None:
             pushing: Any = self.state.record.multiplier[:, 0], self._of_bodies, self._of_mobilities
@@ -410,12 +410,12 @@ class _Moved:
         n = 6 if self._part.by_positions else 12
         together = np.repeat(np.eye(n // _OF_BODY, 12 // _OF_BODY), _OF_BODY, axis=1) * _apart(12)
         changes = np.concatenate([np.eye(n, 12), -np.eye(n, 12), together])
-        faster, moved = (~changes[:, :6].any(axis=1)).tolist(), displaced(start, changes * steps)
+        faster, moved = np.abs(changes[:, :6]).max(axis=1) == 0.0, displaced(start, changes * steps)
 
         def at(i: int) -> Array:
             for row, values in zip(rows, moved, strict=True):
                 row[:] = values[i]
-            return self._apply(faster[i])
+            return self._apply(bool(faster[i]))
 
         found = np.zeros((len(self._here), 12))
         for part in range(len(together)):

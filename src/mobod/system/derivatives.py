@@ -288,7 +288,7 @@ class Differentiable(OnManifold):
         return sweep_for(self, state).accelerations(self, state)
 
     def _apart(self, state: State) -> tuple[Whole | None, Parts | None]:
-        """What differentiates all but the parts in Python, and these; None where the whole dynamics are to be moved."""
+        """Derivatives of all but the parts in Python, and these; None where the whole dynamics are to be moved."""
         parts = self.parts_apart(state)
         if parts is None:
             return None, None
