@@ -292,6 +292,9 @@ class Whole(Sweep):
     def __init__(self, system: Any, tree: Tree, parts: Parts, of_inverse: Parts) -> None:
         super().__init__(system, tree, parts.slopes)
         self._tree, self.parts, self._in_python = tree, parts, np.flatnonzero(self.bent == 2).tolist()
+        #: Whether a record of Duals of a state without own parameters has nothing to be told beside what kernels copy.
+        self._is_plain = not (self._in_python or tree.counts["bristle_rows"])
+        self._constrained = len(parts.rows) > 0
         #: Whether mobilizers in Python are read by Duals of the whole tree, which know nothing of them.
         self.is_too_wide = bool(self._in_python) and any(
             max(one.plan.by_columns, 0) & columns.SWEPT or (max(one.plan.by_rest, 0) & columns.SWEPT)
@@ -462,16 +465,31 @@ class Whole(Sweep):
         return self._call(system, state, state.valid, state.q_values, state.u_values, self._no_forces)
 
     def _call(self, system: Any, state: State, valid: int, q: Any, u: Any, forces: Any) -> Any:
-        """The kernel's result, or its status."""
-        work, num_z = self._work(), len(state.z_values)
-        self._put(state, work)
+        """The kernel's result, or its status; written for its own time, as `Sweep.accelerations_at`."""
+        num_z = len(state.z_values)
+        try:  # as `_work`
+            work = self._pool.pop()
+        except IndexError:
+            work = self._made_work(self.parts.plan)
+        if state.own_fields or self._departed or not self._is_plain:
+            self._put(state, work)
         found: Any = (_whole_kernel.code or _whole_kernel.load())(
-            *(state.block, system.plain_routine, valid, state.q_values, state.u_values, q, u, forces, self._no_forces, work),
-            *(ForwardDynamicsDerivatives, _zeros((self._nu, num_z)) if num_z else self._no_z),
+            state.block,
+            system.plain_routine,
+            valid,
+            state.q_values,
+            state.u_values,
+            q,
+            u,
+            forces,
+            self._no_forces,
+            work,
+            ForwardDynamicsDerivatives,
+            _zeros((self._nu, num_z)) if num_z else self._no_z,
         )
-        contradicting = work[of_state.FLAGS][of_state.CONTRADICTING]
+        contradicting = self._constrained and work[of_state.FLAGS][of_state.CONTRADICTING] and type(found) is not int
         self._pool.append(work)
-        return self._with_contradiction(state, found) if contradicting and type(found) is not int else found
+        return self._with_contradiction(state, found) if contradicting else found
 
     def _with_contradiction(self, state: State, found: ForwardDynamicsDerivatives) -> ForwardDynamicsDerivatives:
         """The same with what equations add that contradict each other."""
