@@ -93,8 +93,8 @@ class Simulating(Stepping):
 
         Every state has its own step sizes, events and end; explicit Runge-Kutta, semi-explicit and Verlet's methods step eight
         states at once on each thread, `BDF` one, and a state that has ended makes room for the next. Others, systems with parts
-        in Python, and states from where an event may come or a rigid contact may close, are simulated state by state, compiled
-        as far as `mobod.simulate` is.
+        in Python, and states from where an event may come or a rigid contact may close until some steps have passed without
+        one, are simulated state by state, compiled as far as `mobod.simulate` is.
 
         Parameters
         ----------
@@ -357,8 +357,10 @@ class Simulating(Stepping):
         onward = None
         if before[layout.STATUS] == layout.SUSPECT:
             size, error, strain = run.reached[i, 1:].tolist()
-            began = run.onward[i, layout.BEGAN :].tolist() if i in run.returned else (float(run._start[0][i, 0]), 0.0)
-            onward = Onward(*began, error, int(strain))
+            began, reach = float(run._start[0][i, 0]), 0.0
+            if len(run.onward) and run.onward[i, layout.LEFT_AT] == state.time:  # it has been alone before
+                began, reach = run.onward[i, layout.BEGAN :].tolist()
+            onward = Onward(began, reach, error, int(strain))
             if run.scheduled is not None:
                 onward = run.scheduled.onward(i, error, strain)
             if run.integrator.fixed_step_size is None and size > 0.0:  # zero where it has left its lane before a first step
@@ -371,7 +373,7 @@ class Simulating(Stepping):
             return
         force = None if run.controller is None else run.controller.force
         wanted = None if run.tangents is None else run.tangents.wanted
-        returns = onward is not None and run.scheduled is None and run.lanes is not None and run.lanes.hands_over
+        returns = onward is not None and len(run.onward) > 0 and run.lanes is not None and run.lanes.hands_over
         is_free = functools.partial(self._is_as_others, i) if returns else None
         times = run.times[min(i, len(run.times) - 1), made:]
         done = run_one(self._system, state, times, settings, force, onward, wanted, is_free)
@@ -513,8 +515,9 @@ class _Run:
         #: Of states whose Instance variables handlers have changed, from which rows on, and these: see `Trajectory`.
         self.changes: dict[int, list[Any]] = {}
         #: How states go on in lanes, of those that have come back after they had gone on alone.
-        self.onward = np.zeros((n, layout.ONWARD_SIZE))
-        self.onward[:, layout.STOP_AT], self.returned = np.inf, set[int]()
+        leaves = isinstance(self.lanes, LaneRuns) and len(self.lanes.watched) and self.scheduled is None
+        self.onward = np.zeros((n if leaves else 0, layout.ONWARD_SIZE))
+        self.onward[:, layout.STOP_AT], self.onward[:, layout.LEFT_AT] = np.inf, np.nan
         #: What happened, by state, and the first row after each event.
         self.events: dict[int, tuple[Events, npt.NDArray[np.int64]]] = {}
         self._start = [part[:n].copy() for part in ensemble._variables]
@@ -605,7 +608,6 @@ class _Run:
         """State i goes on in a lane from where it has come to alone."""
         self.outcome[i, layout.STATUS] = layout.WAITS
         self.onward[i, layout.LEFT_AT :] = self._ensemble._time[i, 0], *following
-        self.returned.add(i)
 
     def add_events(self, i: int, events: Events, rows: npt.NDArray[np.int64]) -> None:
         """Something has happened to state i; *rows*, beyond those that it has made, are the first ones after each."""
@@ -621,9 +623,10 @@ class _Run:
         for part, start in zip(self._ensemble._variables, self._start, strict=True):
             part[which] = start[which]
         known = self._ensemble._departures
+        if len(self.onward):
+            self.onward[which, layout.LEFT_AT] = np.nan
         for i in which.tolist():
             known.pop(i, None)
-            self.returned.discard(i)
             for kept in (self.events, self.changes):
                 kept.pop(i, None)
             if i in self._departed:
