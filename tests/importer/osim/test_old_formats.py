@@ -135,7 +135,8 @@ def test_properties_are_read_as_they_are_meant(tmp_path):
     one = item_of(
         tmp_path,
         "<Thing name=' it '><on>T</on><off>no</off><wrong>maybe</wrong><n>( 1, -2.5e3 )</n><word>1.5m</word><far>Inf</far>"
-        "<mesh><Mesh name='m'><file>a b</file><list>1 2</list></Mesh></mesh><left><deep>said</deep></left><empty/></Thing>",
+        "<mesh><Mesh name='m'><file>a b</file><list>1 2</list></Mesh></mesh><groups>of it</groups>"
+        "<left><deep>said</deep></left><empty/></Thing>",
     )
     assert one.name == "it"
     assert one.flag("on", False) is True and one.flag("off", True) is False and one.flag("none", True) is True
@@ -154,6 +155,7 @@ def test_properties_are_read_as_they_are_meant(tmp_path):
     data = one.as_data()
     assert data["n"].tolist() == [1.0, -2500.0] and data["far"] == np.inf and data["empty"] == ""
     (mesh,) = data["mesh"]
+    assert "groups" not in data
     assert (mesh["type"], mesh["name"], mesh["file"], mesh["list"].tolist()) == ("Mesh", "m", "a b", [1.0, 2.0])
     assert not list(one.find("mesh").unread())
 
