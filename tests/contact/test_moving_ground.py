@@ -31,7 +31,7 @@ def standing(method):
         table.add_contact_surface(mb.contact.Surface(mb.contact.Brick((0.5, 0.5, 0.1)), STEEL))
         boxes.append(mb.mobilizer.Free(matter.ground, light))
         boxes[-1].add_contact_surface(mb.contact.Surface(mb.contact.Brick((0.1, 0.1, 0.1)), STEEL))
-    block = mb.mobilizer.Weld(matter.ground, heavy, X_PF=mb.Transform((0.98, 0.0, 0.0)))
+    block = mb.mobilizer.Weld(matter.ground, heavy, X_PF=mb.Transform((1.001, 0.0, 0.0)))
     block.add_contact_surface(mb.contact.Surface(mb.contact.Brick((0.5, 0.5, 0.1)), STEEL))
     if method == "dense":  # a constraint is for the dense solver
         mb.constraint.ConstantSpeed(mb.mobilizer.Pin(matter.ground, heavy, X_PF=mb.Transform((0.0, 5.0, 0.0))), 0, 0.0)
