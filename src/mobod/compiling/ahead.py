@@ -82,8 +82,9 @@ def compile_ahead(jobs: Iterable[Job], most: int = MOST_WORKERS) -> None:
     most : int
         How many other processes there are to be, at most.
     """
-    with not_collected():
-        engine.numba()
+    if "numba" not in sys.modules:  # each model comes here, and what the user has frozen takes long to count
+        with not_collected():
+            engine.numba()
     count = min(_workers_wanted(), most)
     if count == 0:
         return
