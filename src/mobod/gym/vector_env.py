@@ -149,12 +149,13 @@ class VectorEnv(gymnasium.vector.VectorEnv[Array, Array, Array]):
         parameters, time = self._parameters[:1].copy(), np.zeros(1)
         more = contacts, sensors, parameters, time
         m, no = task.num_observations, np.zeros(1, np.bool_)
+        counted = np.zeros(1, np.int64), self._longest, no.copy()
         self._functions.try_out(
             {
                 "start": (np.ones(1, np.bool_), np.full((1, task.num_random), 0.5), q, u, goal, parameters),
                 "act": (action, q, u, goal, np.zeros_like(u), parameters, time),
                 "look": (q, u, points, goal, np.zeros((1, m)), action, *more, np.zeros((1, m), np.float32)),
-                "judge": (q, u, points, action, goal, np.zeros(1), no.copy(), *more, no, no, np.zeros(1, np.int64), 9, no.copy()),
+                "judge": (q, u, points, action, goal, np.zeros(1), no.copy(), *more, no, no, *counted),
             }
         )
 
