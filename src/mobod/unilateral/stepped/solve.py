@@ -649,7 +649,7 @@ def _go(space: Any, length: Any) -> Any:
 
 
 def newtons_method(solve_linear: Callable[..., None], most: int, firm: float) -> Callable[..., Any]:
-    """Newton's method on Coulomb's law, in any scalar for which *solve_linear* goes: of up to so many steps, r from *firm* W on."""
+    """Newton's method on Coulomb's law, in any scalar for which *solve_linear* goes: so many steps at most; *firm* as FIRM."""
 
     @generic
     def coulomb(space: Any, residual: Any, enough: Any) -> Any:
