@@ -61,9 +61,7 @@ MOST, MOST_NEWTON = 80, 40
 #: Proximal steps after which a begins again with none.
 PATIENCE = 20
 #: Of Newton's method on Coulomb's law: most steps, proximal steps before it is tried again, and r as a part of W at first.
-#: Eight states wait for the one that takes most steps, and with a small r that takes fewer; where a small r throws impulses too
-#: far, which it does in jams, what is solved alone has the large one.
-MOST_COULOMB, AGAIN, FIRM, FIRM_IN_LANES = 25, 4, 5e-4, 1e-5
+MOST_COULOMB, AGAIN, FIRM = 25, 4, 5e-4
 #: The part of W by which velocities become impulses that tell what sticks, of its first steps, how many these are, and of the
 #: others. What sticks easily gets there in few steps, or goes round in circles; with the small one much seems to slide on the
 #: way.
@@ -648,8 +646,8 @@ def _go(space: Any, length: Any) -> Any:
     return residual_of(space)
 
 
-def newtons_method(solve_linear: Callable[..., None], most: int, firm: float) -> Callable[..., Any]:
-    """Newton's method on Coulomb's law, in any scalar for which *solve_linear* goes: so many steps at most; *firm* as FIRM."""
+def newtons_method(solve_linear: Callable[..., None], most: int) -> Callable[..., Any]:
+    """Newton's method on Coulomb's law, in any scalar for which *solve_linear* goes, of up to so many steps."""
 
     @generic
     def coulomb(space: Any, residual: Any, enough: Any) -> Any:
@@ -660,7 +658,7 @@ def newtons_method(solve_linear: Callable[..., None], most: int, firm: float) ->
         """
         points, vectors, d = space.points, space.vectors, names.CHANGE
         o = zero(residual)
-        part, before, same, steps, waits = o + firm, o + 1e300, o, o, o
+        part, before, same, steps, waits = o + FIRM, o + 1e300, o, o, o
         going = where(residual <= enough, o, where(residual < 1e300, o + 1.0, o))
         for i in range(space.counts[names.POINTS]):
             store(points, i, names.DOES, o - 1.0)
@@ -706,8 +704,8 @@ def newtons_method(solve_linear: Callable[..., None], most: int, firm: float) ->
     return coulomb
 
 
-_coulomb = newtons_method(_solve_linear, MOST_COULOMB, FIRM)
-_coulomb_of_trees = newtons_method(_solve_trees, MOST_IN_LANES, FIRM_IN_LANES)
+_coulomb = newtons_method(_solve_linear, MOST_COULOMB)
+_coulomb_of_trees = newtons_method(_solve_trees, MOST_IN_LANES)
 
 
 @generic
