@@ -17,10 +17,9 @@ from ...algebra.scalar import load, scratch, sqrt, store
 from ...compiling import generic
 from ..shape import CONVEX_HULL
 from ._core import is_smooth, support
+from ._rivals import MOST, WINDOW, note
 
 MOST_VERTICES, _MOST_FACES, _MOST_EDGES = 96, 192, 192
-#: What GJK and EPA find: nothing that could touch, a direction.
-APART, FOUND = 0, 1
 _NONE = 1e300
 #: What the search does: GJK, corners for a tetrahedron with a volume, EPA; and how often.
 _GJK, _VOLUME, _EPA = range(3)
@@ -192,8 +191,16 @@ def _extent(points: Any, m: int, w: Any) -> float:
 
 
 @generic
-def search(model: Any, A: Any, B: Any, R: Any, p: Any, margin: float, size: float, small: float) -> Any:
-    """APART, or FOUND with the direction n, in A's frame, from A to B, and vertices of hulls near it.
+def _known(rivals: Any, found: int, n: Any, best: float, i: int, j: int) -> int:
+    """What has been found, or the best so far."""
+    return found if found > 0 else note(rivals, 0, n, best, i, j)
+
+
+@generic
+def search(model: Any, A: Any, B: Any, R: Any, p: Any, margin: float, size: float, small: float, rivals: Any) -> int:
+    """Directions, in A's frame, from A to B, with vertices of hulls near it, in rows of *rivals*; how many, 0 where apart.
+
+    Of polyhedra these are all that count beside the best one, of others that one alone.
 
     *R* and *p* place B in A's frame; *margin* is how far cores may be apart and touch yet, *size* a length of both,
     *small* one of the smaller.
@@ -208,15 +215,15 @@ def search(model: Any, A: Any, B: Any, R: Any, p: Any, margin: float, size: floa
         enough, close = 1e-4 * small, 1e-6
         if B[0] == CONVEX_HULL:  # which of its many edges is touched is decided here
             enough = 1e-6 * small
-    d, n, best, least = vec3.neg(v), v, _NONE, 0.0
-    phase, trial, num_faces, num_free, chosen = _GJK, 0, 0, 0, 0
+    d, n, best, least, several = vec3.neg(v), v, _NONE, 0.0, margin == 0.0 and not (is_smooth(A) or is_smooth(B))
+    phase, trial, num_faces, num_free, chosen, found = _GJK, 0, 0, 0, 0, 0
     # one loop, and one place where points of C are found, which is most of the code
     for turn in range(_TURNS):
         w, i, j = difference(model, A, B, R, p, d, i, j)
         if phase == _GJK:
             vv, vw = vec3.dot(v, v), vec3.dot(v, w)
             if vw > 0.0 and vw * vw > margin * margin * vv:
-                return APART, v, i, j
+                return 0
             known = m > 0 and vv - vw <= close * vv + 1e-16 * size * size
             for k in range(m):
                 a = _get(points, k)
@@ -234,7 +241,7 @@ def search(model: Any, A: Any, B: Any, R: Any, p: Any, margin: float, size: floa
             if phase == _GJK and (known or turn > _MOST_GJK):
                 # where they all but touch, v is rounding: a direction counts that tells how far they are apart
                 if vv - vw <= _SOUND * vv:
-                    return FOUND, vec3.scale(-1.0 / sqrt(vec3.dot(v, v)), v), i, j
+                    return note(rivals, 0, vec3.scale(-1.0 / sqrt(vec3.dot(v, v)), v), 0.0, i, j)
                 phase = _VOLUME
         elif phase == _VOLUME:
             if vec3.dot(d, d) > 0.0 and _extent(points, m, w) > 1e-9 * size:
@@ -242,23 +249,28 @@ def search(model: Any, A: Any, B: Any, R: Any, p: Any, margin: float, size: floa
                 m += 1
                 trial = 0
             elif trial == 6:
-                return APART, v, i, j
+                return 0
         else:
             reach = vec3.dot(d, w)
             if reach < -margin:
-                return APART, d, i, j
+                return 0
             if reach < best:
                 n, best = d, reach
-            if reach - least <= enough or best - least <= enough or m == MOST_VERTICES:
-                return FOUND, n, i, j
-            _put(points, m, w)
+            proven = reach - least <= enough
+            if m == MOST_VERTICES or (not several and (proven or best - least <= enough)):
+                return _known(rivals, found, n, best, i, j)
+            if proven:
+                found = note(rivals, found, d, reach, i, j)
+                store(faces, chosen, 7, 2.0)
+            else:
+                _put(points, m, w)
             num_edges = 0
-            for g in range(num_faces):
-                if load(faces, g, 7) == 1.0:
+            for g in range(0 if proven else num_faces):
+                if load(faces, g, 7) > 0.0:
                     outward = (load(faces, g, 3), load(faces, g, 4), load(faces, g, 5))
                     if vec3.dot(outward, w) - load(faces, g, 6) > 1e-12 * size:
                         if num_edges + 3 > _MOST_EDGES:
-                            return FOUND, n, i, j
+                            return _known(rivals, found, n, best, i, j)
                         store(faces, g, 7, 0.0)
                         store(free, num_free, 0, float(g))
                         num_free += 1
@@ -272,9 +284,10 @@ def search(model: Any, A: Any, B: Any, R: Any, p: Any, margin: float, size: floa
                     g = num_faces
                     num_faces += 1
                 else:
-                    return FOUND, n, i, j
+                    return _known(rivals, found, n, best, i, j)
                 _add_face(points, faces, g, int(load(edges, e, 0)), int(load(edges, e, 1)), m)
-            m += 1
+            if not proven:
+                m += 1
         if phase == _GJK:
             d = vec3.neg(v)
         elif phase == _VOLUME and m < 4:
@@ -293,7 +306,7 @@ def search(model: Any, A: Any, B: Any, R: Any, p: Any, margin: float, size: floa
             for g in range(num_faces):
                 if load(faces, g, 7) == 1.0 and load(faces, g, 6) < least:
                     least, chosen = load(faces, g, 6), g
-            if chosen < 0:
-                return FOUND, n, i, j
+            if chosen < 0 or found == MOST or (found > 0 and least * least >= (1.0 + WINDOW) * best * best):
+                return _known(rivals, found, n, best, i, j)
             d = (load(faces, chosen, 3), load(faces, chosen, 4), load(faces, chosen, 5))
-    return FOUND, n, i, j
+    return _known(rivals, found, n, best, i, j)
