@@ -192,7 +192,7 @@ def _extent(points: Any, m: int, w: Any) -> float:
 
 @generic
 def _known(rivals: Any, found: int, n: Any, best: float, i: int, j: int) -> int:
-    """What has been found, or the best so far."""
+    """The number of directions, of which the best so far is one if there is no other."""
     return found if found > 0 else note(rivals, 0, n, best, i, j)
 
 
