@@ -36,7 +36,6 @@ MOST = 3000
 _MOST_PARTICLES = 300_000  # locations over all poses: 3.6 MB before they are compressed
 _FOLLOW = 3.0  # a motion this many times as large as what moves is followed
 _CURVES, _CURVES_WITH_SPEEDS = 120, 40  # at most; they are a good part of a page
-_RGBA = 255.0
 _MARKS, _LINES = 400, 12  # of events on the time line, and lines that each has, at most
 
 
