@@ -54,6 +54,7 @@ def test_from_markers_to_forces(files, capsys):
 
 
 SETUP = """<OpenSimDocument><InverseKinematicsTool><model_file>leg.osim</model_file><marker_file>walk.trc</marker_file>
+<output_motion_file>some.mot</output_motion_file>
 <time_range>0.05 0.1</time_range><accuracy>1e-6</accuracy><constraint_weight>Inf</constraint_weight><IKTaskSet><objects>
 <IKMarkerTask name="foot0"><apply>true</apply><weight>2</weight></IKMarkerTask>{more}
 <IKMarkerTask name="pelvis0"><apply>false</apply></IKMarkerTask>
@@ -65,20 +66,21 @@ def test_setup_files_of_opensim(files, capsys):
     _, q = files
     more = "".join(f'<IKMarkerTask name="{name}"><weight>1</weight></IKMarkerTask>' for name in list(leg().markers)[1:12])
     Path("ik.xml").write_text(SETUP.format(more=more))
-    assert main(["ik", "ik.xml", "--output", "some.mot"]) == 0
+    assert main(["ik", "ik.xml"]) == 0  # into the file that the setup names
     motion = mb.read_sto("some.mot", model=leg())
     assert len(motion) == 6
     assert_allclose(motion["tx"], q[5:11, leg().coordinates["tx"]], atol=2e-3)
     setup = (
         "<OpenSimDocument><InverseDynamicsTool><model_file>leg.osim</model_file><coordinates_file>some.mot</coordinates_file>"
         "<external_loads_file>grf.xml</external_loads_file><time_range>0.05 0.1</time_range>"
-        "<lowpass_cutoff_frequency_for_coordinates>-1</lowpass_cutoff_frequency_for_coordinates></InverseDynamicsTool>"
+        "<lowpass_cutoff_frequency_for_coordinates>-1</lowpass_cutoff_frequency_for_coordinates>"
+        "<results_directory>out</results_directory><output_gen_force_file>f.sto</output_gen_force_file></InverseDynamicsTool>"
         "</OpenSimDocument>"
     )
     Path("id.xml").write_text(setup)
     capsys.readouterr()
-    assert main(["id", "id.xml", "--output", "f.sto"]) == 0
-    assert len(mb.read_sto("f.sto")) == 6
+    assert main(["id", "id.xml"]) == 0
+    assert len(mb.read_sto("out/f.sto")) == 6
     assert main(["ik", "id.xml"]) == 2
     assert "id.xml is a setup of InverseDynamicsTool: use mobod id" in capsys.readouterr().err
     Path("id.xml").write_text(setup.replace("some.mot", "none.mot"))

@@ -147,6 +147,49 @@ def test_cells_give_the_sum_over_all_pairs_alone_and_in_lanes():
         assert np.abs(u_dot - state.u_dot).max() < 1e-9 * np.abs(state.u_dot).max()
 
 
+def test_forces_of_eights_are_the_laws_where_pairs_are_special_and_atoms_lie_upon_each_other():
+    """19 atoms, three blocks of which the last is not full; the truth is the law in NumPy, pair by pair."""
+    rng, n = np.random.default_rng(SEED), 19
+    system = mb.MultibodySystem()
+    matter = mb.SimbodyMatterSubsystem(system)
+    atom = mb.body.Rigid(mb.MassProperties(1.0, (0, 0, 0), mb.Inertia(1, 1, 1)))
+    bodies = [mb.mobilizer.Translation(matter.ground, atom) for _ in range(4)]
+    owners, places = rng.integers(0, 4, n), 2.0 * rng.normal(size=(n, 3))
+    owners[3], owners[17], places[17] = 0, 1, places[3]  # excluded, at one place
+    sigma, epsilon, charges = 0.5 + 0.1 * rng.random(n), rng.random(n), rng.normal(size=n)
+    excluded, scaled, scales = {(3, 17), (16, 18), (0, 1)}, {(2, 9), (7, 8), (8, 18)}, (0.0, 0.7)
+    element = mb.force.Nonbonded(
+        mb.GeneralForceSubsystem(system),
+        [bodies[b] for b in owners],
+        places,
+        sigma=sigma,
+        epsilon=epsilon,
+        charges=charges,
+        coulomb=2.0,
+        excluded=excluded,
+        scaled=scaled,
+        scales=scales,
+    )
+    energy, forces = 0.0, np.zeros((4, 3))
+    for a in range(n):
+        for b in range(a):
+            if owners[a] != owners[b] and (b, a) not in excluded:
+                lj, coulomb = scales if (b, a) in scaled else (1.0, 1.0)
+                apart = places[a] - places[b]
+                r = np.linalg.norm(apart)
+                six, depth = (0.5 * (sigma[a] + sigma[b]) / r) ** 6, 4.0 * lj * np.sqrt(epsilon[a] * epsilon[b])
+                electric = 2.0 * coulomb * charges[a] * charges[b] / r
+                energy += depth * (six * six - six) + electric
+                push = (depth * (12.0 * six * six - 6.0 * six) + electric) / r**2 * apart
+                forces[owners[a]] += push
+                forces[owners[b]] -= push
+    state = system.realize_topology()
+    system.realize(state, mb.Stage.DYNAMICS)
+    assert abs(element.calc_potential_energy_contribution(state) - energy) < 1e-13 * abs(energy)
+    found = system.get_rigid_body_forces(state)[1:, 1]
+    assert np.abs(found - forces).max() < 1e-13 * np.abs(forces).max()
+
+
 def test_forces_are_the_energys_slopes_and_derivatives_theirs():
     molecule = build_peptide("AA")
     state, h = bent(molecule), 1e-5

@@ -213,6 +213,7 @@ def run_ik(options: argparse.Namespace) -> None:
         progress=_progress(options),
     )
     say(found.summarize())
+    _save_as_named(options, setup.output)
     if options.output is not None:
         write_sto(options.output, found.to_table(), degrees=True, model=model)
     if options.report is not None:
@@ -243,6 +244,7 @@ def run_id(options: argparse.Namespace) -> None:
     for note in found.notes:
         say(f"note: {note}")
     say(_ranges(found.forces))
+    _save_as_named(options, setup.output)
     if options.output is not None:
         write_sto(options.output, found.forces)
     if options.reactions is not None:
@@ -502,6 +504,13 @@ def _tell_of_others(setup: ToolSetup, others: list[str], say: Callable[[str], No
         say(f"note: {name} is left out, it is of a kind that is not known")
 
 
+def _save_as_named(options: argparse.Namespace, named: Path | None) -> None:
+    """Without --output, what was found goes into the file that the setup file names, as OpenSim's tools do it."""
+    if options.output is None and named is not None:
+        named.parent.mkdir(parents=True, exist_ok=True)
+        options.output = named
+
+
 def _tell(say: Callable[[str], None], results: dict[str, str], options: argparse.Namespace) -> None:
     """Say which results were saved where, by the options that ask for them."""
     saved = {what: getattr(options, option) for what, option in results.items() if getattr(options, option) is not None}
@@ -572,6 +581,7 @@ def run_scale(options: argparse.Namespace) -> None:
     pose = found.data.get("static_pose")
     if pose is not None:
         say(pose.summarize())
+    _save_as_named(options, setup.output)
     if options.output is None:
         say("nothing is saved; ask for it with --output")
     else:

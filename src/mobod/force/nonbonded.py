@@ -5,6 +5,8 @@
 Within a cutoff c each is shifted so that energy and force are zero there: V(r) - V(c) - (r - c) V'(c). Atoms of one body, and
 pairs that are excluded, do not act on each other; s and s' are less than 1 for pairs that are scaled, those three bonds apart.
 Sources: Cornell and others 1995 (the law, s = 1/2, s' = 1/1.2); Allen and Tildesley 2017, 5.2 (shifted forces), 5.3.2 (cells).
+
+Of one state an atom meets those before it eight at a time, in lanes; of eight states, and of Duals, one after the other.
 """
 
 from __future__ import annotations
@@ -16,9 +18,10 @@ import numpy as np
 import numpy.typing as npt
 
 from ..algebra import mat33, vec3
-from ..algebra.memory import add_spatial, load3, load9
-from ..algebra.scalar import bare, load, load_lane, num_lanes, one, sqrt, store, where, zero
-from ..compiling import Routine, generic
+from ..algebra.masks import both
+from ..algebra.memory import add_spatial, load3, load9, store3
+from ..algebra.scalar import bare, load, load_lane, num_lanes, one, order_of_tangents, sqrt, store, where, zero
+from ..compiling import Routine, generic, of_arrays
 from ..errors import ModelError
 from ..value.checks import array, numbers, positive
 from ._neighbours import FOUND, PLACES, POINTS, find, lay_out, make_room
@@ -38,6 +41,11 @@ _FARTHEST = 1e200
 EXCLUDED, SCALED = 0, 1
 # numbers: cutoff (zero for none), k, s and s'; then of each atom a station, half its sigma, the root of eps, and its charge
 _CUTOFF, _COULOMB, _OF_LJ, _OF_CHARGES, _OWN, _WIDTH = 0, 1, 2, 3, 4, 6
+# rows of a block of eight atoms: of each its place; half its sigma, root of eps, charge; body; what multiplies its pair with
+# the atom whose turn it is; and the force on it
+_PLACE, _PARAMETERS, _BODY, _TIMES, _FORCE, _ROWS = 0, 3, 6, 7, 9, 12
+#: Of what eights need: all atoms, those near one, and sums of lanes.
+_ATOM, _NEAR, _SUM = 0, 1, 2
 
 
 @generic
@@ -49,6 +57,22 @@ def _place(model: Any, i: int, x: int, a: int) -> Any:
 
 
 @generic
+def _coordinate(model: Any, i: int, x: int, a: int, lane: int, k: int) -> Any:
+    """A coordinate of the place of atom a in one of the record's states, without tangents."""
+    b = model.force_integers[i + _FIRST + _EACH * a]
+    p = bare(load_lane(model.p_GB, b, k, lane))
+    for j in range(3):
+        p += bare(load_lane(model.R_GB, b, 3 * k + j, lane)) * _value(model, x + _OWN + _WIDTH * a + j, lane)
+    return p
+
+
+@generic
+def _value(model: Any, at: int, lane: int) -> Any:
+    """One of the numbers of one of the record's states, without tangents."""
+    return bare(load_lane(model.force_numbers, at, 0, lane))
+
+
+@generic
 def _laid_out(model: Any, i: int, x: int, cutoff: float, room: Any) -> bool:
     """Put the atoms into cells; False where all pairs are to be looked at."""
     n = model.force_integers[i + _ATOMS]
@@ -56,13 +80,8 @@ def _laid_out(model: Any, i: int, x: int, cutoff: float, room: Any) -> bool:
         return False
     for lane in range(len(room[PLACES])):
         for a in range(n):
-            b = model.force_integers[i + _FIRST + _EACH * a]
             for k in range(3):
-                p = bare(load_lane(model.p_GB, b, k, lane))
-                for j in range(3):
-                    s = bare(load_lane(model.force_numbers, x + _OWN + _WIDTH * a + j, 0, lane))
-                    p += bare(load_lane(model.R_GB, b, 3 * k + j, lane)) * s
-                room[PLACES][lane, 3 * a + k] = p
+                room[PLACES][lane, 3 * a + k] = _coordinate(model, i, x, a, lane, k)
     return lay_out(room, n, cutoff)
 
 
@@ -71,35 +90,46 @@ def _reach(model: Any, x: int) -> float:
     """The largest cutoff of the record's states."""
     found = 0.0
     for lane in range(num_lanes(load(model.time, 0, 0))):
-        found = max(found, bare(load_lane(model.force_numbers, x + _CUTOFF, 0, lane)))
+        found = max(found, _value(model, x + _CUTOFF, lane))
     return found
 
 
 @generic
-def _law(model: Any, i: int, x: int, a: int, b: int, scaled: bool, rr: Any) -> Any:
-    """Energy, and force over distance, of a pair whose distance squared is rr."""
-    at_a, at_b = x + _OWN + _WIDTH * a + 3, x + _OWN + _WIDTH * b + 3
-    sigma = number(model, at_a) + number(model, at_b)
-    eps = 4.0 * number(model, at_a + 1) * number(model, at_b + 1)
-    charge = number(model, x + _COULOMB) * number(model, at_a + 2) * number(model, at_b + 2)
+def _law_of(model: Any, i: int, x: int, a: int, b: int, scaled: bool, rr: Any) -> Any:
+    """`_law` of atoms a and b."""
+    one_of, other = numbers3(model, x + _OWN + _WIDTH * a + 3), numbers3(model, x + _OWN + _WIDTH * b + 3)
+    k, c = number(model, x + _COULOMB), number(model, x + _CUTOFF)
+    times = one(k), one(k)
     if scaled:
-        eps, charge = eps * number(model, x + _OF_LJ), charge * number(model, x + _OF_CHARGES)
-    V, f, r = _pair(sigma, eps, charge, rr)
-    if model.force_integers[i + _LIMITED] == 1:
-        c = number(model, x + _CUTOFF)
-        V_c, f_c, _ = _pair(sigma, eps, charge, c * c)
+        times = number(model, x + _OF_LJ), number(model, x + _OF_CHARGES)
+    return _law(model.force_integers[i + _LIMITED] == 1, c, _mixed(k, one_of, other, times), rr)
+
+
+@generic
+def _mixed(k: Any, a: Any, b: Any, times: Any) -> Any:
+    """Sigma, 4 eps and k q_a q_b of a pair, of the parameters of both."""
+    return a[0] + b[0], 4.0 * a[1] * b[1] * times[0], k * a[2] * b[2] * times[1]
+
+
+@generic
+def _law(limited: bool, c: Any, pair: Any, rr: Any) -> Any:
+    """Energy, and force over distance, of a pair whose distance squared is rr."""
+    V, f, r = _pair(pair, rr)
+    if limited:
+        V_c, f_c, _ = _pair(pair, c * c)
         slope = f_c * c  # the force at the cutoff
         V, f = V + (r - c) * slope - V_c, f - slope / r
     return V, f
 
 
 @generic
-def _pair(sigma: Any, eps: Any, charge: Any, rr: Any) -> Any:
+def _pair(pair: Any, rr: Any) -> Any:
+    sigma, eps, charge = pair
     over = 1.0 / rr
     r = sqrt(rr)
     six = sigma * sigma * over
     six = six * six * six
-    electric = charge / r
+    electric = charge * (r * over)
     return eps * (six * six - six) + electric, (eps * (12.0 * six * six - 6.0 * six) + electric) * over, r
 
 
@@ -142,7 +172,7 @@ def _add(model: Any, i: int, x: int, room: Any) -> None:
                 other, arm_b, p_b = _place(model, i, x, b)
                 apart = vec3.sub(p, p_b)
                 near, rr = _near(model, i, x, apart)
-                _, push = _law(model, i, x, a, b, scaled, rr)
+                _, push = _law_of(model, i, x, a, b, scaled, rr)
                 force = vec3.scale(where(near, push, zero(push)), apart)
                 f = vec3.add(f, force)
                 back = vec3.neg(force)
@@ -165,17 +195,142 @@ def _energy(model: Any, i: int, x: int, room: Any) -> Any:
             if model.force_integers[i + _FIRST + _EACH * b] != body and (scaled or not special):
                 _, _, p_b = _place(model, i, x, b)
                 near, rr = _near(model, i, x, vec3.sub(p, p_b))
-                V, _ = _law(model, i, x, a, b, scaled, rr)
+                V, _ = _law_of(model, i, x, a, b, scaled, rr)
                 total = total + where(near, V, zero(V))
     return total
 
 
+@of_arrays
+def _make_blocks(n: int) -> Any:
+    """Blocks of eight of n atoms, of those near one of them, and of the sums of lanes."""
+    return np.zeros((n // 8 + 1, _ROWS, 8)), np.zeros((n // 8 + 1, _ROWS, 8)), np.zeros((1, 4, 8))
+
+
+@generic
+def _fill(model: Any, i: int, x: int, atoms: Any) -> None:
+    """Put all atoms into blocks."""
+    for a in range(model.force_integers[i + _ATOMS]):
+        block, lane = a // 8, a % 8
+        for k in range(3):
+            atoms[block, _PLACE + k, lane] = _coordinate(model, i, x, a, 0, k)
+            atoms[block, _PARAMETERS + k, lane] = _value(model, x + _OWN + _WIDTH * a + 3 + k, 0)
+        atoms[block, _BODY, lane] = model.force_integers[i + _FIRST + _EACH * a]
+        atoms[block, _TIMES, lane], atoms[block, _TIMES + 1, lane] = 1.0, 1.0
+
+
+@generic
+def _set_special(model: Any, i: int, x: int, a: int, atoms: Any, now: bool) -> None:
+    """For the turn of atom a let others stand aside, as though of its body, or count by their scale; after it as before."""
+    first = i + _FIRST + _EACH * model.force_integers[i + _ATOMS]
+    own = model.force_integers[i + _FIRST + _EACH * a]
+    for at in range(model.force_integers[i + _FIRST + _EACH * a + 1], model.force_integers[i + _FIRST + _EACH * a + 2]):
+        b = model.force_integers[first + 2 * at]
+        block, lane = b // 8, b % 8
+        if model.force_integers[first + 2 * at + 1] == EXCLUDED:
+            atoms[block, _BODY, lane] = own if now else model.force_integers[i + _FIRST + _EACH * b]
+        else:
+            atoms[block, _TIMES, lane] = _value(model, x + _OF_LJ, 0) if now else 1.0
+            atoms[block, _TIMES + 1, lane] = _value(model, x + _OF_CHARGES, 0) if now else 1.0
+
+
+@generic
+def _pick(count: int, found: Any, atoms: Any, near: Any) -> None:
+    """The atoms that were found, side by side, with no forces yet."""
+    for k in range(count):
+        b = found[k]
+        for row in range(_FORCE):
+            near[k // 8, row, k % 8] = atoms[b // 8, row, b % 8]
+        for row in range(_FORCE, _ROWS):
+            near[k // 8, row, k % 8] = 0.0
+
+
+@generic
+def _give_back(count: int, found: Any, atoms: Any, near: Any) -> None:
+    for k in range(count):
+        b = found[k]
+        for row in range(_FORCE, _ROWS):
+            atoms[b // 8, row, b % 8] += near[k // 8, row, k % 8]
+
+
+@generic
+def _meet(model: Any, i: int, x: int, a: int, atoms: Any, others: Any, count: int, sums: Any) -> None:
+    """Atom a and the first so many others: the force on it, and the energy, each in eight parts; forces on the others."""
+    limited, body = model.force_integers[i + _LIMITED] == 1, atoms[a // 8, _BODY, a % 8]
+    k, c = _value(model, x + _COULOMB, 0), _value(model, x + _CUTOFF, 0)
+    p = atoms[a // 8, _PLACE, a % 8], atoms[a // 8, _PLACE + 1, a % 8], atoms[a // 8, _PLACE + 2, a % 8]
+    own = atoms[a // 8, _PARAMETERS, a % 8], atoms[a // 8, _PARAMETERS + 1, a % 8], atoms[a // 8, _PARAMETERS + 2, a % 8]
+    for rest in range(count, (count + 7) // 8 * 8):
+        others[rest // 8, _BODY, rest % 8] = body  # they stand aside
+    most = c * c if limited else _FARTHEST
+    V = zero(load(others, 0, _PLACE))
+    f = V, V, V
+    for block in range((count + 7) // 8):
+        apart = vec3.sub(p, load3(others, block, _PLACE))
+        rr = vec3.dot(apart, apart)
+        acts = both(load(others, block, _BODY) != body, rr < most)
+        rr = where(acts, rr, 1.0)
+        times = load(others, block, _TIMES), load(others, block, _TIMES + 1)
+        energy, push = _law(limited, c, _mixed(k, own, load3(others, block, _PARAMETERS), times), rr)
+        force = vec3.scale(where(acts, push, 0.0), apart)
+        V, f = V + where(acts, energy, 0.0), vec3.add(f, force)
+        store3(others, block, _FORCE, vec3.sub(load3(others, block, _FORCE), force))
+    store3(sums, 0, 0, f)
+    store(sums, 0, 3, V)
+
+
+@generic
+def _in_eights(model: Any, i: int, x: int, room: Any, blocks: Any) -> float:
+    """The energy of one state; forces on the atoms, in their blocks."""
+    n, total = model.force_integers[i + _ATOMS], 0.0
+    atoms, near, sums = blocks[_ATOM], blocks[_NEAR], blocks[_SUM]
+    reach = _reach(model, x)
+    in_cells = _laid_out(model, i, x, reach, room)
+    _fill(model, i, x, atoms)
+    for a in range(n):
+        _set_special(model, i, x, a, atoms, True)
+        if in_cells:
+            count = find(room, a, reach)
+            _pick(count, room[FOUND], atoms, near)
+            _meet(model, i, x, a, atoms, near, count, sums)
+            _give_back(count, room[FOUND], atoms, near)
+        else:
+            _meet(model, i, x, a, atoms, atoms, a, sums)
+            for rest in range(a, min(n, (a + 7) // 8 * 8)):
+                atoms[rest // 8, _BODY, rest % 8] = model.force_integers[i + _FIRST + _EACH * rest]
+        _set_special(model, i, x, a, atoms, False)
+        for lane in range(8):
+            total += sums[0, 3, lane]
+            for k in range(3):
+                atoms[a // 8, _FORCE + k, a % 8] += sums[0, k, lane]
+    return total
+
+
+@generic
+def _hand_on(model: Any, i: int, x: int, atoms: Any) -> None:
+    """The forces of blocks to the atoms' bodies."""
+    for a in range(model.force_integers[i + _ATOMS]):
+        body, arm, p = _place(model, i, x, a)
+        o = zero(p[0])
+        f = atoms[a // 8, _FORCE, a % 8], atoms[a // 8, _FORCE + 1, a % 8], atoms[a // 8, _FORCE + 2, a % 8]
+        f = o + f[0], o + f[1], o + f[2]
+        add_spatial(model.body_forces, body, vec3.cross(arm, f), f)
+
+
 def _run(model: Any, first: int, end: int, what: int) -> int:
+    time = load(model.time, 0, 0)
     for e in range(first, end):
         if model.force_enabled[e] == 1:
             i, x = model.force_first_integer[e], model.force_first_number[e]
-            room = make_room(model.force_integers[i + _ATOMS], num_lanes(load(model.time, 0, 0)))
-            if what == FORCES:
+            n = model.force_integers[i + _ATOMS]
+            room = make_room(n, num_lanes(time))
+            if num_lanes(time) == 1 and order_of_tangents(time) == 0:
+                blocks = _make_blocks(n)
+                energy = _in_eights(model, i, x, room, blocks)
+                if what == FORCES:
+                    _hand_on(model, i, x, blocks[_ATOM])
+                elif what == ENERGY:
+                    store(model.work_e, e, 0, energy)
+            elif what == FORCES:
                 _add(model, i, x, room)
             elif what == ENERGY:
                 store(model.work_e, e, 0, _energy(model, i, x, room))

@@ -98,14 +98,14 @@ def read_tool_setup(path: str | os.PathLike[str]) -> ToolSetup:
     if setup.kind == "ik":
         setup.markers = _file(path, tool, "marker_file")
         setup.motion = _file(path, tool, "coordinate_file")
-        setup.output = _name(tool, "output_motion_file")
+        setup.output = _output(path.parent, tool, "output_motion_file")
         setup.accuracy = _number(path, tool, "accuracy", 1e-5)
         setup.constraint_weight = _number(path, tool, "constraint_weight", np.inf)
         _read_tasks(path, tool, setup)
     else:
         setup.motion = _file(path, tool, "coordinates_file")
         setup.loads = _file(path, tool, "external_loads_file")
-        setup.output = _name(tool, "output_gen_force_file")
+        setup.output = _output(_folder(path, tool) or path.parent, tool, "output_gen_force_file")
         if setup.kind == "so":
             _read_analyses(path, tool, setup)
         cutoff = _number(path, tool, "lowpass_cutoff_frequency_for_coordinates", -1.0)
@@ -200,6 +200,11 @@ def _folder(path: Path, tool: Element) -> Path | None:
     return None if name is None else path.parent / name
 
 
+def _output(folder: Path, element: Element, tag: str) -> Path | None:
+    name = _name(element, tag)
+    return None if name is None else folder / name
+
+
 def _file(path: Path, element: Element, tag: str) -> Path | None:
     name = _name(element, tag)
     return None if name is None else beside(path, str(name))
@@ -276,7 +281,7 @@ def read_scale_setup(path: str | os.PathLike[str]) -> ScaleSetup:
     setup.markers = _file(path, scaler, "marker_file") or _file(path, placer, "marker_file")
     setup.start, setup.end = _range(path, scaler)
     setup.keep_masses = text_of(scaler, "preserve_mass_distribution").lower() == "true"
-    setup.output = _name(placer, "output_model_file") or _name(scaler, "output_model_file")
+    setup.output = _output(path.parent, placer, "output_model_file") or _output(path.parent, scaler, "output_model_file")
     order = text_of(scaler, "scaling_order").split() or ["measurements", "manualScale"]
     for one in all_named(scaler, "Measurement") if "measurements" in order else []:
         if text_of(one, "apply").lower() == "false":
