@@ -85,7 +85,7 @@ def _curve(item: Item, kind: Any) -> Any:
 
 
 def has_no_tendon(item: Item) -> bool:
-    """Whether the tendon has no length: it is rigid, the limit of ever shorter tendons, of ever greater stiffness."""
+    """True if the tendon has no length: it is rigid then, the limit of ever shorter tendons, of ever greater stiffness."""
     return item.number("tendon_slack_length", _TENDON) == 0.0
 
 
