@@ -57,6 +57,8 @@ _LEAST_LEFT = 1e-3
 NO_SHARE = 1e-9
 #: What a crossing with each further edge adds to the number of a corner, and one of the second shape's faces to all.
 _SIDE, _SECOND = 2.0**28, 2.0**45
+#: ... and each face that bears, to tell its points from those of another that bears beside it.
+_BY = 2.0**47
 
 
 @generic
@@ -339,7 +341,7 @@ def _bearing(
             name = load_lane(rows, i, here + 3, lane)
             point = vec3.add(p, mat33.mul_vec(R, vec3.add_scaled(v, 0.5 * depth - r, m)))
             put_point(model, pair, count, point, normal, depth, CORNER, 0.0, weight * share * (before + edge), 0)
-            store_lane(rows, count, FEATURE, lane, name + (0.0 if sign > 0.0 else _SECOND))
+            store_lane(rows, count, FEATURE, lane, name + (0.0 if sign > 0.0 else _SECOND) + (which % 32) * _BY)
             count += 1
     return count
 

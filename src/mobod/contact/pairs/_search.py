@@ -17,10 +17,9 @@ from ...algebra.scalar import load, scratch, sqrt, store
 from ...compiling import generic
 from ..shape import CONVEX_HULL
 from ._core import is_smooth, support
+from ._rivals import MOST, WINDOW, note
 
 MOST_VERTICES, _MOST_FACES, _MOST_EDGES = 96, 192, 192
-#: What GJK and EPA find: nothing that could touch, a direction.
-APART, FOUND = 0, 1
 _NONE = 1e300
 #: What the search does: GJK, corners for a tetrahedron with a volume, EPA; and how often.
 _GJK, _VOLUME, _EPA = range(3)
@@ -198,7 +197,7 @@ def _expand(points: Any, faces: Any, lists: Any, num_faces: int, num_free: int, 
     """
     (edges, free), w, num_edges = lists, _get(points, m), 0
     for f in range(num_faces):
-        if load(faces, f, 7) == 1.0 and vec3.dot(_outward(faces, f), w) - load(faces, f, 6) > above:
+        if load(faces, f, 7) > 0.0 and vec3.dot(_outward(faces, f), w) - load(faces, f, 6) > above:
             if num_edges + 3 > _MOST_EDGES:
                 return False, num_faces, num_free
             store(faces, f, 7, 0.0)
@@ -248,8 +247,16 @@ def _extent(points: Any, m: int, w: Any) -> float:
 
 
 @generic
-def search(model: Any, A: Any, B: Any, R: Any, p: Any, margin: float, size: float, small: float) -> Any:
-    """APART, or FOUND with the direction n, in A's frame, from A to B, and vertices of hulls near it.
+def _known(rivals: Any, found: int, n: Any, best: float, i: int, j: int) -> int:
+    """The number of directions, of which the best so far is one if there is no other."""
+    return found if found > 0 else note(rivals, 0, n, best, i, j)
+
+
+@generic
+def search(model: Any, A: Any, B: Any, R: Any, p: Any, margin: float, size: float, small: float, rivals: Any) -> int:
+    """Directions, in A's frame, from A to B, with vertices of hulls near it, in rows of *rivals*; how many, 0 where apart.
+
+    Of polyhedra these are all that count beside the best one, of others that one alone.
 
     *R* and *p* place B in A's frame; *margin* is how far cores may be apart and touch yet, *size* a length of both,
     *small* one of the smaller.
@@ -264,15 +271,15 @@ def search(model: Any, A: Any, B: Any, R: Any, p: Any, margin: float, size: floa
         enough, close = 1e-4 * small, 1e-6
         if B[0] == CONVEX_HULL:  # which of its many edges is touched is decided here
             enough = 1e-6 * small
-    d, n, best, least = vec3.neg(v), v, _NONE, 0.0
-    phase, trial, num_faces, num_free, chosen = _GJK, 0, 0, 0, 0
+    d, n, best, least, several = vec3.neg(v), v, _NONE, 0.0, margin == 0.0 and not (is_smooth(A) or is_smooth(B))
+    phase, trial, num_faces, num_free, chosen, found = _GJK, 0, 0, 0, 0, 0
     # one loop, and one place where points of C are found, which is most of the code
     for turn in range(_TURNS):
         w, i, j = difference(model, A, B, R, p, d, i, j)
         if phase == _GJK:
             vv, vw = vec3.dot(v, v), vec3.dot(v, w)
             if vw > 0.0 and vw * vw > margin * margin * vv:
-                return APART, v, i, j
+                return 0
             known = m > 0 and vv - vw <= close * vv + 1e-16 * size * size
             for k in range(m):
                 a = _get(points, k)
@@ -290,7 +297,7 @@ def search(model: Any, A: Any, B: Any, R: Any, p: Any, margin: float, size: floa
             if phase == _GJK and (known or turn > _MOST_GJK):
                 # where they all but touch, v is rounding: a direction counts that tells how far they are apart
                 if vv - vw <= _SOUND * vv:
-                    return FOUND, vec3.scale(-1.0 / sqrt(vec3.dot(v, v)), v), i, j
+                    return note(rivals, 0, vec3.scale(-1.0 / sqrt(vec3.dot(v, v)), v), 0.0, i, j)
                 phase = _VOLUME
         elif phase == _VOLUME:
             if vec3.dot(d, d) > 0.0 and _extent(points, m, w) > 1e-9 * size:
@@ -298,20 +305,25 @@ def search(model: Any, A: Any, B: Any, R: Any, p: Any, margin: float, size: floa
                 m += 1
                 trial = 0
             elif trial == 6:
-                return APART, v, i, j
+                return 0
         else:
             reach = vec3.dot(d, w)
             if reach < -margin:
-                return APART, d, i, j
+                return 0
             if reach < best:
                 n, best = d, reach
-            if reach - least <= enough or best - least <= enough or m == MOST_VERTICES:
-                return FOUND, n, i, j
-            _put(points, m, w)
-            grown, num_faces, num_free = _expand(points, faces, (edges, free), num_faces, num_free, m, 1e-12 * size)
-            if not grown:
-                return FOUND, n, i, j
-            m += 1
+            proven = reach - least <= enough
+            if m == MOST_VERTICES or (not several and (proven or best - least <= enough)):
+                return _known(rivals, found, n, best, i, j)
+            if proven:
+                found = note(rivals, found, d, reach, i, j)
+                store(faces, chosen, 7, 2.0)
+            else:
+                _put(points, m, w)
+                grown, num_faces, num_free = _expand(points, faces, (edges, free), num_faces, num_free, m, 1e-12 * size)
+                if not grown:
+                    return _known(rivals, found, n, best, i, j)
+                m += 1
         if phase == _GJK:
             d = vec3.neg(v)
         elif phase == _VOLUME and m < 4:
@@ -322,7 +334,7 @@ def search(model: Any, A: Any, B: Any, R: Any, p: Any, margin: float, size: floa
                 phase, num_faces = _EPA, 4
                 _put_tetrahedron(points, faces)
             least, chosen = _nearest_face(faces, num_faces)
-            if chosen < 0:
-                return FOUND, n, i, j
+            if chosen < 0 or found == MOST or (found > 0 and least * least >= (1.0 + WINDOW) * best * best):
+                return _known(rivals, found, n, best, i, j)
             d = _outward(faces, chosen)
-    return FOUND, n, i, j
+    return _known(rivals, found, n, best, i, j)

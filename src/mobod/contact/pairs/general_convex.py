@@ -9,8 +9,9 @@ and the rims of cylinders, it is CORNER, with area 0: of the corner's own stiffn
 side by side touch along a line, see `_side_by_side`.
 
 Where one thing takes over from another its share does so smoothly, over lengths and angles of the shapes, beside which depths
-are small, or by energies alone, see `_leave`: so forces stay the slope of their energy. Where the direction of least overlap
-changes at once, from one face or edge to another, the force still turns at once.
+are small, or by energies alone, see `_leave`: so forces stay the slope of their energy. Of polyhedra the directions that
+overlap nearly as little as the best one have a share each, see `_rivals`; with a shape that is curved the force still turns at
+once where the direction of least overlap does.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...algebra import mat33, sym33, vec3, where
-from ...algebra.scalar import bare, load_lane, sqrt, store_lane
+from ...algebra.scalar import bare, load, load_lane, scratch, sqrt, store_lane
 from ...compiling import generic
 from ..access import (
     BOX,
@@ -37,12 +38,13 @@ from ..access import (
 )
 from ..shape import BRICK, CYLINDER, ELLIPSOID
 from . import _curvature
-from ._axes import are_bricks, least_axis
+from ._axes import are_bricks, find_axes
 from ._clip import NO_SHARE, bearing
 from ._core import EDGE, FACE, POINT, bare3, bare9, core_of, face_feature, frame_of, size_of
 from ._curvature import goes_over
 from ._refine import EDGE_A, EDGE_B, EDGES, FACE_A, FACE_B, NOTHING, farthest, newton, refine, unit
-from ._search import APART, search
+from ._rivals import COLUMNS, ROWS, SHARE, choose, direction, find_shares
+from ._search import search
 from ._side_by_side import side_by_side
 
 #: Where a capsule lies across the edge of a face it bears on that, as long as their normals have a cosine above the first, and
@@ -80,18 +82,31 @@ def general_convex(model: Any, pair: Pair) -> int:
     margin = A[6] + B[6]
     a, b = size_of(model, A, s, lane), size_of(model, B, t, lane)
     size = a + b + margin
+    rivals = scratch(ROWS, COLUMNS)
     if A[0] == BRICK and B[0] == BRICK and are_bricks(A, B):
-        found, n = least_axis(A, B, R, p)
-        i, j = 0, 0
+        total = find_axes(A, B, R, p, rivals)
     else:
-        found, n, i, j = search(model, A, B, R, p, margin, size, min(a, b) + margin)
-    if found == APART:
-        return count
-    what, f, g, n, overlap = refine(model, A, B, R, p, n, i, j, size)
-    if overlap + margin <= 0.0:
-        return count
-    seen, n = (what, f, g, overlap + margin, size), mat33.mul_vec(R0, n)
-    return points(model, pair, A, B, Ra, pa, Rb, pb, seen, n, count, part)
+        total = search(model, A, B, R, p, margin, size, min(a, b) + margin, rivals)
+    total = choose(rivals, total)
+    # where there are several, first the overlaps of all
+    for turn in range(0 if total > 1 else 1, 2):
+        if turn == 1 and total > 1:
+            find_shares(model, pair[2], total)
+        for k in range(total):
+            i, j = int(load(rivals, k, 4)), int(load(rivals, k, 5))
+            what, f, g, n, overlap = refine(model, A, B, R, p, direction(rivals, k), i, j, size)
+            n, share = mat33.mul_vec(R0, n), part
+            if turn == 0:
+                n = normal_of(what, f, g, Ra, Rb, n)
+                apart = vec3.sub(farthest(f, Ra, pa, n), farthest(g, Rb, pb, vec3.neg(n)))
+                store_lane(model.contact_point, k, SHARE, pair[2], vec3.dot(n, apart))
+                continue
+            if total > 1:
+                share = part * load_lane(model.contact_point, k, SHARE, pair[2])
+            if overlap + margin > 0.0 and share > NO_SHARE and (k == 0 or 2 * count <= model.contact_points_size):
+                seen = what, f, g, overlap + margin, size
+                count = points(model, pair, A, B, Ra, pa, Rb, pb, seen, n, count, share)
+    return count
 
 
 @generic
@@ -107,8 +122,7 @@ def points(
     below, face = _face_below(model, A, B, Ra, Rb, what, f, g, n)
     n = (n[0] + zero, n[1] + zero, n[2] + zero)
     if what == EDGES:
-        crossing = unit(vec3.cross(mat33.mul_vec(Ra, f[2]), mat33.mul_vec(Rb, g[2])))
-        n = crossing if vec3.dot(crossing, n) > 0.0 else vec3.neg(crossing)
+        n = normal_of(what, f, g, Ra, Rb, n)
     if below != NOTHING:
         first = below == FACE_A
         Q, q = _relative(Ra if first else Rb, pa if first else pb, Rb if first else Ra, pb if first else pa)
@@ -136,10 +150,8 @@ def points(
             begin, rest = _leave(model, begin, count, lane, h, other[6], rest, _UP_TO_ONE)
             if rest <= NO_SHARE:
                 return begin
-    if what == FACE_A:
-        n = mat33.mul_vec(Ra, f[2])
-    elif what == FACE_B:
-        n = vec3.neg(mat33.mul_vec(Rb, g[2]))
+    if what == FACE_A or what == FACE_B:
+        n = normal_of(what, f, g, Ra, Rb, n)
     elif what != NOTHING and what != EDGES:
         e = n
         if what == EDGE_A:
@@ -173,6 +185,20 @@ def points(
             store_lane(model.contact_point, count, FEATURE, lane, name + (law + 1) * _DEEPEST)
             count += 1
     return count
+
+
+@generic
+def normal_of(what: int, f: Any, g: Any, Ra: Any, Rb: Any, n: Any) -> Any:
+    """The direction that a face or two edges decide, in Ground, with tangents, near a first one; that one of anything else."""
+    zero = 0.0 * Ra[0]
+    if what == FACE_A:
+        return mat33.mul_vec(Ra, f[2])
+    if what == FACE_B:
+        return vec3.neg(mat33.mul_vec(Rb, g[2]))
+    if what == EDGES:
+        crossing = unit(vec3.cross(mat33.mul_vec(Ra, f[2]), mat33.mul_vec(Rb, g[2])))
+        return crossing if vec3.dot(crossing, n) > 0.0 else vec3.neg(crossing)
+    return n[0] + zero, n[1] + zero, n[2] + zero
 
 
 @generic

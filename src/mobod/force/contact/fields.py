@@ -9,6 +9,7 @@ import numpy as np
 
 from ...algebra.arrays import Array
 from ...compiling import Routine
+from ...contact.shape import BRICK, CONVEX_HULL
 from ...contact.surface import Surface
 from ...value.transform import Transform
 
@@ -59,7 +60,7 @@ def fields_of(entries: Sequence[Any]) -> tuple[dict[str, Any], list[Routine], di
     integers: list[int] = [i for entry in entries if entry.contact for i in entry.contact.integers]
     routines = [one for entry in entries if entry.contact for one in entry.contact.routines]
     constants: list[Array] = []
-    body, kind, number, first_integer, first_constant, points = [], [], [], [], [], [0, 0]
+    body, kind, number, first_integer, first_constant, points, beside = [], [], [], [], [], [0, 0], [0, 0]
     length, at = 0, 0
     for entry in entries:
         if entry.contact:
@@ -74,6 +75,8 @@ def fields_of(entries: Sequence[Any]) -> tuple[dict[str, Any], list[Routine], di
                 constants.append(np.asarray(shape.constants(), np.float64).ravel())
                 length += len(constants[-1])
                 points.append(shape.max_points())
+                if shape.KIND in (BRICK, CONVEX_HULL):  # their faces may bear beside each other
+                    beside.append(points[-1])
         at += len(entry.numbers)
     elements = [e for e, entry in enumerate(entries) if entry.contact and entry.contact.surfaces]
     fields = {
@@ -92,7 +95,7 @@ def fields_of(entries: Sequence[Any]) -> tuple[dict[str, Any], list[Routine], di
         "num_contact_routines": len(routines),
         "contact_integers_size": len(integers),
         "contact_constants_size": length,
-        "contact_points_size": sum(sorted(points)[-2:]),
+        "contact_points_size": sum(sorted(points)[-2:]) + sum(sorted(beside)[-2:]),
         "num_contact_elements": len(elements),
         "contact_rows": int(bool(body)),
         "bristle_rows": max([entry.contact.bristle_rows for entry in entries if entry.contact], default=0),
