@@ -81,6 +81,57 @@ def _spring_in_python(mb: Any, bare: Bare) -> None:
     mb.force.Custom(bare.forces, Spring())
 
 
+def _rod_in_python(mb: Any, bare: Bare) -> None:
+    class Rod(mb.constraint.CustomImplementation):
+        def __init__(self, matter):
+            super().__init__(matter, 1, 0, 0)
+            self.ends = [self.add_constrained_body(body) for body in (bare.root, bare.tip)]
+
+        def apart(self, of_body, *given):
+            one, two = (of_body(*given, end) for end in self.ends)
+            return two - one
+
+        def calc_position_errors(self, state, X_AB, q):
+            d = self.apart(self.get_body_origin_location, X_AB)
+            return [0.5 * (d @ d - 0.25)]
+
+        def calc_position_dot_errors(self, state, V_AB, q_dot):
+            return [
+                self.apart(self.get_body_origin_location_from_state, state) @ self.apart(self.get_body_origin_velocity, V_AB)
+            ]
+
+        def calc_position_dot_dot_errors(self, state, A_AB, q_dot_dot):
+            v, a = (
+                self.apart(self.get_body_origin_velocity_from_state, state),
+                self.apart(self.get_body_origin_acceleration, A_AB),
+            )
+            return [v @ v + self.apart(self.get_body_origin_location_from_state, state) @ a]
+
+        def add_in_position_constraint_forces(self, state, multipliers, body_forces_in_A, q_forces):
+            force = multipliers[0] * self.apart(self.get_body_origin_location_from_state, state)
+            body_forces_in_A[self.ends[0], 1] -= force
+            body_forces_in_A[self.ends[1], 1] += force
+
+    mb.constraint.Custom(Rod(bare.system.matter))
+
+
+def _motion_in_python(mb: Any, bare: Bare) -> None:
+    class Swing(mb.motion.CustomImplementation):
+        def get_level(self, state):
+            return mb.Motion.Level.POSITION
+
+        def calc_prescribed_position(self, state, nq):
+            return np.sin(state.time)
+
+        def calc_prescribed_position_dot(self, state, nq):
+            return np.cos(state.time)
+
+        def calc_prescribed_position_dot_dot(self, state, nq):
+            return -np.sin(state.time)
+
+    mb.motion.Custom(bare.tip, Swing())
+
+
 def _everything(mb: Any, bare: Bare) -> None:
     _springs(mb, bare, 30)
     for one, other in _pairs(bare, 12, 2):
@@ -118,6 +169,8 @@ def additions(mb: Any) -> dict[str, Callable[[Bare], Any]]:
         "force in Python, empty": lambda b: _in_python(mb, b),
         "force in Python, empty, of one body": lambda b: _in_python(mb, b, ((b.tip,), ())),
         "force in Python, a spring": lambda b: _spring_in_python(mb, b),
+        "rod in Python": lambda b: _rod_in_python(mb, b),
+        "motion in Python": lambda b: _motion_in_python(mb, b),
         EVERYTHING: lambda b: _everything(mb, b),
     }
 

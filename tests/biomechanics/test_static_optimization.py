@@ -55,6 +55,22 @@ def test_powers_meet_their_conditions(p, rng):
         assert (rest[at_low] > -MISSING[p]).all() and (rest[at_high] < MISSING[p]).all()
 
 
+def test_a_frame_whose_first_problems_are_too_stiff_is_not_given_up(rng):
+    """Of high powers, near the bounds, where curvatures of small activations are a millionth of those of large ones."""
+    A = rng.normal(size=(30, 5, 9))
+    low, high, inner = np.full(9, 0.01), np.ones(9), np.clip(rng.uniform(-0.1, 1.1, (30, 9)), 0.01, 1.0)
+    b = np.einsum("tmn,tn->tm", A, inner)
+    a, missing = solve(A, b, low, high, np.ones(9), 10.0)
+    assert_allclose(missing, 0.0, atol=1e-8)
+    for k in range(30):
+        found = minimize(
+            lambda x: (x**10).sum(), 0.9 * a[k] + 0.1 * inner[k], jac=lambda x: 10.0 * x**9, method="SLSQP",
+            bounds=[(0.01, 1.0)] * 9, constraints=LinearConstraint(A[k], b[k], b[k]), options={"ftol": 1e-14, "maxiter": 500},
+        )  # fmt: skip
+        if np.abs(A[k] @ found.x - b[k]).max() < 1e-9:
+            assert (a[k] ** 10).sum() <= (found.x**10).sum() * (1.0 + 1e-3) + 1e-12
+
+
 @pytest.mark.parametrize("p", [1.5, 2.0, 3.0, 6.0])
 def test_sums_of_powers_are_least(p, rng):
     """Beside SciPy, and by the conditions of Karush, Kuhn and Tucker."""

@@ -1,9 +1,12 @@
 """Friction that sticks: what rests does not creep, what slides feels Coulomb's force, what rolls is not braked."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
 import mobod as mb
+from mobod.contact import access
 
 MU, G, SIZE = 0.5, 9.81, 0.2
 MATERIAL = mb.contact.Material(1e6, 0.5, MU)
@@ -140,6 +143,20 @@ def test_points_that_do_not_fit_are_an_error():
     body.set_q_to_fit_translation(state, (0.0, 0.0, 0.049))
     with pytest.raises(mb.ModelError, match=r"more than 2 points touch.*max_bristles=4"):
         system.realize(state, mb.Stage.ACCELERATION)
+
+
+def test_points_of_twenty_boxes_on_each_other_are_kept_apart():
+    """Crossings of the edges of faces, of both meshes where it is two: none is taken for one of another pair."""
+    rows, found = np.zeros((1, 28)), set()
+    model, pairs = SimpleNamespace(contact_point=rows), [(a, b, 0) for a in range(20) for b in range(a + 1, 20)]
+    crossings = [4.0 * (i + 4096 * face) + 2.0**28 * (side + 1) for i in range(4) for face in range(6) for side in range(4)]
+    for pair in pairs:
+        for rows[0, access.FEATURE] in crossings:
+            for rows[0, access.SIDE] in (0.0, 1.0):
+                key = access.key_of(model, pair, 0)
+                assert key == int(float(key))
+                found.add(key)
+    assert len(found) == 2 * len(pairs) * len(crossings)
 
 
 def test_forgetting():

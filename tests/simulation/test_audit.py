@@ -424,3 +424,34 @@ def test_a_run_that_cannot_be_repeated_is_audited_along_its_reports():
     run = mb.simulate(system, state, 1.0)
     force.drag = 1.0
     assert run.audit.work_is_sampled
+
+
+def test_the_work_of_impulses_is_what_is_left_of_the_balance():
+    """A ball that falls and is braked by a damper: what its surface takes is neither its law's power nor the damper's work.
+
+    A step takes the ball into the floor by up to its speed times the step, which is where energy can rise.
+    """
+    system = mb.MultibodySystem()
+    matter = mb.SimbodyMatterSubsystem(system)
+    forces = mb.GeneralForceSubsystem(system)
+    mb.force.Gravity(forces, matter, (0, 0, -9.81))
+    mb.force.GlobalDamper(forces, matter, 0.1)
+    mb.CompliantContactSubsystem(system)
+    rubber = mb.contact.Material(1e5, dissipation=0.5)
+    matter.ground.add_contact_surface(mb.contact.Surface(mb.contact.HalfSpace(), rubber))
+    ball = mb.mobilizer.Free(matter.ground, mb.body.Rigid(mb.MassProperties(1.0, (0, 0, 0), mb.UnitInertia.sphere(0.1))))
+    ball.add_contact_surface(mb.contact.Surface(mb.contact.Sphere(0.1), rubber))
+    state = system.realize_topology()
+    ball.set_q_to_fit_translation(state, (0, 0, 0.5))
+    step = mb.integrator.TimeStepping(system, fixed_step_size=1e-3)
+    run = mb.simulate(system, state, 1.0, integrator=step, report_interval=1e-3)
+    audit = run.audit
+    lost = audit.energy_change - audit.work["globaldamper_1"]
+    assert audit.work["contacts, stops and ropes"] == pytest.approx(lost, abs=1e-9 * abs(lost)) and lost < -1.0
+    heights = run.q[:, 6]
+    entered = 0.4 * 4 / 3 * 1e5 / 8**0.5 * 0.1**0.5 * max(0.1 - heights.min(), 0.0) ** 2.5
+    assert 0.0 <= audit.energy_error < entered and audit.energy_error < 0.1 * abs(lost) and audit.warnings == []
+    del run.run_settings  # as of a file
+    run.run_settings = None
+    sampled = mb.simulation.audit.make_audit(run)
+    assert sampled.work_is_sampled and sampled.work["contacts, stops and ropes"] == pytest.approx(lost, rel=0.02)

@@ -52,10 +52,10 @@ def _sequence(A: Array, b: Array, low: Array, high: Array, weights: Array, p: fl
         slope = p * weights * np.sign(now) * np.abs(now) ** (p - 1.0) / unit
         bend = (p - 1.0) * p * weights * size ** (p - 2.0) / unit
         then, multipliers = _by_dual(A[left], b[left], low, high, bend, slope - bend * now, y[left] / unit)
-        y[left] = multipliers * unit
         missing = np.abs(b[left] - _times(A[left], then)).max(axis=1, initial=0.0)
         sound = missing <= 10.0 * DONE * (1.0 + np.abs(b[left]).max(axis=1, initial=0.0))
-        way = np.where(sound[:, None], then - now, 0.0)  # else rounding is in the way, and the frame stays where it is
+        y[left] = np.where(sound[:, None], multipliers * unit, y[left])
+        way = np.where(sound[:, None], then - now, 0.0)  # else rounding is in the way: again, with curvatures nearer each other
         before, part = (weights * np.abs(now) ** p).sum(axis=1), np.ones(len(left))
         falls = (slope * way).sum(axis=1) * unit[:, 0]
         for _ in range(HALVINGS):
@@ -65,9 +65,10 @@ def _sequence(A: Array, b: Array, low: Array, high: Array, weights: Array, p: fl
                 break
             part[high_still] *= 0.5
         a[left] = now + part[:, None] * way
-        floor[left] *= np.where(part == 1.0, 0.5, np.where(part < 0.25, 2.0, 1.0))[:, None]
+        again = ~sound & (floor[left, 0] < 1.0)
+        floor[left] *= np.where(again, 4.0, np.where(part == 1.0, 0.5, np.where(part < 0.25, 2.0, 1.0)))[:, None]
         floor = np.clip(floor, lowest, 1.0)
-        left = left[np.abs(part[:, None] * way).max(axis=1) > STILL * (1.0 + np.abs(now).max(axis=1))]
+        left = left[again | (np.abs(part[:, None] * way).max(axis=1) > STILL * (1.0 + np.abs(now).max(axis=1)))]
         if not len(left):
             break
     return a

@@ -206,6 +206,45 @@ class ByImplementation(Interpreter):
         what = f"{name} of {self._constraint.name!r} ({type(mine).__name__})"
         return checked(F, F.shape, f"what {what} adds on bodies,"), checked(f, f.shape, f"what {what} adds,")
 
+    def calc_equations(
+        self, state: State, A_GB: Array, u_dot: Array, errors: Array, pushing: tuple[Array, Array, Array] | None
+    ) -> None:
+        """Write the errors of accelerations, by the kernels' rows, and take forces off, *pushing* with multipliers F and f.
+
+        Bodies have accelerations *A_GB* ``(nb, 2, 3)`` at *u_dot*. Velocities are known.
+        """
+        mine, record, fields = self.implementation, state.record, state.tree.fields
+        ancestor, first = self._constraint.get_ancestor_mobilized_body(), int(fields["first_row"][self._constraint.index])
+        mobilizers = [body.get_mobilized_body_index() for body in mine.declared_mobilizers]
+        q_dot_dot, more, udot = np.zeros((state.tree.nq, 1)), np.zeros((state.tree.nq, 1)), u_dot[:, None]
+        for b in mobilizers:
+            q_rates.n_times(record, b, udot, fields["first_u"][b], q_dot_dot, fields["first_q"][b])
+            q_rates.n_dot_times(record, b, record.u, fields["first_u"][b], more, fields["first_q"][b])
+        A_AB = accelerations_in_ancestor(state, ancestor, mine.declared_bodies, A_GB)
+        found = self.acceleration_errors(state, A_AB, self.q_like(state, (q_dot_dot + more)[:, 0]), self.u_like(state, u_dot))
+        errors[first : first + len(found)] = found
+        if pushing is None:
+            return
+        multipliers, F, f = pushing
+        R_GA = record.R_GB[ancestor.get_mobilized_body_index()].reshape(3, 3)
+        for which, n in enumerate(mine.declared_equations):
+            if n:
+                of_bodies, pushed = self.forces(which, state, multipliers[first : first + n].copy())
+                for body, wrench in zip(mine.declared_bodies, of_bodies @ R_GA.T, strict=True):
+                    F[body.get_mobilized_body_index()] -= wrench
+                at = 0
+                for b in mobilizers:
+                    k, end = fields["first_u"][b], fields["first_u"][b] + fields["num_u"][b]
+                    if which == 0:
+                        out = np.zeros((state.tree.nu, 1))
+                        q_rates.n_transpose_times(record, b, pushed[:, None], at, out, k)
+                        f[k:end] -= out[k:end, 0]
+                        at += fields["num_q"][b]
+                    else:
+                        f[k:end] -= pushed[at : at + end - k]
+                        at += end - k
+                first += n
+
     # ------------------------------------------------------------------------------------------ rows
 
     def _write_forces(self, which: int, state: State) -> None:

@@ -94,6 +94,8 @@ class Constraint(Parametrized, Operators):
     first_function = 0
     #: The interpreter that writes its rows, where Python does.
     interpreter: Interpreter | None = None
+    #: The common ancestor of as many constrained bodies, of which there may become more.
+    _ancestor: tuple[int, Any] = (0, None)
     #: Whether its equations depend on time.
     depends_on_time = False
     #: Whether its rows are written along axes of the Ancestor body.
@@ -172,12 +174,14 @@ class Constraint(Parametrized, Operators):
         """The outermost common ancestor of all constrained bodies, which can be one of them; Ground where there are none."""
         if not self.constrained_bodies:
             return self.matter.ground
-        lines = [_line(body) for body in self.constrained_bodies]
-        common = self.matter.ground
-        for bodies in zip(*lines, strict=False):
-            if any(body is not bodies[0] for body in bodies):
-                break
-            common = bodies[0]
+        known, common = self._ancestor
+        if known != len(self.constrained_bodies):  # it is asked for in each call of what users write
+            common = self.matter.ground
+            for bodies in zip(*map(_line, self.constrained_bodies), strict=False):
+                if any(body is not bodies[0] for body in bodies):
+                    break
+                common = bodies[0]
+            self._ancestor = len(self.constrained_bodies), common
         return common
 
     # ------------------------------------------------------------------------------------------ on and off

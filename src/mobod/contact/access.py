@@ -41,7 +41,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ..algebra.scalar import load_lane, store_lane
+from ..algebra.scalar import bare, load_lane, store_lane
 from ..compiling import Routine, generic
 
 FRAME, MATERIAL, ROLLING, VELOCITY, BOX, DIMENSIONS = 0, 12, 19, 21, 24, 30
@@ -131,3 +131,17 @@ def put_point(
     store_lane(rows, row, SHAPE + 1, lane, two)
     store_lane(rows, row, FEATURE, lane, float(feature))
     store_lane(rows, row, SIDE, lane, 0.0)
+
+
+@generic
+def key_of(model: Any, pair: Pair, row: int) -> int:
+    """The number of a point that its surfaces, feature and side have nearly to themselves; never 0, and exact as a float64."""
+    a, b, lane = pair
+    feature = int(bare(load_lane(model.contact_point, row, FEATURE, lane)))
+    side = int(bare(load_lane(model.contact_point, row, SIDE, lane)))
+    return _mixed(a, b, 2 * feature + side)
+
+
+@generic
+def _mixed(a: int, b: int, which: int) -> int:
+    return (((a * 73856093) ^ (b * 19349663 * 4097) ^ (which * 83492791 * 1048583)) | 1) & 0xFFFFFFFFFFFFF

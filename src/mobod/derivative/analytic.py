@@ -22,8 +22,9 @@ from ..tree.constraint_fields import order_of_rows
 from ..tree.prescribed_mobilities import FROM_MOTION
 from ..tree.realize import NOT_PLAIN
 from ..value.stage import Stage
-from . import along, columns, contacts, couplings, local, of_state, sweep as kernels
+from . import along, columns, contacts, couplings, local, mobilizers_in_python, of_state, sweep as kernels
 from .equations import by_contradiction
+from .motion_of_bodies import MotionOfBodies
 from .plan import Enabled, Plan, make_plan
 from .products import own_blocks_of, runs_of
 from .results import ForwardDynamicsDerivatives
@@ -128,6 +129,7 @@ class Parts:
         self.row_of = np.full(max(tree.counts["num_rows"], 1), -1)
         self.row_of[self.rows] = np.arange(len(self.rows))
         constraints = system.get_matter_subsystem().constraints if len(self.rows) else []
+        acting = [one for one in constraints if field("constraint_enabled")[one.index]]
         moved = np.flatnonzero(field("prescribed") == FROM_MOTION) if constrained else none
         self.driven = np.flatnonzero(np.repeat(field("prescribed") == FROM_MOTION, tree.num_u)) if constrained else none
         self.plan = make_plan(
@@ -135,10 +137,12 @@ class Parts:
             Enabled(
                 runs,
                 set(simple),
-                [one for one in constraints if field("constraint_enabled")[one.index]],
+                [one for one in acting if one.interpreter is None],
                 {b: routine.address(with_tangents=True) for b, routine in tree.motion_routines if b in moved},
                 _pulls_on_all(field, tree),
-                any(force.implementation is not None and enabled[e] for e, force in forces.items()),
+                any(force.implementation is not None and enabled[e] for e, force in forces.items())
+                or any(one.interpreter is not None for one in acting),
+                len(self.rows) > 0,
             ),
         )
         #: Whether the rigid sweep, with slopes, is all.
@@ -154,7 +158,10 @@ class Sweep:
         bent = [
             int(n > 0 and not (b.facts.constant_hinge and not r)) for b, n, r in zip(bodies, tree.num_u, turned, strict=True)
         ]
-        #: 1 for bodies whose columns depend on their coordinates.
+        for b in bodies:
+            if b.interpreter is not None:
+                bent[b.index] = 2 * (b.facts.num_u > 0)
+        #: 1 for bodies whose columns depend on their coordinates; 2 where Python knows how.
         self.bent: npt.NDArray[np.int64] = np.array(bent, np.int64)
         #: The elements of forces on single mobilities, see `force.slopes`.
         self.slopes = slopes
@@ -284,7 +291,15 @@ class Whole(Sweep):
 
     def __init__(self, system: Any, tree: Tree, parts: Parts, of_inverse: Parts) -> None:
         super().__init__(system, tree, parts.slopes)
-        self._tree, self.parts = tree, parts
+        self._tree, self.parts, self._in_python = tree, parts, np.flatnonzero(self.bent == 2).tolist()
+        #: Whether a record of Duals of a state without own parameters has nothing to be told beside what kernels copy.
+        self._is_plain = not (self._in_python or tree.counts["bristle_rows"])
+        self._constrained = len(parts.rows) > 0
+        #: Whether mobilizers in Python are read by Duals of the whole tree, which know nothing of them.
+        self.is_too_wide = bool(self._in_python) and any(
+            max(one.plan.by_columns, 0) & columns.SWEPT or (max(one.plan.by_rest, 0) & columns.SWEPT)
+            for one in (parts, of_inverse)
+        )
         self.plan, self.plan_of_inverse = parts.plan.for_kernels(), of_inverse.plan.for_kernels()
         carried = self.carrier, np.repeat(np.arange(tree.nb), tree.num_u), parts.row_of
         self.of_parts = parts.slopes, self.bent, *carried
@@ -385,8 +400,21 @@ class Whole(Sweep):
             aligned_zeros(self._tree.nb, 6 * LANES).reshape(self._tree.nb, 6, LANES),
         )
 
-    def _put(self, state: State, duals: Any) -> None:
-        """Copy the state's parameters, and what contacts remember, to the record of Duals."""
+    def motion_of_bodies(self, state: State, u_dot: Array, A: Array) -> MotionOfBodies:
+        """Derivatives of the motion of bodies, which at *u_dot* have accelerations *A*."""
+        work, q, u = self._work(), state.q_values, state.u_values
+        self._put(state, work)
+        code: Any = _whole_kernel.code or _whole_kernel.load()
+        code(state.block, 0, _REALIZED, q, u, q, u, self._no_forces, u_dot, work, ForwardDynamicsDerivatives, self._no_z)
+        found = MotionOfBodies(state, A, work[of_state.RIGID], work[of_state.PARTS + 4], self.parts.plan.pattern.ways)
+        self._pool.append(work)
+        return found
+
+    def _put(self, state: State, work: tuple[Any, ...]) -> None:
+        """Copy the state's parameters, and what contacts remember, to the record of Duals; and what Python knows of columns."""
+        duals = work[_DUALS]
+        if self._in_python:
+            mobilizers_in_python.put_bends(state, self._in_python, work[of_state.PARTS + 1])
         if state.own_fields or id(duals) in self._departed:
             duals.block.reshape(-1)[_PLACES] = state.block[_PLACES]
             self._departed.add(id(duals))
@@ -398,7 +426,7 @@ class Whole(Sweep):
         """A record of Duals with a state's parameters, and what a kernel of many states takes for one after the other."""
         work = self._work()
         duals = work[_DUALS]
-        self._put(state, duals)
+        self._put(state, work)
         yield duals, ((duals.block, self._addresses), _of_one(work))
         self._departed.add(id(duals))
         self._pool.append(work)
@@ -409,7 +437,7 @@ class Whole(Sweep):
             return _zeros((0, 0)), _zeros((0, 0))
         pool = self._pool if self._of_inverse is self.parts.plan else self._pool_of_inverse
         work = pool.pop() if pool else self._made_work(self._of_inverse)
-        self._put(state, work[_DUALS])
+        self._put(state, work)
         q, u = state.q_values, state.u_values
         found: Any = (_whole_kernel.code or _whole_kernel.load())(
             *(state.block, 0, _REALIZED, q, u, q, u, self._no_forces, u_dot, work, ForwardDynamicsDerivatives, self._no_z)
@@ -437,16 +465,31 @@ class Whole(Sweep):
         return self._call(system, state, state.valid, state.q_values, state.u_values, self._no_forces)
 
     def _call(self, system: Any, state: State, valid: int, q: Any, u: Any, forces: Any) -> Any:
-        """The kernel's result, or its status."""
-        work, num_z = self._work(), len(state.z_values)
-        self._put(state, work[_DUALS])
+        """The kernel's result, or its status; written for its own time, as `Sweep.accelerations_at`."""
+        num_z = len(state.z_values)
+        try:  # as `_work`
+            work = self._pool.pop()
+        except IndexError:
+            work = self._made_work(self.parts.plan)
+        if state.own_fields or self._departed or not self._is_plain:
+            self._put(state, work)
         found: Any = (_whole_kernel.code or _whole_kernel.load())(
-            *(state.block, system.plain_routine, valid, state.q_values, state.u_values, q, u, forces, self._no_forces, work),
-            *(ForwardDynamicsDerivatives, _zeros((self._nu, num_z)) if num_z else self._no_z),
+            state.block,
+            system.plain_routine,
+            valid,
+            state.q_values,
+            state.u_values,
+            q,
+            u,
+            forces,
+            self._no_forces,
+            work,
+            ForwardDynamicsDerivatives,
+            _zeros((self._nu, num_z)) if num_z else self._no_z,
         )
-        contradicting = work[of_state.FLAGS][of_state.CONTRADICTING]
+        contradicting = self._constrained and work[of_state.FLAGS][of_state.CONTRADICTING] and type(found) is not int
         self._pool.append(work)
-        return self._with_contradiction(state, found) if contradicting and type(found) is not int else found
+        return self._with_contradiction(state, found) if contradicting else found
 
     def _with_contradiction(self, state: State, found: ForwardDynamicsDerivatives) -> ForwardDynamicsDerivatives:
         """The same with what equations add that contradict each other."""

@@ -270,6 +270,8 @@ class Enabled(NamedTuple):
         Whether gravity is a field that pulls on all bodies.
     holds : bool
         Whether there are other forces, which are held: those of Python.
+    constrained : bool
+        Whether there are equations, of constraints in Python as well, which are not among the *constraints*.
     """
 
     runs: Sequence[Sequence[Any]]
@@ -278,6 +280,7 @@ class Enabled(NamedTuple):
     moved: Mapping[int, int]
     pulls_on_all: bool
     holds: bool
+    constrained: bool
 
 
 def make_plan(tree: Any, what: Enabled) -> Plan:
@@ -359,7 +362,7 @@ class _Making:
             *(by_columns, by_rest, self._by_parts),
             damped=self._damped,
             acts=self._acts or by_columns >= 0,
-            constrained=len(what.constraints) > 0,
+            constrained=what.constrained,
             points=_table(self._points, 4),
             thermostat=self._thermostat,
             num_blocks=num_blocks,

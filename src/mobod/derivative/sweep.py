@@ -314,7 +314,7 @@ def _columns_of(
     motion, sums, own = motion_of(model, b, A, load3(bodies, b, 0), g), sums_of(bodies, b), own_motion(model, b, udot)
     for i in range(first, first + n):
         more = no_bends(model)
-        if bent[b] == 1:
+        if bent[b] > 0:
             more = _bends_of(model, b, i, load3(bodies, b, 0), own, udot, bends)
         S, a, c, e = numbers_of(model, b, i, motion, own, bodies, more)
         store_spatial(speeds, i, S[0], S[1])
@@ -353,7 +353,7 @@ def ingredients_of(model: Record, b: int, A: Any, udot: Any, g: Any, bends: Any,
             _store_three(flat, place, OWN + 6 + 3 * k, own[k])
         _store_three(flat, place, OWN, hw)
         _store_three(flat, place, OWN + 3, hv)
-        if bent[b] == 1:
+        if bent[b] > 0:
             x, y, d = _bends_of(model, b, i, r, own, udot, bends)
             for k in range(2):
                 _store_three(flat, place, OWN_BENDS + 3 * k, x[k])
@@ -476,9 +476,9 @@ def sweep(
                 c, e = load_spatial_at(speeds, i, BY_Q), load_spatial_at(speeds, i, BY_U)
                 _row(columns, 0, model.first_place[b], model.end_place[b], load_spatial(speeds, i), aw, c, e)
                 _spread(model, b, i, columns, 0, 0, Dq, Du)
-            if model.num_u[b] > 1 or bent[b] == 1:
+            if model.num_u[b] > 1 or bent[b] > 0:
                 own_rows(model, b, bodies, Dq)
-            if bent[b] == 1:
+            if bent[b] > 0:
                 bend_rows(model, b, bends, bodies, Dq)
     subtract_slopes(model, slopes, Dq, Du)
 
@@ -515,9 +515,9 @@ def sweep_state(
             e = _load_three(flat, place, FIRST_NUMBER + BY_U), _load_three(flat, place, FIRST_NUMBER + BY_U + 3)
             _row(wide, FIRST_COLUMN, start >> 3, end, S, aw, c, e)
             _spread(model, b, model.mobility_at[place], flat, 3, FIRST_COLUMN, Dq, Du)
-        if n > 1 or bent[b] == 1:  # a single column constant in F is a pin's, a slider's or a screw's: v and w are parallel
+        if n > 1 or bent[b] > 0:  # a single column constant in F is a pin's, a slider's or a screw's: v and w are parallel
             own_rows(model, b, bodies, Dq)
-        if bent[b] == 1:
+        if bent[b] > 0:
             bend_rows(model, b, bends, bodies, Dq)
     subtract_slopes(model, slopes, Dq, Du)
 

@@ -21,7 +21,7 @@ from ..force.contact.subsystem import CompliantContactSubsystem
 from ..system.diagnosis import ROUNDED
 from ..tree.prescribed_mobilities import SOLVED
 from ..value.stage import Stage
-from .energy_accounts import MAY_MOVE, MOST_ACCOUNTS, Ledger, find_accounts, integrate_between
+from .energy_accounts import IMPULSES, MAY_MOVE, MOST_ACCOUNTS, Ledger, acts_by_impulses, find_accounts, integrate_between
 
 if TYPE_CHECKING:
     from ..constraint.base import Constraint
@@ -60,7 +60,8 @@ class Audit:
         added at once, by handler, and by what was latched or struck: below zero what these have lost.
     energy_error : float
         Largest difference, at the end of any step, between the change of energy and the work: the integration's error. If the
-        steps could not be followed, at any report, which includes the error of interpolation.
+        steps could not be followed, at any report, which includes the error of interpolation. With `TimeStepping`, where
+        something may touch, the most by which the work of impulses rises, which can only fall.
     energy_scale : float
         The scale of `energy_error`: the largest kinetic energy or work.
     energy_uncertainty : float
@@ -147,8 +148,6 @@ def make_audit(trajectory: Trajectory) -> Audit:
         _balance(audit, trajectory, energy)
         if trajectory.system.event_handlers and not trajectory.knows_events:
             audit.unaccounted.append("what event handlers change at once, which this file does not tell")
-    if _takes_impulses(audit.statistics):
-        audit.unaccounted.append("what contacts, stops and ropes take, whose impulses TimeStepping finds for each step")
     _warn(audit, trajectory, culprits)
     return audit
 
@@ -267,9 +266,10 @@ def _balance(audit: Audit, trajectory: Trajectory, energy: Array) -> None:
     system, states = trajectory.system, trajectory.states
     assert system is not None
     state = states[0]
-    accounts, audit.unaccounted = find_accounts(system, state)
+    impulses = acts_by_impulses(system, _takes_impulses(trajectory.statistics))
+    accounts, audit.unaccounted = find_accounts(system, state, impulses)
     change = energy - energy[0] - at_events
-    if not accounts:
+    if not accounts and not impulses:
         audit.work, audit.energy_error = by_events, float(np.abs(change).max())
         return
     chosen = _chosen(len(trajectory), MOST_ROWS_OF_POWER)
@@ -282,14 +282,21 @@ def _balance(audit: Audit, trajectory: Trajectory, energy: Array) -> None:
             stored[row, a] = 0.0 if account.stored is None else account.stored(state)
     energetic = trajectory.event_rows[trajectory.events["energy"] != 0.0]
     jumps = np.unique(np.searchsorted(chosen, energetic[energetic > 0]))
-    work, uncertainty = integrate_between(times, powers, stored, jumps[jumps < len(chosen)])
+    work, uncertainty = powers, 0.0
+    if accounts:
+        work, uncertainty = integrate_between(times, powers, stored, jumps[jumps < len(chosen)])
     audit.work = by_events
     for account, amount in zip(accounts, work[-1], strict=True):
         if account.name == MAY_MOVE and not amount:
             continue
         audit.work[account.name] = audit.work.get(account.name, 0.0) + float(amount)
     audit.energy_uncertainty, audit.work_is_sampled = float(uncertainty), True
-    audit.energy_error = float(np.abs(change[chosen] - work.sum(axis=1)).max())
+    rest = change[chosen] - work.sum(axis=1)
+    if impulses:
+        audit.work[IMPULSES] = float(rest[-1])
+        audit.energy_error = float((rest - np.minimum.accumulate(rest)).max())
+    else:
+        audit.energy_error = float(np.abs(rest).max())
     audit.energy_scale = max(audit.energy_scale, float(np.abs(work).max()))
 
 

@@ -2,6 +2,10 @@
 
 A force with a potential energy V and a power P has done int P dt + V(t) - V(0) that is not stored, whatever its kind.
 
+`TimeStepping` finds impulses for each step in place of the forces of what touches, so that these have no power. Their work is
+what is left of the balance. All that touches can only take energy; so the most by which that work rises is the error: of
+surfaces that a step takes into each other unseen, the energy of the overlap.
+
 Powers are integrated in every step by Gauss's rule of three points; if the steps cannot be followed, along the reports by a
 cubic spline, whose uncertainty is its difference from the spline through every second report.
 """
@@ -15,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..algebra.arrays import Array
+from ..unilateral.stepped import Stepped
 
 if TYPE_CHECKING:
     from ..force.base import Force
@@ -29,6 +34,8 @@ DISSIPATIVE = ("TwoPointLinearDamper", "GlobalDamper", "MobilityLinearDamper", "
 MOST_ACCOUNTS = 24
 #: The account of motions and locks, which event handlers may set later.
 MAY_MOVE = "motions"
+#: ... and of what touches where steps have impulses.
+IMPULSES = "contacts, stops and ropes"
 
 _GAUSS = (0.5 - 0.15**0.5, 0.5, 0.5 + 0.15**0.5), (5.0 / 18.0, 8.0 / 18.0, 5.0 / 18.0)
 
@@ -42,7 +49,13 @@ class Account:
     stored: Callable[[State], float] | None = None
 
 
-def find_accounts(system: MultibodySystem, state: State) -> tuple[list[Account], list[str]]:
+def acts_by_impulses(system: MultibodySystem, steps_contacts: bool) -> bool:
+    """True if an integrator steps contacts, and something may touch."""
+    matter = system.get_matter_subsystem()
+    return steps_contacts and bool(matter.unilateral_contacts or matter.state_limited_frictions or Stepped(system))
+
+
+def find_accounts(system: MultibodySystem, state: State, impulses: bool = False) -> tuple[list[Account], list[str]]:
     """The sources of work that is not in the potential energy, and what the accounts leave out.
 
     Parameters
@@ -50,18 +63,25 @@ def find_accounts(system: MultibodySystem, state: State) -> tuple[list[Account],
     system : MultibodySystem
     state : State
         At MODEL or above; forces that are disabled in it do no work, unless event handlers may enable them.
+    impulses : bool
+        Whether surfaces act by the impulses of steps, and their forces do no work.
     """
     may_change = bool(system.event_handlers)
     enabled = [
         f for f in system.all_forces() if type(f).__name__ not in CONSERVATIVE and (may_change or not f.is_disabled(state))
     ]
+    stepped: list[Any] = list(Stepped(system).elements) if impulses else []
+    idle = [_account_of(f) for f in stepped]
+    enabled = [f for f in enabled if f not in stepped]
     others = [f for f in enabled if type(f).__name__ not in DISSIPATIVE]
     matter = system.get_matter_subsystem()
     accounts: list[Any] = []
     if len(others) > MOST_ACCOUNTS:
         accounts.append(
             Account(
-                f"{len(enabled)} forces", lambda s: _applied_power(system, s), lambda s: float(system.calc_potential_energy(s))
+                f"{len(enabled)} forces",
+                lambda s: _applied_power(system, s) - sum(one.power(s) for one in idle),
+                lambda s: float(system.calc_potential_energy(s)) - sum(one.stored(s) for one in idle if one.stored),
             )
         )
     else:
@@ -127,11 +147,13 @@ class Ledger:
     system : MultibodySystem
     state : State
         Where the run starts, realized to ACCELERATION.
+    impulses : bool
+        Whether what touches acts by the impulses of steps.
     """
 
-    def __init__(self, system: MultibodySystem, state: State) -> None:
-        self._system = system
-        self._accounts, self.missing = find_accounts(system, state)
+    def __init__(self, system: MultibodySystem, state: State, impulses: bool) -> None:
+        self._system, self._impulses, self._least = system, impulses, 0.0
+        self._accounts, self.missing = find_accounts(system, state, impulses)
         self._stored = self._stored_at(state)
         self.energy = system.calc_energy(state)
         #: The time up to which all work is accounted for.
@@ -171,9 +193,13 @@ class Ledger:
         for a, account in enumerate(self._accounts):
             stored = 0.0 if account.stored is None else account.stored(state) - self._stored[a]
             self.work[account.name] = float(self.integrals[a]) + stored
-        total = sum(self.work.values()) + by_events
+        known = sum(self.work[account.name] for account in self._accounts) + by_events
+        rest = self._system.calc_energy(state) - self.energy - known
+        if self._impulses:
+            self.work[IMPULSES] = rest
         if is_step_end:
-            self.imbalance = max(self.imbalance, abs(self._system.calc_energy(state) - self.energy - total))
+            self._least = min(self._least, rest)
+            self.imbalance = max(self.imbalance, rest - self._least if self._impulses else abs(rest))
         self.largest_kinetic = max(self.largest_kinetic, self._system.calc_kinetic_energy(state))
         self.largest_work = max(self.largest_work, *(abs(work) for work in self.work.values()), 0.0)
 
@@ -183,7 +209,7 @@ class Ledger:
     def attach(self, system: MultibodySystem, state: State) -> None:
         """Go on with a ledger that came from a checkpoint."""
         self._system = system
-        self._accounts, _ = find_accounts(system, state)
+        self._accounts, _ = find_accounts(system, state, self._impulses)
 
 
 def integrate_between(times: Array, powers: Array, stored: Array, jumps: Any) -> tuple[Array, float]:

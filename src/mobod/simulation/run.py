@@ -20,7 +20,7 @@ from ..errors import ModelError
 from ..event import ImpactWhen, LockWhen, StopWhen
 from ..stepping import record as rk
 from .checkpoint import integrator_keywords
-from .energy_accounts import Ledger
+from .energy_accounts import Ledger, acts_by_impulses
 from .quantities import Recording
 from .reports import Reports
 from .step_status import StepStatus
@@ -127,7 +127,8 @@ def run_again(
     integrator = make_integrator(system, settings)
     stepper = TimeStepper(system, integrator)
     stepper.initialize(state)
-    ledger = Ledger(system, integrator.get_state()) if keeps_account else None
+    impulses = acts_by_impulses(system, integrator.steps_contacts)
+    ledger = Ledger(system, integrator.get_state(), impulses) if keeps_account else None
     # a trajectory's times cannot be written to, and for such an array the loop over steps would be compiled once more
     Run(stepper, np.array(times), Recording(system, state), rows, ledger).go()
     return ledger

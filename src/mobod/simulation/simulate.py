@@ -31,7 +31,7 @@ from ..value.progress import make_bar
 from ..value.stage import Stage
 from ._carrying import Carrying
 from .checkpoint import CheckpointError, differing, integrator_keywords, load_checkpoint, refuse_others, save_checkpoint
-from .energy_accounts import Ledger
+from .energy_accounts import Ledger, acts_by_impulses
 from .error_estimate import ErrorEstimate, ErrorRows
 from .fingerprint import start_fingerprint
 from .hdf5_file import EXTENSIONS, DiskArray, FileRows, import_h5py, read_recording
@@ -190,7 +190,8 @@ def simulate(
     stepper.set_report_all_significant_states(False)
     ledger = None
     if audit == "steps" and not steps_by_report(stepper, recording):
-        ledger = Ledger(system, stepper.state) if kept is None else kept["ledger"]
+        impulses = acts_by_impulses(system, integrator.steps_contacts)
+        ledger = Ledger(system, stepper.state, impulses) if kept is None else kept["ledger"]
         if ledger is None:
             raise CheckpointError(f"{checkpoint} is of a run without audit='steps'; go on without, or start anew")
         ledger.attach(system, stepper.state)

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..algebra.arrays import Array, ArrayLike
-from ..derivative import differences, forces_in_python, parameters as of_parameters, second
-from ..derivative.analytic import Sweep, sweep_for, whole_for
+from ..derivative import differences, parameters as of_parameters, parts_in_python, second
+from ..derivative.analytic import Sweep, Whole, sweep_for, whole_for
 from ..derivative.coordinates import displacements
 from ..derivative.equations import contradiction
+from ..derivative.parts_in_python import Parts
 from ..derivative.results import ForwardDynamicsDerivatives, InverseDynamicsDerivatives, put, targets
 from ..derivative.settings import find_each
 from ..state import validity
@@ -184,17 +185,18 @@ class Differentiable(OnManifold):
             given = np.array(given)  # it may be the state's
             self.realize(state, Stage.VELOCITY, q=q, u=u)
         matter.velocities(state, "calc_inverse_dynamics_derivatives")
-        forces = self.forces_alone_in_python(state)
-        if self.takes_differences(state) and not forces:
+        whole, parts = self._apart(state)
+        if self.takes_differences(state) and parts is None:
             by_q, by_u = differences.of_inverse_dynamics(self, state, given)
         else:
             self.calc_inverse_dynamics(state, given)  # computes forces that are not known yet
             A = matter.calc_body_acceleration_from_u_dot(state, given)
-            by_q, by_u = (whole_for if forces else sweep_for)(self, state).residual(state, given, A)
-        if forces:
+            by_q, by_u = (whole or sweep_for(self, state)).residual(state, given, A)
+        if whole is not None and parts is not None:
             differences.note(self)
-            of_forces = forces_in_python.of_forces(self, state, forces, ("q", "u"), whole_for(self, state).moved)
-            by_q, by_u = by_q - of_forces["q"], by_u - of_forces["u"]
+            applied = parts._replace(constraints=(), motions=())
+            of_forces = parts_in_python.of_parts(self, state, applied, ("q", "u"), whole)
+            by_q, by_u = by_q - of_forces["q"][:nu], by_u - of_forces["u"][:nu]
         found = InverseDynamicsDerivatives(by_q, by_u, matter.calc_m(state))
         return found if into is None else put(found, into)
 
@@ -275,19 +277,23 @@ class Differentiable(OnManifold):
             self.realize(state, q=q, u=u, mobility_forces=mobility_forces)
         elif state.stage_number < _ACCELERATION:
             self.get_matter_subsystem().accelerations(state, "calc_forward_dynamics_derivatives")
-        forces = self.forces_alone_in_python(state)
-        if forces:
+        whole, parts = self._apart(state)
+        if whole is not None and parts is not None and not (parts.constraints and contradiction(state) is not None):
             differences.note(self)
-            whole = whole_for(self, state)
             found = whole.accelerations(self, state)
-            for name, more in forces_in_python.of_forces(self, state, forces, ("q", "u", "z", "time"), whole.moved).items():
-                if more.any():
-                    part = getattr(found, name)
-                    part += (found.mobility_forces @ more).reshape(part.shape)
+            parts_in_python.added(state, found, parts_in_python.of_parts(self, state, parts, ("q", "u", "z", "time"), whole))
             return found
         if self.takes_differences(state):
             return ForwardDynamicsDerivatives(*differences.of_forward_dynamics(self, state, mobility_forces))
         return sweep_for(self, state).accelerations(self, state)
+
+    def _apart(self, state: State) -> tuple[Whole | None, Parts | None]:
+        """Derivatives of all but the parts in Python, and these; None where the whole dynamics are to be moved."""
+        parts = self.parts_apart(state)
+        if parts is None:
+            return None, None
+        whole = whole_for(self, state)
+        return (None, None) if whole.is_too_wide else (whole, parts)
 
     def calc_forward_dynamics_second_derivatives(
         self, state: State, *, q: ArrayLike | None = None, u: ArrayLike | None = None, z: ArrayLike | None = None

@@ -56,10 +56,10 @@ class MultibodySystem(Differentiable):
         """
         all_forces begin_measures calls_back calls_python calls_with_states compiles_measures compute
         custom_motions event_handlers
-        event_reporters explain forces_alone_in_python forces_in_python
+        event_reporters explain forces_in_python
         force_subsystems
         interpret_for_contacts interprets invalidate_topology is_interpreted
-        may_slide needs_states owner_of parts_in_python plain_routine
+        may_slide needs_states owner_of parts_apart parts_in_python plain_routine
         program_of
         remember subsystems takes_differences topology_token
         topology_version tree_for

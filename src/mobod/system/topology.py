@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import weakref
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from ..derivative.parts_in_python import Parts
 from ..errors import ModelError, StageError, TopologyError
 from ..force.custom import overrides_hooks
 from ..force.layout import entries
@@ -21,6 +22,7 @@ from ..state.subsystem import HOOKS, Subsystem, warn_of_misspelt_hooks
 from ..tree.tree import Tree
 from ..unilateral.base import SLIDING
 from ..value.stage import Stage
+from . import prescription
 from .events import HasEvents
 
 if TYPE_CHECKING:
@@ -300,10 +302,20 @@ class HasTopology(HasEvents):
         own = [one for one in self.subsystems if any(_has_hook(one, hook) for hook in HOOKS.values())]  # not for its measures
         return [*found, *own]
 
-    def forces_alone_in_python(self, state: State) -> Sequence[Any]:
-        """The forces in Python where no other part is, and none has a hook: all else can be differentiated; none otherwise."""
-        others = self.is_interpreted or self._has_callbacks or self.compiles_measures or SLIDING in state.discrete
-        return () if others else self.forces_in_python
+    def parts_apart(self, state: State) -> Parts | None:
+        """The parts in Python, where derivatives take differences of these alone; None of all, or where there are none.
+
+        So it is unless a subsystem has hooks, functions or measures are in Python, or contacts slide in the state.
+        """
+        hooked = any(self._hooked[stage] for stage in HOOKS if stage > Stage.MODEL)
+        if hooked or self._has_callbacks or self.compiles_measures or SLIDING in state.discrete or not self.calls_back:
+            return None
+        return Parts(
+            self.forces_in_python,
+            self._interpreted_constraints,
+            self.custom_motions,
+            functools.partial(prescription.set_known_u_dot, self),
+        )
 
     @property
     def needs_states(self) -> bool:

@@ -41,7 +41,7 @@ from typing import Any
 from ...algebra import mat33, vec3
 from ...algebra.scalar import atan2, bare, load, load_lane, sqrt, store, store_lane, zero
 from ...compiling import generic
-from ...contact.access import FEATURE, NORMAL, Pair, load3_lane, store3_lane
+from ...contact.access import NORMAL, Pair, key_of, load3_lane, store3_lane
 from .. import routines
 from .resistance import carried
 
@@ -188,7 +188,7 @@ def bristle_force(
     place1, place2 = mat33.transpose_mul_vec(R1, r1), mat33.transpose_mul_vec(R2, r2)
     if moves:  # of the material, which a belt carries along
         place1, place2 = vec3.sub(place1, carried(model, a, lane)), vec3.sub(place2, carried(model, b, lane))
-    key = 1.0 + bare(load_lane(model.contact_point, row, FEATURE, lane)) + 1048576.0 * (a * model.num_surfaces + b)
+    key = float(key_of(model, pair, row))
     o = zero(normal)
     z = o, o, o
     kept, rows = _row_of(model, key, lane), model.bristle_memory

@@ -221,9 +221,9 @@ class CompliantContactSubsystem(GeneralForceSubsystem, ForcePlate):
         -------
         structured array
             ``surface1 < surface2``, places in `surfaces`; ``body1, body2``; ``id``, which two surfaces keep while they touch;
-            ``point`` (3), the center of pressure; ``normal`` (3), from 1 to 2; ``depth``, and ``depth_rate``, above zero while
-            the depth grows; ``slip`` (3), the tangential velocity of 2 from 1; ``force`` (3) and ``moment`` (3) about the
-            point, on body 2; ``potential_energy``; ``power_dissipation``, what becomes heat.
+            ``point`` (3), the center of pressure; ``normal`` (3), from 1 to 2; ``depth``, the greatest of its points, and
+            ``depth_rate``, above zero while the depth grows; ``slip`` (3), the tangential velocity of 2 from 1; ``force`` (3)
+            and ``moment`` (3) about the point, on body 2; ``potential_energy``; ``power_dissipation``, what becomes heat.
         """
         table = self._tables(state, "get_contacts", Stage.VELOCITY)[0]
         rows = self._identified(table, CONTACT)

@@ -117,9 +117,7 @@ def _note(model: Any, integers: int, a: int, b: int, lane: int, k: Any) -> None:
             points[i, names.LIMIT], points[i, names.LENGTH] = -1.0, 1.0
             points[i, names.DRIFT] = 0.0
             points[i, names.DRIFT + 1], points[i, names.DRIFT + 2] = vec3.dot(t1, moved), vec3.dot(t2, moved)
-            side = int(load_lane(rows, row, access.SIDE, lane))
-            feature = int(load_lane(rows, row, access.FEATURE, lane))
-            space.keys[i] = _key(one, two, 2 * feature + side)
+            space.keys[i] = access.key_of(model, pair, row)
             if resistant:
                 rho, sigma = arms(model, one, two, lane)
                 length = min(half_thickness(model, one, lane), half_thickness(model, two, lane))
@@ -168,12 +166,6 @@ def renew_limits(space: Any) -> bool:
             changed = changed or abs(limit - points[i, names.LIMIT]) > 1e-3 * limit
             points[i, names.LIMIT] = limit
     return changed
-
-
-@generic
-def _key(one: int, two: int, feature: int) -> int:
-    """A number that two surfaces and a feature have nearly to themselves; never 0, and exact as a float64."""
-    return (((one * 73856093) ^ (two * 19349663 * 4097) ^ (feature * 83492791 * 1048583)) | 1) & 0xFFFFFFFFFFFFF
 
 
 @generic
