@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import mobod as mb
+from mobod.ensemble import one_by_one, simulating
 
 DURATION, CALLS = 0.025, 8
 
@@ -355,3 +356,65 @@ def test_states_for_which_nothing_is_due_stay_in_lanes_with_a_method_that_goes_o
     integrator = mb.integrator.Verlet(system, accuracy=1e-5)
     alone = mb.simulate(system, state, 0.3, integrator=integrator, report_interval=0.1)
     close(motions[0].q, alone.q, 1e-12)  # times of rows are apart by rounding
+
+
+@pytest.mark.parametrize("settings", [{"accuracy": 1e-4}, {"fixed_step_size": 0.004}], ids=["adaptive", "fixed"])
+def test_after_their_events_states_of_a_simulation_take_lanes_again(settings, monkeypatch, close):
+    """After some steps without another one; with the bits that they have among others, and the motion of a state alone."""
+    monkeypatch.setattr(one_by_one, "_REST", 9)
+    monkeypatch.setattr(one_by_one, "_FEWEST", 3)
+
+    class Kick(mb.event.When):
+        def handle_event(self, state, accuracy):
+            lower.set_one_u(state, 0, 0.9 * lower.get_one_u(state, 0))
+
+    system, _ = mb.examples.double_pendulum.build()
+    lower = system.matter.bodies["lower"]
+    system.add_event_handler(Kick(mb.event.Coordinate(lower, 0, 0.0), name="kick"))
+    ensemble = mb.Ensemble(system, 11, state=system.realize_topology())
+    ensemble.q = np.linspace(0.1, 0.9, 22).reshape(11, 2)
+    few, taken = mb.Ensemble(system, 2, state=ensemble.get_state(0)), []
+    few.q = ensemble.q[[7, 2]]
+    starts = [ensemble.get_state(i) for i in range(11)]
+    put = simulating._Run.return_to_lane
+    monkeypatch.setattr(simulating._Run, "return_to_lane", lambda run, i, *given: (taken.append(i), put(run, i, *given)))
+    motions = ensemble.simulate(2.0, report_interval=0.1, **settings)
+    assert len(set(taken)) > 8 and len(taken) > 11
+    again = few.simulate(2.0, report_interval=0.1, **settings)
+    assert np.array_equal(again.q, motions.q[[7, 2]]) and np.array_equal(few.u, ensemble.u[[7, 2]])
+    assert not motions.failures and (motions.num_rows == 21).all()
+    for i in (7, 2, 5):
+        integrator = mb.integrator.RungeKuttaMerson(system, accuracy=1e-3, **settings) if "accuracy" not in settings else None
+        integrator = integrator or mb.integrator.RungeKuttaMerson(system, **settings)
+        alone = mb.simulate(system, starts[i], 2.0, integrator=integrator, report_interval=0.1)
+        close(motions[i].q, alone.q, 1e-9)
+        told = [(one.name, one.kind) for one in motions[i].events]
+        assert told == [(one.name, one.kind) for one in alone.events] and len(told) > 1
+        close([one.time for one in motions[i].events], [one.time for one in alone.events], 1e-9)
+        steps = motions.statistics["steps_taken"][i]
+        assert steps == alone.statistics["steps_taken"]
+
+
+def test_an_ensemble_that_is_interrupted_after_states_have_taken_lanes_again_leaves_all_where_they_began(monkeypatch):
+    monkeypatch.setattr(one_by_one, "_REST", 9)
+    monkeypatch.setattr(one_by_one, "_FEWEST", 3)
+
+    class Kick(mb.event.When):
+        calls = 0
+
+        def handle_event(self, state, accuracy):
+            self.calls += 1
+            lower.set_one_u(state, 0, 0.9 * lower.get_one_u(state, 0))
+            if self.calls == 9:
+                raise KeyboardInterrupt
+
+    system, _ = mb.examples.double_pendulum.build()
+    lower = system.matter.bodies["lower"]
+    system.add_event_handler(Kick(mb.event.Coordinate(lower, 0, 0.0)))
+    ensemble = mb.Ensemble(system, 5, state=system.realize_topology())
+    ensemble.q = np.linspace(0.1, 0.9, 10).reshape(5, 2)
+    before = ensemble.q.copy()
+    with pytest.raises(KeyboardInterrupt) as raised:
+        ensemble.simulate(3.0, report_interval=0.5)
+    assert np.array_equal(ensemble.q, before) and (ensemble.time == 0.0).all()
+    assert len(raised.value.trajectory.failures) == 5 and not len(raised.value.trajectory.events)

@@ -36,6 +36,9 @@ if TYPE_CHECKING:
     from ..system.system import MultibodySystem
 
 
+#: Steps of a chain of one body, and fewest, without an event after which a run may take a lane again. So many take as long as
+#: to leave a lane does, half a millisecond, so that going on costs at most twice as much as knowing what comes would.
+_REST, _FEWEST = 600, 8
 #: A state's time, q, u, z, particles, what it remembers, as a row of `batch_memory`, and how often it was begun anew.
 Row = tuple[float, Array, Array, Array, Array, Array, int]
 
@@ -77,6 +80,8 @@ class OneRun:
     changes: list[tuple[int, dict[str, Any], Settings]] = field(default_factory=list)
     events: Events | None = None
     event_rows: npt.NDArray[np.int64] | None = None
+    #: Where it goes on in a lane: its next step, what that depends on, when its present interval began, and its reach.
+    following: tuple[float, ...] | None = None
 
 
 class Onward(NamedTuple):
@@ -111,12 +116,14 @@ def run_one(
     held: Array | Callable[[State], Array] | None = None,
     onward: Onward | None = None,
     sensitivities: Sequence[Any] | None = None,
+    is_free: Callable[[State], bool] | None = None,
 ) -> OneRun:
     """Take *state* through reports at *times*, with mobility forces, held or computed, beside those of the elements.
 
     *sensitivities* are what the motion is differentiated by, without such forces.
 
     With *onward* it is where a step in a lane has ended, and is not brought to its constraints once more unless it has changed.
+    With *is_free* it ends where steps have gone on for a while without an event, if that is true of the state there.
     What stops it, errors of users' own parts included, is told in the result.
     """
     integrator, carried = make_integrator(system, settings), None
@@ -132,6 +139,8 @@ def run_one(
             stepper.begun_before(onward.began, onward.reach, *onward.done)
             integrator.control[rk.LAST_ERROR], integrator.control[rk.STRAIN] = onward.last_error, onward.strain
         stepper.set_report_all_significant_states(False)
+        if is_free is not None:
+            stepper.return_at_rest(max(_FEWEST, _REST // state.tree.nb), is_free)
         run = Run(stepper, times, Recording(system, state), rows)
         changes = run.changes
         run.go()
@@ -154,8 +163,16 @@ def run_one(
     ended = stepper.termination if stepper.initialized else None
     why = None if ended is None or whole else ended.message
     found = None if carried is None else carried.at(time)
+    rests = failure is None and ended is None and not whole
+    following = following_of(stepper) if rests else None
     events, event_rows = _events_of(stepper, columns) if stepper.initialized and stepper.has_events else (None, None)
-    return OneRun(time, y, end, integrator, failure, why, found, changes, events, event_rows)
+    return OneRun(time, y, end, integrator, failure, why, found, changes, events, event_rows, following)
+
+
+def following_of(stepper: TimeStepper) -> tuple[float, ...]:
+    """With what the run of a stepper goes on in a lane: see `lanes.layout`, from NEXT_SIZE to REACH."""
+    step, *depends_on = stepper.integrator.control[[rk.STEP, rk.LAST_ERROR, rk.STRAIN]].tolist()
+    return step, *depends_on, stepper.began, stepper.reach
 
 
 def _events_of(stepper: TimeStepper, columns: dict[str, Any]) -> tuple[Events, npt.NDArray[np.int64]]:

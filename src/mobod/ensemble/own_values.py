@@ -265,17 +265,21 @@ class OwnValues(Resetting):
 
     def _keep_departure(self, i: int, state: State) -> None:
         """Keep in what *state*, where a run of state *i* has ended, has departed from what the states share."""
+        departure = self._departure_of(i, state)
+        if departure is not None:
+            self._departures[i] = departure
+        else:
+            self._departures.pop(i, None)
+
+    def _departure_of(self, i: int, state: State) -> Departure | None:
+        """In what *state*, of the run of state *i*, has departed from what the states share."""
         if self._shared is None:
             shared = self._template.copy()
             with contextlib.suppress(MobodError):  # each of the runs says so
                 self._system.realize(shared, Stage.INSTANCE)
             self._shared = shared
         own = {name: lanes[i // LANES, ..., i % LANES] for name, lanes in self._own.items()}
-        departure = find_departure(state, self._shared, own, self._of_subsystems, self._departures.get(i))
-        if departure is not None:
-            self._departures[i] = departure
-        else:
-            self._departures.pop(i, None)
+        return find_departure(state, self._shared, own, self._of_subsystems, self._departures.get(i))
 
     def _keep_memory(self, i: int, state: State) -> None:
         """Store the discrete variables of *state* that update themselves, measures' in Python, as those of state *i*."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import contextlib
 import copy
+import functools
 import threading
 import time as _clock
 import warnings
@@ -39,7 +40,7 @@ from .failures import OF_STATUS, Failure, Reasons
 from .functions import EndWhere, RunFunction, ended_at, observe as run_observer, try_observer
 from .lane_runs import LaneRuns, LaneWorker, own_of_each
 from .lanes import contact, layout
-from .one_by_one import Onward, run_one
+from .one_by_one import Onward, has_choices_of, run_one
 from .schedule import Schedule
 from .scheduled_run import ScheduledRun
 from .sensitivity_rows import SensitivityRows, read_sensitivities
@@ -92,8 +93,8 @@ class Simulating(Stepping):
 
         Every state has its own step sizes, events and end; explicit Runge-Kutta, semi-explicit and Verlet's methods step eight
         states at once on each thread, `BDF` one, and a state that has ended makes room for the next. Others, systems with parts
-        in Python, and states from where an event may come or a rigid contact may close, are simulated state by state, compiled
-        as far as `mobod.simulate` is.
+        in Python, and states from where an event may come or a rigid contact may close until some steps have passed without
+        one, are simulated state by state, compiled as far as `mobod.simulate` is.
 
         Parameters
         ----------
@@ -356,7 +357,10 @@ class Simulating(Stepping):
         onward = None
         if before[layout.STATUS] == layout.SUSPECT:
             size, error, strain = run.reached[i, 1:].tolist()
-            onward = Onward(float(run._start[0][i, 0]), 0.0, error, int(strain))
+            began, reach = float(run._start[0][i, 0]), 0.0
+            if len(run.onward) and run.onward[i, layout.LEFT_AT] == state.time:  # it has been alone before
+                began, reach = run.onward[i, layout.BEGAN :].tolist()
+            onward = Onward(began, reach, error, int(strain))
             if run.scheduled is not None:
                 onward = run.scheduled.onward(i, error, strain)
             if run.integrator.fixed_step_size is None and size > 0.0:  # zero where it has left its lane before a first step
@@ -369,7 +373,10 @@ class Simulating(Stepping):
             return
         force = None if run.controller is None else run.controller.force
         wanted = None if run.tangents is None else run.tangents.wanted
-        done = run_one(self._system, state, run.times[min(i, len(run.times) - 1), made:], settings, force, onward, wanted)
+        returns = onward is not None and len(run.onward) > 0 and run.lanes is not None and run.lanes.hands_over
+        is_free = functools.partial(self._is_as_others, i) if returns else None
+        times = run.times[min(i, len(run.times) - 1), made:]
+        done = run_one(self._system, state, times, settings, force, onward, wanted, is_free)
         k = len(done.time) - (done.termination is not None)
         rows[made : made + k], rows[made + k :] = done.y[:k], np.nan
         if done.events is not None and done.event_rows is not None and len(done.events):
@@ -378,7 +385,7 @@ class Simulating(Stepping):
         if onward is not None and onward.changed:  # before it was made, handlers have
             changes.insert(0, (made, {name: array.copy() for name, array in state.own_fields.items()}, state.settings()))
         if changes:
-            run.changes[i] = changes
+            run.changes[i] = [*run.changes.get(i, ()), *changes]
         if run.tangents is not None and done.sensitivities is not None:
             run.tangents.put(i - first, done.sensitivities, k)
         self._put_back(i, done.state)
@@ -387,10 +394,16 @@ class Simulating(Stepping):
         run.outcome[i] = before + np.array([0, k, *[getattr(done.integrator, name)() for name in counts]])
         run.outcome[i, layout.STATUS] = status
         run.reached[i, :2] = done.state.time, done.integrator.get_previous_step_size_taken()
+        if done.following is not None:
+            run.return_to_lane(i, done.following)
         if done.failure is not None:
             run.reasons[i] = done.failure
         if done.termination is not None:
             run.terminations[i] = Termination(done.state.time, done.termination, done.y[-1])
+
+    def _is_as_others(self, i: int, state: State) -> bool:
+        """True if the run of state *i*, which is at *state*, can go on in a lane."""
+        return has_choices_of(self._template, state) and self._departure_of(i, state) is None
 
 
 _COUNTED = (
@@ -501,6 +514,10 @@ class _Run:
         self.terminations: dict[int, Termination] = {}
         #: Of states whose Instance variables handlers have changed, from which rows on, and these: see `Trajectory`.
         self.changes: dict[int, list[Any]] = {}
+        #: How states go on in lanes, of those that have come back after they had gone on alone.
+        leaves = isinstance(self.lanes, LaneRuns) and len(self.lanes.watched) and self.scheduled is None
+        self.onward = np.zeros((n if leaves else 0, layout.ONWARD_SIZE))
+        self.onward[:, layout.STOP_AT], self.onward[:, layout.LEFT_AT] = np.inf, np.nan
         #: What happened, by state, and the first row after each event.
         self.events: dict[int, tuple[Events, npt.NDArray[np.int64]]] = {}
         self._start = [part[:n].copy() for part in ensemble._variables]
@@ -550,29 +567,47 @@ class _Run:
         elif len(departed) < stop - first:
             with ensemble._hidden(departed):
                 ensemble._run_compiled(self, self.lanes, results, first, np.arange(first, stop))
-        for i in (np.flatnonzero(self.outcome[first:stop, layout.STATUS] == layout.TERMINATED) + first).tolist():
+        try:
+            going = self._after_lanes(np.arange(first, stop), departed, results, first)
+            while len(going):
+                ensemble._run_compiled(self, self.lanes, results, first, going, self.onward)
+                going = self._after_lanes(going, departed[:0], results, first)
+        finally:  # after Ctrl-C, what has not come to its end is where it began
+            left = np.isin(self.outcome[first:stop, layout.STATUS], (layout.WAITS, layout.SUSPECT))
+            self.begin_again(np.flatnonzero(left) + first)
+
+    def _after_lanes(
+        self, which: npt.NDArray[np.int64], departed: npt.NDArray[np.int64], results: Array, first: int
+    ) -> npt.NDArray[np.int64]:
+        """Take states that have been in lanes on alone where these have left them; returns those that take a lane again."""
+        ensemble, lanes = self._ensemble, self.lanes
+        assert lanes is not None
+        for i in (which[self.outcome[which, layout.STATUS] == layout.TERMINATED]).tolist():
             y = np.concatenate([part[i] for part in ensemble._variables[1:5]])
             self.terminations[i] = Termination(float(self.reached[i, 0]), _ENDED, y)
             self.add_events(i, ended_at(float(self.reached[i, 0])), np.zeros(1, np.int64))
             self.outcome[i, layout.STATUS] = rk.REACHED
         # an event may have happened, or accelerations jump where steps became too small, which steps of one state know how to
         # pass; of a few others that have failed the same finds out what was at fault
-        status = self.outcome[first:stop, layout.STATUS]
-        alone = (status == layout.SUSPECT) | ((status == rk.STEP_TOO_SMALL) & self.lanes.tries_alone)
+        status = self.outcome[which, layout.STATUS]
+        alone = (status == layout.SUSPECT) | ((status == rk.STEP_TOO_SMALL) & lanes.tries_alone)
         alone |= np.isin(status, (NO_ROOM, NO_IMPULSES))  # which a run of one state makes, or finds by another solver
-        alone[departed - first] = True
+        alone |= np.isin(which, departed)
         known = (status == rk.REACHED) | (status == layout.NOT_CALLED)
-        if self.lanes.calls_python:  # which says there what it has raised
+        if lanes.calls_python:  # which says there what it has raised
             alone |= ~known
         stuck, others = np.flatnonzero(alone), np.flatnonzero(~known & ~alone)[:_EXPLAINED]
-        again = np.concatenate([stuck, others]) + first
+        again = which[np.concatenate([stuck, others])]
         if len(again):
-            fresh = again[(self.outcome[again, layout.STATUS] != layout.SUSPECT) | (not self.lanes.hands_over)]
+            fresh = again[(self.outcome[again, layout.STATUS] != layout.SUSPECT) | (not lanes.hands_over)]
             self.begin_again(fresh)
-            try:
-                ensemble._run_one_by_one(self, again, results, first)
-            finally:  # after Ctrl-C, what has not come to its end is where it began
-                self.begin_again(again[self.outcome[again, layout.STATUS] == layout.SUSPECT])
+            ensemble._run_one_by_one(self, again, results, first)
+        return again[self.outcome[again, layout.STATUS] == layout.WAITS]
+
+    def return_to_lane(self, i: int, following: tuple[float, ...]) -> None:
+        """State i goes on in a lane from where it has come to alone."""
+        self.outcome[i, layout.STATUS] = layout.WAITS
+        self.onward[i, layout.LEFT_AT :] = self._ensemble._time[i, 0], *following
 
     def add_events(self, i: int, events: Events, rows: npt.NDArray[np.int64]) -> None:
         """Something has happened to state i; *rows*, beyond those that it has made, are the first ones after each."""
@@ -588,9 +623,12 @@ class _Run:
         for part, start in zip(self._ensemble._variables, self._start, strict=True):
             part[which] = start[which]
         known = self._ensemble._departures
+        if len(self.onward):
+            self.onward[which, layout.LEFT_AT] = np.nan
         for i in which.tolist():
             known.pop(i, None)
-            self.events.pop(i, None)
+            for kept in (self.events, self.changes):
+                kept.pop(i, None)
             if i in self._departed:
                 known[i] = self._departed[i]
         self.outcome[which] = layout.NOT_RUN, *[0] * (layout.OUTCOMES - 1)

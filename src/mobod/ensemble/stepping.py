@@ -27,7 +27,7 @@ from .failures import Reasons
 from .gradients import Gradients
 from .lane_runs import LaneRuns, why_one_by_one
 from .lanes import contact, layout
-from .one_by_one import OTHER_CHOICES, KeptSteppers, has_choices_of
+from .one_by_one import OTHER_CHOICES, KeptSteppers, following_of, has_choices_of
 from .schedule import Handled, Schedule
 from .states import memory_of
 from .work_sharing import Task, by_chunks
@@ -385,9 +385,8 @@ class Stepping(Gradients):
         self.particles[i] = np.concatenate([record.particle_location, record.particle_velocity])[:, 0]
 
 
-#: What a state goes on with: its next step, and what that depends on; and where an integrator has these.
+#: What a state goes on with: its next step, and what that depends on.
 _NEXT = slice(layout.NEXT_SIZE, layout.REACH + 1)
-_FOLLOWING = [rk.STEP, rk.LAST_ERROR, rk.STRAIN]
 _NO_FORCES = np.zeros((0, 0))
 _NONE = np.zeros(0, np.int64)
 #: No times of reports, and no rows for them.
@@ -445,7 +444,7 @@ class _StepPlan:
     def follow(self, i: int, stepper: TimeStepper) -> None:
         """Continue state *i* in a lane from where a stepper has come to."""
         self.onward[i, layout.LEFT_AT] = stepper.state.time
-        self.onward[i, _NEXT] = *stepper.integrator.control[_FOLLOWING].tolist(), stepper.began, stepper.reach
+        self.onward[i, _NEXT] = following_of(stepper)
 
     def left_lanes(self, status: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
         """The states that are to go on alone: an event may come, or accelerations jump, which steps of one state can pass.

@@ -269,7 +269,7 @@ class Run:
             self._reports = rows
             status = self.stepper.step_through(rows, float(times[-1]) if len(times) else last)
             self._drain()
-            if status is not StepStatus.REACHED_REPORT_TIME:
+            if status not in (StepStatus.REACHED_REPORT_TIME, StepStatus.REACHED_STEP_LIMIT):
                 self._append_present()
             self._pause()
 

@@ -30,6 +30,7 @@ from .step_status import StepStatus
 
 if TYPE_CHECKING:
     import os
+    from collections.abc import Callable
 
     from ..event import PeriodicHandler
     from ..integrator import Integrator
@@ -79,7 +80,7 @@ class TimeStepper(Sealed):
     INNER = frozenset(
         """
         began begun_before calls_subsystems contact_events goal has_events initialized is_dealt_with log may_be_saved
-        parts_at_start reach
+        parts_at_start reach return_at_rest
         pass_over step_exactly_to step_through
         """.split()
     )
@@ -102,6 +103,8 @@ class TimeStepper(Sealed):
         "_reach",
         "_reported_at",
         "_reports_all",
+        "_rest",
+        "_rest_at",
         "_rows",
         "_starts",
         "_step_due",
@@ -125,6 +128,9 @@ class TimeStepper(Sealed):
         self._termination: Termination | None = None
         #: Where a run is to come to that goes there in several calls; None where each goes where it says.
         self.goal: float | None = None
+        #: After so many steps without an event `step_to` returns, if a function of the state allows that; and at which step.
+        self._rest: tuple[int, Callable[[State], bool]] | None = None
+        self._rest_at = _UNLIMITED
         #: What is reported on the way.
         self._rows = Reports()
         #: Whether checkpoints may be wanted, for which parts in Python have to be looked at where the run starts.
@@ -136,11 +142,11 @@ class TimeStepper(Sealed):
     def __getstate__(self) -> dict[str, Any]:
         if self.initialized:
             self._leave_quick()
-        left_out = "__weakref__", "_rows"
+        left_out = "__weakref__", "_rest", "_rest_at", "_rows"
         return {name: getattr(self, name) for name in self.__slots__ if name not in left_out and hasattr(self, name)}
 
     def __setstate__(self, kept: dict[str, Any]) -> None:
-        self._rows = Reports()
+        self._rows, self._rest, self._rest_at = Reports(), None, _UNLIMITED
         for name, value in kept.items():
             setattr(self, name, value)
 
@@ -454,6 +460,10 @@ class TimeStepper(Sealed):
         self.began, self._reach = began, reach
         self.pass_over(handled, reported)
 
+    def return_at_rest(self, steps: int, is_free: Callable[[State], bool]) -> None:
+        """Let `step_to` return REACHED_STEP_LIMIT after so many steps without an event, if *is_free* is true of the state."""
+        self._rest, self._rest_at = (steps, is_free), self._integrator.get_num_steps_taken() + steps
+
     @property
     def reach(self) -> float:
         """The longest step that may follow an event."""
@@ -710,9 +720,12 @@ class TimeStepper(Sealed):
                     self._arrive(max(self._now, reached))
                     integrator.get_state().mark_unchanged()
                     self._rows.pause()
-                left = self._last_step - integrator.get_num_steps_taken()
-                if left <= 0:
+                taken = integrator.get_num_steps_taken()
+                if taken >= self._last_step:
                     return self._limit_reached(wanted)
+                if taken >= self._rest_at and self._is_at_rest(reached):
+                    return StepStatus.REACHED_STEP_LIMIT
+                left = min(self._last_step, self._rest_at) - taken
                 counts[rk.WATCHES] = watch.enter_loop(one_by_one) if watch is not None else -one_by_one
                 status = self._rows.step(integrator, left)
                 if status == rk.SUSPECT:
@@ -741,6 +754,16 @@ class TimeStepper(Sealed):
             raise
         finally:
             control[rk.TARGET], counts[rk.WATCHES] = np.inf, 0
+
+    def _is_at_rest(self, reached: float) -> bool:
+        """Report up to the end of the last step, and go there: true if `step_to` may return, which else is asked no more."""
+        assert self._rest is not None
+        self._rows.report(self._integrator, reached)
+        self._arrive(reached)
+        state = self._integrator.get_state()
+        state.mark_unchanged()
+        self._rest_at = _UNLIMITED
+        return self._rest[1](state)
 
     def _limit_reached(self, wanted: float) -> StepStatus:
         """The step limit was reached before *wanted*."""
@@ -944,6 +967,8 @@ class TimeStepper(Sealed):
     def _begin_interval(self) -> None:
         """The integrator has started anew: witnesses are watched from here on."""
         self._found, self._step_due, self.began = None, None, self._now
+        if self._rest is not None:
+            self._rest_at = self._integrator.get_num_steps_taken() + self._rest[0]
         watched = self._agenda.watched(self._integrator.get_state())
         self._watch = None
         if watched:
