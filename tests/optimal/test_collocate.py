@@ -36,6 +36,30 @@ def squared(controls):
 THERE = {"mass.q": 1.0, "mass.u": 0.0}
 
 
+def test_numbers_of_elements_are_controls():
+    """Pulled from 0 to 1 by where a spring of stiffness 4 is slack: with q = 3 t^2 - 2 t^3, at q + (6 - 12 t) / 4."""
+    system, slider, _ = mass()
+    mb.force.MobilityLinearSpring(system.forces, slider, 0, 4.0, 0.0, name="spring")
+    bounds = {"spring.rest_value": (-9.0, 9.0)}
+    plan = mb.collocate(
+        system,
+        system.realize_topology(),
+        1.0,
+        ["spring.rest_value"],
+        cost=lambda q, controls: (4.0 * (controls[0] - q[0])) ** 2,
+        end=THERE,
+        bounds=bounds,
+        scheme="hermite-simpson",
+        intervals=5,
+        solver="scipy",
+    )
+    t = plan.time
+    np.testing.assert_allclose(plan.q[:, 0], 3 * t**2 - 2 * t**3, atol=1e-4)
+    np.testing.assert_allclose(plan.quantities["controls"][:, 0], plan.q[:, 0] + (6 - 12 * t) / 4.0, atol=1e-2)
+    assert plan.statistics["control_names"] == ["spring.rest_value"]
+    assert np.isclose(plan.energy[0], 0.5 * 4.0 * plan.quantities["controls"][0, 0] ** 2, rtol=1e-6)
+
+
 @pytest.mark.parametrize("solver", ["ipopt", "scipy"])
 @pytest.mark.parametrize("scheme", SCHEMES)
 def test_the_least_energy_of_a_double_integrator_is_twelve(scheme, solver):
@@ -353,7 +377,7 @@ def high(q):
         ({"duration": 0.0}, ValueError, "duration has to be positive"),
         ({"duration": (2.0, 1.0)}, ValueError, "duration has to be"),
         ({"cost": lambda torque: torque}, mb.ModelError, "cost asks for 'torque'"),
-        ({"controls": ["motor.mobility_force"]}, ValueError, "name what a motor acts on"),
+        ({"controls": ["mass.mass"]}, mb.ModelError, "cannot be a control"),
         ({"cost": 3}, TypeError, "cost has to be a function"),
         ({"path": [high]}, ValueError, r"path has to be a list of \(function, low, high\)"),
         ({"path": [(high, 3, 2)]}, ValueError, "the lower one comes first"),

@@ -32,11 +32,12 @@ def phase_of(kind, system, pin, other, **settings):
     state = system.realize_topology()
     if kind == "rod":
         mb.Assembler(system).assemble(state)
+    controls = [(pin, 0), "spring.stiffness" if kind == "thermostat" else (other, 0)]
     return mb.optimal.Phase(
         system,
         state,
         (0.5, 2.0),
-        [(pin, 0), (other, 0)],
+        controls,
         cost=lambda t, q, controls, hand: np.exp(0.1 * q[0]) * controls[0] ** 2 + controls[1] ** 2 + hand[1] ** 2 + t * q[1],
         end_cost=lambda duration, q_end, t_end, hand_start, parameters: (
             duration**2 * q_end[0] + t_end * hand_start[1] * parameters[0]
@@ -44,7 +45,8 @@ def phase_of(kind, system, pin, other, **settings):
         start={} if kind == "rod" else None,
         path=[(lambda q, u, t: (q[0] * u[0], u[1] ** 2 * t), -5, 5), (lambda hand, parameters: hand[0] * parameters[0], -9, 9)],
         boundary=[(lambda q_start, u_end, duration: q_start[0] * u_end[1] * duration, 0, 1)],
-        parameters={"spring.stiffness": (1.0, 9.0), "pin.mass": (1, 2)},
+        bounds={"spring.stiffness": (0.5, 12.0)} if kind == "thermostat" else None,
+        parameters={"pin.mass": (1, 2)} if kind == "thermostat" else {"spring.stiffness": (1.0, 9.0), "pin.mass": (1, 2)},
         stations={"hand": (other, (0.1, -0.6, 0.0))},
         **settings,
     )
@@ -69,6 +71,8 @@ def test_derivatives_are_differences(name, scheme, rng):
     v = rng.normal(size=program.n)
     for part in program.parts:
         v[part.column_of_duration] = rng.uniform(0.7, 1.5)
+        if name == "thermostat":
+            v[part.columns[:, -1]] = rng.uniform(1.0, 9.0, len(part.columns))
         if name == "ball":
             q = v[part.columns[:, 1:5]]
             v[part.columns[:, 1:5]] = q / np.linalg.norm(q, axis=1)[:, None]

@@ -57,6 +57,8 @@ class Setting:
     ) -> None:
         self.name, self.size, self.seeds, self.inertial = name, size, seeds, inertial
         self.is_of_motion = False
+        #: The setter, where it takes one number.
+        self.setter: Callable[..., object] | None = None
         self._values, self._move = values, move
 
     @property
@@ -77,6 +79,15 @@ class Setting:
         other = state.copy()
         self.shift(other, i, h)
         return other
+
+    def of_each(self, values: Array) -> tuple[Callable[..., object], Array]:
+        """A setter, and what it takes of each state, for numbers ``(n, size)``."""
+        return (self.put, values) if self.setter is None else (self.setter, values[:, 0])
+
+    def put(self, state: State, values: Any) -> None:
+        """Give all its numbers ``(size,)`` to a state; not displacements, which have no place of their own."""
+        for i, change in enumerate(np.asarray(values, np.float64) - self.values(state)):
+            self._move(state, i, float(change))
 
     def shift(self, state: State, i: int, h: float) -> None:
         """Make number i of a state larger by h; it falls as its setter says."""
@@ -169,7 +180,9 @@ def _of_parameter(element: Any, parameter: Any, title: str) -> Setting:
         rows, columns = np.arange(first, first + n), np.zeros(n, np.int64)
         return [[Seed(field, rows[has], columns[has], rate[has])] for rate in rates for has in [np.flatnonzero(rate)]]
 
-    return Setting(title, values, move, size, seeds)
+    found = Setting(title, values, move, size, seeds)
+    found.setter = None if parameter.shape or displaced is not None else set_
+    return found
 
 
 def _runs(element: Any) -> Mapping[str, tuple[int, int]]:

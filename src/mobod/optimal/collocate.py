@@ -312,6 +312,7 @@ def _straight(part: Part) -> Array:
     last = np.where(np.isnan(ends[1]), first, ends[1])
     y = np.zeros((len(part.mesh), phase.ny))
     y[:, :nx] = first + part.mesh.times[:, None] * (last - first)
+    y[:, nx:] = phase.control_origin
     return y
 
 
@@ -321,7 +322,7 @@ def _from_trajectory(part: Part, guess: Trajectory) -> Array:
     sizes = [d.nq, d.nu, d.nz]
     if [one.shape[1] for one in rows] != sizes:
         raise ValueError(f"the guess has {[one.shape[1] for one in rows]} q, u and z; the phase has {sizes}")
-    controls = np.asarray(guess.quantities.get("controls", np.zeros((len(guess.time), d.m))))
+    controls = np.asarray(guess.quantities.get("controls", np.tile(part.phase.control_origin, (len(guess.time), 1))))
     if controls.shape != (len(guess.time), d.m):
         raise ValueError(f"the guess has controls of shape {controls.shape}; there are {d.m}")
     whole = np.hstack([*rows, controls])
@@ -394,7 +395,7 @@ def _trajectory(part: Part, program: Transcription, v: Array, facts: Mapping[str
         q=q,
         u=u,
         z=z,
-        energy=_energies(part, state, q, u, z),
+        energy=_energies(part, state, y),
         quantities={"controls": y[:, phase.nx :]},
         state=state,
         statistics={
@@ -410,11 +411,10 @@ def _trajectory(part: Part, program: Transcription, v: Array, facts: Mapping[str
     )
 
 
-def _energies(part: Part, state: State, q: Array, u: Array, z: Array) -> Array:
-    system, found = part.phase.system, []
-    for time, *rows in zip(part.t, q, u, z, strict=True):
-        state.time = float(time)
-        state.q, state.u, state.z = rows
+def _energies(part: Part, state: State, y: Array) -> Array:
+    system, dynamics, found = part.phase.system, part.phase.dynamics, []
+    for time, row in zip(part.t, y, strict=True):
+        dynamics.put(state, float(time), row)
         system.realize(state)
         found.append(system.calc_energy(state))
     return np.array(found)

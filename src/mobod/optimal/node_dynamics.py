@@ -8,7 +8,7 @@ as do those by p. Second derivatives are central differences of the first ones, 
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,7 @@ from ..derivative.coordinates import has_rates
 from ..derivative.results import ForwardDynamicsDerivatives
 from ..derivative.settings import Setting
 from ..ensemble.ensemble import Ensemble
+from ..linear.inputs import Inputs
 from ..state.state import State
 from ..value.stage import Stage
 
@@ -35,8 +36,10 @@ class NodeDynamics:
     system : MultibodySystem
     state : State
         Whose modelling choices and parameters all nodes share.
-    acted_on : sequence of int
-        The numbers of the mobilities.
+    controls : linear.inputs.Inputs
+        w: forces on mobilities, and numbers of force elements.
+    control_limits : (2, m) array
+        Between which w stays, as *limits*.
     settings : sequence of (Setting, int)
         The parameters p: numbers of settings, counted from where they are in *state*.
     limits : sequence of (float, float)
@@ -47,7 +50,8 @@ class NodeDynamics:
         self,
         system: Any,
         state: State,
-        acted_on: list[int],
+        controls: Inputs,
+        control_limits: Array,
         settings: list[tuple[Setting, int]],
         limits: list[tuple[float, float]],
     ) -> None:
@@ -55,8 +59,12 @@ class NodeDynamics:
         self._limits = np.reshape(limits, (-1, 2)).T
         tree = state.tree
         self.nq, self.nu, self.nz = tree.nq, tree.nu, len(state.z_view)
-        self.nx, self.m = self.nq + self.nu + self.nz, len(acted_on)
-        self._acted_on = acted_on
+        self.nx, self.m = self.nq + self.nu + self.nz, len(controls)
+        pairs = np.reshape(controls.of_mobilities, (-1, 2)).astype(int)
+        self._pushing, self._acted_on = self.nx + pairs[:, 0], pairs[:, 1]
+        self._set, self._control_limits = controls.settings, control_limits
+        #: Controls that are numbers of settings, by their place in y.
+        self._setting = self.nx + np.array(controls.of_settings, int)
         self._turns = bool(has_rates(state))
         self._ensembles: OrderedDict[Any, Ensemble] = OrderedDict()
         self._written: dict[int, ForwardDynamicsDerivatives] = {}
@@ -69,7 +77,7 @@ class NodeDynamics:
         found[:nq, nq : nq + nu] = True if self._turns else np.eye(nu, dtype=bool)
         if self._turns:
             found[:nq, :nq] = True
-        found[nq + nu :, self.nx :] = False
+        found[nq + nu :, self._pushing] = False
         return found
 
     def ensemble(self, n: int, p: Array) -> Ensemble:
@@ -111,7 +119,7 @@ class NodeDynamics:
         out = self._of_u_dot(y, t, p)
         J, by_t = np.zeros((n, nx, nx + self.m)), np.zeros((n, nx))
         of_u = slice(nq, nq + nu)
-        J[:, of_u, of_u], J[:, of_u, nx:] = out.u, out.mobility_forces[:, :, self._acted_on]
+        J[:, of_u, of_u], J[:, of_u, self._pushing] = out.u, out.mobility_forces[:, :, self._acted_on]
         J[:, of_u, nq + nu : nx], by_t[:, of_u] = out.z, out.time
         if self._turns:
             J[:, of_u, :nq] = out.q @ self.back(y, t, p)
@@ -120,8 +128,13 @@ class NodeDynamics:
         else:
             J[:, of_u, :nq] = out.q
             J[:, :nq, of_u] = np.eye(nu)
+        if len(self._setting):
+            ensemble = self._at(y, t, p)
+            ensemble.realize(mobility_forces=self._forces(y))
+            J[:, of_u, self._setting] = ensemble.calc_parameter_derivatives(self._set)
         if self.nz:
-            J[:, nq + nu :, :nx] = self._along(y, t, p, range(nx), slice(nq + nu, nx))
+            of = [*range(nx), *self._setting]
+            J[:, nq + nu :, of] = self._along(self._inward(y, 2.0 * _STEP), t, p, of, slice(nq + nu, nx))
             h = _STEP
             by_t[:, nq + nu :] = sum(
                 c * self.rates(y, t + k * h, p)[:, nq + nu :] for k, c in ((1, 8.0), (-1, -8.0), (2, -1.0), (-2, 1.0))
@@ -133,14 +146,14 @@ class NodeDynamics:
         n, ny, nx = len(y), self.nx + self.m, self.nx
         size = ny + 1 + len(p)
         H = np.zeros((n, size, size))
-        columns = []
-        h = _SECOND * np.maximum(1.0, np.abs(y[:, :nx]))
-        moves = np.zeros((2 * nx, n, ny))
-        for k in range(nx):
-            moves[2 * k, :, k], moves[2 * k + 1, :, k] = h[:, k], -h[:, k]
-        found = self._gradients((y + moves).reshape(-1, ny), np.tile(t, 2 * nx), p, np.tile(weights, (2 * nx, 1)))
-        found = found.reshape(nx, 2, n, size)
-        columns += [(k, (found[k, 0] - found[k, 1]) / (2.0 * h[:, k, None])) for k in range(nx)]
+        columns, y, of = [], self._inward(y, _SECOND), [*range(nx), *self._setting]
+        h, m = _SECOND * np.maximum(1.0, np.abs(y)), len(of)
+        moves = np.zeros((m, 2, n, ny))
+        for i, k in enumerate(of):
+            moves[i, 0, :, k], moves[i, 1, :, k] = h[:, k], -h[:, k]
+        found = self._gradients((y + moves).reshape(-1, ny), np.tile(t, 2 * m), p, np.tile(weights, (2 * m, 1)))
+        found = found.reshape(m, 2, n, size)
+        columns += [(k, (found[i, 0] - found[i, 1]) / (2.0 * h[:, k, None])) for i, k in enumerate(of)]
         if with_time:
             at = [self._gradients(y, t + s * _SECOND, p, weights) for s in (1, -1)]
             columns.append((ny, (at[0] - at[1]) / (2.0 * _SECOND)))
@@ -194,7 +207,7 @@ class NodeDynamics:
     def _gradients(self, y: Array, t: Array, p: Array, weights: Array) -> Array:
         """Derivatives of *weights* times F ``(n, nx + m + 1 + np)``."""
         nq, nx = self.nq, self.nx
-        if not (self._turns or self.nz or len(p)):
+        if not (self._turns or self.nz or len(p) or self._set):
             out, of_u = self._of_u_dot(y, t, p), weights[:, nq:]
             found = np.empty((len(y), y.shape[1] + 1))
             for part, place in ((out.q, slice(nq)), (out.u, slice(nq, nx))):
@@ -215,6 +228,8 @@ class NodeDynamics:
 
     def _at(self, y: Array, t: Array, p: Array) -> Ensemble:
         ensemble = self.ensemble(len(y), p)
+        for setting, values in self._settings_of(y):
+            ensemble.set_each(*setting.of_each(values))
         nq, nu = self.nq, self.nu
         ensemble.time = t
         ensemble.q, ensemble.u = y[:, :nq], y[:, nq : nq + nu]
@@ -222,11 +237,37 @@ class NodeDynamics:
             ensemble.z = y[:, nq + nu : self.nx]
         return ensemble
 
+    def put(self, state: State, time: float, y: Array) -> None:
+        """Give a state what a node has, but for forces."""
+        nq, nu = self.nq, self.nu
+        for setting, values in self._settings_of(y[None]):
+            setting.put(state, values[0])
+        state.time, state.q, state.u, state.z = time, y[:nq], y[nq : nq + nu], y[nq + nu : self.nx]
+
+    def _settings_of(self, y: Array) -> Iterator[tuple[Setting, Array]]:
+        """Settings among the controls, with their numbers at each node ``(n, size)``, within their limits."""
+        first = 0
+        for setting in self._set:
+            places = self._setting[first : first + setting.size]
+            first += setting.size
+            yield setting, np.clip(y[:, places], *self._control_limits[:, places - self.nx])
+
     def _forces(self, y: Array) -> Array:
         forces = np.zeros((len(y), self.nu))
-        for k, i in enumerate(self._acted_on):
-            forces[:, i] += y[:, self.nx + k]
+        for k, i in zip(self._pushing, self._acted_on, strict=True):
+            forces[:, i] += y[:, k]
         return forces
+
+    def _inward(self, y: Array, h: float) -> Array:
+        """The same with settings as far from their limits as differences by steps of h go: no difference goes beyond."""
+        if not len(self._setting):
+            return y
+        low, high = self._control_limits[:, self._setting - self.nx]
+        y, middle = y.copy(), 0.5 * (np.maximum(low, -1e300) + np.minimum(high, 1e300))
+        values = y[:, self._setting]
+        reach = h * np.maximum(1.0, np.abs(values))
+        y[:, self._setting] = np.clip(values, np.minimum(low + reach, middle), np.maximum(high - reach, middle))
+        return y
 
     def _matrices_n(self, y: Array, t: Array, p: Array) -> Array:
         """N of all nodes ``(n, nq, nu)``, a column a speed."""

@@ -11,7 +11,7 @@ import numpy as np
 from ..algebra.arrays import Array
 from ..derivative.settings import find
 from ..errors import ModelError
-from ..linear.inputs import listed, mobility_of
+from ..linear.inputs import Inputs
 from ..simulation.names import auxiliary_names, coordinate_names, speed_names
 from ..state.state import State
 from ..system.arguments import check_state
@@ -42,8 +42,9 @@ class Phase:
         enabled or disabled.
     duration : float or (float, float)
         How long it lasts; or the least and the longest that it may.
-    controls : sequence of (MobilizedBody, int) or MobilizedBody
-        The mobilities on which forces act that are sought, as of `linearize`.
+    controls : sequence
+        Those sought over time, as `linearize` takes inputs: forces on mobilities, ``(mobod, which_u)`` or a body with one, and
+        numbers of force elements, ``"spring.stiffness"`` or a setter. Give numbers *bounds* within what setters take.
     cost : callable, optional
         What is integrated over time: a function of what its arguments name, see Notes.
     end_cost : callable, optional
@@ -116,22 +117,24 @@ class Phase:
             )
         self.system, self.state, self.name = system, state.copy(), name
         system.realize(self.state, Stage.VELOCITY)
-        what = (
-            "a control is a force on a mobility, (mobod, which_u) or a body with one mobility, not a number of an element: "
-            "name what a motor acts on, and numbers that are sought for the whole plan in parameters={...}"
-        )
-        acted_on = [mobility_of(system, state, one, what) for one in listed("controls", controls)]
+        inputs = Inputs(system, self.state, controls)
+        self._check(inputs)
         self.shortest, self.longest = (float(one[0]) for one in check_bounds("duration", duration, 1))
         if not 0.0 < self.shortest <= self.longest < np.inf:
             raise ValueError(f"duration has to be positive and finite, got {duration!r}")
-        speeds = speed_names(system, state)
-        self.names = [f"{one}.q" for one in coordinate_names(system, state)] + [f"{one}.u" for one in speeds]
-        self.names += [f"{one}.z" for one in auxiliary_names(system, state)] + [f"{speeds[i]}.force" for i in acted_on]
+        self.names = [f"{one}.q" for one in coordinate_names(system, state)]
+        self.names += [f"{one}.u" for one in speed_names(system, state)]
+        self.names += [f"{one}.z" for one in auxiliary_names(system, state)] + inputs.names
         self.parameters = dict(parameters or {})
         self._find_settings()
-        self.dynamics = NodeDynamics(system, self.state, acted_on, self.settings, self.parameter_bounds)
-        self.nx, self.ny = self.dynamics.nx, len(self.names)
+        self.nx, self.ny = len(self.names) - len(inputs), len(self.names)
         self.low, self.high = self._bounds("bounds", bounds or {}, self.ny)
+        limits = np.array([self.low, self.high])[:, self.nx :]
+        self.dynamics = NodeDynamics(system, self.state, inputs, limits, self.settings, self.parameter_bounds)
+        #: What controls are before anything is sought: no force, and what settings are in the state.
+        self.control_origin = np.zeros(len(inputs))
+        if inputs.settings:
+            self.control_origin[inputs.of_settings] = np.concatenate([one.values(self.state) for one in inputs.settings])
         self.start_low, self.start_high = self._end("start", self.state if start is None else start)
         self.end_low, self.end_high = self._end("end", {} if end is None else end)
         self.start_is_state = start is None or isinstance(start, State)
@@ -145,6 +148,17 @@ class Phase:
         self.boundary = [
             NodeFunction(f, "a boundary constraint", self.end_names, *ends) for f, *ends in _triples("boundary", boundary)
         ]
+
+    def _check(self, controls: Inputs) -> None:
+        """Refuse settings that more than forces follow from, or that have no values of their own."""
+        for setting in controls.settings:
+            of_forces = all(seed.field.startswith("force") for seeds in setting.seeds(self.state) for seed in seeds)
+            moved = setting.moved(self.state, 0, setting.step(self.state, 0))
+            if not of_forces or np.array_equal(setting.values(moved), setting.values(self.state)):
+                raise ModelError(
+                    f"{setting.name!r} cannot be a control, which is a force on a mobility, (mobod, which_u), or a number of a "
+                    f"force element that is no frame; numbers sought for the whole plan are named in parameters"
+                )
 
     @property
     def is_free(self) -> bool:
