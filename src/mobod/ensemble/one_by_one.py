@@ -36,8 +36,9 @@ if TYPE_CHECKING:
     from ..system.system import MultibodySystem
 
 
-#: Steps of a chain of one body, and fewest, without an event after which a run may take a lane again. So many take as long as
-#: to leave a lane does, half a millisecond, so that going on costs at most twice as much as knowing what comes would.
+#: Steps without an event after which a run may take a lane again: so many divided by the number of bodies, and no fewer than
+#: that. They take some tenths of a millisecond, as leaving a lane does (both roughly), so that where events follow each other
+#: states stay alone, and where none comes they take at most about twice as long as if that had been known.
 _REST, _FEWEST = 600, 8
 #: A state's time, q, u, z, particles, what it remembers, as a row of `batch_memory`, and how often it was begun anew.
 Row = tuple[float, Array, Array, Array, Array, Array, int]
