@@ -12,7 +12,7 @@ UP = mb.Rotation.about_axis(-np.pi / 2.0, "y")  # its x
 
 
 def standing(method):
-    """A box on each, AWAY from the middle of its table, and the tables."""
+    """A box on each, AWAY from the middle of its table, and the tables, of which one is driven into a fixed block."""
     system = mb.MultibodySystem()
     matter = mb.SimbodyMatterSubsystem(system)
     mb.force.UniformGravity(mb.GeneralForceSubsystem(system), matter, (0, 0, -G))
@@ -31,6 +31,8 @@ def standing(method):
         table.add_contact_surface(mb.contact.Surface(mb.contact.Brick((0.5, 0.5, 0.1)), STEEL))
         boxes.append(mb.mobilizer.Free(matter.ground, light))
         boxes[-1].add_contact_surface(mb.contact.Surface(mb.contact.Brick((0.1, 0.1, 0.1)), STEEL))
+    block = mb.mobilizer.Weld(matter.ground, heavy, X_PF=mb.Transform((1.001, 0.0, 0.0)))
+    block.add_contact_surface(mb.contact.Surface(mb.contact.Brick((0.5, 0.5, 0.1)), STEEL))
     if method == "dense":  # a constraint is for the dense solver
         mb.constraint.ConstantSpeed(mb.mobilizer.Pin(matter.ground, heavy, X_PF=mb.Transform((0.0, 5.0, 0.0))), 0, 0.0)
     if method in ("rigid", "dense"):

@@ -36,6 +36,7 @@ from ...force.contact.law import elastic_of, frictions, step5, velocity_at
 from ...force.contact.resistance import arms, drift, resists
 from ...force.contact.step_limit import NEVER, half_thickness
 from . import space as names
+from .rows import any_free
 
 #: Of a rigid point: the part of its depth that a step takes back, and the depth, by half the thickness of the smaller surface,
 #: that is left.
@@ -63,7 +64,7 @@ def _note(model: Any, integers: int, a: int, b: int, lane: int, k: Any) -> None:
     """Add the points of two surfaces that are near, as far as there is room."""
     space, e, place, h = k
     pair, count = overlap(model, integers, a, b, lane)
-    if count > 0:
+    if count > 0 and any_free(model, model.surface_body[a], model.surface_body[b]):
         one, two, _ = pair
         body1, body2 = model.surface_body[one], model.surface_body[two]
         tree1, tree2 = space.tree_of_body[body1], space.tree_of_body[body2]

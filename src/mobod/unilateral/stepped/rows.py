@@ -30,6 +30,20 @@ def _inboard_of_both(model: Any, b1: int, b2: int) -> int:
 
 
 @generic
+def any_free(model: Any, b1: int, b2: int) -> bool:
+    """True if an impulse between two bodies changes any speed: none does where both are fixed, locked or driven."""
+    found = False
+    while b1 != b2 and not found:
+        b = max(b1, b2)
+        found = model.num_u[b] > 0 and model.prescribed[b] == SOLVED
+        if b1 > b2:
+            b1 = model.parent[b1]
+        else:
+            b2 = model.parent[b2]
+    return found
+
+
+@generic
 def _put_columns(model: Any, space: Any, i: int, b: int, stop: int, sign: float, begin: int, whole: bool) -> int:
     """The columns of the speeds outboard of *stop*, up to a body's, from place *begin* on; the place after them.
 
