@@ -141,6 +141,11 @@ def test_motions_are_compared_in_a_cell_with_a_graph_of_what_was_recorded():
     about = json.loads(re.search(r'id="about">(.*?)</script>', page, re.DOTALL).group(1))
     assert about["curves"][about["curve"]] == "reactions.lower.fy" and about["motions"] == 2
     assert {"energy", "upper", "speed of lower", "reactions.upper.mz"} <= set(about["curves"]) and "height:300px" in page
+    assert "reactions.lower.fy: force" in about["curve_titles"]
+    page = html.unescape(one.show(quantity="reactions.lower.fy", units=("kg", "m", "s"))._repr_html_())
+    titles = json.loads(re.search(r'id="about">(.*?)</script>', page, re.DOTALL).group(1))["curve_titles"]
+    wanted = {"energy (J)", "lower: angle (rad)", "speed of upper: angular speed (rad/s)", "reactions.lower.mz: moment (N m)"}
+    assert wanted <= set(titles)
     assert "<iframe" in one.show()._repr_html_()
     with pytest.raises(ValueError, match=r"no curve 'reactions.lower.f'.*"):
         one.show(quantity="reactions.lower.f")

@@ -30,8 +30,7 @@ def add_commands(commands: Any) -> None:
         epilog="Example: mobod ik subject.osim walk.trc --output walk.mot --plot walk.png",
     )
     ik.set_defaults(run=run_ik)
-    ik.add_argument("model", metavar="MODEL", help="model file, or a setup file of OpenSim's tool (.xml)")
-    ik.add_argument("markers", nargs="?", type=Path, metavar="MARKERS", help="recorded markers: .trc or .c3d")
+    _add_files(ik, "markers", "recorded markers: .trc or .c3d")
     _add_common(ik, "filter the coordinates found below this frequency", "motion: .mot or .sto, angles in degrees")
     ik.add_argument("--weight", action="append", default=[], type=_weight, metavar="MARKER=W", help="of a marker (default 1)")
     ik.add_argument("--accuracy", type=float, metavar="A", help="of a frame's search (default 1e-5)")
@@ -43,10 +42,8 @@ def add_commands(commands: Any) -> None:
         epilog="Example: mobod id subject.osim walk.mot --loads walk_grf.xml --filter 6 --output forces.sto",
     )
     inverse.set_defaults(run=run_id)
-    inverse.add_argument("model", metavar="MODEL", help="model file, or a setup file of OpenSim's tool (.xml)")
-    inverse.add_argument("motion", nargs="?", type=Path, metavar="MOTION", help="coordinates over time: .mot or .sto")
+    _add_files(inverse, "motion", "coordinates over time: .mot or .sto")
     _add_common(inverse, "filter the coordinates below this frequency, before they are differentiated", "forces: .sto or .mot")
-    inverse.add_argument("--loads", type=Path, metavar="FILE", help="external loads: OpenSim's .xml, which names its data")
     inverse.add_argument("--reactions", type=Path, metavar="FILE", help="save the joints' reactions, in Ground: .sto")
 
     optimized = commands.add_parser(
@@ -56,10 +53,8 @@ def add_commands(commands: Any) -> None:
         epilog="Example: mobod so subject.osim walk.mot --loads walk_grf.xml --filter 6 --reserve 10 --output activations.sto",
     )
     optimized.set_defaults(run=run_so)
-    optimized.add_argument("model", metavar="MODEL", help="model file, or a setup file of OpenSim's tool (.xml)")
-    optimized.add_argument("motion", nargs="?", type=Path, metavar="MOTION", help="coordinates over time: .mot or .sto")
+    _add_files(optimized, "motion", "coordinates over time: .mot or .sto")
     _add_common(optimized, "filter the coordinates below this frequency, before they are differentiated", "activations: .sto")
-    optimized.add_argument("--loads", type=Path, metavar="FILE", help="external loads: OpenSim's .xml, which names its data")
     optimized.add_argument("--forces", type=Path, metavar="FILE", help="save the forces along the tendons: .sto")
     optimized.add_argument("--exponent", type=float, metavar="P", help="of activations in the sum (default 2)")
     optimized.add_argument("--reserve", type=float, metavar="F", help="optimal force of an actuator on each coordinate")
@@ -102,10 +97,7 @@ def _add_analyze(commands: Any) -> None:
         epilog="Example: mobod analyze subject.osim walk.sto --muscles --reactions --forces forces.sto --results out",
     )
     analyzed.set_defaults(run=run_analyze)
-    analyzed.add_argument("model", metavar="MODEL", help="model file, or a setup file of OpenSim's tool (.xml)")
-    analyzed.add_argument(
-        "motion", nargs="?", type=Path, metavar="MOTION", help="states or coordinates over time: .sto or .mot"
-    )
+    _add_files(analyzed, "motion", "states or coordinates over time: .sto or .mot")
     analyzed.add_argument("--muscles", action="store_true", help="lengths, velocities, forces, powers, moment arms of muscles")
     analyzed.add_argument("--reactions", action="store_true", help="forces and moments that joints transmit")
     analyzed.add_argument("--accelerations", action="store_true", help="what each muscle and gravity accelerate")
@@ -117,15 +109,12 @@ def _add_analyze(commands: Any) -> None:
     analyzed.add_argument("--on", choices=("child", "parent"), default="child", help="on which body reactions are")
     analyzed.add_argument("--frame", default="ground", help="in whose axes: ground, child, parent, a body or frame")
     analyzed.add_argument("--forces", type=Path, metavar="FILE", help="of muscles, in place of those of states: .sto, as of so")
-    analyzed.add_argument("--loads", type=Path, metavar="FILE", help="external loads: OpenSim's .xml, which names its data")
     analyzed.add_argument("--controls", type=Path, metavar="FILE", help="excitations: .sto, or ControlSet, .xml")
     _add_as_opensim(analyzed)
     analyzed.add_argument("--equilibrate", action="store_true", help="let fibers balance their tendons at zero velocity")
-    analyzed.add_argument("--start", type=float, metavar="T", help="from this time on")
-    analyzed.add_argument("--end", type=float, metavar="T", help="up to this time")
+    _add_window(analyzed)
     analyzed.add_argument("--results", type=Path, metavar="FOLDER", help="where the files go; made if it is not there")
     analyzed.add_argument("--prefix", metavar="NAME", help="what their names begin with")
-    analyzed.add_argument("--quiet", action="store_true", help="print nothing but errors")
 
 
 def _add_tracking(commands: Any, kind: str, text: str, description: str) -> argparse.ArgumentParser:
@@ -136,15 +125,27 @@ def _add_tracking(commands: Any, kind: str, text: str, description: str) -> argp
     parser.add_argument("--model", type=Path, metavar="MODEL", help="in place of the one that the setup names (.osim)")
     parser.add_argument("--results", type=Path, metavar="FOLDER", help="in place of the setup's; made if it is not there")
     parser.add_argument("--prefix", metavar="NAME", help="what names of files begin with, in place of the tool's name")
-    parser.add_argument("--start", type=float, metavar="T", help="from this time on")
-    parser.add_argument("--end", type=float, metavar="T", help="up to this time")
-    parser.add_argument("--quiet", action="store_true", help="print nothing but errors")
+    _add_window(parser)
     _add_as_opensim(parser)
     if kind == "rra":
         parser.add_argument(
             "--output", type=Path, metavar="FILE", help="save the adjusted model, in place of the setup's: .osim"
         )
     return parser
+
+
+def _add_files(parser: argparse.ArgumentParser, data: str, text: str) -> None:
+    """The model or setup, what was recorded, and the loads that were measured with motions."""
+    parser.add_argument("model", metavar="MODEL", help="model file, or a setup file of OpenSim's tool (.xml)")
+    parser.add_argument(data, nargs="?", type=Path, metavar=data.upper(), help=text)
+    if data == "motion":
+        parser.add_argument("--loads", type=Path, metavar="FILE", help="external loads: OpenSim's .xml, which names its data")
+
+
+def _add_window(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--start", type=float, metavar="T", help="from this time on")
+    parser.add_argument("--end", type=float, metavar="T", help="up to this time")
+    parser.add_argument("--quiet", action="store_true", help="print nothing but errors")
 
 
 def _add_as_opensim(parser: argparse.ArgumentParser) -> None:
@@ -155,10 +156,8 @@ def _add_as_opensim(parser: argparse.ArgumentParser) -> None:
 def _add_common(parser: argparse.ArgumentParser, filtered: str, saved: str) -> None:
     parser.add_argument("--output", type=Path, metavar="FILE", help=f"save the {saved}")
     parser.add_argument("--plot", type=Path, metavar="FILE", help="draw it over time: .png, .pdf or .svg")
-    parser.add_argument("--start", type=float, default=None, metavar="T", help="from this time on")
-    parser.add_argument("--end", type=float, default=None, metavar="T", help="up to this time")
+    _add_window(parser)
     parser.add_argument("--filter", type=float, dest="cutoff", metavar="F", help=filtered)
-    parser.add_argument("--quiet", action="store_true", help="print nothing but errors")
 
 
 def _weight(text: str) -> tuple[str, float]:

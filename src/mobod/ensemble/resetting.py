@@ -74,10 +74,10 @@ class Resetting(States):
             self._z[chosen] = start.z_values
         if self.particles.shape[1]:
             self.particles[chosen] = np.concatenate([start.record.particle_location, start.record.particle_velocity])[:, 0]
-        if self._memory.shape[1]:
+        if self._memory.shape[1]:  # that of controllers is there
             self._memory[chosen] = memory_of(start.record)
-        for place in member_places(start.tree):
-            self._memory[chosen, place] = chosen
+            for place in member_places(start.tree):
+                self._memory[chosen, place] = chosen
         for key, variable in self_updating(start).items():
             for i in chosen if key in self._of_subsystems else ():
                 self._of_subsystems[key][i] = variable.value
@@ -104,7 +104,7 @@ class Resetting(States):
             )
         if picks.shape != (self._n,):
             raise ValueError(f"mask has shape ({self._n},), one bool a state; got {picks.shape}")
-        return np.flatnonzero(picks)
+        return picks.nonzero()[0]
 
     @staticmethod
     def _values_of(name: str, value: npt.ArrayLike | None, m: int, start: Array) -> Array:

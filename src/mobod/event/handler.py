@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import abc
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING
 
-from ..value import checks
-from ..value.abstract import Abstract
-from ..value.attributes import Sealed
+from .called import Called
 
 if TYPE_CHECKING:
     from ..state.state import State
 
 
-class EventHandler(Sealed, Abstract):
+class EventHandler(Called):
     """Changes the state when something happens. Derive from one of its forms in `mobod.event`.
 
     1. The form says when: `event.ScheduledHandler`, `event.PeriodicHandler`, `event.TriggeredHandler`.
@@ -38,27 +36,7 @@ class EventHandler(Sealed, Abstract):
     >>> trajectory = mb.simulate(system, state, 1.0)
     """
 
-    def __new__(cls, *args: Any, **settings: Any) -> Self:
-        """Refuse a class that names its form after this one; a class may not refuse to be made, or `abc` loses track of it."""
-        bases = cls.__mro__
-        for form in bases[bases.index(EventHandler) + 1 :]:
-            if vars(form).get("_comes_first"):  # its own __init__ would never be called
-                raise TypeError(
-                    f"{cls.__name__} has to name {form.__name__} before EventHandler: class {cls.__name__}({form.__name__}, "
-                    f"EventHandler), or derive from {form.__name__}Handler"
-                )
-        return super().__new__(cls)
-
-    def __init__(self, *, name: str | None = None) -> None:
-        self._name = None if name is None else checks.name("handler", name)
-
-    def __repr__(self) -> str:
-        return f"<{type(self).__name__} {self.name!r}>"
-
-    @property
-    def name(self) -> str:
-        """Its name, for messages."""
-        return getattr(self, "_name", None) or type(self).__name__
+    _ROLE = "Handler"
 
     @abc.abstractmethod
     def handle_event(self, state: State, accuracy: float) -> bool | None:

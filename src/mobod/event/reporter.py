@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import abc
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING
 
-from ..value import checks
-from ..value.abstract import Abstract
-from ..value.attributes import Sealed
+from .called import Called
 
 if TYPE_CHECKING:
     from ..state.state import State
 
 
-class EventReporter(Sealed, Abstract):
+class EventReporter(Called):
     """Looks at the state when something happens. Derive from one of its forms in `mobod.event`.
 
     1. The form says when: `event.ScheduledReporter`, `event.PeriodicReporter`, `event.TriggeredReporter`.
@@ -41,27 +39,7 @@ class EventReporter(Sealed, Abstract):
     0.50
     """
 
-    def __new__(cls, *args: Any, **settings: Any) -> Self:
-        """Refuse a class that names its form after this one; a class may not refuse to be made, or `abc` loses track of it."""
-        bases = cls.__mro__
-        for form in bases[bases.index(EventReporter) + 1 :]:
-            if vars(form).get("_comes_first"):  # its own __init__ would never be called
-                raise TypeError(
-                    f"{cls.__name__} has to name {form.__name__} before EventReporter: class {cls.__name__}({form.__name__}, "
-                    f"EventReporter), or derive from {form.__name__}Reporter"
-                )
-        return super().__new__(cls)
-
-    def __init__(self, *, name: str | None = None) -> None:
-        self._name = None if name is None else checks.name("reporter", name)
-
-    def __repr__(self) -> str:
-        return f"<{type(self).__name__} {self.name!r}>"
-
-    @property
-    def name(self) -> str:
-        """Its name, for messages."""
-        return getattr(self, "_name", None) or type(self).__name__
+    _ROLE = "Reporter"
 
     @abc.abstractmethod
     def handle_event(self, state: State) -> None:

@@ -58,8 +58,8 @@ CENTER, AXIS, ROAD, GRIP, RADIUS, STIFFNESS, DAMPING, OWN = 0, 3, 6, 18, 19, 20,
 IN_GROUND = Transform()
 #: t_0, V_0 and V_1, in seconds and m/s.
 _DELAY, _SLOW, _TURNING = 0.01, 1.0, 0.05
-#: Slips beyond which they no longer grow, and a speed that is none.
-_MOST_SLIP, _NO_SPEED = 2.0, 1e-9
+#: Slips beyond which they no longer grow.
+_MOST_SLIP = 2.0
 
 
 @generic

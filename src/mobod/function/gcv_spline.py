@@ -68,7 +68,6 @@ class GCVSpline(Piecewise):
     pack = Piecewise.pack
     _names = ("degree", "x", "y", "error_variance")
     _degree: int
-    _error_variance: float
 
     def __init__(self, degree: int, x: ArrayLike, y: ArrayLike, error_variance: float = 0.0) -> None:
         degree = check_degree(degree, "GCVSpline")

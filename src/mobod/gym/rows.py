@@ -40,7 +40,9 @@ class Functions:
     look : compiled function
         ``look(q, u, points, goal, out, action, contacts, sensors, parameters, time)``: observations.
     judge : compiled function
-        ``judge(q, u, points, action, goal, reward, fails, contacts, sensors, parameters, time)``.
+        ``judge(q, u, points, action, goal, reward, fails, contacts, sensors, parameters, time, begins, failed, steps, longest,
+        late)``: of states that begin a new episode in this step, nothing; *fails* has been given those that *failed*, and
+        *late* those with *longest* steps behind them.
 
     Raises
     ------
@@ -56,9 +58,9 @@ class Functions:
         self.act = _loop(numba, "act", ARGUMENTS["act"], ["{act}"], calls)
         self.start = _loop(numba, "start", ("mask", *ARGUMENTS["start"]), ["if mask[i]: {start}"], calls)
         more = "contacts", "sensors", "parameters", "time"
-        self.look = _loop(numba, "look", ARGUMENTS["observe"], ["{observe}"], calls)
+        self.look = _loop(numba, "look", (*ARGUMENTS["observe"], "seen"), ["{observe}", *_SEEN], calls)
         judged = "q", "u", "points", "action", "goal", "reward_of", "fails_of", *more
-        self.judge = _loop(numba, "judge", judged, ["reward_of[i] = {reward}", "fails_of[i] = {fails}"], calls)
+        self.judge = _loop(numba, "judge", (*judged, "begins", "failed", "steps", "longest", "late"), _JUDGED, calls)
 
     def try_out(self, calls: dict[str, tuple[Any, ...]]) -> None:
         """Call functions by name, each with its arguments, so that they are compiled.
@@ -84,6 +86,23 @@ class Functions:
                     f"{_MEANT[name]} of the task cannot be compiled or fails: {'; '.join(said[:3])} {where}. It gets NumPy "
                     "arrays and may call what Numba compiles: math, NumPy, functions decorated with numba.njit"
                 ) from error
+
+
+#: What is seen is single, and no larger than that can be: a state that flies apart has larger speeds.
+_LARGEST = float(np.finfo(np.float32).max)
+_SEEN = [
+    "for k in range(out.shape[1]):",
+    "    x = out[i, k]",
+    f"    seen[i, k] = {_LARGEST} if x > {_LARGEST} else -{_LARGEST} if x < -{_LARGEST} else x",
+]
+_JUDGED = [
+    "reward_of[i], fails_of[i], late[i] = 0.0, False, False",
+    "if not begins[i]:",
+    "    steps[i] += 1",
+    "    reward_of[i] = {reward}",
+    "    fails_of[i] = {fails} or failed[i]",
+    "    late[i] = steps[i] >= longest",
+]
 
 
 @functools.lru_cache(maxsize=64)

@@ -55,17 +55,20 @@ class Seen:
             ensemble.realize(self._stage)
             self._num_sensors = self._sensors().shape[1]
 
+        n, is_none = len(ensemble), not (self._points or self._bodies or self._measures)
+        self._nothing = (np.zeros((n, 0, 6)), np.zeros((n, 0, 3)), np.zeros((n, 0))) if is_none else None
+
     def shapes(self) -> tuple[tuple[int, int], tuple[int]]:
         """Of contacts and of sensors, of one state."""
         return (len(self._bodies), 3), (self._num_sensors,)
 
     def look(self) -> tuple[Array, Array, Array]:
         """Points ``(n, k, 6)``, contact forces ``(n, c, 3)`` and sensors ``(n, s)``."""
+        if self._nothing is not None:
+            return self._nothing
         ensemble = self._ensemble
-        n = len(ensemble.q)
+        n = len(ensemble)
         out = np.zeros((n, len(self._points), 6))
-        if not (self._points or self._bodies or self._measures):
-            return out, np.zeros((n, 0, 3)), np.zeros((n, 0))
         ensemble.realize(self._stage)
         if self._points:
             X, V = ensemble.body_transforms, ensemble.body_velocities

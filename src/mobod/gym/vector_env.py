@@ -28,9 +28,6 @@ if TYPE_CHECKING:
 
 Array = npt.NDArray[Any]
 
-#: Of a float32; a state that flies apart has larger speeds.
-_LARGEST = float(np.finfo(np.float32).max)
-
 
 class VectorEnv(gymnasium.vector.VectorEnv[Array, Array, Array]):
     """Environments of one task, each a state of an ensemble.
@@ -125,15 +122,16 @@ class VectorEnv(gymnasium.vector.VectorEnv[Array, Array, Array]):
         self.single_action_space = gymnasium.spaces.Box(*np.array([task.low, task.high], np.float32), dtype=np.float32)
         self.observation_space = batch_space(self.single_observation_space, num_envs)
         self.action_space = batch_space(self.single_action_space, num_envs)
-        self._start_q, self._start_u = self.ensemble.q[0].copy(), self.ensemble.u[0].copy()
+        self._q, self._u, self._time = self.ensemble.q, self.ensemble.u, self.ensemble.time  # views, which stay
         self._goal = np.zeros((num_envs, task.num_goals))
         self._forces = np.zeros((num_envs, self.ensemble.u.shape[1]))
         self._observed = np.zeros((num_envs, m))
         self._seen = Seen(self.ensemble, self._points, more)
         self._vary = task.varied(system)
         self._parameters = np.array([[low for _, low, _ in self._vary]] * num_envs, float).reshape(num_envs, len(self._vary))
-        self._low, self._high = np.array(task.low, float), np.array(task.high, float)
-        self._neutral = np.clip(np.zeros(task.num_actions), self._low, self._high)
+        # bounds for each environment: NumPy takes three times as long where it has to stretch them
+        self._low, self._high = (np.tile(np.array(bound, float), (num_envs, 1)) for bound in (task.low, task.high))
+        self._neutral = np.clip(np.zeros(task.num_actions), self._low[0], self._high[0])
         self._action = np.tile(self._neutral, (num_envs, 1))
         self._drawn = np.zeros((num_envs, task.num_random + len(self._vary) + 2))
         self._late_actions = Delay(task.delays("action_delay"), self._action)
@@ -150,12 +148,14 @@ class VectorEnv(gymnasium.vector.VectorEnv[Array, Array, Array]):
         contacts, sensors = (np.zeros((1, *shape)) for shape in self._seen.shapes())
         parameters, time = self._parameters[:1].copy(), np.zeros(1)
         more = contacts, sensors, parameters, time
+        m, no = task.num_observations, np.zeros(1, np.bool_)
+        counted = np.zeros(1, np.int64), self._longest, no.copy()
         self._functions.try_out(
             {
                 "start": (np.ones(1, np.bool_), np.full((1, task.num_random), 0.5), q, u, goal, parameters),
                 "act": (action, q, u, goal, np.zeros_like(u), parameters, time),
-                "look": (q, u, points, goal, np.zeros((1, task.num_observations)), action, *more),
-                "judge": (q, u, points, action, goal, np.zeros(1), np.zeros(1, np.bool_), *more),
+                "look": (q, u, points, goal, np.zeros((1, m)), action, *more, np.zeros((1, m), np.float32)),
+                "judge": (q, u, points, action, goal, np.zeros(1), no.copy(), *more, no, no, *counted),
             }
         )
 
@@ -211,24 +211,25 @@ class VectorEnv(gymnasium.vector.VectorEnv[Array, Array, Array]):
 
     def _begin(self, mask: npt.NDArray[np.bool_]) -> None:
         """New episodes of the environments that a mask picks."""
-        if not mask.any():
+        which = mask.nonzero()[0]
+        if not len(which):
             return
         own, varied = self.task.num_random, len(self._vary)
         random = self._drawn
         drawn = own + varied + (2 if self._late_actions.is_drawn or self._late_observations.is_drawn else 0)
-        for i in np.flatnonzero(mask).tolist():
+        for i in which.tolist():
             self._random[i].random(out=random[i, :drawn])
         self.ensemble.reset(mask)
         for j, (setter, low, high) in enumerate(self._vary):
-            self._parameters[mask, j] = low + (high - low) * random[mask, own + j]
+            self._parameters[which, j] = low + (high - low) * random[which, own + j]
             self.ensemble.set_each(setter, self._parameters[:, j].copy())
         self._late_actions.draw(mask, random[:, own + varied])
         self._late_observations.draw(mask, random[:, own + varied + 1])
-        self._action[mask] = self._neutral
+        self._action[which] = self._neutral
         self._late_actions.fill(mask, self._action)
         q, u = self.ensemble.upd_q(), self.ensemble.upd_u()
         self._functions.start(mask, random[:, :own], q, u, self._goal, self._parameters)
-        self._steps[mask], self._over[mask] = 0, False
+        self._steps[which], self._over[which] = 0, False
 
     def step(self, actions: npt.ArrayLike) -> tuple[Array, Array, npt.NDArray[np.bool_], npt.NDArray[np.bool_], dict[str, Any]]:
         """One step of each environment.
@@ -258,34 +259,33 @@ class VectorEnv(gymnasium.vector.VectorEnv[Array, Array, Array]):
         wanted = numbers("actions", actions)
         if wanted.shape != (n, task.num_actions):
             raise ValueError(f"actions have shape {(n, task.num_actions)}, got {wanted.shape}")
-        if not np.isfinite(wanted).all():
+        if not np.isfinite(wanted.sum()) and not np.isfinite(wanted).all():
             raise ValueError("actions have to be finite")
-        begins = self._over.copy()
-        if begins.any() and self.autoreset_mode == AutoresetMode.DISABLED:
+        begins = self._over
+        any_begins = bool(begins.any())
+        if any_begins and self.autoreset_mode == AutoresetMode.DISABLED:
             raise RuntimeError(
                 f"the episodes of environments {np.flatnonzero(begins)[:8].tolist()} have ended: reset them by "
                 'reset(options={"reset_mask": mask}) before the next step'
             )
-        action = np.ascontiguousarray(np.clip(wanted, self._low, self._high))
+        action = np.maximum(wanted, self._low, order="C")
+        np.minimum(action, self._high, out=action)
         failed = self._advance(action)
-        failed &= ~begins
-        rewards, terminations = np.zeros(n), np.zeros(n, np.bool_)
+        rewards, terminations, truncations = np.empty(n), np.empty(n, np.bool_), np.empty(n, np.bool_)
         points, contacts, sensors = self._seen.look()
-        q, u = self.ensemble.q, self.ensemble.u
-        more = contacts, sensors, self._parameters, self.ensemble.time
-        self._functions.judge(q, u, points, action, self._goal, rewards, terminations, *more)
+        self._functions.judge(
+            self._q, self._u, points, action, self._goal, rewards, terminations,
+            contacts, sensors, self._parameters, self._time, begins, failed, self._steps, self._longest, truncations,
+        )  # fmt: skip
         self._action[:] = action
-        self._steps += 1
-        terminations |= failed
-        truncations = self._steps >= self._longest
-        rewards[begins], terminations[begins], truncations[begins] = 0.0, False, False
         infos: dict[str, Any] = {}
         if failed.any():
-            infos = {"integration_failed": failed, "_integration_failed": failed.copy()}
+            failed &= ~begins
+            if failed.any():
+                infos = {"integration_failed": failed, "_integration_failed": failed.copy()}
         self._over = terminations | truncations
-        if begins.any():
+        if any_begins:
             self._begin(begins)
-            self._over[begins] = False
         current = self._look()
         self._late_observations.fill(begins, current)
         observed = self._late_observations.step(current)
@@ -305,7 +305,7 @@ class VectorEnv(gymnasium.vector.VectorEnv[Array, Array, Array]):
         failed = np.zeros(self.num_envs, np.bool_)
         for _ in range(task.repeats):
             late = self._late_actions.step(action)
-            self._functions.act(late, ensemble.q, ensemble.u, self._goal, self._forces, self._parameters, ensemble.time)
+            self._functions.act(late, self._q, self._u, self._goal, self._forces, self._parameters, self._time)
             ensemble.step(
                 task.interval / task.repeats,
                 integrator=task.integrator,
@@ -318,9 +318,10 @@ class VectorEnv(gymnasium.vector.VectorEnv[Array, Array, Array]):
     def _look(self) -> Array:
         """Observations of all states."""
         points, contacts, sensors = self._seen.look()
-        more = self._action, contacts, sensors, self._parameters, self.ensemble.time
-        self._functions.look(self.ensemble.q, self.ensemble.u, points, self._goal, self._observed, *more)
-        return np.clip(self._observed, -_LARGEST, _LARGEST).astype(np.float32)
+        more = self._action, contacts, sensors, self._parameters, self._time
+        seen = np.empty(self._observed.shape, np.float32)
+        self._functions.look(self._q, self._u, points, self._goal, self._observed, *more, seen)
+        return seen
 
     def render(self) -> tuple[Array, ...] | None:
         """Pictures of all environments as they are, ``(360, 480, 3)`` each; None unless the render mode is ``"rgb_array"``.

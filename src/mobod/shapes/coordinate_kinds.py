@@ -1,10 +1,81 @@
-"""Which coordinates and speeds turn bodies."""
+"""Which coordinates and speeds turn bodies, and the units of what numbers of a motion are."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+from ..value.stage import Stage
+
+if TYPE_CHECKING:
+    from ..value.annotations import Trajectory
+
+#: What numbers are, and of which powers of mass, length and time.
+DIMENSIONS = {
+    **{"moment": (1, 2, -2), "force": (1, 1, -2), "power": (1, 2, -3), "energy": (1, 2, -2)},
+    **{"angle": (0, 0, 0), "length": (0, 1, 0), "angular speed": (0, 0, -1), "speed": (0, 1, -1)},
+    **{"angular momentum": (1, 2, -1), "momentum": (1, 1, -1)},
+    **{"angular acceleration": (0, 0, -2), "acceleration": (0, 1, -2)},
+}
+
+SI = {"moment": "N m", "force": "N", "power": "W", "energy": "J"}
+"""Units of kilogram, meter and second that have names of their own."""
+
+
+def check_units(units: Sequence[str] | None) -> None:
+    """Raise ValueError unless units are those of mass, length and time, or None."""
+    if units is not None and (isinstance(units, str) or len(units) != 3 or not all(isinstance(one, str) for one in units)):
+        raise ValueError(f"units are three words, of mass, length and time, such as ('kg', 'm', 's'); got {units!r}")
+
+
+def unit_of(kind: str, units: Sequence[str]) -> str:
+    """The unit of a kind of `DIMENSIONS`, of those of mass, length and time."""
+    if tuple(units) == ("kg", "m", "s") and kind in SI:
+        return SI[kind]
+    above: list[str] = []
+    below: list[str] = []
+    for unit, power in zip(units, DIMENSIONS[kind], strict=True):
+        if power:
+            (above if power > 0 else below).append(unit + ("", "\N{SUPERSCRIPT TWO}", "\N{SUPERSCRIPT THREE}")[abs(power) - 1])
+    return "/".join([" ".join(above) or "rad", *below])
+
+
+def described(kind: str, units: Sequence[str] | None) -> str:
+    """A kind with its unit, if there are any: ``force (N)``."""
+    return kind if units is None else f"{kind} ({unit_of(kind, units)})"
+
+
+def kinds_of_coordinates(trajectory: Trajectory) -> dict[str, str]:
+    """Of each coordinate whether it is an angle or a length; numbers of quaternions are neither. None without a system."""
+    return _by_names(trajectory, trajectory.coordinate_names, _kinds_of_q)
+
+
+def kinds_of_speeds(trajectory: Trajectory) -> dict[str, str]:
+    """Of each speed whether it is an angular one; of none, where no system is known."""
+    return _by_names(trajectory, trajectory.speed_names, _kinds_of_u)
+
+
+def _by_names(trajectory: Trajectory, names: Sequence[str], kinds_of: Any) -> dict[str, str]:
+    if trajectory.system is None:
+        return {}
+    state = trajectory.system.get_default_state()
+    trajectory.system.realize(state, Stage.POSITION)
+    found = [kind for body in trajectory.system.matter.body_list[1:] for kind in kinds_of(body, state)]
+    if len(found) != len(names):  # a state with angles in place of quaternions
+        return {}
+    return {name: kind for name, kind in zip(names, found, strict=True) if kind}
+
+
+def _kinds_of_q(body: Any, state: Any) -> list[str]:
+    n = body.get_num_q(state)
+    quaternion = 4 if n > body.get_num_u(state) and body.facts.has_quaternion else 0
+    return [""] * quaternion + ["angle" if is_angle(body, state, k) else "length" for k in range(quaternion, n)]
+
+
+def _kinds_of_u(body: Any, state: Any) -> list[str]:
+    return ["angular speed" if turns(body, state, k) else "speed" for k in range(body.get_num_u(state))]
 
 
 def is_angle(mobod: Any, state: Any, k: int) -> bool:

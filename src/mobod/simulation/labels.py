@@ -42,25 +42,25 @@ _PLACES = {"mass_center": "length", "centers_of_pressure": "length", "mass_cente
 _MOMENTA = {"angular": "angular momentum", "linear": "momentum"}
 
 
-def kind_of(column: str, turning: Mapping[str, bool]) -> str | None:
+def kind_of(column: str, speeds: Mapping[str, str]) -> str | None:
     """The kind of a number of a recorded quantity, in a word; None where that is not known.
 
     Parameters
     ----------
     column : str
         As tables name it: ``reactions.crank.fx``.
-    turning : mapping of str to bool
-        Of each speed by its name whether it turns a body.
+    speeds : mapping of str to str
+        The kind of each speed by its name: ``"speed"`` or ``"angular speed"``.
     """
     name, _, rest = column.partition(".")
     form, last = FORMS.get(name), rest.rpartition(".")[2]
     if form is None:
         return "force" if name == "contacts" and last in ("normal", "friction") else _SCALARS.get(column)
     if form.rows == "speed":
-        if rest not in turning:
+        if rest not in speeds:
             return None
         words = ("angular acceleration", "acceleration") if name == "u_dot" else ("moment", "force")
-        return words[0 if turning[rest] else 1]
+        return words[0 if speeds[rest] == "angular speed" else 1]
     if form.names == SPATIAL:
         return _MOMENTA.get(rest.partition(".")[0])
     if last not in form.names:

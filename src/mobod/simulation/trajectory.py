@@ -19,6 +19,7 @@ from numpy.typing import ArrayLike
 
 from ..algebra.arrays import Array
 from ..errors import ModelError
+from ..shapes.coordinate_kinds import kinds_of_speeds
 from ..value.attributes import Sealed
 from ..value.checks import check_extension, integer
 from ..value.files import as_path, written
@@ -740,6 +741,18 @@ class Trajectory(Sealed):
             columns.update(contact_table.loads_by_pair(self.contacts, len(self), self.surface_names))
         return columns
 
+    def quantity_kinds(self) -> dict[str, str]:
+        """The kinds of the numbers of recorded quantities, as far as these are known, by the names of `quantity_columns`.
+
+        Returns
+        -------
+        dict of str to str
+            Words such as ``"force"``, ``"moment"``, ``"length"``; nothing of quantities of one's own.
+        """
+        speeds = kinds_of_speeds(self)
+        found = {name: kind_of(name, speeds) for name in self.quantity_columns()}
+        return {name: kind for name, kind in found.items() if kind is not None}
+
     def _columns(self) -> dict[str, Array]:
         """Make the table, column by column."""
         columns = {"time": np.asarray(self.time)}
@@ -820,7 +833,7 @@ class Trajectory(Sealed):
         from ..visual.plot import plot_trajectory
 
         return plot_trajectory(
-            self, path, snapshots=snapshots, contact_forces=contact_forces, units=units, quantities=quantities, kind_of=kind_of
+            self, path, snapshots=snapshots, contact_forces=contact_forces, units=units, quantities=quantities
         )
 
     def animate(
@@ -880,6 +893,7 @@ class Trajectory(Sealed):
         beside: bool = False,
         contact_forces: bool | float = False,
         stations: Sequence[tuple[Any, ArrayLike]] = (),
+        units: Sequence[str] | None = None,
         title: str = "mobod",
         port: int | None = None,
         open_browser: bool = True,
@@ -897,6 +911,8 @@ class Trajectory(Sealed):
         stations : sequence of (body, (3,) array_like)
             Points of bodies, in their frames, whose paths are drawn; without any, the page can show that of the tip, or of the
             mass center.
+        units : sequence of three str, optional
+            Of mass, length and time, as of `plot`: graphs say what they are of, in which.
         title : str
             Of the page.
         port : int, optional
@@ -920,7 +936,7 @@ class Trajectory(Sealed):
 
         motions = _check_others("view", self, others)
         where: dict[str, Any] = {"title": title, "port": port, "open_browser": open_browser}
-        return MotionViewer(motions, beside=beside, contact_forces=contact_forces, stations=stations, **where)
+        return MotionViewer(motions, beside=beside, contact_forces=contact_forces, stations=stations, units=units, **where)
 
     def save_html(
         self,
@@ -929,6 +945,7 @@ class Trajectory(Sealed):
         beside: bool = False,
         fps: float | None = None,
         contact_forces: bool | float = False,
+        units: Sequence[str] | None = None,
         title: str | None = None,
     ) -> Path:
         """Write the motion as one HTML file that plays it: a page with a time line, in which the mechanism can be turned.
@@ -948,6 +965,8 @@ class Trajectory(Sealed):
             that there would be more than 3,000.
         contact_forces : bool or float, default False
             As of `plot`.
+        units : sequence of three str, optional
+            Of mass, length and time, as of `plot`: graphs say what they are of, in which.
         title : str, optional
             Of the page; the file's name unless given.
 
@@ -964,7 +983,7 @@ class Trajectory(Sealed):
         from ..viewer.html_file import save_html
 
         motions = _check_others("save_html", self, others)
-        return save_html(motions, path, beside=beside, fps=fps, contact_forces=contact_forces, title=title)
+        return save_html(motions, path, beside=beside, fps=fps, contact_forces=contact_forces, units=units, title=title)
 
     def show(
         self,
@@ -972,6 +991,7 @@ class Trajectory(Sealed):
         beside: bool = False,
         quantity: str | None = None,
         contact_forces: bool | float = False,
+        units: Sequence[str] | None = None,
         height: int = 480,
     ) -> Shown:
         """The motion as a notebook plays it in a cell, with others as ghosts or beside it, and a graph that runs along.
@@ -989,6 +1009,8 @@ class Trajectory(Sealed):
             `quantity_columns` names it. The page can choose another.
         contact_forces : bool or float, default False
             As of `plot`.
+        units : sequence of three str, optional
+            Of mass, length and time, as of `plot`: the graph says what it is of, in which.
         height : int, default 480
             Of the frame, in pixels.
 
@@ -1014,7 +1036,8 @@ class Trajectory(Sealed):
 
         motions = _check_others("show", self, others)
         height = integer("height", height, 100)
-        return Shown(motions, beside=beside, quantity=quantity, contact_forces=contact_forces, height=height)
+        choices: dict[str, Any] = {"contact_forces": contact_forces, "units": units, "height": height}
+        return Shown(motions, beside=beside, quantity=quantity, **choices)
 
     def save_gltf(self, path: str | os.PathLike[str], *, fps: float | None = None) -> Path:
         """Write the motion as a binary glTF 2.0 file, with an animation: for Blender, slides and other programs.

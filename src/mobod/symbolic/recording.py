@@ -23,7 +23,6 @@ _FOLDED: dict[str, Any] = {
     "power": math.pow,
 }
 COMPARISONS = {"lt": "<", "le": "<=", "gt": ">", "ge": ">=", "eq": "==", "ne": "!="}
-_COMMUTATIVE = frozenset(("add", "mul", "eq", "ne"))
 
 
 class Tape:

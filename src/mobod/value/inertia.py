@@ -119,12 +119,6 @@ class InertiaMatrix(MatrixValue):
         matrix.setflags(write=False)
         self.matrix = matrix
 
-    @classmethod
-    def _from_six(cls, six: Array) -> Self:
-        """Make one of xx, yy, zz, xy, xz, yz that are known to be right: the order of the package's arrays."""
-        xx, yy, zz, xy, xz, yz = six.tolist()
-        return cls.trusted(np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]))
-
     def _six(self) -> Array:
         """Give xx, yy, zz, xy, xz, yz in an array of their own."""
         return self.matrix.ravel()[[0, 4, 8, 1, 2, 5]]

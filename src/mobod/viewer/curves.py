@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..algebra.arrays import Array
+from ..shapes.coordinate_kinds import check_units, described, kinds_of_coordinates, kinds_of_speeds
 
 if TYPE_CHECKING:
     from ..value.annotations import Trajectory
@@ -25,6 +26,15 @@ def find_curves(trajectory: Trajectory) -> dict[str, Array]:
         found.setdefault(name, values)
     found |= _columns([f"speed of {name}" for name in trajectory.speed_names], np.asarray(trajectory.u))
     return {name: values for name, values in found.items() if np.isfinite(values).all()}
+
+
+def find_titles(trajectory: Trajectory, units: Sequence[str] | None) -> dict[str, str]:
+    """Titles of the graphs, by the names of the curves: with their kind and its unit, as far as these are known."""
+    check_units(units)
+    kinds = kinds_of_coordinates(trajectory) | trajectory.quantity_kinds()
+    kinds |= {f"speed of {name}": kind for name, kind in kinds_of_speeds(trajectory).items()}
+    named = {name: f"{name}: {described(kind, units)}" for name, kind in kinds.items()}
+    return {name: named.get(name, name) for name in find_curves(trajectory)} | {"energy": described("energy", units)}
 
 
 def _columns(names: Sequence[str], rows: Array) -> dict[str, Array]:

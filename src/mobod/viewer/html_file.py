@@ -11,7 +11,7 @@ import zlib
 from collections.abc import Sequence
 from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -39,12 +39,14 @@ def save_html(
     spacing: float | None = None,
     fps: float | None = None,
     contact_forces: bool | float = False,
+    units: Sequence[str] | None = None,
     title: str | None = None,
 ) -> Path:
     """Write a replay of one motion or several; see `Trajectory.save_html`."""
     file = as_path("path", path)
     check_extension(file, FORMATS)
-    replay = make_replay_of(trajectories, beside=beside, spacing=spacing, fps=fps, contact_forces=contact_forces)
+    choices: dict[str, Any] = {"fps": fps, "contact_forces": contact_forces, "units": units}
+    replay = make_replay_of(trajectories, beside=beside, spacing=spacing, **choices)
     page = make_page(replay, title or file.stem)
     with written(file) as new:
         Path(new).write_text(page, encoding="utf-8")
@@ -58,10 +60,11 @@ def make_replay_of(
     spacing: float | None = None,
     fps: float | None = None,
     contact_forces: bool | float = False,
+    units: Sequence[str] | None = None,
 ) -> Replay:
     """Take one motion, or several at the times of the first."""
     detail = DETAIL if len(trajectories) < _MANY else 0.7
-    replay = make_replay(trajectories[0], fps=fps, contact_forces=contact_forces, detail=detail)
+    replay = make_replay(trajectories[0], fps=fps, contact_forces=contact_forces, units=units, detail=detail)
     if len(trajectories) > 1:
         others = [make_replay(one, times=replay.times, detail=detail) for one in trajectories[1:]]
         places = _choose_places(replay, len(trajectories), beside, spacing)

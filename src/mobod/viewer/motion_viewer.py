@@ -16,7 +16,7 @@ from ..shapes.tracks import calc_tracks
 from ..shapes.view import View, find_view
 from ..value.checks import vector
 from .bodies import Bodies
-from .curves import find_curves
+from .curves import find_curves, find_titles
 from .page import Page
 from .replay import choose_times
 from .server import add_dark_box, add_floor, set_camera
@@ -91,6 +91,7 @@ class MotionViewer(Page):
         beside: bool = False,
         contact_forces: bool | float = False,
         stations: Sequence[tuple[Any, Any]] = (),
+        units: Sequence[str] | None = None,
         title: str = "mobod",
         port: int | None = None,
         open_browser: bool = True,
@@ -98,6 +99,7 @@ class MotionViewer(Page):
         check_contact_forces(contact_forces)
         first = trajectories[0]
         self._times = choose_times(first, None)
+        self._titles = find_titles(first, units)
         for other in trajectories[1:]:
             choose_times(other, None)
         super().__init__(title, port)
@@ -336,6 +338,7 @@ class MotionViewer(Page):
         from viser import uplot
 
         name = self._curve.value
+        title = self._titles.get(name, name)
         self._values = [np.interp(self._times, one.trajectory.time, _curve_of(one.trajectory, name)) for one in self._motions]
         if self._plot is not None:
             self._plot.remove()
@@ -343,7 +346,9 @@ class MotionViewer(Page):
         margin = 0.05 * (high - low) or 1.0
         series = [uplot.Series(label="time")]
         series += [
-            uplot.Series(label=name if k == 0 else f"{name}, motion {k + 1}", stroke=_PALE if k == 0 else "#8aa0b8", width=1.5)
+            uplot.Series(
+                label=title if k == 0 else f"{title}, motion {k + 1}", stroke=_PALE if k == 0 else "#8aa0b8", width=1.5
+            )
             for k in range(len(self._values))
         ]
         series.append(uplot.Series(label="until now", stroke=_NOW, width=2.0))

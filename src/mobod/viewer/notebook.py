@@ -37,13 +37,14 @@ class Shown:
         beside: bool,
         quantity: str | None,
         contact_forces: bool | float,
+        units: Sequence[str] | None,
         height: int,
     ) -> None:
         from .html_file import make_frame, make_replay_of
 
         first = trajectories[0]
         fps = _pictures_a_second(first) if first.system is not None and len(first) else None
-        replay = make_replay_of(trajectories, beside=beside, fps=fps, contact_forces=contact_forces)
+        replay = make_replay_of(trajectories, beside=beside, fps=fps, contact_forces=contact_forces, units=units)
         self._said = f"{len(trajectories)} motion{'s' if len(trajectories) > 1 else ''}"
         if quantity is not None:
             known = replay.about["curves"]

@@ -899,7 +899,7 @@ class Player {
     context.font = "12px system-ui, sans-serif";
     context.fillText(String(Number(now.toPrecision(4))), 8, height - 3);
     context.fillStyle = getComputedStyle(document.body).color;
-    context.fillText(this.about.curves[which], 8, 14);
+    context.fillText(this.about.curve_titles[which], 8, 14);
     context.textAlign = "right";
     context.fillText(`${Number(low.toPrecision(3))} to ${Number(high.toPrecision(3))}`, width - 8, 14);
   }

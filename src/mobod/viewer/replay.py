@@ -18,7 +18,7 @@ from ..shapes.shape_maker import Surface
 from ..shapes.tracks import Track, calc_tracks
 from ..shapes.view import ELEVATION, View, find_center, find_close_view, find_level_planes, find_view
 from ..value.checks import positive
-from .curves import find_curves
+from .curves import find_curves, find_titles
 from .rotations import to_quaternions
 
 if TYPE_CHECKING:
@@ -36,7 +36,6 @@ MOST = 3000
 _MOST_PARTICLES = 300_000  # locations over all poses: 3.6 MB before they are compressed
 _FOLLOW = 3.0  # a motion this many times as large as what moves is followed
 _CURVES, _CURVES_WITH_SPEEDS = 120, 40  # at most; they are a good part of a page
-_RGBA = 255.0
 _MARKS, _LINES = 400, 12  # of events on the time line, and lines that each has, at most
 
 
@@ -69,6 +68,7 @@ def make_replay(
     *,
     fps: float | None = None,
     contact_forces: bool | float = False,
+    units: Sequence[str] | None = None,
     detail: float = DETAIL,
     times: Array | None = None,
 ) -> Replay:
@@ -82,11 +82,12 @@ def make_replay(
     speeds = [name for name in known if name.startswith("speed of ")]
     names = [name for name in known if name not in speeds][:_CURVES]
     names += speeds[: max(0, _CURVES_WITH_SPEEDS - len(names))]
-    curves = [(name, np.interp(times, trajectory.time, known[name])) for name in names]
+    curves = [np.interp(times, trajectory.time, known[name]) for name in names]
     _add_tracks(replay, calc_tracks(trajectory, times))
     replay.about["events"] = find_marks(trajectory, float(times[0]), float(times[-1]))
-    replay.about["curves"] = [name for name, _ in curves]
-    replay.arrays["curves"] = np.array([values for _, values in curves], dtype="<f4").ravel()
+    titles = find_titles(trajectory, units)
+    replay.about["curves"], replay.about["curve_titles"] = names, [titles[name] for name in names]
+    replay.arrays["curves"] = np.array(curves, dtype="<f4").ravel()
     if contact_forces:
         arrows = calc_contact_arrows(trajectory, times, mechanism.size, contact_forces)
         replay.arrays["arrow_counts"] = np.array([len(one) for one in arrows], dtype="<u4")

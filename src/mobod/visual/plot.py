@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import math
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,13 +16,12 @@ from numpy.typing import NDArray
 
 from ..algebra.arrays import Array
 from ..shapes.contact_arrows import calc_contact_arrows, check_contact_forces
-from ..shapes.coordinate_kinds import is_angle, turns
+from ..shapes.coordinate_kinds import check_units, described, kinds_of_coordinates, unit_of
 from ..shapes.poses import calc_poses
 from ..shapes.tracks import calc_tracks
 from ..shapes.view import find_center, find_close_view, find_view
 from ..value import checks
 from ..value.files import written
-from ..value.stage import Stage
 from .scene import Scene
 
 if TYPE_CHECKING:
@@ -62,16 +61,6 @@ SHOWN = 6
 ROWS = 3
 """Lines of the legend of recorded quantities, at most: their graph is low."""
 
-#: What numbers are, and of which powers of mass, length and time.
-DIMENSIONS = {
-    **{"moment": (1, 2, -2), "force": (1, 1, -2), "power": (1, 2, -3), "energy": (1, 2, -2), "length": (0, 1, 0)},
-    **{"speed": (0, 1, -1), "angular momentum": (1, 2, -1), "momentum": (1, 1, -1)},
-    **{"acceleration": (0, 1, -2), "angular acceleration": (0, 0, -2)},
-}
-
-SI = {"moment": "N m", "force": "N", "power": "W", "energy": "J"}
-"""Units of kilogram, meter and second that have names of their own."""
-
 FOLLOW = 3.0
 """The view follows a mechanism if the box of its whole motion is more than this many times as large as that of itself."""
 
@@ -103,9 +92,8 @@ def plot_trajectory(
     contact_forces: bool | float = False,
     units: Sequence[str] | None = None,
     quantities: Sequence[str] | Mapping[str, str] = (),
-    kind_of: Callable[[str, Mapping[str, bool]], str | None] = lambda column, turning: None,
 ) -> TrajectoryFigure:
-    """Draw a trajectory; see `Trajectory.plot`. *kind_of* says what a recorded number is, a word of `DIMENSIONS`."""
+    """Draw a trajectory; see `Trajectory.plot`."""
     named_units, columns = _units(units), _columns(trajectory, quantities)
     if isinstance(path, str) and path in trajectory.quantity_columns():
         raise ValueError(f"path is a file, and {path!r} a recorded quantity: plot(quantities=[{path!r}])")
@@ -131,7 +119,7 @@ def plot_trajectory(
     _draw_energy(energy, trajectory, named_units)
     below = figure.add_subplot(grid[1], sharex=energy)
     if columns:
-        kinds = _describe(trajectory, columns, quantities, units, kind_of)
+        kinds = _describe(trajectory, columns, quantities, units)
         _draw_quantities(figure, below, trajectory, columns, kinds, named_units)
     elif trajectory.z.shape[1]:  # what has z of its own seldom keeps its energy, so that its change would say little
         _draw_auxiliaries(below, trajectory, named_units)
@@ -193,38 +181,10 @@ def _choose_named(trajectory: Trajectory) -> list[int]:
 
 def _units(units: Sequence[str] | None) -> dict[str, str]:
     """The units in brackets behind each quantity, if any."""
-    if units is None:
-        return dict.fromkeys(("length", "time", "energy"), "")
-    if isinstance(units, str) or len(units) != 3 or not all(isinstance(one, str) for one in units):
-        raise ValueError(f"units are three words, of mass, length and time, such as ('kg', 'm', 's'); got {units!r}")
-    return {"length": f" ({units[1]})", "time": f" ({units[2]})", "energy": f" ({_unit('energy', units)})"}
-
-
-def _unit(kind: str, units: Sequence[str]) -> str:
-    """The unit of a kind of `DIMENSIONS`, of those of mass, length and time."""
-    if tuple(units) == ("kg", "m", "s") and kind in SI:
-        return SI[kind]
-    above: list[str] = []
-    below: list[str] = []
-    for unit, power in zip(units, DIMENSIONS[kind], strict=True):
-        if power:
-            (above if power > 0 else below).append(unit + ("", "\N{SUPERSCRIPT TWO}", "\N{SUPERSCRIPT THREE}")[abs(power) - 1])
-    return "/".join([" ".join(above) or "rad", *below])
-
-
-def _find_lengths(trajectory: Trajectory) -> list[bool]:
-    """True if each coordinate is a length; others are angles, or numbers of quaternions. None is, where no system is known."""
-    system = trajectory.system
-    if system is None:
-        return [False] * len(trajectory.coordinate_names)
-    state = system.get_default_state()
-    system.realize(state, Stage.POSITION)
-    found: list[bool] = []
-    for body in system.matter.body_list[1:]:
-        quaternion = 4 if body.get_num_q(state) > body.get_num_u(state) and body.facts.has_quaternion else 0
-        found += [k >= quaternion and not is_angle(body, state, k) for k in range(body.get_num_q(state))]
-    count = len(trajectory.coordinate_names)
-    return found if len(found) == count else [False] * count  # a state with angles in place of quaternions
+    check_units(units)
+    return {kind: "" if units is None else f" ({unit_of(kind, units)})" for kind in ("length", "energy")} | {
+        "time": "" if units is None else f" ({units[2]})"
+    }
 
 
 def _draw_coordinates(axes: Axes, trajectory: Trajectory, named: list[int], units: dict[str, str]) -> None:
@@ -232,7 +192,8 @@ def _draw_coordinates(axes: Axes, trajectory: Trajectory, named: list[int], unit
     from matplotlib.collections import LineCollection
 
     count = len(trajectory.coordinate_names)
-    lengths = _find_lengths(trajectory)
+    kinds = kinds_of_coordinates(trajectory)
+    lengths = [kinds.get(name) == "length" for name in trajectory.coordinate_names]
     angles, along = axes, axes
     if any(lengths) and not all(lengths):
         along = axes.twinx()  # lengths have an axis of their own, on the right, and broken lines
@@ -313,30 +274,18 @@ def _describe(
     columns: dict[str, Array],
     quantities: Sequence[str] | Mapping[str, str],
     units: Sequence[str] | None,
-    kind_of: Callable[[str, Mapping[str, bool]], str | None],
 ) -> list[str]:
     """The kinds of the recorded quantities, with their units, as far as these are known: ``force (N)``, ``moment (N m)``."""
-    turning, given = _find_turning(trajectory), quantities if isinstance(quantities, Mapping) else {}
+    kinds, given = trajectory.quantity_kinds(), quantities if isinstance(quantities, Mapping) else {}
     found: dict[str, None] = {}
     for column in columns:
         own = next((name for name in given if column == name or column.startswith((f"{name}.", f"{name}["))), None)
-        kind = kind_of(column, turning)
+        kind = kinds.get(column)
         if own is not None:
             found[f"{kind or own} ({given[own]})"] = None
         elif kind is not None:
-            found[kind if units is None else f"{kind} ({_unit(kind, units)})"] = None
+            found[described(kind, units)] = None
     return list(found)
-
-
-def _find_turning(trajectory: Trajectory) -> dict[str, bool]:
-    """Of each speed whether it turns a body; of none, where no system is known."""
-    system = trajectory.system
-    if system is None:
-        return {}
-    state = system.get_default_state()
-    system.realize(state, Stage.POSITION)
-    found = [turns(body, state, k) for body in system.matter.body_list[1:] for k in range(body.get_num_u(state))]
-    return dict(zip(trajectory.speed_names, found, strict=True)) if len(found) == len(trajectory.speed_names) else {}
 
 
 def _draw_quantities(

@@ -41,14 +41,6 @@ def _from(x: Any, c: Any) -> Any:
 
 
 @generic
-def nearest_on_sphere(x: Any, radius: Any) -> Any:
-    """Of a sphere about the origin."""
-    o = 0.0 * x[0]
-    length, n = _from(x, (o, o, o))
-    return length - radius, n, _curvature.of_sphere(1.0 / radius + o, n)
-
-
-@generic
 def nearest_on_capsule(x: Any, radius: Any, half: Any) -> Any:
     """Of a capsule along z."""
     o = 0.0 * x[0]

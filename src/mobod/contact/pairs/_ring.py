@@ -40,6 +40,50 @@ def _around(ring: Any, R: Any, p: Any, t: Any) -> Any:
 
 
 @generic
+def _middle(bracket: Any, steps: int) -> float:
+    """Where to look next for the root in a bracket (x, y, g(x), g(y), side that moved last)."""
+    x, y, gx, gy, _ = bracket
+    if steps % 3 == 2:  # the Illinois method, and by halves now and then: g jumps where n does
+        return 0.5 * (x + y)
+    return (x * gy - y * gx) / (gy - gx)
+
+
+@generic
+def _narrow(bracket: Any, t: float, g: float) -> Any:
+    """The bracket with t for the end of g's sign; of an end that stays twice, g counts half."""
+    x, y, gx, gy, side = bracket
+    if g < 0.0:
+        return t, y, g, (0.5 * gy if side < 0 else gy), -1
+    return x, t, (0.5 * gx if side > 0 else gx), g, 1
+
+
+@generic
+def _places_besides(found: Any, num: int, deepest: float) -> int:
+    """Add the quarters of the circle from the deepest place that no minimum is near; how many places there are then."""
+    least = num
+    for k in range(4):
+        t = deepest + k * _QUARTER
+        new = True
+        for i in range(least):
+            apart = abs(t - load(found, i, 0)) % _TURN
+            new = new and 0.5 * _QUARTER < apart < _TURN - 0.5 * _QUARTER
+        if new:
+            store(found, num, 0, t)
+            num += 1
+    return num
+
+
+@generic
+def _curvatures(ring: float, tube: float, axis: Any, n: Any, along: Any, other: Any) -> Any:
+    """Curvatures of the torus where its normal is -n; along the ring those of the circle if the *other* shape is flat."""
+    outward = vec3.dot(n, vec3.cross(axis, along))  # axis x along is the inward radius
+    bent = outward / (ring + tube * outward)
+    if bare(other[0] + other[1] + other[2]) == 0.0:
+        bent = ring_curvature(ring, tube, outward)
+    return sym33.add(_curvature.of_line(1.0 / tube, vec3.cross(n, along)), _curvature.of_line(bent, along))
+
+
+@generic
 def _never(model: Any, s: int, x: Any, reach: float) -> bool:
     return False
 
@@ -86,25 +130,15 @@ def torus_with(
             if f1 < low:
                 low, where_low = f1, t1
             if g0 < -1e-9 * ring and g1 >= 0.0 and min(f0, f1) < tube + 0.5 * _STEP * ring and num < _MOST - 4:
-                x, y, gx, gy, side = t0, t1, g0, g1, 0
-                middle = y
+                bracket, middle = (t0, t1, g0, g1, 0), t1
                 for steps in range(90):
-                    if y - x < 1e-14 or gy == 0.0:
+                    if bracket[1] - bracket[0] < 1e-14 or bracket[3] == 0.0:
                         break
-                    middle = 0.5 * (x + y)
-                    if steps % 3 != 2:  # the Illinois method, and by halves now and then: g jumps where n does
-                        middle = (x * gy - y * gx) / (gy - gx)
-                    f, g, _ = look(model, s, lane, ring, A, q, middle)
+                    middle = _middle(bracket, steps)
+                    _, g, _ = look(model, s, lane, ring, A, q, middle)
                     if abs(g) < 1e-15 * ring:
                         break
-                    if g < 0.0:
-                        x, gx = middle, g
-                        gy = 0.5 * gy if side < 0 else gy
-                        side = -1
-                    else:
-                        y, gy = middle, g
-                        gx = 0.5 * gx if side > 0 else gx
-                        side = 1
+                    bracket = _narrow(bracket, middle, g)
                 f, g, _ = look(model, s, lane, ring, A, q, middle)
                 store(found, num, 0, middle)
                 num += 1
@@ -113,16 +147,7 @@ def torus_with(
             t0, f0, g0 = t1, f1, g1
         if low >= tube:
             return 0
-        least = num
-        for k in range(4):
-            t = where_low + k * _QUARTER
-            new = True
-            for i in range(least):
-                apart = abs(t - load(found, i, 0)) % _TURN
-                new = new and 0.5 * _QUARTER < apart < _TURN - 0.5 * _QUARTER
-            if new:
-                store(found, num, 0, t)
-                num += 1
+        least, num = num, _places_besides(found, num, where_low)
         count, shift = 0, 0.0 * p[0]
         for i in range(num):
             t = load(found, i, 0)
@@ -142,12 +167,7 @@ def torus_with(
             seen = near(model, s, center, lane)
             n = mat33.mul_vec(Rs, seen[1])
             along = mat33.mul_vec(Rs, vec3.scale(1.0 / ring, rate))
-            axis = (Rb[2], Rb[5], Rb[8])
-            outward = vec3.dot(n, vec3.cross(axis, along))  # -n is the torus' normal, axis x along the inward radius
-            bent = outward / (ring + tube * outward)
-            if bare(seen[2][0] + seen[2][1] + seen[2][2]) == 0.0:
-                bent = ring_curvature(ring, tube, outward)
-            S = sym33.add(_curvature.of_line(1.0 / tube, vec3.cross(n, along)), _curvature.of_line(bent, along))
+            S = _curvatures(ring, tube, (Rb[2], Rb[5], Rb[8]), n, along, seen[2])
             place = vec3.add(ps, mat33.mul_vec(Rs, center))
             count = put_ball(model, pair, count, place, tube + 0.0 * p[0], S, Rs, seen, torus_first, i)
         return count

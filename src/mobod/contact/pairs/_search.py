@@ -164,6 +164,62 @@ def _toggle(edges: Any, n: int, a: float, b: float) -> int:
 
 
 @generic
+def _outward(faces: Any, f: int) -> Any:
+    return load(faces, f, 3), load(faces, f, 4), load(faces, f, 5)
+
+
+@generic
+def _put_tetrahedron(points: Any, faces: Any) -> None:
+    """The first four faces: of the first four points, which are put in an order that makes their normals point outward."""
+    a, b, c = _get(points, 0), _get(points, 1), _get(points, 2)
+    if vec3.dot(vec3.cross(vec3.sub(b, a), vec3.sub(c, a)), vec3.sub(_get(points, 3), a)) > 0.0:
+        _put(points, 1, c)
+        _put(points, 2, b)
+    for f in range(4):
+        _add_face(points, faces, f, (0, 0, 0, 1)[f], (1, 2, 3, 3)[f], (2, 3, 1, 2)[f])
+
+
+@generic
+def _nearest_face(faces: Any, num_faces: int) -> Any:
+    """Distance and number of the face in use that is nearest to the origin; -1 where there is none."""
+    least, nearest = _NONE, -1
+    for f in range(num_faces):
+        if load(faces, f, 7) == 1.0 and load(faces, f, 6) < least:
+            least, nearest = load(faces, f, 6), f
+    return least, nearest
+
+
+@generic
+def _expand(points: Any, faces: Any, lists: Any, num_faces: int, num_free: int, m: int, above: float) -> Any:
+    """Replace the faces that point m is *above* by faces from their outline to it: false where there is no room for them.
+
+    *lists* are room for the edges of the outline, and the numbers of faces not in use; after the answer stand how many faces
+    have been made, and how many are not in use.
+    """
+    (edges, free), w, num_edges = lists, _get(points, m), 0
+    for f in range(num_faces):
+        if load(faces, f, 7) == 1.0 and vec3.dot(_outward(faces, f), w) - load(faces, f, 6) > above:
+            if num_edges + 3 > _MOST_EDGES:
+                return False, num_faces, num_free
+            store(faces, f, 7, 0.0)
+            store(free, num_free, 0, float(f))
+            num_free += 1
+            for k in range(3):
+                num_edges = _toggle(edges, num_edges, load(faces, f, k), load(faces, f, (k + 1) % 3))
+    for e in range(num_edges):
+        if num_free > 0:
+            num_free -= 1
+            f = int(load(free, num_free, 0))
+        elif num_faces < _MOST_FACES:
+            f = num_faces
+            num_faces += 1
+        else:
+            return False, num_faces, num_free
+        _add_face(points, faces, f, int(load(edges, e, 0)), int(load(edges, e, 1)), m)
+    return True, num_faces, num_free
+
+
+@generic
 def _direction(points: Any, m: int, trial: int) -> Any:
     """Where to look for one more corner of a simplex that is to get a volume."""
     side, axis = 1.0 if trial % 2 == 0 else -1.0, trial // 2
@@ -252,28 +308,9 @@ def search(model: Any, A: Any, B: Any, R: Any, p: Any, margin: float, size: floa
             if reach - least <= enough or best - least <= enough or m == MOST_VERTICES:
                 return FOUND, n, i, j
             _put(points, m, w)
-            num_edges = 0
-            for g in range(num_faces):
-                if load(faces, g, 7) == 1.0:
-                    outward = (load(faces, g, 3), load(faces, g, 4), load(faces, g, 5))
-                    if vec3.dot(outward, w) - load(faces, g, 6) > 1e-12 * size:
-                        if num_edges + 3 > _MOST_EDGES:
-                            return FOUND, n, i, j
-                        store(faces, g, 7, 0.0)
-                        store(free, num_free, 0, float(g))
-                        num_free += 1
-                        for k in range(3):
-                            num_edges = _toggle(edges, num_edges, load(faces, g, k), load(faces, g, (k + 1) % 3))
-            for e in range(num_edges):
-                if num_free > 0:
-                    num_free -= 1
-                    g = int(load(free, num_free, 0))
-                elif num_faces < _MOST_FACES:
-                    g = num_faces
-                    num_faces += 1
-                else:
-                    return FOUND, n, i, j
-                _add_face(points, faces, g, int(load(edges, e, 0)), int(load(edges, e, 1)), m)
+            grown, num_faces, num_free = _expand(points, faces, (edges, free), num_faces, num_free, m, 1e-12 * size)
+            if not grown:
+                return FOUND, n, i, j
             m += 1
         if phase == _GJK:
             d = vec3.neg(v)
@@ -283,17 +320,9 @@ def search(model: Any, A: Any, B: Any, R: Any, p: Any, margin: float, size: floa
         else:
             if phase == _VOLUME:
                 phase, num_faces = _EPA, 4
-                a, b, c = _get(points, 0), _get(points, 1), _get(points, 2)
-                if vec3.dot(vec3.cross(vec3.sub(b, a), vec3.sub(c, a)), vec3.sub(_get(points, 3), a)) > 0.0:
-                    _put(points, 1, c)
-                    _put(points, 2, b)
-                for f in range(4):
-                    _add_face(points, faces, f, (0, 0, 0, 1)[f], (1, 2, 3, 3)[f], (2, 3, 1, 2)[f])
-            least, chosen = _NONE, -1
-            for g in range(num_faces):
-                if load(faces, g, 7) == 1.0 and load(faces, g, 6) < least:
-                    least, chosen = load(faces, g, 6), g
+                _put_tetrahedron(points, faces)
+            least, chosen = _nearest_face(faces, num_faces)
             if chosen < 0:
                 return FOUND, n, i, j
-            d = (load(faces, chosen, 3), load(faces, chosen, 4), load(faces, chosen, 5))
+            d = _outward(faces, chosen)
     return FOUND, n, i, j

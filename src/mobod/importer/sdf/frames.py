@@ -13,7 +13,7 @@ from typing import NamedTuple
 from ...errors import ModelError
 from ...value import Transform
 from ...value.checks import suggest
-from .document import Frame, Joint, Link, Place, Pose, Scope
+from .document import Frame, Joint, Link, Place, Scope
 
 IDENTITY = Transform()
 
@@ -45,10 +45,6 @@ class Frames:
             own = IDENTITY if scope.parent is None else self._placed(scope)
             self._X_of_scope[key] = self.X_WS(scope.parent) @ own if scope.parent is not None else self._at_top(scope)
         return self._X_of_scope[key]
-
-    def locate(self, scope: Scope, pose: Pose, default: str, place: Place) -> Transform:
-        """The pose in the outermost scope's frame of what has a pose in a scope; *default* is the frame where it names none."""
-        return self.X_W(scope, pose.relative_to or default, place) @ pose.X
 
     def body_of(self, scope: Scope, name: str, place: Place) -> Body | None:
         """The link that a frame is fixed to; None where that is the world."""
