@@ -254,7 +254,7 @@ def show(results: dict) -> list[Target]:
     contact, lanes = found["sphere on plane with its force, ns"], found["sphere on plane with its force in lanes, ns a state"]
     targets.append(Target("sphere on plane with its force, ns", contact, 40.0, at_least=False))
     targets.append(Target("the same in lanes, ns a state", lanes, 8.0, at_least=False))
-    for name, wanted in (("box on plane", 120.0), ("box on box", 700.0), ("hulls of 200 vertices", 2500.0)):
+    for name, wanted in (("box on plane", 120.0), ("box on box", 700.0), ("hulls of 200 vertices", 2000.0)):
         targets.append(Target(f"{name} with its force, ns", found[f"{name} with its force, ns"], wanted, at_least=False))
     return targets
 

@@ -68,7 +68,7 @@ def test_the_example_of_the_page_on_biomechanics_runs(tmp_path, monkeypatch, cap
     pytest.importorskip("matplotlib")
     monkeypatch.chdir(tmp_path)
     names = run("biomechanics.md")
-    assert (tmp_path / "leg.png").stat().st_size > 10_000
+    assert (tmp_path / "biomechanics.png").stat().st_size > 10_000
     assert abs(names["motion"].q - names["q"]).max() < 0.05
     assert capsys.readouterr().out.splitlines()[-1].startswith("all")
 

@@ -50,8 +50,8 @@ import gc
 from mobod._garbage import not_collected
 with not_collected():
     assert not gc.isenabled()
-    made = [[]]
-assert gc.isenabled() and any(one is made for one in gc.get_objects(generation=2)) and gc.get_freeze_count() == 0
+    made = [[] for _ in range(1000)]
+assert gc.isenabled() and any(one is made[0] for one in gc.get_objects(generation=2)) and gc.get_freeze_count() == 0
 gc.freeze()
 frozen = gc.get_freeze_count()
 gc.disable()
@@ -61,6 +61,9 @@ assert not gc.isenabled()
 gc.enable()
 with not_collected():
     pass
+assert gc.isenabled() and gc.get_freeze_count() == frozen
+with not_collected():
+    more = [[] for _ in range(1000)]
 assert gc.isenabled() and gc.get_freeze_count() == frozen
 """
     imported(code)

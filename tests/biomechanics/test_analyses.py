@@ -2,6 +2,7 @@
 
 import shutil
 from importlib.resources import files
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -94,6 +95,28 @@ def test_runs_are_saved_as_opensims_states(leg, tmp_path, monkeypatch, capsys):
     assert saved.time[-1] == 0.005
     assert main(["simulate", "double_pendulum", "--output", "states.sto"]) == 2
     assert "must end in .npz" in capsys.readouterr().err
+
+
+def test_a_run_begins_with_a_file_of_states_and_has_the_forces_of_files(tmp_path, monkeypatch, capsys):
+    """As OpenSim's ForwardTool simulates again what computed muscle control has found."""
+    monkeypatch.chdir(tmp_path)
+    Path("motors.xml").write_text(
+        "<OpenSimDocument Version='40000'><ForceSet><objects><CoordinateActuator name='motor'>"
+        "<coordinate>knee_angle_r</coordinate><optimal_force>50</optimal_force></CoordinateActuator>"
+        "</objects></ForceSet></OpenSimDocument>"
+    )
+    time = np.array([0.3, 0.4])
+    mb.write_sto("controls.sto", mb.Table(time, {"motor": [0.5, 0.5]}))
+    mb.write_sto("states.sto", mb.Table(time, {"knee_angle_r/value": [-0.5, 0.0], "knee_angle_r/speed": [2.0, 0.0]}))
+    run = ["simulate", str(LEG), "--controls", "controls.sto", "--equilibrate", "--time", "0.005", "--quiet"]
+    assert main(run) == 2
+    assert "no such actuator" in (told := capsys.readouterr().err) and "--actuators, adds those of a file" in told
+    assert main([*run, "--actuators", "motors.xml", "--states", "states.sto", "--output", "o.sto"]) == 0
+    found = mb.read_sto("o.sto")
+    knee = next(label for label in found.labels if label.endswith("knee_angle_r/value"))
+    assert found.time[0] == 0.3 and abs(found[knee][0] + 0.5) < 1e-12 and found[knee.replace("value", "speed")][0] == 2.0
+    assert main(["simulate", "double_pendulum", "--states", "states.sto"]) == 2
+    assert "--states is for OpenSim files" in capsys.readouterr().err
 
 
 def test_powers_and_moments_add_up(leg, states):

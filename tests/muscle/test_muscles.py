@@ -134,6 +134,18 @@ def test_equilibrium_balances_fiber_and_tendon(kind):
             assert abs(muscle.get_state_variable_derivative(state, muscle.state_variables[1])) < 1e-7
 
 
+def test_a_rigid_tendon_of_no_length_is_never_slack():
+    """l = sqrt(L^2 + h^2), so that l' = L' cos phi at each length, whatever is rounded."""
+    system, state, weight, (muscle,) = hanging(M.Millard2012Equilibrium, ignore_tendon_compliance=True)
+    muscle.set_tendon_slack_length(state, 0.0)
+    weight.set_rate(state, 0.1)
+    for length in np.linspace(0.07, 0.14, 40):
+        weight.set_length(state, length)
+        system.realize(state)
+        cos = length / math.hypot(length, muscle.get_default_optimal_fiber_length() * math.sin(0.2))
+        assert_allclose(muscle.get_fiber_velocity(state), 0.1 * cos, rtol=1e-12)
+
+
 def test_what_has_no_equilibrium_is_named_and_the_state_stays():
     system, state, weight, (muscle,) = hanging(M.Millard2012Equilibrium, name="soleus")
     weight.set_length(state, 0.05)  # shorter than the slack tendon and the shortest fiber

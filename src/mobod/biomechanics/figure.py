@@ -98,7 +98,7 @@ def plot_table(
         axis.grid(alpha=0.25)
         axis.set_visible(k < count)
         if k + COLUMNS >= count:
-            axis.set_xlabel("time", fontsize=8)
+            axis.set_xlabel("time (s)", fontsize=8)
             axis.tick_params(labelbottom=True)
     if title:
         figure.suptitle(title, fontsize=11)

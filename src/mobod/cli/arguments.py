@@ -74,6 +74,8 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
 
 def _add_model(parser: argparse.ArgumentParser) -> None:
     add, switch = parser.add_argument_group("the model").add_argument, argparse.BooleanOptionalAction
+    add("--actuators", action="append", type=Path, metavar="FILE", help="further forces: a ForceSet, .xml; may be given again")
+    add("--loads", type=Path, metavar="FILE", help="measured loads that act: OpenSim's ExternalLoads, .xml")
     add("--controls", type=Path, metavar="FILE", help="what drives muscles and actuators over time: .sto, or ControlSet, .xml")
     add("--as-opensim", action="store_true", default=None, help="repeat OpenSim's time constants of muscles and moving points")
     add("--gravity", type=_gravity, metavar="X,Y,Z", help="acceleration of free fall, in place of the model's own")
@@ -92,6 +94,7 @@ def _add_start(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument_group("where it starts").add_argument
     add("--q", action="append", default=[], type=_assignment, metavar="NAME=VALUE", help=_assigned("coordinate"))
     add("--u", action="append", default=[], type=_assignment, metavar="NAME=VALUE", help=_assigned("speed"))
+    add("--states", type=Path, metavar="FILE", help="begin with the first row of this file, of an .osim model: .sto or .mot")
     add("--equilibrate", action="store_true", help="give fibers of muscles the lengths at which they balance their tendons")
 
 

@@ -288,7 +288,7 @@ def run_so(options: argparse.Namespace) -> None:
     if options.forces is not None:
         write_sto(options.forces, found.forces)
     if options.plot is not None:
-        plot_table(options.plot, found.activations, title=f"{model.name}: {path.name}", unit="1")
+        plot_table(options.plot, found.activations, title=f"{model.name}: {path.name}", unit="activation")
     _tell(say, {"activations": "output", "forces": "forces", "plot": "plot"}, options)
 
 

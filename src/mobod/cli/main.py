@@ -9,18 +9,18 @@ import sys
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..compiling import get_ready
 from ..errors import CommandError, MobodError
-from ..importer.named_models import Choices, Loaded, assign, list_examples, load_model, put_floor, summarize
+from ..importer.named_models import Loaded, list_examples, summarize
 from ..value.checks import suggest
 from ..value.progress import shown
 from .arguments import ACCURACY, integrators, join_gravity, keywords_of, make_parser, plain_name
 from .first_run import compile_for, warm_up
 from .run_file import is_run_file, with_run_file, write_run_file
+from .starting import load_and_start
 
 if TYPE_CHECKING:
     from ..importer.model import Model
@@ -89,13 +89,7 @@ def _simulate(options: argparse.Namespace) -> None:
     say: Callable[[str], None] = (lambda text: None) if options.quiet else print
     compile_for(options.model, kind)
     with _warnings_as_lines(options.quiet):
-        choices = Choices(**{each.name: getattr(options, each.name) for each in fields(Choices)})
-        loaded = load_model(options.model, choices)
-    assign(loaded.state, "q", loaded.coordinates, options.q)
-    assign(loaded.state, "u", loaded.speeds, options.u)
-    put_floor(loaded, choices)
-    if options.equilibrate and loaded.model is not None:
-        loaded.model.equilibrate_muscles(loaded.state)
+        loaded = load_and_start(options.model, options)
     say(f"{loaded.name}: {len(loaded.coordinates)} coordinates, {len(loaded.speeds)} speeds")
     for note in summarize(loaded.notes, options.model):
         say(f"note: {note}")

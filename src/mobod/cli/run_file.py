@@ -62,6 +62,10 @@ def _names(value: Any, folder: Path) -> list[str]:
     return value
 
 
+def _paths(value: Any, folder: Path) -> list[Path]:
+    return [_path(name, folder) for name in _names(value, folder)]
+
+
 def _bodies(value: Any, folder: Path) -> Any:
     return value if isinstance(value, bool) else _names(value, folder)
 
@@ -88,7 +92,10 @@ KEYS: dict[str, dict[str, tuple[str, Read]]] = {
     "": {"model": ("model", _text), "time": ("time", _positive), "report_interval": ("report_interval", _positive)},
     "options": {
         "gravity": ("gravity", _three),
+        "actuators": ("actuators", _paths),
+        "loads": ("loads", _path),
         "controls": ("controls", _path),
+        "states": ("states", _path),
         "as_opensim": ("as_opensim", _truth),
         "equilibrate": ("equilibrate", _truth),
         "floating_base": ("floating_base", _truth),

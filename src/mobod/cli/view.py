@@ -5,12 +5,12 @@ from __future__ import annotations
 import argparse
 import time
 from collections.abc import Callable
-from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..errors import CommandError, MobodError
-from ..importer.named_models import Choices, Loaded, assign, find_examples, load_model, put_floor
+from ..importer.named_models import Loaded, find_examples
+from .starting import load_and_start
 
 if TYPE_CHECKING:
     from ..viewer.model_viewer import Viewer
@@ -48,8 +48,7 @@ def run_view(options: argparse.Namespace) -> None:
         motion, model = Path(model), options.of
     elif options.of is not None:
         raise CommandError(f"--of is for a motion's file, {', '.join(_MOTIONS)}; {model} is none")
-    load = _loader(model, options)
-    loaded = load()
+    loaded = load_and_start(model, options)
     where = {"port": options.port, "open_browser": not options.no_browser, "title": loaded.name}
     if motion is not None:
         from ..simulation.trajectory import Trajectory
@@ -64,24 +63,9 @@ def run_view(options: argparse.Namespace) -> None:
     print(f"{loaded.name}: {viewer.url} (Ctrl-C ends it)", flush=True)
     path = find_examples().get(model, Path(model))
     try:
-        _watch(viewer, path, load)
+        _watch(viewer, path, lambda: load_and_start(model, options))
     except KeyboardInterrupt:
         viewer.close()
-
-
-def _loader(model: str, options: argparse.Namespace) -> Callable[[], Loaded]:
-    choices = Choices(**{each.name: getattr(options, each.name) for each in fields(Choices)})
-
-    def load() -> Loaded:
-        loaded = load_model(model, choices)
-        assign(loaded.state, "q", loaded.coordinates, options.q)
-        assign(loaded.state, "u", loaded.speeds, options.u)
-        put_floor(loaded, choices)
-        if options.equilibrate and loaded.model is not None:
-            loaded.model.equilibrate_muscles(loaded.state)
-        return loaded
-
-    return load
 
 
 def _watch(viewer: Viewer, path: Path, load: Callable[[], Loaded]) -> None:

@@ -382,8 +382,8 @@ class Nonbonded(Force):
     Notes
     -----
     Atoms on one body never act on each other: their energy is constant. Of fewer than 48 atoms, and without a cutoff, all
-    pairs are looked at; others are put into cells as large as the cutoff, anew in each evaluation. Lanes and exact derivatives
-    are the same source. Pairs go by the law of Cornell and others 1995 (Amber).
+    pairs are looked at; others are put into cells as large as the cutoff, anew in each evaluation. One state's pairs go eight
+    at a time; those of states in lanes, and of exact derivatives, one by one, by the same law: Cornell and others 1995 (Amber).
 
     Examples
     --------

@@ -171,7 +171,8 @@ def set_controls(model: Model, controls: Any) -> None:
     for name in made.functions:
         if name not in known:
             raise ModelError(
-                f"the controls drive {name!r}, and the model has no such actuator; {checks.suggest(name, [*known])}"
+                f"the controls drive {name!r}, and the model has no such actuator; {checks.suggest(name, [*known])}; "
+                "mobod.biomechanics.add_forces, or --actuators, adds those of a file"
             )
     for name in made.functions:  # all of them first: what is refused changes nothing
         check_driven(f"controls of {name!r}", known[name])

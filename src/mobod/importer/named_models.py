@@ -88,10 +88,10 @@ def list_examples() -> None:
         print(f"  {name:<{width}}  {describe_example(path)}")
 
 
-#: What options of Python that notes name are called by the command; what it has no option for is not named.
+#: What options of Python that notes name are called by the command.
 _BY_COMMAND = {
     "collision=True makes surfaces of them": "--floor makes surfaces of them",
-    '; load_osim(path, external_loads="loads.xml") takes the file that does': "",
+    'load_osim(path, external_loads="loads.xml") takes the file that does': "--loads takes the file that does",
 }
 _QUOTED = re.compile(r"'[^']*'|\"[^\"]*\"")
 
@@ -134,6 +134,8 @@ class Choices:
     """Choices of how a model is read; None where nothing was said."""
 
     gravity: Gravity | None = None
+    actuators: list[Path] | None = None
+    loads: Path | None = None
     controls: Path | None = None
     as_opensim: bool | None = None
     floating_base: bool | None = None
@@ -147,9 +149,16 @@ class Choices:
     floor_friction: float | None = None
 
 
+_OF_FLOORS = ("floor", "floor_height", "floor_stiffness", "floor_friction")
+#: Those of OpenSim's files, and why a Python file and a URDF robot have none.
+_OF_OPENSIM = {
+    "actuators": ("a Python file builds the actuators it wants", "a URDF robot has no sets of forces"),
+    "loads": ("a Python file builds the forces it wants", "a URDF robot has no measured loads"),
+    "controls": ("a Python file drives what it builds", "a URDF robot has no actuators that they name"),
+    "as_opensim": ("a Python file builds the muscles it wants", "a URDF robot has no muscles"),
+}
 #: Those that any model can have.
-_OF_ALL = ("gravity", "controls", "as_opensim", "floor", "floor_height", "floor_stiffness", "floor_friction")
-_OF_FLOORS = _OF_ALL[4:]
+_OF_ALL = ("gravity", *_OF_OPENSIM, *_OF_FLOORS)
 
 
 def load_model(model: str, choices: Choices) -> Loaded:
@@ -176,10 +185,7 @@ def load_model(model: str, choices: Choices) -> Loaded:
                 raise CommandError(
                     f"--{flag} is for URDF files; a Python file builds the {_BUILDS.get(what.name, flag)} it wants"
                 )
-        if choices.controls is not None:
-            raise CommandError("--controls is for OpenSim files; a Python file drives what it builds")
-        if choices.as_opensim:
-            raise CommandError("--as-opensim is for OpenSim files; a Python file builds the muscles it wants")
+        _refuse_opensims(choices, 0)
         return _load_python(path, choices.gravity)
     if extension == ".xacro":
         raise CommandError(f"{model} is a template; make a URDF file of it: xacro {model} > {path.stem}.urdf")
@@ -194,6 +200,12 @@ def load_model(model: str, choices: Choices) -> Loaded:
     return _load_any(path, choices, settings)
 
 
+def _refuse_opensims(choices: Choices, kind: int) -> None:
+    for name, why in _OF_OPENSIM.items():
+        if getattr(choices, name):
+            raise CommandError(f"--{name.replace('_', '-')} is for OpenSim files; {why[kind]}")
+
+
 _BUILDS = {"floating_base": "base that", "joint_damping": "dampers that", "joint_limits": "stops that"}
 _BUILDS |= {"stop_stiffness": "stops that", "stop_dissipation": "stops that"}
 
@@ -201,11 +213,8 @@ _BUILDS |= {"stop_stiffness": "stops that", "stop_dissipation": "stops that"}
 def _load_robot(path: Path, choices: Choices, settings: dict[str, Any]) -> Loaded:
     from .formats import load_quietly
 
-    if choices.controls is not None:
-        raise CommandError("--controls is for OpenSim files; a URDF robot has no actuators that they name")
-    if choices.as_opensim:
-        raise CommandError("--as-opensim is for OpenSim files; a URDF robot has no muscles")
-    floor = ("as_opensim", "floor", "floor_height", "floor_stiffness", "floor_friction")
+    _refuse_opensims(choices, 1)
+    floor = (*_OF_OPENSIM, "floor", "floor_height", "floor_stiffness", "floor_friction")
     chosen = {name: value for name, value in asdict(choices).items() if value is not None and name not in floor}
     if choices.floor:
         chosen["collision"] = True
@@ -241,10 +250,15 @@ def _load_any(path: Path, choices: Choices, settings: dict[str, Any]) -> Loaded:
     format = find_format(path)
     # a floor is to be touched by the shapes that the file says, where its reader makes surfaces of them
     touches = choices.floor and "collision" in inspect.signature(format.find_reader()).parameters
-    if choices.as_opensim and format.name != "OpenSim":
-        raise CommandError(f"--as-opensim is for OpenSim files; this is one of {format.name}")
-    chosen = {"collision": True} if touches else {}
-    model = load_quietly(path, **chosen, **({"as_opensim": True} if choices.as_opensim else {}))
+    for name in ("actuators", "loads", "as_opensim"):
+        if getattr(choices, name) and format.name != "OpenSim":
+            raise CommandError(f"--{name.replace('_', '-')} is for OpenSim files; this is one of {format.name}")
+    chosen = {"collision": True if touches else None, "as_opensim": choices.as_opensim, "external_loads": choices.loads}
+    model = load_quietly(path, **{name: value for name, value in chosen.items() if value})
+    if choices.actuators:
+        from .osim.model_operators import add_forces
+
+        model = add_forces(model, *choices.actuators)
     if choices.controls is not None:
         model.set_controls(choices.controls)
     state = model.default_state()

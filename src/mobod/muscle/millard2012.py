@@ -140,7 +140,7 @@ def contract(model: Any, i: int, x: int, z: int, length: Any, speed: Any) -> Any
         cos = cosine(model, x, l)
         n = l / lopt
         fal, fpe = active(model, x, n), passive(model, x, n)
-        slackened = length - l * cos < slack - 1e-14 * slack
+        slackened = length - l * cos < slack - 1e-14 * length  # by more than is rounded, of a tendon of no length too
         rate = where(slackened, o, speed * cos)
         v = rate / fastest
         fv = by_velocity(model, x, v)

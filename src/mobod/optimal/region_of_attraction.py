@@ -215,9 +215,14 @@ def find_region_of_attraction(
         costs.append(before)
         converged.append(done)
         if not np.concatenate(converged).any():
+            acts = (
+                ""
+                if controller is not None
+                else ("; it has to act: regulator.add_to(system.forces), or controller=regulator.controller")
+            )
             raise ModelError(
                 f"none of {n} starts came to rest within {time:g}: the tolerance is {tolerance:g}; allow a longer time, or a "
-                "smaller extent"
+                f"smaller extent{acts}"
             )
         failed = before[~done]
         confirmed = int((done & (before < level)).sum())

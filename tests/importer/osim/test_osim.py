@@ -260,6 +260,17 @@ def test_muscles_are_data(load):
         load(unknown, strict=True)
 
 
+def test_a_tendon_of_no_length_is_rigid_where_a_muscle_can_have_that(load):
+    """OpenSim loads both; then the force of Thelen's is infinite, and Millard's throws unless its tendon is said to be rigid."""
+    none = MUSCLE.replace("<max_isometric_force>", "<tendon_slack_length>0</tendon_slack_length><max_isometric_force>", 1)
+    text = model("m", WRAPPED, joint("PinJoint", "hip", "ground", "b", ["q"]), forces=none)
+    loaded = load(text.replace("Thelen2003Muscle", "Millard2012EquilibriumMuscle"))
+    assert loaded.muscles["m"].state_variables == ("activation",)
+    assert mentions(loaded.report, "case.osim:", "'m' has a tendon of no length, which is rigid here")
+    loaded = load(text)
+    assert not loaded.muscles and mentions(loaded.report, "case.osim:", "muscle 'm'", "has a tendon of no length")
+
+
 def test_a_range_written_from_high_to_low_is_turned_round_for_moving_points(load):
     hip = '<Coordinate name="q"><range>0.5 -1</range></Coordinate>'
     loaded = load(model("m", WRAPPED, joint("PinJoint", "hip", "ground", "b", [hip]), forces=MUSCLE))

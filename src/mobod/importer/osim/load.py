@@ -121,7 +121,8 @@ def load_osim(
     name = os.fspath(path)
     element, version = read_document(name)
     if element.tag != "Model":
-        raise ModelError(f"{name}:{element.line}: the document holds a <{element.tag}>, not a <Model>")
+        tool = "; load the model that its <model_file> names" if element.tag.endswith("Tool") else ""
+        raise ModelError(f"{name}:{element.line}: the document holds a <{element.tag}>, not a <Model>{tool}")
     report = Report(upgrade(element, version, name))
     if scale_factors is not None or mass is not None:
         factors = {

@@ -52,6 +52,10 @@ _CURVES = {
 }
 #: OpenSim's default of the fiber's length in a default state, whatever is optimal.
 _FIBER = 0.1
+#: ... and of the tendon's.
+_TENDON = 0.2
+#: Kinds whose tendon always stretches.
+STRETCHING = ("Thelen2003Muscle", "Schutte1993Muscle_Deprecated", "Schutte1993Muscle")
 
 Maker = Callable[["Building", Item, "GeneralForceSubsystem", "Transmission", dict[str, Any]], "muscle.Muscle"]
 
@@ -80,11 +84,27 @@ def _curve(item: Item, kind: Any) -> Any:
     return kind(**_given(own, tuple(inspect.signature(kind).parameters)))
 
 
+def has_no_tendon(item: Item) -> bool:
+    """True if the tendon has no length: it is rigid then, the limit of ever shorter tendons, of ever greater stiffness."""
+    return item.number("tendon_slack_length", _TENDON) == 0.0
+
+
+def _tendon_flags(build: Building, item: Item, *names: str) -> dict[str, Any]:
+    """Flags of those names, and whether the tendon is rigid."""
+    found = {"ignore_tendon_compliance": item.flag("ignore_tendon_compliance", False)} | _flags(item, *names)
+    if has_no_tendon(item) and not found["ignore_tendon_compliance"]:
+        found["ignore_tendon_compliance"] = True
+        build.report.depart(
+            item.note(f"{item.tag} {item.name!r} has a tendon of no length, which is rigid here; OpenSim divides by zero")
+        )
+    return found
+
+
 def _millard(build: Building, item: Item, forces: Any, path: Transmission, options: dict[str, Any]) -> muscle.Muscle:
     own = _given(item, (*_SHARED, *_ACTIVATION, "fiber_damping", "default_activation"))
     curves = {name: _curve(item, kind) for name, kind in _CURVES.values()}
     fiber = item.number("default_fiber_length", _FIBER)
-    flags = _flags(item, "ignore_tendon_compliance", "ignore_activation_dynamics")
+    flags = _tendon_flags(build, item, "ignore_activation_dynamics")
     return muscle.Millard2012Equilibrium(forces, path, **own, **curves, **flags, default_fiber_length=fiber, **options)
 
 
@@ -101,7 +121,7 @@ def _degroote(build: Building, item: Item, forces: Any, path: Transmission, opti
     if build.as_opensim:  # which keeps them once for the whole process
         first = build.of_the_first.setdefault(item.tag, {name: own[name] for name in _KEPT_ONCE if name in own})
         own = {name: value for name, value in own.items() if name not in _KEPT_ONCE} | first
-    flags = _flags(item, "ignore_tendon_compliance", "ignore_activation_dynamics", "ignore_passive_fiber_force")
+    flags = _tendon_flags(build, item, "ignore_activation_dynamics", "ignore_passive_fiber_force")
     if item.text("tendon_compliance_dynamics_mode", "explicit") == "implicit" and not flags["ignore_tendon_compliance"]:
         build.report.append(
             item.note(f"{item.tag} {item.name!r}: its tendon's force follows by the explicit form, not as a control")

@@ -15,7 +15,7 @@ from ...value import Rotation, Transform
 from .building import PathWrap
 from .document import Item
 from .functions import make_function
-from .muscle_kinds import KINDS
+from .muscle_kinds import KINDS, STRETCHING, has_no_tendon
 
 if TYPE_CHECKING:
     from ...force.transmission import FunctionBasedPath, Path
@@ -315,10 +315,13 @@ def add_muscle(build: Building, item: Item, name: str) -> None:
     if path is not None:
         build.paths[-1] = (build.paths[-1][0], path, wraps)
     make = KINDS.get(item.tag)
-    if make is None or path is None or not build.muscles_act:
+    cannot_pull = item.tag in STRETCHING and has_no_tendon(item)
+    if make is None or path is None or cannot_pull or not build.muscles_act:
         draw_path(build, points, MUSCLE, "muscles")
         if build.muscles_act:
             why = "has no path of two points" if make is not None else "is of a kind that does not act"
+            if cannot_pull:
+                why = "has a tendon of no length, which cannot stretch as this kind's do, and does not act"
             build.lose(item, f"muscle {name!r} ({item.tag}) {why}; its path and parameters are in model.data", _MUSCLES)
         else:
             item.read_all()
