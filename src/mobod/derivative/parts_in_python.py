@@ -7,8 +7,9 @@ nothing to do with each other, and where that changes nothing to the last bit, t
 
 Where few bodies are read, these move one by one, by six directions of their pose and six of their velocity, while nothing else
 does and no state is realized; then coordinates and speeds move while the bodies are held. The sum is the derivative as long as
-the part looks at bodies when it is called, and a constraint at what it ties. Calls along a direction of everything tell: where it does not agree, as with what
-was computed of a state before, each coordinate and speed moves by itself. So it is in systems of few speeds.
+the part looks at bodies when it is called, and a constraint at what it ties. Calls along a direction of everything tell: where
+they do not agree, as with what was computed of a state before, each coordinate and speed moves by itself. So it is in systems
+of few speeds.
 """
 
 from __future__ import annotations
