@@ -127,6 +127,10 @@ class Phase:
         self.names += [f"{one}.z" for one in auxiliary_names(system, state)] + inputs.names
         self.parameters = dict(parameters or {})
         self._find_settings()
+        named = [*inputs.names, *self.parameter_names]
+        twice = [one for one in dict.fromkeys(named) if named.count(one) > 1]
+        if twice:
+            raise ModelError(f"{twice[0]!r} is named twice among the controls and parameters; leave it in one place")
         self.nx, self.ny = len(self.names) - len(inputs), len(self.names)
         self.low, self.high = self._bounds("bounds", bounds or {}, self.ny)
         limits = np.array([self.low, self.high])[:, self.nx :]
