@@ -70,6 +70,26 @@ def test_locked_mobilizers_stay_at_rest(model):
     assert_allclose(thermostat.get_current_temperature(state), 3.0, rtol=1e-12)
 
 
+def test_accelerations_by_coordinates_beside_a_rod(model):
+    """The force is in the sweep as inertial forces; errors of accelerations are those of the accelerations alone."""
+    system, _, _, _, state = model
+    rng = np.random.default_rng(4)
+    state.u, state.z = rng.normal(size=len(state.u)), rng.normal(size=len(state.z))
+    system.realize(state)
+    found, ensemble, h = system.calc_forward_dynamics_derivatives(state).q, mb.Ensemble(system, 8, state=state), 1e-5
+    ensemble.realize()
+    assert_allclose(ensemble.calc_forward_dynamics_derivatives().q, [found] * 8, rtol=0.0, atol=1e-9)
+    for k, e in enumerate(np.eye(len(state.u))):
+        ends = []
+        for way in (h, -h):
+            end = state.copy()
+            end.q = state.q + way * system.matter.multiply_by_n(state, False, e)
+            system.normalize_quaternions(end)
+            system.realize(end)
+            ends.append(np.array(end.u_dot))
+        assert_allclose(found[:, k], (ends[0] - ends[1]) / (2.0 * h), rtol=0.0, atol=1e-5)
+
+
 @pytest.mark.parametrize("coupled", [True, False])
 def test_particles(coupled):
     """A gas without forces, beside a pendulum: rates by their equations, temperatures as drawn, and the sum of energies."""

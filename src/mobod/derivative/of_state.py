@@ -68,7 +68,7 @@ def _find(
     clear_blocks(plan, 0.0, C)
     clear(T, 0.0)
     if thermostat >= 0:
-        thermostats.differentiate(model, thermostat, M, D, T, total)
+        thermostats.differentiate(model, thermostat, M, numbers, D, T, total)
     start = 8 * wide.shape[0]
     trees = carrier, body_of, (row_of, start, 2 * start)
     if plan[4][7] != 0:

@@ -66,7 +66,7 @@ def _find(
     clear_blocks(plan, o, C)
     clear(T, o)
     if thermostat >= 0:
-        thermostats.differentiate(model, thermostat, M, D, T, total)
+        thermostats.differentiate(model, thermostat, M, speeds, D, T, total)
     clear(E, o)
     clear(K, o)
     trees = carrier, body_of, (row_of, n, 2 * n)
