@@ -80,6 +80,22 @@ def test_constraints_in_python_are_as_those_that_they_copy(make, close):
     assert_as_differences(state, close, make.rng.normal(size=len(state.u)))
 
 
+def test_a_constraint_that_reads_more_than_it_ties_is_found(make, close):
+    """Places in Ground, through the state, between bodies that another one carries."""
+
+    class Level(by_hand.Rod):
+        def calc_position_dot_dot_errors(self, state, A_AB, constrained_q_dot_dot):
+            (rate,) = super().calc_position_dot_dot_errors(state, A_AB, constrained_q_dot_dot)
+            return [rate + 0.3 * last.get_body_origin_location(state)[2]]
+
+    model = make.tree(2, [mb.mobilizer.Free, mb.mobilizer.Ball], chain=True)
+    mb.mobilizer.Pin(model.bodies[2], make.body(), X_PF=make.frame())
+    last = mb.mobilizer.Universal(model.bodies[1], make.body(), X_PF=make.frame())
+    mb.constraint.Custom(Level(model.matter, model.bodies[3], (0.1, 0.0, 0.2), last, (0.0, 0.3, 0.0), 0.7))
+    state = model.made().randomize()
+    assert_as_differences(state, close, make.rng.normal(size=len(state.u)))
+
+
 class Winch(mb.mobilizer.CustomImplementation):
     """Slides along a parabola, and turns: the columns depend on q, and their rates on u."""
 

@@ -395,6 +395,12 @@ class _NumLanesTyping(AbstractTemplate):
         return signature(types.int64, args[0]) if len(args) == 1 else None
 
 
+@infer_global(scalar.is_float)
+class _IsFloatTyping(AbstractTemplate):
+    def generic(self, args: Any, kws: Any) -> Any:
+        return signature(types.boolean, args[0]) if len(args) == 1 else None
+
+
 def _lane_pointer(context: Any, builder: Any, typ: Any, args: Any) -> Any:
     """The address of one lane of the number at a row and a column; None where the field holds no lanes."""
     field, row, column, lane = args[:4]
@@ -437,7 +443,12 @@ def _lower_order(context: Any, builder: Any, sig: Any, args: Any) -> Any:
     return ir.Constant(I64, order)
 
 
+def _lower_is_float(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+    return ir.Constant(ir.IntType(1), int(isinstance(sig.args[0], types.Float)))
+
+
 for _number in (types.Float, Lanes, DualType):
+    lower_builtin(scalar.is_float, _number)(_lower_is_float)
     lower_builtin(scalar.num_lanes, _number)(_lower_num_lanes)
     lower_builtin(scalar.order_of_tangents, _number)(_lower_order)
 

@@ -97,6 +97,11 @@ def order_of_tangents(x: Any) -> int:
     return 1 + order_of_tangents(x.value) if hasattr(x, "tangents") else 0
 
 
+def is_float(x: Any) -> bool:
+    """True for a number of one state without tangents, which is no formula; compiled code knows it as a constant."""
+    return isinstance(x, float)
+
+
 def zero(x: Any) -> Any:
     """0, of the scalar type of *x*."""
     return 0.0 if isinstance(x, (float, int)) else 0.0 * x

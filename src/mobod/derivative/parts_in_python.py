@@ -7,8 +7,9 @@ nothing to do with each other, and where that changes nothing to the last bit, t
 
 Where few bodies are read, these move one by one, by six directions of their pose and six of their velocity, while nothing else
 does and no state is realized; then coordinates and speeds move while the bodies are held. The sum is the derivative as long as
-the part looks at bodies when it is called. A call along a direction of everything tells: where it does not agree, as with what
-was computed of a state before, each coordinate and speed moves by itself. So it is in systems of few speeds.
+the part looks at bodies when it is called, and a constraint at what it ties. Calls along a direction of everything tell: where
+they do not agree, as with what was computed of a state before, each coordinate and speed moves by itself. So it is in systems
+of few speeds.
 """
 
 from __future__ import annotations
@@ -112,14 +113,19 @@ def of_parts(system: Any, state: State, parts: Parts, names: tuple[str, ...], wh
         acting.append(_Part(parts.set_known_u_dot, _of_motions(moving, state), Stage.DYNAMICS))
     moved = _Moved(system, state, whole)
     found = {name: np.zeros((moved.size, sizes[name])) for name in names}
+    everything = {name: np.arange(sizes[name]) for name in names}
     for part in acting:  # one by one: beside a stiff one, what another lacks would be too little to be seen
         moved.take(part)
         if part.inputs is None:
-            moved.add_all(found, {name: np.arange(sizes[name]) for name in names})
+            moved.add_all(found, everything)
             continue
         bodies, mobilizers = part.inputs
         speeds = np.concatenate([np.zeros(0, np.int64), *(_speeds(tree, b) for b in mobilizers)])
-        moved.add(found, bodies, {name: speeds if name in ("q", "u") else np.arange(sizes[name]) for name in names})
+        said = {name: speeds if name in ("q", "u") else everything[name] for name in names}
+        if part.constraint is None:
+            moved.add(found, bodies, said)
+        else:
+            moved.add_checked(found, bodies, said, everything)
     moved.give_back(whole.moved)
     return found
 
@@ -296,20 +302,28 @@ class _Moved:
         calls = 4 * nu - _CALLS_OF_SEARCH
         bodies = self._bodies_that_matter() if calls > _CALLS_OF_BODY else []
         if bodies and _CALLS_OF_BODY * len(bodies) < calls:
-            trial = {name: np.zeros_like(array) for name, array in found.items()}
-            self.add(trial, bodies, chosen)
-            ways = [Moving(self.state, name, chosen[name]) for name in ("q", "u")]
-            is_, size = np.zeros(self.size), np.zeros(self.size)
-            for one in ways:
-                is_ += trial[one.name] @ one.apart
-                size += np.abs(trial[one.name]) @ one.apart
-            up, down = (self._at([(one, s * one.apart) for one in ways], []).copy() for s in (1.0, -1.0))
-            self._rest(ways)
-            if np.abs(self._generalized(0.5 * (up - down)) - is_).max() <= _AGREED * size.max():
-                for name, array in trial.items():
-                    found[name] += array
-                return
-        self.add(found, (), chosen)
+            self.add_checked(found, bodies, chosen, chosen)
+        else:
+            self.add(found, (), chosen)
+
+    def add_checked(
+        self, found: dict[str, Array], bodies: Sequence[int], chosen: dict[str, Numbers], everything: dict[str, Numbers]
+    ) -> None:
+        """As `add`, unless two calls along a direction of all q and u say that more is read: then by *everything*."""
+        trial = {name: np.zeros_like(array) for name, array in found.items()}
+        self.add(trial, bodies, chosen)
+        ways = [Moving(self.state, name, everything[name]) for name in ("q", "u")]
+        is_, size = np.zeros(self.size), np.zeros(self.size)
+        for one in ways:
+            is_ += trial[one.name] @ one.apart
+            size += np.abs(trial[one.name]) @ one.apart
+        up, down = (self._at([(one, s * one.apart) for one in ways], []).copy() for s in (1.0, -1.0))
+        self._rest(ways)
+        if np.abs(self._generalized(0.5 * (up - down)) - is_).max() <= _AGREED * size.max():
+            for name, array in trial.items():
+                found[name] += array
+        else:
+            self.add(found, (), everything)
 
     # ------------------------------------------------------------------------------------------ inside
 

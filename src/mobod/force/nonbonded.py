@@ -6,7 +6,7 @@ Within a cutoff c each is shifted so that energy and force are zero there: V(r) 
 pairs that are excluded, do not act on each other; s and s' are less than 1 for pairs that are scaled, those three bonds apart.
 Sources: Cornell and others 1995 (the law, s = 1/2, s' = 1/1.2); Allen and Tildesley 2017, 5.2 (shifted forces), 5.3.2 (cells).
 
-Of one state an atom meets those before it eight at a time, in lanes; of eight states, and of Duals, one after the other.
+Of one state an atom meets those before it eight at a time, in lanes; of eight states, Duals and formulas one by one.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ import numpy.typing as npt
 from ..algebra import mat33, vec3
 from ..algebra.masks import both
 from ..algebra.memory import add_spatial, load3, load9, store3
-from ..algebra.scalar import bare, load, load_lane, num_lanes, one, order_of_tangents, sqrt, store, where, zero
+from ..algebra.scalar import bare, is_float, load, load_lane, num_lanes, one, sqrt, store, where, zero
 from ..compiling import Routine, generic, of_arrays
 from ..errors import ModelError
 from ..value.checks import array, numbers, positive
@@ -323,7 +323,7 @@ def _run(model: Any, first: int, end: int, what: int) -> int:
             i, x = model.force_first_integer[e], model.force_first_number[e]
             n = model.force_integers[i + _ATOMS]
             room = make_room(n, num_lanes(time))
-            if num_lanes(time) == 1 and order_of_tangents(time) == 0:
+            if is_float(time):
                 blocks = _make_blocks(n)
                 energy = _in_eights(model, i, x, room, blocks)
                 if what == FORCES:
