@@ -312,7 +312,7 @@ def test_equilibrium_of_all_muscles_or_none(leg):
 
 
 def test_no_surface_takes_what_lies_over_another():
-    """A sphere in a cylinder, on the chord between the points of touch, as of OpenSim's segments none of one object is tried."""
+    """A sphere in a cylinder, on the chord between the points of touch: OpenSim tries no segment whose ends are of one."""
     system = mb.MultibodySystem()
     matter, forces = mb.SimbodyMatterSubsystem(system), mb.GeneralForceSubsystem(system)
     pin = mb.mobilizer.Pin(matter.ground, mb.body.Rigid(mb.MassProperties(1.0, (0, 0, 0), mb.UnitInertia(1, 1, 1))))
