@@ -311,6 +311,23 @@ def test_equilibrium_of_all_muscles_or_none(leg):
     assert_allclose(state.z, np.where(state.z == 1.0, 1.0, before))
 
 
+def test_no_surface_takes_what_lies_over_another():
+    """A sphere in a cylinder, on the chord between the points of touch: OpenSim tries no segment whose ends are of one."""
+    system = mb.MultibodySystem()
+    matter, forces = mb.SimbodyMatterSubsystem(system), mb.GeneralForceSubsystem(system)
+    pin = mb.mobilizer.Pin(matter.ground, mb.body.Rigid(mb.MassProperties(1.0, (0, 0, 0), mb.UnitInertia(1, 1, 1))))
+    cylinder = T.WrapCylinder(body=matter.ground, radius=0.1, length=1.0, quadrant="-y")
+    reach, r = np.hypot(0.3, 0.05), 0.1
+    turn = np.pi + 2.0 * np.arctan2(0.05, 0.3) - 2.0 * np.arccos(r / reach)
+    sphere = T.WrapSphere(body=matter.ground, radius=0.02, frame=mb.Transform((0, -r * np.cos(0.5 * turn), 0)))
+    ends = [(matter.ground, (-0.3, 0.05, 0)), (pin, (0.3, 0.05, 0))]
+    path = T.Path(forces, ends, [T.PathWrap(cylinder), T.PathWrap(sphere)])
+    mb.force.CableSpring(forces, path, 1.0, 0.1)
+    state = system.realize_topology()
+    system.realize(state, mb.Stage.VELOCITY)
+    assert_allclose(path.calc_length(state), 2.0 * np.sqrt(reach**2 - r**2) + r * turn, rtol=1e-12)
+
+
 def test_wrong_paths_are_refused():
     system, _ = mb.examples.double_pendulum.build()
     forces, (ground, upper, lower) = system.forces, system.matter.bodies

@@ -257,7 +257,7 @@ def _straight(a: Any, b: Any) -> Any:
 def _walk(model: Any, f: int, j: int, begin: Any, end: Any, walking: Any) -> Any:
     """Offer a surface the segments. What became of the last tried; behind which stop it is, from where to where."""
     i = model.function_first_integer[f]
-    n, m, own = model.function_integers[i], model.function_integers[i + 1], model.function_integers[j + 7]
+    n, m = model.function_integers[i], model.function_integers[i + 1]
     R, p = _frame_in_ground(model, f, j)
     o = zero(p[0])
     nothing, stop = (o, o, o), begin
@@ -271,8 +271,9 @@ def _walk(model: Any, f: int, j: int, begin: Any, end: Any, walking: Any) -> Any
         after = where(walking, _one_at(model, NEXT, stop), stop)
         b = _seen_from(R, p, _three_at(model, PLACE, after))
         takes = walking
-        if m > 1:
-            takes = both(takes, no(both(_one_at(model, SURFACE, stop) == own, _one_at(model, SURFACE, after) == own)))
+        if m > 1:  # no surface takes what lies over one
+            on = _one_at(model, SURFACE, stop)
+            takes = both(takes, no(both(on > NOWHERE + 0.5, on == _one_at(model, SURFACE, after))))
         found, t1, t2, length = _over(model, f, j, takes, a, b)
         contact = where(takes, found, contact)
         goes = both(takes, found > INSIDE)
