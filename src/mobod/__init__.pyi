@@ -69,6 +69,7 @@ from .linear.base_parameters import BaseParameters as BaseParameters, find_base_
 from .linear.equilibrium import find_equilibrium as find_equilibrium
 from .linear.linear_system import LinearSystem as LinearSystem
 from .linear.linearize import linearize as linearize
+from .linear.loop_gain import loop_gain as loop_gain
 from .linear.lqr import lqr as lqr
 from .linear.periodic_orbit import PeriodicOrbit as PeriodicOrbit, find_periodic_orbit as find_periodic_orbit
 from .linear.regulator import Regulator as Regulator

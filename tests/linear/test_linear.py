@@ -753,6 +753,81 @@ def test_a_closed_loop_is_that_of_laws_that_act_all_the_time():
     np.testing.assert_allclose(mb.linearize(system, state, closed_loop=True).A, held.A, atol=1e-12)
 
 
+def test_a_sampled_loop_is_that_of_the_run():
+    """The same controller from where it rests: three samples of small changes, by central differences."""
+    system, _ = mb.examples.double_pendulum.build()
+    servo = mb.control.Custom(
+        system.forces, law, sample_time=0.01, memory=[0.0, 0.0], parameters=[12.0], limits=(-90, 90), name="servo"
+    )
+    state = system.realize_topology()
+    state.q, state.u = (0.3, 0.3), (0.0, 0.0)
+    system.realize(state)
+
+    def after(x):
+        other = state.copy()
+        other.q, other.u = x[:2], x[2:4]
+        servo.set_memory(other, x[4:])
+        run = mb.simulate(system, other, 0.03, accuracy=1e-12, record={"memory": servo.get_memory})
+        return np.concatenate([run.q[-1], run.u[-1], run.quantities["memory"][-1]])
+
+    x, h = np.array([0.3, 0.3, 0, 0, 0, 0]), 1e-4
+    expected = np.array([(after(x + h * e) - after(x - h * e)) / (2 * h) for e in np.eye(6)]).T
+    found = mb.linearize(system, state, closed_loop="sampled")
+    assert found.sample_time == 0.01 and "sampled every 0.01" in repr(found)
+    np.testing.assert_allclose(np.linalg.matrix_power(found.A, 3), expected, atol=1e-6)  # differences of h^2
+    gain = mb.loop_gain(system, state, servo)
+    np.testing.assert_allclose(gain.A - gain.B @ gain.C, found.A, atol=1e-12)  # closed again
+    assert gain.input_names == ["upper.force", "lower.force"] and gain.output_names == ["servo.efforts[0]", "servo.efforts[1]"]
+    one = mb.loop_gain(system, state, servo, 1)
+    np.testing.assert_allclose(one.A - one.B @ one.C, found.A, atol=1e-12)
+    ensemble = mb.Ensemble(system, 2, state=state)
+    ensemble.realize()
+    each = ensemble.linearize(closed_loop="sampled")
+    assert np.array_equal(each[1].A, found.A) and each[1].sample_time == 0.01
+
+
+def test_margins_of_a_sampled_servo_are_python_controls():
+    """PD at 100 Hz on a mass: F - G K by hand, and the margins of the plant with a hold, sampled by python-control."""
+    system, cart, pole, _ = pendulum()
+    pole.lock_by_default()
+    kp, kd, T, mass = 40.0, 16.0, 0.01, 2.0
+    servo = mb.control.PD(system.forces, [cart], kp=kp, kd=kd, sample_time=T, name="servo")
+    state = system.realize_topology()
+    system.realize(state)
+    closed = mb.linearize(system, state, [cart], closed_loop="sampled", independent=True)
+    F, G = np.array([[1.0, T], [0.0, 1.0]]), np.array([[T**2 / 2], [T]]) / mass
+    np.testing.assert_allclose(closed.A, F - G @ [[kp, kd]], atol=1e-12)
+    np.testing.assert_allclose(closed.B, G, atol=1e-14)
+    gain = mb.loop_gain(system, state, servo, independent=True)
+    for ours, by_hand in zip(gain.matrices, (F, G, [[kp, kd]], [[0.0]]), strict=True):
+        np.testing.assert_allclose(ours, by_hand, atol=1e-12)
+    always = mb.loop_gain(system, state, servo, sampled=False, independent=True)
+    np.testing.assert_allclose(always.B, [[0.0], [1 / mass]], atol=1e-14)
+    mixed = mb.control.PD(system.forces, [cart], kp=1.0, kd=0.0, sample_time=0.02, name="slow")
+    state = system.realize_topology()
+    system.realize(state)
+    with pytest.raises(mb.ModelError, match="'servo' is sampled every"):
+        mb.loop_gain(system, state, servo)
+    mixed.disable(state)
+    system.realize(state)
+    with pytest.raises(mb.ModelError, match="'slow' is no controller"):
+        mb.loop_gain(system, state, mixed)
+    for wrong in ("often", 3, None):
+        with pytest.raises(TypeError, match="closed_loop"):
+            mb.linearize(system, state, closed_loop=wrong)
+    pytest.importorskip("control.statesp")
+    import control
+
+    plant = control.sample_system(control.ss([[0, 1], [0, 0]], [[0], [1 / mass]], np.eye(2), np.zeros((2, 1))), T, method="zoh")
+    theirs = control.ss([], [], [], [[kp, kd]], T) * plant
+    ours = gain.to_control()
+    assert ours.dt == T
+    np.testing.assert_allclose(control.margin(ours), control.margin(theirs), rtol=1e-6)
+    np.testing.assert_allclose(
+        control.margin(ours)[1], control.margin(always.to_control())[1] - np.degrees(control.margin(ours)[3] * T / 2), atol=1.0
+    )
+
+
 def test_no_closed_loop_of_late_sensors():
     system, _ = mb.examples.double_pendulum.build()
     sensor = mb.control.Sensor(mb.control.Coordinates(), delay=0.01)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from ..errors import ConvergenceError, ModelError
 from ..value.stage import Stage
@@ -25,7 +25,7 @@ class LinearModels(Derivatives):
         outputs: Sequence[Any] | None = None,
         *,
         independent: bool = False,
-        closed_loop: bool = False,
+        closed_loop: bool | Literal["sampled"] = False,
     ) -> LinearSystem:
         """Every state's linear model, as one whose A, B, C and D have a leading axis n. Needs ACCELERATION.
 

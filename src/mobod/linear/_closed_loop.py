@@ -1,10 +1,14 @@
-"""Controllers in a linear model, as though their laws acted all the time instead of at samples.
+"""Controllers in a linear model: as though their laws acted all the time, or as they do, at samples.
 
 With efforts e = E(x, m, w) of the state, of what laws remember and of the inputs, and what a sample adds to the memory,
 
     x' = A x + B w + B_e e        m' = (M(x, m, w) - m) / T
 
-B_e being that of forces on their mobilities. E and M are differentiated as `derivative.laws` says.
+B_e being that of forces on their mobilities. Sampled every T, with the plant's F, G and G_e of what is held,
+
+    x+ = F x + G w + G_e e            m+ = M(x, m, w)
+
+E and M are differentiated as `derivative.laws` says.
 """
 
 from __future__ import annotations
@@ -37,14 +41,15 @@ class Laws:
 
     Attributes
     ----------
+    system : MultibodySystem
     state : State
         A copy of it in which they exert what their laws give there, realized.
     pairs : list
         Of what they act on, a body's number and a mobility's each.
     by_differences : list of str
         The laws that `differentiate` has taken differences of.
-    memory_names : list of str
-        Of what they remember, a number each.
+    memory_names, effort_names : lists of str
+        Of what they remember, and of their efforts, a number each.
 
     Raises
     ------
@@ -53,7 +58,7 @@ class Laws:
     """
 
     def __init__(self, system: Any, state: State) -> None:
-        self._system = system
+        self.system = system
         self._all = [one for one in controllers_of(system) if not one.is_disabled(state)]
         for one in self._all:
             if len(one.entry().memory) > sampling.EFFORTS + one.get_num_efforts() + len(one.get_memory(state)):
@@ -65,6 +70,7 @@ class Laws:
         self.pairs = [pair for one in self._all for pair in _mobilities(one)]
         self._periods = [one.sample_time for one in self._all for _ in range(len(one.get_memory(state)))]
         self.memory_names = [f"{one.name}.memory[{k}]" for one in self._all for k in range(len(one.get_memory(state)))]
+        self.effort_names = [f"{one.name}.efforts[{k}]" for one in self._all for k in range(one.get_num_efforts())]
         self.state = state.copy()
         efforts = self.efforts(state)[: len(self.pairs)]
         for one in self._all:
@@ -72,6 +78,26 @@ class Laws:
             self.state.record.control_memory[first : first + n, 0], efforts = efforts[:n], efforts[n:]
         self.state.u = state.u  # forces have changed
         system.realize(self.state)
+
+    def places_of(self, controller: Custom) -> list[int]:
+        """Which of the efforts are a controller's."""
+        if controller not in self._all:
+            raise ModelError(f"{controller.name!r} is no controller of {self.system.name!r} that is switched on in this state")
+        of = [one for one in self._all for _ in range(one.get_num_efforts())]
+        return [i for i, one in enumerate(of) if one is controller]
+
+    def find_sample_time(self) -> float:
+        """The sample time, which all have to have."""
+        if not self._all:
+            raise ModelError(f"no controller is switched on in {self.system.name!r}, and a sampled loop has its sample time")
+        first = self._all[0]
+        for one in self._all:
+            if one.sample_time != first.sample_time:
+                raise ModelError(
+                    f"{first.name!r} is sampled every {first.sample_time:g} and {one.name!r} every {one.sample_time:g}; a "
+                    "sampled linear model has one sample time: give both the same, or disable one in the state"
+                )
+        return first.sample_time
 
     def efforts(self, state: State) -> Array:
         """Efforts, and the rates of what is remembered, that laws give at a state at VELOCITY."""
@@ -89,7 +115,7 @@ class Laws:
         state, k, failed = self.state, len(self.memory_names), dict.fromkeys(self._all, "")
         said: dict[Custom, str] = {}
         found = np.zeros((len(self.pairs) + k, n + k + len(inputs)))
-        if not self._system.calls_python:
+        if not self.system.calls_python:
             changes = self._changes(n)
             before, of_settings = changes["control_memory"], n + k + np.array(inputs.of_settings, int)
             after, said, failed = of_samples(state, self._all, changes)
@@ -170,7 +196,7 @@ class Laws:
         return rows(at_variable, n), rows(at_memory, len(self.memory_names)), by_inputs
 
     def _efforts_at(self, state: State) -> Array:
-        self._system.realize(state, Stage.VELOCITY)
+        self.system.realize(state, Stage.VELOCITY)
         return self.efforts(state)
 
 

@@ -9,11 +9,14 @@ from typing import Any
 import numpy as np
 
 from ..algebra.arrays import Array
+from ..value import checks
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class LinearSystem:
     """x' = A x + B w, y = C x + D w: small changes of state, inputs and outputs from those at which a system was linearized.
+
+    A sampled one has x at the next sample in place of x', with w held until then.
 
     Attributes
     ----------
@@ -23,6 +26,8 @@ class LinearSystem:
     by_differences : sequence of str
         What took differences of fourth order, to about 1e-10: outputs, or laws of controllers, by their names; all else is
         exact.
+    sample_time : float or None
+        Of a sampled one, the time between samples.
 
     Examples
     --------
@@ -45,11 +50,13 @@ class LinearSystem:
     input_names: Sequence[str]
     output_names: Sequence[str]
     by_differences: Sequence[str] = ()
+    sample_time: float | None = None
 
     def __repr__(self) -> str:
         n, m, p = self.A.shape[-1], self.B.shape[-1], self.C.shape[-2]
         of = f" of {len(self.A)} models" if self.A.ndim > 2 else ""
-        return f"<LinearSystem: {n} states, {m} inputs, {p} outputs{of}>"
+        every = "" if self.sample_time is None else f", sampled every {self.sample_time:g}"
+        return f"<LinearSystem: {n} states, {m} inputs, {p} outputs{of}{every}>"
 
     @property
     def matrices(self) -> tuple[Array, Array, Array, Array]:
@@ -63,6 +70,41 @@ class LinearSystem:
         A, B, C, D = (part[i] for part in self.matrices)
         return dataclasses.replace(self, A=A, B=B, C=C, D=D)
 
+    def sampled(self, sample_time: float) -> LinearSystem:
+        """The same from sample to sample, of inputs that are held in between.
+
+        Parameters
+        ----------
+        sample_time : float
+
+        Raises
+        ------
+        ValueError
+            If it is no positive number, or the model is sampled, or an ensemble's.
+
+        Notes
+        -----
+        Exact: (F, G) are the first rows of exp(T [[A, B], [0, 0]]). Source: Franklin, Powell and Workman 1998, section 4.3.
+
+        Examples
+        --------
+        >>> import mobod as mb
+        >>> system, motor = mb.examples.swing_up.build_cart_and_pole()
+        >>> state = system.realize_topology()
+        >>> system.realize(state)
+        >>> mb.linearize(system, state, [system.matter.bodies["cart"]]).sampled(0.01)
+        <LinearSystem: 4 states, 1 inputs, 4 outputs, sampled every 0.01>
+        """
+        from scipy.linalg import expm
+
+        self._need_one("sampled")
+        T = checks.positive("sample_time", sample_time, ValueError)
+        if self.sample_time is not None:
+            raise ValueError(f"the model is sampled already, every {self.sample_time:g}")
+        n, m = self.B.shape
+        flow = expm(T * np.block([[self.A, self.B], [np.zeros((m, n + m))]]))
+        return dataclasses.replace(self, A=flow[:n, :n].copy(), B=flow[:n, n:].copy(), sample_time=T)
+
     def calc_eigenvalues(self) -> Array:
         """The eigenvalues of A ``(n,)``, complex, those that grow fastest first; of an ensemble's a row a state."""
         if self.A.ndim > 2:
@@ -71,7 +113,8 @@ class LinearSystem:
         if not np.isfinite(self.A).all():  # a state that has failed
             return np.full(len(self.A), np.nan, complex)
         values: Any = np.linalg.eigvals(self.A)
-        found: Array = values[np.lexsort((values.imag, -values.real))]
+        growth = values.real if self.sample_time is None else abs(values)
+        found: Array = values[np.lexsort((values.imag, -growth))]
         return found
 
     def to_scipy(self) -> Any:
@@ -79,7 +122,7 @@ class LinearSystem:
         from scipy.signal import StateSpace
 
         self._need_one("to_scipy")
-        return StateSpace(self.A, self.B, self.C, self.D)
+        return StateSpace(self.A, self.B, self.C, self.D, **({} if self.sample_time is None else {"dt": self.sample_time}))
 
     def to_control(self) -> Any:
         """The same as a `control.StateSpace`, with names, for the package python-control.
@@ -95,7 +138,8 @@ class LinearSystem:
         except ImportError:
             raise ImportError("to_control needs the package python-control: pip install control") from None
         names = [[name.replace(".", "_") for name in some] for some in (self.state_names, self.input_names, self.output_names)]
-        return control.ss(self.A, self.B, self.C, self.D, states=names[0], inputs=names[1], outputs=names[2])
+        dt = self.sample_time or 0  # python-control's 0 stands for continuous time
+        return control.ss(self.A, self.B, self.C, self.D, dt, states=names[0], inputs=names[1], outputs=names[2])
 
     def _need_one(self, asked: str) -> None:
         if self.A.ndim > 2:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -42,7 +42,7 @@ def linearize(
     outputs: Sequence[Output] | Mapping[str, Output] | None = None,
     *,
     independent: bool = False,
-    closed_loop: bool = False,
+    closed_loop: bool | Literal["sampled"] = False,
 ) -> LinearSystem:
     """Linearize a system about a state: small changes of displacements, speeds and z, under small changes of inputs.
 
@@ -61,9 +61,11 @@ def linearize(
     independent : bool
         Whether states are reduced to those that constraints, locks and motions leave independent. Dependent states then
         follow inputs such as a rod's length, too.
-    closed_loop : bool
+    closed_loop : bool or "sampled"
         Whether controllers of `mobod.control` act all the time, as their laws would if their sample times were short: what
-        they remember are further states. Otherwise their efforts are held as they are in *state*.
+        they remember are further states. ``"sampled"`` is the loop as it runs, from sample to sample, with efforts and inputs
+        held in between: states are those before samples, outputs those right after. Otherwise efforts are held as they are in
+        *state*.
 
     Returns
     -------
@@ -79,10 +81,11 @@ def linearize(
     ValueError, TypeError, IndexError
         If an input or an output is none.
     ModelError
-        For a closed loop in which a sensor is late.
+        For a closed loop in which a sensor is late; for a sampled one, if there is no controller, or their sample times differ.
 
     See Also
     --------
+    loop_gain : the loop cut open at a controller's efforts, for margins.
     MultibodySystem.calc_forward_dynamics_derivatives : what A and B are made of.
     find_equilibrium : where to linearize.
 
@@ -94,7 +97,8 @@ def linearize(
     manifold. All is exact, measures among it that can be compiled, and what they integrate, and laws of controllers that are
     made of NumPy's arithmetic, elementary functions, sums, products and linear algebra; callables, other measures and laws,
     reactions, and what motions exert take differences of fourth order, to about 1e-10: `LinearSystem.by_differences` names
-    them. In systems with parts in Python all does.
+    them. In systems with parts in Python all does. A sampled loop is the plant's `LinearSystem.sampled` with the law's
+    derivatives (Franklin, Powell and Workman 1998, section 4.3); no linear model is exact where the law is cut at its limits.
 
     Examples
     --------
@@ -107,8 +111,17 @@ def linearize(
     ((4, 4), (4, 2))
     """
     check_state("linearize", system, state)
-    checks.flags("linearize", independent=independent, closed_loop=closed_loop)
+    check_loops(independent, closed_loop)
     return linear_model(system, state, inputs, outputs, independent, closed_loop)
+
+
+def check_loops(independent: Any, closed_loop: Any) -> None:
+    """Raise `TypeError` unless these are what `linearize` takes."""
+    checks.flags("linearize", independent=independent)
+    if isinstance(closed_loop, str) and closed_loop != "sampled":
+        raise TypeError(f"linearize: closed_loop has to be True, False or 'sampled', not {closed_loop!r}")
+    if not isinstance(closed_loop, str):
+        checks.flags("linearize", closed_loop=closed_loop)
 
 
 def linear_model(
@@ -117,12 +130,13 @@ def linear_model(
     inputs: Sequence[Any] | None,
     outputs: Sequence[Output] | Mapping[str, Output] | None,
     independent: bool,
-    closed_loop: bool,
+    closed_loop: bool | Literal["sampled"],
     kept: Sequence[str] | None = None,
 ) -> LinearSystem:
     """The result of `linearize`, of checked arguments; with *independent* of the states *kept*, if given."""
     if closed_loop:
-        return _closed(system, state, inputs, outputs, independent, kept)
+        inputs = every_mobility(system, state) if inputs is None else inputs
+        return with_laws(Laws(system, state), inputs, outputs, independent, closed_loop == "sampled", kept)
     called = list(outputs) if isinstance(outputs, Mapping) else None
     if isinstance(outputs, Mapping):
         outputs = list(outputs.values())
@@ -191,22 +205,42 @@ def _by_turns(system: Any, state: State, turned: Array) -> Array:
     return np.vstack([equations.solved(state, found)[0][:, of], found.z_dot[:, of]])
 
 
-def _closed(
-    system: Any, state: State, inputs: Any, outputs: Any, independent: bool, kept: Sequence[str] | None
+def with_laws(
+    laws: Laws,
+    inputs: Any,
+    outputs: Any,
+    independent: bool,
+    sampled: bool,
+    kept: Sequence[str] | None = None,
+    cut: Sequence[int] = (),
 ) -> LinearSystem:
-    """The same with controllers whose laws act all the time."""
-    laws = Laws(system, state)
-    whole = [*(inputs if inputs is not None else every_mobility(system, state)), *laws.pairs]
-    plant = linear_model(system, laws.state, whole, outputs, False, False)
-    n, m, k = len(plant.A), plant.B.shape[1] - len(laws.pairs), len(laws.memory_names)
-    pushed = Inputs(system, laws.state, whole[: len(whole) - len(laws.pairs)])
+    """The same with controllers whose laws act all the time, or are sampled.
+
+    Where some efforts are *cut*, the inputs act in their stead and the outputs are what their laws give, with the sign changed.
+    """
+    system, e, k = laws.system, len(laws.pairs), len(laws.memory_names)
+    plant = linear_model(system, laws.state, [*inputs, *laws.pairs], outputs, False, False)
+    pushed = Inputs(system, laws.state, inputs)
+    n, m = len(plant.A), len(pushed)
     by_state, by_memory, by_inputs = laws.differentiate(pushed, n)
-    e = len(laws.pairs)
-    B_e, D_e = plant.B[:, m:], plant.D[:, m:]
+    if sampled:
+        T = laws.find_sample_time()
+        plant = plant.sampled(T)
+        for rates in (by_state, by_memory, by_inputs):
+            rates[e:] *= T
+        by_memory[e:] += np.eye(k)
+    closed = np.ones(e)
+    closed[list(cut)] = 0.0
+    B_e, D_e = plant.B[:, m:] * closed, plant.D[:, m:] * closed
     A = np.block([[plant.A + B_e @ by_state[:e], B_e @ by_memory[:e]], [by_state[e:], by_memory[e:]]])
     B = np.vstack([plant.B[:, :m] + B_e @ by_inputs[:e], by_inputs[e:]])
-    state_names = [*plant.state_names, *laws.memory_names]
-    if outputs is None:
+    state_names, input_names = [*plant.state_names, *laws.memory_names], list(plant.input_names[:m])
+    if cut:
+        B = np.vstack([plant.B[:, m:], np.zeros((k, e))])[:, cut]
+        C, D = -np.hstack([by_state, by_memory])[cut], np.zeros((len(cut), len(cut)))
+        input_names, output_names = ([names[i] for i in cut] for names in (plant.input_names[m:], laws.effort_names))
+        pushed = Inputs(system, laws.state, [laws.pairs[i] for i in cut])
+    elif outputs is None:
         C, D, output_names = np.eye(n + k), np.zeros((n + k, m)), state_names
     else:
         C = np.hstack([plant.C + D_e @ by_state[:e], D_e @ by_memory[:e]])
@@ -216,7 +250,7 @@ def _closed(
         A, B, C, D, keep = _reduced(system, laws.state, pushed, (A, B, C, D), k, like)
         state_names = [state_names[i] for i in keep]
     by_differences = [*plant.by_differences, *laws.by_differences]
-    return LinearSystem(A, B, C, D, state_names, list(plant.input_names[:m]), output_names, by_differences)
+    return LinearSystem(A, B, C, D, state_names, input_names, output_names, by_differences, plant.sample_time)
 
 
 def _reduced(

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
 from ..algebra.arrays import Array
 from ..errors import ModelError
 from ..state.state import State
-from ..value import checks
 from .linear_system import LinearSystem
-from .linearize import Output, linear_model
+from .linearize import Output, check_loops, linear_model
 
 
 def linearize_each(
@@ -22,13 +22,13 @@ def linearize_each(
     inputs: Sequence[Any] | None,
     outputs: Sequence[Output] | None,
     independent: bool,
-    closed_loop: bool,
+    closed_loop: bool | Literal["sampled"],
 ) -> LinearSystem:
     """The linear models of *n* states, of which some may be left out: their numbers are no numbers.
 
     All have the independent states of the first.
     """
-    checks.flags("linearize", independent=independent, closed_loop=closed_loop)
+    check_loops(independent, closed_loop)
     first: LinearSystem | None = None
     found: list[Array] = []
     for i, state in states:
@@ -42,4 +42,4 @@ def linearize_each(
     if first is None:
         raise ModelError(f"no state of the ensemble of {system.name!r} can be realized; `failed` says which could not")
     A, B, C, D = found
-    return LinearSystem(A, B, C, D, first.state_names, first.input_names, first.output_names, first.by_differences)
+    return dataclasses.replace(first, A=A, B=B, C=C, D=D)
