@@ -828,6 +828,34 @@ def test_margins_of_a_sampled_servo_are_python_controls():
     )
 
 
+def test_sampled_loops_of_independent_states_are_those_of_all():
+    """With a rod, at rest: one gain, and a longer rod moves the resting place of the sampled loop as of the one in between."""
+    q = (0.0, 0.0)
+    for _ in range(2):  # where it rests, then with the servo's target there
+        system, _ = mb.examples.double_pendulum.build()
+        lower = system.matter.bodies["lower"]
+        mb.constraint.Rod(system.matter.ground, (0.7, -1.5, 0.0), lower, (0.0, 0.0, 0.0), 0.6, name="rod")
+        servo = mb.control.PD(system.forces, kp=60.0, kd=8.0, sample_time=0.01, target=q, name="servo")
+        state = system.realize_topology()
+        state.q = q if any(q) else (0.2, 0.1)
+        state = mb.find_equilibrium(system, state)
+        q = tuple(state.q)
+    system.realize(state)
+
+    def gain(w, effort, independent):
+        model = mb.loop_gain(system, state, servo, effort, independent=independent)
+        return model.C @ np.linalg.solve(np.exp(1j * w) * np.eye(len(model.A)) - model.A, model.B)
+
+    for w, effort in ((0.2, None), (1.0, 0)):
+        np.testing.assert_allclose(gain(w, effort, True), gain(w, effort, False), atol=1e-10)
+    moved = []
+    for closed_loop in ("sampled", True):
+        model = mb.linearize(system, state, ["rod.rod_length"], closed_loop=closed_loop, independent=True)
+        still = np.eye(len(model.A)) * (closed_loop == "sampled")
+        moved.append(model.C @ np.linalg.solve(still - model.A, model.B) + model.D)
+    np.testing.assert_allclose(moved[0], moved[1], atol=1e-10)
+
+
 def test_no_closed_loop_of_late_sensors():
     system, _ = mb.examples.double_pendulum.build()
     sensor = mb.control.Sensor(mb.control.Coordinates(), delay=0.01)

@@ -311,21 +311,39 @@ def test_equilibrium_of_all_muscles_or_none(leg):
     assert_allclose(state.z, np.where(state.z == 1.0, 1.0, before))
 
 
-def test_no_surface_takes_what_lies_over_another():
-    """A sphere in a cylinder, on the chord between the points of touch: OpenSim tries no segment whose ends are of one."""
+def half_cylinder(heights, *more):
+    """The length of a path to and fro between x of -0.3 and 0.3, over the lower half of a cylinder, and *more* surfaces."""
     system = mb.MultibodySystem()
     matter, forces = mb.SimbodyMatterSubsystem(system), mb.GeneralForceSubsystem(system)
     pin = mb.mobilizer.Pin(matter.ground, mb.body.Rigid(mb.MassProperties(1.0, (0, 0, 0), mb.UnitInertia(1, 1, 1))))
     cylinder = T.WrapCylinder(body=matter.ground, radius=0.1, length=1.0, quadrant="-y")
-    reach, r = np.hypot(0.3, 0.05), 0.1
-    turn = np.pi + 2.0 * np.arctan2(0.05, 0.3) - 2.0 * np.arccos(r / reach)
-    sphere = T.WrapSphere(body=matter.ground, radius=0.02, frame=mb.Transform((0, -r * np.cos(0.5 * turn), 0)))
-    ends = [(matter.ground, (-0.3, 0.05, 0)), (pin, (0.3, 0.05, 0))]
-    path = T.Path(forces, ends, [T.PathWrap(cylinder), T.PathWrap(sphere)])
+    ends = [((matter.ground, pin)[k % 2], ((-0.3, 0.3)[k % 2], y, 0)) for k, y in enumerate(heights)]
+    path = T.Path(forces, ends, [T.PathWrap(cylinder), *(T.PathWrap(make(matter.ground)) for make in more)])
     mb.force.CableSpring(forces, path, 1.0, 0.1)
     state = system.realize_topology()
     system.realize(state, mb.Stage.VELOCITY)
-    assert_allclose(path.calc_length(state), 2.0 * np.sqrt(reach**2 - r**2) + r * turn, rtol=1e-12)
+    return path.calc_length(state)
+
+
+def over_half(*heights):
+    """Of one piece the angle over the cylinder, and its length."""
+    reach, turn = np.hypot(0.3, heights), np.pi + np.arctan2(heights, 0.3).sum()
+    turn -= np.arccos(0.1 / reach).sum()
+    return turn, np.sqrt(reach**2 - 0.01).sum() + 0.1 * turn
+
+
+def test_no_surface_takes_what_lies_over_another():
+    """A sphere in a cylinder, on the chord between the points of touch: OpenSim tries no segment whose ends are of one."""
+    turn, expected = over_half(0.05, 0.05)
+    frame = mb.Transform((0, -0.1 * np.cos(0.5 * turn), 0))
+    found = half_cylinder([0.05, 0.05], lambda ground: T.WrapSphere(body=ground, radius=0.02, frame=frame))
+    assert_allclose(found, expected, rtol=1e-12)
+
+
+def test_of_pieces_with_both_ends_beyond_a_half_cylinder_the_least_lengthened_goes_over_it():
+    """Through it though both go: by OpenSim's rules the first has to where one of its ends is on the half that counts."""
+    assert_allclose(half_cylinder([0.05, 0.05, 0.01]), 0.6 + over_half(0.05, 0.01)[1], rtol=1e-12)
+    assert_allclose(half_cylinder([0.05, -0.05, 0.01]), over_half(0.05, -0.05)[1] + np.hypot(0.6, 0.06), rtol=1e-12)
 
 
 def test_wrong_paths_are_refused():

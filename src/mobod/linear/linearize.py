@@ -98,7 +98,8 @@ def linearize(
     made of NumPy's arithmetic, elementary functions, sums, products and linear algebra; callables, other measures and laws,
     reactions, and what motions exert take differences of fourth order, to about 1e-10: `LinearSystem.by_differences` names
     them. In systems with parts in Python all does. A sampled loop is the plant's `LinearSystem.sampled` with the law's
-    derivatives (Franklin, Powell and Workman 1998, section 4.3); no linear model is exact where the law is cut at its limits.
+    derivatives (Franklin, Powell and Workman 1998, section 4.3); no linear model is exact where the law is cut at its limits,
+    and, with *independent*, a sampled one only where the state is at rest: the manifold's tangent moves with it otherwise.
 
     Examples
     --------

@@ -38,7 +38,7 @@ def over_cylinder(takes: Any, a: Any, b: Any, radius: Any, length: Any, axis: in
     square_a, square_b, square = a[0] * a[0] + a[1] * a[1], b[0] * b[0] + b[1] * b[1], radius * radius
     outside = both(square_a >= square, square_b >= square)
     through, near, meets = _passes(a, b, square)
-    wraps = through
+    wraps, has_to = through, through
     if sign != 0:
         side_a, side_b = on_side(at(a, axis), sign), on_side(at(b, axis), sign)
         side_of_near = on_side(at(near, axis), sign)
@@ -48,11 +48,12 @@ def over_cylinder(takes: Any, a: Any, b: Any, radius: Any, length: Any, axis: in
             side_of_near = both(side_of_near, meets)
         misses = either(both(side_a, side_b), both(either(side_a, side_b), side_of_near))
         wraps = either(through, no(misses))
+        has_to = both(through, either(side_a, side_b))
     wraps = both(both(takes, outside), wraps)
     found = where(outside, k + NONE, k + INSIDE), (o, o, o), (o, o, o), o
     if in_any(wraps):
         within, first, last, along = _touched(wraps, a, b, radius, length, axis, sign, alone)
-        contact = where(both(wraps, within), where(through, k + MANDATORY, k + WRAPPED), found[0])
+        contact = where(both(wraps, within), where(has_to, k + MANDATORY, k + WRAPPED), found[0])
         found = contact, first, last, along
     return found
 
