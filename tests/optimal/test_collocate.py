@@ -58,6 +58,9 @@ def test_numbers_of_elements_are_controls():
     np.testing.assert_allclose(plan.quantities["controls"][:, 0], plan.q[:, 0] + (6 - 12 * t) / 4.0, atol=1e-2)
     assert plan.statistics["control_names"] == ["spring.rest_value"]
     assert np.isclose(plan.energy[0], 0.5 * 4.0 * plan.quantities["controls"][0, 0] ** 2, rtol=1e-6)
+    for times, more in ((2, {}), (1, {"parameters": bounds})):
+        with pytest.raises(mb.ModelError, match="is named twice"):
+            mb.optimal.Phase(system, system.realize_topology(), 1.0, ["spring.rest_value"] * times, **more)
 
 
 @pytest.mark.parametrize("solver", ["ipopt", "scipy"])
