@@ -54,7 +54,7 @@ def by_settings(system: Any, state: State, settings: list[Setting]) -> RatesByPa
         first += setting.size
         if setting.inertial is not None and Y is not None:
             residual[:, place] = _by_inertia(state, setting.inertial, Y)
-        else:
+        elif setting.size:
             of_elements.append((place, setting))
     if of_elements and system.calls_python:
         note(system)
