@@ -242,3 +242,17 @@ def test_all_constraints(name, make, close):
     pair = Pair(make, name)
     state = pair.randomize_independent()
     Changes(make.rng, state, [pair.constraint], pair.matter.bodies[1:]).assert_derivatives(state, close)
+
+
+def test_a_rotor_on_a_welded_body_has_no_columns():
+    """Beside a force that weighs all masses its inertia, which nothing turns, is a parameter of no number."""
+    system = mb.MultibodySystem()
+    matter, forces = mb.SimbodyMatterSubsystem(system), mb.GeneralForceSubsystem(system)
+    body = mb.body.Rigid(mb.MassProperties(1.0, (0.0, 0.2, 0.0), mb.Inertia(0.1, 0.1, 0.1)))
+    pin = mb.mobilizer.Pin(matter.ground, body)
+    mb.mobilizer.Weld(pin, body, name="w")
+    mb.force.Thermostat(forces, matter, 1.0, 2.0, 0.5, num_excluded_dofs=0)
+    state = system.realize_topology()
+    state.u = [1.0]
+    system.realize(state)
+    assert system.calc_parameter_derivatives(state, ["w.rotor_inertia"]).shape == (1, 0)
