@@ -395,6 +395,27 @@ def test_after_their_events_states_of_a_simulation_take_lanes_again(settings, mo
         assert steps == alone.statistics["steps_taken"]
 
 
+def test_a_state_whose_handler_made_it_unlike_the_others_takes_no_lane_again(monkeypatch, close):
+    monkeypatch.setattr(one_by_one, "_REST", 9)
+    monkeypatch.setattr(one_by_one, "_FEWEST", 3)
+
+    class Stiffen(mb.event.When):
+        def handle_event(self, state, accuracy):
+            spring.set_stiffness(state, 2.0 * spring.get_stiffness(state))
+
+    system, _ = mb.examples.double_pendulum.build()
+    lower = system.matter.bodies["lower"]
+    spring = mb.force.MobilityLinearSpring(system.forces, lower, 0, 1.0, 0.0)
+    system.add_event_handler(Stiffen(mb.event.Coordinate(lower, 0, 0.0)))
+    ensemble = mb.Ensemble(system, 9, state=system.realize_topology())
+    ensemble.q = np.linspace(0.1, 0.9, 18).reshape(9, 2)
+    start = ensemble.get_state(4)
+    motions = ensemble.simulate(2.0, report_interval=0.1, accuracy=1e-4)
+    alone = mb.simulate(system, start, 2.0, report_interval=0.1, accuracy=1e-4)
+    assert len(alone.events) > 1 and spring.get_stiffness(ensemble.get_state(4)) == 2.0 ** len(alone.events)
+    close(motions[4].q, alone.q, 1e-9)
+
+
 def test_an_ensemble_that_is_interrupted_after_states_have_taken_lanes_again_leaves_all_where_they_began(monkeypatch):
     monkeypatch.setattr(one_by_one, "_REST", 9)
     monkeypatch.setattr(one_by_one, "_FEWEST", 3)
