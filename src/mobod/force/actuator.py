@@ -225,6 +225,11 @@ class Actuator(ThroughTransmission):
         self._check(state, "calc_speed")
         return self._transmission.calc_speed(state)
 
+    @property
+    def state_variables(self) -> tuple[str, ...]:
+        """The names of its variables among z, in order: ``"activation"``, or none."""
+        return ("activation",) * self.num_z
+
     def calc_force(self, state: State) -> float:
         """The force along the transmission; zero where it is disabled. Needs VELOCITY."""
         length, speed = self.calc_length(state), self.calc_speed(state)
