@@ -1,4 +1,4 @@
-"""What forces apply in a state: of actuators force, speed and power; of all kinds the numbers of OpenSim's records of forces.
+"""Forces in a state: of actuators force, speed and power; of all kinds the numbers of OpenSim's records of forces.
 
 A force T along a path has the forces T U on bodies and mobilities, where U are those of a unit tension: T = F.U / U.U.
 """
@@ -67,7 +67,7 @@ def _tension(one: Any, state: State) -> float:
 
 
 def _of_unit_effort(one: Any, state: State) -> tuple[Array, float]:
-    """What an effort of 1 applies, and the effort that there is."""
+    """The forces of an effort of 1, and the effort that there is."""
     here, set_to = _applied(one, state), one.get_effort(state)
     other = state.copy()
     one.set_effort(other, set_to + 1.0)

@@ -34,7 +34,7 @@ _AXES, _ANGLES = ("X", "Y", "Z"), ("Ox", "Oy", "Oz")
 def _over(
     model: Model, motion: Given, what: Callable[[State], Any], stage: Stage, settings: dict[str, Any]
 ) -> tuple[MotionRows, Array]:
-    """What a function finds in the states of a motion, a row each."""
+    """The results of a function of the states of a motion, a row each."""
     begin = own_state(model, settings.pop("state"))
     start, end = settings.pop("start"), settings.pop("end")
     rows, found = MotionRows(model, motion, begin, **settings).within(start, end), []

@@ -1,4 +1,4 @@
-"""What `mobod analyze` finds and writes: tables by OpenSim's names of files."""
+"""The analyses of `mobod analyze`: tables by OpenSim's names of files."""
 
 from __future__ import annotations
 

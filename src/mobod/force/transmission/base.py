@@ -107,7 +107,7 @@ class Transmission(Sealed):
         return np.asarray(arms + matter.multiply_by_system_jacobian_transpose(state, forces))
 
     def calc_unit_pull(self, state: State) -> tuple[Array, Array]:
-        """What a unit tension applies to bodies (nb, 2, 3), in Ground at their origins, and to mobilities (nu,).
+        """The forces of a unit tension on bodies (nb, 2, 3), in Ground at their origins, and on mobilities (nu,).
 
         Needs POSITION.
         """
