@@ -72,19 +72,17 @@ def _primitive() -> Any:
     primitive = Primitive("mobod_dynamics")
     primitive.multiple_results = True
 
-    def shapes(core: ArrayDynamics, order: int) -> list[tuple[int, ...]]:
-        nq, nu, size = core.nq, core.nu, core.nq + 2 * core.nu
-        return [[(nu,)], [(nu,), (nu, nq), (nu, nu), (nu, nu)], [(nu, size, size)]][order]
-
     def results(q: Any, core: ArrayDynamics, order: int) -> list[Any]:
-        return [jax.ShapeDtypeStruct((*q.shape[:-1], *one), q.dtype) for one in shapes(core, order)]
+        nq, nu, size = core.nq, core.nu, core.nq + 2 * core.nu
+        of_jacobians: list[tuple[int, ...]] = [(nu,), (nu, nq), (nu, nu), (nu, nu)]
+        shapes = of_jacobians if order == _JACOBIANS else [(nu, size, size) if order else (nu,)]
+        return [jax.ShapeDtypeStruct((*q.shape[:-1], *one), q.dtype) for one in shapes]
 
     def compute(*given: Any, core: ArrayDynamics, order: int) -> Any:
         def call(*arguments: Any) -> Any:
             lead, rows = arguments[0].shape[:-1], [np.asarray(one, np.float64) for one in arguments]
             rows = [one.reshape(-1, one.shape[-1]) for one in rows]
-            found = (core.value, core.jacobians, core.second)[order](*rows)
-            parts = found if order == _JACOBIANS else [found]
+            parts: Any = core.jacobians(*rows) if order == _JACOBIANS else [(core.second if order else core.value)(*rows)]
             return [np.asarray(part.reshape(*lead, *part.shape[1:]), arguments[0].dtype) for part in parts]
 
         return jax.pure_callback(call, results(given[0], core, order), *given)
