@@ -209,7 +209,7 @@ class OnManifold(Block):
         self.low = self.high = np.zeros(len(manifold.missed(part.phase.state)))
 
     def _given(self) -> tuple[Array, Array, Array]:
-        """What it depends on, as `_columns`: (q, u), durations, parameters."""
+        """Numbers that it depends on, as `_columns`: (q, u), durations, parameters."""
         part, d = self._part, self._part.phase.dynamics
         return part.y[0, : d.nq + d.nu], np.zeros(len(part.time_columns)), part.p
 
