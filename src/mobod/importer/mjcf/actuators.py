@@ -183,7 +183,7 @@ class Actuators:
             return self.tendons.path(one, float(gear[0]))
         if kind == trn.mjTRN_SLIDERCRANK:
             (crank, X), (slider, Y) = self.sites[one], self.sites[other]
-            rod = float(self.out("cranklength", a))
+            rod = float(m.actuator_cranklength[a])
             return transmission.SliderCrank(forces, crank, slider, X, Y, rod_length=rod, ratio=float(gear[0]))
         if kind == trn.mjTRN_SITE:
             body, X = self.sites[one]
@@ -231,8 +231,7 @@ class Actuators:
             gain=gain,
             bias=bias,
             control_range=_bounds(own, clamped),
-            force_range=_bounds(m.actuator_forcerange[a], m.actuator_forcelimited[a]),
-            applied_range=self.applied_range(a, name),
+            **self.ranges(a, name),
             dynamics=dynamics,
             time_constant=max(float(m.actuator_dynprm[a, 0]), 1e-15) if dynamics == "filter" else 1.0,
             activation_range=_bounds(m.actuator_actrange[a], m.actuator_actlimited[a]),
@@ -256,8 +255,7 @@ class Actuators:
             float(np.ravel(self.out("acc0", a))[0]),
             np.array(m.actuator_dynprm[a, :3]),
             control_range=control_range,
-            force_range=_bounds(m.actuator_forcerange[a], m.actuator_forcelimited[a]),
-            applied_range=self.applied_range(a, name),
+            **self.ranges(a, name),
             disabled_by_default=off,
             name=name,
         )
@@ -275,29 +273,29 @@ class Actuators:
             size = float(np.linalg.norm(gear[:3]))
         return 2.0 * np.pi * size or None
 
-    def applied_range(self, a: int, name: str) -> tuple[float, float]:
-        """That of the joint or tendon, where no other actuator shares it."""
+    def ranges(self, a: int, name: str) -> dict[str, tuple[float, float]]:
+        """Of the force, and of what acts.
+
+        A joint's limit is of what acts, a tendon's of the force, within the actuator's own; either counts where no other
+        actuator shares it.
+        """
         m, trn = self.source.m, self.source.mujoco.mjtTrn
-        low, high = -np.inf, np.inf
-        kind, target = int(m.actuator_trntype[a]), int(m.actuator_trnid[a, 0])
-        on_joint = kind in (trn.mjTRN_JOINT, trn.mjTRN_JOINTINPARENT)
-        if kind == trn.mjTRN_TENDON:
-            limited, bounds, gear = m.tendon_actfrclimited[target], m.tendon_actfrcrange[target], 1.0
-        elif on_joint and self.tree.joints[target].kind not in (FREE, BALL):
-            limited, bounds = m.jnt_actfrclimited[target], m.jnt_actfrcrange[target]
-            gear = float(self.out("gear", a)[0])
-        else:
-            return low, high
-        if not limited or not gear:
-            return low, high
-        if self._count(target, on_joint) > 1:
-            if not on_joint:
+        force_range = _bounds(m.actuator_forcerange[a], m.actuator_forcelimited[a])
+        applied = _bounds((), False)
+        kind, target, gear = int(m.actuator_trntype[a]), int(m.actuator_trnid[a, 0]), float(self.out("gear", a)[0])
+        if kind == trn.mjTRN_TENDON and m.tendon_actfrclimited[target]:
+            if self._count(target, False) == 1:
+                low, high = np.clip(m.tendon_actfrcrange[target], *force_range).tolist()
+                force_range = low, high
+            else:
                 self.source.depart(
                     f"actuator {name!r}: the limit of the sum of all actuators' forces on its tendon is left out"
                 )
-            return low, high
-        low, high = sorted((float(bounds[0]) / gear, float(bounds[1]) / gear))
-        return low, high
+        elif kind in (trn.mjTRN_JOINT, trn.mjTRN_JOINTINPARENT) and self.tree.joints[target].kind not in (FREE, BALL):
+            if m.jnt_actfrclimited[target] and gear and self._count(target, True) == 1:
+                low, high = sorted(float(bound) / gear for bound in m.jnt_actfrcrange[target])
+                applied = low, high
+        return {"force_range": force_range, "applied_range": applied}
 
 
 def _bounds(pair: Any, limited: Any) -> tuple[float, float]:
