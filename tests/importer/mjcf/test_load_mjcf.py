@@ -289,6 +289,17 @@ def test_equalities_are_hard_constraints(tmp_path):
             assert_allclose(np.linalg.norm(ours[-3:]), np.linalg.norm(own[:3]), rtol=1e-10)
 
 
+@pytest.mark.parametrize(("sites", "offset", "why"), [("s1 near", 0, "cannot move"), ("s1 s2", -5, "not above zero")])
+def test_a_tendon_that_no_rod_stands_for_is_left_out(tmp_path, sites, offset, why):
+    both = "".join(f'<site site="{one}"/>' for one in sites.split())
+    inside = world(ARM.replace('<site name="s1"', '<site name="near"/><site name="s1"')) + (
+        f'<tendon><spatial name="t">{both}</spatial></tendon>'
+        f'<equality><tendon name="e" tendon1="t" polycoef="{offset} 0 0 0 0"/></equality>'
+    )
+    model = mb.load_mjcf(file(tmp_path, inside))
+    assert not model.constraints and any("'e' is left out" in line and why in line for line in model.report)
+
+
 def test_hinges_coupled_by_an_equality_move_together(tmp_path):
     inside = world(body('<joint name="a"/>', BOX + body('<joint name="b" ref="10"/>')))
     inside += '<equality><joint joint1="b" joint2="a" polycoef="0 .5 .2 0 0"/></equality>'
