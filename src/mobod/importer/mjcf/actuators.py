@@ -40,6 +40,7 @@ if TYPE_CHECKING:
 
 #: What an actuator becomes.
 Element = force.Actuator | MuscleActuator
+Range = tuple[float, float]
 
 
 def _controls_of_each(controls: Any, template: State, values: Any, present: Present) -> Rows | None:
@@ -223,15 +224,17 @@ class Actuators:
         if off:
             note(f"actuator {name!r}: switched off in the file; enable(state) switches it on")
         own = self.source.m.actuator_ctrlrange[m.actuator_ctrladr[a]]
+        force_range, applied_range = self.ranges(a, name)
         if m.actuator_gaintype[a] == mj.mjtGain.mjGAIN_MUSCLE:
-            return self.make_muscle(a, name, _bounds(own, clamped), off)
+            return self.make_muscle(a, name, _bounds(own, clamped), force_range, applied_range, off)
         return force.Actuator(
             self.model.forces,
             self.through(a),
             gain=gain,
             bias=bias,
             control_range=_bounds(own, clamped),
-            **self.ranges(a, name),
+            force_range=force_range,
+            applied_range=applied_range,
             dynamics=dynamics,
             time_constant=max(float(m.actuator_dynprm[a, 0]), 1e-15) if dynamics == "filter" else 1.0,
             activation_range=_bounds(m.actuator_actrange[a], m.actuator_actlimited[a]),
@@ -240,7 +243,9 @@ class Actuators:
             name=name,
         )
 
-    def make_muscle(self, a: int, name: str, control_range: tuple[float, float], off: bool) -> MuscleActuator:
+    def make_muscle(
+        self, a: int, name: str, control_range: Range, force_range: Range, applied_range: Range, off: bool
+    ) -> MuscleActuator:
         """The element of a muscle; without a bias of muscles nothing pulls passively."""
         m, mj = self.source.m, self.source.mujoco
         bias = np.array(m.actuator_biasprm[a, :9])
@@ -255,7 +260,8 @@ class Actuators:
             float(np.ravel(self.out("acc0", a))[0]),
             np.array(m.actuator_dynprm[a, :3]),
             control_range=control_range,
-            **self.ranges(a, name),
+            force_range=force_range,
+            applied_range=applied_range,
             disabled_by_default=off,
             name=name,
         )
@@ -273,7 +279,7 @@ class Actuators:
             size = float(np.linalg.norm(gear[:3]))
         return 2.0 * np.pi * size or None
 
-    def ranges(self, a: int, name: str) -> dict[str, tuple[float, float]]:
+    def ranges(self, a: int, name: str) -> tuple[Range, Range]:
         """Of the force, and of what acts.
 
         A joint's limit is of what acts, a tendon's of the force, within the actuator's own; either counts where no other
@@ -295,10 +301,10 @@ class Actuators:
             if m.jnt_actfrclimited[target] and gear and self._count(target, True) == 1:
                 low, high = sorted(float(bound) / gear for bound in m.jnt_actfrcrange[target])
                 applied = low, high
-        return {"force_range": force_range, "applied_range": applied}
+        return force_range, applied
 
 
-def _bounds(pair: Any, limited: Any) -> tuple[float, float]:
+def _bounds(pair: Any, limited: Any) -> Range:
     return (float(pair[0]), float(pair[1])) if limited else (-np.inf, np.inf)
 
 
