@@ -148,12 +148,12 @@ class Mechanism:
     #: Of `beyond`, those that are limits.
     stops: list[Any] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
-    #: Coordinates that start away from zero, by part.
-    moved: dict[int, list[str]] = field(default_factory=dict)
+    #: Coordinates that start away from zero and where, by part.
+    moved: dict[int, dict[str, float]] = field(default_factory=dict)
 
-    def note_of_start(self, written: Collection[int] = ()) -> list[str]:
-        """A note on where coordinates start, but for those of parts of which the file says it."""
-        left = [name for index, names in self.moved.items() if index not in written for name in names]
+    def note_of_start(self, written: Collection[str]) -> list[str]:
+        """A note on coordinates that start away from zero, but for those of which the file says it."""
+        left = [name for moved in self.moved.values() for name in moved if name not in written]
         return [f"where these start is left out: {', '.join(left)}"] if left else []
 
 
@@ -325,25 +325,20 @@ def _read_start(found: Mechanism, state: State) -> None:
     ):
         if chosen:
             found.notes.append(f"{what} are left out: {', '.join(mobod.joint_name or mobod.name for mobod in chosen)}")
-    coupled = {coupling.follower for coupling in found.couplings if coupling.active}
     for index, part in found.parts.items():
-        moved = [one.name for one in _displaced(part, state, coupled)]
+        moved = {part.coordinates[k].name: value for k, value in _displaced(part, state)}
         if moved:
             found.moved[index] = moved
 
 
-def _displaced(part: Part, state: State, coupled: set[tuple[int, int]]) -> list[Coordinate]:
-    """The coordinates that a state has away from zero, but for those that a coupling or a limit puts there anyway."""
+def _displaced(part: Part, state: State) -> list[tuple[int, float]]:
+    """The numbers and values of coordinates that a state has away from zero."""
     q = np.atleast_1d(part.mobod.get_q_as_vector(state))
     if isinstance(part.mobod, mobilizer.Free | mobilizer.Ball) and len(q) != part.mobod.facts.num_u:
         q[0] -= 1.0  # of a quaternion
     elif part.steps is None:
         return []
-    return [
-        one
-        for k, (one, value) in enumerate(zip(part.coordinates, q.tolist(), strict=False))
-        if value not in (0.0, one.low, one.high) and (part.mobod.index, k) not in coupled
-    ]
+    return [(k, value) for k, value in enumerate(q.tolist()) if value]
 
 
 def _read_constraints(found: Mechanism, matter: Any, state: State) -> None:

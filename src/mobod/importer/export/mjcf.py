@@ -108,10 +108,8 @@ class _Writer:
             if one in part.coordinates
         }
         self.driven = Driven(self.found, lambda b, which: self.joint_names.get((b, which)), lambda b: b in self.rows)
-        self.notes += [
-            *self.driven.notes,
-            *self.found.note_of_start([i for i, row in self.rows.items() if row.whole == "free"]),
-        ]
+        free = {one.name for row in self.rows.values() if row.whole == "free" for one in row.part.coordinates}
+        self.notes += [*self.driven.notes, *self.found.note_of_start(free)]
         equalities = self.equalities()  # whose sites are on bodies
         on: dict[int, list[int]] = {}
         for index, row in self.rows.items():

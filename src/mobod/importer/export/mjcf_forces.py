@@ -109,7 +109,7 @@ class Driven:
         control, within, activation, applied = (tuple(numbers[k : k + 2]) for k in (7, 9, 11, 13))
         time_constant, period = numbers[15], numbers[16]
         target = self._target(one.get_transmission(), numbers[_OF_ACTUATOR])
-        low, high = np.clip(within, *applied).tolist()  # what acts, last
+        low, high = (min(max(bound, applied[0]), applied[1]) for bound in within)  # what acts, last
         if target is None or np.isfinite(period) or low == high:
             return False
         words = [f"name={quoteattr(one.name)}", target]

@@ -114,7 +114,7 @@ class _Writer:
         return None
 
     def note_the_rest(self) -> None:
-        self.notes += self.found.note_of_start()
+        self.notes += self.found.note_of_start(self.put())
         gravity = self.found.gravity
         if not np.allclose(gravity, (0.0, 0.0, -9.81), rtol=0.0, atol=1e-15):
             self.notes.append(f"gravity is not in the file: load it with gravity=({', '.join(f'{g:g}' for g in gravity)})")
@@ -136,6 +136,13 @@ class _Writer:
             self.notes.append(
                 f"{len(self.found.frames)} {'frame is' if len(self.found.frames) == 1 else 'frames are'} left out"
             )
+
+    def put(self) -> set[str]:
+        """Coordinates that start where mimicry or a limit has them, as readers put them."""
+        coordinates = [one for part in self.found.parts.values() for one in part.coordinates]
+        moved = {name: value for moved in self.found.moved.values() for name, value in moved.items()}
+        coupled = {self.joint_of[coupling.follower] for coupling in self.found.couplings if coupling.active}
+        return coupled | {one.name for one in coordinates if moved.get(one.name) in (one.low, one.high)}
 
     # Links
 
