@@ -309,7 +309,9 @@ def run_so(options: argparse.Namespace) -> None:
     """Static optimization."""
     from ..biomechanics import static_optimization
     from ..biomechanics.figure import plot_table
+    from ..biomechanics.followed import control_set
     from ..motion_data import write_sto
+    from .analyses import one_of
 
     setup, path, model, say = _begin(options, "so", options.motion, "a MOTION")
     model = _with_forces(model, setup)
@@ -329,18 +331,20 @@ def run_so(options: argparse.Namespace) -> None:
         end=_first(options.end, setup.end),
         progress=_progress(options),
     )
-    say(_ranges(found.activations))
+    activations, forces = (one_of(table, setup.every) for table in (found.activations, found.forces))
+    say(_ranges(activations))
     if setup.results is not None and options.output is None and options.forces is None:
         setup.results.mkdir(parents=True, exist_ok=True)
         begin = setup.results / f"{setup.prefix}_StaticOptimization"
         options.output, options.forces = Path(f"{begin}_activation.sto"), Path(f"{begin}_force.sto")
+        Path(f"{begin}_controls.xml").write_text(control_set(activations, steps=False), encoding="utf-8")
     _tell_of_others(setup, [one.name for one in setup.analyses], say)
     if options.output is not None:
-        write_sto(options.output, found.activations)
+        write_sto(options.output, activations)
     if options.forces is not None:
-        write_sto(options.forces, found.forces)
+        write_sto(options.forces, forces)
     if options.plot is not None:
-        plot_table(options.plot, found.activations, title=f"{model.name}: {path.name}", unit="activation")
+        plot_table(options.plot, activations, title=f"{model.name}: {path.name}", unit="activation")
     _tell(say, {"activations": "output", "forces": "forces", "plot": "plot"}, options)
 
 

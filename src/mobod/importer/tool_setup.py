@@ -55,8 +55,8 @@ class ToolSetup:
         What is to be found, but for a static optimization.
     left_out : list of str
         Analyses of kinds that are not known.
-    exponent, muscle_physiology : float, bool
-        Of a static optimization.
+    exponent, muscle_physiology, every : float, bool, int
+        Of a static optimization; of how many rows one is kept, besides the first and the last.
     forces, replace : list of Path, bool
         Of analyses: files of further forces, and whether the model's own are left out.
     exclude : list of str
@@ -96,6 +96,7 @@ class ToolSetup:
     cutoff: float | None = None
     exponent: float = 2.0
     muscle_physiology: bool = True
+    every: int = 1
     forces: list[Path] = field(default_factory=list)
     replace: bool = False
     states: Path | None = None
@@ -183,6 +184,7 @@ def _read_analyses(path: Path, tool: Element, setup: ToolSetup) -> None:
         if one.tag == "StaticOptimization":
             setup.kind = "so"
             setup.exponent = _number(path, one, "activation_exponent", 2.0)
+            setup.every = max(1, round(_number(path, one, "step_interval", 1.0)))
             setup.muscle_physiology = (text_of(one, "use_muscle_physiology") or "true").lower() == "true"
         elif one.tag in ANALYSES:
             lists = {name: text_of(one, name).split() for name in ANALYSES[one.tag]}
