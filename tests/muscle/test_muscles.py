@@ -248,7 +248,7 @@ def test_wrong_input_is_refused(kind):
             lambda: muscle.set_default_tendon_slack_length(0.0),
             lambda: ensemble.set_each(muscle.set_tendon_slack_length, [0.2, 0.0]),
         ):
-            with pytest.raises(mb.ModelError, match="tendon_slack_length.* above zero where the tendon stretches"):
+            with pytest.raises(mb.ModelError, match=r"tendon_slack_length.* above zero where the tendon stretches"):
                 change()
         pickle.loads(pickle.dumps(system))
     with pytest.raises(TypeError, match="base class"):

@@ -128,9 +128,10 @@ def filtered(
             name, _ = coordinate_of(label, model.coordinates)
             if name in model.speeds:
                 found[f"{name}/speed"] = np.interp(motion.time, own.time, own[label])
-    for label in getattr(table, "labels", ()):
-        if coordinate_of(label, model.coordinates)[0] not in model.coordinates and table[label].ndim == 1:
-            found[label] = np.interp(motion.time, table.time, table[label])
+    if isinstance(table, Table):
+        for label in table.labels:
+            if coordinate_of(label, model.coordinates)[0] not in model.coordinates and table[label].ndim == 1:
+                found[label] = np.interp(motion.time, table.time, table[label])
     return Table(motion.time, found, name="motion")
 
 
