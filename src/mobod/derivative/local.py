@@ -1,7 +1,7 @@
 """Derivatives of what names its bodies and mobilizers: by the motion of these alone, by dual numbers.
 
 A body moves in twelve directions: six of its pose, which carry its velocity and acceleration along, six of its velocity; a
-mobilizer by its own coordinates and speeds. Each moves alone, and what names it is called by its own routine, once for six
+mobilizer by its own coordinates and speeds. With the pose, or the coordinates, go time and a z of an element's own. Each moves alone, and what names it is called by its own routine, once for six
 directions. What is pushed then changes by matrices 6 by 6, of wrenches and motions about the base's origin,
 
     dF_a = K_ab e_b + D_ab v_b        and along column j, which carries b,   e_b = S_j   v_b = a_j by q, S_j by u
@@ -73,7 +73,7 @@ def _seed_rest(calls: Any, at: int, dual: Record, x: float) -> None:
 def _put_rest(
     model: Record, lane: int, tables: Any, node: int, slot: int, column: int, bodies: Any, columns: Any, dual: Record, T: Any
 ) -> None:
-    """What is pushed changes by a z or by time, whose tangents are in a *slot*: to a *column* of T."""
+    """Changes of what is pushed by a z or by time, whose tangents are in a *slot*, to a *column* of T."""
     nodes, _, pushed, way = tables
     for at in range(nodes[node, FIRST_PUSHED], nodes[node, END_PUSHED]):
         a = pushed[at, WHOSE]
