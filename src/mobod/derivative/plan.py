@@ -444,7 +444,7 @@ class _Making:
                 self._graph.add(call, *reach, fast)
             self._damped = self._damped or fast
             if is_local:
-                self._graph.rest[call] = force.first_z if force.num_z else -1, int(force.reads_time)
+                self._graph.rest[call] = force.first_z if force.reads_z else -1, int(force.reads_time)
         if has_rest and not is_local:
             self._routines[r], self._has_rest = -address, True
 
