@@ -60,7 +60,7 @@ def meet(m0: Any, m1: Any, d: Any, b: Any) -> Any:
     return root
 
 
-@generic
+@apart
 def _meet(m0: Any, m1: Any, d: Any, b: Any, going: Any) -> Any:
     """The u at which B(u) - P0 = b, between the ends.
 
