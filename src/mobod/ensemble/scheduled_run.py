@@ -13,16 +13,13 @@ import numpy as np
 import numpy.typing as npt
 
 from ..algebra.arrays import Array
-from ..simulation.event_log import EventLog
-from ..simulation.events import Events
 from ..stepping import record as rk
-from .ensemble_trajectory import Termination
 from .failures import Reasons
 from .lanes import layout
-from .one_by_one import Onward
 from .schedule import Handled, Schedule
 
 if TYPE_CHECKING:
+    from ..state.state import State
     from .lane_runs import LaneRuns
 
 #: What a state goes on with: its next step, and what that depends on.
@@ -44,12 +41,6 @@ class ScheduledRun:
 
     def __init__(self, ensemble: Any, run: Any, lanes: LaneRuns, schedule: Schedule) -> None:
         self._ensemble, self._run, self._lanes, self._schedule = ensemble, run, lanes, schedule
-        n = len(ensemble)
-        self._onward = np.zeros((n, layout.ONWARD_SIZE))
-        self._onward[:, layout.LEFT_AT] = np.nan
-        #: When the present interval of each began, and how far its steps may go after the next event: see `TimeStepper`.
-        self._began, self._reach = ensemble._time[:n, 0].copy(), np.zeros(n)
-        self._changed: set[int] = set()
 
     def go(self, which: npt.NDArray[np.int64], results: Array, first: int) -> npt.NDArray[np.int64]:
         """Take some states to their ends, or to where each has to go on alone, which then is SUSPECT.
@@ -71,62 +62,43 @@ class ScheduledRun:
         out = np.ones(len(ensemble), bool)
         out[which] = False
         reasons, going, outcome = Reasons(np.zeros(len(ensemble), np.int64), np.zeros((len(ensemble), 0))), which, run.outcome
-        try:
-            while len(going):
-                self._onward[:, layout.STOP_AT] = np.minimum(schedule.handlers, schedule.reporters)
-                ensemble._run_compiled(run, self._lanes, results, first, going, self._onward)
-                status = outcome[going, layout.STATUS]
-                done = (status == layout.WAITS) | (status == rk.REACHED)
-                out[going[~done]] = True
-                self._hand_over(going[~done & (status != layout.TERMINATED) & (status != layout.SUSPECT)])
-                handled = ensemble._do_what_is_due(schedule, ends, out, reasons, True)
-                for i, one in handled.items():
-                    self._take(i, one, out)
-                going = np.flatnonzero(~out & (times < ends))
-        except BaseException:  # those on their way are where they began
-            left = which[np.isin(outcome[which, layout.STATUS], (layout.WAITS, layout.SUSPECT))]
-            run.begin_again(left)
-            raise
+        while len(going):
+            run.onward[:, layout.STOP_AT] = np.minimum(schedule.handlers, schedule.reporters)
+            ensemble._run_compiled(run, self._lanes, results, first, going, run.onward)
+            status = outcome[going, layout.STATUS]
+            done = (status == layout.WAITS) | (status == rk.REACHED)
+            out[going[~done]] = True
+            out[[i for i in going.tolist() if i in run.terminations]] = True
+            run.hand_over(going[~done & (status != layout.TERMINATED) & (status != layout.NOT_CALLED)])
+            handled = ensemble._do_what_is_due(schedule, ends, out, reasons, True)
+            for i, one in handled.items():
+                self._take(i, one, out)
+            going = np.flatnonzero(~out & (times < ends))
         for i, reason in reasons.of_states.items():
             run.reasons[i], outcome[i, layout.STATUS] = reason, layout.NOT_CALLED
         return alone
-
-    def _hand_over(self, which: npt.NDArray[np.int64]) -> None:
-        """Continue states that fail in lanes alone, which finds out why: from where they are, as handlers have acted."""
-        self._run.outcome[which, layout.STATUS] = layout.SUSPECT
-        self._run.reached[which, layout.LAST_PART :] = 0.0
 
     def _take(self, i: int, handled: Handled, out: npt.NDArray[np.bool_]) -> None:
         """Take over the changes that handlers have made in state i."""
         ensemble, run = self._ensemble, self._run
         time = float(ensemble._time[i, 0])
-        self._log(i, time, handled)
+        if handled.account is not None:
+            run.log_of(i).add_account(time, handled.account, "scheduled")
         if handled.ends is not None:
-            name = getattr(handled.ends, "name", None) or handled.ends.get_name()
-            y = np.concatenate([part[i] for part in ensemble._variables[1:5]])
-            run.terminations[i] = Termination(time, f"{name} ended the simulation{getattr(handled.ends, '_why', '')}", y)
-            run.outcome[i, layout.STATUS] = rk.REACHED
-            run.reached[i, layout.REACHED_TIME] = time
+            run.ended(i, time, handled.ends)
         elif handled.changed:
-            reach = self._reach[i] = max(time - self._began[i], 0.5 * self._reach[i])
-            self._began[i], following = time, self._onward[i, _NEXT]
-            if self._lanes.adaptive and reach > 0.0:
-                following[0] = max(self._lanes.settings[rk.MIN_STEP], min(following[0], reach))
-            following[1:] = 0.0
+            self._lanes.restart(run.onward[i], time)
             if i in ensemble._departures:
                 out[i] = True
-                self._changed.add(i)
-                run.outcome[i, layout.STATUS], run.reached[i, _REACHED] = layout.SUSPECT, following
+                run.goes_alone(i)
 
-    def _log(self, i: int, time: float, handled: Handled) -> None:
-        """Add the changes of handlers to the events of state i."""
-        log = EventLog(self._ensemble._system)
-        if handled.account is not None:
-            log.add_account(time, handled.account, "scheduled")
-        self._run.add_events(i, Events(log.rows(), log.labels), np.zeros(len(log.rows()), np.int64))
+    def ask_again(self, i: int, state: State) -> None:
+        """An event has changed state i, by which others may be due at other times."""
+        schedule = self._schedule
+        schedule.ask_of(i, state, schedule.handlers[i] <= state.time, schedule.reporters[i] <= state.time)
+        self._run.onward[i, layout.STOP_AT] = min(schedule.handlers[i], schedule.reporters[i])
 
-    def onward(self, i: int, last_error: float, strain: float) -> Onward:
-        """The data with which state i goes on alone."""
+    def done(self, i: int) -> tuple[bool, bool]:
+        """Whether the handlers, and the reporters, that are due at the time of state i have been called."""
         time, schedule = self._ensemble._time[i, 0], self._schedule
-        done = bool(schedule.handlers[i] > time), bool(schedule.reporters[i] > time)
-        return Onward(float(self._began[i]), float(self._reach[i]), last_error, int(strain), done, i in self._changed)
+        return bool(schedule.handlers[i] > time), bool(schedule.reporters[i] > time)

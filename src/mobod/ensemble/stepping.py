@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import warnings
 import weakref
 from collections.abc import Iterator, Sequence
@@ -25,6 +26,7 @@ from ..value.checks import number, positive
 from ..value.stage import Stage
 from .failures import Reasons
 from .gradients import Gradients
+from .lane_events import LaneEvents
 from .lane_runs import LaneRuns, why_one_by_one
 from .lanes import contact, layout
 from .one_by_one import OTHER_CHOICES, KeptSteppers, following_of, has_choices_of
@@ -34,6 +36,7 @@ from .work_sharing import Task, by_chunks
 
 if TYPE_CHECKING:
     from ..simulation.time_stepper import TimeStepper
+    from ..state.state import State
     from ..system.system import MultibodySystem
 
 #: Largest local error of a step, unless a caller says.
@@ -147,6 +150,8 @@ class Stepping(Gradients):
         if schedule is not None and not schedule.is_quiet(duration):
             self._step_by_schedule(plan, schedule, forces)
             return
+        if lanes.called:
+            task.called[:] = [_Called(self, plan, task.ends)]
         departed, threads = _NONE, 1 if lanes.calls_python else self._threads
         if not self._departures:
             self._helpers.share(task, threads)
@@ -154,12 +159,15 @@ class Stepping(Gradients):
             departed = np.array(sorted(self._departures), np.int64)
             with self._hidden(departed):
                 self._helpers.share(task, threads)
-        status = plan.outcome[:last, layout.STATUS]
+        called, status = task.called.pop() if task.called else None, plan.outcome[:last, layout.STATUS]
         self._failed[:last, 0] = status
         if np.count_nonzero(status):
             self._failed[:last, 0] = status != rk.REACHED
             self._reasons = Reasons(status, np.zeros((last, 0)) if mobility_forces is None else forces)
+            self._reasons.of_states = {} if called is None else called.reasons
             self._step_alone(plan, np.union1d(plan.left_lanes(status), departed), task.ends, forces)
+        if called is not None:
+            self._take_logs(called)
 
     @contextlib.contextmanager
     def _hidden(self, which: npt.NDArray[np.int64]) -> Iterator[None]:
@@ -252,8 +260,8 @@ class Stepping(Gradients):
                     log = EventLog(self._system)
                     log.add_account(float(times[i]), done.account, "scheduled")
                     self._note_events(i, log)
-                if done.changed:
-                    plan.go_on_after_event(i, float(times[i]))
+                if done.changed and plan.lanes is not None:
+                    plan.lanes.restart(plan.onward[i], float(times[i]))
             apart = np.array([i for i in sorted(self._departures) if not out[i] and times[i] < ends[i]], np.int64)
             self._step_alone(plan, apart, ends, forces)
             out[apart] = True
@@ -261,9 +269,12 @@ class Stepping(Gradients):
             if not len(going):
                 break
             stops = np.minimum(ends, np.minimum(schedule.handlers, schedule.reporters))
-            status = self._step_some(plan, going, stops, forces)
+            called = self._step_some(plan, going, stops, forces)
+            status = plan.outcome[going, layout.STATUS]
             reasons.add(going, status)
+            reasons.of_states |= called.reasons
             self._failed[going, 0] = status != rk.REACHED
+            out[called.over] = True
             left = going[np.isin(going, plan.left_lanes(plan.outcome[: self._n, layout.STATUS]))]
             self._step_alone(plan, left, ends, forces)
             out[going[status != rk.REACHED]] = True
@@ -310,8 +321,8 @@ class Stepping(Gradients):
                 self._failed[i], out[i], self._lent = 1.0, True, None
         return found
 
-    def _step_some(self, plan: _StepPlan, which: npt.NDArray[np.int64], stops: Array, forces: Array) -> npt.NDArray[np.int64]:
-        """Step some states in lanes to where each is to stop; how each of them has ended."""
+    def _step_some(self, plan: _StepPlan, which: npt.NDArray[np.int64], stops: Array, forces: Array) -> _Called:
+        """Step some states in lanes to where each is to stop; what has happened there."""
         lanes = plan.lanes
         assert lanes is not None
         task = _Stepping(lanes, which, len(which), self._variables, forces, plan)
@@ -319,8 +330,17 @@ class Stepping(Gradients):
         if len(forces):
             task.forces[...] = forces
         plan.outcome[which] = 0
+        called = _Called(self, plan, task.ends)
+        task.called[:] = [called]
         self._helpers.share_all(task, 1 if lanes.calls_python else self._threads)
-        return plan.outcome[which, layout.STATUS]
+        task.called.clear()
+        self._take_logs(called)
+        return called
+
+    def _take_logs(self, called: _Called) -> None:
+        """Take what has happened to states in lanes."""
+        for i, log in called.logs.items():
+            self._note_events(i, log)
 
     def _step_alone(self, plan: _StepPlan, which: npt.NDArray[np.int64], ends: Array, forces: Array) -> None:
         """Step some states each for itself, with steppers that are kept."""
@@ -432,15 +452,6 @@ class _StepPlan:
             return None
         return tuple(self.onward[i, _NEXT].tolist())
 
-    def go_on_after_event(self, i: int, time: float) -> None:
-        """Handlers have changed state *i* at *time*: steps go on as those of a `TimeStepper` do."""
-        if self.lanes is not None and self.lanes.adaptive:
-            size, _, _, began, reach = self.onward[i, _NEXT].tolist()
-            reach = max(time - began, 0.5 * reach)
-            if reach > 0.0:
-                size = max(self.lanes.settings[rk.MIN_STEP], min(size, reach))
-            self.onward[i, _NEXT] = size, 0.0, 0.0, time, reach
-
     def follow(self, i: int, stepper: TimeStepper) -> None:
         """Continue state *i* in a lane from where a stepper has come to."""
         self.onward[i, layout.LEFT_AT] = stepper.state.time
@@ -452,7 +463,7 @@ class _StepPlan:
         So do all that have failed where the system calls Python, which says there what it has raised.
         """
         if self.lanes is not None and self.lanes.calls_python:
-            return np.flatnonzero(status != rk.REACHED)
+            return np.flatnonzero((status != rk.REACHED) & (status != layout.NOT_CALLED))
         left = status == layout.SUSPECT
         if self.lanes is not None and self.lanes.tries_alone:
             left |= status == rk.STEP_TOO_SMALL
@@ -491,16 +502,64 @@ class _Stepping(Task):
         plan: _StepPlan,
     ) -> None:
         self.ends, self.forces = np.zeros(len(plan.outcome)), np.zeros(forces.shape)
+        #: What events in lanes come to in this call; in a list, as what the work refers to would else keep the task for ever.
+        self.called: list[_Called] = []
+        called = self.called
         data = (*variables, self.forces, lanes.of_each, self.ends, *_NO_REPORTS, plan.outcome, plan.reached)
-        data += which, plan.onward if len(which) or lanes.adaptive else plan.onward[:0], plan.impulses
+        goes_on = len(which) or lanes.adaptive or len(lanes.watched)
+        data += which, plan.onward if goes_on else plan.onward[:0], plan.impulses
 
         def work(number: int, chunks: Any, calls: Any) -> None:
             one = lanes.workers[number]
             one.begin()
-            while one.go(_ATTEMPTS, (number, chunks, calls), data) != layout.FINISHED:
-                pass
+            while (status := one.go(_ATTEMPTS, (number, chunks, calls), data)) != layout.FINISHED:
+                if status == layout.ASKS:
+                    called[-1].events.answer(one)
 
         super().__init__(work, n, LANES)
+
+
+class _Called:
+    """What happens to states in lanes in a call of `step`: the `Owner` of its `LaneEvents`."""
+
+    def __init__(self, ensemble: Any, plan: _StepPlan, ends: Array) -> None:
+        self._ensemble, self._plan, self._ends = ensemble, plan, ends
+        self.onward, self.reasons = plan.onward, dict[int, str]()
+        self.logs: dict[int, EventLog] = {}
+        #: States whose run has ended.
+        self.over: list[int] = []
+
+    @functools.cached_property
+    def events(self) -> LaneEvents:
+        """Who calls Python."""
+        assert self._plan.lanes is not None
+        return LaneEvents(self._ensemble, self._plan.lanes, self._plan.integrator, self)
+
+    def log_of(self, i: int) -> EventLog:
+        """The log of state *i*."""
+        if i not in self.logs:
+            self.logs[i] = EventLog(self._ensemble.system)
+        return self.logs[i]
+
+    def ended(self, i: int, time: float, handler: Any) -> None:
+        """A handler has ended the run of state *i*."""
+        self._plan.outcome[i, layout.STATUS] = rk.REACHED
+        self.over.append(i)
+
+    def failed(self, i: int, why: str) -> None:
+        """A part in Python has raised an error."""
+        self._plan.outcome[i, layout.STATUS], self.reasons[i] = layout.NOT_CALLED, why
+
+    def goes_alone(self, i: int) -> None:
+        """Handlers have made state *i* other than those in lanes."""
+        self._plan.outcome[i, layout.STATUS] = layout.SUSPECT
+
+    def changed(self, i: int, state: State) -> None:
+        """Handlers have changed state *i*, which is at an event: others may be due at other times."""
+        schedule, ends = self._plan.schedule, self._ends
+        if schedule is not None:
+            schedule.ask_of(i, state, schedule.handlers[i] <= state.time, schedule.reporters[i] <= state.time)
+            ends[i] = min(ends[i], schedule.handlers[i], schedule.reporters[i])
 
 
 #: Why states are simulated one by one, as was said of systems.
