@@ -96,9 +96,9 @@ class Simulating(Stepping):
         """Simulate all states from where they are, each for as long as *time*, and return their motions.
 
         Every state has its own step sizes, events and end; explicit Runge-Kutta, semi-explicit and Verlet's methods step eight
-        states at once on each thread, `BDF` one, and a state that has ended makes room for the next. Others, systems with parts
-        in Python, and states from where an event may come or a rigid contact may close until some steps have passed without
-        one, are simulated state by state, compiled as far as `mobod.simulate` is.
+        states at once on each thread, `BDF` one, and a state that has ended makes room for the next. Lanes wait while handlers
+        of events are called. Others, systems with parts in Python, states whose rigid contacts may close, and those that
+        handlers have made unlike the others, are simulated state by state, compiled as far as `mobod.simulate` is.
 
         Parameters
         ----------

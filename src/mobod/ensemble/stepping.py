@@ -113,8 +113,8 @@ class Stepping(Gradients):
         `TimeStepper` (31 kB a state and more), and they begin anew after `set_each`, too.
 
         Handlers and reporters of scheduled events are called for each state at its time, and states are in lanes in between;
-        they are asked for their next times where a state begins, and after each of their events. A state for which a
-        compiled witness may change sign is stepped to the end of the call alone. `events` says what happened.
+        they are asked for their next times where a state begins, and after each event. Those of witnesses are called while a
+        state keeps its lane, unless they make it unlike the others. `events` says what happened.
 
         Examples
         --------
