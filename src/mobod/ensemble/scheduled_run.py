@@ -99,6 +99,6 @@ class ScheduledRun:
         self._run.onward[i, layout.STOP_AT] = min(schedule.handlers[i], schedule.reporters[i])
 
     def done(self, i: int) -> tuple[bool, bool]:
-        """Whether the handlers, and the reporters, that are due at the time of state i have been called."""
+        """True of handlers, and of reporters, if those that are due at the time of state i have been called."""
         time, schedule = self._ensemble._time[i, 0], self._schedule
         return bool(schedule.handlers[i] > time), bool(schedule.reporters[i] > time)

@@ -59,7 +59,7 @@ def ends_of_step(seen: Any, w: int, lane: int) -> Any:
 
 @generic
 def find_suspects(lane: int, watched: Any, seen: Any, h: float) -> Any:
-    """Whether a witness may have changed sign in a lane's last step, and whether it takes a run of one state to find where."""
+    """True if a witness may have changed sign in a lane's last step; and if it takes a run of one state to find where."""
     suspect = alone = False
     for w in range(watched.shape[0]):
         before, end = ends_of_step(seen, w, lane)
