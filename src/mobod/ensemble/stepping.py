@@ -520,7 +520,7 @@ class _Stepping(Task):
 
 
 class _Called:
-    """What happens to states in lanes in a call of `step`: the `Owner` of its `LaneEvents`."""
+    """A call of `step`, to which what happens to states in lanes is told: the `Owner` of its `LaneEvents`."""
 
     def __init__(self, ensemble: Any, plan: _StepPlan, ends: Array) -> None:
         self._ensemble, self._plan, self._ends = ensemble, plan, ends
