@@ -1,8 +1,8 @@
-"""LaneEvents: what Python does where witnesses have changed sign, of states that keep their lanes meanwhile.
+"""LaneEvents: what Python does at the events of states in lanes, which keep these meanwhile.
 
-Kernels find the events (`lanes.events`), leave a state at one in its row, and return. Its reporters and handlers are called as
-a time stepper calls them; a state that they have not changed goes on within its step, one that they have begins anew where it
-is, and one that they have made other than what states in lanes share goes on alone.
+Kernels return where witnesses have changed sign (`lanes.events`), or where handlers or reporters are due, and leave the state
+that is there in its row. They are called as a time stepper calls them; a state that they have not changed goes on within its
+step, one that they have begins anew where it is, and one that they have made other than states in lanes can be goes on alone.
 """
 
 # ruff: noqa: SLF001  (it is a part of its ensemble, in a class of its own)
@@ -27,7 +27,7 @@ from ..value.callers import callers_level
 from .lanes import layout
 from .lanes.witnesses import CROSSED, SEEN
 from .one_by_one import OTHER_CHOICES, has_choices_of
-from .schedule import Handled, change, show
+from .schedule import Handled, Schedule, change, show
 
 if TYPE_CHECKING:
     from ..state.state import State
@@ -51,9 +51,6 @@ class Owner(Protocol):
     def goes_alone(self, i: int) -> None:
         """State *i* is to go on alone, as handlers have left it."""
 
-    def changed(self, i: int, state: State) -> None:
-        """Handlers have changed state *i*, which is at an event."""
-
 
 class LaneEvents:
     """The events of states in lanes.
@@ -64,9 +61,22 @@ class LaneEvents:
     lanes : LaneRuns
     integrator : Integrator
     owner : Owner
+    schedule : Schedule, optional
+        Where anything of the system is scheduled.
+    stops_at_reports : bool
+        Whether steps end where reporters are called, as those of `TimeStepper.step` do.
     """
 
-    def __init__(self, ensemble: Any, lanes: LaneRuns, integrator: Integrator, owner: Owner) -> None:
+    def __init__(
+        self,
+        ensemble: Any,
+        lanes: LaneRuns,
+        integrator: Integrator,
+        owner: Owner,
+        schedule: Schedule | None,
+        stops_at_reports: bool = False,
+    ) -> None:
+        self._schedule, self._stops_at_reports = schedule, stops_at_reports
         self._ensemble, self._lanes, self._integrator, self._owner = ensemble, lanes, integrator, owner
         self._system = system = ensemble._system
         self._agenda = Agenda(system, Subsystem, integrator.accuracy)
@@ -81,30 +91,66 @@ class LaneEvents:
         """State *i* begins again."""
         self._accumulations.pop(i, None)
 
+    def begin(self) -> None:
+        """Runs are about to begin: find out when what is scheduled is due."""
+        if self._schedule is not None:
+            self._schedule.begin(self._ensemble._time[: len(self._ensemble), 0], self._ensemble._lend_realized)
+            self._owner.onward[: len(self._ensemble), layout.STOP_AT] = self._stops(slice(None))
+            self._owner.onward[: len(self._ensemble), layout.REPORT_AT] = self._schedule.reporters
+
+    def _stops(self, i: Any) -> Any:
+        """Where steps are to end: where handlers are due, and where these are exact, reporters."""
+        assert self._schedule is not None
+        handlers = self._schedule.handlers[i]
+        return np.minimum(handlers, self._schedule.reporters[i]) if self._stops_at_reports else handlers
+
+    def is_done(self, i: int) -> tuple[bool, bool]:
+        """True of handlers, and of reporters, if those that are due at the time of state *i* have been called."""
+        if self._schedule is None:
+            return False, False
+        time = self._ensemble._time[i, 0]
+        return bool(self._schedule.handlers[i] > time), bool(self._schedule.reporters[i] > time)
+
+    def take_up(self, i: int, state: State, handled: bool, reported: bool) -> None:
+        """State *i* takes a lane again, as *state*, where what is due may have been *handled*, and *reported*."""
+        if self._schedule is not None:
+            self._schedule.ask_of(i, state, not handled, not reported)
+            self._owner.onward[i, layout.STOP_AT] = self._stops(i)
+            self._owner.onward[i, layout.REPORT_AT] = self._schedule.reporters[i]
+
     def answer(self, worker: LaneWorker) -> None:
         """Call what is to be called for the states in a worker's lanes, which then go on."""
-        lanes = worker.lanes
+        lanes, control, schedule = worker.lanes, worker.control, self._schedule
         with self._lock:
             for lane in np.flatnonzero(lanes[layout.CALLS] == layout.WAITING).tolist():
                 i = int(lanes[layout.STATE, lane])
-                crossed = worker.seen[CROSSED::SEEN, 0, lane].tolist()
-                which = [(one, sign > 0.0) for one, sign in zip(self._lanes.called, crossed, strict=False) if sign != 0.0]
-                time = float(self._ensemble._time[i, 0])
-                found = Found(time, time, [one for one, _ in which], [rising for _, rising in which])
+                time, found = float(self._ensemble._time[i, 0]), None
+                if control[layout.EVENT, 0, lane] <= time and not (schedule is not None and schedule.reporters[i] <= time):
+                    crossed = worker.seen[CROSSED::SEEN, 0, lane].tolist()
+                    which = [(one, sign > 0.0) for one, sign in zip(self._lanes.called, crossed, strict=False) if sign != 0.0]
+                    found = Found(time, time, [one for one, _ in which], [rising for _, rising in which])
                 lanes[layout.CALLS, lane] = 0
-                changed = self._happens(i, found)
+                changed = self._happens(i, time, found)
                 if changed is None:
                     worker.free(lane)
                 elif changed:
                     lanes[layout.CALLS, lane] = layout.ANEW
-                else:
+                elif found is not None:
                     lanes[layout.SEEKS, lane] = 1
+                if schedule is not None:
+                    row = self._owner.onward[i]
+                    control[layout.WAIT, 0, lane] = row[layout.STOP_AT] = self._stops(i)
+                    control[layout.REPORTER, 0, lane] = row[layout.REPORT_AT] = schedule.reporters[i]
 
-    def _happens(self, i: int, found: Found) -> bool | None:
-        """Something has happened to state *i*; whether it has changed that, and None where it does not go on in its lane."""
+    def _happens(self, i: int, time: float, found: Found | None) -> bool | None:
+        """Something happens to state *i*; whether it has changed that, and None where it does not go on in its lane."""
         owner = self._owner
         try:
-            done = self._call(i, found)
+            state = self._ensemble._lend_realized(i)
+            if found is None and self._schedule is not None and self._schedule.reporters[i] <= time:
+                self._schedule.report(i, state)
+                return False
+            done = self._call(i, state, found)
         except MobodError as error:
             self._ensemble._lent = None
             owner.failed(i, str(error))
@@ -116,36 +162,37 @@ class LaneEvents:
             owner.failed(i, why)
             return None
         if done.ends is not None:
-            owner.ended(i, found.high, done.ends)
+            owner.ended(i, time, done.ends)
             return None
         if done.changed:
-            self._lanes.restart(owner.onward[i], found.high)
+            self._lanes.restart(owner.onward[i], time)
             if i in self._ensemble._departures:
                 owner.goes_alone(i)
                 return None
         return done.changed
 
-    def _call(self, i: int, found: Found) -> Handled:
-        """Call reporters, and then handlers; the state is put back where these have changed it."""
-        ensemble, log = self._ensemble, self._owner.log_of(i)
-        known = self._accumulations.get(i)
-        if known is None:
-            known = self._accumulations[i] = Accumulation()
-        known.refuse(found, self._lanes.windows)
-        state = ensemble._lend_realized(i)
-        reports = self._agenda.calls_for(found.which, True)
-        if reports:
-            show(state, reports)
-            log.add_found(found, True)
-        known.add(found)
-        calls = self._agenda.calls_for(found.which, False)
-        if not calls:
-            return Handled(None, False)
+    def _call(self, i: int, state: State, found: Found | None) -> Handled:
+        """Call triggered reporters, and handlers, or those that are due; the state is put back where these have changed it."""
+        ensemble, agenda, log = self._ensemble, self._agenda, self._owner.log_of(i)
+        if found is None:
+            when, due = agenda.next_event(state, True)
+            calls = due if when == state.time else []
+        else:
+            known = self._accumulations.setdefault(i, Accumulation())
+            known.refuse(found, self._lanes.windows)
+            reports = agenda.calls_for(found.which, True)
+            if reports:
+                show(state, reports)
+                log.add_found(found, True)
+            known.add(found)
+            calls = agenda.calls_for(found.which, False)
+            if not calls:
+                return Handled(None, False)
         for one in self._impacts:
             one.resolved = self._integrator.flight_resolution(state.q_values)
         account = Account(self._system, state, self._system.calc_energy(state))
         if state.tree.remembers or state.resources is not None:  # what was there just before counts
-            state.end_step(found.high)
+            state.end_step(state.time)
         done = change(self._system, state, calls, self._integrator.constraint_tolerance, account)
         if done.changed:
             if not has_choices_of(ensemble._template, state):
@@ -154,11 +201,16 @@ class LaneEvents:
                 self._system.project(state, self._integrator.constraint_tolerance)
                 self._system.realize(state)
                 account.close()
-        log.add_found(found, False, account)
-        log.add_account(found.high, account, "", {id(one.owner) for one in found.which})
+        told: set[int] = set()
+        if found is not None:
+            log.add_found(found, False, account)
+            told = {id(one.owner) for one in found.which}
+        log.add_account(state.time, account, "scheduled" if found is None else "", told)
+        if self._schedule is not None:
+            still_due = found is not None and self._schedule.handlers[i] <= state.time
+            self._schedule.ask_of(i, state, still_due, self._schedule.reporters[i] <= state.time)
         if done.changed:
             ensemble._put_back(i, state)
-            self._owner.changed(i, state)
             if i in ensemble._departures:
                 ensemble._lent = None
         return done

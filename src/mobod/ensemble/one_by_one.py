@@ -79,6 +79,8 @@ class OneRun:
     event_rows: npt.NDArray[np.int64] | None = None
     #: Where it goes on in a lane: its next step, what that depends on, when its present interval began, and its reach.
     following: tuple[float, ...] | None = None
+    #: And whether what is due there has been handled, and reported.
+    dealt_with: tuple[bool, bool] = (False, False)
 
 
 class Onward(NamedTuple):
@@ -163,7 +165,8 @@ def run_one(
     rests = failure is None and ended is None and not whole
     following = following_of(stepper) if rests else None
     events, event_rows = _events_of(stepper, columns) if stepper.initialized and stepper.has_events else (None, None)
-    return OneRun(time, y, end, integrator, failure, why, found, changes, events, event_rows, following)
+    dealt_with = stepper.is_dealt_with if rests else (False, False)
+    return OneRun(time, y, end, integrator, failure, why, found, changes, events, event_rows, following, dealt_with)
 
 
 def following_of(stepper: TimeStepper) -> tuple[float, ...]:

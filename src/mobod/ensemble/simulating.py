@@ -42,9 +42,8 @@ from .functions import EndWhere, RunFunction, ended_at, observe as run_observer,
 from .lane_events import LaneEvents
 from .lane_runs import LaneRuns, LaneWorker, own_of_each
 from .lanes import contact, layout
-from .one_by_one import Onward, has_choices_of, run_one
+from .one_by_one import OneRun, Onward, has_choices_of, run_one
 from .schedule import Schedule
-from .scheduled_run import ScheduledRun
 from .sensitivity_rows import SensitivityRows, read_sensitivities
 from .state_runs import StateRuns, are_compiled
 from .stepping import Stepping, make_integrator
@@ -367,7 +366,7 @@ class Simulating(Stepping):
         if before[layout.STATUS] == layout.SUSPECT:
             size, error, strain = run.reached[i, 1:].tolist()
             began, reach = run.onward[i, layout.BEGAN :].tolist() if len(run.onward) else (float(run._start[0][i, 0]), 0.0)
-            called = (False, False) if run.scheduled is None else run.scheduled.done(i)
+            called = (False, False) if run.lane_events is None else run.lane_events.is_done(i)
             onward = Onward(began, reach, error, int(strain), called, i in run.departed)
             if run.integrator.fixed_step_size is None and size > 0.0:  # zero where it has left its lane before a first step
                 settings.keywords["initial_step_size"] = size
@@ -379,7 +378,7 @@ class Simulating(Stepping):
             return
         force = None if run.controller is None else run.controller.force
         wanted = None if run.tangents is None else run.tangents.wanted
-        returns = onward is not None and run.lane_events is not None and run.scheduled is None
+        returns = onward is not None and run.lane_events is not None
         returns = returns and run.lanes is not None and run.lanes.hands_over
         is_free = functools.partial(self._is_as_others, i) if returns else None
         times = run.times[min(i, len(run.times) - 1), made:]
@@ -402,7 +401,7 @@ class Simulating(Stepping):
         run.outcome[i, layout.STATUS] = status
         run.reached[i, :2] = done.state.time, done.integrator.get_previous_step_size_taken()
         if done.following is not None:
-            run.return_to_lane(i, done.following)
+            run.return_to_lane(i, done)
         if done.failure is not None:
             run.reasons[i] = done.failure
         if done.termination is not None:
@@ -506,13 +505,6 @@ class _Run:
             made = ensemble._state_runs(integrator) if tangents is None else ensemble._variation_runs(integrator, tangents)
             self.lanes = made
         self.in_lanes = np.full(n, type(self.lanes) is LaneRuns)
-        self.scheduled: ScheduledRun | None = None
-        if isinstance(self.lanes, LaneRuns) and Schedule.of(ensemble._system):
-            schedule = ensemble._schedule_of(
-                integrator.accuracy, (ensemble._system.event_handlers, ensemble._system.event_reporters)
-            )
-            schedule.set_stale()
-            self.scheduled = ScheduledRun(ensemble, self, self.lanes, schedule)
         self.outcome = np.zeros((n, layout.OUTCOMES), np.int64)
         self.outcome[:, layout.STATUS] = layout.NOT_RUN
         self.reached = np.zeros((n, layout.REACHED_SIZE))
@@ -525,11 +517,13 @@ class _Run:
         self.changes: dict[int, list[Any]] = {}
         #: What happens to states in lanes, and how they go on there.
         self.lane_events: LaneEvents | None = None
-        if isinstance(self.lanes, LaneRuns) and len(self.lanes.watched):
-            self.lane_events = LaneEvents(ensemble, self.lanes, integrator, self)
-        goes_on = self.lane_events is not None or self.scheduled is not None
-        self.onward = np.zeros((n if goes_on else 0, layout.ONWARD_SIZE))
-        self.onward[:, layout.STOP_AT], self.onward[:, layout.LEFT_AT] = np.inf, np.nan
+        system = ensemble._system
+        if isinstance(self.lanes, LaneRuns) and (len(self.lanes.watched) or Schedule.of(system)):
+            schedule = ensemble._schedule_of(integrator.accuracy, (system.event_handlers, system.event_reporters))
+            if schedule is not None:
+                schedule.set_stale()
+            self.lane_events = LaneEvents(ensemble, self.lanes, integrator, self, schedule)
+        self.onward = layout.new_onward(n if self.lane_events is not None else 0)
         self._logs: dict[int, EventLog] = {}
         #: What happened, by state, and the first row after each event.
         self.events: dict[int, tuple[Events, npt.NDArray[np.int64]]] = {}
@@ -549,6 +543,8 @@ class _Run:
 
     def go(self) -> None:
         """Run all states; where they go to a file, some at a time."""
+        if self.lane_events is not None:
+            self.lane_events.begin()
         batch = self._n
         width = self._ny + (0 if self.tangents is None else self.tangents.numbers_a_row)
         if self._file is not None:
@@ -577,9 +573,7 @@ class _Run:
         departed = np.array([i for i in sorted(ensemble._departures) if first <= i < stop], np.int64)
         which = np.arange(first, stop)
         try:
-            if self.scheduled is not None:
-                departed = np.union1d(departed, self.scheduled.go(np.setdiff1d(which, departed), results, first))
-            elif len(departed) < stop - first:
+            if len(departed) < stop - first:
                 goes_on = self.lane_events is not None
                 going = np.setdiff1d(which, departed) if goes_on else which
                 with ensemble._hidden(departed):
@@ -622,10 +616,12 @@ class _Run:
             ensemble._run_one_by_one(self, again, results, first)
         return again[self.outcome[again, layout.STATUS] == layout.WAITS]
 
-    def return_to_lane(self, i: int, following: tuple[float, ...]) -> None:
+    def return_to_lane(self, i: int, done: OneRun) -> None:
         """State i goes on in a lane from where it has come to alone."""
+        assert done.following is not None and self.lane_events is not None
         self.outcome[i, layout.STATUS] = layout.WAITS
-        self.onward[i, layout.LEFT_AT :] = self._ensemble._time[i, 0], *following
+        self.onward[i, layout.LEFT_AT :] = self._ensemble._time[i, 0], *done.following
+        self.lane_events.take_up(i, done.state, *done.dealt_with)
 
     def hand_over(self, which: npt.NDArray[np.int64]) -> None:
         """Continue states that fail in lanes alone, which finds out why: from where they are, as handlers have acted."""
@@ -659,11 +655,6 @@ class _Run:
         self.departed.add(i)
         self.outcome[i, layout.STATUS] = layout.SUSPECT
         self.reached[i, layout.LAST_SIZE :] = self.onward[i, layout.NEXT_SIZE : layout.NEXT_STRAIN + 1]
-
-    def changed(self, i: int, state: State) -> None:
-        """Handlers have changed state i, which is at an event."""
-        if self.scheduled is not None:
-            self.scheduled.ask_again(i, state)
 
     def _take_logs(self) -> None:
         for i in self._logs:

@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from ..algebra.arrays import Array
 from ..algebra.record import LANES
-from ..errors import MobodError, ModelError
+from ..errors import ModelError
 from ..event.triggered import Triggered
 from ..integrator import Integrator, RungeKuttaMerson
 from ..simulation.event_log import EventLog
@@ -29,14 +29,13 @@ from .gradients import Gradients
 from .lane_events import LaneEvents
 from .lane_runs import LaneRuns, why_one_by_one
 from .lanes import contact, layout
-from .one_by_one import OTHER_CHOICES, KeptSteppers, following_of, has_choices_of
-from .schedule import Handled, Schedule
+from .one_by_one import KeptSteppers, following_of
+from .schedule import Schedule
 from .states import memory_of
 from .work_sharing import Task, by_chunks
 
 if TYPE_CHECKING:
     from ..simulation.time_stepper import TimeStepper
-    from ..state.state import State
     from ..system.system import MultibodySystem
 
 #: Largest local error of a step, unless a caller says.
@@ -142,16 +141,14 @@ class Stepping(Gradients):
         lanes.refresh(self._own_changes)
         last, task = self._n, plan.task
         if task is None:
-            task = plan.task = _Stepping(lanes, np.arange(0), last, self._variables, forces, plan)
+            task = plan.task = _Stepping(lanes, last, self._variables, forces, plan)
         np.add(self._time[:, 0], duration, out=task.ends)
         if mobility_forces is not None:
             task.forces[...] = forces
-        schedule = plan.schedule
-        if schedule is not None and not schedule.is_quiet(duration):
-            self._step_by_schedule(plan, schedule, forces)
-            return
-        if lanes.called:
-            task.called[:] = [_Called(self, plan, task.ends)]
+        if plan.schedule is not None or lanes.called:
+            task.called[:] = [_Called(self, plan)]
+            if plan.schedule is not None:
+                task.called[0].events.begin()
         departed, threads = _NONE, 1 if lanes.calls_python else self._threads
         if not self._departures:
             self._helpers.share(task, threads)
@@ -244,98 +241,6 @@ class Stepping(Gradients):
         elif known is None or known.events != events or known.accuracy != accuracy:
             self._schedule = Schedule(self._system, self._n, accuracy)
         return self._schedule
-
-    def _step_by_schedule(self, plan: _StepPlan, schedule: Schedule, forces: Array) -> None:
-        """Step all states to their ends, in lanes from one time at which something is due to the next."""
-        assert plan.task is not None
-        times, ends, out = self._time[: self._n, 0], plan.task.ends[: self._n].copy(), np.zeros(self._n, bool)
-        alone = sorted(self._departures)
-        out[alone] = True
-        schedule.begin(times, self._lend_realized)
-        reasons = self._reasons = Reasons(np.zeros(self._n, np.int64), forces if len(forces) else np.zeros((self._n, 0)))
-        self._failed[: self._n, 0] = 0.0
-        while True:
-            for i, done in self._do_what_is_due(schedule, ends, out, reasons, True).items():
-                if done.account is not None:
-                    log = EventLog(self._system)
-                    log.add_account(float(times[i]), done.account, "scheduled")
-                    self._note_events(i, log)
-                if done.changed and plan.lanes is not None:
-                    plan.lanes.restart(plan.onward[i], float(times[i]))
-            apart = np.array([i for i in sorted(self._departures) if not out[i] and times[i] < ends[i]], np.int64)
-            self._step_alone(plan, apart, ends, forces)
-            out[apart] = True
-            going = np.flatnonzero(~out & (times < ends))
-            if not len(going):
-                break
-            stops = np.minimum(ends, np.minimum(schedule.handlers, schedule.reporters))
-            called = self._step_some(plan, going, stops, forces)
-            status = plan.outcome[going, layout.STATUS]
-            reasons.add(going, status)
-            reasons.of_states |= called.reasons
-            self._failed[going, 0] = status != rk.REACHED
-            out[called.over] = True
-            left = going[np.isin(going, plan.left_lanes(plan.outcome[: self._n, layout.STATUS]))]
-            self._step_alone(plan, left, ends, forces)
-            out[going[status != rk.REACHED]] = True
-        self._step_alone(plan, np.array(alone, np.int64), ends, forces)
-        schedule.rest(times)
-
-    def _do_what_is_due(
-        self, schedule: Schedule, ends: Array, out: npt.NDArray[np.bool_], reasons: Reasons, accounts: bool = False
-    ) -> dict[int, Handled]:
-        """Call the reporters and handlers that are due at the states' times; those of the ends are handled by the next call.
-
-        *out* becomes true of states whose run has ended so, or has failed. Returns what handlers have done, with *accounts*
-        of it.
-        """
-        times, found = self._time[: self._n, 0], {}
-        for handles in (False, True):
-            due = ~out & (schedule.handlers <= times) & (times < ends) if handles else ~out & (schedule.reporters <= times)
-            for i in np.flatnonzero(due).tolist():
-                try:
-                    state = self._lend_realized(i)
-                    if not handles:
-                        schedule.report(i, state)
-                        continue
-                    if state.tree.remembers:  # what was there just before the handler counts
-                        state.end_step(state.time)
-                    done = schedule.handle(i, state, accounts)
-                    if done.changed and not has_choices_of(self._template, state):
-                        raise ModelError(OTHER_CHOICES)
-                except MobodError as error:
-                    reasons.of_states[i] = str(error)
-                except Exception as error:  # of a user's own part
-                    reasons.of_states[i] = f"{type(error).__name__}: {error}"
-                    warnings.warn(
-                        f"state {i} of the ensemble: {reasons.of_states[i]}", RuntimeWarning, stacklevel=callers_level()
-                    )
-                else:
-                    found[i] = done
-                    if done.changed:
-                        self._put_back(i, state)
-                        if i in self._departures:
-                            self._lent = None
-                    out[i] = done.ends is not None
-                    continue
-                self._failed[i], out[i], self._lent = 1.0, True, None
-        return found
-
-    def _step_some(self, plan: _StepPlan, which: npt.NDArray[np.int64], stops: Array, forces: Array) -> _Called:
-        """Step some states in lanes to where each is to stop; what has happened there."""
-        lanes = plan.lanes
-        assert lanes is not None
-        task = _Stepping(lanes, which, len(which), self._variables, forces, plan)
-        task.ends[: self._n] = stops
-        if len(forces):
-            task.forces[...] = forces
-        plan.outcome[which] = 0
-        called = _Called(self, plan, task.ends)
-        task.called[:] = [called]
-        self._helpers.share_all(task, 1 if lanes.calls_python else self._threads)
-        task.called.clear()
-        self._take_logs(called)
-        return called
 
     def _take_logs(self, called: _Called) -> None:
         """Take what has happened to states in lanes."""
@@ -434,8 +339,7 @@ class _StepPlan:
         self.outcome, self.reached = np.zeros((padded, layout.OUTCOMES), np.int64), np.zeros((padded, layout.REACHED_SIZE))
         #: How each state goes on where the last call has left it.
         goes_on = lanes is not None and (lanes.adaptive or any(events))
-        self.onward = np.zeros((padded if goes_on else 0, layout.ONWARD_SIZE))
-        self.onward[:, layout.STOP_AT], self.onward[:, layout.LEFT_AT] = np.inf, np.nan
+        self.onward = layout.new_onward(padded if goes_on else 0)
         #: The impulses of each state's last step, where contact is stepped.
         self.impulses = np.full((padded if lanes is not None and lanes.stepped else 0, contact.ROW_SIZE), np.nan)
 
@@ -476,10 +380,8 @@ class _Stepping(Task):
     Parameters
     ----------
     lanes : LaneRuns
-    which : array of int
-        The states; none for all.
     n : int
-        How many.
+        How many states.
     variables : tuple of arrays
         The states'.
     forces : array
@@ -495,7 +397,6 @@ class _Stepping(Task):
     def __init__(
         self,
         lanes: LaneRuns,
-        which: npt.NDArray[np.int64],
         n: int,
         variables: tuple[Array, ...],
         forces: Array,
@@ -506,8 +407,7 @@ class _Stepping(Task):
         self.called: list[_Called] = []
         called = self.called
         data = (*variables, self.forces, lanes.of_each, self.ends, *_NO_REPORTS, plan.outcome, plan.reached)
-        goes_on = len(which) or lanes.adaptive or len(lanes.watched)
-        data += which, plan.onward if goes_on else plan.onward[:0], plan.impulses
+        data += np.zeros(0, np.int64), plan.onward, plan.impulses
 
         def work(number: int, chunks: Any, calls: Any) -> None:
             one = lanes.workers[number]
@@ -522,29 +422,26 @@ class _Stepping(Task):
 class _Called:
     """A call of `step`, to which what happens to states in lanes is told: the `Owner` of its `LaneEvents`."""
 
-    def __init__(self, ensemble: Any, plan: _StepPlan, ends: Array) -> None:
-        self._ensemble, self._plan, self._ends = ensemble, plan, ends
+    def __init__(self, ensemble: Any, plan: _StepPlan) -> None:
+        self._ensemble, self._plan = ensemble, plan
         self.onward, self.reasons = plan.onward, dict[int, str]()
         self.logs: dict[int, EventLog] = {}
-        #: States whose run has ended.
-        self.over: list[int] = []
 
     @functools.cached_property
     def events(self) -> LaneEvents:
         """Who calls Python."""
         assert self._plan.lanes is not None
-        return LaneEvents(self._ensemble, self._plan.lanes, self._plan.integrator, self)
+        return LaneEvents(self._ensemble, self._plan.lanes, self._plan.integrator, self, self._plan.schedule, True)
 
     def log_of(self, i: int) -> EventLog:
         """The log of state *i*."""
         if i not in self.logs:
-            self.logs[i] = EventLog(self._ensemble.system)
+            self.logs[i] = EventLog(self._plan.integrator.system)
         return self.logs[i]
 
     def ended(self, i: int, time: float, handler: Any) -> None:
         """A handler has ended the run of state *i*."""
         self._plan.outcome[i, layout.STATUS] = rk.REACHED
-        self.over.append(i)
 
     def failed(self, i: int, why: str) -> None:
         """A part in Python has raised an error."""
@@ -553,13 +450,6 @@ class _Called:
     def goes_alone(self, i: int) -> None:
         """Handlers have made state *i* other than those in lanes."""
         self._plan.outcome[i, layout.STATUS] = layout.SUSPECT
-
-    def changed(self, i: int, state: State) -> None:
-        """Handlers have changed state *i*, which is at an event: others may be due at other times."""
-        schedule, ends = self._plan.schedule, self._ends
-        if schedule is not None:
-            schedule.ask_of(i, state, schedule.handlers[i] <= state.time, schedule.reporters[i] <= state.time)
-            ends[i] = min(ends[i], schedule.handlers[i], schedule.reporters[i])
 
 
 #: Why states are simulated one by one, as was said of systems.

@@ -22,6 +22,8 @@ _ACCUMULATED, _SHORT = 100.0, 1e-6
 class Accumulation:
     """The last times of the events of a run, by what they are of."""
 
+    __slots__ = "_in_a_row", "_last_event", "_times_of"
+
     def __init__(self) -> None:
         self._times_of: dict[Any, list[float]] = {}
         self._last_event, self._in_a_row = -np.inf, 0

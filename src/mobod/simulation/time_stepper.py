@@ -207,7 +207,7 @@ class TimeStepper(Sealed):
         if deep := find_deep(copy):
             warnings.warn(say_deep(deep), stacklevel=callers_level())
         self._found: Found | None = None
-        self._accumulation = Accumulation()
+        self._accumulation: Accumulation | None = None
         self._watch: Watch | None = None
         #: When the present interval began, and how far steps may go after an event.
         self.began, self._reach = self._now, 0.0
@@ -797,14 +797,15 @@ class TimeStepper(Sealed):
         """Witnesses have changed sign: report, and handle."""
         self._arrive(found.high)
         assert self._watch is not None
-        self._accumulation.refuse(found, dict(zip(self._watch.watched, self._watch.windows, strict=True)))
+        known = self._accumulation = self._accumulation or Accumulation()
+        known.refuse(found, dict(zip(self._watch.watched, self._watch.windows, strict=True)))
         if self._announced_at != found.high:
             self._report(self._agenda.calls_for(found.which, True))
             self._log.add_found(found, True)
             if self._announces(found.high):
                 return StepStatus.REACHED_EVENT_TRIGGER
             self._announced_at = found.high
-        self._accumulation.add(found)
+        known.add(found)
         self._found, watch = None, self._watch
         resolved = self._integrator.flight_resolution(self._integrator.get_state().q_values)
         for handler in self.system.event_handlers:
@@ -817,7 +818,7 @@ class TimeStepper(Sealed):
             status = self._handle(calls, found=found)
         except BaseException:
             self._found = found
-            self._accumulation.take_back(found)
+            known.take_back(found)
             raise
         if self._watch is watch and watch.time < found.high:  # nothing has changed
             watch.resume()

@@ -250,20 +250,24 @@ def find_events(model: Any, crew: Any) -> bool:
 
 @generic
 def find_called(model: Any, crew: Any) -> bool:
-    """Mark as DUE lanes that are at an event, with the record there, for Python; whether there are such."""
+    """Mark as DUE lanes in whose last step Python is called, with the record where it is first; whether there are such."""
     run, lanes, marks = crew.run, crew.lanes, crew.marks
     control, any_due = run.control, False
     for lane in range(8):
-        event = control[EVENT, 0, lane]
-        due = lanes[STATE, lane] >= 0 and lanes[at.CALLS, lane] == 0 and event <= control[TIME, 0, lane]
-        due = due and event < control[HALT, 0, lane]
+        when = min(control[EVENT, 0, lane], control[at.REPORTER, 0, lane], control[at.WAIT, 0, lane])
+        due = lanes[STATE, lane] >= 0 and lanes[at.CALLS, lane] == 0 and when <= control[TIME, 0, lane]
+        due = due and when < control[HALT, 0, lane]
         marks[at.DUE, 0, lane] = 1.0 if due else 0.0
-        control[AT, 0, lane] = event if due else control[TIME, 0, lane]
+        control[AT, 0, lane] = when if due else control[TIME, 0, lane]
         any_due = any_due or due
-    if any_due:
-        crew.queue[at.REALIZED] = 0
-        settle_between(model, run, marks, at.DUE)
-        if model.measure_memory_size > 0 or model.bristle_rows > 0:
-            evaluate(model, run.plan, run.held)
-            finish_steps(model, marks, at.DUE, crew.kept)
-    return any_due
+    if not any_due:
+        return False
+    crew.queue[at.REALIZED] = 0
+    settle_between(model, run, marks, at.DUE)
+    if model.measure_memory_size > 0 or model.bristle_rows > 0:
+        evaluate(model, run.plan, run.held)
+        for lane in range(8):
+            event = control[EVENT, 0, lane] <= control[AT, 0, lane]
+            marks[at.BETWEEN, 0, lane] = marks[at.DUE, 0, lane] if event else 0.0
+        finish_steps(model, marks, at.BETWEEN, crew.kept)
+    return True

@@ -42,7 +42,6 @@ from .layout import (
     TERMINATOR,
     VALUE,
     WAIT,
-    WAITS,
 )
 from .reports import find_due, put, report
 from .starts import begin
@@ -148,19 +147,18 @@ def end_runs(model: Any, crew: Any, data: Any) -> bool:
     for lane in range(8):
         if lanes[STATE, lane] < 0:
             continue
+        end = control[END, 0, lane]
+        if reports > 0:
+            end = times[lanes[STATE, lane] if times.shape[0] > 1 else 0, reports - 1]
+        if control[at.REPORTER, 0, lane] <= end:  # which come first
+            continue
         if reports > 0 and lanes[at.REPORT, lane] == reports:
-            control[at.AT, 0, lane] = times[lanes[STATE, lane] if times.shape[0] > 1 else 0, reports - 1]
+            control[at.AT, 0, lane] = end
             leave(lanes, lane, rk.REACHED, True)
             any_free = True
-        elif control[EVENT, 0, lane] <= control[TIME, 0, lane]:
-            continue
-        elif reports == 0 and control[TIME, 0, lane] >= control[END, 0, lane]:
+        elif reports == 0 and control[TIME, 0, lane] >= end and not control[EVENT, 0, lane] <= control[TIME, 0, lane]:
             leave(lanes, lane, rk.REACHED, False)
             any_free = True
-        elif data.onward.shape[0] > 0 and control[TIME, 0, lane] >= control[WAIT, 0, lane]:
-            if not control[HALT, 0, lane] <= control[TIME, 0, lane]:
-                leave(lanes, lane, WAITS, False)
-                any_free = True
     if any_free:
         retire(model, crew, data)
     return any_free
@@ -191,7 +189,7 @@ def end_at_halts(model: Any, crew: Any, data: Any) -> bool:
 
 @generic
 def call(model: Any, crew: Any, data: Any) -> bool:
-    """Leave states that are at an event in their rows, for Python; whether there are such."""
+    """Leave states that are where Python is called in their rows; whether there are such."""
     if not find_called(model, crew):
         return False
     for lane in range(8):
@@ -363,7 +361,7 @@ def settle(model: Any, crew: Any, data: Any) -> None:
 def run(block: Any, single_block: Any, crew: Any, worker: int, chunks: Any, calls: Any, data: Any) -> int:
     """Take states through their runs, chunk by chunk, with as many attempts as the queue says.
 
-    FINISHED, UNFINISHED, or ASKS where events wait for Python, of states that are in their rows.
+    FINISHED, UNFINISHED, or ASKS where lanes wait for Python, whose states are in their rows.
     """
     number = begin_work(worker, chunks, calls)
     model, single = attach(block), attach(single_block)
@@ -384,7 +382,7 @@ def run(block: Any, single_block: Any, crew: Any, worker: int, chunks: Any, call
         any_free = end_runs(model, crew, data) or any_free
         if crew.run.plan[TERMINATOR] != 0:
             any_free = end_at_halts(model, crew, data) or any_free
-        if crew.watched.shape[0] > 0 and call(model, crew, data):
+        if data.onward.shape[0] > 0 and call(model, crew, data):
             leave_work(worker, chunks)
             return at.ASKS
         if model.num_controllers > 0 and not any_free:

@@ -36,6 +36,8 @@ from .layout import (
     REACH,
     REACHED_TIME,
     REPORT,
+    REPORT_AT,
+    REPORTER,
     ROWS,
     STATE,
     STATUS,
@@ -45,7 +47,6 @@ from .layout import (
     TERMINATED,
     WAIT,
     WAITING,
-    WAITS,
 )
 
 #: The resolution of time, as a part of the run's end time.
@@ -75,9 +76,9 @@ def take(model: Any, lane: int, s: int, crew: Any, data: Any) -> None:
     control[rk.LAST_STEP, 0, lane] = control[rk.SIZE, 0, lane] = 0.0
     control[HALT, 0, lane] = control[EVENT, 0, lane] = _NEVER
     control[LAST_ERROR, 0, lane] = control[STRAIN, 0, lane] = 0.0
-    control[WAIT, 0, lane] = _NEVER
+    control[WAIT, 0, lane] = control[REPORTER, 0, lane] = _NEVER
     if onward.shape[0] > 0:
-        control[WAIT, 0, lane] = onward[s, STOP_AT]
+        control[WAIT, 0, lane], control[REPORTER, 0, lane] = onward[s, STOP_AT], onward[s, REPORT_AT]
         if onward[s, LEFT_AT] == data.time[s, 0]:
             control[STEP, 0, lane] = onward[s, NEXT_SIZE]
             control[LAST_ERROR, 0, lane], control[STRAIN, 0, lane] = onward[s, NEXT_PART], onward[s, NEXT_STRAIN]
@@ -142,7 +143,7 @@ def _retire_one(model: Any, lane: int, crew: Any, data: Any) -> None:
     s = lanes[STATE, lane]
     at = control[AT, 0, lane] if inside else control[TIME, 0, lane]
     data.time[s, 0] = reached[s, REACHED_TIME] = at
-    goes_on = status == SUSPECT or status == WAITS or status == CALLED
+    goes_on = status == SUSPECT or status == CALLED
     reached[s, LAST_SIZE] = control[STEP if goes_on else rk.LAST_STEP, 0, lane]
     if goes_on:
         reached[s, LAST_PART], reached[s, LAST_STRAIN] = control[LAST_ERROR, 0, lane], control[STRAIN, 0, lane]
