@@ -17,8 +17,8 @@ import numpy as np
 from ..algebra.arrays import Array
 from ..errors import MobodError, ModelError
 from ..event import ImpactWhen
-from ..event.agenda import Agenda
-from ..event.watch import Found
+from ..event.agenda import Agenda, Call
+from ..event.watch import Found, Watched
 from ..integrator import Integrator
 from ..simulation.accumulation import Accumulation
 from ..simulation.event_log import Account, EventLog
@@ -82,6 +82,8 @@ class LaneEvents:
         self._agenda = Agenda(system, Subsystem, integrator.accuracy)
         self._impacts = [one for one in system.event_handlers if isinstance(one, ImpactWhen)]
         self._accumulations: dict[int, Accumulation] = {}
+        #: The calls of reporters, and of handlers, for witnesses that change sign at once.
+        self._calls: dict[tuple[Watched, ...], tuple[list[Call], list[Call]]] = {}
         #: Whether what handlers leave is to be brought to a manifold.
         self._projects = bool(ensemble._template.is_constrained or ensemble._template.tree.fields["has_quaternion"].any())
         #: Users' parts, and what is lent them, are for one thread at a time.
@@ -178,14 +180,18 @@ class LaneEvents:
             when, due = agenda.next_event(state, True)
             calls = due if when == state.time else []
         else:
-            known = self._accumulations.setdefault(i, Accumulation())
+            known = self._accumulations.get(i)
+            if known is None:
+                known = self._accumulations[i] = Accumulation()
             known.refuse(found, self._lanes.windows)
-            reports = agenda.calls_for(found.which, True)
+            key = tuple(found.which)
+            if key not in self._calls:
+                self._calls[key] = agenda.calls_for(found.which, True), agenda.calls_for(found.which, False)
+            reports, calls = self._calls[key]
             if reports:
                 show(state, reports)
                 log.add_found(found, True)
             known.add(found)
-            calls = agenda.calls_for(found.which, False)
             if not calls:
                 return Handled(None, False)
         for one in self._impacts:

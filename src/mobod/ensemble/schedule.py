@@ -121,11 +121,11 @@ def show(state: State, calls: Iterable[Call]) -> None:
 
 def change(system: MultibodySystem, state: State, calls: Iterable[Call], tolerance: float, account: Account | None) -> Handled:
     """Call handlers with a state of a run: locks act by impulses, with a warning where a constraint is off by more."""
-    y = state.y_values.copy()
+    y = state.y_values.tobytes()
     state.mark_unchanged()
     state.impulses = Impulses(tolerance)
     try:
         ends = let_handle(system, state, calls, state.time, None if account is None else account.after)
     finally:
         state.impulses = None
-    return Handled(ends, not state.is_unchanged() or not np.array_equal(y, state.y_values), account)
+    return Handled(ends, not state.is_unchanged() or y != state.y_values.tobytes(), account)

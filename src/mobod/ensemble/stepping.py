@@ -302,12 +302,16 @@ class Stepping(Gradients):
 
     def _put_back(self, i: int, state: Any) -> None:
         """Store the end of a run as state *i*."""
-        self._time[i, 0], self._q[i], self._u[i], self._z[i] = state.time, state.q, state.u, state.z
+        self._time[i, 0], self._q[i], self._u[i] = state.time, state.q_values, state.u_values
         record = state.record
-        self._memory[i] = memory_of(record)
+        if self._z.shape[1]:
+            self._z[i] = state.z_values
+        if self._memory.shape[1]:
+            self._memory[i] = memory_of(record)
+        if self.particles.shape[1]:
+            self.particles[i] = np.concatenate([record.particle_location, record.particle_velocity])[:, 0]
         self._keep_memory(i, state)
         self._keep_departure(i, state)
-        self.particles[i] = np.concatenate([record.particle_location, record.particle_velocity])[:, 0]
 
 
 #: What a state goes on with: its next step, and what that depends on.
