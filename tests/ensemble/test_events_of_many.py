@@ -405,6 +405,41 @@ def test_states_keep_their_lanes_at_their_events(settings, close):
     close(np.array(ours), np.array(sorted(seen)), 1e-8)
 
 
+@pytest.mark.parametrize("floor", ["impacts", "a rigid stop", "a trampoline"])
+def test_balls_bounce_in_lanes_as_each_does_alone(floor, close):
+    """Free flight has no error: how far steps go after each event follows from when that came, and the one before."""
+
+    class Trampoline(mb.event.When):
+        def handle_event(self, state, accuracy):
+            ball.set_rate(state, -ball.get_rate(state) * (0.1 if ball.get_rate(state) < -2.0 else 8.0))
+
+    system = mb.MultibodySystem()
+    matter = mb.SimbodyMatterSubsystem(system)
+    mb.force.Gravity(mb.GeneralForceSubsystem(system), matter, (-9.81, 0, 0))
+    sphere = mb.UnitInertia.sphere(0.1)
+    ball = mb.mobilizer.Slider(matter.ground, mb.body.Rigid(mb.MassProperties(1.0, (0, 0, 0), sphere)))
+    if floor == "a rigid stop":
+        mb.unilateral.HardStopLower(ball, 0, 0.0, 0.45)
+    elif floor == "impacts":
+        system.add_event_handler(mb.event.ImpactWhen(mb.event.Coordinate(ball), 0.45))
+    else:
+        system.add_event_handler(Trampoline(mb.event.Coordinate(ball), rising=False))
+    ensemble = mb.Ensemble(system, 10, state=system.realize_topology())
+    ensemble.q = np.linspace(0.8, 1.5, 10)[:, None]
+    starts = [ensemble.get_state(i) for i in range(10)]
+    motions = ensemble.simulate(0.95, report_interval=0.2375)
+    assert motions.statistics["in_lanes"].all() and (motions.num_rows == 5).all()
+    for i in range(10):
+        alone = mb.simulate(system, starts[i], 0.95, report_interval=0.2375, accuracy=1e-3)
+        close(motions[i].q, alone.q, 1e-12)
+        assert motions.statistics["steps_taken"][i] == alone.statistics["steps_taken"]
+        ours, theirs = motions[i].events, alone.events
+        assert list(ours["name"]) == list(theirs["name"]) and list(ours["kind"]) == list(theirs["kind"])
+        close(ours["time"], theirs["time"], 1e-12)
+        close(ours["energy"], theirs["energy"], 1e-10)
+    assert len(motions[0].events) > 1
+
+
 def test_a_state_whose_handler_made_it_unlike_the_others_takes_no_lane_again(close):
     class Stiffen(mb.event.When):
         def handle_event(self, state, accuracy):

@@ -80,8 +80,11 @@ class LaneEvents:
         self._ensemble, self._lanes, self._integrator, self._owner = ensemble, lanes, integrator, owner
         self._system = system = ensemble._system
         self._agenda = Agenda(system, Subsystem, integrator.accuracy)
+        self._agenda.contacts = lanes.contacts
         self._impacts = [one for one in system.event_handlers if isinstance(one, ImpactWhen)]
         self._accumulations: dict[int, Accumulation] = {}
+        #: When contacts of states closed or opened.
+        self._times_of_contacts: dict[int, list[float]] = {}
         #: The calls of reporters, and of handlers, for witnesses that change sign at once.
         self._calls: dict[tuple[Watched, ...], tuple[list[Call], list[Call]]] = {}
         #: Whether what handlers leave is to be brought to a manifold.
@@ -91,7 +94,8 @@ class LaneEvents:
 
     def forget(self, i: int) -> None:
         """State *i* begins again."""
-        self._accumulations.pop(i, None)
+        for known in (self._accumulations, self._times_of_contacts):
+            known.pop(i, None)
 
     def begin(self) -> None:
         """Runs are about to begin: find out when what is scheduled is due."""
@@ -194,6 +198,11 @@ class LaneEvents:
             known.add(found)
             if not calls:
                 return Handled(None, False)
+        contacts = self._lanes.contacts
+        if contacts is not None:  # which may be struck, or let go, by what the others do
+            contacts.times = self._times_of_contacts.setdefault(i, [])
+            if all(owner is not contacts for owner, _ in calls):
+                calls = [*calls, *agenda.calls_for_contacts()]
         for one in self._impacts:
             one.resolved = self._integrator.flight_resolution(state.q_values)
         account = Account(self._system, state, self._system.calc_energy(state))
@@ -211,7 +220,7 @@ class LaneEvents:
         if found is not None:
             log.add_found(found, False, account)
             told = {id(one.owner) for one in found.which}
-        log.add_account(state.time, account, "scheduled" if found is None else "", told)
+        log.add_account(state.time, account, "scheduled" if found is None else "", told, contacts)
         if self._schedule is not None:
             still_due = found is not None and self._schedule.handlers[i] <= state.time
             self._schedule.ask_of(i, state, still_due, self._schedule.reporters[i] <= state.time)

@@ -23,7 +23,6 @@ from ..measure.base import Measure
 from ..measure.integrate import Integrate
 from ..mobilizer import q_rates
 from ..state.fields import PARAMETERS
-from ..state.trigger_info import TriggerInfo
 from ..state.validity import EVERYTHING, FORCES, KINEMATICS, NO_MOBILIZERS, UNCHECKED
 from ..stepping import loop, record as rk
 from ..system.projection import share_weights
@@ -32,7 +31,7 @@ from ..tree.prescribe import prescribe
 from ..tree.project import project
 from ..tree.realize import advance
 from ..tree.tree import in_each_lane
-from ..unilateral.open_gap import open_gap
+from ..unilateral.contact_events import ContactEvents
 from ..unilateral.stepped import Stepped
 from ..unilateral.stepped.space import copy_of, widened
 from ..unilateral.stepped.step import step_eight, step_one
@@ -285,26 +284,27 @@ class LaneRuns:
             numbers.extend(own[1])
             return [witness.routine.address(**in_lanes), *places]
 
-        owners = *system.event_reporters, *system.event_handlers
+        owners, contacts = (*system.event_reporters, *system.event_handlers), system.get_matter_subsystem().unilateral_contacts
         triggered = [of_triggered(one) for one in owners if isinstance(one, Triggered)]
+        #: What happens where unilateral contacts close.
+        self.contacts = ContactEvents(system, accuracy) if contacts else None
         #: Those that Python is called for, in the order in which it is; and of these those that only Python knows.
         self.called = [one for one in triggered if one.info.rising or one.info.falling]
         self._in_python = [one for one in self.called if not is_watched(one.owner)]
+        if self.contacts is not None:
+            self.called += [self.contacts.watch_gap(one) for one in contacts]
         self._callback = lending.watching(self._in_python)
         scale = system.get_default_time_scale()
         #: In which their events are found.
         self.windows = {one: one.info.calc_window(accuracy, scale) for one in self.called}
         for one in self.called:
-            numbers.append(self.windows[one])
-            info, place, in_python = one.info, len(numbers) - 1, one in self._in_python
+            # the second is of contacts: so long before it may close one begins alone
+            numbers += [self.windows[one], 2.0 * self.windows[one]]
+            near = len(numbers) - 1 if one.owner is self.contacts else -1
+            info, place, in_python = one.info, len(numbers) - 2, one in self._in_python
             by_python = [self._callback.address(**in_lanes), self._in_python.index(one) if in_python else 0, 0]
-            found = by_python if in_python else packed(one.owner.witness)
-            rows.append([*found, info.rising, info.falling, in_python, place, -1])
-        window = TriggerInfo(rising=False).calc_window(accuracy, scale)
-        for contact in system.get_matter_subsystem().unilateral_contacts:
-            numbers += [window, 2.0 * window]
-            near = len(numbers) - 1
-            rows.append([*packed(open_gap(contact)), False, True, 0, near - 1, near])
+            found = by_python if in_python or one.witness is None else packed(one.witness)
+            rows.append([*found, info.rising, info.falling, in_python, place, near, one.knots is not None])
         return np.array(rows, np.int64).reshape(-1, watching.COLUMNS), (
             np.array(integers, np.int64),
             np.array(numbers, np.float64).reshape(-1, 1),

@@ -96,7 +96,7 @@ class Simulating(Stepping):
 
         Every state has its own step sizes, events and end; explicit Runge-Kutta, semi-explicit and Verlet's methods step eight
         states at once on each thread, `BDF` one, and a state that has ended makes room for the next. Lanes wait while handlers
-        of events are called. Others, systems with parts in Python, states whose rigid contacts may close, and those that
+        of events are called. Others, systems with parts in Python, states whose rigid contacts stay closed, and those that
         handlers have made unlike the others, are simulated state by state, compiled as far as `mobod.simulate` is.
 
         Parameters

@@ -31,6 +31,7 @@ from .witnesses import (
     RATE_LOW,
     RATE_NOW,
     SEEN,
+    SHIFT,
     WINDOW,
     ask,
 )
@@ -63,7 +64,7 @@ def _look_at(model: Any, crew: Any, lane: int, time: float, with_rates: bool) ->
     sound = True
     for w in range(crew.watched.shape[0]):
         ask(model, crew.watched, w)
-        value = load_lane(model.witness_values, 0, 0, lane)
+        value = load_lane(model.witness_values, 0, 0, lane) + crew.seen[SEEN * w + SHIFT, 0, lane]
         crew.seen[SEEN * w + HERE, 0, lane] = value
         crew.seen[SEEN * w + RATE_HERE, 0, lane] = load_lane(model.witness_values, 0, 1, lane)
         sound = sound and abs(value) < 1e300

@@ -59,8 +59,9 @@ AT, NORM, SOUND, END, HALT, VALUE_BEFORE, VALUE, LOW, HIGH, AT_LOW, AT_HIGH, SID
 )
 SOUGHT, EVENT, REPORTER = range(rk.CONTROL_SIZE + 15, rk.CONTROL_SIZE + 18)
 CONTROL_ROWS = rk.CONTROL_SIZE + 18
-# rows of `marks`: lanes that begin, that end a step, that report, of whose state a part in Python has raised an error, that are
-# between the ends of their step, and at whose witnesses Python is to look: at 1 for values, at 2 for rates, too
+# rows of `marks`: lanes that begin, 2 where handlers have acted, that end a step, that report, of whose state a part in Python
+# has raised an error, that are between the ends of their step, and at whose witnesses Python is to look: at 1 for values, at 2
+# for rates, too
 FRESH, TAKEN, DUE, RAISED, BETWEEN, LOOKS = range(6)
 MARK_ROWS = 6
 # places in `plan` after those of `stepping.record`: the method, the address of what ends runs or 0, 1 where values of witnesses

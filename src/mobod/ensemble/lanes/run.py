@@ -79,17 +79,17 @@ def fill(model: Any, crew: Any, data: Any, chunks: Any, worker: int) -> Any:
         marks[FRESH, 0, lane] = 0.0
         if lanes[STATE, lane] < 0 and queue[at.NEXT] == queue[at.STOP]:
             refill(queue, chunks, worker)
-        s = -1
+        s, fresh = -1, 1.0
         if lanes[STATE, lane] < 0 and queue[at.NEXT] < queue[at.STOP]:
             s = queue[at.NEXT]
             if data.which.shape[0] > 0:
                 s = data.which[s - queue[at.FIRST_ROW]]
             queue[at.NEXT] += 1
         elif lanes[STATE, lane] >= 0 and lanes[at.CALLS, lane] == at.ANEW:
-            s = lanes[STATE, lane]
+            s, fresh = lanes[STATE, lane], 2.0
         if s >= 0:
             take(model, lane, s, crew, data)
-            marks[FRESH, 0, lane] = 1.0
+            marks[FRESH, 0, lane] = fresh
             marks[RAISED, 0, lane], marks[TAKEN, 0, lane] = 0.0, 1.0
             any_fresh = True
         any_busy = any_busy or lanes[STATE, lane] >= 0
@@ -118,7 +118,7 @@ def begin_fresh(model: Any, single: Any, crew: Any, data: Any) -> bool:
                 status = rk.NOT_PROJECTED if sound == 1.0 else rk.NOT_FINITE
                 leave(lanes, lane, status, False)
                 any_free = True
-            elif is_near(model, lane, crew.watched, crew.seen, run.work):
+            elif marks[FRESH, 0, lane] < 2.0 and is_near(model, lane, crew.watched, crew.seen, run.work):
                 leave(lanes, lane, at.SUSPECT, False)
                 any_free = True
     if any_free:

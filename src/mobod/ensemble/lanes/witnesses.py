@@ -5,24 +5,27 @@ from __future__ import annotations
 from typing import Any
 
 from ...algebra.record import call_routine
-from ...algebra.scalar import load, load_lane, store, where
+from ...algebra.scalar import load, load_lane, store, where, zero
 from ...compiling import generic
 from ...stepping import witnesses as watching
 from ...stepping.record import Y
-from .layout import LOOKS
+from .layout import FRESH, LOOKS
 
 #: After the columns of `stepping.witnesses`: the place in `witness_numbers` of the window in which an event is found; and of a
-#: time, or below 0: of contacts, whose events a run of one state finds. It begins alone where the witness may come to zero
-#: within that time, or is there already.
-WINDOW, NEAR = watching.WIDTH, watching.WIDTH + 1
-COLUMNS = NEAR + 1
+#: time, or below 0: of contacts, of which a run begins alone where the witness may come to zero within that time, or is there
+#: already; and 1 where a run of one state finds the event, as what is watched here is a bound.
+WINDOW, NEAR, IS_BOUND = watching.WIDTH, watching.WIDTH + 1, watching.WIDTH + 2
+COLUMNS = IS_BOUND + 1
 #: Of positions of size 1: what is no more above zero is there, as rounding leaves it.
 _ROUNDING = 1e-10
 # rows of `seen`, so many a witness: values and rates at the beginning of the last step and at its end; 1 or -1 where it has
 # risen or fallen at the event; values at both ends of what is searched, and the rate at its beginning, not a number where that
-# is not known; value and rate where it was looked at last
-BEFORE, NOW, RATE_BEFORE, RATE_NOW, CROSSED, AT_LOW, AT_HIGH, RATE_LOW, HERE, RATE_HERE = range(10)
-SEEN = 10
+# is not known; value and rate where it was looked at last; and what values are raised by: a gap that begins overrun, as an
+# event is found, is watched from there
+BEFORE, NOW, RATE_BEFORE, RATE_NOW, CROSSED, AT_LOW, AT_HIGH, RATE_LOW, HERE, RATE_HERE, SHIFT = range(11)
+SEEN = 11
+#: What a gap that begins overrun is raised to: rounding of positions of size 1.
+_LEAST_GAP = 1e-11
 
 
 @generic
@@ -43,8 +46,15 @@ def look(model: Any, watched: Any, seen: Any, marks: Any, mark: int, again: bool
         if again and watched[w, watching.DIFFERS] != 0:
             continue
         ask(model, watched, w)
+        shift = load(seen, SEEN * w + SHIFT, 0)
+        if mark == FRESH and watched[w, NEAR] >= 0 and watched[w, IS_BOUND] == 0:
+            gap = load(model.witness_values, 0, 0)
+            shift = where(chosen > 0.0, where(gap < _LEAST_GAP, _LEAST_GAP - gap, zero(gap)), shift)
+            store(seen, SEEN * w + SHIFT, 0, shift)
         for k in range(2):
             new, now, before = load(model.witness_values, 0, k), SEEN * w + NOW + 2 * k, SEEN * w + BEFORE + 2 * k
+            if k == 0:
+                new = new + shift
             old = load(seen, now, 0)
             store(seen, before, 0, where(chosen > 0.0, old, load(seen, before, 0)))
             store(seen, now, 0, where(chosen > 0.0, new, old))
@@ -66,7 +76,7 @@ def find_suspects(lane: int, watched: Any, seen: Any, h: float) -> Any:
         if watching.may_cross(before, end, h, watched[w, watching.RISING], watched[w, watching.FALLING]):
             suspect = True
             known = abs(before[0]) < 1e300 and abs(end[0]) < 1e300 and abs(end[1]) < 1e300
-            alone = alone or not known or watched[w, NEAR] >= 0
+            alone = alone or not known or watched[w, IS_BOUND] != 0
     return suspect, alone
 
 
