@@ -128,7 +128,8 @@ class VectorEnv(gymnasium.vector.VectorEnv[Array, Array, Array]):
         self._observed = np.zeros((num_envs, m))
         self._seen = Seen(self.ensemble, self._points, more)
         self._vary = task.varied(system)
-        self._parameters = np.array([[low for _, low, _ in self._vary]] * num_envs, float).reshape(num_envs, len(self._vary))
+        self._varied = [np.tile(low, (num_envs, 1)) for _, low, _ in self._vary]
+        self._parameters = np.array([[low[0] for _, low, _ in self._vary]] * num_envs).reshape(num_envs, len(self._vary))
         # bounds for each environment: NumPy takes three times as long where it has to stretch them
         self._low, self._high = (np.tile(np.array(bound, float), (num_envs, 1)) for bound in (task.low, task.high))
         self._neutral = np.clip(np.zeros(task.num_actions), self._low[0], self._high[0])
@@ -221,8 +222,10 @@ class VectorEnv(gymnasium.vector.VectorEnv[Array, Array, Array]):
             self._random[i].random(out=random[i, :drawn])
         self.ensemble.reset(mask)
         for j, (setter, low, high) in enumerate(self._vary):
-            self._parameters[which, j] = low + (high - low) * random[which, own + j]
-            self.ensemble.set_each(setter, self._parameters[:, j].copy())
+            values = self._varied[j]
+            values[which] = low + (high - low) * random[which, own + j, None]
+            self._parameters[which, j] = values[which, 0]
+            self.ensemble.set_each(setter, values.copy() if len(low) > 1 else values[:, 0].copy())
         self._late_actions.draw(mask, random[:, own + varied])
         self._late_observations.draw(mask, random[:, own + varied + 1])
         self._action[which] = self._neutral
