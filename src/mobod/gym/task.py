@@ -170,14 +170,12 @@ class Task:
         for one in made if isinstance(made, list | tuple) else [made]:
             if not isinstance(one, list | tuple) or len(one) != 3 or not callable(one[0]):
                 raise TypeError(f"vary of a Task returns a list of (setter, low, high), not {one!r}")
-            if all(isinstance(bound, MassProperties) for bound in one[1:]):
-                low, high = (np.array(ten(bound)) for bound in one[1:])
-            else:
-                low, high = (np.array([finite("a bound of vary", bound)]) for bound in one[1:])
-            if low[0] > high[0]:
-                raise ValueError(
-                    f"vary of a Task gives {one[0]!r} the bounds {low[0]} and {high[0]}; the lower one comes first"
-                )
+            low, high = (
+                np.array(ten(bound) if isinstance(bound, MassProperties) else [finite("a bound of vary", bound)], np.float64)
+                for bound in one[1:]
+            )
+            if low.shape != high.shape or low[0] > high[0]:
+                raise ValueError(f"vary of a Task gives {one[0]!r} the bounds {one[1]} and {one[2]}; the lower one comes first")
             found.append((one[0], low, high))
         return found
 
