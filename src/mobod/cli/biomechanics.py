@@ -19,6 +19,16 @@ if TYPE_CHECKING:
 
 FIGURES = (".png", ".pdf", ".svg")
 MOTIONS = (".mot", ".sto")
+#: Options of `mobod analyze` that ask for an analysis, and OpenSim's name of it.
+_ANALYSES = {
+    "muscles": "MuscleAnalysis",
+    "reactions": "JointReaction",
+    "accelerations": "InducedAccelerations",
+    "kinematics": "Kinematics",
+    "bodies": "BodyKinematics",
+    "actuation": "Actuation",
+    "applied": "ForceReporter",
+}
 
 
 def add_commands(commands: Any) -> None:
@@ -101,6 +111,10 @@ def _add_analyze(commands: Any) -> None:
     analyzed.add_argument("--muscles", action="store_true", help="lengths, velocities, forces, powers, moment arms of muscles")
     analyzed.add_argument("--reactions", action="store_true", help="forces and moments that joints transmit")
     analyzed.add_argument("--accelerations", action="store_true", help="what each muscle and gravity accelerate")
+    analyzed.add_argument("--kinematics", action="store_true", help="coordinates, speeds and accelerations")
+    analyzed.add_argument("--bodies", action="store_true", help="places, velocities and accelerations of bodies")
+    analyzed.add_argument("--actuation", action="store_true", help="forces, speeds and powers of muscles and actuators")
+    analyzed.add_argument("--applied", action="store_true", help="what each force applies")
     analyzed.add_argument("--coordinate", action="append", default=[], metavar="NAME", help="of moment arms and accelerations")
     analyzed.add_argument(
         "--body", action="append", default=[], metavar="NAME", help="of accelerations; center_of_mass for that of all bodies"
@@ -282,7 +296,7 @@ def run_so(options: argparse.Namespace) -> None:
         setup.results.mkdir(parents=True, exist_ok=True)
         begin = setup.results / f"{setup.prefix}_StaticOptimization"
         options.output, options.forces = Path(f"{begin}_activation.sto"), Path(f"{begin}_force.sto")
-    _tell_of_others(setup, [*setup.analyses], say)
+    _tell_of_others(setup, [one.name for one in setup.analyses], say)
     if options.output is not None:
         write_sto(options.output, found.activations)
     if options.forces is not None:
@@ -293,26 +307,23 @@ def run_so(options: argparse.Namespace) -> None:
 
 
 def run_analyze(options: argparse.Namespace) -> None:
-    """Muscle analysis, joint reactions, induced accelerations."""
-    from ..biomechanics import analyze_muscles, induced_accelerations, joint_reactions
+    """Muscle analysis, joint reactions, induced accelerations, kinematics, actuators, forces."""
     from ..importer.formats import load_quietly
-    from ..motion_data import write_sto
+    from ..importer.tool_setup import Analysis
+    from .analyses import find_and_save
 
     setup = _setup_of(options, "analyze")
     motion = options.motion or setup.states or setup.motion
     if motion is None:
         raise CommandError("mobod analyze takes a MODEL and a MOTION; see mobod analyze --help")
-    asked = dict(setup.analyses)
-    for flag, kind in (
-        ("muscles", "MuscleAnalysis"),
-        ("reactions", "JointReaction"),
-        ("accelerations", "InducedAccelerations"),
-    ):
-        if getattr(options, flag):
-            asked.setdefault(kind, {})
+    asked = [*setup.analyses]
+    for flag, kind in _ANALYSES.items():
+        if getattr(options, flag) and not any(one.kind == kind for one in asked):
+            asked.append(Analysis(kind=kind, name=kind))
     folder = options.results or setup.results
     if not asked or folder is None:
-        raise CommandError("mobod analyze wants --muscles, --reactions or --accelerations, and a folder: --results FOLDER")
+        flags = ", ".join(f"--{flag}" for flag in _ANALYSES)
+        raise CommandError(f"mobod analyze wants one or several of {flags}, and a folder: --results FOLDER")
     say = _speaker(options)
     loads = options.loads or setup.loads
     path = setup.model or options.model
@@ -329,27 +340,9 @@ def run_analyze(options: argparse.Namespace) -> None:
         "start": _first(options.start, setup.start),
         "end": _first(options.end, setup.end),
     }
-    for kind, lists in asked.items():
-        if kind == "MuscleAnalysis":
-            names = options.coordinate or _all(lists.get("moment_arm_coordinate_list"))
-            found = analyze_muscles(model, motion, muscles=_all(lists.get("muscle_list")), coordinates=names, **common)
-            for note in found.notes:
-                say(f"note: {note}")
-            saved = found.save(folder, prefix.name)
-        elif kind == "JointReaction":
-            forces = options.forces or next(iter(lists.get("forces_file", [])), None)
-            given = _joints(options, lists)
-            table = joint_reactions(model, motion, forces=forces, **given, **common)
-            saved = [Path(f"{prefix}_JointReaction_ReactionLoads.sto")]
-            write_sto(saved[0], table)
-        else:
-            names = options.coordinate or _all(lists.get("coordinate_names"))
-            bodies = options.body or _bodies(model, lists.get("body_names", []))
-            tables = induced_accelerations(model, motion, coordinates=names, bodies=bodies, **common)
-            saved = [Path(f"{prefix}_InducedAccelerations_{name}.sto") for name in tables]
-            for path, one in zip(saved, tables.values(), strict=True):
-                write_sto(path, one)
-        say(f"{kind:<21}{len(saved)} file{'s' * (len(saved) > 1)}: {saved[0]}{', ...' * (len(saved) > 1)}")
+    for one in asked:
+        saved = find_and_save(one, model, motion, options, str(prefix), common, say)
+        say(f"{one.name:<21}{len(saved)} file{'s' * (len(saved) > 1)}: {saved[0]}{', ...' * (len(saved) > 1)}")
 
 
 def run_cmc(options: argparse.Namespace) -> None:
@@ -451,28 +444,6 @@ def _save_tracking(options: argparse.Namespace, setup: Any, found: Any) -> None:
         say(f"{label:<{width}}  largest error {abs(found.errors[label]).max():.3g}")
     paths = found.save(setup.results, setup.name)
     say(f"{len(paths)} files: {paths[0]}, ...")
-
-
-def _all(names: list[str] | None) -> list[str] | None:
-    """The names of a list; None where it says all."""
-    return None if not names or any(name.lower() == "all" for name in names) else names
-
-
-def _bodies(model: Model, names: list[str]) -> list[str]:
-    """Those of a list, or all; the mass center has its name in small letters."""
-    if names and names[0].lower() == "all":
-        return [name for name in model.bodies if name != "ground"]
-    return [name.lower() if name.lower() == "center_of_mass" else name for name in names]
-
-
-def _joints(options: argparse.Namespace, lists: dict[str, list[str]]) -> dict[str, Any]:
-    """Which joints, on which bodies, in which frames: lists of one entry are of all joints."""
-    found: dict[str, Any] = {"joints": _all(lists.get("joint_names")), "on": options.on, "frame": options.frame}
-    for key, tag in (("on", "apply_on_bodies"), ("frame", "express_in_frame")):
-        words = [word.lower() if word.lower() in ("child", "parent", "ground") else word for word in lists.get(tag, [])]
-        if words:
-            found[key] = words[0] if len(words) == 1 else words
-    return found | ({"joints": options.joint, "on": options.on, "frame": options.frame} if options.joint else {})
 
 
 def _begin(

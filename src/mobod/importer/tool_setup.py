@@ -19,6 +19,26 @@ TOOLS = {"InverseKinematicsTool": "ik", "InverseDynamicsTool": "id", "AnalyzeToo
 
 
 @dataclass(kw_only=True)
+class Analysis:
+    """One analysis of an AnalyzeTool.
+
+    Attributes
+    ----------
+    kind, name : str
+        OpenSim's name of the analysis, and its own, which files of results have.
+    lists : dict of str to list of str
+        Its properties, as words.
+    every : int
+        Of how many rows one is kept, besides the first and the last.
+    """
+
+    kind: str
+    name: str
+    lists: dict[str, list[str]] = field(default_factory=dict)
+    every: int = 1
+
+
+@dataclass(kw_only=True)
 class ToolSetup:
     """The content of a setup file.
 
@@ -31,8 +51,8 @@ class ToolSetup:
         Of analyses: states over time, controls, the folder of results, and how their files begin.
     equilibrate : bool
         Whether fibers are to be in equilibrium.
-    analyses : dict of str to dict
-        What is to be found, by OpenSim's name of the analysis, with its lists of words; but for a static optimization.
+    analyses : list of Analysis
+        What is to be found, but for a static optimization.
     left_out : list of str
         Analyses of kinds that are not known.
     exponent, muscle_physiology : float, bool
@@ -73,7 +93,7 @@ class ToolSetup:
     results: Path | None = None
     prefix: str = "mobod"
     equilibrate: bool = False
-    analyses: dict[str, dict[str, list[str]]] = field(default_factory=dict)
+    analyses: list[Analysis] = field(default_factory=list)
     left_out: list[str] = field(default_factory=list)
 
 
@@ -113,8 +133,14 @@ def read_tool_setup(path: str | os.PathLike[str]) -> ToolSetup:
     return setup
 
 
-#: Analyses that `mobod analyze` makes, and the lists that each has.
+#: Analyses that `mobod analyze` makes, and the properties that each has.
 ANALYSES = {
+    "Kinematics": ("coordinates", "in_degrees"),
+    "BodyKinematics": ("bodies", "in_degrees", "express_results_in_body_local_frame"),
+    "PointKinematics": ("body_name", "relative_to_body_name", "point_name", "point"),
+    "Actuation": (),
+    "ForceReporter": ("include_constraint_forces",),
+    "StatesReporter": (),
     "MuscleAnalysis": ("muscle_list", "moment_arm_coordinate_list"),
     "JointReaction": ("joint_names", "apply_on_bodies", "express_in_frame", "forces_file"),
     "InducedAccelerations": ("coordinate_names", "body_names"),
@@ -146,7 +172,8 @@ def _read_analyses(path: Path, tool: Element, setup: ToolSetup) -> None:
             lists = {name: text_of(one, name).split() for name in ANALYSES[one.tag]}
             if lists.get("forces_file"):
                 lists["forces_file"] = [str(beside(path, lists["forces_file"][0]))]
-            setup.analyses[one.tag] = lists
+            name, every = one.attributes.get("name", "") or one.tag, max(1, round(_number(path, one, "step_interval", 1.0)))
+            setup.analyses.append(Analysis(kind=one.tag, name=name, lists=lists, every=every))
         else:
             setup.left_out.append(one.tag)
     if not setup.analyses and setup.kind == "analyze":
