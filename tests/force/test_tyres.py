@@ -303,6 +303,16 @@ def test_side_force_grows_with_the_way_rolled(make):
     assert Fy[-1] == pytest.approx(steady, rel=0.02 if make is magic else 0.06)
 
 
+@pytest.mark.parametrize("make", [magic, brush])
+def test_forces_of_steady_rolling_are_right_at_the_accuracy_unless_given(make):
+    """Patches deflect by millimetres: an error of a thousandth of a metre, which the accuracy is of other z, is not small."""
+    system, state, tyre = rolling(make, steer=0.01)
+    exact = mb.simulate(system, state, 2.0, accuracy=1e-8, record={"forces": tyre.calc_forces}).quantities["forces"][-1, 0, 1]
+    found = mb.simulate(system, state, 2.0, record={"forces": tyre.calc_forces}).quantities["forces"]
+    assert np.abs(found[len(found) // 2 :, 0, 1] - exact).max() < 0.01 * abs(exact)
+    assert np.allclose(state.z_weights, 30.0 / 0.313)
+
+
 def test_a_wheel_stands_on_a_slope_and_rolls_onto_a_height_field():
     """On ground of an even slope all is as on a plane that is turned; and off the ground there is no force."""
     slope = 0.1

@@ -58,6 +58,8 @@ CENTER, AXIS, ROAD, GRIP, RADIUS, STIFFNESS, DAMPING, OWN = 0, 3, 6, 18, 19, 20,
 IN_GROUND = Transform()
 #: t_0, V_0 and V_1, in seconds and m/s.
 _DELAY, _SLOW, _TURNING = 0.01, 1.0, 0.05
+#: Weight of the error of a deflection, times the radius.
+_OF_DEFLECTIONS = 30.0
 #: Slips beyond which they no longer grow.
 _MOST_SLIP = 2.0
 
@@ -206,6 +208,11 @@ class Tyre(Force):
 
     INNER = frozenset({"num_z"})
     num_z = 2
+
+    def _weights_of_z(self) -> list[float]:
+        # its patch slides from a few hundredths of the radius on: errors that count are those of a percent of that
+        return [_OF_DEFLECTIONS / self.default_numbers[RADIUS]] * 2
+
     reads_z = True
     reads_time = False
 
