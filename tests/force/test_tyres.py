@@ -10,6 +10,7 @@ import mobod as mb
 from mobod import ModelError, ModelWarning
 from mobod.force import magic_formula_tyre
 from mobod.force._tir_file import read_tir
+from mobod.simulation.labels import kind_of
 
 TYRE = dict(mb.examples.car.TYRE)
 SPINNING = {"Q_RE0": 0.995, "Q_V1": 7e-4, "Q_V2": 0.05, "QFZ2": 20.0, "PFZ1": 0.7, "NOMPRES": 2e5, "INFLPRES": 2.3e5}
@@ -430,6 +431,22 @@ UNLOADED_RADIUS = 313.0
 FNOMIN = 4.0
 VERTICAL_STIFFNESS = 0.2
 """
+
+
+def test_forces_of_all_tyres_are_recorded_by_name(tmp_path):
+    system, state = mb.examples.car.build()
+    run = mb.simulate(system, state, 0.02, record=["tyre_forces"])
+    last, place = run.states[-1], "rear right"
+    system.realize(last, mb.Stage.VELOCITY)
+    exact = system.forces.get_force(f"tyre {place}").calc_forces(last)
+    assert run.quantities["tyre_forces"].shape == (len(run.time), 4, 2, 3)
+    run.save(tmp_path / "car.csv")
+    read = mb.Trajectory.load(tmp_path / "car.csv")
+    assert np.array_equal(read.quantities["tyre_forces"], run.quantities["tyre_forces"])
+    assert [kind_of(f"tyre_forces.tyre {place}.{name}", {}) for name in ("fz", "mx")] == ["force", "moment"]
+    table = run.to_pandas()
+    for k, name in enumerate(("fx", "fy", "fz", "mx", "my", "mz")):
+        assert abs(table[f"quantity.tyre_forces.tyre {place}.{name}"].iloc[-1] - exact.ravel()[k]) < 1e-9 * np.abs(exact).max()
 
 
 def test_a_file_is_read_in_si_units(tmp_path):
