@@ -209,7 +209,8 @@ def run_ik(options: argparse.Namespace) -> None:
     from_file = None if setup.motion is None else read_sto(setup.motion, model=model)
     for name, value in setup.coordinates.items():
         if name in model.coordinates:
-            wanted[name] = _wanted(model, name, value, from_file, markers.time)
+            table = from_file if name in setup.from_file else None
+            wanted[name] = _wanted(model, name, value, table, markers.time)
     for note in markers.report:
         say(f"note: {note}")
     found = inverse_kinematics(
@@ -226,6 +227,8 @@ def run_ik(options: argparse.Namespace) -> None:
         progress=_progress(options),
     )
     say(found.summarize())
+    if options.output is None and setup.output is not None:
+        _save_reports(setup, found)
     _save_as_named(options, setup.output)
     if options.output is not None:
         write_sto(options.output, found.to_table(), degrees=True, model=model)
@@ -235,6 +238,26 @@ def run_ik(options: argparse.Namespace) -> None:
         title = f"{model.name}: {path.name}"
         plot_table(options.plot, found.to_table(), degrees=model.angles, residuals=found.residuals, title=title, unit="m")
     _tell(say, {"motion": "output", "residuals": "report", "plot": "plot"}, options)
+
+
+def _save_reports(setup: ToolSetup, found: Any) -> None:
+    """The markers' errors and places, as OpenSim's tool writes them beside its motion."""
+    from ..motion_data import Table, write_sto
+
+    assert setup.results is not None
+    setup.results.mkdir(parents=True, exist_ok=True)
+    begin = f"{setup.results / setup.prefix}_ik"
+    if setup.report_errors:
+        total = np.nansum([found.residuals[name] ** 2 for name in found.residuals.labels], axis=0)
+        columns = {"total_squared_error": total, "marker_error_RMS": found.rms, "marker_error_max": found.maximum}
+        write_sto(f"{begin}_marker_errors.sto", Table(found.time, columns, name="Model Marker Errors from IK"))
+    if setup.report_locations:
+        places = {
+            f"{name}_t{axis}": found.errors[name][:, k] + found.seen[name][:, k]
+            for name in found.errors.labels
+            for k, axis in enumerate("xyz")
+        }
+        write_sto(f"{begin}_model_marker_locations.sto", Table(found.time, places, name="Model Marker Locations from IK"))
 
 
 def run_id(options: argparse.Namespace) -> None:
@@ -497,6 +520,7 @@ def run_scale(options: argparse.Namespace) -> None:
     from ..importer import write_osim
     from ..importer.formats import load_quietly
     from ..importer.tool_setup import read_scale_setup
+    from ..motion_data import read_trc
     from ..value.checks import check_extension
 
     setup = read_scale_setup(options.setup)
@@ -526,6 +550,9 @@ def run_scale(options: argparse.Namespace) -> None:
         Measurement(name=name, pairs=pairs, bodies={body: axes for body, axes in bodies.items() if body in model.bodies})
         for name, pairs, bodies in setup.measurements
     ]
+    posed = options.markers or setup.pose_markers
+    if posed is not None and setup.place_markers:
+        posed = read_trc(posed).between(setup.pose_start, setup.pose_end)
     found = scale(
         model,
         options.markers or setup.markers,
@@ -536,6 +563,7 @@ def run_scale(options: argparse.Namespace) -> None:
         start=setup.start,
         end=setup.end,
         place_markers=setup.place_markers,
+        pose_markers=posed,
         fixed=setup.fixed or None,
         weights=weights,
         coordinates=wanted,
@@ -551,12 +579,35 @@ def run_scale(options: argparse.Namespace) -> None:
     pose = found.data.get("static_pose")
     if pose is not None:
         say(pose.summarize())
+    if options.output is None and setup.output is not None:
+        _save_of_scaling(setup, found)
     _save_as_named(options, setup.output)
     if options.output is None:
         say("nothing is saved; ask for it with --output")
     else:
         write_osim(options.output, found)
         say(f"{'model':<17}{options.output}")
+
+
+def _save_of_scaling(setup: Any, found: Any) -> None:
+    """The static pose, the factors of bodies, and the markers, where the setup file names files for them."""
+    from ..biomechanics.states import states_table
+    from ..importer.osim.write import scale_set, write_document
+    from ..motion_data import Table, write_sto
+
+    for path in (setup.output_pose, setup.output_factors, setup.output_markers):
+        if path is not None:
+            path.parent.mkdir(parents=True, exist_ok=True)
+    pose = found.data.get("static_pose")
+    if setup.output_pose is not None and pose is not None:
+        z = np.tile(found.default_state().z, (len(pose.time), 1))
+        table = states_table(found, pose.time, pose.q, pose.u, z)
+        write_sto(setup.output_pose, Table(table.time, {one: table[one] for one in table.labels}, name="static pose"))
+    if setup.output_factors is not None:
+        write_document(setup.output_factors, scale_set(found))
+    markers = next(found.data["document"].find_all("MarkerSet"), None)
+    if setup.output_markers is not None and markers is not None:
+        write_document(setup.output_markers, markers)
 
 
 def _ranges(table: Any) -> str:
