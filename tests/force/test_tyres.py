@@ -314,6 +314,28 @@ def test_forces_of_steady_rolling_are_right_at_the_accuracy_unless_given(make):
     assert np.allclose(state.z_weights, 30.0 / 0.313)
 
 
+@pytest.mark.parametrize("make", [magic, brush])
+def test_a_wheel_that_rolls_backwards_is_one_that_rolls_ahead_seen_from_the_other_side(make):
+    """Turned about z by half a turn, all velocities and both forces change their signs, and M_z stays; they oppose slips."""
+    rng = np.random.default_rng()
+    print("seed", rng.bit_generator.seed_seq.entropy)
+    for blocked in (True, False, False):
+        steer, speed = rng.uniform(-0.2, 0.2), rng.uniform(0.5, 15.0)
+        spin = 0.0 if blocked else speed / 0.3 * rng.uniform(0.5, 1.5)
+        found = []
+        for way in (1.0, -1.0):
+            system, state, tyre = rolling(make, speed=way * speed, steer=steer)
+            wheel = system.matter.bodies["wheel"]
+            state.u = (way * speed, way * spin)
+            wheel.lock(state, mb.Motion.Level.VELOCITY)
+            run = mb.simulate(system, state, 6.0 / speed, accuracy=1e-7, record={"forces": tyre.calc_forces})
+            found.append(run.quantities["forces"][-1])
+            slip = way * (speed * np.cos(steer) - 0.307 * spin), -way * speed * np.sin(steer)
+            assert blocked <= (found[-1][0, :2] @ slip < 0.0)
+        signs = np.array([(-1.0, -1.0, 1.0), (-1.0, -1.0, 1.0)])
+        assert np.abs(found[1] - signs * found[0]).max() < 1e-4 * np.abs(found[0]).max()
+
+
 def test_a_wheel_stands_on_a_slope_and_rolls_onto_a_height_field():
     """On ground of an even slope all is as on a plane that is turned; and off the ground there is no force."""
     slope = 0.1
