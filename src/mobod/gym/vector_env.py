@@ -275,7 +275,7 @@ class VectorEnv(gymnasium.vector.VectorEnv[Array, Array, Array]):
         np.minimum(action, self._high, out=action)
         failed = self._advance(action)
         rewards, terminations, truncations = np.empty(n), np.empty(n, np.bool_), np.empty(n, np.bool_)
-        points, contacts, sensors = self._seen.look()
+        seen = points, contacts, sensors = self._seen.look()
         self._functions.judge(
             self._q, self._u, points, action, self._goal, rewards, terminations,
             contacts, sensors, self._parameters, self._time, begins, failed, self._steps, self._longest, truncations,
@@ -289,7 +289,7 @@ class VectorEnv(gymnasium.vector.VectorEnv[Array, Array, Array]):
         self._over = terminations | truncations
         if any_begins:
             self._begin(begins)
-        current = self._look()
+        current = self._look(None if any_begins else seen)
         self._late_observations.fill(begins, current)
         observed = self._late_observations.step(current)
         if self.autoreset_mode == AutoresetMode.SAME_STEP and self._over.any():
@@ -318,13 +318,13 @@ class VectorEnv(gymnasium.vector.VectorEnv[Array, Array, Array]):
             failed |= ensemble.failed
         return failed
 
-    def _look(self) -> Array:
-        """Observations of all states."""
-        points, contacts, sensors = self._seen.look()
+    def _look(self, seen: tuple[Array, Array, Array] | None = None) -> Array:
+        """Observations of all states, from what has been *seen* of them since they were changed."""
+        points, contacts, sensors = self._seen.look() if seen is None else seen
         more = self._action, contacts, sensors, self._parameters, self._time
-        seen = np.empty(self._observed.shape, np.float32)
-        self._functions.look(self._q, self._u, points, self._goal, self._observed, *more, seen)
-        return seen
+        found = np.empty(self._observed.shape, np.float32)
+        self._functions.look(self._q, self._u, points, self._goal, self._observed, *more, found)
+        return found
 
     def render(self) -> tuple[Array, ...] | None:
         """Pictures of all environments as they are, ``(360, 480, 3)`` each; None unless the render mode is ``"rgb_array"``.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -90,7 +90,7 @@ def labels(name: str, shape: Sequence[int], rows: Mapping[str, Sequence[str]]) -
 def row_names(system: MultibodySystem) -> dict[str, list[str]]:
     """The names by which rows of quantities are called, but for the speeds'."""
     matter = system.matter
-    parts = {"body": matter.body_list, "constraint": matter.constraints, "tyre": tyres_of(system)}
+    parts: dict[str, Iterable[Any]] = {"body": matter.body_list, "constraint": matter.constraints, "tyre": tyres_of(system)}
     return {what: [one.name for one in each] for what, each in parts.items()}
 
 
