@@ -286,9 +286,10 @@ class Force(Parametrized):
     def entry(self) -> Entry:
         """Its part of the record."""
         enabled, integers, numbers = not self.disabled_by_default, self.pack_integers(), self.pack_numbers()
-        z = self.first_z, self._initial_z(), self._weights_of_z()
-        reads = self.reads_positions_only, self.reads_z
-        return Entry(self.KIND, enabled, integers, numbers, self.routine, *reads, *z, self.used_functions)
+        return Entry(
+            self.KIND, enabled, integers, numbers, self.routine, self.reads_positions_only, self.reads_z,
+            self.first_z, self._initial_z(), self._weights_of_z(), self.used_functions,
+        )  # fmt: skip
 
     #: The functions that its kernels evaluate, and the number of the first in the tree, which is the last of its integers.
     used_functions: Sequence[Use] = ()
