@@ -462,6 +462,7 @@ def test_forces_of_all_tyres_are_recorded_by_name(tmp_path):
     system.realize(last, mb.Stage.VELOCITY)
     exact = system.forces.get_force(f"tyre {place}").calc_forces(last)
     assert run.quantities["tyre_forces"].shape == (len(run.time), 4, 2, 3)
+    assert system.owner_of(last, "z", 5) == "z[5], number 1 of 'tyre rear left'"
     run.save(tmp_path / "car.csv")
     read = mb.Trajectory.load(tmp_path / "car.csv")
     assert np.array_equal(read.quantities["tyre_forces"], run.quantities["tyre_forces"])

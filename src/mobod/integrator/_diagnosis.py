@@ -57,9 +57,6 @@ def name_of(system: MultibodySystem, state: State, i: int) -> str:
     elif i >= nq:
         name, firsts, of_matter, i = "u", tree.first_u, tree.nu, i - nq
     if i >= of_matter:
-        for force in system.all_forces() if name == "z" else ():
-            if force.first_z <= i < force.first_z + force.num_z:
-                return f"z[{i}], number {i - force.first_z} of {force.name!r}"
         return system.owner_of(state, name, i)
     b = int(np.searchsorted(firsts, i, side="right")) - 1
     return f"{name}[{i}], number {i - firsts[b]} of {matter.body_list[b].name!r}"
