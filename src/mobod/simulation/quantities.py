@@ -38,7 +38,7 @@ def _constraint_forces(system: Any, state: Any) -> Array:
 
 
 def _tyre_forces(system: Any, state: Any) -> Array:
-    """What each tyre's `calc_forces` gives ``(n, 2, 3)``."""
+    """Force and moment of each tyre, of its `calc_forces` ``(n, 2, 3)``."""
     return np.array([tyre.calc_forces(state) for tyre in tyres_of(system)]).reshape(-1, 2, 3)
 
 
