@@ -381,6 +381,17 @@ def test_setups_are_read(folder):
     }  # fmt: skip
 
 
+def test_filtered_coordinates_have_their_speeds_where_times_are_rounded(leg, rng):
+    """Rows at 60 Hz whose times have three decimals, which the filter resamples: between them q' is u all the same."""
+    time = np.round(np.arange(121) / 60.0, 3)
+    q = np.sin(4.0 * time) + 0.05 * rng.normal(size=121)
+    wanted = Wanted(leg, own_state(leg, None), mb.Table(time, {"knee_angle_r": q}), 6.0, "opensim")
+    k, h = leg.coordinates["knee_angle_r"], 1e-5
+    for t in (0.0, 0.001, 0.4, 1.0, 1.99):
+        slope = (wanted(t + h)[0][k] - wanted(t - h)[0][k]) / (2.0 * h)
+        assert slope == pytest.approx(wanted(t)[1][k], abs=2e-3), t
+
+
 def test_defaults_of_files_are_what_their_objects_do_not_say(leg, folder):
     """They stand for what an object lacks, and are none themselves: of tasks, forces and markers of inverse kinematics."""
     usual = "<active>true</active><kp>100 1 1</kp><kv>20 1 1</kv>"
