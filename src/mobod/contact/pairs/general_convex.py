@@ -43,7 +43,7 @@ from ._clip import NO_SHARE, bearing
 from ._core import EDGE, FACE, POINT, bare3, bare9, core_of, face_feature, frame_of, size_of
 from ._curvature import goes_over
 from ._refine import EDGE_A, EDGE_B, EDGES, FACE_A, FACE_B, NOTHING, farthest, newton, refine, unit
-from ._rivals import COLUMNS, ROWS, SHARE, choose, direction, find_shares
+from ._rivals import COLUMNS, ROWS, SHARE, choose, direction, find_shares, note
 from ._search import search
 from ._side_by_side import side_by_side
 
@@ -87,25 +87,31 @@ def general_convex(model: Any, pair: Pair) -> int:
         total = find_axes(A, B, R, p, rivals)
     else:
         total = search(model, A, B, R, p, margin, size, min(a, b) + margin, rivals)
-    total = choose(rivals, total)
-    # where there are several, first the overlaps of all
-    for turn in range(0 if total > 1 else 1, 2):
-        if turn == 1 and total > 1:
+    # of curved ones the directions are guesses; where there are several, the overlaps of all come before the points
+    curved = total > 1 and (A[0] == CYLINDER or B[0] == CYLINDER)
+    if not curved:
+        total = choose(rivals, total)
+    for turn in range(0 if curved else 1 if total > 1 else 2, 3):
+        if turn == 2 and total > 1:
             find_shares(model, pair[2], total)
         for k in range(total):
             i, j = int(load(rivals, k, 4)), int(load(rivals, k, 5))
             what, f, g, n, overlap = refine(model, A, B, R, p, direction(rivals, k), i, j, size)
-            n, share = mat33.mul_vec(R0, n), part
             if turn == 0:
-                n = normal_of(what, f, g, Ra, Rb, n)
+                note(rivals, k, n, overlap, i, j)
+                continue
+            n, share = _exact(what, f, g, Ra, pa, Rb, pb, mat33.mul_vec(R0, n)), part
+            if turn == 1:
                 apart = vec3.sub(farthest(f, Ra, pa, n), farthest(g, Rb, pb, vec3.neg(n)))
-                store_lane(model.contact_point, k, SHARE, pair[2], vec3.dot(n, apart))
+                store_lane(model.contact_point, k, SHARE, pair[2], vec3.dot(n, apart) + f[3] + g[3])
                 continue
             if total > 1:
                 share = part * load_lane(model.contact_point, k, SHARE, pair[2])
             if overlap + margin > 0.0 and share > NO_SHARE and (k == 0 or 2 * count <= model.contact_points_size):
                 seen = what, f, g, overlap + margin, size
                 count = points(model, pair, A, B, Ra, pa, Rb, pb, seen, n, count, share)
+        if turn == 0:
+            total = choose(rivals, total)
     return count
 
 
@@ -119,10 +125,7 @@ def points(
     """
     what, f, g, overlap, size = seen
     lane, zero = pair[2], 0.0 * pa[0]
-    below, face = _face_below(model, A, B, Ra, Rb, what, f, g, n)
-    n = (n[0] + zero, n[1] + zero, n[2] + zero)
-    if what == EDGES:
-        n = normal_of(what, f, g, Ra, Rb, n)
+    below, face = _face_below(model, A, B, Ra, Rb, what, f, g, bare3(n))
     if below != NOTHING:
         first = below == FACE_A
         Q, q = _relative(Ra if first else Rb, pa if first else pb, Rb if first else Ra, pb if first else pa)
@@ -150,16 +153,6 @@ def points(
             begin, rest = _leave(model, begin, count, lane, h, other[6], rest, _UP_TO_ONE)
             if rest <= NO_SHARE:
                 return begin
-    if what == FACE_A or what == FACE_B:
-        n = normal_of(what, f, g, Ra, Rb, n)
-    elif what != NOTHING and what != EDGES:
-        e = n
-        if what == EDGE_A:
-            e = mat33.mul_vec(Ra, f[2])
-        elif what == EDGE_B:
-            e = mat33.mul_vec(Rb, g[2])
-        for _ in range(2):  # from values alone, a step gives first derivatives, and the next one second ones
-            n, _ = newton(what, f, g, Ra, pa, Rb, pb, n, e)
     a = vec3.add_scaled(farthest(f, Ra, pa, n), f[3], n)
     b = vec3.add_scaled(farthest(g, Rb, pb, vec3.neg(n)), -g[3], n)
     depth = vec3.dot(n, vec3.sub(a, b))
@@ -188,9 +181,8 @@ def points(
 
 
 @generic
-def normal_of(what: int, f: Any, g: Any, Ra: Any, Rb: Any, n: Any) -> Any:
-    """The direction that a face or two edges decide, in Ground, with tangents, near a first one; that one of anything else."""
-    zero = 0.0 * Ra[0]
+def _exact(what: int, f: Any, g: Any, Ra: Any, pa: Any, Rb: Any, pb: Any, n: Any) -> Any:
+    """The direction that features decide, in Ground, with tangents, near a first one; that one where nothing decides."""
     if what == FACE_A:
         return mat33.mul_vec(Ra, f[2])
     if what == FACE_B:
@@ -198,7 +190,17 @@ def normal_of(what: int, f: Any, g: Any, Ra: Any, Rb: Any, n: Any) -> Any:
     if what == EDGES:
         crossing = unit(vec3.cross(mat33.mul_vec(Ra, f[2]), mat33.mul_vec(Rb, g[2])))
         return crossing if vec3.dot(crossing, n) > 0.0 else vec3.neg(crossing)
-    return n[0] + zero, n[1] + zero, n[2] + zero
+    zero = 0.0 * pa[0]
+    n = n[0] + zero, n[1] + zero, n[2] + zero
+    if what != NOTHING:
+        e = n
+        if what == EDGE_A:
+            e = mat33.mul_vec(Ra, f[2])
+        elif what == EDGE_B:
+            e = mat33.mul_vec(Rb, g[2])
+        for _ in range(2):  # from values alone, a step gives first derivatives, and the next one second ones
+            n, _ = newton(what, f, g, Ra, pa, Rb, pb, n, e)
+    return n
 
 
 @generic
