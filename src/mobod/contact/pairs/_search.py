@@ -266,9 +266,9 @@ def search(model: Any, A: Any, B: Any, R: Any, p: Any, margin: float, size: floa
     v, m, i, j = vec3.neg(p), 0, 0, 0
     if vec3.dot(v, v) == 0.0:
         v = (1.0, 0.0, 0.0)
-    flat, enough, close = 1e-24 * size * size, 1e-10 * size, 1e-12
+    flat, enough, close, most = 1e-24 * size * size, 1e-10 * size, 1e-12, MOST
     if is_smooth(A) or is_smooth(B):
-        enough, close = 1e-4 * small, 1e-6
+        enough, close, most = 1e-4 * small, 1e-6, 2 * MOST  # of which several can be guesses of one
         if B[0] == CONVEX_HULL:  # which of its many edges is touched is decided here
             enough = 1e-6 * small
     d, n, best, least = vec3.neg(v), v, _NONE, 0.0
@@ -336,7 +336,7 @@ def search(model: Any, A: Any, B: Any, R: Any, p: Any, margin: float, size: floa
                 phase, num_faces = _EPA, 4
                 _put_tetrahedron(points, faces)
             least, chosen = _nearest_face(faces, num_faces)
-            if chosen < 0 or found == MOST or (found > 0 and least * least >= (1.0 + WINDOW) * best * best):
+            if chosen < 0 or found == most or (found > 0 and least * least >= (1.0 + WINDOW) * best * best):
                 return _known(rivals, found, n, best, i, j)
             d = _outward(faces, chosen)
     return _known(rivals, found, n, best, i, j)

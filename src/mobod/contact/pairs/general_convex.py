@@ -43,7 +43,7 @@ from ._clip import NO_SHARE, bearing
 from ._core import EDGE, FACE, POINT, bare3, bare9, core_of, face_feature, frame_of, size_of
 from ._curvature import goes_over
 from ._refine import EDGE_A, EDGE_B, EDGES, FACE_A, FACE_B, NOTHING, farthest, newton, refine, unit
-from ._rivals import COLUMNS, ROWS, SHARE, choose, direction, find_shares, note
+from ._rivals import COLUMNS, ROWS, SHARE, WINDOW, choose, direction, find_shares, note
 from ._search import search
 from ._side_by_side import side_by_side
 
@@ -98,6 +98,8 @@ def general_convex(model: Any, pair: Pair) -> int:
             i, j = int(load(rivals, k, 4)), int(load(rivals, k, 5))
             what, f, g, n, overlap = refine(model, A, B, R, p, direction(rivals, k), i, j, size)
             if turn == 0:
+                if what == NOTHING:  # counts where there is no other
+                    overlap = (1.0 + WINDOW) * overlap
                 note(rivals, k, n, overlap, i, j)
                 continue
             n, share = _exact(what, f, g, Ra, pa, Rb, pb, mat33.mul_vec(R0, n)), part
