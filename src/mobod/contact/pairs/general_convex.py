@@ -138,7 +138,7 @@ def points(
             tilt, near = goes_over((sign * vec3.dot(n, mat33.mul_vec(R, face[2])) - _TILTED) / (1.0 - _TILTED)), near % 4096
         count = bearing(model, pair, face, R, p, core, other, Q, q, sign, near, (begin, rest * tilt))
         if across:  # the edges' point, or what lies along the face about it
-            h = vec3.dot(n, vec3.sub(farthest(f, Ra, pa, n), farthest(g, Rb, pb, vec3.neg(n))))
+            h = vec3.dot(n, vec3.sub(farthest(f, Ra, pa, n), farthest(g, Rb, pb, vec3.neg(n)))) + f[3] + g[3]
             begin, rest = _leave(model, begin, count, lane, h, 0.0, rest, _ABOUT_ONE)
             if rest <= NO_SHARE:
                 return begin
@@ -338,10 +338,11 @@ def _face_below(model: Any, A: Any, B: Any, Ra: Any, Rb: Any, what: int, f: Any,
         face = face_feature(model, A, d, f[4] % 4096)
         if face[0] == FACE and vec3.dot(face[2], d) > _FLAT:
             found = FACE_A
-    elif what == EDGES and A[6] + B[6] == 0.0 and A[0] != CYLINDER and B[0] != CYLINDER:
+    elif what == EDGES and A[6] + B[6] == 0.0:
         d, e = mat33.transpose_mul_vec(bare9(Ra), n), vec3.neg(mat33.transpose_mul_vec(bare9(Rb), n))
         face, other = face_feature(model, A, d, f[4] % 4096), face_feature(model, B, e, g[4] % 4096)
-        level, its = vec3.dot(face[2], d), vec3.dot(other[2], e)
+        level = -1.0 if A[0] == CYLINDER else vec3.dot(face[2], d)
+        its = -1.0 if B[0] == CYLINDER else vec3.dot(other[2], e)
         found = FACE_A
         if its > level:
             found, face, level = FACE_B, other, its
