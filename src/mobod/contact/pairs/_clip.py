@@ -35,10 +35,10 @@ from typing import Any
 
 from ...algebra import mat33, vec3
 from ...algebra.scalar import exp, load_lane, log, sincos, sqrt, store_lane
-from ...compiling import generic
+from ...compiling import apart, generic
 from ..access import CORNER, FEATURE, FORCE, HERTZ, Pair, load3_lane, put_point, store3_lane
 from ..shape import BRICK, CONVEX_HULL, CYLINDER
-from ._core import CORNERS, bare3, face_feature, list_of, vertex
+from ._core import CORNERS, bare3, end_of, face_feature, list_of, vertex
 from ._curvature import goes_over
 
 #: A corner that is beyond an edge by less than this part of the edge's length is not cut: faces that are flush would have
@@ -344,6 +344,26 @@ def _bearing(
             store_lane(rows, count, FEATURE, lane, name + (0.0 if sign > 0.0 else _SECOND) + (which % 32) * _BY)
             count += 1
     return count
+
+
+@apart
+def edge_on_face(
+    model: Any, pair: Pair, face: Any, R: Any, p: Any, core: Any, other: Any, Q: Any, q: Any, sign: float, edge: Any, k: Any
+) -> int:
+    """Rows of the ends of an edge of a polyhedron, the *other*, or of its cuts, over a face of *core*, and where they end.
+
+    *edge* is a feature, all else as in `bearing`.
+    """
+    m, lane, rows, (begin, weight) = face[2], pair[2], model.contact_point, k
+    o = 0.0 * q[0]
+    for i in range(2):
+        v = end_of(model, other, edge, i)
+        store3_lane(rows, i, FORCE, lane, vec3.add(q, mat33.mul_vec(Q, (v[0] + o, v[1] + o, v[2] + o))))
+    n, left, off_first, off_second = clip_segment(model, core, face[4], lane)
+    if n == 0:
+        return begin
+    ends = load3_lane(rows, 0, FORCE, lane), load3_lane(rows, 1, FORCE, lane)
+    return _bear_segment(model, pair, R, p, m, sign, 0.0, vec3.dot(m, face[1]), ends, left, (off_first, off_second), k)
 
 
 @generic

@@ -228,6 +228,15 @@ def edge_feature(model: Any, core: Any, d: Any, v: int, near: float, second: boo
 
 
 @generic
+def end_of(model: Any, core: Any, edge: Any, i: int) -> Any:
+    """Either end of an edge of a polyhedron."""
+    if core[0] == CONVEX_HULL:
+        return vertex(model, core, edge[4] // 4096 if i == 0 else edge[4] % 4096)
+    half = abs(edge[2][0]) * core[3] + abs(edge[2][1]) * core[4] + abs(edge[2][2]) * core[5]
+    return vec3.add_scaled(edge[1], half if i == 0 else -half, edge[2])
+
+
+@generic
 def face_feature(model: Any, core: Any, d: Any, v: int) -> Any:
     """The face whose normal is nearest to d at what is farthest along it; a POINT where there are no faces."""
     kind, _, _, x, y, z, _ = core

@@ -39,8 +39,8 @@ from ..access import (
 from ..shape import BRICK, CYLINDER, ELLIPSOID
 from . import _curvature
 from ._axes import are_bricks, find_axes
-from ._clip import NO_SHARE, bearing
-from ._core import EDGE, FACE, POINT, bare3, bare9, core_of, face_feature, frame_of, size_of
+from ._clip import NO_SHARE, bearing, edge_on_face
+from ._core import EDGE, FACE, POINT, bare3, bare9, core_of, edge_feature, face_feature, frame_of, size_of
 from ._curvature import goes_over
 from ._refine import EDGE_A, EDGE_B, EDGES, FACE_A, FACE_B, NOTHING, farthest, newton, refine, unit
 from ._rivals import COLUMNS, ROWS, SHARE, WINDOW, choose, direction, find_shares, note
@@ -142,6 +142,14 @@ def points(
             begin, rest = _leave(model, begin, count, lane, h, 0.0, rest, _ABOUT_ONE)
             if rest <= NO_SHARE:
                 return begin
+            edge = g if first else f
+            if other[0] != CYLINDER:
+                part = begin
+                begin = edge_on_face(model, pair, face, R, p, core, other, Q, q, sign, edge, (begin, rest * tilt))
+                if begin > part:
+                    rest = rest * (1.0 - tilt)
+                if rest <= NO_SHARE:
+                    return begin
         elif other[6] > 0.0 and core[0] != CYLINDER:  # the cut itself is the edge's contact
             if count > begin and (below == what or _deepest(model, begin, count, lane) > _STILL_FACE * overlap):
                 return count
@@ -155,6 +163,13 @@ def points(
             begin, rest = _leave(model, begin, count, lane, h, other[6], rest, _UP_TO_ONE)
             if rest <= NO_SHARE:
                 return begin
+            if other[6] == 0.0 and other[0] != CYLINDER:
+                d = vec3.neg(mat33.transpose_mul_vec(bare9(Q), face[2]))
+                edge = edge_feature(model, other, d, near, 1.0, False)
+                part = begin
+                begin = edge_on_face(model, pair, face, R, p, core, other, Q, q, sign, edge, (begin, rest))
+                if begin > part:
+                    return begin
     a = vec3.add_scaled(farthest(f, Ra, pa, n), f[3], n)
     b = vec3.add_scaled(farthest(g, Rb, pb, vec3.neg(n)), -g[3], n)
     depth = vec3.dot(n, vec3.sub(a, b))
