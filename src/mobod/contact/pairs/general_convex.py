@@ -39,7 +39,7 @@ from ..access import (
 from ..shape import BRICK, CYLINDER, ELLIPSOID
 from . import _curvature
 from ._axes import are_bricks, find_axes
-from ._clip import NO_SHARE, bearing, edge_on_face
+from ._clip import NO_SHARE, bear_edge, bearing, cut_edge
 from ._core import EDGE, FACE, POINT, bare3, bare9, core_of, edge_feature, face_feature, frame_of, size_of
 from ._curvature import goes_over
 from ._refine import EDGE_A, EDGE_B, EDGES, FACE_A, FACE_B, NOTHING, farthest, newton, refine, unit
@@ -133,23 +133,14 @@ def points(
         Q, q = _relative(Ra if first else Rb, pa if first else pb, Rb if first else Ra, pb if first else pa)
         R, p, near = Ra if first else Rb, pa if first else pb, g[4] if first else f[4]
         core, other, sign, tilt = A if first else B, B if first else A, 1.0 if first else -1.0, zero + 1.0
+        h = zero
         across = what == EDGES and A[6] + B[6] == 0.0
         if across:
             tilt, near = goes_over((sign * vec3.dot(n, mat33.mul_vec(R, face[2])) - _TILTED) / (1.0 - _TILTED)), near % 4096
         count = bearing(model, pair, face, R, p, core, other, Q, q, sign, near, (begin, rest * tilt))
+        faceted, window, edge = other[6] == 0.0 and other[0] != CYLINDER, _ABOUT_ONE, g if first else f
         if across:  # the edges' point, or what lies along the face about it
             h = vec3.dot(n, vec3.sub(farthest(f, Ra, pa, n), farthest(g, Rb, pb, vec3.neg(n)))) + f[3] + g[3]
-            begin, rest = _leave(model, begin, count, lane, h, 0.0, rest, _ABOUT_ONE)
-            if rest <= NO_SHARE:
-                return begin
-            edge = g if first else f
-            if other[0] != CYLINDER:
-                part = begin
-                begin = edge_on_face(model, pair, face, R, p, core, other, Q, q, sign, edge, (begin, rest * tilt))
-                if begin > part:
-                    rest = rest * (1.0 - tilt)
-                if rest <= NO_SHARE:
-                    return begin
         elif other[6] > 0.0 and core[0] != CYLINDER:  # the cut itself is the edge's contact
             if count > begin and (below == what or _deepest(model, begin, count, lane) > _STILL_FACE * overlap):
                 return count
@@ -157,19 +148,24 @@ def points(
             if count > begin and _deepest(model, begin, count, lane) > _STILL_FACE * overlap:
                 return count
         elif other[0] != ELLIPSOID and (other[6] == 0.0 or other[5] > 0.0):  # no ball
-            h = _height(R, p, Rb if first else Ra, pb if first else pa, face, g if first else f)
+            h, window = _height(R, p, Rb if first else Ra, pb if first else pa, face, g if first else f), _UP_TO_ONE
             if count > begin and bare(h) < _LEAST * size:  # which face is the nearest is rounding
                 return count
-            begin, rest = _leave(model, begin, count, lane, h, other[6], rest, _UP_TO_ONE)
+            if faceted:
+                edge = edge_feature(model, other, vec3.neg(mat33.transpose_mul_vec(bare9(Q), face[2])), near, 1.0, False)
+        if h > 0.0:
+            r = _energy(model, begin, count, lane, h, other[6]) / rest
+            square, left, off_first, off_second, times = zero - 1.0, zero, face[2], face[2], zero + 1.0
+            if faceted and edge[0] == EDGE and r < 2.0 * (0.95 + window):
+                square, left, off_first, off_second = cut_edge(model, pair, face, core, other, Q, q, edge)
+                if square > 0.0:
+                    times = 1.0 - tilt + tilt * square / (h * h)
+            begin, rest = _leave(model, begin, count, lane, r / times, rest, window)
+            if square > 0.0 and rest > NO_SHARE:
+                off, k = (off_first, off_second), (begin, rest * tilt)
+                begin, rest = bear_edge(model, pair, face, R, p, other, sign, edge, left, off, k), rest * (1.0 - tilt)
             if rest <= NO_SHARE:
                 return begin
-            if other[6] == 0.0 and other[0] != CYLINDER:
-                d = vec3.neg(mat33.transpose_mul_vec(bare9(Q), face[2]))
-                edge = edge_feature(model, other, d, near, 1.0, False)
-                part = begin
-                begin = edge_on_face(model, pair, face, R, p, core, other, Q, q, sign, edge, (begin, rest))
-                if begin > part:
-                    return begin
     a = vec3.add_scaled(farthest(f, Ra, pa, n), f[3], n)
     b = vec3.add_scaled(farthest(g, Rb, pb, vec3.neg(n)), -g[3], n)
     depth = vec3.dot(n, vec3.sub(a, b))
@@ -300,18 +296,8 @@ def _height(R: Any, p: Any, S: Any, s: Any, face: Any, its: Any) -> Any:
 
 
 @generic
-def _leave(model: Any, begin: int, end: int, lane: int, h: Any, radius: float, part: Any, window: float) -> Any:
-    """Where the rows of a face end then, and the share of what is deepest below it, at h, of the *part* that all count for.
-
-    Rows are of spheres of that *radius*, or of corners where it is 0.
-
-    With U the energy of a corner, or a sphere, at h, and r U that of the rows, both together have, with a *window* w,
-
-        E = U (0.95 + w/2 + (r - 0.95)^2 / (2 w))   from r = 0.95 to 0.95 + w, as at its ends below, and r U above
-
-    and the forces are its gradient, a share of each: what lies over a face's edge, so that little of it is left within, is
-    borne by its deepest place. E is of first order in both energies, whose sum by shares it is.
-    """
+def _energy(model: Any, begin: int, end: int, lane: int, h: Any, radius: float) -> Any:
+    """The energy of rows over that of a corner at the depth h, or of spheres of that *radius*, where it is not 0."""
     r, rows = 0.0 * h, model.contact_point
     for row in range(begin, end):
         x = load_lane(rows, row, DEPTH, lane) / h
@@ -319,7 +305,22 @@ def _leave(model: Any, begin: int, end: int, lane: int, h: Any, radius: float, p
             r = r + x * x * sqrt(x / (radius * load_lane(rows, row, SHAPE, lane)))
         else:
             r = r + load_lane(rows, row, SHAPE + 1, lane) * x * x
-    r = r / part
+    return r
+
+
+@generic
+def _leave(model: Any, begin: int, end: int, lane: int, r: Any, part: Any, window: float) -> Any:
+    """Where the rows of a face end then, and the share of what is deepest below it, of the *part* that all count for.
+
+    With U the energy of a corner, a sphere or an edge that is deepest, and r U that of the rows, both together have, with a
+    *window* w,
+
+        E = U (0.95 + w/2 + (r - 0.95)^2 / (2 w))   from r = 0.95 to 0.95 + w, as at its ends below, and r U above
+
+    and the forces are its gradient, a share of each: what lies over a face's edge, so that little of it is left within, is
+    borne by its deepest place. E is of first order in both energies, whose sum by shares it is.
+    """
+    rows = model.contact_point
     if r >= 0.95 + window:
         return end, 0.0 * r
     its = (r - 0.95) / window
