@@ -23,7 +23,7 @@ the part of its length that is left, the energy is
 so that a whole segment bears as two, one of which nothing is left as one, where both cuts meet, and where one end is not deep
 the other bears as if it were alone. Forces are the gradient of E by depths, and by l, which pushes what is deep off the face:
 
-    f_i = (U_i / E)^(p-1) dU_i/dx_i,   (dE/dl + f_i dx_i/dl) o / |o . (e2 - e1)| at the cuts
+    f_i = (U_i / E)^(p-1) dU_i/dx_i,   dE/dl o / |o . (e2 - e1)| at the cuts, of sharp edges with f_i dx_i/dl beside
 
 with o the edge's outward normal in the face, e1 and e2 the ends: the normal of a cut leans by that much. Without it a capsule
 that lies across an edge would gain energy as it slides to and fro, and tremble without end.
@@ -331,7 +331,7 @@ def _bearing(
         if n == 0:
             return begin
         names = (0.0, 4.0) if sign > 0.0 else (8.0, 12.0)
-        return _bear_segment(model, pair, R, p, m, sign, r, level, (x1, x2), left, (off_first, off_second), k, names)
+        return _bear_segment(model, pair, R, p, m, sign, r, level, (x1, x2), left, (off_first, off_second), k, names, False)
     count, edge = begin, share
     if n > 0:
         edge = length(vec3.sub(load3_lane(rows, 0, here, lane), load3_lane(rows, n - 1, here, lane)))
@@ -376,7 +376,7 @@ def bear_edge(
     model: Any, pair: Pair, face: Any, R: Any, p: Any, other: Any, sign: float, edge: Any, left: Any, off: Any, k: Any
 ) -> int:
     """Rows of the ends of an edge that `cut_edge` has just cut; a corner has one number, whichever of its edges bears."""
-    rows, lane, m, (begin, weight) = model.contact_point, pair[2], face[2], k
+    rows, lane, m = model.contact_point, pair[2], face[2]
     ends = load3_lane(rows, 0, FORCE, lane), load3_lane(rows, 1, FORCE, lane)
     first, second = corner_number(other, edge, 0), corner_number(other, edge, 1)
     if vec3.dot(off[0], off[0]) > 0.0:
@@ -385,18 +385,20 @@ def bear_edge(
         second = 8192 * (edge[4] + 1) + 1
     base = _EDGE + (0.0 if sign > 0.0 else _SECOND) + (face[4] % 32) * _BY
     names = base + first, base + second
-    return _bear_segment(model, pair, R, p, m, sign, 0.0, vec3.dot(m, face[1]), ends, left, off, (begin, weight), names)
+    return _bear_segment(model, pair, R, p, m, sign, 0.0, vec3.dot(m, face[1]), ends, left, off, k, names, True)
 
 
 @generic
 def _bear_segment(
     model: Any, pair: Pair, R: Any, p: Any, m: Any, sign: float, r: float, level: Any, ends: Any, left: Any, off: Any, k: Any,
-    names: Any,
+    names: Any, sharp: bool,
 ) -> int:  # fmt: skip
     """Rows of a segment's two ends, or cuts: spheres of radius *r* by HERTZ, corners where that is 0."""
     a, b = level - vec3.dot(m, ends[0]) + r, level - vec3.dot(m, ends[1]) + r
     part_a, part_b, rise_a, rise_b = ends_shares(a, b, left, 2.5 if r > 0.0 else 2.0)
-    slope = (a - b) / left if left > _LEAST_LEFT else 0.0 * a  # as a cut goes along the segment its depth changes
+    slope = 0.0 * a
+    if sharp and left > _LEAST_LEFT:  # a cut that goes along an edge changes its depth; what is round goes off it
+        slope = (a - b) / left
     count, weight = k
     for i in range(2):
         v, depth, part, way, rise = ends[0], a, part_a, off[0], rise_a + part_a * slope
