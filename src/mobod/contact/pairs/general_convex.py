@@ -134,7 +134,7 @@ def points(
         R, p, near = Ra if first else Rb, pa if first else pb, g[4] if first else f[4]
         core, other, sign, tilt = A if first else B, B if first else A, 1.0 if first else -1.0, zero + 1.0
         h = zero
-        across = what == EDGES and A[6] + B[6] == 0.0
+        across = _crosses(A, B, what)
         if across:
             tilt, near = goes_over((sign * vec3.dot(n, mat33.mul_vec(R, face[2])) - _TILTED) / (1.0 - _TILTED)), near % 4096
         count = bearing(model, pair, face, R, p, core, other, Q, q, sign, near, (begin, rest * tilt))
@@ -155,7 +155,7 @@ def points(
                 edge = edge_feature(model, other, vec3.neg(mat33.transpose_mul_vec(bare9(Q), face[2])), near, 1.0, False)
         if h > 0.0:
             r = _energy(model, begin, count, lane, h, other[6]) / rest
-            square, left, off_first, off_second, times = zero - 1.0, zero, face[2], face[2], zero + 1.0
+            square, left, off_first, off_second, times = zero - 1.0, zero, n, n, zero + 1.0
             if faceted and edge[0] == EDGE and r < 2.0 * (0.95 + window):
                 square, left, off_first, off_second = cut_edge(model, pair, face, core, other, Q, q, edge)
                 if square > 0.0:
@@ -337,6 +337,14 @@ def _leave(model: Any, begin: int, end: int, lane: int, r: Any, part: Any, windo
 
 
 @generic
+def _crosses(A: Any, B: Any, what: int) -> bool:
+    """True if edges cross, or an edge and a cylinder's rim, of what is not round."""
+    return (
+        A[6] + B[6] == 0.0 and A[0] != ELLIPSOID and B[0] != ELLIPSOID and (what == EDGES or what == EDGE_A or what == EDGE_B)
+    )
+
+
+@generic
 def _face_below(model: Any, A: Any, B: Any, Ra: Any, Rb: Any, what: int, f: Any, g: Any, n: Any) -> Any:
     """FACE_A or FACE_B, and the face, if one decides, or something lies nearly flat on it, across its edge, which decides."""
     found, face = NOTHING, f
@@ -354,11 +362,12 @@ def _face_below(model: Any, A: Any, B: Any, Ra: Any, Rb: Any, what: int, f: Any,
         face = face_feature(model, A, d, f[4] % 4096)
         if face[0] == FACE and vec3.dot(face[2], d) > _FLAT:
             found = FACE_A
-    elif what == EDGES and A[6] + B[6] == 0.0:
+    elif _crosses(A, B, what):
         d, e = mat33.transpose_mul_vec(bare9(Ra), n), vec3.neg(mat33.transpose_mul_vec(bare9(Rb), n))
         face, other = face_feature(model, A, d, f[4] % 4096), face_feature(model, B, e, g[4] % 4096)
-        level = -1.0 if A[0] == CYLINDER else vec3.dot(face[2], d)
-        its = -1.0 if B[0] == CYLINDER else vec3.dot(other[2], e)
+        # of a cylinder that is its end, beside its rim
+        level = -1.0 if A[0] == CYLINDER and f[0] == EDGE else vec3.dot(face[2], d)
+        its = -1.0 if B[0] == CYLINDER and g[0] == EDGE else vec3.dot(other[2], e)
         found = FACE_A
         if its > level:
             found, face, level = FACE_B, other, its
