@@ -1,4 +1,4 @@
-"""Directions in which two polyhedra overlap nearly as little as in the best one, and the share of the contact that each has.
+"""Directions in which two polyhedra or cylinders overlap nearly as little as in the best one, and the share of each.
 
 Where one direction of least overlap takes over from another, the energy would have a kink, and the force would turn at once.
 With U_i the squares of overlaps, to which energies are proportional, and a window w, the energy is that of U in

@@ -9,9 +9,8 @@ and the rims of cylinders, it is CORNER, with area 0: of the corner's own stiffn
 side by side touch along a line, see `_side_by_side`.
 
 Where one thing takes over from another its share does so smoothly, over lengths and angles of the shapes, beside which depths
-are small, or by energies alone, see `_leave`: so forces stay the slope of their energy. Of polyhedra the directions that
-overlap nearly as little as the best one have a share each, see `_rivals`; with a shape that is curved the force still turns at
-once where the direction of least overlap does.
+are small, or by energies alone, see `_leave`: so forces stay the slope of their energy. Of polyhedra and cylinders the
+directions that overlap nearly as little as the best one have a share each, see `_rivals`.
 """
 
 from __future__ import annotations
@@ -60,6 +59,8 @@ _LEANING = 0.3
 _LEAST = 1e-7
 #: What the deepest place adds to the number of its point, beside those of a face; its part by a corner's law adds it twice.
 _DEEPEST = 2.0**46
+#: ... and a further direction, where its place is another's.
+_FURTHER = 2.0**51
 
 
 @narrow_phase
@@ -111,10 +112,23 @@ def general_convex(model: Any, pair: Pair) -> int:
                 share = part * load_lane(model.contact_point, k, SHARE, pair[2])
             if overlap + margin > 0.0 and share > NO_SHARE and (k == 0 or 2 * count <= model.contact_points_size):
                 seen = what, f, g, overlap + margin, size
-                count = points(model, pair, A, B, Ra, pa, Rb, pb, seen, n, count, share)
+                begin = count
+                count = points(model, pair, A, B, Ra, pa, Rb, pb, seen, n, begin, share)
+                if k > 0:
+                    _tell_apart(model, begin, count, lane, k * _FURTHER)
         if turn == 0:
             total = choose(rivals, total)
     return count
+
+
+@generic
+def _tell_apart(model: Any, begin: int, end: int, lane: int, more: float) -> None:
+    """Numbers of their own to rows of a further direction that bears at a place where another does."""
+    rows = model.contact_point
+    for row in range(begin, end):
+        for other in range(row):
+            if bare(load_lane(rows, row, FEATURE, lane)) == bare(load_lane(rows, other, FEATURE, lane)):
+                store_lane(rows, row, FEATURE, lane, load_lane(rows, row, FEATURE, lane) + more)
 
 
 @generic
@@ -158,8 +172,10 @@ def points(
             square, left, off_first, off_second, times = zero - 1.0, zero, n, n, zero + 1.0
             if faceted and edge[0] == EDGE and r < 2.0 * (0.95 + window):
                 square, left, off_first, off_second = cut_edge(model, pair, face, core, other, Q, q, edge)
-                if square > 0.0:
-                    times = 1.0 - tilt + tilt * square / (h * h)
+                if square > 0.0:  # less the less deep the cut is beside an end that is over the face's edge
+                    times = square / (h * h)
+                    tilt = tilt * goes_over(2.0 * times - 1.0)
+                    times = 1.0 - tilt + tilt * times
             begin, rest = _leave(model, begin, count, lane, r / times, rest, window)
             if square > 0.0 and rest > NO_SHARE:
                 off, k = (off_first, off_second), (begin, rest * tilt)
