@@ -232,6 +232,76 @@ def test_a_locked_and_a_driven_joint_are_known():
     assert mb.equations(system, state=state).accelerations[1] == 0
 
 
+def on_a_plane(mass=1.5):
+    system = mb.MultibodySystem()
+    matter = mb.SimbodyMatterSubsystem(system)
+    body = mb.body.Rigid(mb.MassProperties(mass, (0, 0, 0), mb.Inertia(1, 1, 0.25)))
+    return system, matter, mb.mobilizer.Planar(matter.ground, body, name="disk")
+
+
+def test_a_constraint_of_ones_own_is_differentiated():
+    """Its G and its bias follow from its errors by dual numbers, which symbols go through."""
+    system, _, disk = on_a_plane()
+
+    def oval(X, q, parameters):
+        _, x, y = q[0]
+        return (x * x + parameters[0] * y * y - 1.0,)
+
+    mb.constraint.Custom(compiled=mb.constraint.CompiledFunctions(oval, mobilizers=[disk], parameters=[3.0]))
+    system.realize_topology()
+    found = mb.equations(system, coordinates=["a", "x", "y"], speeds=["w", "u", "v"])
+    (_, x, y), (_, u, v) = found.q, found.u
+    assert found.position_errors[0] == x**2 + 3 * y**2 - 1
+    assert found.constraint_matrix == sympy.Matrix([[0, 2 * x, 6 * y]])
+    assert sympy.expand(found.constraint_bias[0] - 2 * u**2 - 6 * v**2) == 0
+
+
+def test_unknowns_that_have_nothing_to_do_with_each_other_are_solved_apart():
+    """A disk that rolls along x, in a plane: its fall is no quotient by its rolling inertia."""
+    system, matter, disk = on_a_plane()
+    mb.force.Gravity(mb.GeneralForceSubsystem(system), matter, (0.0, -10.0, 0.0), name="gravity")
+    mb.constraint.SpeedCoupler(matter, mb.function.Linear([0.5, 1.0, 0.0]), [disk, disk], [0, 1])
+    names = {"disk.mass": "m", "disk.central_inertia[2]": "I", "gravity.magnitude": "g"}
+    system.realize_topology()
+    found = mb.equations(system, parameters=names, speeds=["w", "u", "v"])
+    f, m, inertia, g = found.f, *sympy.symbols("m I g", real=True)
+    assert sympy.expand(found.accelerations[2]) == f[2] / m - g
+    assert sympy.simplify(found.accelerations[0] - (f[0] - f[1] / 2) / (inertia + m / 4)) == 0
+
+
+def test_roundings_of_turned_frames_are_no_decimals():
+    """A mass on a spring that swings: cos(pi / 2) is 6e-17."""
+    system = mb.MultibodySystem()
+    matter = mb.SimbodyMatterSubsystem(system)
+    mb.force.Gravity(mb.GeneralForceSubsystem(system), matter, (0.0, -10.0, 0.0))
+    down = mb.Transform(mb.Rotation.about_axis(-np.pi / 2, "z"))
+    mb.mobilizer.BendStretch(matter.ground, mb.body.Rigid(mb.MassProperties(2.0, (0, 0, 0), mb.Inertia(0, 0, 0))), X_PF=down)
+    system.realize_topology()
+    found = mb.equations(system, coordinates=["a", "r"], speeds=["w", "v"])
+    a, r = found.q
+    w, v = found.u
+    assert found.mass_matrix == sympy.diag(2 * r**2, 2)
+    wanted = sympy.Matrix([4 * r * v * w + 20 * r * sympy.sin(a), -2 * r * w**2 - 20 * sympy.cos(a)])
+    assert sympy.expand(found.bias - wanted) == sympy.zeros(2, 1)
+
+
+def test_forces_by_cases_are_evaluated(rng):
+    """A bristle, and an actuator with a filter, which clips to infinite limits: no case of those is left."""
+    system, _, _ = cart_and_pole()
+    cart = system.matter.bodies["cart"]
+    mb.force.MobilityDryFriction(system.forces, cart, 0, 1.5)
+    along = mb.force.transmission.Coordinates(system.forces, [(cart, 0, 2.0)])
+    mb.force.Actuator(system.forces, along, gain=(5.0, 0.0, 0.0), dynamics="filter", time_constant=0.1)
+    state = system.realize_topology()
+    found = mb.equations(system, state=state)
+    assert not found.z_dot[1].has(sympy.Piecewise)
+    for _ in range(5):
+        state.u, state.z = rng.uniform(-0.1, 0.1, 2), rng.uniform(-1.3, 1.3, 2)
+        system.realize(state)
+        assert_close(found.evaluate(found.z_dot, state), state.z_dot)
+        assert_close(found.evaluate(found.accelerations, state), state.u_dot, 1e-9)  # the bristle's powers are multiplied out
+
+
 @pytest.mark.parametrize(
     ("arguments", "error", "says"),
     [

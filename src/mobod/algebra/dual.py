@@ -336,14 +336,16 @@ def hessian(results: Any) -> Array:
 
 
 def _is_number(x: Any) -> bool:
-    return isinstance(x, (Dual, float, int, numbers.Real)) or (isinstance(x, np.ndarray) and x.dtype.kind in "fiu")
+    if isinstance(x, np.ndarray):
+        return x.dtype.kind in "fiu"
+    return isinstance(x, (Dual, float, int, numbers.Real)) or hasattr(x, "sincos")  # a scalar that records what is computed
 
 
 def _number(x: Any) -> Any:
     """*x* as what a Dual is made of; a NumPy number becomes Python's."""
     if not _is_number(x):
         raise TypeError(f"a Dual is made of numbers, arrays of eight lanes or Duals, got {x!r}")
-    return x if isinstance(x, (Dual, np.ndarray)) else float(x)
+    return float(x) if isinstance(x, numbers.Real) else x
 
 
 def _depth(x: Any) -> int:

@@ -215,15 +215,10 @@ class Actuator(ThroughTransmission):
     # of an actuator whose force is its control, the control is its effort
     get_effort, set_effort = get_control, set_control
 
-    def calc_length(self, state: State) -> float:
-        """The transmission's length. Needs POSITION."""
-        self._check(state, "calc_length")
-        return self._transmission.calc_length(state)
-
-    def calc_speed(self, state: State) -> float:
-        """The transmission's speed. Needs VELOCITY."""
-        self._check(state, "calc_speed")
-        return self._transmission.calc_speed(state)
+    @property
+    def state_variables(self) -> tuple[str, ...]:
+        """The names of its variables among z, in order: ``"activation"``, or none."""
+        return ("activation",) * self.num_z
 
     def calc_force(self, state: State) -> float:
         """The force along the transmission; zero where it is disabled. Needs VELOCITY."""

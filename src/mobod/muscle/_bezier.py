@@ -1,9 +1,10 @@
 """Quintic Bezier curves in pieces, as muscles' curves are made of: values, slopes and areas, of any scalar.
 
-A piece is a corner with control points P0, M0, M0, M1, M1, P1 (one number each for x and for y):
+A piece is a corner with control points P0, M0, M0, M1, M1, P1. With the ways m0 = M0 - P0, m1 = P1 - M1 and d = P1 - P0, one
+number each for x and for y,
 
-    B(u) = P0 + (M0 - P0) [5 u (1-u)^4 + 10 u^2 (1-u)^3] + (M1 - P0) [10 u^3 (1-u)^2 + 5 u^4 (1-u)] + (P1 - P0) u^5
-    B'(u) = 5 [(M0 - P0) (1-u)^4 + 6 (M1 - M0) u^2 (1-u)^2 + (P1 - M1) u^4]
+    B(u) - P0 = m0 [5 u (1-u)^4 + 10 u^2 (1-u)^3] + (d - m1) [10 u^3 (1-u)^2 + 5 u^4 (1-u)] + d u^5
+    B'(u) = 5 [m0 (1-u)^4 + 6 (d - m0 - m1) u^2 (1-u)^2 + m1 u^4]
 
 and grows with u, so that x is met at one u. Outside all pieces a curve is straight. Source: Millard, Uchida, Seth and Delp
 2013, J. Biomech. Eng. 135, 021005, appendix; OpenSim's curves are made of the same corners.
@@ -13,107 +14,134 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..algebra.masks import both, either, in_any
+from ..algebra.masks import both, in_any, no
 from ..algebra.scalar import bare, num_lanes, one, order_of_tangents, where, zero
-from ..compiling import generic
+from ..compiling import apart, generic
 from ..force.pools import number
 
-#: Numbers of a piece: P0, M0, M1, P1 of x, then of y.
-PIECE = 8
-#: Changes of u below this part of the shorter handle leave what one more step takes away.
-_NEAR, _MOST = 0.05, 60
+#: Numbers of a piece: P0, m0, m1, d of x, then of y. Behind the pieces the slopes at both ends of the curve.
+PIECE, SLOPES = 8, 2
+#: A step by less than this part of the shorter way ends within roundings; the largest number of steps.
+_NEAR, _MOST = 1e-3, 60
+#: What is added to divisors, so that none is zero.
+_NOTHING = 1e-300
 
 
 @generic
-def quintic(p0: Any, m0: Any, m1: Any, p1: Any, u: Any) -> Any:
-    """B(u) and B'(u)."""
-    v = 1.0 - u
-    uu, vv = u * u, v * v
-    value = p0 + (m0 - p0) * (5.0 * u * vv * vv + 10.0 * uu * vv * v) + (m1 - p0) * (10.0 * uu * u * vv + 5.0 * uu * uu * v)
-    value = value + (p1 - p0) * uu * uu * u
-    slope = 5.0 * ((m0 - p0) * vv * vv + 6.0 * (m1 - m0) * uu * vv + (p1 - m1) * uu * uu)
-    return value, slope
+def rise(m0: Any, m1: Any, d: Any, u: Any) -> Any:
+    """B(u) - P0, by powers of u: few of which wait for others."""
+    c4, c5, uu = 10.0 * m0 + 15.0 * m1 - 15.0 * d, 6.0 * d - 5.0 * (m0 + m1), u * u
+    return (5.0 * m0 * u - 10.0 * m0 * uu) + uu * u * ((10.0 * (d - m1) + c4 * u) + c5 * uu)
 
 
 @generic
-def meet(p0: Any, m0: Any, m1: Any, p1: Any, b: Any) -> Any:
-    """The u at which B(u) = b, for P0 <= b <= P1; 0 or 1 beyond. Two steps of Newton's carry tangents, of both orders."""
-    a, e, t = bare(p0), bare(p1), bare(b)
-    i, o = one(a) + zero(t), 0.0 * t  # of what is no number there is none
-    within = both(both(t > a, t < e), e > a)
+def slope(m0: Any, m1: Any, d: Any, u: Any) -> Any:
+    """B'(u), a sum without differences."""
+    uu, vv = u * u, (1.0 - u) * (1.0 - u)
+    return 5.0 * (m0 * vv * vv + 6.0 * (d - m0 - m1) * uu * vv + m1 * uu * uu)
+
+
+@generic
+def meet(m0: Any, m1: Any, d: Any, b: Any) -> Any:
+    """The u at which B(u) - P0 = b, for 0 <= b <= d; 0 or 1 beyond. Two steps of Newton's carry tangents, of both orders."""
+    e, t = bare(d), bare(b)
+    i, o = one(e) + zero(t), 0.0 * t  # of what is no number there is none
+    within = both(both(t > 0.0, t < e), e > 0.0)
     u = where(t >= e, i, zero(i)) + o
     if in_any(within):
-        whole = 1.0 / where(within, e - a, i)
-        found = _meet((bare(m0) - a) * whole, (e - bare(m1)) * whole, where(within, (t - a) * whole, 0.5 * i), within)
-        u = where(within, found, u)
-    root = zero(p0) + zero(b) + u
+        u = where(within, _meet(bare(m0) + o, bare(m1) + o, e + o, where(within, t, 0.5 * (e + o)), within), u)
+    root = zero(d) + zero(b) + u
     if order_of_tangents(root) > 0:
         for _ in range(2):
-            value, slope = quintic(p0, m0, m1, p1, root)
-            safe = bare(slope) > 1e-12 * bare(p1 - p0)
-            step = (value - b) / where(safe, slope, one(slope))
+            rate = slope(m0, m1, d, root)
+            safe = bare(rate) > 1e-12 * e
+            step = (rise(m0, m1, d, root) - b) / where(safe, rate, one(rate))
             root = root - where(both(within, safe), step, zero(step))
     return root
 
 
-@generic
-def _meet(first: Any, last: Any, s: Any, going: Any) -> Any:
-    """The u at which B(u) = s, of a curve from 0 to 1 that has M0 at *first* and M1 at 1 - *last*; by powers of u.
+@apart
+def _meet(m0: Any, m1: Any, d: Any, b: Any, going: Any) -> Any:
+    """The u at which B(u) - P0 = b, between the ends.
 
-    Halley's method within a bracket. Lanes that are near keep their u while others go on, so that no lane depends on its
-    neighbours.
+    Two steps mostly do, without a choice at which a processor would have to wait. Lanes that are near keep their u while others
+    go on, so that no lane depends on its neighbours.
     """
-    i, u = one(s), _guess(first, last, s)
-    low, high, near = zero(s), i, _NEAR * where(first < last, first, last)
+    u = _stepped(m0, m1, d, b, _guess(m0, m1, d, b))[0]
+    new, _, rests = _stepped(m0, m1, d, b, u)
+    going = both(going, no(rests))
+    if in_any(going):
+        new = _meet_slowly(m0, m1, d, b, going, new)
+    return new
+
+
+@apart
+def _meet_slowly(m0: Any, m1: Any, d: Any, b: Any, going: Any, u: Any) -> Any:
+    """The same within a bracket, where two steps do not do."""
+    low, high, found = zero(b), one(b), u
     for _ in range(_MOST):
-        value, slope, bend = _by_powers(first, last, u)
-        off = value - s
+        u = where(both(u > low, u < high), u, 0.5 * (low + high))
+        new, off, rests = _stepped(m0, m1, d, b, u)
         low, high = where(off < 0.0, u, low), where(off > 0.0, u, high)
-        safe = slope * slope - 0.5 * off * bend
-        grows = safe > 1e-300
-        new = u - off * slope / where(grows, safe, i)
-        new = where(both(grows, both(new >= low, new <= high)), new, 0.5 * (low + high))
-        change = new - u
-        u = where(going, new, u)
-        going = both(going, either(change > near, change < -near))
+        found = where(going, new, found)
+        going = both(going, no(rests))
         if not in_any(going):
             break
-    value, slope, bend = _by_powers(first, last, u)
-    off = value - s
-    safe = slope * slope - 0.5 * off * bend
-    grows = safe > 1e-24
-    return where(grows, u - off * slope / where(grows, safe, i), u)
+        u = new
+    return found
 
 
 @generic
-def _by_powers(first: Any, last: Any, u: Any) -> Any:
-    """B, B' and B''."""
-    c3, c4, c5 = 10.0 - 10.0 * last, 10.0 * first + 15.0 * last - 15.0, 6.0 - 5.0 * first - 5.0 * last
-    uu = u * u
-    value = u * (5.0 * first + u * (-10.0 * first + u * (c3 + u * (c4 + u * c5))))
-    slope = (5.0 * first - 20.0 * first * u) + uu * ((3.0 * c3 + 4.0 * c4 * u) + 5.0 * c5 * uu)
-    return value, slope, (6.0 * c3 * u - 20.0 * first) + uu * (12.0 * c4 + 20.0 * c5 * u)
+def _stepped(m0: Any, m1: Any, d: Any, b: Any, u: Any) -> Any:
+    """u after a step of Householder's method of fourth order; what B is above b before it; true where the next changes nothing.
+
+    B and its derivatives by powers of u, with factorials, by Horner's scheme of each scheme's sums.
+    """
+    c5 = 6.0 * d - 5.0 * (m0 + m1)
+    c4, c3 = 10.0 * m0 + 15.0 * m1 - 15.0 * d + u * c5, 10.0 * (d - m1)
+    c3 = c3 + u * c4
+    c2 = -10.0 * m0 + u * c3
+    c1 = 5.0 * m0 + u * c2
+    off = u * c1 - b
+    d4 = c4 + u * c5
+    d3 = c3 + u * d4
+    d2 = c2 + u * d3
+    rate = c1 + u * d2
+    e4 = d4 + u * c5
+    e3 = d3 + u * e4
+    bend = d2 + u * e3
+    third = e3 + u * (e4 + u * c5)
+    square, by_bend = rate * rate, off * bend
+    below = rate * (square - 2.0 * by_bend) + (off * off * third + _NOTHING)
+    change = off * (square - by_bend) / below
+    near, size = _NEAR * where(m0 < m1, m0, m1), where(change < 0.0, -change, change) * d
+    return u - change, off, both(below > 2.0 * _NOTHING, size <= near)
 
 
 @generic
-def _guess(first: Any, last: Any, s: Any) -> Any:
-    """The cubic with the ends of the inverse, and its slopes there as far as it still grows: within 0.05 mostly."""
-    first, last = where(15.0 * first > 1.0, first, one(first) / 15.0), where(15.0 * last > 1.0, last, one(last) / 15.0)
-    r = 1.0 - s
-    return s * s * (3.0 - 2.0 * s) + 0.2 * s * r * (r * last - s * first) / (first * last)
+def _guess(m0: Any, m1: Any, d: Any, b: Any) -> Any:
+    """Of the half of the curve in which b is, the fraction of squares with its ends and slopes: within 0.03 mostly."""
+    middle, rate = 0.5 * d + 0.46875 * (m0 - m1), 1.875 * d - 1.5625 * (m0 + m1)
+    before, o = b < middle, zero(b)
+    first, last = where(before, 5.0 * m0, rate), where(before, rate, 5.0 * m1)
+    size, a = where(before, middle, d - middle), b - where(before, o, middle)
+    across, rates = a * (size - a), 0.5 * first * last
+    below = (rates * size * size + _NOTHING) + (size * (first + last) - 2.0 * rates) * across
+    above = 0.5 * (rates * a * a + across * size * last)
+    return above / below + where(before, o, 0.5 * one(b))
 
 
 @generic
-def piece_at(model: Any, n: int, pieces: int, x: Any, first: int) -> Any:
-    """The eight control numbers of the piece, or the nearest, that has x among its x (*first* 0) or its y (*first* 4)."""
+def piece_at(model: Any, n: int, pieces: int, x: Any) -> Any:
+    """The numbers of the piece that has x, or the nearest."""
     if num_lanes(bare(x)) == 1:
         k = 0
         for piece in range(1, pieces):
-            k = piece if in_any(x >= number(model, n + PIECE * piece + first)) else k
-        return _load(model, n + PIECE * k)
-    p = _load(model, n)
+            k = piece if in_any(x >= number(model, n + PIECE * piece)) else k
+        return load8(model, n + PIECE * k)
+    p = load8(model, n)
     for k in range(1, pieces):
-        p = pick8(x >= number(model, n + PIECE * k + first), _load(model, n + PIECE * k), p)
+        p = pick8(x >= number(model, n + PIECE * k), load8(model, n + PIECE * k), p)
     return p
 
 
@@ -133,7 +161,8 @@ def pick8(mask: Any, q: Any, p: Any) -> Any:
 
 
 @generic
-def _load(model: Any, n: int) -> Any:
+def load8(model: Any, n: int) -> Any:
+    """The numbers of a piece."""
     return (
         number(model, n),
         number(model, n + 1),
@@ -148,32 +177,24 @@ def _load(model: Any, n: int) -> Any:
 
 @generic
 def ends(model: Any, n: int, pieces: int) -> Any:
-    """The first and the last point of a curve, each with its slope: (x0, y0, s0), (x1, y1, s1)."""
-    a, b = _load(model, n), _load(model, n + PIECE * (pieces - 1))
-    return (a[0], a[4], (a[5] - a[4]) / (a[1] - a[0])), (b[3], b[7], (b[7] - b[6]) / (b[3] - b[2]))
+    """The first and the last x of a curve, and its slopes there."""
+    last = n + PIECE * (pieces - 1)
+    return number(model, n), number(model, last) + number(model, last + 3), number(model, last + 8), number(model, last + 9)
+
+
+@generic
+def between(x: Any, low: Any, high: Any) -> Any:
+    """x, or the end beyond which it is."""
+    return where(x < low, low + zero(x), where(x > high, high + zero(x), x))
 
 
 @generic
 def value(model: Any, n: int, pieces: int, x: Any) -> Any:
     """y at x of the curve whose numbers begin at n."""
-    (x0, y0, s0), (x1, y1, s1) = ends(model, n, pieces)
-    p = piece_at(model, n, pieces, x, 0)
-    within = where(x < x0, x0 + zero(x), where(x > x1, x1 + zero(x), x))
-    u = meet(p[0], p[1], p[2], p[3], within)
-    y = quintic(p[4], p[5], p[6], p[7], u)[0]
-    return where(x < x0, y0 + s0 * (x - x0), where(x > x1, y1 + s1 * (x - x1), y))
-
-
-@generic
-def inverse(model: Any, n: int, pieces: int, y: Any) -> Any:
-    """x at y, of a curve that grows."""
-    (x0, y0, s0), (x1, y1, s1) = ends(model, n, pieces)
-    p = piece_at(model, n, pieces, y, 4)
-    within = where(y < y0, y0 + zero(y), where(y > y1, y1 + zero(y), y))
-    u = meet(p[4], p[5], p[6], p[7], within)
-    x = quintic(p[0], p[1], p[2], p[3], u)[0]
-    some0, some1 = where(s0 > 0.0, s0, one(s0)), where(s1 > 0.0, s1, one(s1))
-    return where(y < y0, x0 + (y - y0) / some0, where(y > y1, x1 + (y - y1) / some1, x))
+    low, high, before, behind = ends(model, n, pieces)
+    p, within = piece_at(model, n, pieces, x), between(x, low, high)
+    y = p[4] + rise(p[5], p[6], p[7], meet(p[1], p[2], p[3], within - p[0]))
+    return y + (x - within) * where(x < low, before + zero(x), behind + zero(x))
 
 
 @generic
@@ -182,15 +203,14 @@ def area(model: Any, n: int, pieces: int, x: Any) -> Any:
 
     y dx/du is of degree nine in u, so that five points of Gauss and Legendre are exact.
     """
-    (x0, y0, s0), (x1, y1, s1) = ends(model, n, pieces)
+    low, high, before, behind = ends(model, n, pieces)
     total = zero(x)
     for k in range(pieces):
-        p = _load(model, n + PIECE * k)
-        within = where(x < p[0], p[0] + zero(x), where(x > p[3], p[3] + zero(x), x))
-        total = total + _up_to(p, meet(p[0], p[1], p[2], p[3], within))
-    d0, d1 = x - x0, x - x1
-    total = total + where(x < x0, d0 * (y0 + 0.5 * s0 * d0), where(x > x1, d1 * (y1 + 0.5 * s1 * d1), zero(x)))
-    return total
+        p = load8(model, n + PIECE * k)
+        total = total + _up_to(p, meet(p[1], p[2], p[3], between(x - p[0], zero(p[3]), p[3])))
+    beyond, last = x - between(x, low, high), load8(model, n + PIECE * (pieces - 1))
+    at_end = where(x < low, number(model, n + 4) + zero(x), last[4] + last[7] + zero(x))
+    return total + beyond * (at_end + 0.5 * beyond * where(x < low, before + zero(x), behind + zero(x)))
 
 
 @generic
@@ -206,5 +226,4 @@ def _up_to(p: Any, u: Any) -> Any:
 @generic
 def _height(p: Any, u: Any) -> Any:
     """Half of y dx/du."""
-    y, slope = quintic(p[4], p[5], p[6], p[7], u)[0], quintic(p[0], p[1], p[2], p[3], u)[1]
-    return 0.5 * y * slope
+    return 0.5 * (p[4] + rise(p[5], p[6], p[7], u)) * slope(p[1], p[2], p[3], u)

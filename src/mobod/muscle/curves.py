@@ -37,8 +37,8 @@ class Curve:
 
     def __init__(self, knots: Sequence[Knot], curviness: Sequence[float]) -> None:
         pieces = [_corner(a, b, c) for a, b, c in zip(knots[:-1], knots[1:], curviness, strict=True)]
-        #: Numbers of its pieces, eight each, as kernels read them.
-        self.numbers = [number for piece in pieces for number in piece]
+        #: Numbers of its pieces and slopes at its ends, as kernels read them.
+        self.numbers = [*(number for piece in pieces for number in piece), knots[0][2], knots[-1][2]]
         self.num_pieces = len(pieces)
         self._knots = tuple(knots)
 
@@ -114,8 +114,8 @@ class Curve:
         low, high = self.domain
         if x < low or x > high:
             return self._knots[0 if x < low else -1][2] if order == 1 else 0.0
-        p = _bezier.piece_at(_Pool(self.numbers), 0, self.num_pieces, x, 0)
-        u = float(_bezier.meet(p[0], p[1], p[2], p[3], x))
+        p = _bezier.piece_at(_Pool(self.numbers), 0, self.num_pieces, x)
+        u = float(_bezier.meet(p[1], p[2], p[3], x - p[0]))
         along, up = (_series(p[k : k + 4], u, order) for k in (0, 4))
         du = np.zeros(order + 1)  # u - u0 as a series in x - x0
         du[1] = 1.0 / along[1]
@@ -143,14 +143,15 @@ def _corner(first: Knot, last: Knot, curviness: float) -> list[float]:
             f"{s1:g}: the two lines do not meet in between. Choose slopes on both sides of that of the chord"
         )
     c = 0.1 + 0.8 * checks.between("curviness", curviness, 0.0, 1.0)
-    xs, ys = ((p, p + c * (m - p), q + c * (m - q), q) for p, m, q in ((x0, cx, x1), (y0, cy, y1)))
+    xs, ys = ((p, c * (m - p), c * (q - m), q - p) for p, m, q in ((x0, cx, x1), (y0, cy, y1)))
     return [*xs, *ys]
 
 
-def _series(controls: Sequence[float], u: float, order: int) -> Array:
+def _series(ways: Sequence[float], u: float, order: int) -> Array:
     """Taylor's coefficients of a piece's B about u, up to an order."""
-    a, b, c, d = controls
-    points = [a, b, b, c, c, d]
+    start, first, last, whole_way = ways
+    a, b, c = start, start + first, start + whole_way - last
+    points = [a, b, b, c, c, start + whole_way]
     whole = np.zeros(6)
     for k, point in enumerate(points):
         term = polynomial.polymul(polynomial.polypow([0.0, 1.0], k), polynomial.polypow([1.0, -1.0], 5 - k))
@@ -380,6 +381,13 @@ class ForceVelocityCurve(Curve):
             (1.0, top, se),
         ]
         super().__init__(knots, [self.concentric_curviness] * 2 + [self.eccentric_curviness] * 2)
+
+    @property
+    def numbers_of_inverse(self) -> list[float]:
+        """Numbers of the curve whose x is this one's y, as kernels read them; of one that is `invertible`."""
+        pieces = [self.numbers[k : k + 8] for k in range(0, 8 * self.num_pieces, 8)]
+        swapped = [number for piece in pieces for number in (*piece[4:], *piece[:4])]
+        return [*swapped, *(1.0 / end[2] if end[2] > 0.0 else 1.0 for end in (self._knots[0], self._knots[-1]))]
 
     def invertible(self) -> ForceVelocityCurve:
         """The same with end slopes of at least half the near ones, so that each force has one velocity."""

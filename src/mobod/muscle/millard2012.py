@@ -24,7 +24,7 @@ from ..force.pools import number
 from ..state import parameters
 from ..value import checks
 from . import _bezier, _fiber
-from ._bezier import PIECE
+from ._bezier import PIECE, SLOPES
 from ._fiber import CHOICE, FIBER, OWN, SHORTEST, SLACK, SPEED, STRENGTH, STRETCHES, cosine, fiber_behind, larger
 from .base import Functions, Muscle
 from .curves import ActiveForceLengthCurve, FiberForceLengthCurve, ForceVelocityCurve, TendonForceLengthCurve
@@ -37,11 +37,11 @@ if TYPE_CHECKING:
 OF_ACTIVE, OF_PASSIVE, OF_TENDON, OF_VELOCITY = 5, 2, 2, 4
 DAMPING = OWN
 ACTIVE = DAMPING + 1
-PASSIVE = ACTIVE + PIECE * OF_ACTIVE
-TENDON = PASSIVE + PIECE * OF_PASSIVE
-VELOCITY = TENDON + PIECE * OF_TENDON
-INVERSE = VELOCITY + PIECE * OF_VELOCITY
-END = INVERSE + PIECE * OF_VELOCITY
+PASSIVE = ACTIVE + PIECE * OF_ACTIVE + SLOPES
+TENDON = PASSIVE + PIECE * OF_PASSIVE + SLOPES
+VELOCITY = TENDON + PIECE * OF_TENDON + SLOPES
+INVERSE = VELOCITY + PIECE * OF_VELOCITY + SLOPES
+END = INVERSE + PIECE * OF_VELOCITY + SLOPES
 #: Below that damping counts as none, as in OpenSim.
 LEAST_DAMPING = 0.001
 
@@ -74,38 +74,36 @@ def by_velocity(model: Any, x: int, v: Any) -> Any:
 def damped_velocity(model: Any, x: int, strength: Any, damping: Any, force: Any) -> Any:
     """v at which strength fv(v) + damping v is a force."""
     n = x + VELOCITY
-    (x0, y0, s0), (x1, y1, s1) = _bezier.ends(model, n, OF_VELOCITY)
-    k = 0
-    if num_lanes(bare(force)) == 1:
-        for piece in range(1, OF_VELOCITY):
-            k = piece if in_any(force >= _mixed(model, n + PIECE * piece, strength, damping)[0]) else k
-    p = _mixed(model, n + PIECE * k, strength, damping)
-    if num_lanes(bare(force)) > 1:
-        for piece in range(1, OF_VELOCITY):
-            q = _mixed(model, n + PIECE * piece, strength, damping)
-            p = _bezier.pick8(force >= q[0], q, p)
-    low, high = strength * y0 + damping * x0, strength * y1 + damping * x1
-    within = where(force < low, low, where(force > high, high, force))
-    v = _bezier.quintic(p[4], p[5], p[6], p[7], _bezier.meet(p[0], p[1], p[2], p[3], within))[0]
-    below = x0 + (force - low) / (strength * s0 + damping)
-    above = x1 + (force - high) / (strength * s1 + damping)
-    return where(force < low, below, where(force > high, above, v))
+    low, high, before, behind = _bezier.ends(model, n, OF_VELOCITY)
+    p = _piece_of(model, n, strength, damping, force)
+    least = strength * number(model, n + 4) + damping * low
+    last = n + PIECE * (OF_VELOCITY - 1)
+    most = strength * (number(model, last + 4) + number(model, last + 7)) + damping * high
+    within = _bezier.between(force, least, most)
+    m0, m1, d = strength * p[5] + damping * p[1], strength * p[6] + damping * p[2], strength * p[7] + damping * p[3]
+    u = _bezier.meet(m0, m1, d, within - (strength * p[4] + damping * p[0]))
+    v = p[0] + _bezier.rise(p[1], p[2], p[3], u)
+    return v + (force - within) / (strength * where(force < least, before + zero(force), behind + zero(force)) + damping)
 
 
 @generic
-def _mixed(model: Any, n: int, strength: Any, damping: Any) -> Any:
-    """Control numbers of a piece of strength fv + damping v, then of v."""
-    a, b, c, d = number(model, n), number(model, n + 1), number(model, n + 2), number(model, n + 3)
-    return (
-        strength * number(model, n + 4) + damping * a,
-        strength * number(model, n + 5) + damping * b,
-        strength * number(model, n + 6) + damping * c,
-        strength * number(model, n + 7) + damping * d,
-        a + zero(strength),
-        b + zero(strength),
-        c + zero(strength),
-        d + zero(strength),
-    )
+def _piece_of(model: Any, n: int, strength: Any, damping: Any, force: Any) -> Any:
+    """The numbers of the piece of fv in which strength fv + damping v is a force."""
+    if num_lanes(bare(force)) == 1:
+        k = 0
+        for piece in range(1, OF_VELOCITY):
+            k = piece if in_any(force >= _start_of(model, n + PIECE * piece, strength, damping)) else k
+        return _bezier.load8(model, n + PIECE * k)
+    p = _bezier.load8(model, n)
+    for k in range(1, OF_VELOCITY):
+        begun = force >= _start_of(model, n + PIECE * k, strength, damping)
+        p = _bezier.pick8(begun, _bezier.load8(model, n + PIECE * k), p)
+    return p
+
+
+@generic
+def _start_of(model: Any, n: int, strength: Any, damping: Any) -> Any:
+    return strength * number(model, n + 4) + damping * number(model, n)
 
 
 @generic
@@ -127,7 +125,7 @@ def contract(model: Any, i: int, x: int, z: int, length: Any, speed: Any) -> Any
             v = damped_velocity(model, x, a * fal, damping + o, rest)
             of_active = rest - damping * v
         else:
-            v = _bezier.inverse(model, x + INVERSE, OF_VELOCITY, rest / (a * fal))
+            v = _bezier.value(model, x + INVERSE, OF_VELOCITY, rest / (a * fal))
             of_active = a * fal * by_velocity(model, x, v)
         stands = where(l <= shortest, where(v <= 0.0, whole, o), o)
         v = where(stands > 0.0, o, v)
@@ -311,43 +309,17 @@ class Millard2012Equilibrium(Muscle):
         disabled_by_default: bool = False,
         name: str | None = None,
     ) -> None:
-        numbers = self.declared(
-            name,
-            default_excitation=default_excitation,
-            max_isometric_force=max_isometric_force,
-            optimal_fiber_length=optimal_fiber_length,
-            tendon_slack_length=tendon_slack_length,
-            pennation_angle_at_optimal=pennation_angle_at_optimal,
-            max_contraction_velocity=max_contraction_velocity,
-            activation_time_constant=activation_time_constant,
-            deactivation_time_constant=deactivation_time_constant,
-            minimum_activation=minimum_activation,
-        )
-        numbers[DAMPING] = checks.not_negative("fiber_damping", fiber_damping)
-        is_damped = numbers[DAMPING] >= LEAST_DAMPING
+        given = dict(locals())
+        is_damped = checks.not_negative("fiber_damping", fiber_damping) >= LEAST_DAMPING
+        if not is_damped:
+            del given["fiber_damping"]
+        numbers = self.numbers_of(given)
         curves = _curves(active_force_length, passive_force_length, tendon_force_length, force_velocity)
         self.curves = _adapted(*curves, flat=bool(is_damped or ignore_tendon_compliance))
-        if not is_damped:
-            numbers[DAMPING] = 0.0
-        for curve in (*self.curves, curves[3].invertible()):
+        for curve in self.curves:
             numbers += curve.numbers
-        fiber = optimal_fiber_length if default_fiber_length is None else default_fiber_length
-        super().__init__(
-            forces,
-            path,
-            numbers,
-            int(is_damped),
-            ignore_tendon_compliance=ignore_tendon_compliance,
-            ignore_activation_dynamics=ignore_activation_dynamics,
-            default_activation=default_activation,
-            default_variable=checks.positive("default_fiber_length", fiber),
-            disabled_by_default=disabled_by_default,
-            name=name,
-        )
-
-    def force_velocity(self, v: Any) -> Any:
-        """The factor of the active force at normalized fiber velocities."""
-        return self.curves[3].calc_value(v)
+        numbers += curves[3].invertible().numbers_of_inverse
+        super().__init__(given, numbers, int(is_damped))
 
     @staticmethod
     def _shortest(numbers: Any) -> Any:

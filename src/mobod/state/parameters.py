@@ -349,11 +349,21 @@ def vector(
     name: str, unit: str, doc: str, check: Callable[[str, Any], Any] = checks.vector, size: int = 3, **settings: Any
 ) -> Parameter[Array, npt.ArrayLike]:
     """A vector."""
+    if check is checks.vector and size != 3:
+        check = _of_size(size)
     made: Parameter[Array, npt.ArrayLike] = Parameter(
         name, unit, _listed(check), f"{doc} ``({size},)``", (size,), size, np.array, ARRAYS, **settings
     )
-    made.is_plain = check is checks.vector and size == 3
+    made.is_plain = check is checks.vector
     return made
+
+
+def _of_size(size: int) -> Callable[[str, Any], Array]:
+    def check(what: str, value: Any) -> Array:
+        return checks.array(what, value, (size,))
+
+    check.__doc__ = f"Finite numbers, {size} of them."
+    return check
 
 
 def direction(name: str, doc: str, **settings: Any) -> Parameter[Array, npt.ArrayLike]:

@@ -31,6 +31,8 @@ _LETTERS |= {"damping": "d", "magnitude": "g", "gravity_vector": "g"}
 _AXES = {3: ("x", "y", "z"), 6: ("xx", "yy", "zz", "xy", "xz", "yz")}
 #: Formulas with more terms are left as they are multiplied out.
 _READABLE = 60
+#: What formulas call, of numbers at which they have no value, too; the module ``math`` has the rest.
+_OF_NUMBERS = {name: getattr(np, name) for name in ("sqrt", "exp", "log", "sin", "cos", "tan")} | {"atan2": np.arctan2}
 #: A row of G is a combination of others if less than this part of it is left beside these: an angle.
 _DEPENDENT = 3e-6
 
@@ -194,8 +196,10 @@ class Equations:
         missing = [str(one) for one in free if one not in numbers]
         if missing:
             raise ValueError(f"{', '.join(missing)} have no value; give parameters={{{missing[0]!r}: ...}}")
-        function = sympy.lambdify(free, expression, modules=["numpy", "math"], cse=True)
-        found = np.array(function(*(numbers[one] for one in free)), np.float64)
+        rows = expression.tolist() if hasattr(expression, "tolist") else expression
+        function = sympy.lambdify(free, rows, modules=[_OF_NUMBERS, "math"], cse=True)
+        with np.errstate(all="ignore"):  # of cases that do not hold
+            found = np.array(function(*(np.float64(numbers[one]) for one in free)), np.float64)
         return found[:, 0] if found.ndim == 2 and found.shape[1] == 1 else found
 
     def to_latex(self) -> str:
@@ -317,13 +321,14 @@ class Equations:
     def _as_quotient(self, over: Mapping[Any, Any], under: Mapping[Any, Any]) -> Any:
         """One quotient of sums without quotients in them."""
         (a, below_a), (b, below_b) = map(self._ring.over_one_denominator, (over, under))
-        if not below_a and not below_b:
-            return self._tidy(a) / self._tidy(b)
+        if sum(c < 0 for c in b.values()) > len(b) / 2:  # no minus in front of all
+            a, b = ({term: -c for term, c in one.items()} for one in (a, b))
         left = {atom: below_b.get(atom, 0) - below_a.get(atom, 0) for atom in below_a | below_b}
         return self._tidy(a) * self._ring.product_of(left, self._input) / self._tidy(b)
 
     def _tidy(self, polynomial: Mapping[Any, Any]) -> Any:
-        return tidied(self._ring.expression(polynomial, self._input))
+        found = self._ring.expression(polynomial, self._input)
+        return found if len(polynomial) > _READABLE else tidied(found)
 
     def _input(self, name: str, index: int) -> Any:
         return self._inputs[name][index]
@@ -416,7 +421,8 @@ def equations(
 
     Notes
     -----
-    Numbers such as 0.1 become fractions. A quaternion takes its length to be 1 but nothing cancels by that: with
+    What controllers of `mobod.control` give is left out: it is among the forces f. Numbers such as 0.1 become fractions. A
+    quaternion takes its length to be 1 but nothing cancels by that: with
     ``matter.set_use_euler_angles(state, True)`` formulas are shorter.
 
     Examples

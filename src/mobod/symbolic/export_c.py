@@ -117,8 +117,9 @@ def export_c(
     Notes
     -----
     q, u, z and u_dot are as in a `State`; a quaternion has to be of length 1. Pointers to results that are not wanted, and to
-    forces that are zero, may be NULL; ``p`` may be NULL for the defaults. Redundant equations of closed loops are dropped, one
-    by one, as the kernels find them. The last digits are not those of the kernels, which fuse multiplications and additions.
+    forces that are zero, may be NULL; ``p`` may be NULL for the defaults. What controllers of `mobod.control` give is left out:
+    put it into the forces ``f``. Redundant equations of closed loops are dropped, one by one, as the kernels find them. The
+    last digits are not those of the kernels, which fuse multiplications and additions.
 
     Examples
     --------

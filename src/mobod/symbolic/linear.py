@@ -17,7 +17,8 @@ def solved(
 ) -> tuple[list[Recorded], bool]:
     """x, then lambda, and whether they are quotients of determinants; *known* are x that are given.
 
-    By elimination in the given order otherwise: the pivots of M are positive, those of G M^-1 G^T after them negative.
+    Those that have to do with each other are solved for together: by determinants, or of more of them by elimination in the
+    given order, the pivots of M being positive, and those of G M^-1 G^T after them negative.
     """
     n, m = len(right), len(b)
     free = [i for i in range(n) if i not in known]
@@ -26,10 +27,28 @@ def solved(
     A += [[G[r][j] for j in free] + [o] * m for r in range(m)]
     y = [_less(right[i], [M[i][j] for j in known], known) for i in free]
     y += [_less(-b[r], [G[r][j] for j in known], known) for r in range(m)]
-    small = len(y) <= MOST_BY_DETERMINANTS
-    found = _by_determinants(tape, A, y) if small else _by_elimination(A, y)
+    found, small = [o] * len(y), True
+    for block in _blocks(A):
+        few = len(block) <= MOST_BY_DETERMINANTS
+        own, right_of = [[A[i][j] for j in block] for i in block], [y[i] for i in block]
+        for i, one in zip(block, _by_determinants(tape, own, right_of) if few else _by_elimination(own, right_of), strict=True):
+            found[i] = one
+        small = small and few
     x = dict(zip(free, found, strict=False)) | dict(known)
     return [x[i] for i in range(n)] + found[len(free) :], small
+
+
+def _blocks(A: Matrix) -> list[list[int]]:
+    """The unknowns of a symmetric matrix, parted where no entry joins them."""
+    left, blocks = set(range(len(A))), []
+    while left:
+        block, last = set(), {min(left)}
+        while last:
+            block |= last
+            last = {j for i in last for j in left - block if not A[i][j].is_zero}
+        left -= block
+        blocks.append(sorted(block))
+    return blocks
 
 
 def _less(x: Recorded, row: Sequence[Recorded], known: Mapping[int, Recorded]) -> Recorded:

@@ -221,9 +221,12 @@ def applied(sympy: Any, operation: str, parts: list[Any]) -> Any:
 
 
 def number(c: Any) -> Any:
-    """A coefficient as SymPy's number."""
+    """A coefficient as SymPy's number: a fraction where it is one, or one of smaller numbers but for roundings."""
     import sympy
 
+    if not isinstance(c, Fraction):
+        near = Fraction(c).limit_denominator(10_000) if math.isfinite(c) else c
+        c = near if abs(float(near) - c) <= 1e-14 * abs(c) else c
     return sympy.Rational(c.numerator, c.denominator) if isinstance(c, Fraction) else sympy.Float(c, 15)
 
 

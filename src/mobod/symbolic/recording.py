@@ -6,8 +6,9 @@ and what is known is computed at once, so that a record of a sweep is straight-l
 
 from __future__ import annotations
 
+import functools
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NoReturn
 
 from ..errors import FormulaError
@@ -80,6 +81,16 @@ class Tape:
         return [self.nodes[place] for place in sorted(wanted)]
 
 
+def _beside_duals(method: Callable[[Recorded, Any], Recorded]) -> Callable[[Recorded, Any], Any]:
+    """Leave arithmetic with a `Dual` to that, which may be made of recorded numbers."""
+
+    @functools.wraps(method)
+    def of_both(self: Recorded, other: Any) -> Any:
+        return NotImplemented if hasattr(other, "tangents") else method(self, other)
+
+    return of_both
+
+
 class Recorded:
     """A number that is to be computed: one node of a `Tape`, with the arithmetic and functions of every scalar."""
 
@@ -109,11 +120,17 @@ class Recorded:
         """The value of a constant."""
         return float(self.operands[0])
 
+    @property
+    def is_zero(self) -> bool:
+        """True if its value is known to be 0."""
+        return self._is(0.0)
+
     def _is(self, x: float) -> bool:
         return self.operation == "number" and self.operands[0] == x
 
     # ------------------------------------------------------------------------------------------ arithmetic
 
+    @_beside_duals
     def __add__(self, other: Any) -> Recorded:
         a, b = self, self.tape.number(other)
         if a.is_number and b.is_number:
@@ -128,9 +145,11 @@ class Recorded:
             return b - a.operands[0]
         return self.tape.node("add", *_in_order(a, b))
 
+    @_beside_duals
     def __radd__(self, other: Any) -> Recorded:
         return self.tape.number(other) + self
 
+    @_beside_duals
     def __sub__(self, other: Any) -> Recorded:
         a, b = self, self.tape.number(other)
         if a.is_number and b.is_number:
@@ -145,9 +164,11 @@ class Recorded:
             return a + b.operands[0]
         return self.tape.node("sub", a, b)
 
+    @_beside_duals
     def __rsub__(self, other: Any) -> Recorded:
         return self.tape.number(other) - self
 
+    @_beside_duals
     def __mul__(self, other: Any) -> Recorded:
         a, b = self, self.tape.number(other)
         if a.is_number and b.is_number:
@@ -163,9 +184,11 @@ class Recorded:
                 return -(x.operands[0] * y)
         return self.tape.node("mul", *_in_order(a, b))
 
+    @_beside_duals
     def __rmul__(self, other: Any) -> Recorded:
         return self.tape.number(other) * self
 
+    @_beside_duals
     def __truediv__(self, other: Any) -> Recorded:
         a, b = self, self.tape.number(other)
         if a.is_number and b.is_number:
@@ -178,6 +201,7 @@ class Recorded:
             return -(a.operands[0] / b)
         return self.tape.node("div", a, b)
 
+    @_beside_duals
     def __rtruediv__(self, other: Any) -> Recorded:
         return self.tape.number(other) / self
 
@@ -204,11 +228,13 @@ class Recorded:
     # ------------------------------------------------------------------------------------------ comparisons
 
     def _compare(self, operation: str, other: Any) -> Any:
+        if hasattr(other, "tangents"):
+            return NotImplemented
         other = self.tape.number(other)
-        if self.is_number and other.is_number:
-            a, b = self.value, other.value
-            held = {"lt": a < b, "le": a <= b, "gt": a > b, "ge": a >= b, "eq": a == b, "ne": a != b}
-            return held[operation]
+        a, b = (x.value if x.is_number else None for x in (self, other))
+        if None not in (a, b) or any(x is not None and math.isinf(x) for x in (a, b)):
+            a, b = a or 0.0, b or 0.0  # what is not known is finite
+            return {"lt": a < b, "le": a <= b, "gt": a > b, "ge": a >= b, "eq": a == b, "ne": a != b}[operation]
         return self.tape.node(operation, self, other)
 
     def __lt__(self, other: Any) -> Any:

@@ -24,6 +24,7 @@ FORCES = """<ForceSet name="forceset"><objects>
     <resting_length>1.5</resting_length><expression>100*s+3*s*ldot^2-2*ldot</expression></ExpressionBasedPathForce>
   <FunctionBasedBushingForce name="bushing"><socket_frame1>/bodyset/b0</socket_frame1><socket_frame2>/bodyset/b1</socket_frame2>
     <m_x_theta_x_function><LinearFunction><coefficients>3 1</coefficients></LinearFunction></m_x_theta_x_function>
+    <m_y_theta_y_function><Constant><value>1.7</value></Constant></m_y_theta_y_function>
     <f_z_delta_z_function><Sine><amplitude>2</amplitude><omega>3</omega><phase>0.4</phase></Sine></f_z_delta_z_function>
     <rotational_damping>1 2 3</rotational_damping><translational_damping>4 5 6</translational_damping>
   </FunctionBasedBushingForce>
@@ -41,6 +42,9 @@ FORCES = """<ForceSet name="forceset"><objects>
   <MeyerFregly2016Force name="floor"><socket_station>/heel</socket_station><stiffness>900</stiffness>
     <dissipation>0.1</dissipation><spring_resting_length>0.2</spring_resting_length><dynamic_friction>0.4</dynamic_friction>
     <viscous_friction>0.7</viscous_friction><latch_velocity>0.3</latch_velocity></MeyerFregly2016Force>
+  <BodyActuator name="wrench"><socket_body>/bodyset/b1</socket_body><point>0.1 0.2 -0.3</point></BodyActuator>
+  <ActivationCoordinateActuator name="motor"><coordinate>j0_coord_1</coordinate><optimal_force>30</optimal_force>
+  </ActivationCoordinateActuator>
 </objects></ForceSet><components><Station name="heel"><socket_parent_frame>/bodyset/b1</socket_parent_frame>
   <location>0.1 -0.9 0.2</location></Station></components>"""
 
@@ -69,12 +73,14 @@ def test_forces_are_opensims(tmp_path, rng):
     assert clutch.get_stretch(state) == 0.05 and clutch.get_control(state) == 0.0
     for control in [0.0, 1.7, *rng.uniform(-0.2, 1.0, 8)]:
         state.q, state.u = rng.uniform(-0.8, 0.8, 12), rng.uniform(-1, 1, 12)
-        state.z, pressure = [rng.uniform(0.0, 0.2)], rng.uniform(0.0, 30.0)
+        state.z, pressure, effort = rng.uniform(0.0, 0.2, 2), rng.uniform(0.0, 30.0), rng.uniform(-9.0, 9.0, 6)
         clutch.set_control(state, control)
         pneumatic.set_control(state, pressure)
-        controls = opensim.Vector(2, 0.0)
-        for k in range(2):
-            controls.set(k, control if theirs.getActuators().get(k).getName() == "clutch" else pressure)
+        ours.actuators["wrench"].set_effort(state, effort)
+        given = {"clutch": [control], "pneumatic": [pressure], "wrench": effort, "motor": [0.0]}
+        in_order = [given[theirs.getActuators().get(k).getName()] for k in range(len(given))]
+        controls = opensim.Vector.createFromMat(np.concatenate(in_order))
+        theirs.setStateVariableValue(their_state, "/forceset/motor/activation", float(state.z[1]))
         theirs.setStateVariableValue(their_state, "/forceset/clutch/stretch", clutch.get_stretch(state))
         ours.system.realize(state)
         for name, k in ours.coordinates.items():
@@ -150,3 +156,43 @@ def test_exponential_contact_is_opensims(tmp_path, rng):
         force = ours.data["forces"]["heel"].get_normal_force(state)
         pushed += bool(np.linalg.norm(force) > 0.05)
     assert pushed > 1
+
+
+ODD = """<OpenSimDocument Version="40600"><Model name="odd"><BodySet name="bodyset"><objects>
+  <Body name="ball"><mass>2</mass><inertia>0.1 0.1 0.1 0 0 0</inertia></Body>
+  <Body name="post"><mass>1</mass><inertia>1 1 1 0 0 0</inertia></Body></objects></BodySet><JointSet name="jointset"><objects>
+  <PlanarJoint name="slides"><socket_parent_frame>/ground</socket_parent_frame>
+    <socket_child_frame>/bodyset/ball</socket_child_frame><coordinates><Coordinate name="a"/><Coordinate name="x"/>
+    <Coordinate name="y"/></coordinates></PlanarJoint>
+  <WeldJoint name="stands"><socket_parent_frame>/ground</socket_parent_frame>
+    <socket_child_frame>/bodyset/post</socket_child_frame></WeldJoint></objects></JointSet>
+ <ConstraintSet name="constraintset"><objects><PointConstraint name="idle"><socket_body_1>/ground</socket_body_1>
+  <socket_body_2>/bodyset/post</socket_body_2></PointConstraint></objects></ConstraintSet>
+ <ForceSet name="forceset"><objects><SmoothSphereHalfSpaceForce name="touch">
+  <socket_sphere>/contactgeometryset/foot</socket_sphere>
+  <socket_half_space>/contactgeometryset/floor</socket_half_space><static_friction>0.3</static_friction>
+  <dynamic_friction>0.7</dynamic_friction><stiffness>1e5</stiffness></SmoothSphereHalfSpaceForce></objects></ForceSet>
+ <ContactGeometrySet name="contactgeometryset"><objects>
+  <ContactSphere name="foot"><socket_frame>/bodyset/ball</socket_frame><radius>0.1</radius></ContactSphere>
+  <ContactHalfSpace name="floor"><socket_frame>/ground</socket_frame><orientation>0 0 -1.5707963267948966</orientation>
+  </ContactHalfSpace></objects></ContactGeometrySet></Model></OpenSimDocument>"""
+
+
+def test_friction_that_grows_and_constraints_that_can_change_nothing_are_taken(tmp_path):
+    """A dynamic friction above the static one acts as in OpenSim; a constraint between bodies that do not move is told."""
+    path = str(tmp_path / "odd.osim")
+    with open(path, "w") as file:
+        file.write(ODD)
+    opensim.Logger.setLevelString("Off")
+    theirs, ours = opensim.Model(path), mb.load_osim(path)
+    assert "'idle' is left out, it can change nothing" in str(ours.report)
+    their_state, state = theirs.initSystem(), ours.default_state()
+    state.q, state.u = (0.1, 0.2, 0.08), (0.5, 1.5, -0.2)
+    ours.system.realize(state)
+    for (name, k), speed in zip(ours.coordinates.items(), state.u, strict=True):
+        theirs.getCoordinateSet().get(name).setValue(their_state, float(state.q[k]), False)
+        theirs.getCoordinateSet().get(name).setSpeedValue(their_state, float(speed))
+    theirs.realizeAcceleration(their_state)
+    u_dot = their_state.getUDot().to_numpy()
+    assert np.abs(u_dot).max() > 1.0
+    np.testing.assert_allclose(state.u_dot, u_dot, atol=1e-10 * np.abs(u_dot).max())

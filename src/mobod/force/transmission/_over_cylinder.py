@@ -11,10 +11,10 @@ import math
 from typing import Any
 
 from ...algebra import vec3
-from ...algebra.masks import both, either, in_any, no, pick3
-from ...algebra.scalar import bare, floor, one, sincos, sqrt, where, zero
+from ...algebra.masks import both, either, in_any, no
+from ...algebra.scalar import bare, floor, one, sincos, where, zero
 from ...compiling import apart, generic
-from ._lines import EPSILON, ROUNDING, angle_of, at, on_side, safe_sqrt, unit
+from ._lines import EPSILON, ROUNDING, angle_of, at, on_side, safe_sqrt
 
 #: What became of a segment: missed; an end inside; over the surface if that is best; through it, so that it has to wrap.
 NONE, INSIDE, WRAPPED, MANDATORY = 0.0, 1.0, 2.0, 3.0
@@ -74,17 +74,19 @@ def _passes(a: Any, b: Any, square: Any) -> Any:
 def _touched(takes: Any, a: Any, b: Any, radius: Any, length: Any, axis: int, sign: int, alone: bool) -> Any:
     """True where it wraps within the cylinder's length; where it touches first and last; how far over it."""
     square_a, square_b = a[0] * a[0] + a[1] * a[1], b[0] * b[0] + b[1] * b[1]
-    a0, a1 = _tangents(a, radius, square_a)
-    b0, b1 = _tangents(b, radius, square_b)
-    o = zero(a[2])
-    first, last, longer = a0, b1, o > 0.0
+    mid_a, to_a = _tangents(a, radius, square_a)
+    mid_b, to_b = _tangents(b, radius, square_b)
+    i, longer = one(a[2]), zero(a[2]) > 0.0
+    # a segment that goes through touches at the two that are least apart: a's to the side of b, and b's to that of a
+    second = a[0] * b[1] - a[1] * b[0] <= 0.0
     if sign != 0:
-        second = _takes_second(a0, a1, b0, b1, axis, sign)
-        first, last = pick3(second, a1, a0), pick3(second, b0, b1)
-        pulled = vec3.add(vec3.sub(first, a), vec3.sub(last, b))
+        second = _takes_second(mid_a, to_a, mid_b, to_b, axis, sign)
+    turn = where(second, -i, i)
+    first = mid_a[0] + turn * to_a[0], mid_a[1] + turn * to_a[1], a[2]
+    last = mid_b[0] - turn * to_b[0], mid_b[1] - turn * to_b[1], b[2]
+    if sign != 0:
+        pulled = first[0] - a[0] + last[0] - b[0], first[1] - a[1] + last[1] - b[1]
         longer = (first[0] + last[0]) * pulled[0] + (first[1] + last[1]) * pulled[1] < 0.0
-    else:
-        first, last = closest_pair(a0, a1, b0, b1, (o, o, a[2]), (o, o, b[2]))
     first, last = _slid(a, b, first, last, safe_sqrt(square_a), safe_sqrt(square_b))
     half = 0.5 * length
     beyond = both(either(first[2] > half, first[2] < -half), either(last[2] > half, last[2] < -half))
@@ -93,46 +95,27 @@ def _touched(takes: Any, a: Any, b: Any, radius: Any, length: Any, axis: int, si
 
 
 @generic
-def _takes_second(a0: Any, a1: Any, b0: Any, b1: Any, axis: int, sign: int) -> Any:
+def _takes_second(mid_a: Any, to_a: Any, mid_b: Any, to_b: Any, axis: int, sign: int) -> Any:
     """True where the path touches at a's second candidate and b's first, not at a's first and b's second."""
+    a0, a1, b0, b1 = vec3.add(mid_a, to_a), vec3.sub(mid_a, to_a), vec3.add(mid_b, to_b), vec3.sub(mid_b, to_b)
     of_a0, of_a1 = on_side(at(a0, axis), sign), on_side(at(a1, axis), sign)
     of_b0, of_b1 = on_side(at(b0, axis), sign), on_side(at(b1, axis), sign)
     even = either(both(of_a0, of_a1), no(either(of_a0, of_a1)))
     # of pairs that are alike the one with the wider angle between: all lie at the same distance from the axis
-    one_, other = _cosine(a0, b1), _cosine(a1, b0)
-    known = both(both(one_ <= 1.0, one_ >= -1.0), both(other <= 1.0, other >= -1.0))
-    wider = both(known, one_ < other)
+    wider = a0[0] * b1[0] + a0[1] * b1[1] < a1[0] * b0[0] + a1[1] * b0[1]
     second = either(of_b0, both(no(either(of_a0, of_b1)), no(wider)))
     return either(both(no(even), of_a1), both(even, second))
 
 
 @generic
-def _cosine(v: Any, w: Any) -> Any:
-    return (v[0] * w[0] + v[1] * w[1]) / sqrt((v[0] * v[0] + v[1] * v[1]) * (w[0] * w[0] + w[1] * w[1]))
-
-
-@generic
 def _tangents(point: Any, radius: Any, square: Any) -> Any:
-    """Where lines from a point touch the cylinder, at the point's height; *square* of its distance from the axis."""
+    """The middle of where lines from a point touch the cylinder, at the point's height, and the way from it to the first.
+
+    *square* of the point's distance from the axis.
+    """
     part = radius / square
     along, across = part * radius, part * safe_sqrt(square - radius * radius)
-    x, y, z = along * point[0], along * point[1], point[2]
-    aside, up = across * point[0], across * point[1]
-    return (x - up, y + aside, z), (x + up, y - aside, z)
-
-
-@generic
-def closest_pair(a0: Any, a1: Any, b0: Any, b1: Any, foot_a: Any, foot_b: Any) -> Any:
-    """Of the candidates those that are least apart, seen from the middle; the last of equals."""
-    u0, u1 = unit(vec3.sub(a0, foot_a)), unit(vec3.sub(a1, foot_a))
-    v0, v1 = unit(vec3.sub(b0, foot_b)), unit(vec3.sub(b1, foot_b))
-    first, last, most = a0, b0, vec3.dot(u0, v0)
-    near = vec3.dot(u0, v1)
-    last, most = pick3(near >= most, b1, last), where(near >= most, near, most)
-    near = vec3.dot(u1, v0)
-    first, last, most = pick3(near >= most, a1, first), pick3(near >= most, b0, last), where(near >= most, near, most)
-    near = vec3.dot(u1, v1)
-    return pick3(near >= most, a1, first), pick3(near >= most, b1, last)
+    return (along * point[0], along * point[1], point[2]), (-across * point[1], across * point[0], zero(across))
 
 
 @generic
@@ -146,16 +129,16 @@ def _slid(a: Any, b: Any, first: Any, last: Any, from_a: Any, from_b: Any) -> An
     size, steep = vec3.dot(normal, normal), 20.0 * normal[2]
     slides = size >= EPSILON * EPSILON * (vec3.dot(p, p) * vec3.dot(q, q))
     slides = both(slides, steep * steep > PARALLEL * PARALLEL * size)
-    up = where(slides, normal[2], one(o))
+    per_height = one(o) / where(slides, normal[2], one(o))
     # OpenSim takes b's foot for the direction of the axis: none where that is the origin
     none = b[2] == 0.0
-    first = first[0], first[1], _slid_one(slides, a, b, first, normal, up, none, a[2])
-    return first, (last[0], last[1], _slid_one(slides, b, a, last, normal, up, none, a[2]))
+    first = first[0], first[1], _slid_one(slides, a, b, first, normal, per_height, none, a[2])
+    return first, (last[0], last[1], _slid_one(slides, b, a, last, normal, per_height, none, a[2]))
 
 
 @generic
-def _slid_one(slides: Any, own: Any, other: Any, point: Any, normal: Any, up: Any, none: Any, height: Any) -> Any:
-    rise = vec3.dot(vec3.sub(own, point), normal) / up
+def _slid_one(slides: Any, own: Any, other: Any, point: Any, normal: Any, per_height: Any, none: Any, height: Any) -> Any:
+    rise = vec3.dot(vec3.sub(own, point), normal) * per_height
     foot = where(none, height, point[2] + rise)
     reach = 10.0 * (1.0 + 2.0 * PARALLEL)
     to_other, own_to_other = foot - other[2], own[2] - other[2]

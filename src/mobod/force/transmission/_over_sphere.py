@@ -12,7 +12,7 @@ from ...algebra.masks import both, either, in_any, no, pick3
 from ...algebra.scalar import bare, one, sqrt, where, zero
 from ...compiling import apart, generic
 from ._lines import angle_between, at, crossings, norm, on_side, unit
-from ._over_cylinder import INSIDE, MANDATORY, NONE, WHOLE_TURN, WRAPPED, closest_pair
+from ._over_cylinder import INSIDE, MANDATORY, NONE, WHOLE_TURN, WRAPPED
 
 
 @generic
@@ -48,7 +48,7 @@ def _around(a: Any, b: Any, radius: Any, axis: int, sign: int, direction: Any, n
     contact = bare(o) + WRAPPED
     a0, a1 = _tangents(a, normal, radius)
     b0, b1 = _tangents(b, normal, radius)
-    first, last = closest_pair(a0, a1, b0, b1, (o, o, o), (o, o, o))
+    first, last = _closest_pair(a0, a1, b0, b1)
     angle = angle_between(first, last)
     if sign != 0:
         side_a, side_b = on_side(at(a, axis), sign), on_side(at(b, axis), sign)
@@ -65,6 +65,19 @@ def _around(a: Any, b: Any, radius: Any, axis: int, sign: int, direction: Any, n
         angle = angle_between(first, last)
         angle = where(both(sided, longer), angle - WHOLE_TURN, angle)
     return contact, first, last, radius * angle
+
+
+@generic
+def _closest_pair(a0: Any, a1: Any, b0: Any, b1: Any) -> Any:
+    """Of the candidates those that are least apart, seen from the center; the last of equals."""
+    u0, u1, v0, v1 = unit(a0), unit(a1), unit(b0), unit(b1)
+    first, last, most = a0, b0, vec3.dot(u0, v0)
+    near = vec3.dot(u0, v1)
+    last, most = pick3(near >= most, b1, last), where(near >= most, near, most)
+    near = vec3.dot(u1, v0)
+    first, last, most = pick3(near >= most, a1, first), pick3(near >= most, b0, last), where(near >= most, near, most)
+    near = vec3.dot(u1, v1)
+    return pick3(near >= most, a1, first), pick3(near >= most, b1, last)
 
 
 @generic

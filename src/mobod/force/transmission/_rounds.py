@@ -279,9 +279,11 @@ def _walk(model: Any, f: int, j: int, begin: Any, end: Any, walking: Any) -> Any
         goes = both(takes, found > INSIDE)
         if in_any(goes):
             first, last = vec3.add(p, mat33.mul_vec(R, t1)), vec3.add(p, mat33.mul_vec(R, t2))
-            from_a, to_b = _three_at(model, SEEN, stop), _three_at(model, SEEN, after)
-            longer = _straight(from_a, first)[0] + length + _straight(last, to_b)[0] - _straight(from_a, to_b)[0]
-            longer = where(found == MANDATORY, -FAR + o, longer)
+            longer = o - FAR
+            if in_any(both(goes, found < MANDATORY)):
+                from_a, to_b = _three_at(model, SEEN, stop), _three_at(model, SEEN, after)
+                longer = _straight(from_a, first)[0] + length + _straight(last, to_b)[0] - _straight(from_a, to_b)[0]
+                longer = where(found == MANDATORY, o - FAR, longer)
             better = both(goes, longer < least)
             best, least, over = where(better, stop, best), where(better, longer, least), where(better, length, over)
             touch, leave = pick3(better, first, touch), pick3(better, last, leave)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ... import force, function
-from ...errors import ModelError
+from ...errors import ModelError, TopologyError
 from ...function import Function
 from ...value import Rotation, Transform
 from .constraints import coordinate_place, tell_of_offsets
@@ -53,7 +53,7 @@ def add_force(build: Building, item: Item) -> None:
     disabled = not item.flag("appliesForce", True)
     try:
         made = maker(build, item, name, disabled)
-    except (ModelError, ValueError, TypeError) as error:
+    except (ModelError, ValueError, TypeError, TopologyError) as error:
         message = str(error)
         raise ModelError(
             message if message.startswith(item.path) else f"{item.where}: {item.tag} {item.name!r}: {message}"
@@ -126,7 +126,7 @@ def _activated(build: Building, item: Item, name: str, disabled: bool) -> list[F
     forces, (mobod, which) = build.model.forces, coordinate_place(build, item, item.text("coordinate"))
     made = force.Actuator(
         forces,
-        force.transmission.Coordinates(forces, [(mobod, which, 1.0)]),
+        of_coordinate.OnMobility(forces, [(mobod, which, 1.0)]),
         gain=(item.number("optimal_force", 1.0), 0.0, 0.0),
         dynamics="filter",
         time_constant=item.number("activation_time_constant", 0.01),
@@ -169,7 +169,7 @@ def _function_bushing(build: Building, item: Item, name: str, disabled: bool) ->
     o = (0.0, 0.0, 0.0)
     tags = [f"m_{axis}_theta_{axis}_function" for axis in "xyz"] + [f"f_{axis}_delta_{axis}_function" for axis in "xyz"]
     held = [item.one_object(tag) for tag in tags]
-    functions: list[Function] = [function.Constant(0.0, 1) if one is None else make_function(one) for one in held]
+    functions: list[Function] = [function.Constant(0.0, 1) if one is None else _of_one(make_function(one)) for one in held]
     damping = np.concatenate([item.finite("rotational_damping", o), item.finite("translational_damping", o)])
     for tag in ("moment_visual_scale", "force_visual_scale", "visual_aspect_ratio"):
         item.find(tag)
@@ -453,7 +453,7 @@ def _prescribed(build: Building, item: Item, name: str, disabled: bool) -> list[
             item.refuse(f"<{tag}> of PrescribedForce {item.name!r} takes three functions, or none; it has {len(held)}")
         if tag == "pointFunctions" and not held:
             point_in = own
-        functions += [_of_time(make_function(one)) for one in held] or [zero] * 3
+        functions += [_of_one(make_function(one)) for one in held] or [zero] * 3
     return [
         pushes.PrescribedForce(
             build.model.forces, own[0], functions, force_in, point_in, disabled_by_default=disabled, name=name
@@ -472,7 +472,7 @@ def _function_set(item: Item, tag: str) -> list[Item]:
     return []
 
 
-def _of_time(one: Function) -> Function:
+def _of_one(one: Function) -> Function:
     """A function of one argument: a constant is of none."""
     return one if one.get_argument_size() == 1 else function.Constant(float(one.calc_value(np.zeros(0))), 1)
 

@@ -20,6 +20,7 @@ from ....compiling import generic
 from ....force.base import Force, mobility
 from ....force.pools import number
 from ....force.routines import by_address
+from ....force.transmission import Coordinates
 from ....function import Function, routines
 from ....state import parameters
 from ....value.checks import finite
@@ -44,6 +45,30 @@ def push(model: Any, integers: int, f: Any) -> None:
     """A force on the mobility."""
     i = model.first_u[model.force_integers[integers]] + model.force_integers[integers + 1]
     store(model.mobility_forces, i, 0, load(model.mobility_forces, i, 0) + f)
+
+
+@generic
+def _length(model: Any, i: int, x: int) -> Any:
+    """Integers and numbers as of `transmission.Coordinates`, which has one term here."""
+    return coordinate(model, i + 1)[0]
+
+
+@generic
+def _speed(model: Any, i: int, x: int) -> Any:
+    """The speed u."""
+    return coordinate(model, i + 1)[1]
+
+
+@generic
+def _apply(model: Any, i: int, x: int, f: Any) -> None:
+    """A force on the mobility."""
+    push(model, i + 1, f)
+
+
+class OnMobility(Coordinates):
+    """A coordinate whose force acts on the mobility of its number, as OpenSim's does where q_dot is not u."""
+
+    FUNCTIONS = (_length, _speed, _apply)
 
 
 @generic
