@@ -2,6 +2,7 @@
 
 import json
 import math
+import pickle
 from pathlib import Path
 
 import numpy as np
@@ -220,6 +221,16 @@ def test_moment_arms_are_minus_the_gradient_of_the_length():
 
 
 @pytest.mark.parametrize("kind", KINDS.values())
+def test_force_by_velocity_of_every_kind_is_one_at_rest_and_grows(kind):
+    """To the digits of OpenSim's splines and constants."""
+    muscle = hanging(kind)[3][0]
+    found = muscle.force_velocity([-0.9, -0.5, 0.0, 0.5, 0.9])
+    assert muscle.force_velocity(0.0) == found[2]
+    assert_allclose(found[2], 1.0, atol=2e-3)
+    assert (np.diff(found) > 0.0).all()
+
+
+@pytest.mark.parametrize("kind", KINDS.values())
 def test_wrong_input_is_refused(kind):
     system, state, _, (muscle,) = hanging(kind)
     path = muscle.get_path()
@@ -240,6 +251,16 @@ def test_wrong_input_is_refused(kind):
     with pytest.raises(mb.ModelError, match="pennation_angle_at_optimal"):
         muscle.set_pennation_angle_at_optimal(state, 2.0)
     assert muscle.get_pennation_angle_at_optimal(state) == 0.2
+    if len(muscle.state_variables) == 2:  # its tendon stretches, and is divided by
+        ensemble = mb.Ensemble(system, 2, state=state)
+        for change in (
+            lambda: muscle.set_tendon_slack_length(state, 0.0),
+            lambda: muscle.set_default_tendon_slack_length(0.0),
+            lambda: ensemble.set_each(muscle.set_tendon_slack_length, [0.2, 0.0]),
+        ):
+            with pytest.raises(mb.ModelError, match=r"tendon_slack_length.* above zero where the tendon stretches"):
+                change()
+        pickle.loads(pickle.dumps(system))
     with pytest.raises(TypeError, match="base class"):
         M.Muscle(system.forces, path)
 
