@@ -368,6 +368,7 @@ def test_bad_inputs_and_outputs():
         ([(cart, 1)], IndexError, "which_u is 1"),
         (["moter.mobility_force"], ValueError, "no element 'moter'"),
         (["motor.force"], ValueError, "it has mobility_force"),
+        (["crt"], ValueError, "a mobility's name, a setter, .* did you mean cart"),
         ([3.0], TypeError, "a setting is"),
         ([(cart,)], ValueError, "which_u"),
         ("motor.mobility_force", TypeError, r"inputs has to be a list, such as \['motor.mobility_force'\]"),

@@ -298,8 +298,8 @@ def test_forces_by_cases_are_evaluated(rng):
     for _ in range(5):
         state.u, state.z = rng.uniform(-0.1, 0.1, 2), rng.uniform(-1.3, 1.3, 2)
         system.realize(state)
-        assert_close(found.evaluate(found.z_dot, state), state.z_dot)
-        assert_close(found.evaluate(found.accelerations, state), state.u_dot, 1e-9)  # the bristle's powers are multiplied out
+        assert_close(found.evaluate(found.z_dot, state), state.z_dot, 1e-9)  # the bristle's powers are multiplied out
+        assert_close(found.evaluate(found.accelerations, state), state.u_dot, 1e-9)
 
 
 @pytest.mark.parametrize(
