@@ -222,7 +222,7 @@ def _check_usable(implementation: Any) -> None:
     if not isinstance(implementation, CustomImplementation):
         raise TypeError(
             "implementation has to be an instance of a class derived from mobod.constraint.CustomImplementation, "
-            f"not {implementation!r}"
+            f"not {implementation!r}; or give compiled=mobod.constraint.CompiledFunctions(...)"
         )
     if "declared_equations" not in vars(implementation):
         raise ModelError(f"{type(implementation).__name__}.__init__ has to call super().__init__(matter, mp, mv, ma)")
