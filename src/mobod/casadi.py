@@ -131,12 +131,14 @@ def _dynamics(core: ArrayDynamics, n: int, name: str) -> Any:
 
 def _once(compute: Callable[..., Any]) -> Callable[..., Any]:
     """The same, which keeps its last result: CasADi asks for it up to four times at a point."""
-    last: list[Any] = []
+    last: Any = None
 
     def again(*given: Any) -> Any:
-        if not last or not all(map(np.array_equal, last[0], given)):
-            last[:] = [one.copy() for one in given], compute(*given)
-        return last[1]
+        nonlocal last
+        found = last  # another thread may replace it meanwhile
+        if found is None or not all(map(np.array_equal, found[0], given)):
+            last = found = [one.copy() for one in given], compute(*given)
+        return found[1]
 
     return again
 

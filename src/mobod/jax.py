@@ -5,13 +5,15 @@
     u_dot = f(q, u, mobility_forces)  # (..., nu)
 
 The numbers come from callbacks to the CPU, with exact Jacobians, so that `jax.jvp`, `jax.grad`, `jax.jacobian` and `jax.jit`
-work; `jax.vmap` hands all states over as one `Ensemble`. Second derivatives, for `jax.hessian` and Hessian-vector products, are
-central differences of the Jacobians, to about 1e-8, of all states in one call. JAX computes in single precision unless told
-otherwise: ``jax.config.update("jax_enable_x64", True)``; its second derivatives are the less exact.
+work, in loops such as `jax.lax.scan` too; `jax.vmap` hands all states over as one `Ensemble`. Second derivatives, for
+`jax.hessian` and Hessian-vector products, are central differences of the Jacobians, to about 1e-8, of all states in one call.
+JAX computes in single precision unless told otherwise: ``jax.config.update("jax_enable_x64", True)``; its second derivatives
+are the less exact.
 """
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -52,63 +54,74 @@ def inverse_dynamics(system: MultibodySystem, state: State | None = None) -> Cal
     return _differentiable(InverseDynamics(system, state))
 
 
+#: What the function gives, its Jacobians with it, and its second derivatives: by the number of a derivative.
+_VALUE, _JACOBIANS, _SECOND = 0, 1, 2
+
+
+@functools.cache
+def _primitive() -> Any:
+    """The operation of JAX that is a function's derivatives of some order, of a core and arrays of states.
+
+    A primitive keeps its rules wherever JAX moves it; functions with `jax.custom_jvp` lose theirs within `jax.lax.scan`.
+    """
+    import jax
+    import jax.numpy as jnp
+    from jax.extend.core import Primitive
+    from jax.interpreters import ad, batching, mlir
+
+    primitive = Primitive("mobod_dynamics")
+    primitive.multiple_results = True
+
+    def results(q: Any, core: ArrayDynamics, order: int) -> list[Any]:
+        nq, nu, size = core.nq, core.nu, core.nq + 2 * core.nu
+        of_jacobians: list[tuple[int, ...]] = [(nu,), (nu, nq), (nu, nu), (nu, nu)]
+        shapes = of_jacobians if order == _JACOBIANS else [(nu, size, size) if order else (nu,)]
+        return [jax.ShapeDtypeStruct((*q.shape[:-1], *one), q.dtype) for one in shapes]
+
+    def compute(*given: Any, core: ArrayDynamics, order: int) -> Any:
+        def call(*arguments: Any) -> Any:
+            lead, rows = arguments[0].shape[:-1], [np.asarray(one, np.float64) for one in arguments]
+            rows = [one.reshape(-1, one.shape[-1]) for one in rows]
+            parts: Any = core.jacobians(*rows) if order == _JACOBIANS else [(core.second if order else core.value)(*rows)]
+            return [np.asarray(part.reshape(*lead, *part.shape[1:]), arguments[0].dtype) for part in parts]
+
+        return jax.pure_callback(call, results(given[0], core, order), *given)
+
+    def batch(given: Any, places: Any, **kind: Any) -> Any:
+        size = next(one.shape[place] for one, place in zip(given, places, strict=True) if place is not None)
+        moved = [
+            jnp.broadcast_to(one, (size, *one.shape)) if place is None else jnp.moveaxis(one, place, 0)
+            for one, place in zip(given, places, strict=True)
+        ]
+        found = primitive.bind(*moved, **kind)
+        return found, [0] * len(found)
+
+    def jvp(primals: Any, tangents: Any, *, core: ArrayDynamics, order: int) -> Any:
+        if order == _SECOND:
+            raise NotImplementedError("functions of mobod.jax have first and second derivatives, and no third ones")
+        changes = [ad.instantiate_zeros(one) for one in tangents]
+        value, *by = primitive.bind(*primals, core=core, order=_JACOBIANS)
+        along = [jnp.einsum("...ij,...j->...i", J, change) for J, change in zip(by, changes, strict=True)]
+        if order == _VALUE:
+            return [value], [sum(along[1:], along[0])]
+        (second,) = primitive.bind(*primals, core=core, order=_SECOND)
+        bent = jnp.einsum("...ijk,...k->...ij", second, jnp.concatenate(changes, axis=-1))
+        ends = core.nq, core.nq + core.nu
+        return [value, *by], [sum(along[1:], along[0]), *jnp.split(bent, ends, axis=-1)]
+
+    primitive.def_impl(compute)
+    primitive.def_abstract_eval(lambda *given, **kind: [given[0].update(shape=one.shape) for one in results(given[0], **kind)])
+    mlir.register_lowering(primitive, mlir.lower_fun(compute, multiple_results=True))
+    batching.primitive_batchers[primitive], ad.primitive_jvps[primitive] = batch, jvp
+    return primitive
+
+
 def _differentiable(core: ArrayDynamics) -> Callable[[Any, Any, Any], Any]:
     try:
-        import jax
         import jax.numpy as jnp
     except ImportError:
         raise ImportError("mobod.jax needs JAX: pip install 'mobod[jax]'") from None
-    nq, nu = core.nq, core.nu
-
-    def rows(arguments: tuple[Any, ...]) -> tuple[tuple[int, ...], list[Any]]:
-        arrays = [np.asarray(one, np.float64) for one in arguments]
-        return arrays[0].shape[:-1], [one.reshape(-1, one.shape[-1]) for one in arrays]
-
-    def value(*arguments: Any) -> Any:
-        lead, given = rows(arguments)
-        return core.value(*given).reshape(*lead, nu).astype(arguments[0].dtype)
-
-    def jacobians(*arguments: Any) -> Any:
-        lead, given = rows(arguments)
-        return tuple(part.reshape(*lead, *part.shape[1:]).astype(arguments[0].dtype) for part in core.jacobians(*given))
-
-    def second(*arguments: Any) -> Any:
-        lead, given = rows(arguments)
-        found = core.second(*given)
-        return found.reshape(*lead, *found.shape[1:]).astype(arguments[0].dtype)
-
-    def shapes(q: Any, *trailing: tuple[int, ...]) -> tuple[Any, ...]:
-        return tuple(jax.ShapeDtypeStruct((*q.shape[:-1], *one), q.dtype) for one in trailing)
-
-    @jax.custom_jvp
-    def compute(q: Any, u: Any, third: Any) -> Any:
-        return jax.pure_callback(value, *shapes(q, (nu,)), q, u, third, vmap_method="broadcast_all")
-
-    @jax.custom_jvp
-    def differentiate(q: Any, u: Any, third: Any) -> Any:
-        shape = shapes(q, (nu,), (nu, nq), (nu, nu), (nu, nu))
-        return jax.pure_callback(jacobians, shape, q, u, third, vmap_method="broadcast_all")
-
-    @jax.custom_jvp
-    def differentiate_twice(q: Any, u: Any, third: Any) -> Any:
-        size = nq + 2 * nu
-        return jax.pure_callback(second, *shapes(q, (nu, size, size)), q, u, third, vmap_method="broadcast_all")
-
-    @differentiate_twice.defjvp
-    def _(primals: Any, tangents: Any) -> Any:
-        raise NotImplementedError("functions of mobod.jax have first and second derivatives, and no third ones")
-
-    @differentiate.defjvp
-    def _(primals: Any, tangents: Any) -> Any:
-        found, change = differentiate(*primals), jnp.concatenate(tangents, axis=-1)
-        by = jnp.einsum("...ijk,...k->...ij", differentiate_twice(*primals), change)
-        of_value = jnp.einsum("...ij,...j->...i", jnp.concatenate(found[1:], axis=-1), change)
-        return found, (of_value, by[..., :nq], by[..., nq : nq + nu], by[..., nq + nu :])
-
-    @compute.defjvp
-    def _(primals: Any, tangents: Any) -> Any:
-        found, *by = differentiate(*primals)
-        return found, sum(jnp.einsum("...ij,...j->...i", J, change) for J, change in zip(by, tangents, strict=True))
+    nq, nu, primitive = core.nq, core.nu, _primitive()
 
     def function(q: Any, u: Any, third: Any) -> Any:
         given = [jnp.asarray(one) for one in (q, u, third)]
@@ -117,7 +130,8 @@ def _differentiable(core: ArrayDynamics) -> Callable[[Any, Any, Any], Any]:
             if one.ndim == 0 or one.shape[-1] != size:
                 raise ValueError(f"{name} has to have the shape (..., {size}), got {one.shape}")
         lead = jnp.broadcast_shapes(*(one.shape[:-1] for one in given))
-        return compute(*(jnp.broadcast_to(one.astype(dtype), (*lead, one.shape[-1])) for one in given))
+        wide = (jnp.broadcast_to(one.astype(dtype), (*lead, one.shape[-1])) for one in given)
+        return primitive.bind(*wide, core=core, order=_VALUE)[0]
 
     return function
 

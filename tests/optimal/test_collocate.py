@@ -63,6 +63,30 @@ def test_numbers_of_elements_are_controls():
             mb.optimal.Phase(system, system.realize_topology(), 1.0, ["spring.rest_value"] * times, **more)
 
 
+def test_numbers_of_constraints_and_motions_are_sought():
+    """A udot of least squares takes the mass as a force would; an amplitude is what the end asks for, its start follows."""
+    system, slider, _ = mass()
+    mb.constraint.ConstantAcceleration(slider, 0, 0.0, name="drive")
+    given = {"intervals": 5, "solver": "scipy"}
+    bounds = {"drive.acceleration": (-9, 9)}
+    state = system.realize_topology()
+    plan = mb.collocate(system, state, 1.0, ["drive.acceleration"], cost=squared, end=THERE, bounds=bounds, **given)
+    assert np.isclose(plan.statistics["cost"], 12.0)
+
+    system, slider, _ = mass()
+    motion = mb.motion.Sinusoid(slider, mb.Motion.Level.POSITION, 0.5, 2.0, 0.3)
+    state = system.realize_topology()
+    system.prescribe(state)
+    sought = {"parameters": {"mass.motion.amplitude": (-3, 3)}}
+    plan = mb.collocate(system, state, 0.4, [], end={"mass.q": 1.0}, **sought, **given)
+    assert np.isclose(plan.statistics["parameters"]["mass.motion.amplitude"], 1.0 / np.sin(1.1), rtol=1e-6)
+    np.testing.assert_allclose(plan.q[:, 0], np.sin(2 * plan.time + 0.3) / np.sin(1.1), atol=1e-5)
+    with pytest.raises(mb.ModelError, match="amplitude' cannot be a control"):  # as q and u follow from it, too
+        mb.optimal.Phase(system, state, 1.0, ["mass.motion.amplitude"])
+    motion.disable(state)
+    mb.optimal.Phase(system, state, 1.0, ["mass.motion.amplitude"])
+
+
 @pytest.mark.parametrize("solver", ["ipopt", "scipy"])
 @pytest.mark.parametrize("scheme", SCHEMES)
 def test_the_least_energy_of_a_double_integrator_is_twelve(scheme, solver):
@@ -380,7 +404,7 @@ def high(q):
         ({"duration": 0.0}, ValueError, "duration has to be positive"),
         ({"duration": (2.0, 1.0)}, ValueError, "duration has to be"),
         ({"cost": lambda torque: torque}, mb.ModelError, "cost asks for 'torque'"),
-        ({"controls": ["mass.mass"]}, mb.ModelError, "cannot be a control"),
+        ({"controls": ["mass.inboard_frame"]}, mb.ModelError, "cannot be a control"),
         ({"cost": 3}, TypeError, "cost has to be a function"),
         ({"path": [high]}, ValueError, r"path has to be a list of \(function, low, high\)"),
         ({"path": [(high, 3, 2)]}, ValueError, "the lower one comes first"),

@@ -12,7 +12,7 @@ from mobod.optimal.transcription import Transcription
 LINK = mb.body.Rigid(mb.MassProperties(1.3, (0.1, -0.3, 0.05), mb.Inertia(0.4, 0.3, 0.5, 0.01, 0.02, -0.03)))
 
 
-def arm(ball=False, thermostat=False, rod=False):
+def arm(ball=False, thermostat=False, rod=False, motion=False):
     system = mb.MultibodySystem("arm")
     matter = mb.SimbodyMatterSubsystem(system)
     forces = mb.GeneralForceSubsystem(system)
@@ -24,15 +24,27 @@ def arm(ball=False, thermostat=False, rod=False):
     if thermostat:
         mb.force.Thermostat(forces, matter, 0.1, 3.0, 0.5, 0)
     if rod:
-        mb.constraint.Rod(matter.ground, (0.5, -1.6, 0), other, (0, -0.5, 0), 1.0)
+        mb.constraint.Rod(matter.ground, (0.5, -1.6, 0), other, (0, -0.5, 0), 1.0, name="rod")
+    if motion:
+        mb.motion.Sinusoid(pin, mb.Motion.Level.POSITION, 0.5, 2.0, 0.3)
     return system, pin, other
+
+
+#: Numbers of the model that are controls; and parameters on which the start depends.
+CONTROLS = {"thermostat": "spring.stiffness", "rod": "other.mass", "motion": "other.mass"}
+OF_START = {"rod": "rod.rod_length", "motion": "pin.motion.amplitude"}
 
 
 def phase_of(kind, system, pin, other, **settings):
     state = system.realize_topology()
     if kind == "rod":
         mb.Assembler(system).assemble(state)
-    controls = [(pin, 0), "spring.stiffness" if kind == "thermostat" else (other, 0)]
+    parameters = {"pin.mass": (1, 2)}
+    if kind != "thermostat":
+        parameters["spring.stiffness"] = (1.0, 9.0)
+    if kind in OF_START:
+        parameters[OF_START[kind]] = (0.2, 1.5)
+    controls = [(pin, 0), CONTROLS.get(kind, (other, 0))]
     return mb.optimal.Phase(
         system,
         state,
@@ -42,17 +54,17 @@ def phase_of(kind, system, pin, other, **settings):
         end_cost=lambda duration, q_end, t_end, hand_start, parameters: (
             duration**2 * q_end[0] + t_end * hand_start[1] * parameters[0]
         ),
-        start={} if kind == "rod" else None,
+        start={} if kind in OF_START else None,
         path=[(lambda q, u, t: (q[0] * u[0], u[1] ** 2 * t), -5, 5), (lambda hand, parameters: hand[0] * parameters[0], -9, 9)],
         boundary=[(lambda q_start, u_end, duration: q_start[0] * u_end[1] * duration, 0, 1)],
-        bounds={"spring.stiffness": (0.5, 12.0)} if kind == "thermostat" else None,
-        parameters={"pin.mass": (1, 2)} if kind == "thermostat" else {"spring.stiffness": (1.0, 9.0), "pin.mass": (1, 2)},
+        bounds={CONTROLS[kind]: (0.5, 12.0)} if kind in CONTROLS else None,
+        parameters=parameters,
         stations={"hand": (other, (0.1, -0.6, 0.0))},
         **settings,
     )
 
 
-@pytest.mark.parametrize("name", ["pins", "ball", "thermostat", "rod"])
+@pytest.mark.parametrize("name", ["pins", "ball", "thermostat", "rod", "motion"])
 @pytest.mark.parametrize("scheme", SCHEMES)
 def test_derivatives_are_differences(name, scheme, rng):
     if scheme != "radau" and name != "pins":
@@ -71,12 +83,12 @@ def test_derivatives_are_differences(name, scheme, rng):
     v = rng.normal(size=program.n)
     for part in program.parts:
         v[part.column_of_duration] = rng.uniform(0.7, 1.5)
-        if name == "thermostat":
+        if name in CONTROLS:
             v[part.columns[:, -1]] = rng.uniform(1.0, 9.0, len(part.columns))
         if name == "ball":
             q = v[part.columns[:, 1:5]]
             v[part.columns[:, 1:5]] = q / np.linalg.norm(q, axis=1)[:, None]
-    v[-2:] *= 0.1
+    v[program.parts[0].parameters] *= 0.1
     lam = rng.normal(size=program.m)
 
     def moved(h, d):

@@ -1,5 +1,7 @@
 """Dynamics in JAX, PyTorch and CasADi: values, and Jacobians against differences; each where its package is installed."""
 
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 import pytest
 
@@ -57,6 +59,18 @@ def test_jacobians_are_differences(kind, constrained, arm, rng, close, derivativ
         close(getattr(found, name)[0] @ change, derivative(along), 1e-7)
 
 
+def test_threads_take_turns(arm, rng):
+    """As JAX's do within one call; each has ensembles of its own."""
+    core, given = ForwardDynamics(arm()), points(rng, 3)
+    value, parts = core.value(*given), core.derivatives(*given)
+    with ThreadPoolExecutor(2) as pool:
+        for _ in range(2):
+            for call, known in ((core.value, [value]), (core.derivatives, parts)):
+                found = pool.submit(call, *given), pool.submit(call, *given)
+                for one in (call(*given), *(each.result() for each in found)):
+                    assert all(map(np.array_equal, known, [one] if call == core.value else one))
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_jax_differentiates_and_batches(kind, arm, rng, close):
     jax = pytest.importorskip("jax")
@@ -87,6 +101,13 @@ def test_jax_differentiates_and_batches(kind, arm, rng, close):
     product = jax.jvp(jax.grad(weighted), (given[1],), (v,))[1]  # of all states at once
     close(product, np.einsum("ni,nijk,nk->nj", w, H[:, :, 5:9, 5:9], v), 1e-12)
     close(jax.grad(lambda u: (jax.grad(weighted)(u) * v).sum())(given[1]), product, 1e-12)
+
+    def after_steps(u):  # a loop that JAX takes apart, its callbacks on threads of its own
+        return (jax.lax.scan(lambda x, _: (x + 0.01 * f(one[0], x, one[2]), None), u, None, 3)[0] ** 2).sum()
+
+    slope, u, h = jax.jit(jax.grad(after_steps)), one[1], 1e-5
+    product = jax.jit(lambda u: jax.jvp(jax.grad(after_steps), (u,), (v[0],))[1])(u)
+    close(product, (slope(u + h * v[0]) - slope(u - h * v[0])) / (2 * h), 1e-7)
     with pytest.raises(NotImplementedError, match="no third ones"):
         jax.jacfwd(jax.hessian(lambda u: f(one[0], u, one[2]).sum()))(one[1])
 

@@ -16,6 +16,7 @@ from ..errors import ModelError
 from ..force.base import Force
 from ..mobilizer.base import MobilizedBody
 from ..motion.base import Motion
+from ..state import of_each as _each
 from ..state.parameters import Parameter, Parametrized
 from ..value import Rotation, Transform, checks
 from ..value.checks import suggest
@@ -28,6 +29,15 @@ if TYPE_CHECKING:
 #: Of a body: its inertial parameters, and its mobilizer's frames as displacements, (rotation about its axes; translation).
 _OF_MASS = {"mass": 1, "com": 3, "inertia": 6}
 _FRAMES = {"inboard_frame": ("R_PF", "p_PF"), "outboard_frame": ("R_BM", "p_BM")}
+
+
+def _rows_of_each(setting: Setting, template: State, values: Any, present: Any) -> _each.Rows | None:
+    """The numbers of a setting that has a place of its own, a row a state."""
+    if setting.place is None:
+        return None
+    field, rows = setting.place(template)
+    numbers = np.array(values, np.float64).reshape(len(values), rows.stop - rows.start, -1)
+    return _each.Rows([(field, rows, numbers)], typical=values[0])
 
 
 class Setting:
@@ -43,7 +53,9 @@ class Setting:
     is_of_motion : bool
         Whether it is a prescribed motion's, with which q and u change.
     seeds : callable
-        ``seeds(state)``: how fields of the record change with each number.
+        ``seeds(state)``: how fields of the record change with each number. Unless given, those of *place*.
+    place : callable, or None
+        ``place(state)``: the field and its rows that have these numbers and nothing else.
     """
 
     def __init__(
@@ -52,10 +64,12 @@ class Setting:
         values: Callable[[State], Any],
         move: Callable[[State, int, float], None],
         size: int,
-        seeds: Callable[[State], list[list[Seed]]],
+        seeds: Callable[[State], list[list[Seed]]] | None = None,
         inertial: tuple[int, str] | None = None,
+        place: Callable[[State], tuple[str, slice]] | None = None,
     ) -> None:
-        self.name, self.size, self.seeds, self.inertial = name, size, seeds, inertial
+        self.name, self.size, self.inertial, self.place = name, size, inertial, place
+        self.seeds = seeds or self._seeds_of_place
         self.is_of_motion = False
         #: The setter, where it takes one number.
         self.setter: Callable[..., object] | None = None
@@ -84,6 +98,13 @@ class Setting:
         """A setter, and what it takes of each state, for numbers ``(n, size)``."""
         return (self.put, values) if self.setter is None else (self.setter, values[:, 0])
 
+    def _seeds_of_place(self, state: State) -> list[list[Seed]]:
+        assert self.place is not None
+        field, rows = self.place(state)
+        at, n = np.arange(self.size), self.size // (rows.stop - rows.start)
+        return [[Seed(field, rows.start + at[[i]] // n, at[[i]] % n, np.ones(1))] for i in at]
+
+    @_each.of_each(_rows_of_each)
     def put(self, state: State, values: Any) -> None:
         """Give all its numbers ``(size,)`` to a state; not displacements, which have no place of their own."""
         for i, change in enumerate(np.asarray(values, np.float64) - self.values(state)):
@@ -203,11 +224,11 @@ def _of_run(element: Any, name: str, first: int, size: int, title: str) -> Setti
     def move(state: State, i: int, h: float) -> None:
         element.number_run(state, f"set_{name}", True)[first + i] += h
 
-    def seeds(state: State) -> list[list[Seed]]:
-        field, place, _ = element.number_place(state, f"set_{name}")
-        return [[Seed(field, np.array([place + first + i]), np.zeros(1, np.int64), np.ones(1))] for i in range(size)]
+    def place(state: State) -> tuple[str, slice]:
+        field, start, _ = element.number_place(state, f"set_{name}")
+        return field, slice(start + first, start + first + size)
 
-    return Setting(title, values, move, size, seeds)
+    return Setting(title, values, move, size, place=place)
 
 
 def _of_motion(motion: Any, name: str) -> Setting:
@@ -216,17 +237,19 @@ def _of_motion(motion: Any, name: str) -> Setting:
     name = {"rate": "rates", "one_rate": "rates"}.get(name, name) if names == ("rates",) else name
     if name not in names or not n:
         raise ValueError(f"{of_body!r} has no parameter {name!r}; it has {', '.join(names) or 'none'}")
-    places = np.arange(n) if len(names) == 1 else np.array([names.index(name)])
+    start, size = (0, n) if len(names) == 1 else (names.index(name), 1)
+
+    def values(state: State) -> Any:
+        return motion.pool_run(state, False)[start : start + size]
 
     def move(state: State, i: int, h: float) -> None:
-        motion.pool_run(state, True)[places[i]] += h
+        motion.pool_run(state, True)[start + i] += h
 
-    def seeds(state: State) -> list[list[Seed]]:
+    def place(state: State) -> tuple[str, slice]:
         field, first, _ = motion.number_place(state, f"set_{name}")
-        return [[Seed(field, np.array([first + i]), np.zeros(1, np.int64), np.ones(1))] for i in places]
+        return field, slice(first + start, first + start + size)
 
-    title = f"{of_body}.{name}"
-    found = Setting(title, lambda state: motion.pool_run(state, False)[places], move, len(places), seeds)
+    found = Setting(f"{of_body}.{name}", values, move, size, place=place)
     found.is_of_motion = True
     return found
 
@@ -309,12 +332,7 @@ def _of_field(body: Any, field: str, title: str, rows: Callable[[State], slice],
         else:  # rows of massless bodies are passed over, whatever their inertia
             state.leave_out("massless", body.index, False)
 
-    def seeds(state: State) -> list[list[Seed]]:
-        own, one = rows(state), np.ones(1)
-        n = state.field(field).shape[1]
-        return [[Seed(field, np.array([own.start + i // n]), np.array([i % n]), one)] for i in range(size)]
-
-    return Setting(title, values, move, size, seeds, (body.index, field))
+    return Setting(title, values, move, size, inertial=(body.index, field), place=lambda state: (field, rows(state)))
 
 
 def _of_mass(body: Any, name: str, title: str) -> Setting:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import abc
 import collections
+import threading
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,7 +21,7 @@ from ..system.system import MultibodySystem
 from ..value.stage import Stage
 from .ensemble import Ensemble
 
-#: Ensembles that are kept, one a number of states.
+#: Ensembles that a thread keeps, one a number of states.
 _KEPT = 8
 #: The step of the central differences by which first derivatives give second ones.
 _STEP = 1e-5
@@ -60,7 +61,8 @@ class ArrayDynamics(abc.ABC):
             )
         self.nq, self.nu = tree.nq, tree.nu
         self._turns = bool(has_rates(self._state))
-        self._ensembles: collections.OrderedDict[int, Ensemble] = collections.OrderedDict()
+        #: Of each thread its own ensembles: JAX calls from any of its threads, and from several at once.
+        self._of_thread = threading.local()
 
     def value(self, q: Array, u: Array, third: Array) -> Array:
         """Values of n states."""
@@ -100,11 +102,12 @@ class ArrayDynamics(abc.ABC):
         return result
 
     def _of(self, n: int) -> Ensemble:
-        """The ensemble of so many states."""
-        ensemble = self._ensembles.pop(n, None) or Ensemble(self.system, n, state=self._state)
-        self._ensembles[n] = ensemble
-        if len(self._ensembles) > _KEPT:
-            self._ensembles.popitem(last=False)
+        """The present thread's ensemble of so many states."""
+        kept: collections.OrderedDict[int, Ensemble] = vars(self._of_thread).setdefault("kept", collections.OrderedDict())
+        ensemble = kept.pop(n, None) or Ensemble(self.system, n, state=self._state)
+        kept[n] = ensemble
+        if len(kept) > _KEPT:
+            kept.popitem(last=False)
         return ensemble
 
     def _back(self, q: Array) -> Array:

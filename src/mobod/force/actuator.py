@@ -215,16 +215,6 @@ class Actuator(ThroughTransmission):
     # of an actuator whose force is its control, the control is its effort
     get_effort, set_effort = get_control, set_control
 
-    def calc_length(self, state: State) -> float:
-        """The transmission's length. Needs POSITION."""
-        self._check(state, "calc_length")
-        return self._transmission.calc_length(state)
-
-    def calc_speed(self, state: State) -> float:
-        """The transmission's speed. Needs VELOCITY."""
-        self._check(state, "calc_speed")
-        return self._transmission.calc_speed(state)
-
     def calc_force(self, state: State) -> float:
         """The force along the transmission; zero where it is disabled. Needs VELOCITY."""
         length, speed = self.calc_length(state), self.calc_speed(state)

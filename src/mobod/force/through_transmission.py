@@ -67,6 +67,16 @@ class ThroughTransmission(Force):
         """Its transmission."""
         return self._transmission
 
+    def calc_length(self, state: State) -> float:
+        """The transmission's length. Needs POSITION."""
+        self._check(state, "calc_length")
+        return self._transmission.calc_length(state)
+
+    def calc_speed(self, state: State) -> float:
+        """The transmission's speed. Needs VELOCITY."""
+        self._check(state, "calc_speed")
+        return self._transmission.calc_speed(state)
+
     def get_activation(self, state: State) -> float | None:
         """Its z in this state, None where it has none. Needs MODEL."""
         self._check(state, "get_activation")

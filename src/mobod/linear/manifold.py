@@ -68,6 +68,27 @@ def of_speeds(state: State) -> tuple[Array, Array]:
     return np.vstack([np.array(columns).T.reshape(mp + mv, nu + num_turns), by_q]), np.vstack([G, known])
 
 
+def missed(state: State) -> Array:
+    """By how much the state misses what rows of `of_positions` and `of_speeds` keep: errors, and changes of prescribed q, u."""
+    system, nu = state.system, state.tree.nu
+    if not (state.is_constrained or state.has_known):
+        return np.zeros(0)
+    other = state.copy()
+    system.realize(other, Stage.VELOCITY)
+    mp, mv, _ = system.get_matter_subsystem().num_equations(other)
+    there, of_u = other.copy(), _known(state, "u")
+    system.prescribe(there)
+    change: Any = np.linalg.pinv(displacements_and_turns(other)) @ (other.q_view - there.q_view)[: state.tree.nq]
+    return np.concatenate(
+        [
+            np.array(other.q_err)[:mp],
+            change[_known(state, "q")],
+            np.array(other.u_err)[: mp + mv],
+            (other.u_view - there.u_view)[of_u[of_u < nu]],
+        ]
+    )
+
+
 def _by_turns(state: State, count: int) -> tuple[Array, Array]:
     """Derivatives of position and of velocity errors by turns of lines: of the first *count* equations in use."""
     T = turns(state)

@@ -9,6 +9,7 @@ import numpy as np
 
 from ..algebra.arrays import Array
 from ..derivative.coordinates import displacements
+from ..derivative.differences import along
 from ..errors import ModelError
 from ..linear import manifold
 from ..value.stage import Stage
@@ -200,31 +201,31 @@ class Ends(Block):
 
 
 class OnManifold(Block):
-    """Position and velocity constraints at the start; the dynamics keep them."""
+    """Position and velocity constraints, and what is prescribed, at the start; the dynamics keep them."""
 
     def __init__(self, part: Part) -> None:
         self._part = part
-        matter = part.phase.system.get_matter_subsystem()
-        state = self._state()
-        self._mp, self._mv, _ = matter.num_equations(state)
-        self.low = self.high = np.zeros(2 * self._mp + self._mv)
+        self._mp = len(manifold.of_positions(part.phase.state))
+        self.low = self.high = np.zeros(len(manifold.missed(part.phase.state)))
 
-    def _state(self, y: Array | None = None) -> Any:
-        phase = self._part.phase
-        state = phase.state.copy() if y is None else phase.dynamics.moved(self._part.p).copy()
-        if y is not None:
-            nq, nu = phase.dynamics.nq, phase.dynamics.nu
-            state.q, state.u = y[:nq], y[nq : nq + nu]
-        phase.system.realize(state, Stage.VELOCITY)
+    def _given(self) -> tuple[Array, Array, Array]:
+        """Numbers that it depends on, as `_columns`: (q, u), durations, parameters."""
+        part, d = self._part, self._part.phase.dynamics
+        return part.y[0, : d.nq + d.nu], np.zeros(len(part.time_columns)), part.p
+
+    def _state(self, x: Array, durations: Array, p: Array) -> Any:
+        part, d = self._part, self._part.phase.dynamics
+        state = d.moved(p).copy()
+        state.time, state.q, state.u = part.t[0] + part.by_durations[0] @ durations, x[: d.nq], x[d.nq :]
+        part.phase.system.realize(state, Stage.VELOCITY)
         return state
 
     def value(self) -> Array:
-        state = self._state(self._part.y[0])
-        return np.concatenate([np.array(state.q_err)[: self._mp], np.array(state.u_err)[: self._mp + self._mv]])
+        return manifold.missed(self._state(*self._given()))
 
     def _columns(self) -> Any:
-        d = self._part.phase.dynamics
-        return self._part.columns[0, : d.nq + d.nu]
+        part, d = self._part, self._part.phase.dynamics
+        return np.concatenate([part.columns[0, : d.nq + d.nu], np.array(part.time_columns, int), part.parameters]).astype(int)
 
     def places(self) -> list[tuple[Any, Any]]:
         columns = self._columns()
@@ -232,17 +233,21 @@ class OnManifold(Block):
         return [(np.broadcast_to(np.arange(shape[0])[:, None], shape), np.broadcast_to(columns, shape))]
 
     def derivatives(self) -> list[Array]:
-        state, d = self._state(self._part.y[0]), self._part.phase.dynamics
-        matter = self._part.phase.system.get_matter_subsystem()
-        N = displacements(state)
-        back = np.linalg.pinv(N)
-        by_q, G = manifold.of_speeds(state)
-        rows = self._mp + self._mv
-        found = np.zeros((len(self.low), d.nq + d.nu))
-        found[: self._mp, : d.nq] = matter.calc_p(state) @ back
-        found[self._mp :, : d.nq] = by_q[:rows, : d.nu] @ back
-        found[self._mp :, d.nq :] = G[:rows]
-        return [found]
+        return [self._at(*self._given())]
+
+    def _at(self, x: Array, durations: Array, p: Array) -> Array:
+        state, d = self._state(x, durations, p), self._part.phase.dynamics
+        back: Any = np.linalg.pinv(displacements(state))
+        by_q, by_u = manifold.of_speeds(state)
+        found = np.zeros((len(self.low), len(self._columns())))
+        found[: self._mp, : d.nq] = manifold.of_positions(state)[:, : d.nu] @ back
+        found[self._mp :, : d.nq], found[self._mp :, d.nq : d.nq + d.nu] = by_q[:, : d.nu] @ back, by_u
+        for k in range(len(durations)):
+            change = np.eye(len(durations))[k]
+            found[:, d.nq + d.nu + k] = along(lambda h, c=change: manifold.missed(self._state(x, durations + h * c, p)))  # type: ignore[misc]
+        for k in range(len(p)):
+            found[:, -len(p) + k] = d.by_parameter(lambda other: manifold.missed(self._state(x, durations, other)), p, k)
+        return found
 
     def second_places(self) -> list[tuple[Any, Any]]:
         columns = self._columns()
@@ -250,20 +255,18 @@ class OnManifold(Block):
         return [(np.broadcast_to(columns[:, None], shape), np.broadcast_to(columns, shape))]
 
     def second(self, multipliers: Array) -> list[Array]:
-        y, k = self._part.y[0].copy(), len(self._columns())
-        H = np.zeros((k, k))
-        for i in range(k):
-            at = []
-            for sign in (1.0, -1.0):
-                self._part.y[0, i] = y[i] + sign * _SECOND
-                at.append(multipliers @ self.derivatives()[0])
-            self._part.y[0, i] = y[i]
-            H[i] = (at[0] - at[1]) / (2.0 * _SECOND)
+        given = self._given()
+        ends, whole, d = np.cumsum([len(one) for one in given])[:-1], np.concatenate(given), self._part.phase.dynamics
+        H = np.zeros((len(whole), len(whole)))
+        for i, change in enumerate(np.eye(len(whole))):
+            h = _SECOND if i < ends[1] else d.step(i - ends[1])
+            at = [multipliers @ self._at(*np.split(whole + s * h * change, ends)) for s in (1.0, -1.0)]
+            H[i] = (at[0] - at[1]) / (2.0 * h)
         return [0.5 * (H + H.T)]
 
     def name_of(self, row: int) -> str:
         what = "position" if row < self._mp else "velocity"
-        return f"a {what} constraint of {self._part.phase.system.name!r} at the start{_of(self._part)}"
+        return f"a {what} constraint or prescribed value of {self._part.phase.system.name!r} at the start{_of(self._part)}"
 
 
 class Continuity(Block):

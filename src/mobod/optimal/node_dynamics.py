@@ -1,8 +1,8 @@
 """The rates of the states at all nodes at once, and their derivatives, by one `Ensemble` for each number of nodes.
 
 F = (q_dot, u_dot, z_dot) of y = (x, w), x = (q, u, z) as they are stored and w forces on mobilities, of the time t and of
-parameters p. u_dot has exact derivatives; those of q_dot, where it is not u, and of z_dot take differences of fourth order,
-as do those by p. Second derivatives are central differences of the first ones, to about 1e-8 of them.
+parameters p. u_dot has exact derivatives; those of q_dot, where it is not u, and of z_dot take differences of fourth order.
+Second derivatives are central differences of the first ones, to about 1e-8 of them.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class NodeDynamics:
     state : State
         Whose modelling choices and parameters all nodes share.
     controls : linear.inputs.Inputs
-        w: forces on mobilities, and numbers of force elements.
+        w: forces on mobilities, and numbers of settings.
     control_limits : (2, m) array
         Between which w stays, as *limits*.
     settings : sequence of (Setting, int)
@@ -65,6 +65,10 @@ class NodeDynamics:
         self._set, self._control_limits = controls.settings, control_limits
         #: Controls that are numbers of settings, by their place in y.
         self._setting = self.nx + np.array(controls.of_settings, int)
+        #: Settings of p, and where the derivatives by p are among those by these and, before them, by controls.
+        self._sought = list(dict.fromkeys(setting for setting, _ in settings))
+        ends = np.cumsum([len(self._setting), *(setting.size for setting in self._sought)])
+        self._places = [int(ends[self._sought.index(setting)]) + i for setting, i in settings]
         self._turns = bool(has_rates(state))
         self._ensembles: OrderedDict[Any, Ensemble] = OrderedDict()
         self._written: dict[int, ForwardDynamicsDerivatives] = {}
@@ -128,10 +132,15 @@ class NodeDynamics:
         else:
             J[:, of_u, :nq] = out.q
             J[:, :nq, of_u] = np.eye(nu)
-        if len(self._setting):
+        by_p = np.zeros((n, nx, len(p)))
+        if self._turns or self.nz:
+            for k in range(len(p)):
+                by_p[:, :, k] = self.by_parameter(lambda other: self.rates(y, t, other), p, k)
+        if len(self._setting) or len(p):
             ensemble = self._at(y, t, p)
             ensemble.realize(mobility_forces=self._forces(y))
-            J[:, of_u, self._setting] = ensemble.calc_parameter_derivatives(self._set)
+            found = ensemble.calc_parameter_derivatives([*self._set, *self._sought])
+            J[:, of_u, self._setting], by_p[:, of_u] = found[:, :, : len(self._setting)], found[:, :, self._places]
         if self.nz:
             of = [*range(nx), *self._setting]
             J[:, nq + nu :, of] = self._along(self._inward(y, 2.0 * _STEP), t, p, of, slice(nq + nu, nx))
@@ -139,7 +148,7 @@ class NodeDynamics:
             by_t[:, nq + nu :] = sum(
                 c * self.rates(y, t + k * h, p)[:, nq + nu :] for k, c in ((1, 8.0), (-1, -8.0), (2, -1.0), (-2, 1.0))
             ) / (12.0 * h)
-        return J, by_t, self._by_parameters(y, t, p)
+        return J, by_t, by_p
 
     def second(self, y: Array, t: Array, p: Array, weights: Array, with_time: bool) -> Array:
         """Second derivatives of *weights* ``(n, nx)`` times F, by (y, t, p): ``(n, nx + m + 1 + np, ...)``, symmetric."""
@@ -291,9 +300,3 @@ class NodeDynamics:
         found = self.rates((y + moves).reshape(-1, ny), np.tile(t, 4 * k), p).reshape(k, 4, n, -1)[..., rows]
         slopes = (8.0 * (found[:, 0] - found[:, 1]) - (found[:, 2] - found[:, 3])) / (12.0 * h.T[list(of), :, None])
         return np.moveaxis(slopes, 0, 2)
-
-    def _by_parameters(self, y: Array, t: Array, p: Array) -> Array:
-        found = np.zeros((len(y), self.nx, len(p)))
-        for k in range(len(p)):
-            found[:, :, k] = self.by_parameter(lambda other: self.rates(y, t, other), p, k)
-        return found

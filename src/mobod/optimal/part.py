@@ -210,7 +210,9 @@ class Part:
         """Its equations."""
         self.defects = Defects(self)
         found: list[Block] = [self.defects]
-        if self.phase.state.is_constrained and not self.phase.start_is_state:
+        state = self.phase.state
+        is_begun = not (self.number and self.phase.start_is_state)
+        if is_begun and self.phase.start_is_held and (state.is_constrained or state.has_known):
             found.append(OnManifold(self))
         self.paths = [Path(self, one) for one in self.phase.path]
         return [*found, *self.paths, *(Ends(self, one) for one in self.phase.boundary)]

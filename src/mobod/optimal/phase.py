@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..algebra.arrays import Array
-from ..derivative.settings import find
+from ..derivative.settings import Setting, find
 from ..errors import ModelError
+from ..linear import manifold
 from ..linear.inputs import Inputs
 from ..simulation.names import auxiliary_names, coordinate_names, speed_names
 from ..state.state import State
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
 NODE = ("t", "q", "u", "z", "controls", "parameters")
 #: What functions of the two ends can ask for.
 ENDS = ("t", "q", "u", "z")
+#: Fields of numbers that may be controls, of bodies; and how names of those of other parts begin.
+_OF_BODIES, _OF_PARTS = ("mass", "com", "inertia", "rotor_inertia"), ("force", "constraint", "motion")
 Bounds = Mapping[str, Any]
 
 
@@ -44,7 +47,9 @@ class Phase:
         How long it lasts; or the least and the longest that it may.
     controls : sequence
         Those sought over time, as `linearize` takes inputs: forces on mobilities, ``(mobod, which_u)`` or a body with one, and
-        numbers of force elements, ``"spring.stiffness"`` or a setter. Give numbers *bounds* within what setters take.
+        numbers of the model on which accelerations alone depend, ``"spring.stiffness"`` or a setter: of force elements, masses,
+        mass centers and inertias, and what constraints and motions say of accelerations. Give numbers *bounds* within what
+        setters take. A mass that changes takes no momentum along.
     cost : callable, optional
         What is integrated over time: a function of what its arguments name, see Notes.
     end_cost : callable, optional
@@ -60,7 +65,9 @@ class Phase:
         Functions of the two ends that have to.
     parameters : mapping of str to pair, optional
         Numbers of the model that are sought, too, ``{"spring.stiffness": (100, 1000)}``: as `linearize` takes inputs, between
-        these bounds. Phases that name the same share it.
+        these bounds. Phases that name the same share it. Where constraints or motions have other coordinates and speeds with
+        them, such as with the length of a rod or the amplitude of a motion, those that follow from others are sought at the
+        start, although *start* is a whole state.
     stations : mapping of str to (body, station), optional
         Names by which functions can ask for the location in Ground of a point on a body.
     name : str
@@ -139,9 +146,11 @@ class Phase:
         self.control_origin = np.zeros(len(inputs))
         if inputs.settings:
             self.control_origin[inputs.of_settings] = np.concatenate([one.values(self.state) for one in inputs.settings])
-        self.start_low, self.start_high = self._end("start", self.state if start is None else start)
-        self.end_low, self.end_high = self._end("end", {} if end is None else end)
         self.start_is_state = start is None or isinstance(start, State)
+        #: Whether constraints and motions have to be fulfilled by what is sought at the start.
+        self.start_is_held = not self.start_is_state or any(map(self._holds, dict.fromkeys(one for one, _ in self.settings)))
+        self.start_low, self.start_high = self._end("start", self.state if start is None else start, self.start_is_held)
+        self.end_low, self.end_high = self._end("end", {} if end is None else end, True)
         self.stations = {key: self._station(key, one) for key, one in (stations or {}).items()}
         self.node_names = [*NODE, *self.stations]
         of_ends = [*ENDS, *self.stations]
@@ -154,15 +163,26 @@ class Phase:
         ]
 
     def _check(self, controls: Inputs) -> None:
-        """Refuse settings that more than forces follow from, or that have no values of their own."""
+        """Refuse settings that more than accelerations follow from, or that have no values of their own."""
         for setting in controls.settings:
-            of_forces = all(seed.field.startswith("force") for seeds in setting.seeds(self.state) for seed in seeds)
+            fields = {seed.field for seeds in setting.seeds(self.state) for seed in seeds}
             moved = setting.moved(self.state, 0, setting.step(self.state, 0))
-            if not of_forces or np.array_equal(setting.values(moved), setting.values(self.state)):
+            has_values = not np.array_equal(setting.values(moved), setting.values(self.state))
+            if (
+                not has_values
+                or not all(one in _OF_BODIES or one.startswith(_OF_PARTS) for one in fields)
+                or self._holds(setting)
+            ):
                 raise ModelError(
-                    f"{setting.name!r} cannot be a control, which is a force on a mobility, (mobod, which_u), or a number of a "
-                    f"force element that is no frame; numbers sought for the whole plan are named in parameters"
+                    f"{setting.name!r} cannot be a control, which is a force on a mobility, (mobod, which_u), or a number on "
+                    f"which accelerations alone depend; numbers sought for the whole plan are named in parameters"
                 )
+
+    def _holds(self, setting: Setting) -> bool:
+        """True if constraints or motions have other q or u with it."""
+        here, state = manifold.missed(self.state), self.state
+        moved = (setting.moved(state, i, setting.step(state, i)) for i in range(setting.size))
+        return len(here) > 0 and not all(np.array_equal(here, manifold.missed(one)) for one in moved)
 
     @property
     def is_free(self) -> bool:
@@ -193,22 +213,20 @@ class Phase:
             (low[i],), (high[i],) = check_bounds(f"{what}[{key!r}]", pair, 1)
         return low, high
 
-    def _end(self, what: str, given: Any) -> tuple[Array, Array]:
-        """Bounds of the state at one end."""
+    def _end(self, what: str, given: Any, follows: bool) -> tuple[Array, Array]:
+        """Bounds of the state at one end; q and u that others have by constraints or motions are free where that *follows*."""
         if not isinstance(given, State):
             return self._bounds(what, given, self.nx)
         given.check_owner(self.system, "collocate")
         x = np.concatenate([given.q_view, given.u_view, given.z_view])
         low, high = x.copy(), x.copy()
-        if what == "end" and given.is_constrained:  # the others follow, but for the errors of the method
-            free = self._dependent(given)
+        if follows and (given.is_constrained or given.has_known):  # but for the errors of the method
+            free = self._dependent(what, given)
             low[free], high[free] = -np.inf, np.inf
         return low, high
 
-    def _dependent(self, state: State) -> Any:
-        """Which of q, u follow from others by constraints."""
-        from ..linear import manifold
-
+    def _dependent(self, what: str, state: State) -> Any:
+        """Which of q, u follow from others by constraints, or are prescribed."""
         other = state.copy()
         self.system.realize(other, Stage.VELOCITY)
         nq, nu = self.dynamics.nq, self.dynamics.nu
@@ -216,8 +234,8 @@ class Phase:
         of_u, _ = manifold.split(manifold.of_speeds(other)[1])
         if nq != nu:
             raise ModelError(
-                "with constraints, and coordinates whose rates are no speeds, a whole state as end fixes what follows by "
-                "itself: name what is to be reached, end={...}"
+                f"with constraints, and coordinates whose rates are no speeds, a whole state as {what} fixes what follows by "
+                f"itself: name what is known there, {what}={{...}}"
             )
         return np.concatenate([np.setdiff1d(np.arange(nq), of_q), nq + np.setdiff1d(np.arange(nu), of_u)]).astype(int)
 

@@ -123,6 +123,12 @@ FEATURES = {
     + '<motor joint="hinge" gear="2" armature=".3"/></actuator>',
     "a limit of the force on a joint": world(body('<joint name="j" actuatorfrcrange="-1 2"/>'))
     + '<actuator><position joint="j" kp="100" gear="2"/></actuator>',
+    "a limit of the force on a tendon, and a muscle": ACTUATED.replace('name="fixed"', 'name="fixed" actuatorfrcrange="-1 .1"')
+    + """<actuator><position tendon="fixed" kp="100" gear="2"/><muscle name="m" tendon="path" lengthrange="0 2"/></actuator>
+    <sensor><actuatorpos actuator="m"/><actuatorvel actuator="m"/></sensor>""",
+    "springs and dampers off are all passive forces off": '<option density="1" viscosity="1">'
+    '<flag spring="disable" damper="disable"/></option>' + world(body("<joint/>", gravcomp=1)),
+    "gravity compensation that lifts nothing": world(body("<joint/>", gravcomp=-0.5)),
     "switched off": '<option><flag gravity="disable" spring="disable" damper="disable" clampctrl="disable"/></option>'
     + world(body('<joint name="j" stiffness="3" damping="2"/>'))
     + '<actuator><motor joint="j" ctrlrange="-.1 .1" ctrllimited="true"/></actuator>',
@@ -164,6 +170,22 @@ def test_a_tendon_goes_around_as_the_lines_to_and_from_its_side_site_do(tmp_path
     inside += '<tendon><spatial name="t"><site site="a"/><geom geom="g" sidesite="side"/><site site="b"/></spatial></tendon>'
     errors = Comparison(file(tmp_path, inside)).run(20)
     assert max(errors.values()) < TOLERANCE, errors
+
+
+def test_gravity_in_place_of_the_files_is_compensated(tmp_path):
+    model = mb.load_mjcf(file(tmp_path, world(body("<joint/>", gravcomp=1))), gravity=(3.0, 0.0, 0.0))
+    state = model.default_state()
+    model.system.realize(state)
+    assert_allclose(state.u_dot, 0.0, atol=1e-14)
+
+
+def test_a_rod_behind_an_actuator_of_several_outputs(tmp_path):
+    """MuJoCo's lengths of cranks are by actuator, its gears by output."""
+    servo = '<orientation joint="ball" kp="2"/><motor name="crank" cranksite="s2" slidersite="s1" cranklength="1.5"/>'
+    comparison = Comparison(file(tmp_path, f"{ACTUATED}<actuator>{servo}</actuator>"))
+    assert list(comparison.model.actuators) == ["crank"]
+    comparison.one_state()
+    assert comparison.errors["actuator length"] < TOLERANCE
 
 
 def test_default_state_is_qpos0(tmp_path):
@@ -265,6 +287,17 @@ def test_equalities_are_hard_constraints(tmp_path):
             assert_allclose(np.abs(ours), np.abs(own), atol=1e-12)
         else:  # a Weld's errors of orientation are others
             assert_allclose(np.linalg.norm(ours[-3:]), np.linalg.norm(own[:3]), rtol=1e-10)
+
+
+@pytest.mark.parametrize(("sites", "offset", "why"), [("s1 near", 0, "cannot move"), ("s1 s2", -5, "not above zero")])
+def test_a_tendon_that_no_rod_stands_for_is_left_out(tmp_path, sites, offset, why):
+    both = "".join(f'<site site="{one}"/>' for one in sites.split())
+    inside = world(ARM.replace('<site name="s1"', '<site name="near"/><site name="s1"')) + (
+        f'<tendon><spatial name="t">{both}</spatial></tendon>'
+        f'<equality><tendon name="e" tendon1="t" polycoef="{offset} 0 0 0 0"/></equality>'
+    )
+    model = mb.load_mjcf(file(tmp_path, inside))
+    assert not model.constraints and any("'e' is left out" in line and why in line for line in model.report)
 
 
 def test_hinges_coupled_by_an_equality_move_together(tmp_path):

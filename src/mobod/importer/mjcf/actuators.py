@@ -40,6 +40,7 @@ if TYPE_CHECKING:
 
 #: What an actuator becomes.
 Element = force.Actuator | MuscleActuator
+Range = tuple[float, float]
 
 
 def _controls_of_each(controls: Any, template: State, values: Any, present: Present) -> Rows | None:
@@ -183,7 +184,7 @@ class Actuators:
             return self.tendons.path(one, float(gear[0]))
         if kind == trn.mjTRN_SLIDERCRANK:
             (crank, X), (slider, Y) = self.sites[one], self.sites[other]
-            rod = float(self.out("cranklength", a))
+            rod = float(m.actuator_cranklength[a])
             return transmission.SliderCrank(forces, crank, slider, X, Y, rod_length=rod, ratio=float(gear[0]))
         if kind == trn.mjTRN_SITE:
             body, X = self.sites[one]
@@ -223,16 +224,17 @@ class Actuators:
         if off:
             note(f"actuator {name!r}: switched off in the file; enable(state) switches it on")
         own = self.source.m.actuator_ctrlrange[m.actuator_ctrladr[a]]
+        force_range, applied_range = self.ranges(a, name)
         if m.actuator_gaintype[a] == mj.mjtGain.mjGAIN_MUSCLE:
-            return self.make_muscle(a, name, _bounds(own, clamped), off)
+            return self.make_muscle(a, name, _bounds(own, clamped), force_range, applied_range, off)
         return force.Actuator(
             self.model.forces,
             self.through(a),
             gain=gain,
             bias=bias,
             control_range=_bounds(own, clamped),
-            force_range=_bounds(m.actuator_forcerange[a], m.actuator_forcelimited[a]),
-            applied_range=self.applied_range(a, name),
+            force_range=force_range,
+            applied_range=applied_range,
             dynamics=dynamics,
             time_constant=max(float(m.actuator_dynprm[a, 0]), 1e-15) if dynamics == "filter" else 1.0,
             activation_range=_bounds(m.actuator_actrange[a], m.actuator_actlimited[a]),
@@ -241,7 +243,9 @@ class Actuators:
             name=name,
         )
 
-    def make_muscle(self, a: int, name: str, control_range: tuple[float, float], off: bool) -> MuscleActuator:
+    def make_muscle(
+        self, a: int, name: str, control_range: Range, force_range: Range, applied_range: Range, off: bool
+    ) -> MuscleActuator:
         """The element of a muscle; without a bias of muscles nothing pulls passively."""
         m, mj = self.source.m, self.source.mujoco
         bias = np.array(m.actuator_biasprm[a, :9])
@@ -256,8 +260,8 @@ class Actuators:
             float(np.ravel(self.out("acc0", a))[0]),
             np.array(m.actuator_dynprm[a, :3]),
             control_range=control_range,
-            force_range=_bounds(m.actuator_forcerange[a], m.actuator_forcelimited[a]),
-            applied_range=self.applied_range(a, name),
+            force_range=force_range,
+            applied_range=applied_range,
             disabled_by_default=off,
             name=name,
         )
@@ -275,32 +279,32 @@ class Actuators:
             size = float(np.linalg.norm(gear[:3]))
         return 2.0 * np.pi * size or None
 
-    def applied_range(self, a: int, name: str) -> tuple[float, float]:
-        """That of the joint or tendon, where no other actuator shares it."""
+    def ranges(self, a: int, name: str) -> tuple[Range, Range]:
+        """Of the force, and of what acts.
+
+        A joint's limit is of what acts, a tendon's of the force, within the actuator's own; either counts where no other
+        actuator shares it.
+        """
         m, trn = self.source.m, self.source.mujoco.mjtTrn
-        low, high = -np.inf, np.inf
-        kind, target = int(m.actuator_trntype[a]), int(m.actuator_trnid[a, 0])
-        on_joint = kind in (trn.mjTRN_JOINT, trn.mjTRN_JOINTINPARENT)
-        if kind == trn.mjTRN_TENDON:
-            limited, bounds, gear = m.tendon_actfrclimited[target], m.tendon_actfrcrange[target], 1.0
-        elif on_joint and self.tree.joints[target].kind not in (FREE, BALL):
-            limited, bounds = m.jnt_actfrclimited[target], m.jnt_actfrcrange[target]
-            gear = float(self.out("gear", a)[0])
-        else:
-            return low, high
-        if not limited or not gear:
-            return low, high
-        if self._count(target, on_joint) > 1:
-            if not on_joint:
+        force_range = _bounds(m.actuator_forcerange[a], m.actuator_forcelimited[a])
+        applied = _bounds((), False)
+        kind, target, gear = int(m.actuator_trntype[a]), int(m.actuator_trnid[a, 0]), float(self.out("gear", a)[0])
+        if kind == trn.mjTRN_TENDON and m.tendon_actfrclimited[target]:
+            if self._count(target, False) == 1:
+                low, high = np.clip(m.tendon_actfrcrange[target], *force_range).tolist()
+                force_range = low, high
+            else:
                 self.source.depart(
                     f"actuator {name!r}: the limit of the sum of all actuators' forces on its tendon is left out"
                 )
-            return low, high
-        low, high = sorted((float(bounds[0]) / gear, float(bounds[1]) / gear))
-        return low, high
+        elif kind in (trn.mjTRN_JOINT, trn.mjTRN_JOINTINPARENT) and self.tree.joints[target].kind not in (FREE, BALL):
+            if m.jnt_actfrclimited[target] and gear and self._count(target, True) == 1:
+                low, high = sorted(float(bound) / gear for bound in m.jnt_actfrcrange[target])
+                applied = low, high
+        return force_range, applied
 
 
-def _bounds(pair: Any, limited: Any) -> tuple[float, float]:
+def _bounds(pair: Any, limited: Any) -> Range:
     return (float(pair[0]), float(pair[1])) if limited else (-np.inf, np.inf)
 
 

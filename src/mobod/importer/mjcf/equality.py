@@ -54,6 +54,9 @@ def add_constraints(source: Source, tree: Tree, sites: list[Placed], model: Mode
         source.note(f"{plural(len(off), 'equality', 'equalities')} {listed(off)}: switched off, as the file says")
 
 
+_RIGID = "it ties bodies that cannot move against each other"
+
+
 class _Maker:
     def __init__(self, source: Source, tree: Tree, sites: list[Placed], model: Model) -> None:
         self.source, self.tree, self.sites, self.model = source, tree, sites, model
@@ -62,8 +65,8 @@ class _Maker:
         """The constraint; or why there is none."""
         m, kinds = self.source.m, self.source.mujoco.mjtEq
         kind, data = int(m.eq_type[e]), np.array(m.eq_data[e])
-        if kind in (kinds.mjEQ_CONNECT, kinds.mjEQ_WELD) and self.is_rigid(e):
-            return "it ties bodies that cannot move against each other"
+        if kind in (kinds.mjEQ_CONNECT, kinds.mjEQ_WELD) and self.are_rigid(*self.tied(e)):
+            return _RIGID
         options: dict[str, Any] = {"disabled_by_default": disabled, "name": name}
         if kind == kinds.mjEQ_CONNECT:
             (one, X), (other, Y) = self.ends(e, data[:3], data[3:6])
@@ -77,14 +80,17 @@ class _Maker:
             return self.of_tendons(e, data, options)
         return f"its kind, {str(kinds(kind)).rpartition('_')[2].lower()}, has no counterpart"
 
-    def is_rigid(self, e: int) -> bool:
-        """True if both bodies are parts of one that no joint divides."""
+    def tied(self, e: int) -> list[int]:
+        """The two bodies of one by bodies or sites."""
         m = self.source.m
         ends = [int(m.eq_obj1id[e]), int(m.eq_obj2id[e])]
         if m.eq_objtype[e] == self.source.mujoco.mjtObj.mjOBJ_SITE:
             ends = [int(m.site_bodyid[site]) for site in ends]
-        moving = [self.moving(body) for body in ends]
-        return moving[0] == moving[1]
+        return ends
+
+    def are_rigid(self, one: int, other: int) -> bool:
+        """True if both bodies are parts of one that no joint divides."""
+        return self.moving(one) == self.moving(other)
 
     def moving(self, body: int) -> int:
         """The nearest body with a joint, 0 for the world; a mocap body is of the world."""
@@ -130,8 +136,13 @@ class _Maker:
         if any(m.wrap_type[path[0]] != kinds.mjWRAP_JOINT for path in paths):
             only = paths[0]
             if len(tendons) == 1 and len(only) == 2 and all(m.wrap_type[k] == kinds.mjWRAP_SITE for k in only):
+                if self.are_rigid(*(int(m.site_bodyid[m.wrap_objid[k]]) for k in only)):
+                    return _RIGID
                 (one, X), (other, Y) = (self.sites[m.wrap_objid[k]] for k in only)
-                return constraint.Rod(one, X.p, other, Y.p, rest[0] + float(data[0]), **options)
+                length = rest[0] + float(data[0])
+                return (
+                    constraint.Rod(one, X.p, other, Y.p, length, **options) if length > 0.0 else "its length is not above zero"
+                )
             return "it is of a path's length"
         coefficients: dict[tuple[int, int], float] = {}
         for which, path in enumerate(paths):

@@ -140,8 +140,9 @@ def load_mjcf(
     model.frames |= dict(zip(source.sites, sites, strict=True))
     add_decorations(source, tree)
     passive.add_joint_forces(source, tree, model)
-    passive.add_gravity_compensation(source, tree, model)
-    fluid.add_drag(source, tree, model)
+    if not (source.disabled("SPRING") and source.disabled("DAMPER")):  # both off are all passive forces off
+        passive.add_gravity_compensation(source, tree, model)
+        fluid.add_drag(source, tree, model)
     if joint_friction:
         limits.add_friction(source, tree, model)
     elif np.any(m.dof_frictionloss):

@@ -113,15 +113,14 @@ def _add_damper(model: Model, joint: Joint, d: float, poly: Any) -> None:
 
 
 def add_gravity_compensation(source: Source, tree: Tree, model: Model) -> None:
-    """One element for all bodies that say so."""
+    """One element for all bodies that say so; none where no body rises by it, as MuJoCo has it."""
     m = source.m
     chosen = np.flatnonzero(np.array(m.body_gravcomp)).tolist()
-    if not chosen or source.disabled("GRAVITY") or not np.any(m.opt.gravity):
+    pull = model.gravity.get_default_gravity_vector()
+    if not m.ngravcomp or not np.any(pull):
         return
     fractions = {tree.bodies[b]: float(m.body_gravcomp[b]) for b in chosen if b > 0}
-    model.data["gravity_compensation"] = force.GravityCompensation(
-        model.forces, fractions, np.array(m.opt.gravity), name="gravity compensation"
-    )
+    model.data["gravity_compensation"] = force.GravityCompensation(model.forces, fractions, pull, name="gravity compensation")
     count = int(np.count_nonzero(m.jnt_actgravcomp))
     if count:
         source.depart(
