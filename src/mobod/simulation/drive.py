@@ -107,8 +107,8 @@ class _Driven:
 
     def __init__(self, system: MultibodySystem, body: Any, given: Any, times: Array) -> None:
         matter = system.get_matter_subsystem()
-        by_joint = isinstance(body, str) and body not in matter.bodies
-        self.body: MobilizedBody = matter.find_mobility(body)[0] if by_joint else matter.find_body(body)
+        named = matter.mobilities_by_name() if isinstance(body, str) else {}
+        self.body: MobilizedBody = named[body][0] if body in named else matter.find_body(body)
         several = isinstance(given, Sequence) and not isinstance(given, str) and len(given) and not np.isscalar(given[0])
         self._of = [_rates_of(self.body.name, one, times) for one in (given if several else [given])]
 
