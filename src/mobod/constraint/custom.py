@@ -14,7 +14,7 @@ from ..decoration.of_users import users_decorations
 from ..errors import ModelError
 from ..state.of_each import all_numbers, of_each
 from ..value import checks
-from ._custom_compiled import CompiledFunctions, freeze, routine_of, try_out
+from ._custom_compiled import CompiledFunctions, freeze, routine_of, takes_time, try_out
 from ._custom_python import ByImplementation
 from .base import Constraint, bodies_named
 from .custom_implementation import CustomImplementation
@@ -113,7 +113,7 @@ class Custom(Constraint):
             return
         if not isinstance(compiled, CompiledFunctions):
             raise TypeError(f"compiled has to be a mobod.constraint.CompiledFunctions(...), not {compiled!r}")
-        self.depends_on_time = False
+        self.depends_on_time = takes_time(compiled.position_error)
         self._parameters = _given_numbers("parameters", compiled.parameters)
         given_bodies: list[AnyBody] = list(compiled.bodies)
         named = bodies_named("a constraint.Custom", [*given_bodies, *compiled.mobilizers])
@@ -131,7 +131,7 @@ class Custom(Constraint):
         shape = len(bodies), len(self.coordinates)
         self._kept = _Kept(freeze(compiled, *shape, len(self._parameters)))
         num_q = [body.facts.num_q for body in mobilizers]
-        try_out(self._kept.frozen, compiled.num_equations, len(bodies), num_q, self._parameters)
+        try_out(self._kept.frozen, compiled.num_equations, len(bodies), num_q, self._parameters, self.depends_on_time)
         self._num_posed = len(bodies)
         super().__init__(
             bodies,
@@ -150,7 +150,8 @@ class Custom(Constraint):
             shape = self._num_posed, len(self.coordinates)
             self._kept = _Kept(freeze(self._compiled, *shape, len(self._parameters)))
         m = int(self._compiled.num_equations)
-        return routine_of(self._kept.frozen, m, self._num_posed, self.coordinates, len(self._parameters))
+        shape = self._num_posed, self.coordinates, len(self._parameters), self.depends_on_time
+        return routine_of(self._kept.frozen, m, *shape)
 
     def get_implementation(self) -> CustomImplementation:
         """The user's own object; `ModelError` where the constraint is of compiled functions."""
