@@ -149,9 +149,8 @@ class Custom(Constraint):
         if self._kept.frozen is None:  # in another process than the one that it was made in
             shape = self._num_posed, len(self.coordinates)
             self._kept = _Kept(freeze(self._compiled, *shape, len(self._parameters)))
-        m = int(self._compiled.num_equations)
-        shape = self._num_posed, self.coordinates, len(self._parameters), self.depends_on_time
-        return routine_of(self._kept.frozen, m, *shape)
+        m, bodies, parameters = int(self._compiled.num_equations), self._num_posed, len(self._parameters)
+        return routine_of(self._kept.frozen, m, bodies, self.coordinates, parameters, self.depends_on_time)
 
     def get_implementation(self) -> CustomImplementation:
         """The user's own object; `ModelError` where the constraint is of compiled functions."""
