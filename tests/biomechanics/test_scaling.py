@@ -157,6 +157,23 @@ def test_the_command_scales_by_a_setup_file(path, tmp_path, monkeypatch, capsys)
     found = mb.load_osim("subject.osim")
     assert masses(found) == pytest.approx({"thigh": 70 * 8 / 12, "shank": 70 * 4 / 12})
     assert_allclose(found.markers["extra"][1], [0, 0, 0.09])
+    # markers are placed by a recording of their own; what the file names is written
+    moved = mb.Table(seen.time, {name: seen[name] + (0.0, 0.0, 0.5) for name in seen.labels})
+    mb.write_trc("pose.trc", moved)
+    outputs = "<marker_file>pose.trc</marker_file><output_motion_file>pose.mot</output_motion_file></MarkerPlacer>"
+    factors = (
+        "<output_scale_file>out/factors.xml</output_scale_file><output_model_file>own.osim</output_model_file></ModelScaler>"
+    )
+    own = SETUP.replace("</MarkerPlacer>", outputs).replace("</ModelScaler>", factors)
+    Path("scale.xml").write_text(own)
+    assert main(["scale", "scale.xml"]) == 0
+    pose, placed = mb.read_sto("pose.mot"), mb.load_osim("own.osim")
+    assert len(pose) == 1 and "<segment>shank</segment>" in Path("out/factors.xml").read_text()
+    assert masses(placed) == pytest.approx(masses(found))
+    assert not np.allclose(placed.markers["s0"][1], found.markers["s0"][1], atol=1e-3)
+    Path("scale.xml").write_text(own.replace("<ModelScaler>", "<ModelScaler><apply>false</apply>"))
+    assert main(["scale", "scale.xml", "--output", "same.osim"]) == 0
+    assert masses(mb.load_osim("same.osim")) == pytest.approx(masses(mb.load_osim(path)))
     Path("scale.xml").write_text(SETUP.replace("t0 t1", "t0"))
     assert main(["scale", "scale.xml"]) == 2
     assert "scale.xml:4: a MarkerPair has two markers" in capsys.readouterr().err

@@ -54,7 +54,7 @@ def test_from_markers_to_forces(files, capsys):
 
 
 SETUP = """<OpenSimDocument><InverseKinematicsTool><model_file>leg.osim</model_file><marker_file>walk.trc</marker_file>
-<output_motion_file>some.mot</output_motion_file>
+<output_motion_file>some.mot</output_motion_file><results_directory>out</results_directory>
 <time_range>0.05 0.1</time_range><accuracy>1e-6</accuracy><constraint_weight>Inf</constraint_weight><IKTaskSet><objects>
 <IKMarkerTask name="foot0"><apply>true</apply><weight>2</weight></IKMarkerTask>{more}
 <IKMarkerTask name="pelvis0"><apply>false</apply></IKMarkerTask>
@@ -70,6 +70,20 @@ def test_setup_files_of_opensim(files, capsys):
     motion = mb.read_sto("some.mot", model=leg())
     assert len(motion) == 6
     assert_allclose(motion["tx"], q[5:11, leg().coordinates["tx"]], atol=2e-3)
+    errors = mb.read_sto("out/mobod_ik_marker_errors.sto")  # unless the file says otherwise
+    assert errors.labels == ("total_squared_error", "marker_error_RMS", "marker_error_max") and len(errors) == 6
+    assert not Path("out/mobod_ik_model_marker_locations.sto").exists()
+    mb.write_sto("pull.mot", mb.Table(TIME, {"tx": np.full(40, 0.7)}))
+    pull = (
+        '<IKCoordinateTask name="tx"><weight>1e6</weight><value_type>{}</value_type></IKCoordinateTask></objects></IKTaskSet>'
+        "<coordinate_file>pull.mot</coordinate_file><report_marker_locations>true</report_marker_locations>"
+    )
+    for word, value in (("from_file", 0.7), ("default_value", 0.0)):
+        Path("ik.xml").write_text(SETUP.format(more=more).replace("</objects></IKTaskSet>", pull.format(word)))
+        assert main(["ik", "ik.xml", "--quiet"]) == 0
+        assert_allclose(mb.read_sto("some.mot", model=leg())["tx"], value, atol=1e-3)
+    places = mb.read_sto("out/mobod_ik_model_marker_locations.sto")
+    assert "foot0_tx" in places and len(places) == 6
     setup = (
         "<OpenSimDocument><InverseDynamicsTool><model_file>leg.osim</model_file><coordinates_file>some.mot</coordinates_file>"
         "<external_loads_file>grf.xml</external_loads_file><time_range>0.05 0.1</time_range>"

@@ -241,7 +241,7 @@ def test_wrong_input_is_refused(kind):
         muscle.set_pennation_angle_at_optimal(state, 2.0)
     assert muscle.get_pennation_angle_at_optimal(state) == 0.2
     with pytest.raises(TypeError, match="base class"):
-        M.Muscle(system.forces, path, [], 0)
+        M.Muscle(system.forces, path)
 
 
 def test_curves_that_cannot_be_are_refused():

@@ -1,8 +1,8 @@
 """Analyses of human motion: coordinates from markers, forces from motion, models scaled to subjects.
 
 `inverse_kinematics`, `inverse_dynamics`, `scale`, `static_optimization`, `analyze_muscles`, `joint_reactions`,
-`induced_accelerations`, `computed_muscle_control` and `reduce_residuals`, one a file. Functions such as `replace_muscles` give
-new models.
+`induced_accelerations`, `computed_muscle_control` and `reduce_residuals`, one a file; tables of a motion in `motion_tables`.
+Functions such as `replace_muscles` give new models.
 """
 
 from ..importer.controls import Controls as Controls, read_controls as read_controls
@@ -32,6 +32,14 @@ from .followed import Followed as Followed
 from .induced import induced_accelerations as induced_accelerations
 from .kinematics import Kinematics as Kinematics, inverse_kinematics as inverse_kinematics
 from .metabolics import metabolic_power as metabolic_power
+from .motion_tables import (
+    actuation as actuation,
+    body_kinematics as body_kinematics,
+    coordinate_kinematics as coordinate_kinematics,
+    forces_over as forces_over,
+    point_kinematics as point_kinematics,
+    states_over as states_over,
+)
 from .muscle_analysis import MuscleAnalysis as MuscleAnalysis, analyze_muscles as analyze_muscles
 from .muscle_control import computed_muscle_control as computed_muscle_control
 from .path_polynomials import PathFit as PathFit, PathPolynomial as PathPolynomial, fit_path_polynomials as fit_path_polynomials

@@ -65,6 +65,7 @@ def scale(
     start: float = -np.inf,
     end: float = np.inf,
     place_markers: bool = True,
+    pose_markers: Table | str | os.PathLike[str] | None = None,
     fixed: Sequence[str] | None = None,
     weights: Mapping[str, float] | None = None,
     coordinates: Mapping[str, float] | None = None,
@@ -90,6 +91,8 @@ def scale(
         The part of the recording that is averaged.
     place_markers : bool
         Whether markers are moved, after scaling, to where they were seen in the pose that fits them best.
+    pose_markers : Table or path, optional
+        Markers of the pose in which they are placed, all of which is averaged; the part of *static_markers* unless given.
     fixed : sequence of str, optional
         Markers that stay on their bodies; those that the model's file says are fixed, unless given.
     weights, coordinates, coordinate_weights
@@ -132,7 +135,8 @@ def scale(
     if source is None:
         raise ModelError(f"the model {model.name!r} is not from an OpenSim file, which scaling starts from")
     recorded = _recorded(static_markers, start, end)
-    seen = None if recorded is None else _still(recorded)
+    posed = recorded if pose_markers is None else _recorded(pose_markers, -np.inf, np.inf)
+    seen = None if posed is None else _still(posed)
     measured = [_factor(model, recorded, one, k) for k, one in enumerate(measurements)]
     of_bodies: dict[str, Array] = {}
     for one, factor in zip(measurements, measured, strict=True):

@@ -28,14 +28,14 @@ Given = Trajectory | Table | str | os.PathLike[str]
 
 
 def states_table(model: Model, time: Array, q: Array, u: Array, z: Array) -> Table:
-    """Coordinates, speeds and variables of muscles over time, by OpenSim's names of state variables."""
+    """Coordinates, speeds and variables of muscles and actuators over time, by OpenSim's names of state variables."""
     columns, data = {}, model.data.get("coordinates", {})
     for name, place in model.coordinates.items():
         joint = getattr(data.get(name), "joint", "").rpartition("/")[2]
         path = f"/jointset/{joint}/{name.rpartition('/')[2]}" if joint else name
         columns[f"{path}/value"] = q[:, place]
         columns[f"{path}/speed"] = u[:, model.speeds[name]]
-    for name, one in model.muscles.items():
+    for name, one in {**model.muscles, **model.actuators}.items():
         for k, variable in enumerate(getattr(one, "state_variables", ())):
             columns[f"/forceset/{name}/{variable}"] = z[:, one.first_z + k]
     return Table(time, columns, name="states")
@@ -78,10 +78,8 @@ class MotionRows:
     def _variables(self, table: Table) -> None:
         missing = set()
         columns = {label.replace("/", ".").rpartition("forceset.")[2].lstrip("."): label for label in table.labels}
-        for name, one in self.model.muscles.items():
-            if not isinstance(one, Muscle):
-                continue
-            for k, variable in enumerate(one.state_variables):
+        for name, one in {**self.model.muscles, **self.model.actuators}.items():
+            for k, variable in enumerate(getattr(one, "state_variables", ())):
                 label = columns.get(f"{name}.{variable}")
                 if label is None:
                     missing.add(variable)

@@ -19,6 +19,16 @@ if TYPE_CHECKING:
 
 FIGURES = (".png", ".pdf", ".svg")
 MOTIONS = (".mot", ".sto")
+#: Options of `mobod analyze` that ask for an analysis, and OpenSim's name of it.
+_ANALYSES = {
+    "muscles": "MuscleAnalysis",
+    "reactions": "JointReaction",
+    "accelerations": "InducedAccelerations",
+    "kinematics": "Kinematics",
+    "bodies": "BodyKinematics",
+    "actuation": "Actuation",
+    "applied": "ForceReporter",
+}
 
 
 def add_commands(commands: Any) -> None:
@@ -101,6 +111,10 @@ def _add_analyze(commands: Any) -> None:
     analyzed.add_argument("--muscles", action="store_true", help="lengths, velocities, forces, powers, moment arms of muscles")
     analyzed.add_argument("--reactions", action="store_true", help="forces and moments that joints transmit")
     analyzed.add_argument("--accelerations", action="store_true", help="what each muscle and gravity accelerate")
+    analyzed.add_argument("--kinematics", action="store_true", help="coordinates, speeds and accelerations")
+    analyzed.add_argument("--bodies", action="store_true", help="places, velocities and accelerations of bodies")
+    analyzed.add_argument("--actuation", action="store_true", help="forces, speeds and powers of muscles and actuators")
+    analyzed.add_argument("--applied", action="store_true", help="what each force applies")
     analyzed.add_argument("--coordinate", action="append", default=[], metavar="NAME", help="of moment arms and accelerations")
     analyzed.add_argument(
         "--body", action="append", default=[], metavar="NAME", help="of accelerations; center_of_mass for that of all bodies"
@@ -195,7 +209,8 @@ def run_ik(options: argparse.Namespace) -> None:
     from_file = None if setup.motion is None else read_sto(setup.motion, model=model)
     for name, value in setup.coordinates.items():
         if name in model.coordinates:
-            wanted[name] = _wanted(model, name, value, from_file, markers.time)
+            table = from_file if name in setup.from_file else None
+            wanted[name] = _wanted(model, name, value, table, markers.time)
     for note in markers.report:
         say(f"note: {note}")
     found = inverse_kinematics(
@@ -212,6 +227,8 @@ def run_ik(options: argparse.Namespace) -> None:
         progress=_progress(options),
     )
     say(found.summarize())
+    if options.output is None and setup.output is not None:
+        _save_reports(setup, found)
     _save_as_named(options, setup.output)
     if options.output is not None:
         write_sto(options.output, found.to_table(), degrees=True, model=model)
@@ -221,6 +238,26 @@ def run_ik(options: argparse.Namespace) -> None:
         title = f"{model.name}: {path.name}"
         plot_table(options.plot, found.to_table(), degrees=model.angles, residuals=found.residuals, title=title, unit="m")
     _tell(say, {"motion": "output", "residuals": "report", "plot": "plot"}, options)
+
+
+def _save_reports(setup: ToolSetup, found: Any) -> None:
+    """The markers' errors and places, as OpenSim's tool writes them beside its motion."""
+    from ..motion_data import Table, write_sto
+
+    assert setup.results is not None
+    setup.results.mkdir(parents=True, exist_ok=True)
+    begin = f"{setup.results / setup.prefix}_ik"
+    if setup.report_errors:
+        total = np.nansum([found.residuals[name] ** 2 for name in found.residuals.labels], axis=0)
+        columns = {"total_squared_error": total, "marker_error_RMS": found.rms, "marker_error_max": found.maximum}
+        write_sto(f"{begin}_marker_errors.sto", Table(found.time, columns, name="Model Marker Errors from IK"))
+    if setup.report_locations:
+        places = {
+            f"{name}_t{axis}": found.errors[name][:, k] + found.seen[name][:, k]
+            for name in found.errors.labels
+            for k, axis in enumerate("xyz")
+        }
+        write_sto(f"{begin}_model_marker_locations.sto", Table(found.time, places, name="Model Marker Locations from IK"))
 
 
 def run_id(options: argparse.Namespace) -> None:
@@ -282,7 +319,7 @@ def run_so(options: argparse.Namespace) -> None:
         setup.results.mkdir(parents=True, exist_ok=True)
         begin = setup.results / f"{setup.prefix}_StaticOptimization"
         options.output, options.forces = Path(f"{begin}_activation.sto"), Path(f"{begin}_force.sto")
-    _tell_of_others(setup, [*setup.analyses], say)
+    _tell_of_others(setup, [one.name for one in setup.analyses], say)
     if options.output is not None:
         write_sto(options.output, found.activations)
     if options.forces is not None:
@@ -293,26 +330,23 @@ def run_so(options: argparse.Namespace) -> None:
 
 
 def run_analyze(options: argparse.Namespace) -> None:
-    """Muscle analysis, joint reactions, induced accelerations."""
-    from ..biomechanics import analyze_muscles, induced_accelerations, joint_reactions
+    """Muscle analysis, joint reactions, induced accelerations, kinematics, actuators, forces."""
     from ..importer.formats import load_quietly
-    from ..motion_data import write_sto
+    from ..importer.tool_setup import Analysis
+    from .analyses import find_and_save
 
     setup = _setup_of(options, "analyze")
     motion = options.motion or setup.states or setup.motion
     if motion is None:
         raise CommandError("mobod analyze takes a MODEL and a MOTION; see mobod analyze --help")
-    asked = dict(setup.analyses)
-    for flag, kind in (
-        ("muscles", "MuscleAnalysis"),
-        ("reactions", "JointReaction"),
-        ("accelerations", "InducedAccelerations"),
-    ):
-        if getattr(options, flag):
-            asked.setdefault(kind, {})
+    asked = [*setup.analyses]
+    for flag, kind in _ANALYSES.items():
+        if getattr(options, flag) and not any(one.kind == kind for one in asked):
+            asked.append(Analysis(kind=kind, name=kind))
     folder = options.results or setup.results
     if not asked or folder is None:
-        raise CommandError("mobod analyze wants --muscles, --reactions or --accelerations, and a folder: --results FOLDER")
+        flags = ", ".join(f"--{flag}" for flag in _ANALYSES)
+        raise CommandError(f"mobod analyze wants one or several of {flags}, and a folder: --results FOLDER")
     say = _speaker(options)
     loads = options.loads or setup.loads
     path = setup.model or options.model
@@ -329,27 +363,9 @@ def run_analyze(options: argparse.Namespace) -> None:
         "start": _first(options.start, setup.start),
         "end": _first(options.end, setup.end),
     }
-    for kind, lists in asked.items():
-        if kind == "MuscleAnalysis":
-            names = options.coordinate or _all(lists.get("moment_arm_coordinate_list"))
-            found = analyze_muscles(model, motion, muscles=_all(lists.get("muscle_list")), coordinates=names, **common)
-            for note in found.notes:
-                say(f"note: {note}")
-            saved = found.save(folder, prefix.name)
-        elif kind == "JointReaction":
-            forces = options.forces or next(iter(lists.get("forces_file", [])), None)
-            given = _joints(options, lists)
-            table = joint_reactions(model, motion, forces=forces, **given, **common)
-            saved = [Path(f"{prefix}_JointReaction_ReactionLoads.sto")]
-            write_sto(saved[0], table)
-        else:
-            names = options.coordinate or _all(lists.get("coordinate_names"))
-            bodies = options.body or _bodies(model, lists.get("body_names", []))
-            tables = induced_accelerations(model, motion, coordinates=names, bodies=bodies, **common)
-            saved = [Path(f"{prefix}_InducedAccelerations_{name}.sto") for name in tables]
-            for path, one in zip(saved, tables.values(), strict=True):
-                write_sto(path, one)
-        say(f"{kind:<21}{len(saved)} file{'s' * (len(saved) > 1)}: {saved[0]}{', ...' * (len(saved) > 1)}")
+    for one in asked:
+        saved = find_and_save(one, model, motion, options, str(prefix), common, say)
+        say(f"{one.name:<21}{len(saved)} file{'s' * (len(saved) > 1)}: {saved[0]}{', ...' * (len(saved) > 1)}")
 
 
 def run_cmc(options: argparse.Namespace) -> None:
@@ -453,28 +469,6 @@ def _save_tracking(options: argparse.Namespace, setup: Any, found: Any) -> None:
     say(f"{len(paths)} files: {paths[0]}, ...")
 
 
-def _all(names: list[str] | None) -> list[str] | None:
-    """The names of a list; None where it says all."""
-    return None if not names or any(name.lower() == "all" for name in names) else names
-
-
-def _bodies(model: Model, names: list[str]) -> list[str]:
-    """Those of a list, or all; the mass center has its name in small letters."""
-    if names and names[0].lower() == "all":
-        return [name for name in model.bodies if name != "ground"]
-    return [name.lower() if name.lower() == "center_of_mass" else name for name in names]
-
-
-def _joints(options: argparse.Namespace, lists: dict[str, list[str]]) -> dict[str, Any]:
-    """Which joints, on which bodies, in which frames: lists of one entry are of all joints."""
-    found: dict[str, Any] = {"joints": _all(lists.get("joint_names")), "on": options.on, "frame": options.frame}
-    for key, tag in (("on", "apply_on_bodies"), ("frame", "express_in_frame")):
-        words = [word.lower() if word.lower() in ("child", "parent", "ground") else word for word in lists.get(tag, [])]
-        if words:
-            found[key] = words[0] if len(words) == 1 else words
-    return found | ({"joints": options.joint, "on": options.on, "frame": options.frame} if options.joint else {})
-
-
 def _begin(
     options: argparse.Namespace, kind: str, given: Path | None, what: str
 ) -> tuple[ToolSetup, Path, Model, Callable[[str], None]]:
@@ -526,6 +520,7 @@ def run_scale(options: argparse.Namespace) -> None:
     from ..importer import write_osim
     from ..importer.formats import load_quietly
     from ..importer.tool_setup import read_scale_setup
+    from ..motion_data import read_trc
     from ..value.checks import check_extension
 
     setup = read_scale_setup(options.setup)
@@ -555,6 +550,9 @@ def run_scale(options: argparse.Namespace) -> None:
         Measurement(name=name, pairs=pairs, bodies={body: axes for body, axes in bodies.items() if body in model.bodies})
         for name, pairs, bodies in setup.measurements
     ]
+    posed = options.markers or setup.pose_markers
+    if posed is not None and setup.place_markers:
+        posed = read_trc(posed).between(setup.pose_start, setup.pose_end)
     found = scale(
         model,
         options.markers or setup.markers,
@@ -565,6 +563,7 @@ def run_scale(options: argparse.Namespace) -> None:
         start=setup.start,
         end=setup.end,
         place_markers=setup.place_markers,
+        pose_markers=posed,
         fixed=setup.fixed or None,
         weights=weights,
         coordinates=wanted,
@@ -580,12 +579,35 @@ def run_scale(options: argparse.Namespace) -> None:
     pose = found.data.get("static_pose")
     if pose is not None:
         say(pose.summarize())
+    if options.output is None and setup.output is not None:
+        _save_of_scaling(setup, found)
     _save_as_named(options, setup.output)
     if options.output is None:
         say("nothing is saved; ask for it with --output")
     else:
         write_osim(options.output, found)
         say(f"{'model':<17}{options.output}")
+
+
+def _save_of_scaling(setup: Any, found: Any) -> None:
+    """The static pose, the factors of bodies, and the markers, where the setup file names files for them."""
+    from ..biomechanics.states import states_table
+    from ..importer.osim.write import scale_set, write_document
+    from ..motion_data import Table, write_sto
+
+    for path in (setup.output_pose, setup.output_factors, setup.output_markers):
+        if path is not None:
+            path.parent.mkdir(parents=True, exist_ok=True)
+    pose = found.data.get("static_pose")
+    if setup.output_pose is not None and pose is not None:
+        z = np.tile(found.default_state().z, (len(pose.time), 1))
+        table = states_table(found, pose.time, pose.q, pose.u, z)
+        write_sto(setup.output_pose, Table(table.time, {one: table[one] for one in table.labels}, name="static pose"))
+    if setup.output_factors is not None:
+        write_document(setup.output_factors, scale_set(found))
+    markers = next(found.data["document"].find_all("MarkerSet"), None)
+    if setup.output_markers is not None and markers is not None:
+        write_document(setup.output_markers, markers)
 
 
 def _ranges(table: Any) -> str:

@@ -215,6 +215,11 @@ class Actuator(ThroughTransmission):
     # of an actuator whose force is its control, the control is its effort
     get_effort, set_effort = get_control, set_control
 
+    @property
+    def state_variables(self) -> tuple[str, ...]:
+        """The names of its variables among z, in order: ``"activation"``, or none."""
+        return ("activation",) * self.num_z
+
     def calc_force(self, state: State) -> float:
         """The force along the transmission; zero where it is disabled. Needs VELOCITY."""
         length, speed = self.calc_length(state), self.calc_speed(state)

@@ -19,6 +19,26 @@ TOOLS = {"InverseKinematicsTool": "ik", "InverseDynamicsTool": "id", "AnalyzeToo
 
 
 @dataclass(kw_only=True)
+class Analysis:
+    """One analysis of an AnalyzeTool.
+
+    Attributes
+    ----------
+    kind, name : str
+        OpenSim's name of the analysis, and its own, which files of results have.
+    lists : dict of str to list of str
+        Its properties, as words.
+    every : int
+        Of how many rows one is kept, besides the first and the last.
+    """
+
+    kind: str
+    name: str
+    lists: dict[str, list[str]] = field(default_factory=dict)
+    every: int = 1
+
+
+@dataclass(kw_only=True)
 class ToolSetup:
     """The content of a setup file.
 
@@ -31,8 +51,8 @@ class ToolSetup:
         Of analyses: states over time, controls, the folder of results, and how their files begin.
     equilibrate : bool
         Whether fibers are to be in equilibrium.
-    analyses : dict of str to dict
-        What is to be found, by OpenSim's name of the analysis, with its lists of words; but for a static optimization.
+    analyses : list of Analysis
+        What is to be found, but for a static optimization.
     left_out : list of str
         Analyses of kinds that are not known.
     exponent, muscle_physiology : float, bool
@@ -42,9 +62,13 @@ class ToolSetup:
     weights : dict of str to float
         Of markers; those that the file does not list are left out, if it lists any.
     coordinates : dict of str to float or None
-        Values that coordinates are drawn to; None is the one that *motion* has, or the default.
+        Values that coordinates are drawn to; None is the default.
+    from_file : set of str
+        Those that are drawn to what *motion* has, where it has them.
     coordinate_weights : dict of str to float
     start, end : float
+    report_errors, report_locations : bool
+        Whether the markers' errors, and the places of the model's markers, are written into the folder of results.
     accuracy, constraint_weight : float
     cutoff : float or None
         Of the filter of coordinates.
@@ -58,7 +82,10 @@ class ToolSetup:
     output: Path | None = None
     weights: dict[str, float] = field(default_factory=dict)
     coordinates: dict[str, float | None] = field(default_factory=dict)
+    from_file: set[str] = field(default_factory=set)
     coordinate_weights: dict[str, float] = field(default_factory=dict)
+    report_errors: bool = False
+    report_locations: bool = False
     start: float = -np.inf
     end: float = np.inf
     accuracy: float = 1e-5
@@ -73,7 +100,7 @@ class ToolSetup:
     results: Path | None = None
     prefix: str = "mobod"
     equilibrate: bool = False
-    analyses: dict[str, dict[str, list[str]]] = field(default_factory=dict)
+    analyses: list[Analysis] = field(default_factory=list)
     left_out: list[str] = field(default_factory=list)
 
 
@@ -101,6 +128,9 @@ def read_tool_setup(path: str | os.PathLike[str]) -> ToolSetup:
         setup.output = _output(path.parent, tool, "output_motion_file")
         setup.accuracy = _number(path, tool, "accuracy", 1e-5)
         setup.constraint_weight = _number(path, tool, "constraint_weight", np.inf)
+        setup.results, setup.prefix = _folder(path, tool) or path.parent, tool.attributes.get("name", "") or setup.prefix
+        setup.report_errors = (text_of(tool, "report_errors") or "true").lower() == "true"
+        setup.report_locations = text_of(tool, "report_marker_locations").lower() == "true"
         _read_tasks(path, tool, setup)
     else:
         setup.motion = _file(path, tool, "coordinates_file")
@@ -113,8 +143,14 @@ def read_tool_setup(path: str | os.PathLike[str]) -> ToolSetup:
     return setup
 
 
-#: Analyses that `mobod analyze` makes, and the lists that each has.
+#: Analyses that `mobod analyze` makes, and the properties that each has.
 ANALYSES = {
+    "Kinematics": ("coordinates", "in_degrees"),
+    "BodyKinematics": ("bodies", "in_degrees", "express_results_in_body_local_frame"),
+    "PointKinematics": ("body_name", "relative_to_body_name", "point_name", "point"),
+    "Actuation": (),
+    "ForceReporter": ("include_constraint_forces",),
+    "StatesReporter": (),
     "MuscleAnalysis": ("muscle_list", "moment_arm_coordinate_list"),
     "JointReaction": ("joint_names", "apply_on_bodies", "express_in_frame", "forces_file"),
     "InducedAccelerations": ("coordinate_names", "body_names"),
@@ -146,7 +182,8 @@ def _read_analyses(path: Path, tool: Element, setup: ToolSetup) -> None:
             lists = {name: text_of(one, name).split() for name in ANALYSES[one.tag]}
             if lists.get("forces_file"):
                 lists["forces_file"] = [str(beside(path, lists["forces_file"][0]))]
-            setup.analyses[one.tag] = lists
+            name, every = one.attributes.get("name", "") or one.tag, max(1, round(_number(path, one, "step_interval", 1.0)))
+            setup.analyses.append(Analysis(kind=one.tag, name=name, lists=lists, every=every))
         else:
             setup.left_out.append(one.tag)
     if not setup.analyses and setup.kind == "analyze":
@@ -166,6 +203,8 @@ def _read_tasks(path: Path, tool: Element, setup: ToolSetup) -> None:
             how = text_of(task, "value_type") or "from_file"
             setup.coordinates[name] = _number(path, task, "value", 0.0) if how == "manual_value" else None
             setup.coordinate_weights[name] = weight
+            if how == "from_file":
+                setup.from_file.add(name)
 
 
 def _range(path: Path, tool: Element) -> tuple[float, float]:
@@ -220,6 +259,10 @@ class ScaleSetup:
     Attributes
     ----------
     model, markers, output : Path or None
+    pose_markers, pose_start, pose_end : Path or None, float, float
+        Of the static pose in which markers are placed.
+    output_pose, output_factors, output_markers : Path or None
+        Where this pose, the factors of bodies, and the markers go.
     added : dict of str to (str, (3,) array)
         Markers of a file of its own: the body, and where on it.
     fixed : list of str
@@ -238,6 +281,12 @@ class ScaleSetup:
     model: Path | None = None
     markers: Path | None = None
     output: Path | None = None
+    pose_markers: Path | None = None
+    pose_start: float = -np.inf
+    pose_end: float = np.inf
+    output_pose: Path | None = None
+    output_factors: Path | None = None
+    output_markers: Path | None = None
     added: dict[str, tuple[str, Array]] = field(default_factory=dict)
     fixed: list[str] = field(default_factory=list)
     measurements: list[tuple[str, list[tuple[str, str]], dict[str, str]]] = field(default_factory=list)
@@ -278,8 +327,16 @@ def read_scale_setup(path: str | os.PathLike[str]) -> ScaleSetup:
     if more is not None:
         setup.added, setup.fixed = read_marker_set(more)
     setup.place_markers = placer is not empty and (text_of(placer, "apply") or "true").lower() == "true"
-    setup.markers = _file(path, scaler, "marker_file") or _file(path, placer, "marker_file")
+    scales = scaler is not empty and (text_of(scaler, "apply") or "true").lower() == "true"
+    if not scales:
+        scaler, setup.mass = empty, None
+    setup.pose_markers = _file(path, placer, "marker_file")
+    setup.markers = _file(path, scaler, "marker_file") or setup.pose_markers
     setup.start, setup.end = _range(path, scaler)
+    setup.pose_start, setup.pose_end = _range(path, placer)
+    setup.output_pose = _output(path.parent, placer, "output_motion_file")
+    setup.output_factors = _output(path.parent, scaler, "output_scale_file")
+    setup.output_markers = _output(path.parent, placer, "output_marker_file")
     setup.keep_masses = text_of(scaler, "preserve_mass_distribution").lower() == "true"
     setup.output = _output(path.parent, placer, "output_model_file") or _output(path.parent, scaler, "output_model_file")
     order = text_of(scaler, "scaling_order").split() or ["measurements", "manualScale"]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
@@ -220,7 +221,9 @@ def _rows(path: Path, text: str, width: int, columns: int, first_line: int) -> A
     return parse(path, text.replace(",", "\t"), 1 + width * columns, first_line, what)
 
 
-def write_sto(path: str | os.PathLike[str], table: Table, *, degrees: bool = False, model: Any = None) -> None:
+def write_sto(
+    path: str | os.PathLike[str], table: Table, *, degrees: bool | Collection[str] = False, model: Any = None
+) -> None:
     """Write a table to a storage file, ``.sto`` or ``.mot``.
 
     Parameters
@@ -229,8 +232,8 @@ def write_sto(path: str | os.PathLike[str], table: Table, *, degrees: bool = Fal
         Of the file; it takes the place of an old one when it is complete.
     table : Table
         Of columns of one type.
-    degrees : bool
-        Whether angles are written in degrees: the columns that `read_sto` would take for such.
+    degrees : bool or collection of str
+        Whether angles are written in degrees: the columns that `read_sto` would take for such, or those with these labels.
     model : Model, optional
         Says which they are.
 
@@ -247,7 +250,7 @@ def write_sto(path: str | os.PathLike[str], table: Table, *, degrees: bool = Fal
     """
     path = as_path("path", path)
     checks.instance("table of write_sto", table, Table, "mobod.read_sto gives")
-    angles, known = coordinates_of(model)
+    angles, known = coordinates_of(model) if isinstance(degrees, bool) else (degrees, degrees)
     shapes = {table[label].shape[1:] for label in table.labels} or {()}
     if len(shapes) > 1:
         raise ValueError(

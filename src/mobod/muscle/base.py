@@ -9,7 +9,8 @@ A new kind is a file beside this one. It provides
    force, active force, elastic and damping force of the fiber, the velocity of the fiber's end along the tendon, and the rate
    of its second z; and
    ``stored(model, i, x, z, length)``, its elastic energy. Integers and numbers are those of `_fiber`;
-2. a class derived from `Muscle` with these as ``FUNCTIONS``, and its own parameters, see `state.parameters`.
+2. a class derived from `Muscle` with these as ``FUNCTIONS``, and its own parameters, see `state.parameters`; its constructor
+   gives what it was given to `Muscle.numbers_of`, adds numbers of its own, and calls that of `Muscle`.
 
 What a muscle dissipates is what its fiber takes: active force times fiber velocity, which is below zero where it does work,
 and its damping. With its elastic energy the audit of a run closes.
@@ -18,7 +19,8 @@ and its damping. With its elastic energy the audit of a run closes.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cache
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
@@ -41,7 +43,6 @@ from ._fiber import ACTIVATES, DRIVEN, FIBER, HEAD, HEIGHT, SHORTEST, SLACK, STR
 
 if TYPE_CHECKING:
     from ..decoration.rubber_band_line import Line
-    from ..force.subsystem import GeneralForceSubsystem
     from ..mobilizer.base import MobilizedBody
     from ..state.state import State
 
@@ -49,6 +50,8 @@ if TYPE_CHECKING:
 _LARGEST = 0.1
 #: Fiber lengths at which equilibrium is looked for, from the shortest to where the tendon is slack.
 _TRIALS = 401
+#: Of kinds whose activation has no such constants, or nothing to do with them.
+_USUAL: dict[str, Any] = {"activation_time_constant": 0.010, "deactivation_time_constant": 0.040}
 
 
 class Functions(NamedTuple):
@@ -84,22 +87,13 @@ class Muscle(Force):
 
     Parameters
     ----------
-    forces : GeneralForceSubsystem
-        What it joins.
-    path : force.transmission.Transmission
-        Along which it pulls, such as `force.transmission.StraightPath` or `WrappedPath`.
+    given : mapping of str to object
+        What the kind's constructor was given, by name: the subsystem that it joins as *forces*, the *path* along which it
+        pulls, such as `force.transmission.Path`, its parameters, what it ignores, defaults, *name*.
     numbers : list of float
-        Those of its parameters, and what follows from them.
+        Those of its parameters, what follows from them, and the kind's own.
     choice : int
         What the kind's functions find among the integers.
-    ignore_tendon_compliance, ignore_activation_dynamics : bool
-        Whether the tendon is rigid, and whether activation is the excitation itself.
-    default_activation, default_variable : float
-        Its variables in a default state.
-    disabled_by_default : bool
-        Whether states start with it switched off.
-    name : str, optional
-        Unique among the forces; one is made where none is given.
 
     Examples
     --------
@@ -108,10 +102,12 @@ class Muscle(Force):
     ['DeGrooteFregly2016', 'Millard2012Equilibrium', 'RigidTendon', 'Schutte1993', 'Thelen2003']
     """
 
-    INNER = frozenset({"FUNCTIONS", "num_z", "rigid_tendon_forces_of"})
+    INNER = frozenset({"FUNCTIONS", "num_z", "numbers_of", "rigid_tendon_forces_of"})
     reads_positions_only = False
 
     FUNCTIONS: ClassVar[Functions]
+    #: Whether its tendon is rigid and its activation the excitation itself, unless its constructor is told.
+    _IS_RIGID: ClassVar[bool] = False
     #: What its second z is, where its tendon stretches.
     _VARIABLE: ClassVar[str] = "fiber_length"
 
@@ -188,34 +184,36 @@ class Muscle(Force):
         set_minimum_activation,
     ) = parameters.scalar("minimum_activation", "", checks.not_negative, "the least activation, below 1").accessors()
 
-    def __init__(
-        self,
-        forces: GeneralForceSubsystem,
-        path: Transmission,
-        numbers: list[float],
-        choice: int,
-        *,
-        ignore_tendon_compliance: bool = False,
-        ignore_activation_dynamics: bool = False,
-        default_activation: float = 0.05,
-        default_variable: float = 0.0,
-        disabled_by_default: bool = False,
-        name: str | None = None,
-    ) -> None:
+    def __init__(self, given: Mapping[str, Any], numbers: list[float], choice: int = 0) -> None:
         if type(self) is Muscle:
             raise TypeError("Muscle is the base class; make one of the kinds in mobod.muscle")
-        stretches = not checks.flag("ignore_tendon_compliance", ignore_tendon_compliance)
-        activates = not checks.flag("ignore_activation_dynamics", ignore_activation_dynamics)
-        through = check_transmission(forces, path)
+        stretches = not checks.flag("ignore_tendon_compliance", given.get("ignore_tendon_compliance", self._IS_RIGID))
+        activates = not checks.flag("ignore_activation_dynamics", given.get("ignore_activation_dynamics", self._IS_RIGID))
+        through = check_transmission(given["forces"], given["path"])
         if stretches and not numbers[SLACK] > 0.0:
             raise ModelError("tendon_slack_length has to be above zero where the tendon stretches; got 0")
-        start = checks.between("default_activation", default_activation, 0.0, 1.0)
-        super().__init__(forces, disabled_by_default=disabled_by_default, name=name)
+        start, variable = (
+            checks.between("default_activation", given.get("default_activation", 0.0), 0.0, 1.0),
+            self._first(given),
+        )
+        super().__init__(given["forces"], disabled_by_default=given["disabled_by_default"], name=given["name"])
         through.serve(self)
         self._drive: Function | None = None
-        self._path, self._start = through, [start] * activates + [default_variable] * stretches
+        self._path, self._start = through, [start] * activates + [variable] * stretches
         self.default_integers = [int(activates), int(stretches), choice, -1, *through.integers]
         self.default_numbers = [*numbers, *through.numbers]
+
+    @staticmethod
+    def _first(given: Mapping[str, Any]) -> float:
+        """Its second variable in a default state."""
+        fiber = given.get("default_fiber_length")
+        return checks.positive("default_fiber_length", given["optimal_fiber_length"] if fiber is None else fiber)
+
+    @classmethod
+    def numbers_of(cls, given: dict[str, Any]) -> list[float]:
+        """Those of a constructor's arguments that are parameters, checked, and what follows from them; others are zero."""
+        own = {one.given_as for one in cls.PARAMETERS.values()}
+        return cls.declared(given["name"], **{name: value for name, value in (_USUAL | given).items() if name in own})
 
     @staticmethod
     def settle(whose: str, numbers: list[float]) -> None:
@@ -278,6 +276,11 @@ class Muscle(Force):
         """
         return ("activation",) * self.default_integers[ACTIVATES] + (self._VARIABLE,) * self.default_integers[STRETCHES]
 
+    def _needs(self, state: State, asked: str, stage: Stage) -> None:
+        self._check(state, asked)
+        if state.stage_number < stage:
+            state.refuse(asked, stage)
+
     def _place(self, name: str) -> int:
         if name not in self.state_variables:
             has = ", ".join(map(repr, self.state_variables)) or "none"
@@ -315,9 +318,7 @@ class Muscle(Force):
     def get_state_variable_derivative(self, state: State, name: str) -> float:
         """A variable's rate. Needs ACCELERATION; `ValueError` if *name* is none of `state_variables`."""
         place = self._place(name)
-        self._check(state, "get_state_variable_derivative")
-        if state.stage_number < Stage.ACCELERATION:
-            state.refuse("get_state_variable_derivative", Stage.ACCELERATION)
+        self._needs(state, "get_state_variable_derivative", Stage.ACCELERATION)
         return float(state.z_dot[place])
 
     def get_activation(self, state: State) -> float:
@@ -369,16 +370,12 @@ class Muscle(Force):
 
     def get_length(self, state: State) -> float:
         """The length of the path: fiber along the tendon's line, and tendon. Needs POSITION."""
-        self._check(state, "get_length")
-        if state.stage_number < Stage.POSITION:
-            state.refuse("get_length", Stage.POSITION)
+        self._needs(state, "get_length", Stage.POSITION)
         return self._path.calc_length(state)
 
     def get_lengthening_speed(self, state: State) -> float:
         """The rate of that length. Needs VELOCITY."""
-        self._check(state, "get_lengthening_speed")
-        if state.stage_number < Stage.VELOCITY:
-            state.refuse("get_lengthening_speed", Stage.VELOCITY)
+        self._needs(state, "get_lengthening_speed", Stage.VELOCITY)
         return self._path.calc_speed(state)
 
     def calc_path_points(self, state: State) -> Array:
@@ -401,9 +398,7 @@ class Muscle(Force):
         return self._contraction(state, "find_contraction")
 
     def _contraction(self, state: State, asked: str) -> Contraction:
-        self._check(state, asked)
-        if state.stage_number < Stage.VELOCITY:
-            state.refuse(asked, Stage.VELOCITY)
+        self._needs(state, asked, Stage.VELOCITY)
         return self.contraction_at(state, self._path.calc_length(state), self._path.calc_speed(state))
 
     def contraction_at(self, state: State, length: float, speed: float) -> Contraction:
@@ -467,6 +462,10 @@ class Muscle(Force):
     def tendon_force_length(self, n: ArrayLike) -> Any:
         """The tendon's force at normalized lengths, by the largest isometric force; of a default state's parameters."""
         return self._at(self.FUNCTIONS.tendon, "normalized tendon lengths", n)
+
+    def force_velocity(self, v: ArrayLike) -> Any:
+        """The factor of the active force at normalized fiber velocities, without damping; of a default state's parameters."""
+        return self._at(self.FUNCTIONS.by_velocity, "normalized fiber velocities", v)
 
     def calc_rigid_tendon_forces(self, length: ArrayLike, speed: ArrayLike) -> tuple[Array, Array]:
         """Forces of the muscle if its tendon did not stretch, at lengths and speeds of its path.
@@ -624,21 +623,30 @@ def equilibrate(state: State, muscles: Iterable[Muscle]) -> None:
         raise
 
 
+def _measuring(functions: Functions, path: Any) -> Any:
+    """The function that gives length and speed of a muscle's path, with its ratio."""
+    length, speed, _ = path
+    before = functions.num_numbers
+
+    @generic
+    def measured(model: Any, i: int, x: int) -> Any:
+        ratio = number(model, x + before)
+        own_length = ratio * length(model, i + HEAD, x + before + 1)
+        return own_length, ratio * speed(model, i + HEAD, x + before + 1)
+
+    return measured
+
+
 def _make(functions: Functions, path: Any) -> tuple[Any, Any, Any]:
-    length, speed, apply = path
-    contract, stored, activation_rate, before = (
-        functions.contract,
-        functions.stored,
-        functions.activation_rate,
-        functions.num_numbers,
-    )
+    length, _, apply = path
+    contract, stored, activation_rate = functions.contract, functions.stored, functions.activation_rate
+    before, measured = functions.num_numbers, _measuring(functions, path)
 
     @generic
     def add(model: Any, i: int, x: int, z: int) -> None:
-        ratio = number(model, x + before)
-        own_length, own_speed = ratio * length(model, i + HEAD, x + before + 1), ratio * speed(model, i + HEAD, x + before + 1)
+        own_length, own_speed = measured(model, i, x)
         found = contract(model, i, x, z, own_length, own_speed)
-        apply(model, i + HEAD, x + before + 1, -ratio * found[3])
+        apply(model, i + HEAD, x + before + 1, -number(model, x + before) * found[3])
         if model.force_integers[i + ACTIVATES] != 0:
             store(model.z_dot, z, 0, activation_rate(model, i, x, z))
         if model.force_integers[i + STRETCHES] != 0:
@@ -651,8 +659,7 @@ def _make(functions: Functions, path: Any) -> tuple[Any, Any, Any]:
 
     @generic
     def power(model: Any, i: int, x: int, z: int) -> Any:
-        ratio = number(model, x + before)
-        own_length, own_speed = ratio * length(model, i + HEAD, x + before + 1), ratio * speed(model, i + HEAD, x + before + 1)
+        own_length, own_speed = measured(model, i, x)
         found = contract(model, i, x, z, own_length, own_speed)
         return found[3] * found[7] - found[5] * found[2]
 
@@ -663,7 +670,7 @@ def _make(functions: Functions, path: Any) -> tuple[Any, Any, Any]:
 
 def _make_along(functions: Functions, path: Any) -> Any:
     length, speed, apply = path
-    contract, before = functions.contract, functions.num_numbers
+    contract, before, measured = functions.contract, functions.num_numbers, _measuring(functions, path)
 
     @generic
     def along(model: Any, i: int, x: int, z: int, what: int) -> None:
@@ -673,8 +680,7 @@ def _make_along(functions: Functions, path: Any) -> Any:
         elif what == RATE:
             store(out, 0, 0, ratio * speed(model, i + HEAD, x + before + 1))
         else:
-            own_length = ratio * length(model, i + HEAD, x + before + 1)
-            own_speed = ratio * speed(model, i + HEAD, x + before + 1)
+            own_length, own_speed = measured(model, i, x)
             apply(model, i + HEAD, x + before + 1, ratio + zero(own_length))
             store(out, 0, 0, own_length)
             store(out, 0, 1, own_speed)
@@ -688,23 +694,13 @@ def _name(made: Any, contract: Any, length: Any) -> None:
     made.__module__, made.__qualname__ = contract.__module__, f"{made.__name__}.{length.__module__.rpartition('.')[2]}"
 
 
-_routines: dict[Any, Routine] = {}
-
-
+@cache
 def _routine_of(functions: Functions, path: Any) -> Routine:
     """The routine of a kind of muscle along a kind of path: compiled when a model first has one."""
-    key = functions, path
-    if key not in _routines:
-        _routines[key] = by_address(*_make(functions, path), with_z=True)
-    return _routines[key]
+    return by_address(*_make(functions, path), with_z=True)
 
 
-_along_routines: dict[Any, Routine] = {}
-
-
+@cache
 def _along_routine_of(functions: Functions, path: Any) -> Routine:
     """The same for derivatives."""
-    key = functions, path
-    if key not in _along_routines:
-        _along_routines[key] = along_path(_make_along(functions, path))
-    return _along_routines[key]
+    return along_path(_make_along(functions, path))

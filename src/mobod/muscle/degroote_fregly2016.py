@@ -15,9 +15,9 @@ Biomed. Eng. 44, 2922; constants are those of OpenSim's class of this name.
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from ..algebra.arrays import ArrayLike
 from ..algebra.scalar import exp, load, log, one, sqrt, where, zero
 from ..compiling import generic
 from ..force.pools import number
@@ -74,18 +74,12 @@ def tendon(model: Any, x: int, n: Any) -> Any:
 
 
 @generic
-def by_velocity(v: Any) -> Any:
-    """fv."""
+def by_velocity(model: Any, x: int, v: Any) -> Any:
+    """fv, whatever the parameters."""
     z = _D2 * v + _D3
     size = where(z < 0.0, -z, z)
     found = log(size + sqrt(size * size + 1.0))
     return _D1 * where(z < 0.0, -found, found) + _D4
-
-
-@generic
-def by_normalized_velocity(model: Any, x: int, v: Any) -> Any:
-    """fv, whatever the parameters."""
-    return by_velocity(v)
 
 
 @generic
@@ -153,7 +147,11 @@ def contract(model: Any, i: int, x: int, z: int, length: Any, speed: Any) -> Any
         n = l / lopt
         rate = where(length - slack > 0.0, speed * cos, o)  # a slack tendon leaves the fiber at its shortest
         v = rate / fastest
-        held, fpe, drag = a * active(model, x, n) * by_velocity(v), passive(model, x, n), number(model, x + DAMPING) * v
+        held, fpe, drag = (
+            a * active(model, x, n) * by_velocity(model, x, v),
+            passive(model, x, n),
+            number(model, x + DAMPING) * v,
+        )
         found = (
             l,
             cos,
@@ -249,7 +247,7 @@ class DeGrooteFregly2016(Muscle):
     (('activation', 'normalized_tendon_force'), 1.0)
     """
 
-    FUNCTIONS = Functions(active, passive, tendon, contract, stored, activation_rate, by_normalized_velocity, END)
+    FUNCTIONS = Functions(active, passive, tendon, contract, stored, activation_rate, by_velocity, END)
     _VARIABLE = "normalized_tendon_force"
 
     (
@@ -317,39 +315,14 @@ class DeGrooteFregly2016(Muscle):
         disabled_by_default: bool = False,
         name: str | None = None,
     ) -> None:
-        numbers = self.declared(
-            name,
-            default_excitation=default_excitation,
-            max_isometric_force=max_isometric_force,
-            optimal_fiber_length=optimal_fiber_length,
-            tendon_slack_length=tendon_slack_length,
-            pennation_angle_at_optimal=pennation_angle_at_optimal,
-            max_contraction_velocity=max_contraction_velocity,
-            activation_time_constant=activation_time_constant,
-            deactivation_time_constant=deactivation_time_constant,
-            active_force_width_scale=active_force_width_scale,
-            passive_fiber_strain_at_one_norm_force=passive_fiber_strain_at_one_norm_force,
-            tendon_strain_at_one_norm_force=tendon_strain_at_one_norm_force,
-            fiber_damping=fiber_damping,
-            activation_dynamics_smoothing=activation_dynamics_smoothing,
-        )
+        given = dict(locals())
+        numbers = self.numbers_of(given)
         numbers.append(0.0 if checks.flag("ignore_passive_fiber_force", ignore_passive_fiber_force) else 1.0)
-        super().__init__(
-            forces,
-            path,
-            numbers,
-            0,
-            ignore_tendon_compliance=ignore_tendon_compliance,
-            ignore_activation_dynamics=ignore_activation_dynamics,
-            default_activation=default_activation,
-            default_variable=checks.finite("default_normalized_tendon_force", default_normalized_tendon_force),
-            disabled_by_default=disabled_by_default,
-            name=name,
-        )
+        super().__init__(given, numbers)
 
-    def force_velocity(self, v: ArrayLike) -> Any:
-        """The factor of the active force at normalized fiber velocities."""
-        return self._at(lambda model, x, one: by_velocity(one), "normalized fiber velocities", v)
+    @staticmethod
+    def _first(given: Mapping[str, Any]) -> float:
+        return checks.finite("default_normalized_tendon_force", given["default_normalized_tendon_force"])
 
     def _variable_at(self, record: Any, x: int, length: float, fiber: float) -> float:
         taut = (length - fiber * float(cosine(record, x, fiber))) / float(number(record, x + SLACK))

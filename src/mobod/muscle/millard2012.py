@@ -309,44 +309,17 @@ class Millard2012Equilibrium(Muscle):
         disabled_by_default: bool = False,
         name: str | None = None,
     ) -> None:
-        numbers = self.declared(
-            name,
-            default_excitation=default_excitation,
-            max_isometric_force=max_isometric_force,
-            optimal_fiber_length=optimal_fiber_length,
-            tendon_slack_length=tendon_slack_length,
-            pennation_angle_at_optimal=pennation_angle_at_optimal,
-            max_contraction_velocity=max_contraction_velocity,
-            activation_time_constant=activation_time_constant,
-            deactivation_time_constant=deactivation_time_constant,
-            minimum_activation=minimum_activation,
-        )
-        numbers[DAMPING] = checks.not_negative("fiber_damping", fiber_damping)
-        is_damped = numbers[DAMPING] >= LEAST_DAMPING
+        given = dict(locals())
+        is_damped = checks.not_negative("fiber_damping", fiber_damping) >= LEAST_DAMPING
+        if not is_damped:
+            del given["fiber_damping"]
+        numbers = self.numbers_of(given)
         curves = _curves(active_force_length, passive_force_length, tendon_force_length, force_velocity)
         self.curves = _adapted(*curves, flat=bool(is_damped or ignore_tendon_compliance))
-        if not is_damped:
-            numbers[DAMPING] = 0.0
         for curve in self.curves:
             numbers += curve.numbers
         numbers += curves[3].invertible().numbers_of_inverse
-        fiber = optimal_fiber_length if default_fiber_length is None else default_fiber_length
-        super().__init__(
-            forces,
-            path,
-            numbers,
-            int(is_damped),
-            ignore_tendon_compliance=ignore_tendon_compliance,
-            ignore_activation_dynamics=ignore_activation_dynamics,
-            default_activation=default_activation,
-            default_variable=checks.positive("default_fiber_length", fiber),
-            disabled_by_default=disabled_by_default,
-            name=name,
-        )
-
-    def force_velocity(self, v: Any) -> Any:
-        """The factor of the active force at normalized fiber velocities."""
-        return self.curves[3].calc_value(v)
+        super().__init__(given, numbers, int(is_damped))
 
     @staticmethod
     def _shortest(numbers: Any) -> Any:

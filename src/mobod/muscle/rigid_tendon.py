@@ -169,6 +169,7 @@ class RigidTendon(Muscle):
     ((), 0.166667)
     """
 
+    _IS_RIGID = True
     FUNCTIONS = Functions(active, passive, tendon, contract, stored, _fiber.activation_rate, by_velocity, END)
 
     def __init__(
@@ -188,37 +189,15 @@ class RigidTendon(Muscle):
         disabled_by_default: bool = False,
         name: str | None = None,
     ) -> None:
-        numbers = self.declared(
-            name,
-            default_excitation=default_excitation,
-            max_isometric_force=max_isometric_force,
-            optimal_fiber_length=optimal_fiber_length,
-            tendon_slack_length=tendon_slack_length,
-            pennation_angle_at_optimal=pennation_angle_at_optimal,
-            max_contraction_velocity=max_contraction_velocity,
-            activation_time_constant=0.010,
-            deactivation_time_constant=0.040,
-        )
+        given = dict(locals())
+        numbers = self.numbers_of(given)
         for what, curve, usual, pieces in (
             ("active_force_length", active_force_length, usual_active, OF_ACTIVE),
             ("passive_force_length", passive_force_length, usual_passive, OF_PASSIVE),
             ("force_velocity", force_velocity, lambda: SimmSpline(_VELOCITY_X, _VELOCITY_Y), OF_VELOCITY),
         ):
             numbers += _pieces.numbers_of(what, usual() if curve is None else curve, pieces, 1.0)
-        super().__init__(
-            forces,
-            path,
-            numbers,
-            0,
-            ignore_tendon_compliance=True,
-            ignore_activation_dynamics=True,
-            disabled_by_default=disabled_by_default,
-            name=name,
-        )
-
-    def force_velocity(self, v: ArrayLike) -> Any:
-        """The factor of the active force at normalized velocities of the path."""
-        return self._at(by_velocity, "normalized velocities", v)
+        super().__init__(given, numbers)
 
     def calc_rigid_tendon_forces(self, length: ArrayLike, speed: ArrayLike) -> tuple[Array, Array]:
         """See `Muscle.calc_rigid_tendon_forces`; force by velocity is that of the path."""

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..algebra.arrays import Array, ArrayLike
+from ..algebra.arrays import Array
 from ..algebra.scalar import exp, load, one, sqrt, where, zero
 from ..compiling import generic
 from ..force.pools import number
@@ -249,21 +249,8 @@ class Schutte1993(Muscle):
         disabled_by_default: bool = False,
         name: str | None = None,
     ) -> None:
-        numbers = self.declared(
-            name,
-            default_excitation=default_excitation,
-            max_isometric_force=max_isometric_force,
-            optimal_fiber_length=optimal_fiber_length,
-            tendon_slack_length=tendon_slack_length,
-            pennation_angle_at_optimal=pennation_angle_at_optimal,
-            max_contraction_velocity=max_contraction_velocity,
-            activation_time_constant=0.010,
-            deactivation_time_constant=0.040,
-            time_scale=time_scale,
-            activation_rise=activation_rise,
-            activation_fall=activation_fall,
-            damping=damping,
-        )
+        given = dict(locals())
+        numbers = self.numbers_of(given)
         numbers.append(float(passive_force_length is None))
         for what, curve, counts_from in (
             ("active_force_length", active_force_length or usual_active(), 1.0),
@@ -271,21 +258,7 @@ class Schutte1993(Muscle):
             ("tendon_force_strain", tendon_force_strain or SimmSpline(_TENDON_X, _TENDON_Y), 0.0),
         ):
             numbers += _pieces.numbers_of(what, curve, ROOM, counts_from)
-        fiber = optimal_fiber_length if default_fiber_length is None else default_fiber_length
-        super().__init__(
-            forces,
-            path,
-            numbers,
-            0,
-            default_activation=default_activation,
-            default_variable=checks.positive("default_fiber_length", fiber),
-            disabled_by_default=disabled_by_default,
-            name=name,
-        )
-
-    def force_velocity(self, v: ArrayLike) -> Any:
-        """The factor of the active force at normalized fiber velocities, without damping."""
-        return self._at(by_velocity, "normalized fiber velocities", v)
+        super().__init__(given, numbers)
 
     @staticmethod
     def _shortest(numbers: Any) -> Any:

@@ -262,38 +262,9 @@ class Thelen2003(Muscle):
         disabled_by_default: bool = False,
         name: str | None = None,
     ) -> None:
-        numbers = self.declared(
-            name,
-            default_excitation=default_excitation,
-            max_isometric_force=max_isometric_force,
-            optimal_fiber_length=optimal_fiber_length,
-            tendon_slack_length=tendon_slack_length,
-            pennation_angle_at_optimal=pennation_angle_at_optimal,
-            max_contraction_velocity=max_contraction_velocity,
-            activation_time_constant=activation_time_constant,
-            deactivation_time_constant=deactivation_time_constant,
-            minimum_activation=minimum_activation,
-            tendon_strain_at_max_isometric_force=tendon_strain_at_max_isometric_force,
-            fiber_strain_at_max_isometric_force=fiber_strain_at_max_isometric_force,
-            active_width=active_width,
-            passive_stiffness=passive_stiffness,
-            force_velocity_shape=force_velocity_shape,
-            max_lengthening_force=max_lengthening_force,
-            force_velocity_threshold=force_velocity_threshold,
-        )
-        fiber = optimal_fiber_length if default_fiber_length is None else default_fiber_length
-        super().__init__(
-            forces,
-            path,
-            numbers,
-            0,
-            ignore_tendon_compliance=False,
-            ignore_activation_dynamics=False,
-            default_activation=default_activation,
-            default_variable=checks.positive("default_fiber_length", fiber),
-            disabled_by_default=disabled_by_default,
-            name=name,
-        )
+        given = dict(locals())
+        numbers = self.numbers_of(given)
+        super().__init__(given, numbers)
 
     @staticmethod
     def settle(whose: str, numbers: list[float]) -> None:

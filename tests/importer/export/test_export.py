@@ -223,7 +223,7 @@ def test_couplings_stops_friction_and_frames_are_written(tmp_path):
     assert again.joints["i"].dynamics == model.joints["i"].dynamics
     assert again.stops["i"].get_default_stiffness() == pytest.approx(model.stops["i"].get_default_stiffness(), rel=1e-14)
     notes = model.save_mjcf(tmp_path / "s.xml")
-    assert notes == ["constraints are MuJoCo's, which are soft"]
+    assert notes == ["where these start is left out: j", "constraints are MuJoCo's, which are soft"]
     text = (tmp_path / "s.xml").read_text()
     assert 'polycoef="0.25 -2.0 0.0 0.0 0.0"' in text and 'frictionloss="0.2"' in text and 'range="-1.0 2.0"' in text
     mujoco = pytest.importorskip("mujoco")
@@ -430,3 +430,81 @@ def test_a_mesh_without_volume_is_written_so_that_mujoco_reads_it(tmp_path):
     mb.mobilizer.Pin(matter.ground, body)
     save_mjcf(system, tmp_path / "a.xml")
     assert mujoco.MjModel.from_xml_path(str(tmp_path / "a.xml")).nmesh == 1
+
+
+def add_two_gravities(forces, matter):
+    mb.force.Gravity(forces, matter, (0, 0, -9.81))
+    mb.force.Gravity(forces, matter, (1, 0, 0)).set_default_body_is_excluded(matter.bodies["pin"], True)
+
+
+#: Of a pin and a free body: what is added, and what is said of it in a URDF file and in an MJCF file.
+LOSSES = {
+    "off": (
+        lambda f, m: mb.force.MobilityLinearDamper(f, m.bodies["pin"], 0, 1.0, disabled_by_default=True),
+        "forces that are switched off, 1 of them",
+    ),
+    "motion": (lambda f, m: mb.motion.Steady(m.bodies["pin"], 1.0), "prescribed motions are left out: pin"),
+    "two stops": (
+        lambda f, m: [mb.force.MobilityLinearStop(f, m.bodies["pin"], 0, k, 1.0, -k, k) for k in (1.0, 2.0)],
+        "second stop of a coordinate",
+    ),
+    "static friction": (
+        lambda f, m: mb.force.MobilityDryFriction(f, m.bodies["pin"], 0, 1.0, static_friction_ratio=1.5),
+        "the static friction of joints",
+    ),
+    "two gravities": (add_two_gravities, "1 of 2 gravities do not pull at 'pin'"),
+    "start": (lambda f, m: m.bodies["ball"].set_default_q((0, 1, 0, 0)), "start is left out: ball[0], ball[1]"),
+    "rotors": (lambda f, m: m.bodies["free"].set_default_rotor_inertia(np.arange(1.0, 7.0)), "rotors"),
+    "a spring to one side": (
+        lambda f, m: mb.force.TransmissionSpring(
+            f, mb.force.transmission.Coordinates(f, [(m.bodies["pin"], 0, 1.0)]), stiffness=1.0, rest_range=(-np.inf, 0.0)
+        ),
+        "1 of the kind TransmissionSpring is left out",
+    ),
+}
+
+
+def pin_ball_and_free():
+    system = mb.MultibodySystem()
+    matter, forces = mb.SimbodyMatterSubsystem(system), mb.GeneralForceSubsystem(system)
+    body = mb.body.Rigid(mb.MassProperties(1.0, (0.1, 0, 0), mb.UnitInertia(0.4, 0.5, 0.6)))
+    mb.mobilizer.Pin(matter.ground, body, name="pin")
+    mb.mobilizer.Ball(matter.ground, body, name="ball")
+    mb.mobilizer.Free(matter.ground, body, name="free")
+    return system, matter, forces
+
+
+@pytest.mark.parametrize("name", LOSSES)
+def test_what_files_cannot_say_is_noted(tmp_path, name):
+    system, matter, forces = pin_ball_and_free()
+    add, words = LOSSES[name]
+    before = [save(system, tmp_path / file) for save, file in ((save_urdf, "a.urdf"), (save_mjcf, "a.xml"))]
+    add(forces, matter)
+    for save, file, known in ((save_urdf, "a.urdf", before[0]), (save_mjcf, "a.xml", before[1])):
+        notes = [note for note in save(system, tmp_path / file) if note not in known and "gravity is not" not in note]
+        assert len(notes) == 1 and words in notes[0], notes
+
+
+def test_mjcf_has_where_free_bodies_start_both_points_of_balls_and_sums_of_a_joint(tmp_path):
+    pytest.importorskip("mujoco")
+    system, matter, forces = pin_ball_and_free()
+    pin, free = matter.bodies["pin"], matter.bodies["free"]
+    free.set_default_q((0.6, 0.0, 0.8, 0.0, 1.0, 2.0, 3.0))
+    ball = mb.constraint.Ball(pin, (0.1, 0.2, 0.3), free, (0.4, 0.5, 0.6))
+    twice = mb.force.transmission.Coordinates(forces, [(pin, 0, 1.0), (pin, 0, 2.0)])
+    servo = mb.force.Actuator(forces, twice, force_range=(1.0, 2.0), applied_range=(0.0, 1.5), name="servo")
+    servo.set_default_control(0.5)
+    rubs = mb.force.MobilityDryFriction(forces, pin, 0, 1.0, viscous_friction=0.7)
+    notes = save_mjcf(system, tmp_path / "a.xml")
+    assert notes == ["the controls that actuators start with are left out: servo", "constraints are MuJoCo's, which are soft"]
+    model = mb.load_mjcf(tmp_path / "a.xml")
+    state = model.default_state()
+    assert_allclose(model.bodies["free"].get_q_as_vector(state), free.get_default_q(), atol=1e-15)
+    (tie,) = model.constraints.values()
+    assert_allclose(tie.get_default_station1(), ball.get_default_station1(), atol=1e-15)
+    assert_allclose(tie.get_default_station2(), ball.get_default_station2(), atol=1e-15)
+    assert_allclose(model.actuators["servo"].get_transmission().numbers[1:], [3.0])
+    assert model.dampers["pin"].get_default_damping() == rubs.get_default_viscous_friction()
+    state.u = np.ones(len(state.u))
+    model.system.realize(state)
+    assert model.actuators["servo"].calc_force(state) == 1.0

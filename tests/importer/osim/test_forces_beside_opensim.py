@@ -156,3 +156,43 @@ def test_exponential_contact_is_opensims(tmp_path, rng):
         force = ours.data["forces"]["heel"].get_normal_force(state)
         pushed += bool(np.linalg.norm(force) > 0.05)
     assert pushed > 1
+
+
+ODD = """<OpenSimDocument Version="40600"><Model name="odd"><BodySet name="bodyset"><objects>
+  <Body name="ball"><mass>2</mass><inertia>0.1 0.1 0.1 0 0 0</inertia></Body>
+  <Body name="post"><mass>1</mass><inertia>1 1 1 0 0 0</inertia></Body></objects></BodySet><JointSet name="jointset"><objects>
+  <PlanarJoint name="slides"><socket_parent_frame>/ground</socket_parent_frame>
+    <socket_child_frame>/bodyset/ball</socket_child_frame><coordinates><Coordinate name="a"/><Coordinate name="x"/>
+    <Coordinate name="y"/></coordinates></PlanarJoint>
+  <WeldJoint name="stands"><socket_parent_frame>/ground</socket_parent_frame>
+    <socket_child_frame>/bodyset/post</socket_child_frame></WeldJoint></objects></JointSet>
+ <ConstraintSet name="constraintset"><objects><PointConstraint name="idle"><socket_body_1>/ground</socket_body_1>
+  <socket_body_2>/bodyset/post</socket_body_2></PointConstraint></objects></ConstraintSet>
+ <ForceSet name="forceset"><objects><SmoothSphereHalfSpaceForce name="touch">
+  <socket_sphere>/contactgeometryset/foot</socket_sphere>
+  <socket_half_space>/contactgeometryset/floor</socket_half_space><static_friction>0.3</static_friction>
+  <dynamic_friction>0.7</dynamic_friction><stiffness>1e5</stiffness></SmoothSphereHalfSpaceForce></objects></ForceSet>
+ <ContactGeometrySet name="contactgeometryset"><objects>
+  <ContactSphere name="foot"><socket_frame>/bodyset/ball</socket_frame><radius>0.1</radius></ContactSphere>
+  <ContactHalfSpace name="floor"><socket_frame>/ground</socket_frame><orientation>0 0 -1.5707963267948966</orientation>
+  </ContactHalfSpace></objects></ContactGeometrySet></Model></OpenSimDocument>"""
+
+
+def test_friction_that_grows_and_constraints_that_can_change_nothing_are_taken(tmp_path):
+    """A dynamic friction above the static one acts as in OpenSim; a constraint between bodies that do not move is told."""
+    path = str(tmp_path / "odd.osim")
+    with open(path, "w") as file:
+        file.write(ODD)
+    opensim.Logger.setLevelString("Off")
+    theirs, ours = opensim.Model(path), mb.load_osim(path)
+    assert "'idle' is left out, it can change nothing" in str(ours.report)
+    their_state, state = theirs.initSystem(), ours.default_state()
+    state.q, state.u = (0.1, 0.2, 0.08), (0.5, 1.5, -0.2)
+    ours.system.realize(state)
+    for (name, k), speed in zip(ours.coordinates.items(), state.u, strict=True):
+        theirs.getCoordinateSet().get(name).setValue(their_state, float(state.q[k]), False)
+        theirs.getCoordinateSet().get(name).setSpeedValue(their_state, float(speed))
+    theirs.realizeAcceleration(their_state)
+    u_dot = their_state.getUDot().to_numpy()
+    assert np.abs(u_dot).max() > 1.0
+    np.testing.assert_allclose(state.u_dot, u_dot, atol=1e-10 * np.abs(u_dot).max())

@@ -313,6 +313,24 @@ def test_a_merged_model_has_its_parts_beside_those_of_the_one_it_is_in(library, 
     assert_allclose(pose_of(one, "hand")[:3, 3], [7, 0, 1])
 
 
+def test_a_merged_models_own_frame_is_on_its_canonical_link(tmp_path):
+    """Of SDFormat's specification, and Drake: what is attached to the merged model moves with it, not with the one around."""
+    ball = '<collision name="c"><pose relative_to="__model__"/><geometry><sphere/></geometry></collision>'
+    parts = '<frame name="f"/>', joint("j", "revolute", "f", "hand"), joint("k", "ball", "__model__", "tool")
+    links = link("hand", "0 1 0"), link("palm", "0 0 1", inside=ball), link("tool")
+    (tmp_path / "arm.sdf").write_text(model(*links, *parts, attributes='canonical_link="palm"', pose=at("1 0 0")))
+    inside = '<include merge="true"><uri>arm.sdf</uri><static>true</static></include>'
+    path = tmp_path / "robot.sdf"
+    path.write_text(model(link("base"), joint("w", "fixed", "world", "base"), inside))
+    one = mb.load_sdf(path, collision=True, exclude_overlapping=False)
+    assert {name: one.bodies[name].parent.name for name in ("palm", "hand", "tool")} == {
+        "palm": "ground", "hand": "palm", "tool": "palm",
+    }  # fmt: skip
+    assert one.frames["f"][0] is one.bodies["palm"]
+    assert_allclose(np.asarray(one.contacts.surfaces[0].X_BS)[:3, 3], [0, 0, -1])
+    assert any("the parts of 'm' are merged: its <static>" in note for note in one.report)
+
+
 def test_included_models_that_are_missing_are_left_out_or_refused(tmp_path):
     path = tmp_path / "world.sdf"
     path.write_text(

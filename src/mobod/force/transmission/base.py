@@ -102,16 +102,24 @@ class Transmission(Sealed):
     def calc_moment_arms(self, state: State) -> Array:
         """The generalized force of a unit tension, (nu,): minus the gradient of the length, times the ratio. Needs POSITION."""
         self._ready(state, "calc_moment_arms", Stage.POSITION)
+        forces, arms = self.calc_unit_pull(state)
+        matter = self.forces.get_system().get_matter_subsystem()
+        return np.asarray(arms + matter.multiply_by_system_jacobian_transpose(state, forces))
+
+    def calc_unit_pull(self, state: State) -> tuple[Array, Array]:
+        """The forces of a unit tension on bodies (nb, 2, 3), in Ground at their origins, and on mobilities (nu,).
+
+        Needs POSITION.
+        """
+        self._ready(state, "calc_unit_pull", Stage.POSITION)
         record = state.record
         kept = [array.copy() for array in (record.body_forces, record.mobility_forces)]
         try:
             record.body_forces[:], record.mobility_forces[:] = 0.0, 0.0
             self._call(state, 2, -self.numbers[0])
-            forces, arms = record.body_forces.reshape(-1, 2, 3).copy(), record.mobility_forces[:, 0].copy()
+            return record.body_forces.reshape(-1, 2, 3).copy(), record.mobility_forces[:, 0].copy()
         finally:
             record.body_forces[:], record.mobility_forces[:] = kept
-        matter = self.forces.get_system().get_matter_subsystem()
-        return np.asarray(arms + matter.multiply_by_system_jacobian_transpose(state, forces))
 
     def calc_moment_arm(self, state: State, mobod: MobilizedBody, which_u: int = 0) -> float:
         """The moment arm about one mobility, with the others moving as constraints ask: what OpenSim calls one.

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -133,6 +133,7 @@ class Mechanism:
 
     name: str
     system: MultibodySystem
+    state: State
     parts: dict[int, Part]
     gravity: Array
     couplings: list[Coupling]
@@ -147,6 +148,13 @@ class Mechanism:
     #: Of `beyond`, those that are limits.
     stops: list[Any] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    #: Coordinates that start away from zero and where, by part.
+    moved: dict[int, dict[str, float]] = field(default_factory=dict)
+
+    def note_of_start(self, written: Collection[str]) -> list[str]:
+        """A note on coordinates that start away from zero, but for those of which the file says it."""
+        left = [name for moved in self.moved.values() for name in moved if name not in written]
+        return [f"where these start is left out: {', '.join(left)}"] if left else []
 
 
 def read_mechanism(model: Model | MultibodySystem) -> Mechanism:
@@ -191,7 +199,7 @@ def read_mechanism(model: Model | MultibodySystem) -> Mechanism:
             rotors = np.atleast_1d(np.asarray(mobod.get_default_rotor_inertia(), dtype=float))
             for coordinate, rotor in zip(coordinates, rotors, strict=False):
                 coordinate.rotor = float(rotor)
-    found = Mechanism(name, system, parts, np.zeros(3), [], [], dict(model.frames) if isinstance(model, Model) else {})
+    found = Mechanism(name, system, state, parts, np.zeros(3), [], [], dict(model.frames) if isinstance(model, Model) else {})
     if isinstance(model, Model):
         found.tendons, found.keyframes = dict(model.data.get("tendons", {})), dict(model.keyframes)
         found.stops = list(model.stops.values())
@@ -248,13 +256,15 @@ def _all_forces(system: MultibodySystem) -> Iterator[Any]:
 
 def _read_forces(found: Mechanism, matter: Any) -> None:
     others: Counter[str] = Counter()
-    for one in _all_forces(found.system):
-        if isinstance(one, force.Gravity):
-            found.gravity = found.gravity + np.asarray(one.get_default_gravity_vector())
-            for part in found.parts.values():
-                part.gravity = part.gravity and not one.get_default_body_is_excluded(part.mobod)
-            continue
+    everything = list(_all_forces(found.system))
+    acting = [one for one in everything if not one.is_disabled_by_default()]
+    if len(acting) < len(everything):
+        found.notes.append(f"forces that are switched off, {len(everything) - len(acting)} of them, are left out")
+    _read_gravity(found, [one for one in acting if isinstance(one, force.Gravity)])
+    for one in acting:
         kind = type(one).__name__
+        if isinstance(one, force.Gravity):
+            continue
         if isinstance(one, BEYOND):
             found.beyond.append(one)
             continue
@@ -274,17 +284,20 @@ def _read_forces(found: Mechanism, matter: Any) -> None:
             coordinate.damping += one.get_default_damping()
         elif kind == "MobilityDryFriction":
             coordinate.friction += one.get_default_friction_force()
+            coordinate.damping += one.get_default_viscous_friction()
+            others["static friction of joints"] += one.get_default_static_friction_ratio() != 1.0
         elif kind == "MobilityLinearSpring":
             k, rest = one.get_default_stiffness(), one.get_default_rest_value()
             total = coordinate.stiffness + k
             coordinate.rest = (coordinate.stiffness * coordinate.rest + k * rest) / total if total else 0.0
             coordinate.stiffness = total
+        elif coordinate.stop:
+            others["second stop of a coordinate"] += 1
         else:
             coordinate.low, coordinate.high = one.get_default_lower_bound(), one.get_default_upper_bound()
             coordinate.stop = one.get_default_stiffness()
-            if one.get_default_dissipation() != 1.0:
-                others["dissipation of stops"] += 1
-    for kind, count in others.items():
+            others["dissipation of stops"] += one.get_default_dissipation() != 1.0
+    for kind, count in (+others).items():
         what = f"the {kind}, {count} of them," if " " in kind else f"forces: {count} of the kind {kind}"
         found.notes.append(f"{what} {'is' if count == 1 or ' ' in kind else 'are'} left out")
     subsystems = Counter(type(one).__name__ for one in found.system.subsystems)
@@ -293,28 +306,39 @@ def _read_forces(found: Mechanism, matter: Any) -> None:
             found.notes.append("laws and materials of contact are left out")
 
 
+def _read_gravity(found: Mechanism, pulls: list[Any]) -> None:
+    """The sum of all, and the bodies at which none pulls."""
+    found.gravity = sum((np.asarray(one.get_default_gravity_vector()) for one in pulls), found.gravity)
+    for part in found.parts.values():
+        count = sum(one.get_default_body_is_excluded(part.mobod) for one in pulls)
+        part.gravity = not 0 < count == len(pulls)
+        if 0 < count < len(pulls):
+            found.notes.append(f"that {count} of {len(pulls)} gravities do not pull at {part.name!r} is left out")
+
+
 def _read_start(found: Mechanism, state: State) -> None:
-    """Say what neither format can: files have no states."""
+    """Say what neither format can: files have no states, and nothing that is prescribed."""
     mobods = [part.mobod for part in found.parts.values()]
-    locked = [mobod.joint_name or mobod.name for mobod in mobods if mobod.is_locked(state)]
-    if locked:
-        found.notes.append(f"locks are left out: {', '.join(locked)}")
-    coupled = {coupling.follower for coupling in found.couplings if coupling.active}
-    moved = [one.name for part in found.parts.values() for one in _displaced(part, state, coupled)]
-    if moved:
-        found.notes.append(f"where these start is left out: {', '.join(moved)}")
+    for what, chosen in (
+        ("locks", [mobod for mobod in mobods if mobod.is_locked(state)]),
+        ("prescribed motions", [mobod for mobod in mobods if mobod.has_motion()]),
+    ):
+        if chosen:
+            found.notes.append(f"{what} are left out: {', '.join(mobod.joint_name or mobod.name for mobod in chosen)}")
+    for index, part in found.parts.items():
+        moved = {part.coordinates[k].name: value for k, value in _displaced(part, state)}
+        if moved:
+            found.moved[index] = moved
 
 
-def _displaced(part: Part, state: State, coupled: set[tuple[int, int]]) -> list[Coordinate]:
-    """The coordinates that a state has away from zero, but for those that a coupling or a limit puts there anyway."""
-    if part.steps is None:
-        return []
+def _displaced(part: Part, state: State) -> list[tuple[int, float]]:
+    """The numbers and values of coordinates that a state has away from zero."""
     q = np.atleast_1d(part.mobod.get_q_as_vector(state))
-    return [
-        one
-        for k, (one, value) in enumerate(zip(part.coordinates, q.tolist(), strict=False))
-        if value not in (0.0, one.low, one.high) and (part.mobod.index, k) not in coupled
-    ]
+    if isinstance(part.mobod, mobilizer.Free | mobilizer.Ball) and len(q) != part.mobod.facts.num_u:
+        q[0] -= 1.0  # of a quaternion
+    elif part.steps is None:
+        return []
+    return [(k, value) for k, value in enumerate(q.tolist()) if value]
 
 
 def _read_constraints(found: Mechanism, matter: Any, state: State) -> None:

@@ -83,7 +83,6 @@ class _Writer:
         self.meshes: dict[tuple[str, str], str] = {}
         self.rows: dict[int, _Row] = {}
         self.children: dict[int, list[int]] = {}
-        self.names: set[str] = set()
         self.order: list[int] = []  # of the bodies in the file
 
     def write(self) -> str:
@@ -109,7 +108,9 @@ class _Writer:
             if one in part.coordinates
         }
         self.driven = Driven(self.found, lambda b, which: self.joint_names.get((b, which)), lambda b: b in self.rows)
-        self.notes += self.driven.notes
+        free = {one.name for row in self.rows.values() if row.whole == "free" for one in row.part.coordinates}
+        self.notes += [*self.driven.notes, *self.found.note_of_start(free)]
+        equalities = self.equalities()  # whose sites are on bodies
         on: dict[int, list[int]] = {}
         for index, row in self.rows.items():
             on.setdefault(row.parent, []).append(index)
@@ -140,7 +141,7 @@ class _Writer:
             for (file, scale), name in self.meshes.items():
                 head.append(f'    <mesh name={quoteattr(name)} file={quoteattr(file)} scale="{scale}"{_SURFACE}/>')
             head.append("  </asset>")
-        tail = [*self.driven.tendon_lines(), *self.driven.actuator_lines(), *self.equalities(), *self.keyframes()]
+        tail = [*self.driven.tendon_lines(), *self.driven.actuator_lines(), *equalities, *self.keyframes()]
         return "\n".join([*head, "  <worldbody>", *body, "  </worldbody>", *tail, "</mujoco>"]) + "\n"
 
     # Bodies
@@ -161,6 +162,9 @@ class _Writer:
         mobod = part.mobod
         if isinstance(mobod, mobilizer.Free) and part.parent == 0 and mobod.direction is mobilizer.Direction.FORWARD:
             row.whole = "free"
+            q = mobod.get_q_as_vector(self.found.state)
+            if len(q) == 7:  # MuJoCo's free bodies start where they are in the file
+                row.X_PB0 = part.X_PF @ Transform.trusted(rotation_of(q[:4]), q[4:]) @ ~part.X_BM
             if not (np.array_equal(part.X_PF.R.matrix, np.eye(3)) and np.array_equal(part.X_BM.R.matrix, np.eye(3))) or (
                 part.X_PF.p.any() or part.X_BM.p.any()
             ):
@@ -210,7 +214,10 @@ class _Writer:
 
     def damping_of_whole(self, part: Part, n: int) -> str:
         """The damping of a ball or free joint, which is one number."""
-        more = f' armature="{part.coordinates[0].rotor!r}"' if self.equal_rotors(part, n) else ""
+        rotors = np.broadcast_to(np.atleast_1d(np.asarray(part.mobod.get_default_rotor_inertia(), float)), (n,))
+        more = f' armature="{rotors[0].item()!r}"' if rotors.any() and not np.ptp(rotors) else ""
+        if np.ptp(rotors):
+            self.notes.append(f"{part.joint!r}: its rotors are not the same about all axes, and are left out")
         if not part.damping:
             return more
         values = [part.damping.get(k, 0.0) for k in range(n)]
@@ -218,11 +225,6 @@ class _Writer:
             self.notes.append(f"{part.joint!r}: its damping is not the same about all axes, and is left out")
             return more
         return f'{more} damping="{values[0]!r}"'
-
-    def equal_rotors(self, part: Part, n: int) -> bool:
-        """True if all speeds of a joint have one rotor inertia."""
-        rotors = np.broadcast_to(np.atleast_1d(np.asarray(part.mobod.get_default_rotor_inertia(), float)), (n,))
-        return bool(rotors[0] and np.ptp(rotors) == 0.0)
 
     def joint(self, kind: str, one: Coordinate, axis: Array, position: Array) -> str:
         more = f' damping="{one.damping!r}"' if one.damping else ""
@@ -352,11 +354,12 @@ class _Writer:
         if any(body.index not in self.rows and body.index != 0 for body in bodies):
             self.notes.append(f"constraint {tie.name!r} is left out: it is at a body that is not in the file")
             return []
-        names = [quoteattr("world" if body.index == 0 else self.found.parts[body.index].name) for body in bodies]
         if isinstance(tie, constraint.Ball):
-            anchor = tie.get_default_station1()
-            self.notes.append(f"constraint {tie.name!r}: MuJoCo takes the second body's point from its default pose")
-            return [f'    <connect body1={names[0]} body2={names[1]} anchor="{show(anchor)}"{active}/>']
+            ends = [quoteattr(f"{tie.name}_{end}") for end in (1, 2)]
+            for body, end, station in zip(bodies, ends, (tie.get_default_station1(), tie.get_default_station2()), strict=True):
+                self.driven.sites.setdefault(body.index, []).append(f'<site name={end} pos="{show(station)}"/>')
+            return [f"    <connect site1={ends[0]} site2={ends[1]}{active}/>"]
+        names = [quoteattr("world" if body.index == 0 else self.found.parts[body.index].name) for body in bodies]
         X1, X2 = tie.get_default_frame1(), tie.get_default_frame2()
         X_12 = X1 @ ~X2  # the second body in the first where the frames coincide
         pose = show([*X_12.p, *X_12.R.to_quaternion()])

@@ -53,6 +53,9 @@ class Driven:
                 done = self._actuator(one)
             if not done:
                 left[type(one).__name__] += 1
+        started = [one.name for one in self.actuators if one.get_default_control()]
+        if started:
+            self.notes.append(f"the controls that actuators start with are left out: {', '.join(started)}")
         for kind, count in left.items():
             self.notes.append(f"forces: {count} of the kind {kind} {'is' if count == 1 else 'are'} left out")
 
@@ -75,7 +78,7 @@ class Driven:
 
     def _compensate(self, one: force.GravityCompensation) -> bool:
         count, *bodies = one.default_integers
-        if one.is_disabled_by_default() or not np.allclose(one.get_default_gravity_vector(), self.found.gravity, rtol=1e-12):
+        if not np.allclose(one.get_default_gravity_vector(), self.found.gravity, rtol=1e-12):
             return False
         for body, fraction in zip(bodies, one.default_numbers[3:], strict=True):
             if not self._has_body(body):
@@ -87,13 +90,13 @@ class Driven:
         k, d, dissipation, low, high, *higher = one.default_numbers[:_OF_SPRING]
         ratio = one.default_numbers[_OF_SPRING]
         name = self._tendon(one.get_transmission())
-        if name is None or any(higher) or ratio != 1.0 or one.is_disabled_by_default():
+        if name is None or any(higher) or ratio != 1.0:
             return False
         said = self._attributes.setdefault(name, [])
         if any(one is stop for stop in self.found.stops):
             said.append(f' limited="true" range="{low!r} {high!r}"')
             return True
-        if dissipation or any("stiffness" in word for word in said):
+        if dissipation or any("stiffness" in word for word in said) or (k and not np.isfinite([low, high]).all()):
             return False
         said.append(f' stiffness="{k!r}" damping="{d!r}"')
         if np.isfinite(low) and np.isfinite(high):
@@ -106,9 +109,9 @@ class Driven:
         control, within, activation, applied = (tuple(numbers[k : k + 2]) for k in (7, 9, 11, 13))
         time_constant, period = numbers[15], numbers[16]
         target = self._target(one.get_transmission(), numbers[_OF_ACTUATOR])
-        if target is None or np.isfinite(period) or one.is_disabled_by_default():
+        low, high = (min(max(bound, applied[0]), applied[1]) for bound in within)  # what acts, last
+        if target is None or np.isfinite(period) or low == high:
             return False
-        low, high = max(within[0], applied[0]), min(within[1], applied[1])
         words = [f"name={quoteattr(one.name)}", target]
         words.append(f'gaintype="{"affine" if any(gain[1:]) else "fixed"}" gainprm="{show(gain)}"')
         words.append(f'biastype="{"affine" if any(bias) else "none"}" biasprm="{show(bias)}"')
@@ -141,13 +144,13 @@ class Driven:
         return self._tendons[key][0]
 
     def _fixed(self, through: transmission.Transmission) -> str | None:
-        terms = []
+        terms: dict[str, float] = {}  # MuJoCo wants each joint once
         for k in range(through.integers[0]):
             joint = self._joint_name(*through.integers[1 + 2 * k : 3 + 2 * k])
             if joint is None:
                 return None
-            terms.append(f'<joint joint={quoteattr(joint)} coef="{through.numbers[1 + k]!r}"/>')
-        return "fixed\n" + "".join(terms)
+            terms[joint] = terms.get(joint, 0.0) + through.numbers[1 + k]
+        return "fixed\n" + "".join(f'<joint joint={quoteattr(joint)} coef="{k!r}"/>' for joint, k in terms.items())
 
     def _spatial(self, through: transmission.Transmission, name: str) -> str | None:
         if not isinstance(through, transmission.StraightPath):

@@ -114,6 +114,7 @@ class _Writer:
         return None
 
     def note_the_rest(self) -> None:
+        self.notes += self.found.note_of_start(self.put())
         gravity = self.found.gravity
         if not np.allclose(gravity, (0.0, 0.0, -9.81), rtol=0.0, atol=1e-15):
             self.notes.append(f"gravity is not in the file: load it with gravity=({', '.join(f'{g:g}' for g in gravity)})")
@@ -122,6 +123,9 @@ class _Writer:
         springs = sum(one.stiffness > 0.0 for part in self.found.parts.values() for one in part.coordinates)
         if springs:
             self.notes.append(f"the springs of {springs} {'coordinate' if springs == 1 else 'coordinates'} are left out")
+        turning = [p.joint for p in self.found.parts.values() if p.steps is None and any(one.rotor for one in p.coordinates)]
+        if turning:
+            self.notes.append(f"rotors are left out of joints of several axes: {', '.join(turning)}")
         beyond = Counter(type(one).__name__ for one in self.found.beyond)
         beyond["MobilityLinearDamper"] += sum(len(part.damping) for part in self.found.parts.values())
         for kind, count in (+beyond).items():
@@ -132,6 +136,13 @@ class _Writer:
             self.notes.append(
                 f"{len(self.found.frames)} {'frame is' if len(self.found.frames) == 1 else 'frames are'} left out"
             )
+
+    def put(self) -> set[str]:
+        """Coordinates that start where mimicry or a limit has them, as readers put them."""
+        coordinates = [one for part in self.found.parts.values() for one in part.coordinates]
+        moved = {name: value for moved in self.found.moved.values() for name, value in moved.items()}
+        coupled = {self.joint_of[coupling.follower] for coupling in self.found.couplings if coupling.active}
+        return coupled | {one.name for one in coordinates if moved.get(one.name) in (one.low, one.high)}
 
     # Links
 
@@ -188,8 +199,6 @@ class _Writer:
         if isinstance(part.mobod, mobilizer.Free | mobilizer.Planar) and part.mobod.direction is mobilizer.Direction.FORWARD:
             acted_on = any(one.acted_on for one in part.coordinates)
             if len(part.coordinates) == part.mobod.facts.num_q and not (acted_on and part.steps):
-                if acted_on:
-                    self.notes.append(f"{part.joint!r}: what acts on its coordinates, or their rotors, is left out")
                 return self.join_whole(part, parent)
         if isinstance(part.mobod, mobilizer.Ball):
             self.notes.append(f"{part.joint!r} is a ball joint: it becomes three joints, whose angles turn about x, y and z")

@@ -9,7 +9,7 @@ import numpy as np
 
 from ... import body, constraint, mobilizer
 from ...constraint.base import Constraint
-from ...errors import ModelError
+from ...errors import ModelError, TopologyError
 from ...value import Transform
 from ...value.checks import suggest
 from .coordinates import free_name
@@ -38,6 +38,8 @@ def add_constraint(build: Building, item: Item) -> None:
     try:
         for number, made in enumerate(maker(build, item, name, disabled)):
             build.model.constraints[name if number == 0 else f"{name}_{number}"] = made
+    except TopologyError as error:  # it ties what does not move
+        build.lose(item, f"{item.tag} {item.name!r} is left out, it can change nothing: {error}")
     except (ModelError, ValueError, TypeError) as error:
         message = str(error)
         raise ModelError(
@@ -46,7 +48,21 @@ def add_constraint(build: Building, item: Item) -> None:
 
 
 def _two(build: Building, item: Item, first: str, second: str) -> tuple[tuple[MobilizedBody, Transform], ...]:
-    return build.frame(item, first), build.frame(item, second)
+    ends = build.frame(item, first), build.frame(item, second)
+    between = {id(one): one for end in ends for one in _inboard(end[0])}  # of what both hang on, nothing counts
+    common = {id(one) for one in _inboard(ends[0][0])} & {id(one) for one in _inboard(ends[1][0])}
+    if all(one.facts.num_u == 0 for key, one in between.items() if key not in common):
+        raise TopologyError(f"nothing moves between {ends[0][0]!r} and {ends[1][0]!r}")
+    return ends
+
+
+def _inboard(mobod: MobilizedBody) -> list[MobilizedBody]:
+    """The body, and those between it and Ground."""
+    found = []
+    while mobod.index:
+        found.append(mobod)
+        mobod = mobod.get_parent_mobilized_body()
+    return found
 
 
 def _point(build: Building, item: Item, name: str, disabled: bool) -> list[Constraint]:

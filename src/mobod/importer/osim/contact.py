@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -10,6 +11,7 @@ import numpy as np
 
 from ... import contact, force
 from ...errors import ModelError
+from ...force.smooth_sphere_half_space import DYNAMIC
 from ...value import Rotation, Transform
 from ...value.checks import suggest
 from .building import Shape
@@ -136,21 +138,21 @@ def smooth_sphere(build: Building, item: Item, name: str, disabled: bool) -> lis
         item.refuse(
             f"SmoothSphereHalfSpaceForce {item.name!r} takes a ContactSphere; {sphere.item.name!r} is a {sphere.item.tag}"
         )
-    made = material_of(build, item)
-    return [
-        force.SmoothSphereHalfSpace(
-            build.model.forces,
-            sphere.body,
-            np.asarray(sphere.X_BS.p),
-            sphere.geometry.radius,
-            space.body,
-            space.X_BS @ _OUTWARD,
-            made,
-            transition_velocity=item.number("transition_velocity", 0.01),
-            constant_contact_force=item.number("constant_contact_force", 1e-5),
-            hertz_smoothing=item.number("hertz_smoothing", 300.0),
-            hunt_crossley_smoothing=item.number("hunt_crossley_smoothing", 50.0),
-            disabled_by_default=disabled,
-            name=name,
-        )
-    ]
+    material = material_of(build, item)
+    made = force.SmoothSphereHalfSpace(
+        build.model.forces,
+        sphere.body,
+        np.asarray(sphere.X_BS.p),
+        sphere.geometry.radius,
+        space.body,
+        space.X_BS @ _OUTWARD,
+        dataclasses.replace(material, dynamic_friction=min(material.dynamic_friction, material.static_friction)),
+        transition_velocity=item.number("transition_velocity", 0.01),
+        constant_contact_force=item.number("constant_contact_force", 1e-5),
+        hertz_smoothing=item.number("hertz_smoothing", 300.0),
+        hunt_crossley_smoothing=item.number("hunt_crossley_smoothing", 50.0),
+        disabled_by_default=disabled,
+        name=name,
+    )
+    made.default_numbers[DYNAMIC] = material.dynamic_friction  # it may be the larger one here
+    return [made]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ... import force, function
-from ...errors import ModelError
+from ...errors import ModelError, TopologyError
 from ...function import Function
 from ...value import Rotation, Transform
 from .constraints import coordinate_place, tell_of_offsets
@@ -53,7 +53,7 @@ def add_force(build: Building, item: Item) -> None:
     disabled = not item.flag("appliesForce", True)
     try:
         made = maker(build, item, name, disabled)
-    except (ModelError, ValueError, TypeError) as error:
+    except (ModelError, ValueError, TypeError, TopologyError) as error:
         message = str(error)
         raise ModelError(
             message if message.startswith(item.path) else f"{item.where}: {item.tag} {item.name!r}: {message}"

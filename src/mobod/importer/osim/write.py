@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 from xml.sax.saxutils import escape, quoteattr
 
 from ...errors import ModelError
@@ -46,11 +47,27 @@ def write_osim(path: str | os.PathLike[str], model: Model | str | os.PathLike[st
     root = model.data.get("document")
     if not isinstance(root, Element):
         raise ModelError(f"the model {model.name!r} is not from an OpenSim file, and cannot be written as one")
+    write_document(to, root)
+
+
+def write_document(path: Path, root: Element) -> None:
+    """Write one object, such as a Model, a ScaleSet or a MarkerSet."""
     lines = ['<?xml version="1.0" encoding="UTF-8" ?>', f'<OpenSimDocument Version="{VERSION}">']
     _write(root, 1, lines)
     lines.append("</OpenSimDocument>")
-    with written(to) as beside:
+    with written(path) as beside:
         beside.write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def scale_set(model: Model) -> Element:
+    """The factors of a scaled model's bodies, as OpenSim's ScaleTool writes them."""
+    factors = model.data["scale_factors"]
+    objects = []
+    for name in model.bodies:
+        numbers = [1.0, 1.0, 1.0] if name not in factors else factors[name].tolist()
+        texts = {"scales": " ".join(map(repr, numbers)), "segment": name, "apply": "true"}
+        objects.append(Element("Scale", {}, 0, [Element(tag, {}, 0, [], text) for tag, text in texts.items()]))
+    return Element("ScaleSet", {"name": "ScaleSet"}, 0, [Element("objects", {}, 0, objects)])
 
 
 def _write(element: Element, depth: int, lines: list[str]) -> None:

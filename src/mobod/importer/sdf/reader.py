@@ -10,6 +10,7 @@ import math
 import os
 import re
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from pathlib import Path
 from typing import NoReturn, TypeVar, cast
 
@@ -223,12 +224,17 @@ class _Reader:
 
     def merge(self, scope: Scope, parent: Scope, element: Element) -> None:
         """Put the parts of an included model beside those of the model that includes it, under a frame in its place."""
-        own = Frame(f"_merged__{scope.name}__model__", scope.pose, "", scope.place)
         if scope.placement_frame:
             self.fail(element, "a model that is merged has no placement frame here; give it a pose")
+        if scope.static or scope.self_collide:
+            self.depart(element, f"the parts of {scope.name!r} are merged: its <static> and <self_collide> are ignored")
+        # on its canonical link, where it has one
+        on = scope.canonical or next(iter([*scope.links, *scope.models]), "")
+        X, relative_to = scope.pose
+        own = Frame(f"_merged__{scope.name}__model__", Pose(X, relative_to or "__model__"), on, scope.place)
         self.add(parent.frames, own, parent)
 
-        def at(pose: Pose, default: bool) -> Pose:
+        def at(pose: Pose, default: bool = False) -> Pose:
             return Pose(pose.X, own.name) if pose.relative_to == "__model__" or (default and not pose.relative_to) else pose
 
         def name_of(name: str) -> str:
@@ -236,23 +242,21 @@ class _Reader:
 
         for link in scope.links.values():
             link.pose = at(link.pose, True)
+            link.inertial = replace(link.inertial, pose=at(link.inertial.pose))
+            link.visuals, link.collisions = (
+                [replace(one, pose=at(one.pose)) for one in shapes] for shapes in (link.visuals, link.collisions)
+            )
             self.add(parent.links, link, parent)
         for frame in scope.frames.values():
             attached = name_of(frame.attached_to) or own.name
-            self.add(parent.frames, Frame(frame.name, at(frame.pose, False), attached, frame.place), parent)
+            self.add(parent.frames, replace(frame, pose=at(frame.pose), attached_to=attached), parent)
         for model in scope.models.values():
             model.pose, model.parent = at(model.pose, True), parent
             self.add(parent.models, model, parent)
         for joint in scope.joints.values():
-            axes = tuple(
-                Axis(**{**{f: getattr(axis, f) for f in Axis.__dataclass_fields__}, "expressed_in": name_of(axis.expressed_in)})
-                for axis in joint.axes
-            )
-            ends = name_of(joint.parent), name_of(joint.child)
-            moved = Joint(
-                joint.name, joint.type, *ends, at(joint.pose, False), axes, joint.screw_pitch, joint.place, joint.rotor_inertia
-            )
-            self.add(parent.joints, moved, parent)
+            axes = tuple(replace(axis, expressed_in=name_of(axis.expressed_in)) for axis in joint.axes)
+            one, other = name_of(joint.parent), name_of(joint.child)
+            self.add(parent.joints, replace(joint, parent=one, child=other, pose=at(joint.pose), axes=axes), parent)
 
     def find_model(self, uri: str) -> str | None:
         """The file that is meant: itself, or the newest in a folder whose ``model.config`` lists some."""

@@ -288,6 +288,9 @@ class ClutchedPathSpring(AlongPath):
 
     get_default_control, set_default_control, get_control, set_control = _control()
 
+    #: The names of its variables among z, in order.
+    state_variables = ("stretch",)
+
     def _initial_z(self) -> list[float]:
         return [self._stretch]
 

@@ -1,0 +1,162 @@
+"""The analyses of `mobod analyze`: tables by OpenSim's names of files."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..importer.tool_setup import Analysis
+
+if TYPE_CHECKING:
+    from ..importer.model import Model
+
+#: What an analysis finds: tables by the ends of their files' names, and the labels of columns in degrees.
+Found = tuple[dict[str, Any], frozenset[str]]
+
+
+def find_and_save(
+    one: Analysis, model: Model, motion: Any, options: argparse.Namespace, begin: str, common: dict[str, Any],
+    say: Callable[[str], None],
+) -> list[Path]:  # fmt: skip
+    """The files of one analysis; names of these begin with *begin*."""
+    from ..motion_data import write_sto
+
+    tables, in_degrees = _FINDERS[one.kind](one, model, motion, options, common, say)
+    paths = []
+    for end, table in tables.items():
+        paths.append(Path(f"{begin}_{one.name}_{end}.sto"))
+        write_sto(paths[-1], _every(table, one.every), degrees=in_degrees)
+    return paths
+
+
+def _every(table: Any, every: int) -> Any:
+    """One of so many rows, and the last."""
+    n = len(table)
+    if every == 1 or n < 2:
+        return table
+    kept = np.unique([*range(0, n, every), n - 1])
+    return type(table)(table.time[kept], {label: table[label][kept] for label in table.labels}, name=table.name)
+
+
+def _muscles(one: Analysis, model: Model, motion: Any, options: Any, common: Any, say: Callable[[str], None]) -> Found:
+    from ..biomechanics import analyze_muscles
+
+    names = options.coordinate or listed(one.lists.get("moment_arm_coordinate_list"))
+    found = analyze_muscles(model, motion, muscles=listed(one.lists.get("muscle_list")), coordinates=names, **common)
+    for note in found.notes:
+        say(f"note: {note}")
+    return found.tables, frozenset()
+
+
+def _reactions(one: Analysis, model: Model, motion: Any, options: Any, common: Any, say: Callable[[str], None]) -> Found:
+    from ..biomechanics import joint_reactions
+
+    forces = options.forces or next(iter(one.lists.get("forces_file", [])), None)
+    return {
+        "ReactionLoads": joint_reactions(model, motion, forces=forces, **_joints(options, one.lists), **common)
+    }, frozenset()
+
+
+def _accelerations(one: Analysis, model: Model, motion: Any, options: Any, common: Any, say: Callable[[str], None]) -> Found:
+    from ..biomechanics import induced_accelerations
+
+    names = options.coordinate or listed(one.lists.get("coordinate_names"))
+    bodies = options.body or _bodies(model, one.lists.get("body_names", []))
+    return induced_accelerations(model, motion, coordinates=names, bodies=bodies, **common), frozenset()
+
+
+def _coordinates(one: Analysis, model: Model, motion: Any, options: Any, common: Any, say: Callable[[str], None]) -> Found:
+    from ..biomechanics import coordinate_kinematics
+
+    found = coordinate_kinematics(model, motion, coordinates=listed(one.lists.get("coordinates")), **common)
+    return found, frozenset(model.angles if _flag(one, "in_degrees", True) else ())
+
+
+def _of_bodies(one: Analysis, model: Model, motion: Any, options: Any, common: Any, say: Callable[[str], None]) -> Found:
+    from ..biomechanics import body_kinematics
+
+    names = listed(one.lists.get("bodies"))
+    local = _flag(one, "express_results_in_body_local_frame", False)
+    found = body_kinematics(model, motion, bodies=None if names is None else _bodies(model, names), local=local, **common)
+    turning = [label for label in found["pos_global"].labels if label.endswith(("_Ox", "_Oy", "_Oz"))]
+    return found, frozenset(turning if _flag(one, "in_degrees", True) else ())
+
+
+def _of_point(one: Analysis, model: Model, motion: Any, options: Any, common: Any, say: Callable[[str], None]) -> Found:
+    from ..biomechanics import point_kinematics
+
+    body, base, name = (
+        " ".join(one.lists.get(tag, [])) or usual
+        for tag, usual in (("body_name", "ground"), ("relative_to_body_name", "ground"), ("point_name", "NONAME"))
+    )
+    point = [float(word) for word in one.lists.get("point", [])] or (0.0, 0.0, 0.0)
+    base = "ground" if base.lower() == "none" else base
+    found = point_kinematics(model, motion, body, point, relative_to=base, **common)
+    return {f"{name}_{end}": table for end, table in found.items()}, frozenset()
+
+
+def _actuators(one: Analysis, model: Model, motion: Any, options: Any, common: Any, say: Callable[[str], None]) -> Found:
+    from ..biomechanics import actuation
+
+    return actuation(model, motion, **common), frozenset()
+
+
+def _forces(one: Analysis, model: Model, motion: Any, options: Any, common: Any, say: Callable[[str], None]) -> Found:
+    from ..biomechanics import forces_over
+
+    if _flag(one, "include_constraint_forces", False):
+        say("note: forces of constraints are left out of the ForceReporter's table")
+    return {"forces": forces_over(model, motion, **common)}, frozenset()
+
+
+def _states(one: Analysis, model: Model, motion: Any, options: Any, common: Any, say: Callable[[str], None]) -> Found:
+    from ..biomechanics import states_over
+
+    return {"states": states_over(model, motion, **common)}, frozenset()
+
+
+_FINDERS: dict[str, Callable[..., Found]] = {
+    "MuscleAnalysis": _muscles,
+    "JointReaction": _reactions,
+    "InducedAccelerations": _accelerations,
+    "Kinematics": _coordinates,
+    "BodyKinematics": _of_bodies,
+    "PointKinematics": _of_point,
+    "Actuation": _actuators,
+    "ForceReporter": _forces,
+    "StatesReporter": _states,
+}
+
+
+# ---------------------------------------------------------------------------------------------- words of setup files
+
+
+def _flag(one: Analysis, tag: str, usual: bool) -> bool:
+    words = one.lists.get(tag, [])
+    return words[0].lower() == "true" if words else usual
+
+
+def listed(names: list[str] | None) -> list[str] | None:
+    """The names of a list; None where it says all."""
+    return None if not names or any(name.lower() == "all" for name in names) else names
+
+
+def _bodies(model: Model, names: list[str]) -> list[str]:
+    """Those of a list, or all; the mass center has its name in small letters."""
+    if names and names[0].lower() == "all":
+        return [name for name in model.bodies if name != "ground"]
+    return [name.lower() if name.lower() == "center_of_mass" else name for name in names]
+
+
+def _joints(options: argparse.Namespace, lists: dict[str, list[str]]) -> dict[str, Any]:
+    """Which joints, on which bodies, in which frames: lists of one entry are of all joints."""
+    found: dict[str, Any] = {"joints": listed(lists.get("joint_names")), "on": options.on, "frame": options.frame}
+    for key, tag in (("on", "apply_on_bodies"), ("frame", "express_in_frame")):
+        words = [word.lower() if word.lower() in ("child", "parent", "ground") else word for word in lists.get(tag, [])]
+        if words:
+            found[key] = words[0] if len(words) == 1 else words
+    return found | ({"joints": options.joint, "on": options.on, "frame": options.frame} if options.joint else {})
