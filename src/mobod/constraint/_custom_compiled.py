@@ -106,7 +106,7 @@ def try_out(
     def draw(n: int) -> tuple[float, ...]:
         return tuple(rng.uniform(-1.0, 1.0, n).tolist())
 
-    places = [
+    places: list[dict[str, Any]] = [
         {
             "X": tuple((rotation(rng), draw(3)) for _ in range(num_bodies)),
             "q": tuple(draw(n) for n in num_q),
