@@ -325,6 +325,45 @@ def test_a_run_with_events_goes_on(tmp_path, to_disk):
     assert resumed.audit.unaccounted == [] and resumed.audit.work == whole.audit.work
 
 
+@pytest.mark.parametrize("to_disk", [False, True])
+def test_a_run_that_a_handler_ended_is_found_again(tmp_path, to_disk):
+    files = {"checkpoint": tmp_path / "run.ckpt"} | ({"record_to": tmp_path / "run.h5"} if to_disk else {})
+    runs = []
+    for _ in range(2):
+        system, state = ball()
+        runs.append(mb.simulate(system, state, 10.0, report_interval=0.3, **files, resume=True))
+    one, other = runs
+    assert one.time[-1] == pytest.approx(4.0) and len(one) == 15  # 13 reports, the start, and the end between two
+    assert np.array_equal(other.time, one.time) and np.array_equal(other.q, one.q)
+    assert other.statistics["termination"] == one.statistics["termination"] and len(other.events) == len(one.events)
+
+
+class Interrupts(mb.event.PeriodicReporter):
+    def handle_event(self, state):
+        if state.time > float(os.environ.get("INTERRUPTED_AT", "inf")):
+            raise KeyboardInterrupt
+
+
+def test_what_a_handler_locked_is_locked_in_what_is_recorded_after_a_checkpoint(tmp_path, monkeypatch):
+    def latched(**files):
+        system, state = ball()
+        slider = system.matter.bodies["ball"]
+        level = mb.Motion.Level.POSITION
+        system.add_event_handler(mb.event.LockWhen(slider, mb.event.Coordinate(slider, 0, 1.0), level))
+        system.add_event_reporter(Interrupts(0.25))
+        return mb.simulate(system, state, 2.0, report_interval=0.1, record=["reactions"], **files)
+
+    checkpoint = tmp_path / "run.ckpt"
+    monkeypatch.setenv("INTERRUPTED_AT", "1.2")
+    with pytest.raises(KeyboardInterrupt) as stopped:
+        latched(checkpoint=checkpoint)
+    monkeypatch.delenv("INTERRUPTED_AT")
+    assert 0 < len(stopped.value.trajectory) < 20
+    resumed, whole = latched(checkpoint=checkpoint, resume=True), latched()
+    assert np.array_equal(resumed.q, whole.q) and whole.q[-1] == whole.q[-2]
+    assert np.array_equal(resumed.quantities["reactions"], whole.quantities["reactions"])
+
+
 @pytest.mark.parametrize("solver", ["compiled", "scipy", "cvode"])
 def test_implicit_runs_go_on_to_the_same_bits(solver, tmp_path):
     """What the others know of the past is kept, so that checkpoints change nothing; CVODE begins anew at each, in both runs."""

@@ -191,13 +191,17 @@ class Run:
         self._first = 0
         #: So many rows are reported before what is recorded beside them is computed; and whether that has raised something.
         self._ahead, self._raised = 1 if recording.is_something else CHUNK, False
-        if not len(rows) and stepper.has_events:
+        if len(rows):
+            recording.follow(state)
+        elif stepper.has_events:
             self._note_changes(state)
 
     def go(self) -> None:
         """Go to the end; if an exception stops it before, the rows so far are handed on."""
         try:
-            if self.by_report:
+            if self.stepper.has_been_ended:
+                pass  # a run that goes on from its end, whose rows are all there
+            elif self.by_report:
                 self._by_reports()
             elif self._has_events:
                 self._through_events()

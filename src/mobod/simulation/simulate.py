@@ -279,6 +279,7 @@ class _Outcome:
             "quantities": of_quantities,
             "rows": run.rows.columns() if isinstance(run.rows, MemoryRows) else None,
             "num_rows": len(run.rows),
+            "ended": run.stepper.has_been_ended,
             "shapes": run.recording.shapes,
             "bodies": run.recording.body_names,
             "ledger": run.ledger,
@@ -504,6 +505,8 @@ def _resumed(
             then = read_recording(record_to)[0]["time"][:n]
         else:
             then = kept["rows"]["time"] if n else times[:0]
+        if n and kept.get("ended"):
+            then = then[:-1]  # the last row is when it ended
         if len(times) < len(then) or not np.allclose(times[: len(then)], then, rtol=0.0, atol=1e-9 * (times[-1] - times[0])):
             raise CheckpointError(f"{checkpoint} is of a run that reports at other times{other}; see report_interval")
 

@@ -290,6 +290,12 @@ class TimeStepper(Sealed):
         return self.system.has_time_advanced_events() or self._agenda.has_hooks
 
     @property
+    def has_been_ended(self) -> bool:
+        """True if an event handler has ended the simulation."""
+        asked = TerminationReason.EVENT_HANDLER_REQUESTED_TERMINATION
+        return self._termination is not None and self._termination.reason is asked
+
+    @property
     def termination(self) -> Termination | None:
         """Why the simulation has ended; None while it has not."""
         return self._termination
@@ -337,11 +343,9 @@ class TimeStepper(Sealed):
             raise ValueError(f"the time to step to has to be finite, got {time}{also}")
         if time < state.time:
             raise ValueError(f"the state is at time {state.time}, beyond {time}; initialize anew to go back")
-        if self._termination is not None:
-            of_time = self._termination.reason is TerminationReason.REACHED_FINAL_TIME
-            if not of_time or (final is not None and final <= state.time):
-                return StepStatus.END_OF_SIMULATION
-            self._termination = self._integrator.termination = None  # the end has been put off
+        if self.has_been_ended or (self._termination is not None and final is not None and final <= state.time):
+            return StepStatus.END_OF_SIMULATION
+        self._termination = self._integrator.termination = None  # the end has been put off
         self._final = np.inf if final is None else final
         if not state.is_unchanged():
             self._take_up()
