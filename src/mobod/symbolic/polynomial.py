@@ -232,13 +232,13 @@ def by_name(node: Recorded) -> tuple[str, list[Recorded]]:
         x, y = mask.operands
         if scalar.absolute(x) is node:
             return "Abs", [x]
-        for name, function in (("Min", scalar.minimum), ("Max", scalar.maximum)):
-            if function(x, y) is node:
+        for name, of_two in (("Min", scalar.minimum), ("Max", scalar.maximum)):
+            if of_two(x, y) is node:
                 return name, [x, y]
         if x.operation == "mul" and x.operands[0] is x.operands[1]:
-            for function in (scalar.tanh, scalar.sinh):
-                if function(x.operands[0]) is node:
-                    return function.__name__, [x.operands[0]]
+            for name in ("tanh", "sinh"):
+                if getattr(scalar, name)(x.operands[0]) is node:
+                    return name, [x.operands[0]]
     return "", []
 
 
