@@ -1,5 +1,6 @@
 """Analyses of a motion with muscles: beside OpenSim's AnalyzeTool, by their own sums, as files, and with wrong input."""
 
+import re
 import shutil
 from importlib.resources import files
 from pathlib import Path
@@ -90,6 +91,40 @@ def test_tables_are_those_of_opensims_tool(leg, states, tmp_path, capsys):
             assert_allclose(ours[label], theirs[label], rtol=0.0, atol=part * scale + 3e-7, err_msg=f"{path.name} {label}")
             compared += 1
     assert compared == 456
+
+
+def test_coordinates_of_a_setup_are_filtered_as_by_opensims_tool(leg, tmp_path, rng):
+    """A file of speeds beside them is taken as it is."""
+    opensim = pytest.importorskip("opensim")
+    opensim.Logger.setLevelString("off")
+    shutil.copy(str(LEG), tmp_path / "leg.osim")
+    time = np.linspace(0.0, 1.0, 101)
+    names = [name for name in leg.coordinates if name != "knee_angle_pat_r"]
+    mb.write_sto(
+        tmp_path / "q.sto", mb.Table(time, {name: 0.1 * np.sin(5.0 * time) + 0.001 * rng.normal(size=101) for name in names})
+    )
+    mb.write_sto(tmp_path / "u.sto", mb.Table(time, {name: np.cos(time) for name in names}))
+    cutoff = "lowpass_cutoff_frequency_for_coordinates"
+    for more, folders in ((f"<{cutoff}>6</{cutoff}>", ("theirs", "ours")), ("<speeds_file>u.sto</speeds_file>", ("ours",))):
+        for folder in folders:
+            setup = SETUP.format(model="leg.osim", folder=tmp_path / folder)
+            setup = setup.replace("<states_file>states.sto</states_file>", "<coordinates_file>q.sto</coordinates_file>" + more)
+            kinematics = '<AnalysisSet><objects><Kinematics name="K"/></objects></AnalysisSet>'
+            setup = re.sub("<AnalysisSet>.*</AnalysisSet>", kinematics, setup, flags=re.DOTALL)
+            (tmp_path / f"{folder}.xml").write_text(setup)
+        assert main(["analyze", str(tmp_path / "ours.xml"), "--quiet"]) == 0
+        ours = {end: mb.read_sto(tmp_path / "ours" / f"leg_K_{end}.sto", model=leg) for end in "qu"}
+        if len(folders) == 1:
+            assert_allclose(ours["u"][names[0]], np.cos(ours["u"].time), atol=1e-4)
+            continue
+        assert opensim.AnalyzeTool(str(tmp_path / "theirs.xml")).run()
+        for end, part in (("q", 1e-5), ("u", 1e-4)):
+            theirs = mb.read_sto(tmp_path / "theirs" / f"leg_K_{end}.sto", model=leg)
+            for name in names:
+                found = np.interp(theirs.time, ours[end].time, ours[end][name])  # times are a little different ones
+                assert_allclose(
+                    found[1:-1], theirs[name][1:-1], atol=part * np.abs(theirs[name]).max(), err_msg=f"{name} {end}"
+                )
 
 
 def test_runs_are_saved_as_opensims_states(leg, tmp_path, monkeypatch, capsys):

@@ -10,6 +10,7 @@ from test_inverse_kinematics import leg, motion_of
 
 import mobod as mb
 from mobod.biomechanics import Applied, ExternalForce
+from mobod.cli.main import main
 
 TIME = 0.01 * np.arange(60)
 
@@ -226,3 +227,34 @@ def test_what_is_wrong_is_named(moved):
         found.reaction("foot", on="both")
     with pytest.raises(ValueError, match="Ground has no joint"):
         found.reaction(0)
+
+
+PENDULUM = """<OpenSimDocument Version="40600"><Model name="pendulum"><BodySet name="bodyset"><objects><Body name="rod">
+<mass>2</mass><mass_center>0.1 -0.4 0</mass_center><inertia>0.3 0.2 0.3 0 0 0</inertia></Body></objects></BodySet>
+<JointSet name="jointset">
+<objects><PinJoint name="pin"><socket_parent_frame>/ground</socket_parent_frame><socket_child_frame>/bodyset/rod
+</socket_child_frame><coordinates><Coordinate name="q"/></coordinates></PinJoint></objects></JointSet>
+<ForceSet name="forceset"><objects><SpringGeneralizedForce name="stiff"><coordinate>q</coordinate><stiffness>7</stiffness>
+</SpringGeneralizedForce><SpringGeneralizedForce name="soft"><coordinate>q</coordinate><stiffness>2</stiffness>
+</SpringGeneralizedForce></objects></ForceSet></Model></OpenSimDocument>"""
+TOOL = """<OpenSimDocument Version="40600"><InverseDynamicsTool name="id"><model_file>pendulum.osim</model_file>
+<results_directory>.</results_directory><forces_to_exclude>{}</forces_to_exclude><coordinates_file>swing.mot</coordinates_file>
+<output_gen_force_file>{}.sto</output_gen_force_file></InverseDynamicsTool></OpenSimDocument>"""
+
+
+def test_forces_that_a_setup_file_excludes_are_left_out_as_by_opensims_tool(tmp_path, monkeypatch):
+    opensim = pytest.importorskip("opensim")
+    opensim.Logger.setLevelString("Off")
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "pendulum.osim").write_text(PENDULUM)
+    time = np.linspace(0.0, 0.5, 51)
+    mb.write_sto("swing.mot", mb.Table(time, {"q": 0.3 * np.sin(5.0 * time)}))
+    found = []
+    for excluded in ("muscles", "muscles stiff", "all"):
+        for name in ("theirs", "ours"):
+            (tmp_path / f"{name}.xml").write_text(TOOL.format(excluded, name))
+        assert opensim.InverseDynamicsTool("theirs.xml").run()
+        assert main(["id", "ours.xml", "--quiet"]) == 0
+        found.append(mb.read_sto("ours.sto")["q_moment"])
+        assert_allclose(found[-1], mb.read_sto("theirs.sto")["q_moment"], atol=1e-5)
+    assert np.abs(found[0] - found[1]).max() > 1.0 and np.abs(found[1] - found[2]).max() > 0.3

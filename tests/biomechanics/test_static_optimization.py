@@ -211,6 +211,13 @@ def test_setup_files_of_opensims_tool_are_what_they_say(folder, leg, swing):
         assert_allclose(saved[name], found.activations[name], atol=1e-9)
     for name in reserve:
         assert_allclose(forces[f"{name}_reserve"], found.reserves[name], atol=1e-7)
+    controls = mb.biomechanics.read_controls(folder / "out" / "walk_StaticOptimization_controls.xml").functions
+    assert controls["soleus_r"].calc_value([0.1]) == pytest.approx(saved["soleus_r"][0], abs=1e-12)
+    stepped = SETUP.format(model=LEG).replace("<use_", "<step_interval>2</step_interval><use_")
+    (folder / "so.xml").write_text(stepped.replace(">out<", ">few<"))
+    assert main(["so", "so.xml", "--quiet"]) == 0
+    few = mb.read_sto(folder / "few" / "walk_StaticOptimization_activation.sto")
+    assert_allclose(few.time, saved.time[[0, 2, 4, 5]])
     other = mb.static_optimization(leg, "swing.sto", reserve=20.0, **settings)
     assert max(abs(other.activations[name] - saved[name]).max() for name in other.activations.labels) > 1e-4
 
@@ -219,7 +226,7 @@ def test_setup_files_of_opensims_tool_are_what_they_say(folder, leg, swing):
     ("old", "new", "message"),
     [
         ("StaticOptimization", "MuscleAnalysis", "is a setup of AnalyzeTool: use mobod analyze"),
-        ("StaticOptimization", "Kinematics", "of an AnalyzeTool, StaticOptimization and MuscleAnalysis"),
+        ("StaticOptimization", "ProbeReporter", "of an AnalyzeTool, StaticOptimization and Kinematics"),
         (">3</activation_exponent>", ">three</activation_exponent>", "<activation_exponent> is a number, not 'three'"),
         ("reserves.xml", "nowhere.xml", "nowhere.xml"),
     ],
@@ -260,13 +267,13 @@ def test_other_analyses_of_a_setup_are_told(folder, capsys):
     """Those that the other command makes, those of unknown kinds, and none that is off."""
     text, of_state = (
         (folder / "so.xml").read_text(),
-        "<MuscleAnalysis/><Kinematics/><JointReaction><on>false</on></JointReaction>",
+        "<MuscleAnalysis/><ProbeReporter/><JointReaction><on>false</on></JointReaction>",
     )
     (folder / "so.xml").write_text(text.replace("<StaticOptimization>", of_state + "<StaticOptimization>"))
     assert main(["so", "so.xml"]) == 0
     said = capsys.readouterr().out
     assert "MuscleAnalysis is left out here; mobod analyze makes it" in said and "JointReaction" not in said
-    assert "Kinematics is left out, it is of a kind that is not known" in said
+    assert "ProbeReporter is left out, it is of a kind that is not known" in said
     assert main(["analyze", "so.xml"]) == 0
     assert "StaticOptimization is left out here; mobod so makes it" in capsys.readouterr().out
     assert (folder / "out" / "walk_MuscleAnalysis_Length.sto").exists()

@@ -2,6 +2,7 @@
 
 import json
 import math
+import pickle
 from pathlib import Path
 
 import numpy as np
@@ -240,6 +241,16 @@ def test_wrong_input_is_refused(kind):
     with pytest.raises(mb.ModelError, match="pennation_angle_at_optimal"):
         muscle.set_pennation_angle_at_optimal(state, 2.0)
     assert muscle.get_pennation_angle_at_optimal(state) == 0.2
+    if len(muscle.state_variables) == 2:  # its tendon stretches, and is divided by
+        ensemble = mb.Ensemble(system, 2, state=state)
+        for change in (
+            lambda: muscle.set_tendon_slack_length(state, 0.0),
+            lambda: muscle.set_default_tendon_slack_length(0.0),
+            lambda: ensemble.set_each(muscle.set_tendon_slack_length, [0.2, 0.0]),
+        ):
+            with pytest.raises(mb.ModelError, match=r"tendon_slack_length.* above zero where the tendon stretches"):
+                change()
+        pickle.loads(pickle.dumps(system))
     with pytest.raises(TypeError, match="base class"):
         M.Muscle(system.forces, path)
 

@@ -15,7 +15,7 @@ from kinds.constraints import OF_BODIES, Pair, Tree
 from kinds.forces import elements, realized_with_all, tree
 from mobod import Stage
 from mobod.algebra.scalar import sin
-from mobod.derivative.analytic import sweep_for
+from mobod.derivative.analytic import sweep_for, whole_for
 from mobod.derivative.plan import acts_along, acts_between
 from mobod.derivative.products import LONGEST
 
@@ -183,6 +183,36 @@ def test_what_acts_between_two_bodies(many, make, close, derivative):
     model.made()
     state = model.randomize()
     assert_alone_and_in_lanes(state, make.rng, close, derivative)
+
+
+@pytest.mark.parametrize("crowded", [False, True])
+def test_forces_of_time_and_of_a_z_of_their_own(crowded, make, close, derivative):
+    """With the motion of what they name; by columns where two of one mobilizer have a z."""
+
+    def swing(t, X, V, q, u, p):
+        ((_, (x, y, _)),) = X
+        ((_, v),) = V
+        return (((p[0] * t * t, v[0], -v[2]), (p[1] * y * t, t, x * v[1])),), ()
+
+    def pull(t, X, V, q, u, p):
+        (_, a), (_, b) = X
+        f = (p[0] * t * (b[0] - a[0]), t, p[1] * (b[2] - a[2]))
+        return ((f, f), ((t, f[0], f[1]), (-f[0], -f[1], -f[2]))), ()
+
+    model = make.tree(6, [mb.mobilizer.Pin, mb.mobilizer.Universal])
+    b, F = model.bodies, mb.force
+    for function, bodies in ((swing, [b[3]]), (swing, [b[2]]), (pull, [b[5], b[6]])):
+        F.Custom(model.forces, compiled=F.CompiledFunctions(function, bodies=bodies, parameters=[0.7, -0.4]))
+    of = [(body, k) for body in b[1:] for k in range(body.facts.num_u) if crowded or k == 0]
+    for body, k in of:
+        F.MobilityDryFriction(model.forces, body, k, 1.5, deflection=0.7)
+    model.made()
+    state = model.randomize()
+    state.z = make.rng.uniform(0.2, 0.7, len(of))  # bristles on one piece of their curves
+    model.system.realize(state)
+    assert_alone_and_in_lanes(state, make.rng, close, derivative)
+    is_crowded = len(of) > len(b) - 1
+    assert (whole_for(model.system, state).parts.plan.by_rest < 0) == (not is_crowded)
 
 
 def test_what_acts_between_two_bodies_is_said_with_the_routine(make):

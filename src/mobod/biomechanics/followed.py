@@ -106,7 +106,7 @@ class Followed:
         Path(folder).mkdir(parents=True, exist_ok=True)
         begin = Path(folder) / prefix
         paths = [Path(f"{begin}_controls.xml")]
-        paths[0].write_text(self._control_set(), encoding="utf-8")
+        paths[0].write_text(control_set(self.controls, steps=True), encoding="utf-8")
         kinematics = ("q", self.motion()), ("u", self._of_coordinates(self.u, self.model.speeds, "Speeds")), (
             "dudt", self._of_coordinates(self.u_dot, self.model.speeds, "Accelerations"),
         )  # fmt: skip
@@ -125,18 +125,19 @@ class Followed:
             write_sto(paths[-1], table)
         return paths
 
-    def _control_set(self) -> str:
-        """The controls in steps: a node's value holds from the node before on."""
-        lines = ['<?xml version="1.0" encoding="UTF-8"?>', '<OpenSimDocument Version="40000">', '<ControlSet name="controls">']
-        lines.append("<objects>")
-        for label in self.controls.labels:
-            lines += [f"<ControlLinear name={quoteattr(label)}>", "<use_steps>true</use_steps>", "<x_nodes>"]
-            lines += [
-                f"<ControlLinearNode><t>{t!r}</t><value>{x!r}</value></ControlLinearNode>"
-                for t, x in zip(self.time.tolist(), self.controls[label].tolist(), strict=True)
-            ]
-            lines += ["</x_nodes>", "</ControlLinear>"]
-        return "\n".join([*lines, "</objects>", "</ControlSet>", "</OpenSimDocument>", ""])
+
+def control_set(table: Table, steps: bool) -> str:
+    """A ControlSet of OpenSim's: straight lines between the rows of a table, or steps, each from the row before on."""
+    lines = ['<?xml version="1.0" encoding="UTF-8"?>', '<OpenSimDocument Version="40000">', '<ControlSet name="controls">']
+    lines.append("<objects>")
+    for label in table.labels:
+        lines += [f"<ControlLinear name={quoteattr(label)}>", f"<use_steps>{str(steps).lower()}</use_steps>", "<x_nodes>"]
+        lines += [
+            f"<ControlLinearNode><t>{t!r}</t><value>{x!r}</value></ControlLinearNode>"
+            for t, x in zip(table.time.tolist(), table[label].tolist(), strict=True)
+        ]
+        lines += ["</x_nodes>", "</ControlLinear>"]
+    return "\n".join([*lines, "</objects>", "</ControlSet>", "</OpenSimDocument>", ""])
 
 
 def follow(

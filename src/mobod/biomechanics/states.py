@@ -112,6 +112,29 @@ class MotionRows:
             yield state
 
 
+def filtered(
+    model: Model, given: Given, cutoff: float | None, filter: str, speeds: str | os.PathLike[str] | None = None
+) -> Table:
+    """A motion whose coordinates are filtered, with their speeds, or those of a file; other columns are between their rows."""
+    table = read_sto(given, model=model) if isinstance(given, (str, os.PathLike)) else given
+    state = own_state(model, None)
+    time, q, _ = rows_of(model, state.copy(), table)
+    motion = Motion.of_rows(model, state.copy(), time, q, cutoff, 5, filter)
+    found = {f"{name}/value": motion.q[:, place] for name, place in model.coordinates.items()}
+    found |= {f"{name}/speed": motion.u[:, place] for name, place in model.speeds.items()}
+    if speeds is not None:
+        own = read_sto(speeds, model=model)
+        for label in own.labels:
+            name, _ = coordinate_of(label, model.coordinates)
+            if name in model.speeds:
+                found[f"{name}/speed"] = np.interp(motion.time, own.time, own[label])
+    if isinstance(table, Table):
+        for label in table.labels:
+            if coordinate_of(label, model.coordinates)[0] not in model.coordinates and table[label].ndim == 1:
+                found[label] = np.interp(motion.time, table.time, table[label])
+    return Table(motion.time, found, name="motion")
+
+
 def acting_couplers(model: Model, state: State) -> list[DependentCoordinate]:
     """Those that determine a coordinate in a state."""
     return [one for one in model.matter.constraints if isinstance(one, DependentCoordinate) and not one.is_disabled(state)]

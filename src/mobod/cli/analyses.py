@@ -29,11 +29,11 @@ def find_and_save(
     paths = []
     for end, table in tables.items():
         paths.append(Path(f"{begin}_{one.name}_{end}.sto"))
-        write_sto(paths[-1], _every(table, one.every), degrees=in_degrees)
+        write_sto(paths[-1], one_of(table, one.every), degrees=in_degrees)
     return paths
 
 
-def _every(table: Any, every: int) -> Any:
+def one_of(table: Any, every: int) -> Any:
     """One of so many rows, and the last."""
     n = len(table)
     if every == 1 or n < 2:

@@ -127,6 +127,9 @@ def _add_analyze(commands: Any) -> None:
     _add_as_opensim(analyzed)
     analyzed.add_argument("--equilibrate", action="store_true", help="let fibers balance their tendons at zero velocity")
     _add_window(analyzed)
+    analyzed.add_argument(
+        "--filter", type=float, dest="cutoff", metavar="F", help="filter the coordinates below this frequency"
+    )
     analyzed.add_argument("--results", type=Path, metavar="FOLDER", help="where the files go; made if it is not there")
     analyzed.add_argument("--prefix", metavar="NAME", help="what their names begin with")
 
@@ -275,6 +278,7 @@ def run_id(options: argparse.Namespace) -> None:
         filter="opensim" if setup.cutoff is not None and options.cutoff is None else "butterworth",
         start=_first(options.start, setup.start),
         end=_first(options.end, setup.end),
+        state=_without(model, setup.exclude),
         progress=_progress(options),
     )
     for note in found.notes:
@@ -290,11 +294,24 @@ def run_id(options: argparse.Namespace) -> None:
     _tell(say, {"forces": "output", "reactions": "reactions", "plot": "plot"}, options)
 
 
+def _without(model: Model, excluded: list[str]) -> Any:
+    """A state in which forces that a setup file excludes are off: by name, or all, actuators."""
+    known = {**model.actuators, **model.data.get("forces", {})}
+    groups = {"ALL": known, "ACTUATORS": model.actuators, "MUSCLES": {}}  # inverse dynamics has no muscles
+    state = model.default_state()
+    for name in excluded:
+        for one in groups.get(name.upper(), {name: known[name]} if name in known else {}).values():
+            one.disable(state)
+    return state
+
+
 def run_so(options: argparse.Namespace) -> None:
     """Static optimization."""
     from ..biomechanics import static_optimization
     from ..biomechanics.figure import plot_table
+    from ..biomechanics.followed import control_set
     from ..motion_data import write_sto
+    from .analyses import one_of
 
     setup, path, model, say = _begin(options, "so", options.motion, "a MOTION")
     model = _with_forces(model, setup)
@@ -314,23 +331,26 @@ def run_so(options: argparse.Namespace) -> None:
         end=_first(options.end, setup.end),
         progress=_progress(options),
     )
-    say(_ranges(found.activations))
+    activations, forces = (one_of(table, setup.every) for table in (found.activations, found.forces))
+    say(_ranges(activations))
     if setup.results is not None and options.output is None and options.forces is None:
         setup.results.mkdir(parents=True, exist_ok=True)
         begin = setup.results / f"{setup.prefix}_StaticOptimization"
         options.output, options.forces = Path(f"{begin}_activation.sto"), Path(f"{begin}_force.sto")
+        Path(f"{begin}_controls.xml").write_text(control_set(activations, steps=False), encoding="utf-8")
     _tell_of_others(setup, [one.name for one in setup.analyses], say)
     if options.output is not None:
-        write_sto(options.output, found.activations)
+        write_sto(options.output, activations)
     if options.forces is not None:
-        write_sto(options.forces, found.forces)
+        write_sto(options.forces, forces)
     if options.plot is not None:
-        plot_table(options.plot, found.activations, title=f"{model.name}: {path.name}", unit="activation")
+        plot_table(options.plot, activations, title=f"{model.name}: {path.name}", unit="activation")
     _tell(say, {"activations": "output", "forces": "forces", "plot": "plot"}, options)
 
 
 def run_analyze(options: argparse.Namespace) -> None:
     """Muscle analysis, joint reactions, induced accelerations, kinematics, actuators, forces."""
+    from ..biomechanics.states import filtered
     from ..importer.formats import load_quietly
     from ..importer.tool_setup import Analysis
     from .analyses import find_and_save
@@ -356,6 +376,10 @@ def run_analyze(options: argparse.Namespace) -> None:
         model.set_controls(options.controls or setup.controls)
     say(f"{model.name}: {len(model.coordinates)} coordinates, {len(model.muscles)} muscles")
     _tell_of_others(setup, ["StaticOptimization"] * (setup.kind == "so"), say)
+    own = options.motion is None and setup.states is None  # a setup's coordinates; of states nothing is filtered
+    cutoff, speeds = options.cutoff or (setup.cutoff if own else None), setup.speeds if own else None
+    if cutoff is not None or speeds is not None:
+        motion = filtered(model, motion, cutoff, "butterworth" if options.cutoff else "opensim", speeds)
     Path(folder).mkdir(parents=True, exist_ok=True)
     prefix = Path(folder) / (options.prefix or setup.prefix)
     common: dict[str, Any] = {

@@ -1,8 +1,9 @@
 """Derivatives of what names its bodies and mobilizers: by the motion of these alone, by dual numbers.
 
 A body moves in twelve directions: six of its pose, which carry its velocity and acceleration along, six of its velocity; a
-mobilizer by its own coordinates and speeds. Each moves alone, and what names it is called by its own routine, once for six
-directions. What is pushed then changes by matrices 6 by 6, of wrenches and motions about the base's origin,
+mobilizer by its own coordinates and speeds. With the pose, or the coordinates, go time and a z of an element's own. Each moves
+alone, and what names it is called by its own routine, once for six directions. What is pushed then changes by matrices 6 by 6,
+of wrenches and motions about the base's origin,
 
     dF_a = K_ab e_b + D_ab v_b        and along column j, which carries b,   e_b = S_j   v_b = a_j by q, S_j by u
 
@@ -29,10 +30,10 @@ BODY, MOBILIZER = 0, 1
 KIND, WHOSE, FIRST_CALL, FIRST_FAST, END_CALL, FIRST_PUSHED, END_PUSHED = range(7)
 #: Kinds of calls; columns of a table of them, and of what is pushed.
 FORCE, CONSTRAINT, MOTION = 0, 1, 2
-ADDRESS, WHICH, END = 1, 2, 3
+ADDRESS, WHICH, END, OWN_Z, TIMED = 1, 2, 3, 4, 5
 BLOCK, WRENCH = 2, 3
-#: The tangent by time, behind those by a mobilizer's own speeds.
-TIME = 7
+#: The tangents by an element's z and by time, behind those by six directions, or by a mobilizer's own speeds.
+Z, TIME = 6, 7
 #: Numbers of a block: K, then D, row by row; the wrench on the body that is pushed, where that is asked for.
 OF_WRENCH, NUMBERS_OF_BLOCK = 72, 78
 #: Rows of a constraint whose derivatives by the motion of a body fill a block.
@@ -58,6 +59,51 @@ def _call(calls: Any, at: int, dual: Record) -> None:
         call_routine(calls[at, ADDRESS], dual, first, 0)
     else:
         call_routine(calls[at, ADDRESS], dual, first, SET_U_DOT)
+
+
+@generic
+def _seed_rest(calls: Any, at: int, dual: Record, x: float) -> None:
+    """The element's z, and time, go on by *x*, if this call is the one that differentiates by them."""
+    if calls[at, TIMED] != 0:
+        store_tangent(dual.time, 0, 0, TIME, x)
+    if calls[at, OWN_Z] >= 0:
+        store_tangent(dual.z, calls[at, OWN_Z], 0, Z, x)
+
+
+@generic
+def _put_rest(
+    model: Record, lane: int, tables: Any, node: int, slot: int, column: int, bodies: Any, columns: Any, dual: Record, T: Any
+) -> None:
+    """Changes of what is pushed by a z or by time, whose tangents are in a *slot*, to a *column* of T."""
+    nodes, _, pushed, way = tables
+    for at in range(nodes[node, FIRST_PUSHED], nodes[node, END_PUSHED]):
+        a = pushed[at, WHOSE]
+        if pushed[at, KIND] == MOBILIZER:
+            for i in range(model.first_u[a], model.first_u[a] + model.num_u[a]):
+                add_lane(T, i, column, lane, -load_tangent(dual.mobility_forces, i, 0, slot))
+        elif a > 0:
+            F = dual.body_forces
+            n = load_tangent(F, a, 0, slot), load_tangent(F, a, 1, slot), load_tangent(F, a, 2, slot)
+            f = load_tangent(F, a, 3, slot), load_tangent(F, a, 4, slot), load_tangent(F, a, 5, slot)
+            n = vec3.add(n, vec3.cross(load3_lane(bodies, a, 0, lane), f))
+            for place in range(way[a], way[a + 1]):
+                i = way[place]
+                total = vec3.dot(load3_lane(columns, i, 0, lane), n) + vec3.dot(load3_lane(columns, i, 3, lane), f)
+                add_lane(T, i, column, lane, -total)
+
+
+@generic
+def _read_rest(model: Record, lane: int, tables: Any, node: int, bodies: Any, columns: Any, dual: Record, T: Any) -> None:
+    """Derivatives of forces by time, and by the z of the one element of a node that has one."""
+    nodes, calls, _, _ = tables
+    timed = False
+    for at in range(nodes[node, FIRST_CALL], nodes[node, END_CALL]):
+        if calls[at, KIND] == FORCE:
+            timed = timed or calls[at, TIMED] != 0
+            if calls[at, OWN_Z] >= 0:
+                _put_rest(model, lane, tables, node, Z, calls[at, OWN_Z], bodies, columns, dual, T)
+    if timed:
+        _put_rest(model, lane, tables, node, TIME, T.shape[1] - 1, bodies, columns, dual, T)
 
 
 @generic
@@ -100,11 +146,8 @@ def fill(model: Record, lane: int, nodes: Any, u_dot: Any, asked: int, dual: Rec
 
 @generic
 def _seed_coordinates(model: Record, lane: int, b: int, fast: int, N: Any, dual: Record, o: Any) -> None:
-    """Mobilizer b moves along its own speeds, and time goes on; or they change; or neither, where *fast* is 2."""
+    """Mobilizer b moves along its own speeds; or they change; or neither, where *fast* is 2."""
     first, n = model.first_u[b], model.num_u[b]
-    store_tangents(dual.time, 0, 0, o)
-    if fast == 0:
-        store_tangent(dual.time, 0, 0, TIME, 1.0)
     for i in range(model.first_q[b], model.first_q[b] + model.num_q[b]):
         store_tangents(dual.q, i, 0, o)
         if fast == 0:
@@ -306,10 +349,10 @@ def _read(
 @generic
 def differentiate(
     model: Record, lane: int, dual: Record, A: Any, asked: int, tables: Any, units: Any, row_of: Any, N: Any,
-    bodies: Any, columns: Any, seeding: Any, C: Any, D: Any, E: Any, K: Any,
+    bodies: Any, columns: Any, seeding: Any, C: Any, D: Any, T: Any, E: Any, K: Any,
 ) -> None:
     # fmt: on
-    """Derivatives by the motion of each node, of one state, added to what is there.
+    """Derivatives by the motion of each node, and by z and time of what has those, of one state, added to what is there.
 
     Parameters
     ----------
@@ -321,7 +364,7 @@ def differentiate(
         Six directions of a pose, and of a velocity, as what is on its way in `columns.move`.
     row_of
         Of each equation its row of *E*, or -1; where its columns by u begin, and those by z and time.
-    N, bodies, columns, D, E, K
+    N, bodies, columns, D, T, E, K
         As of `columns.differentiate`.
     C
         Blocks of K and D, of each body and then of each crossing.
@@ -342,8 +385,14 @@ def differentiate(
                     move(model, lane, b, bodies, asked, A, keep, units[fast], dual)
                 _clear(model, pushed, nodes[node, FIRST_PUSHED], nodes[node, END_PUSHED], dual)
                 for at in range(begin, end):
+                    if fast == 0:
+                        _seed_rest(calls, at, dual, 1.0)
                     _call(calls, at, dual)
+                    if fast == 0:
+                        _seed_rest(calls, at, dual, 0.0)
                 _read(model, lane, tables, node, fast, row_of, bodies, columns, seeding, dual, C, D, E, K)
+                if fast == 0 and T.shape[1] > 0:
+                    _read_rest(model, lane, tables, node, bodies, columns, dual, T)
         if moved and nodes[node, KIND] == MOBILIZER:
             _seed_coordinates(model, lane, b, 2, N, dual, o)
         elif moved:

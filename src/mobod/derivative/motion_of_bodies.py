@@ -35,30 +35,44 @@ class MotionOfBodies:
         self._V, self._A, self._ways = state.record.V_GB, A, ways
         self._r, self._pull, self._columns = bodies[:, :3].copy(), bodies[0, FORCE : FORCE + 3].copy(), columns.copy()
 
-    def of(self, b: int) -> tuple[Array, Array, Array]:
-        """Derivatives of body b's velocity by displacements, and of its acceleration by these and by speeds ``(6, nu)``."""
-        carried, nu = self._ways[b], len(self._columns)
-        S, a, by_q, by_u = (self._columns[carried, 6 * k : 6 * k + 6] for k in range(4))
-        r, (w, v), (aw, av) = self._r[b], self._V[b].reshape(2, 3), self._A[b].reshape(2, 3)
-        v0 = v - np.cross(w, r)
-        a0 = av - np.cross(w, v) - np.cross(aw, r) - self._pull
-        R, W, V0 = _crossed(r), _crossed(w), _crossed(v0)
+    def velocity(self, b: int) -> Array:
+        """Derivatives of body b's velocity by displacements ``(6, nu)``."""
+        return self._spread(b, self._moved(b)[0])
+
+    def acceleration(self, b: int) -> tuple[Array, Array]:
+        """Derivatives of body b's acceleration by displacements and by speeds ``(6, nu)``."""
+        (dw, dv), turn, shift, moved, (R, W, V0) = self._moved(b)
+        a, by_q, by_u = (self._columns[self._ways[b], 6 * k : 6 * k + 6] for k in (1, 2, 3))
+        (w, v), (aw, av) = self._V[b].reshape(2, 3), self._A[b].reshape(2, 3)
+        V, AW = _crossed(v), _crossed(aw)
+        a0 = av - w @ V - aw @ R - self._pull
+        of_turn = turn @ AW, turn @ _crossed(a0) + shift @ AW - moved @ AW
+        still = 0.0 * turn, 0.0 * turn
+        S = np.hstack([turn, shift])
+        found = []
+        for faster, bias, changed, of_body in ((a, by_q, (dw, dv), of_turn), (S, by_u, (turn, moved), still)):
+            daw = of_body[0] + bias[:, :3] + faster[:, :3] @ W
+            da = of_body[1] + bias[:, 3:] + faster[:, 3:] @ W + faster[:, :3] @ V0 + daw @ R
+            found.append(self._spread(b, (daw, da + changed[0] @ V - changed[1] @ W)))
+        return found[0], found[1]
+
+    def _moved(self, b: int) -> Any:
+        """Along each column that carries body b: its velocity; turn and shift; how its origin moves; and cross products."""
+        carried = self._ways[b]
+        S, a = self._columns[carried, :6], self._columns[carried, 6:12]
+        r, (w, v) = self._r[b], self._V[b].reshape(2, 3)
+        R, W = _crossed(r), _crossed(w)
+        V0 = _crossed(v - w @ R)
         turn, shift = S[:, :3], S[:, 3:]
         moved = shift + turn @ R
         dw = turn @ W + a[:, :3]
         dv = turn @ V0 + shift @ W + a[:, 3:] + dw @ R - moved @ W
-        found = np.zeros((3, 6, nu))
-        found[0][:, carried] = np.hstack([dw, dv]).T
-        of_turn = turn @ _crossed(aw), turn @ _crossed(a0) + shift @ _crossed(aw) - moved @ _crossed(aw)
-        for k, faster, still, changed, of_body in (
-            (1, a, by_q, (dw, dv), of_turn),
-            (2, S, by_u, (turn, moved), (0.0 * turn, 0.0 * turn)),
-        ):
-            daw = of_body[0] + still[:, :3] + faster[:, :3] @ W
-            da = of_body[1] + still[:, 3:] + faster[:, 3:] @ W + faster[:, :3] @ V0 + daw @ R
-            da += changed[0] @ _crossed(v) - changed[1] @ W
-            found[k][:, carried] = np.hstack([daw, da]).T
-        return found[0], found[1], found[2]
+        return (dw, dv), turn, shift, moved, (R, W, V0)
+
+    def _spread(self, b: int, rows: tuple[Array, Array]) -> Array:
+        found = np.zeros((6, len(self._columns)))
+        found[:3, self._ways[b]], found[3:, self._ways[b]] = rows[0].T, rows[1].T
+        return found
 
 
 def _crossed(w: Array) -> Array:

@@ -274,14 +274,13 @@ class _Moved:
         found["q"] += by_pose @ of_body
         by_acceleration = self._by_acceleration(b)
         if by_velocity.any() or by_acceleration is not None:
-            faster, still_by_q, still_by_u = (relative * one for one in self._motion.of(b))
-            found["q"] += by_velocity @ faster
+            found["q"] += by_velocity @ (relative * self._motion.velocity(b))
             found["u"] += by_velocity @ of_body
             if by_acceleration is not None:
                 nu = self.state.tree.nu
                 rows = slice(nu, nu + len(by_acceleration))
-                found["q"][rows] += by_acceleration @ still_by_q
-                found["u"][rows] += by_acceleration @ still_by_u
+                for name, still in zip("qu", self._motion.acceleration(b), strict=True):
+                    found[name][rows] += by_acceleration @ (relative * still)
 
     def _by_acceleration(self, b: int) -> Array | None:
         """Derivatives of the errors of a constraint by a body's acceleration: its rows of G; None where it is no constraint."""

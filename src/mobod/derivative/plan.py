@@ -53,9 +53,9 @@ class Plan:
     nodes : (n, 7) array
         Of each body or mobilizer that moves what is local: kind; body; where its calls begin, those that read velocities, and
         where they end; where what they push begins and ends.
-    calls : (n, 4) array
+    calls : (n, 6) array
         What is called: kind, address for Duals, and the element and the one after the last, or the body, or the constraint and
-        the first block of its errors as a body moves.
+        the first block of its errors as a body moves; the z by which it is differentiated there, -1 for none; and 1 if by time.
     pushed : (n, 4) array
         Kind, body, and the block of derivatives, -1 where there is none; and 1 where its wrench is kept.
     ways : array
@@ -159,6 +159,8 @@ class _Graph:
         self._acted: dict[Call, list[tuple[int, int]]] = {}
         #: Calls of what acts between two bodies alone; and of these pairs, ``(pushed, moved)``, those of which one body moves.
         self._between: dict[tuple[int, int], dict[Call, bool]] = {}
+        #: Of calls that depend on a z or on time: this z, -1 for none, and 1 for time. It is taken with the call's first node.
+        self.rest: dict[Call, tuple[int, int]] = {}
         self._one_moves: set[tuple[int, int]] = set()
 
     def add(
@@ -208,15 +210,17 @@ class _Graph:
         self._choose()
         nb = len(self._parents)
         nodes: list[tuple[int, ...]] = []
-        calls: list[Call] = []
+        calls: list[tuple[int, ...]] = []
         pushed: list[tuple[int, ...]] = []
         crossings: list[tuple[int, ...]] = []
+        rest = dict(self.rest)
         for (kind, b), own in sorted(self._nodes.items()):
             slow, fast = [call for call in own if not own[call]], [call for call in own if own[call]]
             first, first_pushed = len(calls), len(pushed)
-            calls += _joined(slow)
+            mine = {call: rest.pop(call, (-1, 0)) for call in own}
+            calls += _joined(slow, mine)
             first_fast = len(calls)
-            calls += _joined(fast)
+            calls += _joined(fast, mine)
             for other, a in dict.fromkeys(part for call in own for part in self._acted[call]):
                 block, alone = -1, int((a, b) in self._one_moves)
                 if kind == other == BODY and a > 0:
@@ -227,7 +231,7 @@ class _Graph:
                 pushed.append((other, a, block, alone))
             nodes.append((kind, b, first, first_fast, len(calls), first_pushed, len(pushed)))
         used = sorted({b for parts in self._parts.values() for kind, b in parts if kind == BODY})
-        found, end = _table(calls, 4), nb + len(crossings)
+        found, end = _table(calls, 6), nb + len(crossings)
         for call in found:
             if call[0] == CONSTRAINT:
                 call[3], end = end, end - -rows_of(call[2]) // ROWS_OF_BLOCK
@@ -238,14 +242,16 @@ class _Graph:
         return int(any(own[call] for call in own if call[0] == FORCE and part in self._acted[call]))
 
 
-def _joined(calls: Sequence[Call]) -> list[Call]:
-    """Neighbours of one run as one call."""
-    found: list[Call] = []
-    for kind, address, first, end in sorted(calls):
-        if kind == FORCE and found and found[-1][:2] == (kind, address) and found[-1][3] == first:
-            found[-1] = kind, address, found[-1][2], end
+def _joined(calls: Sequence[Call], rest: Mapping[Call, tuple[int, int]]) -> list[tuple[int, ...]]:
+    """Neighbours of one run as one call, where they have the same *rest*, and none has a z."""
+    found: list[tuple[int, ...]] = []
+    for call in sorted(calls):
+        kind, address, first, end = call
+        before = found[-1] if found else ()
+        if kind == FORCE and before[:2] == (kind, address) and before[3:] == (first, *rest[call]) and rest[call][0] < 0:
+            found[-1] = (*before[:3], end, *rest[call])
         else:
-            found.append((kind, address, first, end))
+            found.append((*call, *rest[call]))
     return found
 
 
@@ -305,6 +311,8 @@ class _Making:
         self._searches = False
         #: Forces along paths by the bodies and mobilizers that these name, and 1 where the path is between the bodies.
         self._along: dict[tuple[tuple[int, ...], tuple[int, ...], bool], list[int]] = {}
+        #: Bodies and mobilizers whose nodes have a call with a z.
+        self._with_z: set[tuple[int, int]] = set()
         self._thermostat = -1
         self._points: list[tuple[int, ...]] = []
         self._swept = self._has_rest = self._has_columns = self._damped = False
@@ -331,7 +339,9 @@ class _Making:
             self._has_rest = self._swept = True
         else:
             for b, address in what.moved.items():
-                self._graph.add((MOTION, address, b, 0), [], [b], True)
+                call = MOTION, address, b, 0
+                self._graph.add(call, [], [b], True)
+                self._graph.rest[call] = -1, 1
         by_columns = self._by_columns | (SWEPT if self._swept else 0)
         if not (self._has_columns or by_columns):
             by_columns = -1
@@ -423,6 +433,7 @@ class _Making:
             self._routines[r], self._has_columns = address, True
             self._swept = self._swept or bool(self._difficult) or not all(map(_is_of_package, run))
             return
+        is_local = has_rest and len(reaches) > 0 and self._takes_z(run, reaches)
         for force, reach in zip(run, reaches, strict=False):
             assert reach is not None
             fast = not force.reads_positions_only
@@ -432,8 +443,22 @@ class _Making:
             else:
                 self._graph.add(call, *reach, fast)
             self._damped = self._damped or fast
-        if has_rest:
+            if is_local:
+                self._graph.rest[call] = force.first_z if force.reads_z else -1, int(force.reads_time)
+        if has_rest and not is_local:
             self._routines[r], self._has_rest = -address, True
+
+    def _takes_z(self, run: Sequence[Any], reaches: Sequence[Any]) -> bool:
+        """True if local calls can differentiate elements by z and time: of each node, one call has a z, and one alone."""
+        taken = set(self._with_z)
+        for force, (bodies, mobilizers) in zip(run, reaches, strict=True):
+            if force.reads_z:
+                mine = {(BODY, b) for b in bodies if b > 0} | {(MOBILIZER, b) for b in mobilizers}
+                if force.num_z != 1 or taken & mine:
+                    return False
+                taken |= mine
+        self._with_z = taken
+        return True
 
     def _take_points(self, force: Any) -> None:
         """A force along a line between two points."""

@@ -99,7 +99,7 @@ def add_parts(
         )
     if tables[0].shape[0] > 0:
         local.differentiate(
-            model, lane, dual, A, asked, tables[:4], units, row_of, N, bodies, numbers, pushing, C, D, E, K
+            model, lane, dual, A, asked, tables[:4], units, row_of, N, bodies, numbers, pushing, C, D, T, E, K
         )
     if elements.shape[0] > 0:
         contacts.differentiate(

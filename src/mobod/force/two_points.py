@@ -105,7 +105,7 @@ class TwoPoints(Force):
 
     def calc_lines(self, state: State) -> list[Line]:
         """From one point to the other."""
-        one, other = self.default_integers
+        one, other = self.default_integers[:2]
         return [((one, np.asarray(self.get_station1(state))), (other, np.asarray(self.get_station2(state))))]
 
     def calc_length(self, state: State) -> float:

@@ -47,18 +47,20 @@ class ToolSetup:
     kind : {"ik", "id", "so", "analyze"}
     model, markers, motion, loads, output : Path or None
         Files: of the model, the markers, the coordinates, the external loads; and what the result goes to.
-    states, controls, results, prefix : Path, Path, Path or None, str
-        Of analyses: states over time, controls, the folder of results, and how their files begin.
+    states, speeds, controls, results, prefix : Path or None, str
+        Of analyses: states over time, speeds beside *motion*, controls, the folder of results, and how their files begin.
     equilibrate : bool
         Whether fibers are to be in equilibrium.
     analyses : list of Analysis
         What is to be found, but for a static optimization.
     left_out : list of str
         Analyses of kinds that are not known.
-    exponent, muscle_physiology : float, bool
-        Of a static optimization.
+    exponent, muscle_physiology, every : float, bool, int
+        Of a static optimization; of how many rows one is kept, besides the first and the last.
     forces, replace : list of Path, bool
         Of analyses: files of further forces, and whether the model's own are left out.
+    exclude : list of str
+        Of inverse dynamics: forces that are left out, by name, or ``all``, ``actuators``, ``muscles``.
     weights : dict of str to float
         Of markers; those that the file does not list are left out, if it lists any.
     coordinates : dict of str to float or None
@@ -80,6 +82,7 @@ class ToolSetup:
     motion: Path | None = None
     loads: Path | None = None
     output: Path | None = None
+    exclude: list[str] = field(default_factory=list)
     weights: dict[str, float] = field(default_factory=dict)
     coordinates: dict[str, float | None] = field(default_factory=dict)
     from_file: set[str] = field(default_factory=set)
@@ -93,9 +96,11 @@ class ToolSetup:
     cutoff: float | None = None
     exponent: float = 2.0
     muscle_physiology: bool = True
+    every: int = 1
     forces: list[Path] = field(default_factory=list)
     replace: bool = False
     states: Path | None = None
+    speeds: Path | None = None
     controls: Path | None = None
     results: Path | None = None
     prefix: str = "mobod"
@@ -136,6 +141,7 @@ def read_tool_setup(path: str | os.PathLike[str]) -> ToolSetup:
         setup.motion = _file(path, tool, "coordinates_file")
         setup.loads = _file(path, tool, "external_loads_file")
         setup.output = _output(_folder(path, tool) or path.parent, tool, "output_gen_force_file")
+        setup.exclude = text_of(tool, "forces_to_exclude").split()
         if setup.kind == "so":
             _read_analyses(path, tool, setup)
         cutoff = _number(path, tool, "lowpass_cutoff_frequency_for_coordinates", -1.0)
@@ -161,6 +167,7 @@ def _read_analyses(path: Path, tool: Element, setup: ToolSetup) -> None:
     """Files and times of an AnalyzeTool, and the analyses that are on."""
     setup.start, setup.end = _number(path, tool, "initial_time", -np.inf), _number(path, tool, "final_time", np.inf)
     setup.states, setup.results = _file(path, tool, "states_file"), _folder(path, tool)
+    setup.speeds = _file(path, tool, "speeds_file")
     setup.prefix = tool.attributes.get("name", "") or setup.prefix
     setup.equilibrate = text_of(tool, "solve_for_equilibrium_for_auxiliary_states").lower() == "true"
     controller = first_named(tool, "ControlSetController")
@@ -177,6 +184,7 @@ def _read_analyses(path: Path, tool: Element, setup: ToolSetup) -> None:
         if one.tag == "StaticOptimization":
             setup.kind = "so"
             setup.exponent = _number(path, one, "activation_exponent", 2.0)
+            setup.every = max(1, round(_number(path, one, "step_interval", 1.0)))
             setup.muscle_physiology = (text_of(one, "use_muscle_physiology") or "true").lower() == "true"
         elif one.tag in ANALYSES:
             lists = {name: text_of(one, name).split() for name in ANALYSES[one.tag]}

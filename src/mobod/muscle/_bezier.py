@@ -23,13 +23,15 @@ from ..force.pools import number
 PIECE, SLOPES = 8, 2
 #: A step by less than this part of the shorter way ends within roundings; the largest number of steps.
 _NEAR, _MOST = 1e-3, 60
+#: What is added to divisors, so that none is zero.
+_NOTHING = 1e-300
 
 
 @generic
 def rise(m0: Any, m1: Any, d: Any, u: Any) -> Any:
-    """B(u) - P0, by powers of u."""
-    c4, c5 = 10.0 * m0 + 15.0 * m1 - 15.0 * d, 6.0 * d - 5.0 * (m0 + m1)
-    return u * (5.0 * m0 + u * (-10.0 * m0 + u * (10.0 * (d - m1) + u * (c4 + u * c5))))
+    """B(u) - P0, by powers of u: few of which wait for others."""
+    c4, c5, uu = 10.0 * m0 + 15.0 * m1 - 15.0 * d, 6.0 * d - 5.0 * (m0 + m1), u * u
+    return (5.0 * m0 * u - 10.0 * m0 * uu) + uu * u * ((10.0 * (d - m1) + c4 * u) + c5 * uu)
 
 
 @generic
@@ -58,7 +60,7 @@ def meet(m0: Any, m1: Any, d: Any, b: Any) -> Any:
     return root
 
 
-@generic
+@apart
 def _meet(m0: Any, m1: Any, d: Any, b: Any, going: Any) -> Any:
     """The u at which B(u) - P0 = b, between the ends.
 
@@ -110,12 +112,10 @@ def _stepped(m0: Any, m1: Any, d: Any, b: Any, u: Any) -> Any:
     bend = d2 + u * e3
     third = e3 + u * (e4 + u * c5)
     square, by_bend = rate * rate, off * bend
-    below = rate * (square - 2.0 * by_bend) + off * off * third
-    grows = below > 1e-300
-    change = where(grows, off * (square - by_bend), zero(u)) / where(grows, below, one(u))
-    near = _NEAR * where(m0 < m1, m0, m1)
-    size = where(change < 0.0, -change, change) * d
-    return u - change, off, both(grows, size <= near)
+    below = rate * (square - 2.0 * by_bend) + (off * off * third + _NOTHING)
+    change = off * (square - by_bend) / below
+    near, size = _NEAR * where(m0 < m1, m0, m1), where(change < 0.0, -change, change) * d
+    return u - change, off, both(below > 2.0 * _NOTHING, size <= near)
 
 
 @generic
@@ -126,9 +126,9 @@ def _guess(m0: Any, m1: Any, d: Any, b: Any) -> Any:
     first, last = where(before, 5.0 * m0, rate), where(before, rate, 5.0 * m1)
     size, a = where(before, middle, d - middle), b - where(before, o, middle)
     across, rates = a * (size - a), 0.5 * first * last
-    below = rates * size * size + (size * (first + last) - 2.0 * rates) * across
+    below = (rates * size * size + _NOTHING) + (size * (first + last) - 2.0 * rates) * across
     above = 0.5 * (rates * a * a + across * size * last)
-    return above / where(below > 0.0, below, one(b)) + where(before, o, 0.5 * one(b))
+    return above / below + where(before, o, 0.5 * one(b))
 
 
 @generic

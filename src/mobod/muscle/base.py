@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import cache
+from functools import cache, partial
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
@@ -190,8 +190,10 @@ class Muscle(Force):
         stretches = not checks.flag("ignore_tendon_compliance", given.get("ignore_tendon_compliance", self._IS_RIGID))
         activates = not checks.flag("ignore_activation_dynamics", given.get("ignore_activation_dynamics", self._IS_RIGID))
         through = check_transmission(given["forces"], given["path"])
-        if stretches and not numbers[SLACK] > 0.0:
-            raise ModelError("tendon_slack_length has to be above zero where the tendon stretches; got 0")
+        if stretches:  # later changes are held to it, too
+            self.__dict__["settle"] = partial(_settle_stretching, type(self).settle)
+            name = given.get("name")
+            self.settle("a muscle" if name is None else repr(name), numbers)
         start, variable = (
             checks.between("default_activation", given.get("default_activation", 0.0), 0.0, 1.0),
             self._first(given),
@@ -558,6 +560,13 @@ class Muscle(Force):
     def _variable_at(self, record: Any, x: int, length: float, fiber: float) -> float:
         """The second z where the fiber has a length."""
         return fiber
+
+
+def _settle_stretching(settle: Callable[[str, list[float]], None], whose: str, numbers: list[float]) -> None:
+    """`Muscle.settle` of a muscle whose tendon stretches."""
+    settle(whose, numbers)
+    if not numbers[SLACK] > 0.0:
+        raise ModelError(f"tendon_slack_length of {whose} has to be above zero where the tendon stretches; got 0")
 
 
 def each_alone(muscles: Sequence[Muscle], lengths: Array, speeds: Array) -> tuple[Array, Array]:

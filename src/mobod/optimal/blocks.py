@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import abc
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,7 +20,20 @@ if TYPE_CHECKING:
     from .part import Part
 
 #: The step of differences of second derivatives.
-_SECOND = 1e-5
+SECOND = 1e-5
+
+
+def _dense(rows: Any, columns: Any) -> list[tuple[Any, Any]]:
+    """Places of a dense block."""
+    return [np.broadcast_arrays(np.asarray(rows)[:, None], columns)]  # type: ignore[list-item]
+
+
+def differences_of(gradient: Callable[[Array], Array], steps: Array) -> Array:
+    """Second derivatives ``(k, k)`` by central differences of a gradient, a function of changes ``(k,)``."""
+    changes = np.diag(steps)
+    H = np.array([(gradient(one) - gradient(-one)) / (2.0 * h) for one, h in zip(changes, steps, strict=True)])
+    H = H.reshape(len(steps), len(steps))
+    return 0.5 * (H + H.T)
 
 
 class Block(abc.ABC):
@@ -179,9 +193,7 @@ class Ends(Block):
         return found
 
     def places(self) -> list[tuple[Any, Any]]:
-        columns = self._part.ends_columns()
-        shape = len(self.low), len(columns)
-        return [(np.broadcast_to(np.arange(shape[0])[:, None], shape), np.broadcast_to(columns, shape))]
+        return _dense(np.arange(len(self.low)), self._part.ends_columns())
 
     def derivatives(self) -> list[Array]:
         given, columns = self._part.ends_given()
@@ -189,8 +201,7 @@ class Ends(Block):
 
     def second_places(self) -> list[tuple[Any, Any]]:
         columns = self._part.ends_columns()
-        shape = len(columns), len(columns)
-        return [(np.broadcast_to(columns[:, None], shape), np.broadcast_to(columns, shape))]
+        return _dense(columns, columns)
 
     def second(self, multipliers: Array) -> list[Array]:
         return [self._part.ends_second(self._function, multipliers)]
@@ -228,9 +239,7 @@ class OnManifold(Block):
         return np.concatenate([part.columns[0, : d.nq + d.nu], np.array(part.time_columns, int), part.parameters]).astype(int)
 
     def places(self) -> list[tuple[Any, Any]]:
-        columns = self._columns()
-        shape = len(self.low), len(columns)
-        return [(np.broadcast_to(np.arange(shape[0])[:, None], shape), np.broadcast_to(columns, shape))]
+        return _dense(np.arange(len(self.low)), self._columns())
 
     def derivatives(self) -> list[Array]:
         return [self._at(*self._given())]
@@ -251,18 +260,13 @@ class OnManifold(Block):
 
     def second_places(self) -> list[tuple[Any, Any]]:
         columns = self._columns()
-        shape = len(columns), len(columns)
-        return [(np.broadcast_to(columns[:, None], shape), np.broadcast_to(columns, shape))]
+        return _dense(columns, columns)
 
     def second(self, multipliers: Array) -> list[Array]:
         given = self._given()
         ends, whole, d = np.cumsum([len(one) for one in given])[:-1], np.concatenate(given), self._part.phase.dynamics
-        H = np.zeros((len(whole), len(whole)))
-        for i, change in enumerate(np.eye(len(whole))):
-            h = _SECOND if i < ends[1] else d.step(i - ends[1])
-            at = [multipliers @ self._at(*np.split(whole + s * h * change, ends)) for s in (1.0, -1.0)]
-            H[i] = (at[0] - at[1]) / (2.0 * h)
-        return [0.5 * (H + H.T)]
+        steps = np.array([SECOND] * int(ends[1]) + [d.step(k) for k in range(len(given[2]))])
+        return [differences_of(lambda change: multipliers @ self._at(*np.split(whole + change, ends)), steps)]
 
     def name_of(self, row: int) -> str:
         what = "position" if row < self._mp else "velocity"
@@ -335,21 +339,14 @@ class Continuity(Block):
         if self._link is None:
             return []
         columns = self._columns()
-        shape = len(columns), len(columns)
-        return [(np.broadcast_to(columns[:, None], shape), np.broadcast_to(columns, shape))]
+        return _dense(columns, columns)
 
     def second(self, multipliers: Array) -> list[Array]:
         if self._link is None:
             return []
-        k = len(self._columns())
-        H = np.zeros((k, k))
-        for i in range(k):
-            at = [
-                multipliers @ self._link.with_derivatives(self._given(s * _SECOND * np.eye(k)[i]), 1, k)[1][:, :, 0]
-                for s in (1, -1)
-            ]
-            H[i] = (at[0] - at[1]) / (2.0 * _SECOND)
-        return [0.5 * (H + H.T)]
+        k, link = len(self._columns()), self._link
+        steps = np.full(k, SECOND)
+        return [differences_of(lambda x: multipliers @ link.with_derivatives(self._given(x), 1, k)[1][:, :, 0], steps)]
 
     def name_of(self, row: int) -> str:
         what = self._before.phase.names[row] if self._link is None else self._link.name

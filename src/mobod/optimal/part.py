@@ -8,13 +8,10 @@ from typing import Any
 import numpy as np
 
 from ..algebra.arrays import Array
-from .blocks import Block, Continuity, Defects, Ends, OnManifold, Path
+from .blocks import SECOND, Block, Continuity, Defects, Ends, OnManifold, Path, differences_of
 from .functions import NodeFunction
 from .mesh import Mesh
 from .phase import ENDS, Phase
-
-#: The step of second derivatives of users' functions.
-_SECOND = 1e-5
 
 
 class Part:
@@ -44,6 +41,7 @@ class Part:
             self.time_columns.append(self.column_of_duration)
             self.by_durations = np.column_stack([self.by_durations, mesh.times])
         self.parameters: Any = np.zeros(0, int)
+        self._places: dict[tuple[str, ...], list[int]] = {}
         self._seen: dict[str, Any] = {}
         self._v: bytes | None = None
 
@@ -182,14 +180,12 @@ class Part:
     def ends_second(self, function: NodeFunction, weights: Array) -> Array:
         """Second derivatives ``(k, k)`` of *weights* times a function of the two ends, by differences of its gradient."""
         k = len(self.ends_columns())
-        H = np.zeros((k, k))
-        for i in range(k):
-            at = []
-            for sign in (1.0, -1.0):
-                given, _ = self.ends_given(sign * _SECOND * np.eye(k)[i])
-                at.append(weights @ function.with_derivatives(given, 1, k)[1][:, :, 0])
-            H[i] = (at[0] - at[1]) / (2.0 * _SECOND)
-        return 0.5 * (H + H.T)
+
+        def gradient(change: Array) -> Array:
+            found: Array = weights @ function.with_derivatives(self.ends_given(change)[0], 1, k)[1][:, :, 0]
+            return found
+
+        return differences_of(gradient, np.full(k, SECOND))
 
     def end_cost_second_places(self) -> list[tuple[Any, Any]]:
         """Where `end_cost_second` goes."""
@@ -272,15 +268,21 @@ class Part:
             found[:, :, place] += cross
         return [found]
 
+    def _places_of(self, names: tuple[str, ...]) -> list[int]:
+        """`Phase.places_of`, found once."""
+        if names not in self._places:
+            self._places[names] = self.phase.places_of(names)
+        return self._places[names]
+
     def _add_second_of_functions(self, functions: Sequence[tuple[NodeFunction, Array]], H: Array) -> None:
         """Add the second derivatives of functions of nodes times weights ``(rows, n)``: differences of their gradients."""
         if not functions:
             return
         n, ny, num_p, phase = len(self.mesh), self.phase.ny, len(self.p), self.phase
         size, names = ny + 1 + num_p, dict.fromkeys(name for function, _ in functions for name in function.names)
-        steps = np.full((n, size), _SECOND)
+        steps = np.full((n, size), SECOND)
         steps[:, :ny] *= np.maximum(1.0, np.abs(self.y))
-        for j in phase.places_of(names):
+        for j in self._places_of(tuple(names)):
             if j > ny:
                 steps[:, j] = phase.dynamics.step(j - ny - 1)
             totals = []

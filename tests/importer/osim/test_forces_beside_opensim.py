@@ -45,6 +45,8 @@ FORCES = """<ForceSet name="forceset"><objects>
   <BodyActuator name="wrench"><socket_body>/bodyset/b1</socket_body><point>0.1 0.2 -0.3</point></BodyActuator>
   <ActivationCoordinateActuator name="motor"><coordinate>j0_coord_1</coordinate><optimal_force>30</optimal_force>
   </ActivationCoordinateActuator>
+  <PointToPointActuator name="strut"><bodyA>b0</bodyA><bodyB>b1</bodyB><points_are_global>false</points_are_global>
+    <pointA>0.1 0 0</pointA><pointB>0 0.2 0.1</pointB><optimal_force>20</optimal_force></PointToPointActuator>
 </objects></ForceSet><components><Station name="heel"><socket_parent_frame>/bodyset/b1</socket_parent_frame>
   <location>0.1 -0.9 0.2</location></Station></components>"""
 
@@ -77,7 +79,8 @@ def test_forces_are_opensims(tmp_path, rng):
         clutch.set_control(state, control)
         pneumatic.set_control(state, pressure)
         ours.actuators["wrench"].set_effort(state, effort)
-        given = {"clutch": [control], "pneumatic": [pressure], "wrench": effort, "motor": [0.0]}
+        ours.actuators["strut"].set_effort(state, 20.0 * control)
+        given = {"clutch": [control], "pneumatic": [pressure], "wrench": effort, "motor": [0.0], "strut": [control]}
         in_order = [given[theirs.getActuators().get(k).getName()] for k in range(len(given))]
         controls = opensim.Vector.createFromMat(np.concatenate(in_order))
         theirs.setStateVariableValue(their_state, "/forceset/motor/activation", float(state.z[1]))
@@ -95,6 +98,12 @@ def test_forces_are_opensims(tmp_path, rng):
         assert energy == pytest.approx(ligament.computePotentialEnergy(their_state), rel=1e-11, abs=1e-14)
         rate = theirs.getStateVariableDerivativeValue(their_state, "/forceset/clutch/stretch")
         assert state.z_dot[0] == pytest.approx(rate, rel=1e-11, abs=1e-13)
+    ours.set_controls({"clutch": control, "pneumatic": pressure, "strut": control})  # which functions of time drive as well
+    driven = ours.default_state()
+    driven.q, driven.u, driven.z = state.q, state.u, state.z
+    ours.actuators["wrench"].set_effort(driven, effort)
+    ours.system.realize(driven)
+    np.testing.assert_allclose(driven.u_dot, state.u_dot, rtol=1e-13)
 
 
 WRONG = {

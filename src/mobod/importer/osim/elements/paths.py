@@ -186,32 +186,16 @@ class Ligament(AlongPath):
 
 
 @generic
-def add_effort(model: Any, integers: int, numbers: int) -> None:
-    """Numbers: T, and 1 where a function of time is added."""
-    tension = number(model, numbers) + zero(load(model.time, 0, 0))
-    if number(model, numbers + 1) > 0.5:
-        tension = tension + routines.value(model, own_function(model, integers), model.time, 0)
-    length_of(model, integers)
-    pull(model, integers, tension)
+def driven_along(model: Any, integers: int, numbers: int, flag: int) -> Any:
+    """The first number, and what a function of time adds to it where the number at *flag* is 1."""
+    control = number(model, numbers) + zero(load(model.time, 0, 0))
+    if number(model, numbers + flag) > 0.5:
+        control = control + routines.value(model, own_function(model, integers), model.time, 0)
+    return control
 
 
-class PathActuator(Driven, AlongPath):
-    """Pulls along a path as a state says: OpenSim's PathActuator."""
-
-    routine: Routine | None = by_address(add_effort)
-    optimal_force: float = 1.0
-
-    def __init__(
-        self,
-        forces: GeneralForceSubsystem,
-        path: Path | FunctionBasedPath,
-        optimal_force: float,
-        *,
-        disabled_by_default: bool = False,
-        name: str | None = None,
-    ) -> None:
-        self._span(forces, path, [*self.declared(name, effort=0.0), 0.0], disabled_by_default, name)
-        self.optimal_force = optimal_force
+class DrivenAlongPath(Driven, AlongPath):
+    """A tension along a path that a function of time may drive; the last of its own numbers is 1 where one does."""
 
     @property
     def reads_time(self) -> bool:
@@ -229,7 +213,34 @@ class PathActuator(Driven, AlongPath):
 
     def pack_numbers(self) -> list[float]:
         """Its numbers, with 1 where a function drives it."""
-        return [self.default_numbers[0], float(self._drive is not None)]
+        return [*self.default_numbers[:-1], float(self._drive is not None)]
+
+
+@generic
+def add_effort(model: Any, integers: int, numbers: int) -> None:
+    """Numbers: T, and 1 where a function of time is added."""
+    tension = driven_along(model, integers, numbers, 1)
+    length_of(model, integers)
+    pull(model, integers, tension)
+
+
+class PathActuator(DrivenAlongPath):
+    """Pulls along a path as a state says: OpenSim's PathActuator."""
+
+    routine: Routine | None = by_address(add_effort)
+    optimal_force: float = 1.0
+
+    def __init__(
+        self,
+        forces: GeneralForceSubsystem,
+        path: Path | FunctionBasedPath,
+        optimal_force: float,
+        *,
+        disabled_by_default: bool = False,
+        name: str | None = None,
+    ) -> None:
+        self._span(forces, path, [*self.declared(name, effort=0.0), 0.0], disabled_by_default, name)
+        self.optimal_force = optimal_force
 
     get_default_effort, set_default_effort, get_effort, set_effort = effort()
 
@@ -242,8 +253,8 @@ def _control() -> tuple[Callable[..., Any], ...]:
 
 @generic
 def add_clutched(model: Any, integers: int, numbers: int, z: int) -> None:
-    """Numbers: a, k, c, t."""
-    a, stretch = number(model, numbers), load(model.z, z, 0)
+    """Numbers: a, k, c, t, and 1 where a function of time is added to a."""
+    a, stretch = driven_along(model, integers, numbers, 4), load(model.z, z, 0)
     length_of(model, integers)
     rate = rate_of(model, integers)
     engaged = where(a < 1.0, where(a > 0.0, a, zero(a)), zero(a) + 1.0)
@@ -252,7 +263,7 @@ def add_clutched(model: Any, integers: int, numbers: int, z: int) -> None:
     store(model.z_dot, z, 0, where(a > _ENGAGED, rate, relaxing))
 
 
-class ClutchedPathSpring(AlongPath):
+class ClutchedPathSpring(DrivenAlongPath):
     """A spring that a clutch joins to a path: OpenSim's ClutchedPathSpring. Its stretch is a z.
 
     Parameters
@@ -282,7 +293,7 @@ class ClutchedPathSpring(AlongPath):
         disabled_by_default: bool = False,
         name: str | None = None,
     ) -> None:
-        own = [*self.declared(name, control=0.0), stiffness, dissipation, time_constant]
+        own = [*self.declared(name, control=0.0), stiffness, dissipation, time_constant, 0.0]
         self._span(forces, path, own, disabled_by_default, name)
         self._stretch = float(initial_stretch)
 
@@ -302,13 +313,14 @@ class ClutchedPathSpring(AlongPath):
 
 @generic
 def add_mckibben(model: Any, integers: int, numbers: int) -> None:
-    """Numbers: a, b, 1 / (4 pi n^2), l_c."""
+    """Numbers: a, b, 1 / (4 pi n^2), l_c, and 1 where a function of time is added to a."""
+    a = driven_along(model, integers, numbers, 4)
     b = number(model, numbers + 1)
     length = length_of(model, integers) - number(model, numbers + 3)
-    pull(model, integers, number(model, numbers) * number(model, numbers + 2) * (3.0 * length * length - b * b))
+    pull(model, integers, a * number(model, numbers + 2) * (3.0 * length * length - b * b))
 
 
-class McKibbenActuator(AlongPath):
+class McKibbenActuator(DrivenAlongPath):
     """A pneumatic muscle along a path, driven by its pressure: OpenSim's McKibbenActuator.
 
     Parameters
@@ -334,7 +346,7 @@ class McKibbenActuator(AlongPath):
         disabled_by_default: bool = False,
         name: str | None = None,
     ) -> None:
-        own = [*self.declared(name, control=0.0), thread_length, 1.0 / (4.0 * math.pi * turns * turns), cord_length]
+        own = [*self.declared(name, control=0.0), thread_length, 1.0 / (4.0 * math.pi * turns * turns), cord_length, 0.0]
         self._span(forces, path, own, disabled_by_default, name)
 
     get_default_control, set_default_control, get_control, set_control = _control()

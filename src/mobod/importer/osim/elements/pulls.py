@@ -11,10 +11,10 @@ from ....algebra import vec3
 from ....algebra.arrays import ArrayLike
 from ....algebra.scalar import sqrt, store, where, zero
 from ....compiling import generic
-from ....force.pools import number
 from ....force.routines import by_address
 from ....force.two_points import OWN, TwoPoints, arms, pull, rate, square
 from ....function import Function, routines
+from .driven import Driven, driven
 from .of_coordinate import effort
 
 if TYPE_CHECKING:
@@ -58,18 +58,19 @@ class PointToPointFormula(TwoPoints):
 
 @generic
 def add_effort(model: Any, integers: int, numbers: int) -> None:
-    """f r / d on point 2, the opposite on point 1."""
+    """f r / d on point 2, the opposite on point 1. Integers: after the bodies, the function of time."""
     b1, b2, s1, s2, r = arms(model, integers, numbers)
     apart, dd = square(r)
-    f = number(model, numbers + OWN) / sqrt(dd)
+    f = driven(model, integers + 2, numbers + OWN) / sqrt(dd)
     pull(model, b1, b2, s1, s2, vec3.scale(where(apart, -1.0 * f, zero(f)), r))
 
 
-class PointToPointActuator(TwoPoints):
+class PointToPointActuator(TwoPoints, Driven):
     """Pushes two points apart as a state says: OpenSim's PointToPointActuator."""
 
     routine: Routine | None = by_address(add_effort)
     optimal_force: float = 1.0
+    FLAG = 2
 
     def __init__(
         self,
@@ -84,6 +85,7 @@ class PointToPointActuator(TwoPoints):
         name: str | None = None,
     ) -> None:
         self._connect(forces, body_a, point_a, body_b, point_b, disabled_by_default, name, effort=0.0)
+        self.default_integers.append(-1)
         self.optimal_force = optimal_force
 
     get_default_effort, set_default_effort, get_effort, set_effort = effort()
