@@ -211,11 +211,7 @@ class KeptSteppers:
 
     def __init__(self, system: MultibodySystem, integrator: Integrator, shared: State) -> None:
         self._system, self._settings, self._shared = system, integrator_settings(integrator), shared
-        self._kept: dict[int, tuple[TimeStepper, int]] = {}
-
-    def forget(self) -> None:
-        """Discard what was computed: parameters have changed."""
-        self._kept = {}
+        self._kept: dict[int, tuple[TimeStepper, int, bytes]] = {}
 
     def step(
         self,
@@ -225,19 +221,21 @@ class KeptSteppers:
         end: float,
         held: Array | None,
         done: tuple[bool, bool],
+        own: bytes,
         following: tuple[float, ...] | None = None,
     ) -> tuple[State, str | None, EventLog | None]:
         """Step state *i* to *end* from the variables of *row*; the state there, why it could not go on, if so, and its log.
 
-        The stepper of the last call goes on, with q, u and z that have been assigned since; one whose time, or what is
-        remembered, is another begins anew with the state that *make* makes, as does one whose run has ended or failed. *done*
+        The stepper of the last call goes on, with q, u and z that have been assigned since; one whose time, what is
+        remembered, or the state's *own* parameters are others begins anew with the state that *make* makes, as does one whose
+        run has ended or failed. *done*
         says of one that begins whether the handlers, and the reporters, that are due there have been called, and *following*
         of one that has begun in a lane the next step, what that depends on, when its present interval began and how far a step
         may go after an event.
         """
-        stepper, begun = self._kept.pop(i, (None, 0))
+        stepper, begun, had = self._kept.pop(i, (None, 0, b""))
         try:
-            if stepper is None or begun != row[6] or not _takes_up(stepper, row, held):
+            if stepper is None or begun != row[6] or had != own or not _takes_up(stepper, row, held):
                 stepper = self._new(held)
                 if following is not None:
                     stepper.integrator.initial_step_size = following[0] or None
@@ -259,18 +257,18 @@ class KeptSteppers:
         if not has_choices_of(self._shared, stepper.state):
             return make(i), OTHER_CHOICES, None
         if stepper.termination is None:
-            self._kept[i] = stepper, row[6]
+            self._kept[i] = stepper, row[6], own
         return stepper.state, None, stepper.log
 
     def pop(self, i: int) -> TimeStepper | None:
         """The stepper of state *i*, which is kept no longer."""
-        return self._kept.pop(i, (None, 0))[0]
+        return self._kept.pop(i, (None,))[0]
 
     def _new(self, held: Array | None) -> TimeStepper:
         integrator = make_integrator(self._system, self._settings)
         integrator.held = None if held is None else held.copy()
         stepper = TimeStepper(self._system, integrator)
-        stepper.may_be_saved = False
+        stepper.may_be_saved = stepper.warns_of_overlap = False
         stepper.set_report_all_significant_states(False)
         return stepper
 

@@ -107,7 +107,7 @@ class Stepping(Gradients):
         call. The others are not affected. Each state's result has the same bits whatever the others are. Steps go on from call
         to call, as those of a `TimeStepper` do, with the size that the error of the last one permits; in a copy of the
         ensemble, after `reset`, and where times are assigned, they begin anew. Where states are stepped one by one, each has a
-        `TimeStepper` (31 kB a state and more), and they begin anew after `set_each`, too.
+        `TimeStepper` (31 kB a state and more), and begins anew where `set_each` has changed a parameter of that state, too.
 
         Handlers and reporters of scheduled events are called for each state at its time, and states are in lanes in between;
         they are asked for their next times where a state begins, and after each of their events. A state for which a
@@ -336,7 +336,8 @@ class Stepping(Gradients):
                 done = (False, False) if schedule is None else (schedule.handlers[i] > time, schedule.reporters[i] > time)
                 following = plan.following(i)
                 held = forces[i] if len(forces) else None
-                state, why, log = kept.step(i, row, self._state, float(ends[i]), held, done, following)
+                own = b"".join(lanes[i // LANES, ..., i % LANES].tobytes() for lanes in self._own.values())
+                state, why, log = kept.step(i, row, self._state, float(ends[i]), held, done, own, following)
                 self._put_back(i, state)
                 self._note_events(i, log)
                 self._failed[i] = why is not None
@@ -364,8 +365,8 @@ class Stepping(Gradients):
             self._happened[i] = found
 
     def _kept_steppers(self, plan: _StepPlan) -> KeptSteppers:
-        """The steppers of states that are stepped each for itself; new ones where parameters are others than they had."""
-        stamp = self._own_places, self._own_changes, self._of_subsystems
+        """The steppers of states that are stepped each for itself; new ones where other parameters than before are theirs."""
+        stamp = self._own_places, self._of_subsystems
         if plan.kept is None or any(a is not b for a, b in zip(plan.stamp, stamp, strict=True)):
             plan.kept, plan.stamp = KeptSteppers(self._system, plan.integrator, self._template), stamp
         return plan.kept

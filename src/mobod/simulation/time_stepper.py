@@ -79,8 +79,8 @@ class TimeStepper(Sealed):
 
     INNER = frozenset(
         """
-        began begun_before calls_subsystems contact_events goal has_events initialized is_dealt_with log may_be_saved
-        parts_at_start reach return_at_rest
+        began begun_before calls_subsystems contact_events goal has_been_ended has_events initialized is_dealt_with
+        log may_be_saved parts_at_start reach return_at_rest warns_of_overlap
         pass_over step_exactly_to step_through
         """.split()
     )
@@ -117,6 +117,7 @@ class TimeStepper(Sealed):
         "may_be_saved",
         "parts_at_start",
         "system",
+        "warns_of_overlap",
     )
     __setattr__ = object.__setattr__
 
@@ -135,6 +136,8 @@ class TimeStepper(Sealed):
         self._rows = Reports()
         #: Whether checkpoints may be wanted, for which parts in Python have to be looked at where the run starts.
         self.may_be_saved = True
+        #: Whether to say of surfaces that they start deep in each other; not where a run goes on that others have begun.
+        self.warns_of_overlap = True
         #: Fingerprints of the system's parts in Python where the run started, for checkpoints; None where no part changes on
         #: the way, until they are wanted.
         self.parts_at_start: dict[str, dict[str, str]] | None = None
@@ -210,7 +213,7 @@ class TimeStepper(Sealed):
         #: Scheduled events whose time has come, and what handles them.
         self._due: tuple[float, list[Call]] | None = None
         self._starts = True
-        if deep := find_deep(copy):
+        if self.warns_of_overlap and (deep := find_deep(copy)):
             warnings.warn(say_deep(deep), stacklevel=callers_level())
         self._found: Found | None = None
         self._times_of: dict[Any, list[float]] = {}
