@@ -221,6 +221,16 @@ def test_moment_arms_are_minus_the_gradient_of_the_length():
 
 
 @pytest.mark.parametrize("kind", KINDS.values())
+def test_force_by_velocity_of_every_kind_is_one_at_rest_and_grows(kind):
+    """To the digits of OpenSim's splines and constants."""
+    muscle = hanging(kind)[3][0]
+    found = muscle.force_velocity([-0.9, -0.5, 0.0, 0.5, 0.9])
+    assert muscle.force_velocity(0.0) == found[2]
+    assert_allclose(found[2], 1.0, atol=2e-3)
+    assert (np.diff(found) > 0.0).all()
+
+
+@pytest.mark.parametrize("kind", KINDS.values())
 def test_wrong_input_is_refused(kind):
     system, state, _, (muscle,) = hanging(kind)
     path = muscle.get_path()

@@ -97,7 +97,7 @@ def test_moving_points_stand_still_beyond_the_range_of_their_coordinate(leg, rng
     model, theirs = mb.load_osim(path, as_opensim=as_opensim), osim.Model(str(path))
     s, muscle, beyond, h = theirs.initSystem(), model.muscles["moving"], 0, 1e-6
     coordinates, own = theirs.getCoordinateSet(), theirs.getMuscles().get("moving").getGeometryPath()
-    for state in poses(model, rng, 12):
+    for state in poses(model, rng, 40):
         for k in range(2):
             coordinates.get(k).setValue(s, float(state.q[k]), False)
             coordinates.get(k).setSpeedValue(s, float(state.u[k]))
@@ -118,7 +118,7 @@ def test_moving_points_stand_still_beyond_the_range_of_their_coordinate(leg, rng
                 lengths.append(muscle.get_length(near))
             assert_allclose((lengths[0] - lengths[1]) / (2 * h), muscle.get_lengthening_speed(state), rtol=0.0, atol=1e-8)
             assert_allclose(-muscle.calc_moment_arms(state) @ state.u, muscle.get_lengthening_speed(state), atol=1e-12)
-    assert 0 < beyond < 12
+    assert 0 < beyond < 40  # of three in four on the average
 
 
 def test_forces_and_rates_are_opensims(leg, rng):

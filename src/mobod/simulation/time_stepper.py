@@ -79,8 +79,8 @@ class TimeStepper(Sealed):
 
     INNER = frozenset(
         """
-        began begun_before calls_subsystems contact_events goal has_events initialized is_dealt_with log may_be_saved
-        parts_at_start reach return_at_rest
+        began begun_before calls_subsystems contact_events goal has_been_ended has_events initialized is_dealt_with
+        log may_be_saved parts_at_start reach return_at_rest
         pass_over step_exactly_to step_through
         """.split()
     )

@@ -24,16 +24,9 @@ def interpreted_lines(system: MultibodySystem) -> list[str]:
         Such as ``interpreted: CoordinateCoupler 'cam' uses function.Custom (line 12 of cam.py: a dict);
         function.Expression would compile``.
     """
-    matter, lines = system.get_matter_subsystem(), []
-    for part in (*system.all_forces(), *matter.body_list, *matter.constraints):
-        for function, _ in getattr(part, "used_functions", ()):
-            core = function.core()[0] if isinstance(function, Multiplier) else function
-            if is_compiled(core):
-                continue
-            why, remedy = "", ""
-            if isinstance(core, Custom):
-                why, remedy = f" ({core.why_interpreted})", "; function.Expression would compile"
-            lines.append(f"interpreted: {type(part).__name__} {part.name!r} uses function.{type(core).__name__}{why}{remedy}")
+    if system.lines_of_functions is None:
+        system.lines_of_functions = _of_functions(system)
+    lines = list(system.lines_of_functions)
     for part in system.parts_in_python:
         why = getattr(part, "why_interpreted", "")
         lines.append(f"interpreted: {part!r} is computed by Python{f' ({why})' if why else ''}")
@@ -46,8 +39,23 @@ def interpreted_lines(system: MultibodySystem) -> list[str]:
             lines.append(f"interpreted: {whose} watches {what}, a function of a State; {remedy}")
     if not system.compiles_measures and any(subsystem.acting_measures for subsystem in system.subsystems):
         try:
-            system.program_of(system.tree_for(matter.default_use_euler_angles))
+            system.program_of(system.tree_for(system.matter.default_use_euler_angles))
         except NotCompiled as error:
             why = f", as {error.args[0]!r} is a function of a State, or a kind of your own" if error.args else ""
             lines.append(f"interpreted: measures are computed by Python{why}; measure.Custom of numbers would compile")
     return list(dict.fromkeys(lines))
+
+
+def _of_functions(system: MultibodySystem) -> list[str]:
+    """Those of functions that parts use."""
+    matter, lines = system.get_matter_subsystem(), []
+    for part in (*system.all_forces(), *matter.body_list, *matter.constraints):
+        for function, _ in getattr(part, "used_functions", ()):
+            core = function.core()[0] if isinstance(function, Multiplier) else function
+            if is_compiled(core):
+                continue
+            why, remedy = "", ""
+            if isinstance(core, Custom):
+                why, remedy = f" ({core.why_interpreted})", "; function.Expression would compile"
+            lines.append(f"interpreted: {type(part).__name__} {part.name!r} uses function.{type(core).__name__}{why}{remedy}")
+    return lines

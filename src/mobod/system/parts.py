@@ -26,6 +26,7 @@ class HasParts(Sealed):
     topology_version: int
     topology_token: object
     compiles_measures: bool
+    lines_of_functions: list[str] | None
     _matter: SimbodyMatterSubsystem | None
     _topology_realized: bool
     _trees: dict[bool, Tree]
@@ -102,7 +103,7 @@ class HasParts(Sealed):
         self._topology_realized = False
         self._trees = {}
         self._kernel = self.plain_routine = None
-        self._default_state = None
+        self._default_state = self.lines_of_functions = None
         self.compiles_measures = False
 
     def system_topology_has_been_realized(self) -> bool:

@@ -58,7 +58,7 @@ class MultibodySystem(Differentiable):
         custom_motions event_handlers
         event_reporters explain forces_in_python
         force_subsystems
-        interpret_for_contacts interprets invalidate_topology is_interpreted
+        interpret_for_contacts interprets invalidate_topology is_interpreted lines_of_functions
         may_slide needs_states owner_of parts_apart parts_in_python plain_routine
         program_of
         remember subsystems takes_differences topology_token
@@ -88,6 +88,8 @@ class MultibodySystem(Differentiable):
         self._has_callbacks = False
         #: Whether measures integrate or remember, and compiled steps do it for them.
         self.compiles_measures = False
+        #: Lines about functions in Python, once somebody has asked; see `interpreted`.
+        self.lines_of_functions: list[str] | None = None
         self._kernel: Any = None
         self._address, self.plain_routine = 0, None
         self._default_state: State | None = None
