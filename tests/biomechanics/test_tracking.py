@@ -14,6 +14,7 @@ from mobod.biomechanics.motion import natural_spline
 from mobod.biomechanics.states import own_state
 from mobod.biomechanics.tasks import Rows
 from mobod.cli.main import main
+from mobod.importer.tool_setup import read_tool_setup
 from mobod.importer.tracking_setup import read_tasks, read_tracking_setup
 from mobod.muscle.base import tendon_forces
 
@@ -378,6 +379,42 @@ def test_setups_are_read(folder):
         "kp": 400.0, "kv": 40.0, "ka": 1.0, "weight": [3.0, 2.0], "limit": 0.0, "body": "calcn_r", "relative_to": "ground",
         "directions": [[0.0, 2.0, 0.0], [0.0, 1.0, 0.0]], "point": [0.0, 0.0, 0.0],
     }  # fmt: skip
+
+
+def test_filtered_coordinates_have_their_speeds_where_times_are_rounded(leg, rng):
+    """Rows at 60 Hz whose times have three decimals, which the filter resamples: between them q' is u all the same."""
+    time = np.round(np.arange(121) / 60.0, 3)
+    q = np.sin(4.0 * time) + 0.05 * rng.normal(size=121)
+    wanted = Wanted(leg, own_state(leg, None), mb.Table(time, {"knee_angle_r": q}), 6.0, "opensim")
+    k, h = leg.coordinates["knee_angle_r"], 1e-5
+    for t in (0.0, 0.001, 0.4, 1.0, 1.99):
+        slope = (wanted(t + h)[0][k] - wanted(t - h)[0][k]) / (2.0 * h)
+        assert slope == pytest.approx(wanted(t)[1][k], abs=2e-3), t
+
+
+def test_defaults_of_files_are_what_their_objects_do_not_say(leg, folder):
+    """They stand for what an object lacks, and are none themselves: of tasks, forces and markers of inverse kinematics."""
+    usual = "<active>true</active><kp>100 1 1</kp><kv>20 1 1</kv>"
+    own = "<CMC_Joint name='knee_angle_r'><kv>7</kv></CMC_Joint>"
+    (folder / "some.xml").write_text(
+        f"<OpenSimDocument><CMC_TaskSet><defaults><CMC_Joint name='default'>{usual}</CMC_Joint></defaults>"
+        f"<objects>{own}</objects></CMC_TaskSet></OpenSimDocument>"
+    )
+    assert read_tasks(folder / "some.xml") == {"knee_angle_r": {"kp": 100.0, "kv": 7.0, "ka": 1.0, "weight": 1.0, "limit": 0.0}}
+    (folder / "forces.xml").write_text(
+        "<OpenSimDocument Version='30000'><ForceSet><defaults><CoordinateActuator name='default'>"
+        "<optimal_force>25</optimal_force></CoordinateActuator></defaults>"
+        "<objects><CoordinateActuator name='r'><coordinate>knee_angle_r</coordinate>"
+        "</CoordinateActuator></objects></ForceSet></OpenSimDocument>"
+    )
+    added = mb.biomechanics.add_forces(leg, folder / "forces.xml")
+    assert added.actuators["r"].optimal_force == 25.0 and "default" not in added.actuators
+    (folder / "ik.xml").write_text(
+        "<OpenSimDocument><InverseKinematicsTool><IKTaskSet><defaults><IKMarkerTask name='default'><weight>3</weight>"
+        "</IKMarkerTask></defaults><objects><IKMarkerTask name='toe'/></objects></IKTaskSet></InverseKinematicsTool>"
+        "</OpenSimDocument>"
+    )
+    assert read_tool_setup(folder / "ik.xml").weights == {"toe": 3.0}
 
 
 def test_wrong_input_is_named(leg, swing, folder, capsys):

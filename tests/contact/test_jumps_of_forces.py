@@ -7,8 +7,8 @@ from scenes import SHAPES, Scene
 
 import mobod as mb
 
-#: What two flat faces, edges and rims do where the direction of least overlap changes or, of polyhedra, where on a face an edge
-#: bears, which the documentation says: of what is round with anything nothing jumps.
+#: What faces, edges and rims do where one takes over from another, which the documentation says: of what is round with anything
+#: nothing jumps.
 ANGULAR = {"cylinder", "brick", "hull", "mesh"}
 #: The most by which a force may differ from the slope: of what bends, the depth over the length along which it does.
 MOST, OF_ANGULAR = 0.05, 0.2
@@ -26,15 +26,17 @@ def test_forces_of_what_is_round_do_not_jump(pair):
 
 
 @pytest.mark.parametrize("pair", [("cylinder", "brick"), ("cylinder", "cylinder")], ids=",".join)
-def test_forces_of_edges_are_the_slope_of_their_energy(pair):
-    _, slopes = hunt(*pair, 3, seed=6)
+def test_cylinders_go_over_from_one_direction_to_another_without_a_jump(pair):
+    """These ways jumped by up to 1.9 and 1.8; forces are the slope of their energy."""
+    jumps, slopes = hunt(*pair, 8)
+    assert jumps.max() < 0.15
     assert np.quantile(slopes, 0.9) < 1e-3 and slopes.max() < OF_ANGULAR
 
 
 def test_bricks_go_over_from_one_direction_to_another_without_a_jump():
     """Five of these ways jumped by 0.7 to 1.6 where the direction of least overlap changes."""
     jumps, slopes = hunt("brick", "brick", 8)
-    assert (jumps > 0.04).sum() <= 1 and slopes.max() < 1e-6
+    assert jumps.max() < 0.1 and np.quantile(slopes, 0.9) < 1e-3 and slopes.max() < MOST
 
 
 def test_a_corner_bears_alike_whichever_of_its_faces_is_the_nearest():
@@ -73,9 +75,7 @@ def test_a_hunt_for_jumps(pair):
     assert slopes.max() < (OF_ANGULAR if jumping(*pair) else MOST)
     if not jumping(*pair):
         assert jumps.max() < 0.04
-    elif pair == ("cylinder", "cylinder"):
-        assert (jumps > 0.04).sum() <= 4
-    elif set(pair) <= {"brick", "hull"}:
-        assert (jumps > 0.04).sum() <= {("brick", "brick"): 3, ("brick", "hull"): 6, ("hull", "hull"): 14}[pair]
+    elif set(pair) <= {"cylinder", "brick", "hull"}:
+        assert jumps.max() < 0.4 and (jumps > 0.04).sum() <= (10 if pair == ("hull", "hull") else 6)
     elif pair[0] == "capsule":
         assert (jumps > 0.04).sum() <= 1

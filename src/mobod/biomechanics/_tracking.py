@@ -32,7 +32,7 @@ from ._path_sweep import paths_over
 from ._reaching import ROWS, reach
 from .activations import _strengths
 from .induced import responses
-from .motion import Motion, natural_spline, rows_of
+from .motion import Motion, natural_spline, rows_of, smoothed
 from .states import couple
 from .tasks import Rows, Task, mapping, usable
 
@@ -59,13 +59,14 @@ class Wanted:
         if len(time) < 6:
             raise ValueError(f"a motion that is followed has at least 6 times, this one {len(time)}")
         couple(model, state, q, np.zeros((len(q), state.tree.nu)))
-        motion = Motion.of_rows(model, state.copy(), time, q, cutoff, 5, filter)
+        # at the times of the filter, which may be others: splines through its values at these would have other slopes
+        motion = Motion.of_rows(model, state.copy(), *smoothed(time, q, cutoff, filter), degree=5)
         if motion.q.shape[1] != motion.u.shape[1]:
             raise ModelError(f"{model.name!r} has coordinates whose rates are not speeds; only such follow a motion")
         self.rows, self.time, self.cutoff, self.filter = motion, time, cutoff, filter
-        self._q, self._u = natural_spline(time, motion.q, 5), natural_spline(time, motion.u, 5)
+        self._q, self._u = natural_spline(motion.time, motion.q, 5), natural_spline(motion.time, motion.u, 5)
         # smoother between the motion's times than the derivative of the speeds' spline, as OpenSim has it
-        self._u_dot = natural_spline(time, self._u(time, 1), 5)
+        self._u_dot = natural_spline(motion.time, self._u(motion.time, 1), 5)
         #: Where polynomials begin, and their coefficients, the highest power first: of coordinates and of speeds.
         self.pieces = pieces_of(self._q, self._u)
 

@@ -22,7 +22,8 @@ from ..motion_data import Table, read_sto
 from ..value import checks
 from ..value.files import as_path
 from .external_loads import all_named, first_named, text_of
-from .xml_element import Element, read_xml
+from .opensim_file import read_opensim_file
+from .xml_element import Element
 
 if TYPE_CHECKING:
     from .model import Model
@@ -110,7 +111,7 @@ def straight(time: Array, values: Array) -> Function:
 
 
 def _of_xml(path: Any) -> Controls:
-    root = read_xml(path, with_text=True, any_bytes=True, faults=[])
+    root = read_opensim_file(path)
     held = root if root.tag == "ControlSet" else first_named(root, "ControlSet")
     if held is None:
         raise ModelError(f"{path}:{root.line}: this file holds no ControlSet")

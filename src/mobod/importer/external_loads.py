@@ -18,7 +18,8 @@ from ..errors import ModelError
 from ..motion_data import Table, read_sto
 from ..value.checks import suggest
 from ..value.files import as_path
-from .xml_element import Element, read_xml
+from .opensim_file import read_opensim_file
+from .xml_element import Element
 
 GROUND = "ground"
 
@@ -167,7 +168,7 @@ def read_external_loads(path: str | os.PathLike[str], *, data: Table | None = No
     'calcn_r'
     """
     path = as_path("path", path)
-    root = read_xml(path, with_text=True, any_bytes=True, faults=[])
+    root = read_opensim_file(path)
     loads = first_named(root, "ExternalLoads") if root.tag != "ExternalLoads" else root
     if loads is None:
         raise ModelError(f"{path}:{root.line}: there is no <ExternalLoads> in this file")

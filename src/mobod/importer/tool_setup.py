@@ -12,7 +12,8 @@ from ..algebra.arrays import Array
 from ..errors import ModelError
 from ..value.files import as_path
 from .external_loads import all_named, beside, first_named, text_of
-from .xml_element import Element, read_xml
+from .opensim_file import read_opensim_file
+from .xml_element import Element
 
 #: The element of each tool.
 TOOLS = {"InverseKinematicsTool": "ik", "InverseDynamicsTool": "id", "AnalyzeTool": "so"}
@@ -120,7 +121,7 @@ def read_tool_setup(path: str | os.PathLike[str]) -> ToolSetup:
         If a file that it names is not there.
     """
     path = as_path("path", path)
-    root = read_xml(path, with_text=True, any_bytes=True, faults=[])
+    root = read_opensim_file(path)
     tool = next((found for name in TOOLS if (found := first_named(root, name)) is not None), None)
     if tool is None:
         raise ModelError(f"{path}:{root.line}: this file holds none of {', '.join(TOOLS)}")
@@ -320,7 +321,7 @@ def read_scale_setup(path: str | os.PathLike[str]) -> ScaleSetup:
         If a file that it names is not there.
     """
     path = as_path("path", path)
-    root = read_xml(path, with_text=True, any_bytes=True, faults=[])
+    root = read_opensim_file(path)
     tool = first_named(root, "ScaleTool")
     if tool is None:
         raise ModelError(f"{path}:{root.line}: this file holds no ScaleTool")
@@ -371,7 +372,7 @@ def read_scale_setup(path: str | os.PathLike[str]) -> ScaleSetup:
 def read_marker_set(path: str | os.PathLike[str]) -> tuple[dict[str, tuple[str, Array]], list[str]]:
     """Markers of a file of OpenSim's, old or new: of each the body and the place on it; and which are fixed."""
     path = as_path("path", path)
-    root = read_xml(path, with_text=True, any_bytes=True, faults=[])
+    root = read_opensim_file(path)
     found, fixed = {}, []
     for one in all_named(root, "Marker"):
         body = text_of(one, "socket_parent_frame") or text_of(one, "body") or text_of(one, "parent_frame")

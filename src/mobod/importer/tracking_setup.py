@@ -13,8 +13,9 @@ from ..errors import ModelError
 from ..value.files import as_path
 from .controls import read_controls
 from .external_loads import all_named, beside, first_named, text_of
+from .opensim_file import read_opensim_file
 from .tool_setup import _file, _name, _number
-from .xml_element import Element, read_xml
+from .xml_element import Element
 
 #: The element of each tool, and the window of its controls.
 TRACKING_TOOLS = {"CMCTool": ("cmc", 0.01), "RRATool": ("rra", 0.001)}
@@ -83,7 +84,7 @@ def read_tracking_setup(path: str | os.PathLike[str]) -> TrackingSetup:
         If a file that it names is not there.
     """
     path = as_path("path", path)
-    root = read_xml(path, with_text=True, any_bytes=True, faults=[])
+    root = read_opensim_file(path)
     tool = next((found for name in TRACKING_TOOLS if (found := first_named(root, name)) is not None), None)
     if tool is None:
         raise ModelError(f"{path}:{root.line}: this file holds none of {', '.join(TRACKING_TOOLS)}")
@@ -132,7 +133,7 @@ def read_tasks(path: str | os.PathLike[str]) -> dict[str, dict[str, Any]]:
     Directions of zeros, OpenSim's default, are the axes. OpenSim 4.6 has ``CMC_Orientation`` in its sources alone.
     """
     path = as_path("path", path)
-    root = read_xml(path, with_text=True, any_bytes=True, faults=[])
+    root = read_opensim_file(path)
     for one in all_named(root, "StateTrackingTask"):
         if _flag(one, "on", True):
             raise ModelError(

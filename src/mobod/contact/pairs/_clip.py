@@ -23,7 +23,7 @@ the part of its length that is left, the energy is
 so that a whole segment bears as two, one of which nothing is left as one, where both cuts meet, and where one end is not deep
 the other bears as if it were alone. Forces are the gradient of E by depths, and by l, which pushes what is deep off the face:
 
-    f_i = (U_i / E)^(p-1) dU_i/dx_i,   dE/dl o / |o . (e2 - e1)| at the cuts
+    f_i = (U_i / E)^(p-1) dU_i/dx_i,   dE/dl o / |o . (e2 - e1)| at the cuts, of sharp edges with f_i dx_i/dl beside
 
 with o the edge's outward normal in the face, e1 and e2 the ends: the normal of a cut leans by that much. Without it a capsule
 that lies across an edge would gain energy as it slides to and fro, and tremble without end.
@@ -35,10 +35,10 @@ from typing import Any
 
 from ...algebra import mat33, vec3
 from ...algebra.scalar import exp, load_lane, log, sincos, sqrt, store_lane
-from ...compiling import generic
+from ...compiling import apart, generic
 from ..access import CORNER, FEATURE, FORCE, HERTZ, Pair, load3_lane, put_point, store3_lane
 from ..shape import BRICK, CONVEX_HULL, CYLINDER
-from ._core import CORNERS, bare3, face_feature, list_of, vertex
+from ._core import CORNERS, bare3, corner_number, end_of, face_feature, list_of, vertex
 from ._curvature import goes_over
 
 #: A corner that is beyond an edge by less than this part of the edge's length is not cut: faces that are flush would have
@@ -59,6 +59,8 @@ NO_SHARE = 1e-9
 _SIDE, _SECOND = 2.0**28, 2.0**45
 #: ... and each face that bears, to tell its points from those of another that bears beside it.
 _BY = 2.0**47
+#: ... and those of an edge beside its polygon.
+_EDGE = 2.0**44
 
 
 @generic
@@ -328,7 +330,8 @@ def _bearing(
         x1, x2 = load3_lane(rows, 0, FORCE, lane), load3_lane(rows, 1, FORCE, lane)
         if n == 0:
             return begin
-        return _bear_segment(model, pair, R, p, m, sign, r, level, (x1, x2), left, (off_first, off_second), k)
+        names = (0.0, 4.0) if sign > 0.0 else (8.0, 12.0)
+        return _bear_segment(model, pair, R, p, m, sign, r, level, (x1, x2), left, (off_first, off_second), k, names, False)
     count, edge = begin, share
     if n > 0:
         edge = length(vec3.sub(load3_lane(rows, 0, here, lane), load3_lane(rows, n - 1, here, lane)))
@@ -346,29 +349,72 @@ def _bearing(
     return count
 
 
+@apart
+def cut_edge(model: Any, pair: Pair, face: Any, core: Any, other: Any, Q: Any, q: Any, edge: Any) -> Any:
+    """Cut an edge of a polyhedron, the *other*, along a face: twice its energy by a corner's stiffness, and the cut.
+
+    The first is below zero where nothing is left, or deep; the cut is that of `clip_segment`, with tangents where these are.
+    *edge* is a feature, all else as in `bearing`.
+    """
+    m, lane, rows, o = face[2], pair[2], model.contact_point, 0.0 * q[0]
+    for i in range(2):
+        v = end_of(model, other, edge, i)
+        store3_lane(rows, i, FORCE, lane, vec3.add(q, mat33.mul_vec(Q, (v[0] + o, v[1] + o, v[2] + o))))
+    n, left, off_first, off_second = clip_segment(model, core, face[4], lane)
+    if n == 0:
+        return o - 1.0, left, off_first, off_second
+    level = vec3.dot(m, face[1])
+    a, b = level - vec3.dot(m, load3_lane(rows, 0, FORCE, lane)), level - vec3.dot(m, load3_lane(rows, 1, FORCE, lane))
+    if a <= 0.0 and b <= 0.0:
+        return o - 1.0, left, off_first, off_second
+    part_a, part_b, _, _ = ends_shares(a, b, left, 2.0)
+    return (part_a * a * a if a > 0.0 else o) + (part_b * b * b if b > 0.0 else o), left, off_first, off_second
+
+
+@apart
+def bear_edge(
+    model: Any, pair: Pair, face: Any, R: Any, p: Any, other: Any, sign: float, edge: Any, left: Any, off: Any, k: Any
+) -> int:
+    """Rows of the ends of an edge that `cut_edge` has just cut; a corner has one number, whichever of its edges bears."""
+    rows, lane, m = model.contact_point, pair[2], face[2]
+    ends = load3_lane(rows, 0, FORCE, lane), load3_lane(rows, 1, FORCE, lane)
+    first, second = corner_number(other, edge, 0), corner_number(other, edge, 1)
+    if vec3.dot(off[0], off[0]) > 0.0:
+        first = 8192 * (edge[4] + 1)
+    if vec3.dot(off[1], off[1]) > 0.0:
+        second = 8192 * (edge[4] + 1) + 1
+    base = _EDGE + (0.0 if sign > 0.0 else _SECOND) + (face[4] % 32) * _BY
+    names = base + first, base + second
+    return _bear_segment(model, pair, R, p, m, sign, 0.0, vec3.dot(m, face[1]), ends, left, off, k, names, True)
+
+
 @generic
 def _bear_segment(
-    model: Any, pair: Pair, R: Any, p: Any, m: Any, sign: float, r: float, level: Any, ends: Any, left: Any, off: Any, k: Any
-) -> int:
+    model: Any, pair: Pair, R: Any, p: Any, m: Any, sign: float, r: float, level: Any, ends: Any, left: Any, off: Any, k: Any,
+    names: Any, sharp: bool,
+) -> int:  # fmt: skip
     """Rows of a segment's two ends, or cuts: spheres of radius *r* by HERTZ, corners where that is 0."""
     a, b = level - vec3.dot(m, ends[0]) + r, level - vec3.dot(m, ends[1]) + r
     part_a, part_b, rise_a, rise_b = ends_shares(a, b, left, 2.5 if r > 0.0 else 2.0)
+    slope = 0.0 * a
+    if sharp and left > _LEAST_LEFT:  # a cut that goes along an edge changes its depth; what is round goes off it
+        slope = (a - b) / left
     count, weight = k
     for i in range(2):
-        v, depth, part, way, rise = ends[0], a, part_a, off[0], rise_a
+        v, depth, part, way, rise = ends[0], a, part_a, off[0], rise_a + part_a * slope
         if i == 1:
-            v, depth, part, way, rise = ends[1], b, part_b, off[1], rise_b
+            v, depth, part, way, rise = ends[1], b, part_b, off[1], rise_b - part_b * slope
         if depth > 0.0 and part > NO_SHARE:
             g = lean(m, part, vec3.scale(rise, way))
             part = sqrt(vec3.dot(g, g))
             n = vec3.scale(sign / part, mat33.mul_vec(R, g))
             part = weight * part
             point = vec3.add(p, mat33.mul_vec(R, vec3.add_scaled(v, 0.5 * depth - r, m)))
-            feature = 4 * i + (0 if sign > 0.0 else 8)
             if r > 0.0:
                 k = 1.0 / (r * part * part)
-                put_point(model, pair, count, point, n, depth, HERTZ, k, k, feature)
+                put_point(model, pair, count, point, n, depth, HERTZ, k, k, 0)
             else:
-                put_point(model, pair, count, point, n, depth, CORNER, 0.0, part, feature)
+                put_point(model, pair, count, point, n, depth, CORNER, 0.0, part, 0)
+            store_lane(model.contact_point, count, FEATURE, pair[2], names[i])
             count += 1
     return count

@@ -228,6 +228,25 @@ def edge_feature(model: Any, core: Any, d: Any, v: int, near: float, second: boo
 
 
 @generic
+def end_of(model: Any, core: Any, edge: Any, i: int) -> Any:
+    """Either end of an edge of a polyhedron."""
+    if core[0] == CONVEX_HULL:
+        return vertex(model, core, edge[4] // 4096 if i == 0 else edge[4] % 4096)
+    half = abs(edge[2][0]) * core[3] + abs(edge[2][1]) * core[4] + abs(edge[2][2]) * core[5]
+    return vec3.add_scaled(edge[1], half if i == 0 else -half, edge[2])
+
+
+@generic
+def corner_number(core: Any, edge: Any, i: int) -> int:
+    """The number of a corner, which is an end of an edge of a polyhedron."""
+    if core[0] == CONVEX_HULL:
+        return edge[4] // 4096 if i == 0 else edge[4] % 4096
+    b, e = edge[1], edge[2]
+    up = 1.0 if i == 0 else -1.0
+    return int(b[0] + up * e[0] > 0.0) + 2 * int(b[1] + up * e[1] > 0.0) + 4 * int(b[2] + up * e[2] > 0.0)
+
+
+@generic
 def face_feature(model: Any, core: Any, d: Any, v: int) -> Any:
     """The face whose normal is nearest to d at what is farthest along it; a POINT where there are no faces."""
     kind, _, _, x, y, z, _ = core

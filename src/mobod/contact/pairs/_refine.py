@@ -26,6 +26,8 @@ FACE_A, FACE_B, EDGES, EDGE_A, EDGE_B, CURVES, NOTHING = range(7)
 #: An edge has to overlap by so much less than a face of nearly the same normal, or the face is taken.
 _FACE_FIRST, _SAME = 0.95, 0.99
 _STEPS = 12
+#: Of curved shapes the cosine between a first guess and what is found from it, and where by this nothing is found.
+_BESIDE, _ANY = 0.99, 0.5
 
 
 @generic
@@ -110,23 +112,26 @@ def refine(model: Any, A: Any, B: Any, R: Any, p: Any, n: Any, i: int, j: int, s
     smooth = is_smooth(A) or is_smooth(B)
     # what is round bears alike on a face and on its edge; of others a face has a manifold, and an edge one point
     round_one = A[6] + B[6] > 0.0 or A[0] == ELLIPSOID or B[0] == ELLIPSOID
-    near, rounds = 1e-4, 1
+    near, level, rounds = 1e-4, 1.0 - 1e-4, 1
     if smooth:
-        near, rounds = 0.1, 3
+        near, level, rounds = 0.1, _BESIDE, 3
     nothing = (POINT, o, o, 0.0, 0)
     what, best, least, m, f, g = NOTHING, n, 0.0, n, nothing, nothing
     face_a, face_b, edge_a, edge_b, point_a, point_b = nothing, nothing, nothing, nothing, nothing, nothing
+    any_found = False
     for turn in range(rounds):
+        if turn == 2 and not any_found:
+            level = _ANY
         what, m = NOTHING, best
         # the overlap along m comes first, in the same place as the others: to find it is most of the code
         for c in range(-1, 6):
             fc, gc, e, trial, found = point_a, point_b, o, m, True
             if c == FACE_A:
                 fc, trial = face_a, face_a[2]
-                found = face_a[0] == FACE and vec3.dot(trial, m) > 1.0 - near
+                found = face_a[0] == FACE and vec3.dot(trial, m) > level
             elif c == FACE_B:
                 gc, trial = face_b, vec3.neg(mat33.mul_vec(R, face_b[2]))
-                found = face_b[0] == FACE and vec3.dot(trial, m) > 1.0 - near
+                found = face_b[0] == FACE and vec3.dot(trial, m) > level
             elif c == EDGES:
                 fc, gc = edge_a, edge_b
                 found = edge_a[0] == EDGE and edge_b[0] == EDGE
@@ -146,7 +151,7 @@ def refine(model: Any, A: Any, B: Any, R: Any, p: Any, n: Any, i: int, j: int, s
                     while moved > 1e-13 and steps < _STEPS:
                         trial, moved = newton(c, fc, gc, one, o, R, p, trial, e)
                         steps += 1
-                    found = moved >= 0.0 and vec3.dot(trial, m) > 0.5
+                    found = moved >= 0.0 and vec3.dot(trial, m) > level
             if found:
                 w, k, h = difference(model, A, B, R, p, trial, i, j)
                 overlap = vec3.dot(trial, w)
@@ -166,5 +171,5 @@ def refine(model: Any, A: Any, B: Any, R: Any, p: Any, n: Any, i: int, j: int, s
                     point_a, point_b = point_feature(model, A, m, i), point_feature(model, B, d, j)
                     f, g, least = point_a, point_b, overlap + 1e-9 * size
                 elif overlap < wanted:
-                    what, f, g, best, least = c, fc, gc, trial, overlap
+                    what, f, g, best, least, any_found = c, fc, gc, trial, overlap, True
     return what, f, g, best, least

@@ -1,4 +1,4 @@
-"""Directions in which two polyhedra overlap nearly as little as in the best one, and the share of the contact that each has.
+"""Directions in which two polyhedra or cylinders overlap nearly as little as in the best one, and the share of each.
 
 Where one direction of least overlap takes over from another, the energy would have a kink, and the force would turn at once.
 With U_i the squares of overlaps, to which energies are proportional, and a window w, the energy is that of U in
@@ -52,6 +52,15 @@ def direction(rows: Any, i: int) -> Any:
 
 
 @generic
+def is_alike(rows: Any, n: int, d: Any) -> bool:
+    """True if a direction is nearly one of the first n."""
+    alike = False
+    for k in range(n):
+        alike = alike or vec3.dot(direction(rows, k), d) > _ALIKE
+    return alike
+
+
+@generic
 def choose(rows: Any, total: int) -> int:
     """Of *total* directions those that count come first, the best one foremost; how many there are."""
     n = 0
@@ -64,12 +73,10 @@ def choose(rows: Any, total: int) -> int:
             x = load(rows, n, column)
             store(rows, n, column, load(rows, best, column))
             store(rows, best, column, x)
-        least, here, alike = load(rows, 0, 3), load(rows, n, 3), False
+        least, here = load(rows, 0, 3), load(rows, n, 3)
         if n > 0 and (least <= 0.0 or here * here >= (1.0 + WINDOW) * least * least):
             return n
-        for k in range(n):
-            alike = alike or vec3.dot(direction(rows, k), direction(rows, n)) > _ALIKE
-        if alike:
+        if is_alike(rows, n, direction(rows, n)):
             total -= 1
             for column in range(COLUMNS):
                 store(rows, n, column, load(rows, total, column))

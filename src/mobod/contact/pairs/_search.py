@@ -15,9 +15,9 @@ from typing import Any
 from ...algebra import mat33, vec3
 from ...algebra.scalar import load, scratch, sqrt, store
 from ...compiling import generic
-from ..shape import CONVEX_HULL
+from ..shape import CONVEX_HULL, ELLIPSOID
 from ._core import is_smooth, support
-from ._rivals import MOST, WINDOW, note
+from ._rivals import MOST, WINDOW, is_alike, note
 
 MOST_VERTICES, _MOST_FACES, _MOST_EDGES = 96, 192, 192
 _NONE = 1e300
@@ -256,7 +256,7 @@ def _known(rivals: Any, found: int, n: Any, best: float, i: int, j: int) -> int:
 def search(model: Any, A: Any, B: Any, R: Any, p: Any, margin: float, size: float, small: float, rivals: Any) -> int:
     """Directions, in A's frame, from A to B, with vertices of hulls near it, in rows of *rivals*; how many, 0 where apart.
 
-    Of polyhedra these are all that count beside the best one, of others that one alone.
+    Of polyhedra and cylinders these are all that count beside the best one, of others that one alone.
 
     *R* and *p* place B in A's frame; *margin* is how far cores may be apart and touch yet, *size* a length of both,
     *small* one of the smaller.
@@ -266,12 +266,13 @@ def search(model: Any, A: Any, B: Any, R: Any, p: Any, margin: float, size: floa
     v, m, i, j = vec3.neg(p), 0, 0, 0
     if vec3.dot(v, v) == 0.0:
         v = (1.0, 0.0, 0.0)
-    flat, enough, close = 1e-24 * size * size, 1e-10 * size, 1e-12
+    flat, enough, close, most = 1e-24 * size * size, 1e-10 * size, 1e-12, MOST
     if is_smooth(A) or is_smooth(B):
-        enough, close = 1e-4 * small, 1e-6
+        enough, close, most = 1e-4 * small, 1e-6, 2 * MOST  # of which several can be guesses of one
         if B[0] == CONVEX_HULL:  # which of its many edges is touched is decided here
             enough = 1e-6 * small
-    d, n, best, least, several = vec3.neg(v), v, _NONE, 0.0, margin == 0.0 and not (is_smooth(A) or is_smooth(B))
+    d, n, best, least = vec3.neg(v), v, _NONE, 0.0
+    several = margin == 0.0 and A[0] != ELLIPSOID and B[0] != ELLIPSOID
     phase, trial, num_faces, num_free, chosen, found = _GJK, 0, 0, 0, 0, 0
     # one loop, and one place where points of C are found, which is most of the code
     for turn in range(_TURNS):
@@ -316,7 +317,8 @@ def search(model: Any, A: Any, B: Any, R: Any, p: Any, margin: float, size: floa
             if m == MOST_VERTICES or (not several and (proven or best - least <= enough)):
                 return _known(rivals, found, n, best, i, j)
             if proven:
-                found = note(rivals, found, d, reach, i, j)
+                if not is_alike(rivals, found, d):
+                    found = note(rivals, found, d, reach, i, j)
                 store(faces, chosen, 7, 2.0)
             else:
                 _put(points, m, w)
@@ -334,7 +336,7 @@ def search(model: Any, A: Any, B: Any, R: Any, p: Any, margin: float, size: floa
                 phase, num_faces = _EPA, 4
                 _put_tetrahedron(points, faces)
             least, chosen = _nearest_face(faces, num_faces)
-            if chosen < 0 or found == MOST or (found > 0 and least * least >= (1.0 + WINDOW) * best * best):
+            if chosen < 0 or found == most or (found > 0 and least * least >= (1.0 + WINDOW) * best * best):
                 return _known(rivals, found, n, best, i, j)
             d = _outward(faces, chosen)
     return _known(rivals, found, n, best, i, j)

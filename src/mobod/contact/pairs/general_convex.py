@@ -9,9 +9,8 @@ and the rims of cylinders, it is CORNER, with area 0: of the corner's own stiffn
 side by side touch along a line, see `_side_by_side`.
 
 Where one thing takes over from another its share does so smoothly, over lengths and angles of the shapes, beside which depths
-are small, or by energies alone, see `_leave`: so forces stay the slope of their energy. Of polyhedra the directions that
-overlap nearly as little as the best one have a share each, see `_rivals`; with a shape that is curved the force still turns at
-once where the direction of least overlap does.
+are small, or by energies alone, see `_leave`: so forces stay the slope of their energy. Of polyhedra and cylinders the
+directions that overlap nearly as little as the best one have a share each, see `_rivals`.
 """
 
 from __future__ import annotations
@@ -39,11 +38,11 @@ from ..access import (
 from ..shape import BRICK, CYLINDER, ELLIPSOID
 from . import _curvature
 from ._axes import are_bricks, find_axes
-from ._clip import NO_SHARE, bearing
-from ._core import EDGE, FACE, POINT, bare3, bare9, core_of, face_feature, frame_of, size_of
+from ._clip import NO_SHARE, bear_edge, bearing, cut_edge
+from ._core import EDGE, FACE, POINT, bare3, bare9, core_of, edge_feature, face_feature, frame_of, size_of
 from ._curvature import goes_over
 from ._refine import EDGE_A, EDGE_B, EDGES, FACE_A, FACE_B, NOTHING, farthest, newton, refine, unit
-from ._rivals import COLUMNS, ROWS, SHARE, choose, direction, find_shares
+from ._rivals import COLUMNS, ROWS, SHARE, WINDOW, choose, direction, find_shares, note
 from ._search import search
 from ._side_by_side import side_by_side
 
@@ -60,6 +59,8 @@ _LEANING = 0.3
 _LEAST = 1e-7
 #: What the deepest place adds to the number of its point, beside those of a face; its part by a corner's law adds it twice.
 _DEEPEST = 2.0**46
+#: ... and a further direction, where its place is another's.
+_FURTHER = 2.0**51
 
 
 @narrow_phase
@@ -87,26 +88,47 @@ def general_convex(model: Any, pair: Pair) -> int:
         total = find_axes(A, B, R, p, rivals)
     else:
         total = search(model, A, B, R, p, margin, size, min(a, b) + margin, rivals)
-    total = choose(rivals, total)
-    # where there are several, first the overlaps of all
-    for turn in range(0 if total > 1 else 1, 2):
-        if turn == 1 and total > 1:
+    # of curved ones the directions are guesses; where there are several, the overlaps of all come before the points
+    curved = total > 1 and (A[0] == CYLINDER or B[0] == CYLINDER)
+    if not curved:
+        total = choose(rivals, total)
+    for turn in range(0 if curved else 1 if total > 1 else 2, 3):
+        if turn == 2 and total > 1:
             find_shares(model, pair[2], total)
         for k in range(total):
             i, j = int(load(rivals, k, 4)), int(load(rivals, k, 5))
             what, f, g, n, overlap = refine(model, A, B, R, p, direction(rivals, k), i, j, size)
-            n, share = mat33.mul_vec(R0, n), part
             if turn == 0:
-                n = normal_of(what, f, g, Ra, Rb, n)
+                if what == NOTHING:  # counts where there is no other
+                    overlap = (1.0 + WINDOW) * overlap
+                note(rivals, k, n, overlap, i, j)
+                continue
+            n, share = _exact(what, f, g, Ra, pa, Rb, pb, mat33.mul_vec(R0, n)), part
+            if turn == 1:
                 apart = vec3.sub(farthest(f, Ra, pa, n), farthest(g, Rb, pb, vec3.neg(n)))
-                store_lane(model.contact_point, k, SHARE, pair[2], vec3.dot(n, apart))
+                store_lane(model.contact_point, k, SHARE, pair[2], vec3.dot(n, apart) + f[3] + g[3])
                 continue
             if total > 1:
                 share = part * load_lane(model.contact_point, k, SHARE, pair[2])
             if overlap + margin > 0.0 and share > NO_SHARE and (k == 0 or 2 * count <= model.contact_points_size):
                 seen = what, f, g, overlap + margin, size
-                count = points(model, pair, A, B, Ra, pa, Rb, pb, seen, n, count, share)
+                begin = count
+                count = points(model, pair, A, B, Ra, pa, Rb, pb, seen, n, begin, share)
+                if k > 0:
+                    _tell_apart(model, begin, count, lane, k * _FURTHER)
+        if turn == 0:
+            total = choose(rivals, total)
     return count
+
+
+@generic
+def _tell_apart(model: Any, begin: int, end: int, lane: int, more: float) -> None:
+    """Numbers of their own to rows of a further direction that bears at a place where another does."""
+    rows = model.contact_point
+    for row in range(begin, end):
+        for other in range(row):
+            if bare(load_lane(rows, row, FEATURE, lane)) == bare(load_lane(rows, other, FEATURE, lane)):
+                store_lane(rows, row, FEATURE, lane, load_lane(rows, row, FEATURE, lane) + more)
 
 
 @generic
@@ -119,24 +141,20 @@ def points(
     """
     what, f, g, overlap, size = seen
     lane, zero = pair[2], 0.0 * pa[0]
-    below, face = _face_below(model, A, B, Ra, Rb, what, f, g, n)
-    n = (n[0] + zero, n[1] + zero, n[2] + zero)
-    if what == EDGES:
-        n = normal_of(what, f, g, Ra, Rb, n)
+    below, face = _face_below(model, A, B, Ra, Rb, what, f, g, bare3(n))
     if below != NOTHING:
         first = below == FACE_A
         Q, q = _relative(Ra if first else Rb, pa if first else pb, Rb if first else Ra, pb if first else pa)
         R, p, near = Ra if first else Rb, pa if first else pb, g[4] if first else f[4]
         core, other, sign, tilt = A if first else B, B if first else A, 1.0 if first else -1.0, zero + 1.0
-        across = what == EDGES and A[6] + B[6] == 0.0
+        h = zero
+        across = _crosses(A, B, what)
         if across:
             tilt, near = goes_over((sign * vec3.dot(n, mat33.mul_vec(R, face[2])) - _TILTED) / (1.0 - _TILTED)), near % 4096
         count = bearing(model, pair, face, R, p, core, other, Q, q, sign, near, (begin, rest * tilt))
+        faceted, window, edge = other[6] == 0.0 and other[0] != CYLINDER, _ABOUT_ONE, g if first else f
         if across:  # the edges' point, or what lies along the face about it
-            h = vec3.dot(n, vec3.sub(farthest(f, Ra, pa, n), farthest(g, Rb, pb, vec3.neg(n))))
-            begin, rest = _leave(model, begin, count, lane, h, 0.0, rest, _ABOUT_ONE)
-            if rest <= NO_SHARE:
-                return begin
+            h = vec3.dot(n, vec3.sub(farthest(f, Ra, pa, n), farthest(g, Rb, pb, vec3.neg(n)))) + f[3] + g[3]
         elif other[6] > 0.0 and core[0] != CYLINDER:  # the cut itself is the edge's contact
             if count > begin and (below == what or _deepest(model, begin, count, lane) > _STILL_FACE * overlap):
                 return count
@@ -144,22 +162,26 @@ def points(
             if count > begin and _deepest(model, begin, count, lane) > _STILL_FACE * overlap:
                 return count
         elif other[0] != ELLIPSOID and (other[6] == 0.0 or other[5] > 0.0):  # no ball
-            h = _height(R, p, Rb if first else Ra, pb if first else pa, face, g if first else f)
+            h, window = _height(R, p, Rb if first else Ra, pb if first else pa, face, g if first else f), _UP_TO_ONE
             if count > begin and bare(h) < _LEAST * size:  # which face is the nearest is rounding
                 return count
-            begin, rest = _leave(model, begin, count, lane, h, other[6], rest, _UP_TO_ONE)
+            if faceted:
+                edge = edge_feature(model, other, vec3.neg(mat33.transpose_mul_vec(bare9(Q), face[2])), near, 1.0, False)
+        if h > 0.0:
+            r = _energy(model, begin, count, lane, h, other[6]) / rest
+            square, left, off_first, off_second, times = zero - 1.0, zero, n, n, zero + 1.0
+            if faceted and edge[0] == EDGE and r < 2.0 * (0.95 + window):
+                square, left, off_first, off_second = cut_edge(model, pair, face, core, other, Q, q, edge)
+                if square > 0.0:  # less the less deep the cut is beside an end that is over the face's edge
+                    times = square / (h * h)
+                    tilt = tilt * goes_over(2.0 * times - 1.0)
+                    times = 1.0 - tilt + tilt * times
+            begin, rest = _leave(model, begin, count, lane, r / times, rest, window)
+            if square > 0.0 and rest > NO_SHARE:
+                off, k = (off_first, off_second), (begin, rest * tilt)
+                begin, rest = bear_edge(model, pair, face, R, p, other, sign, edge, left, off, k), rest * (1.0 - tilt)
             if rest <= NO_SHARE:
                 return begin
-    if what == FACE_A or what == FACE_B:
-        n = normal_of(what, f, g, Ra, Rb, n)
-    elif what != NOTHING and what != EDGES:
-        e = n
-        if what == EDGE_A:
-            e = mat33.mul_vec(Ra, f[2])
-        elif what == EDGE_B:
-            e = mat33.mul_vec(Rb, g[2])
-        for _ in range(2):  # from values alone, a step gives first derivatives, and the next one second ones
-            n, _ = newton(what, f, g, Ra, pa, Rb, pb, n, e)
     a = vec3.add_scaled(farthest(f, Ra, pa, n), f[3], n)
     b = vec3.add_scaled(farthest(g, Rb, pb, vec3.neg(n)), -g[3], n)
     depth = vec3.dot(n, vec3.sub(a, b))
@@ -188,9 +210,8 @@ def points(
 
 
 @generic
-def normal_of(what: int, f: Any, g: Any, Ra: Any, Rb: Any, n: Any) -> Any:
-    """The direction that a face or two edges decide, in Ground, with tangents, near a first one; that one of anything else."""
-    zero = 0.0 * Ra[0]
+def _exact(what: int, f: Any, g: Any, Ra: Any, pa: Any, Rb: Any, pb: Any, n: Any) -> Any:
+    """The direction that features decide, in Ground, with tangents, near a first one; that one where nothing decides."""
     if what == FACE_A:
         return mat33.mul_vec(Ra, f[2])
     if what == FACE_B:
@@ -198,7 +219,17 @@ def normal_of(what: int, f: Any, g: Any, Ra: Any, Rb: Any, n: Any) -> Any:
     if what == EDGES:
         crossing = unit(vec3.cross(mat33.mul_vec(Ra, f[2]), mat33.mul_vec(Rb, g[2])))
         return crossing if vec3.dot(crossing, n) > 0.0 else vec3.neg(crossing)
-    return n[0] + zero, n[1] + zero, n[2] + zero
+    zero = 0.0 * pa[0]
+    n = n[0] + zero, n[1] + zero, n[2] + zero
+    if what != NOTHING:
+        e = n
+        if what == EDGE_A:
+            e = mat33.mul_vec(Ra, f[2])
+        elif what == EDGE_B:
+            e = mat33.mul_vec(Rb, g[2])
+        for _ in range(2):  # from values alone, a step gives first derivatives, and the next one second ones
+            n, _ = newton(what, f, g, Ra, pa, Rb, pb, n, e)
+    return n
 
 
 @generic
@@ -281,18 +312,8 @@ def _height(R: Any, p: Any, S: Any, s: Any, face: Any, its: Any) -> Any:
 
 
 @generic
-def _leave(model: Any, begin: int, end: int, lane: int, h: Any, radius: float, part: Any, window: float) -> Any:
-    """Where the rows of a face end then, and the share of what is deepest below it, at h, of the *part* that all count for.
-
-    Rows are of spheres of that *radius*, or of corners where it is 0.
-
-    With U the energy of a corner, or a sphere, at h, and r U that of the rows, both together have, with a *window* w,
-
-        E = U (0.95 + w/2 + (r - 0.95)^2 / (2 w))   from r = 0.95 to 0.95 + w, as at its ends below, and r U above
-
-    and the forces are its gradient, a share of each: what lies over a face's edge, so that little of it is left within, is
-    borne by its deepest place. E is of first order in both energies, whose sum by shares it is.
-    """
+def _energy(model: Any, begin: int, end: int, lane: int, h: Any, radius: float) -> Any:
+    """The energy of rows over that of a corner at the depth h, or of spheres of that *radius*, where it is not 0."""
     r, rows = 0.0 * h, model.contact_point
     for row in range(begin, end):
         x = load_lane(rows, row, DEPTH, lane) / h
@@ -300,7 +321,22 @@ def _leave(model: Any, begin: int, end: int, lane: int, h: Any, radius: float, p
             r = r + x * x * sqrt(x / (radius * load_lane(rows, row, SHAPE, lane)))
         else:
             r = r + load_lane(rows, row, SHAPE + 1, lane) * x * x
-    r = r / part
+    return r
+
+
+@generic
+def _leave(model: Any, begin: int, end: int, lane: int, r: Any, part: Any, window: float) -> Any:
+    """Where the rows of a face end then, and the share of what is deepest below it, of the *part* that all count for.
+
+    With U the energy of a corner, a sphere or an edge that is deepest, and r U that of the rows, both together have, with a
+    *window* w,
+
+        E = U (0.95 + w/2 + (r - 0.95)^2 / (2 w))   from r = 0.95 to 0.95 + w, as at its ends below, and r U above
+
+    and the forces are its gradient, a share of each: what lies over a face's edge, so that little of it is left within, is
+    borne by its deepest place. E is of first order in both energies, whose sum by shares it is.
+    """
+    rows = model.contact_point
     if r >= 0.95 + window:
         return end, 0.0 * r
     its = (r - 0.95) / window
@@ -314,6 +350,14 @@ def _leave(model: Any, begin: int, end: int, lane: int, h: Any, radius: float, p
         else:
             store_lane(rows, row, SHAPE + 1, lane, its * load_lane(rows, row, SHAPE + 1, lane))
     return end, part * (0.95 + 0.5 * window + (0.9025 - r * r) / (2.0 * window))
+
+
+@generic
+def _crosses(A: Any, B: Any, what: int) -> bool:
+    """True if edges cross, or an edge and a cylinder's rim, of what is not round."""
+    return (
+        A[6] + B[6] == 0.0 and A[0] != ELLIPSOID and B[0] != ELLIPSOID and (what == EDGES or what == EDGE_A or what == EDGE_B)
+    )
 
 
 @generic
@@ -334,10 +378,12 @@ def _face_below(model: Any, A: Any, B: Any, Ra: Any, Rb: Any, what: int, f: Any,
         face = face_feature(model, A, d, f[4] % 4096)
         if face[0] == FACE and vec3.dot(face[2], d) > _FLAT:
             found = FACE_A
-    elif what == EDGES and A[6] + B[6] == 0.0 and A[0] != CYLINDER and B[0] != CYLINDER:
+    elif _crosses(A, B, what):
         d, e = mat33.transpose_mul_vec(bare9(Ra), n), vec3.neg(mat33.transpose_mul_vec(bare9(Rb), n))
         face, other = face_feature(model, A, d, f[4] % 4096), face_feature(model, B, e, g[4] % 4096)
-        level, its = vec3.dot(face[2], d), vec3.dot(other[2], e)
+        # of a cylinder that is its end, beside its rim
+        level = -1.0 if A[0] == CYLINDER and f[0] == EDGE else vec3.dot(face[2], d)
+        its = -1.0 if B[0] == CYLINDER and g[0] == EDGE else vec3.dot(other[2], e)
         found = FACE_A
         if its > level:
             found, face, level = FACE_B, other, its

@@ -9,7 +9,7 @@ import numpy as np
 
 from ...algebra.arrays import Array
 from ...compiling import Routine
-from ...contact.shape import BRICK, CONVEX_HULL
+from ...contact.shape import BRICK, CONVEX_HULL, CYLINDER
 from ...contact.surface import Surface
 from ...value.transform import Transform
 
@@ -75,7 +75,7 @@ def fields_of(entries: Sequence[Any]) -> tuple[dict[str, Any], list[Routine], di
                 constants.append(np.asarray(shape.constants(), np.float64).ravel())
                 length += len(constants[-1])
                 points.append(shape.max_points())
-                if shape.KIND in (BRICK, CONVEX_HULL):  # their faces may bear beside each other
+                if shape.KIND in (CYLINDER, BRICK, CONVEX_HULL):  # their faces may bear beside each other
                     beside.append(points[-1])
         at += len(entry.numbers)
     elements = [e for e, entry in enumerate(entries) if entry.contact and entry.contact.surfaces]

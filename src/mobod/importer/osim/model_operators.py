@@ -15,6 +15,7 @@ from ...function import Function
 from ...value import checks
 from ..formats import as_model
 from ..model import Model
+from ..opensim_file import apply_defaults
 from ..xml_element import Element
 from .document import read_document
 from .functions import element_of
@@ -328,6 +329,7 @@ def _forces_of(path: str) -> list[Element]:
     if held.tag not in ("ForceSet", "ActuatorSet"):
         raise ModelError(f"{path}:{held.line}: the document holds a <{held.tag}>, not a <ForceSet>")
     held.tag = "ForceSet"
+    apply_defaults(held)
     whole = Element("Model", {"name": "forces"}, held.line, [held])
     upgrade(whole, version, path)
     return list(_forces(whole).children)

@@ -7,7 +7,6 @@ them here: a model means the same mechanism in both.
 
 from __future__ import annotations
 
-import copy
 import re
 from collections.abc import Callable, Iterator
 
@@ -16,6 +15,7 @@ import numpy as np
 from ...algebra.arrays import Array
 from ...errors import ModelError
 from ...value import Rotation, Transform
+from ..opensim_file import apply_defaults
 from ..xml_element import Element
 
 #: The version that the reader reads.
@@ -64,7 +64,7 @@ def upgrade(model: Element, version: int, path: str) -> list[str]:
     notes: list[str] = []
     for element in _all(model):
         element.tag = RENAMED.get(element.tag, element.tag)
-    _apply_defaults(model)
+    apply_defaults(model)
     for until, step in STEPS:
         if version < until:
             step(model)
@@ -141,21 +141,6 @@ def _body_path(name: str) -> str:
 
 def _is_true(element: Element) -> bool:
     return element.text.strip().lower() in ("true", "1", "t")
-
-
-def _apply_defaults(model: Element) -> None:
-    """Give objects what the document's defaults say of their kind, where they say nothing themselves."""
-    defaults = {one.tag: one for group in model.find_all("defaults") for one in group.children}
-    if not defaults:
-        return
-    waiting = [child for child in model.children if child.tag != "defaults"]
-    while waiting:
-        element = waiting.pop()
-        waiting.extend(element.children)
-        default = defaults.get(element.tag)
-        if default is not None:
-            present = {child.tag for child in element.children}
-            element.children += [copy.deepcopy(child) for child in default.children if child.tag not in present]
 
 
 # ---------------------------------------------------------------------------------------------- the steps
