@@ -10,6 +10,7 @@ import mobod as mb
 from mobod import ModelError, ModelWarning
 from mobod.force import magic_formula_tyre
 from mobod.force._tir_file import read_tir
+from mobod.simulation.labels import kind_of
 
 TYRE = dict(mb.examples.car.TYRE)
 SPINNING = {"Q_RE0": 0.995, "Q_V1": 7e-4, "Q_V2": 0.05, "QFZ2": 20.0, "PFZ1": 0.7, "NOMPRES": 2e5, "INFLPRES": 2.3e5}
@@ -303,6 +304,38 @@ def test_side_force_grows_with_the_way_rolled(make):
     assert Fy[-1] == pytest.approx(steady, rel=0.02 if make is magic else 0.06)
 
 
+@pytest.mark.parametrize("make", [magic, brush])
+def test_forces_of_steady_rolling_are_right_at_the_accuracy_unless_given(make):
+    """Patches deflect by millimetres: an error of a thousandth of a metre, which the accuracy is of other z, is not small."""
+    system, state, tyre = rolling(make, steer=0.01)
+    exact = mb.simulate(system, state, 2.0, accuracy=1e-8, record={"forces": tyre.calc_forces}).quantities["forces"][-1, 0, 1]
+    found = mb.simulate(system, state, 2.0, record={"forces": tyre.calc_forces}).quantities["forces"]
+    assert np.abs(found[len(found) // 2 :, 0, 1] - exact).max() < 0.01 * abs(exact)
+    assert np.allclose(state.z_weights, 30.0 / 0.313)
+
+
+@pytest.mark.parametrize("make", [magic, brush])
+def test_a_wheel_that_rolls_backwards_is_one_that_rolls_ahead_seen_from_the_other_side(make):
+    """Turned about z by half a turn, all velocities and both forces change their signs, and M_z stays; they oppose slips."""
+    rng = np.random.default_rng()
+    print("seed", rng.bit_generator.seed_seq.entropy)
+    for blocked in (True, False, False):
+        steer, speed = rng.uniform(-0.2, 0.2), rng.uniform(0.5, 15.0)
+        spin = 0.0 if blocked else speed / 0.3 * rng.uniform(0.5, 1.5)
+        found = []
+        for way in (1.0, -1.0):
+            system, state, tyre = rolling(make, speed=way * speed, steer=steer)
+            wheel = system.matter.bodies["wheel"]
+            state.u = (way * speed, way * spin)
+            wheel.lock(state, mb.Motion.Level.VELOCITY)
+            run = mb.simulate(system, state, 6.0 / speed, accuracy=1e-7, record={"forces": tyre.calc_forces})
+            found.append(run.quantities["forces"][-1])
+            slip = way * (speed * np.cos(steer) - 0.307 * spin), -way * speed * np.sin(steer)
+            assert blocked <= (found[-1][0, :2] @ slip < 0.0)
+        signs = np.array([(-1.0, -1.0, 1.0), (-1.0, -1.0, 1.0)])
+        assert np.abs(found[1] - signs * found[0]).max() < 1e-4 * np.abs(found[0]).max()
+
+
 def test_a_wheel_stands_on_a_slope_and_rolls_onto_a_height_field():
     """On ground of an even slope all is as on a plane that is turned; and off the ground there is no force."""
     slope = 0.1
@@ -420,6 +453,23 @@ UNLOADED_RADIUS = 313.0
 FNOMIN = 4.0
 VERTICAL_STIFFNESS = 0.2
 """
+
+
+def test_forces_of_all_tyres_are_recorded_by_name(tmp_path):
+    system, state = mb.examples.car.build()
+    run = mb.simulate(system, state, 0.02, record=["tyre_forces"])
+    last, place = run.states[-1], "rear right"
+    system.realize(last, mb.Stage.VELOCITY)
+    exact = system.forces.get_force(f"tyre {place}").calc_forces(last)
+    assert run.quantities["tyre_forces"].shape == (len(run.time), 4, 2, 3)
+    assert system.owner_of(last, "z", 5) == "z[5], number 1 of 'tyre rear left'"
+    run.save(tmp_path / "car.csv")
+    read = mb.Trajectory.load(tmp_path / "car.csv")
+    assert np.array_equal(read.quantities["tyre_forces"], run.quantities["tyre_forces"])
+    assert [kind_of(f"tyre_forces.tyre {place}.{name}", {}) for name in ("fz", "mx")] == ["force", "moment"]
+    table = run.to_pandas()
+    for k, name in enumerate(("fx", "fy", "fz", "mx", "my", "mz")):
+        assert abs(table[f"quantity.tyre_forces.tyre {place}.{name}"].iloc[-1] - exact.ravel()[k]) < 1e-9 * np.abs(exact).max()
 
 
 def test_a_file_is_read_in_si_units(tmp_path):

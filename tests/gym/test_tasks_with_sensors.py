@@ -164,3 +164,80 @@ def test_delays_are_drawn_by_episode_and_begin_anew():
 def test_what_makes_no_sense_is_refused(change, error, says):
     with pytest.raises(error, match=says):
         VectorEnv(dataclasses.replace(TASK, **change), 2)
+
+
+def test_a_mass_varies_with_its_inertia_along_a_line():
+    """The mass properties of each state are those between the two bounds that the observed mass says."""
+    light, heavy = (mb.MassProperties(m, (0, 0, 0), mb.UnitInertia.sphere(0.1)) for m in (1.0, 3.0))
+
+    def vary(system):
+        return [(system.matter.bodies["ball"].set_body_mass_properties, light, heavy)]
+
+    envs = VectorEnv(dataclasses.replace(TASK, vary=vary), 6, autoreset_mode="Disabled")
+    _, seen, _ = played(envs, 2, 0.0)
+    masses = seen[-1][:, 2].astype(float)
+    assert len(set(masses.tolist())) == 6 and (masses >= 1.0).all() and (masses <= 3.0).all()
+    for i, mass in enumerate(masses):
+        state = envs.ensemble.get_state(i)
+        state.system.realize(state, mb.Stage.INSTANCE)
+        own = state.system.matter.bodies["ball"].get_body_mass_properties(state)
+        assert abs(own.mass - mass) < 1e-6 and np.allclose(own.inertia, own.mass * np.asarray(light.inertia), rtol=1e-12)
+
+
+def build_that_remembers():
+    """As above, by `TimeStepping` with surfaces, with an extreme, which takes states out of lanes."""
+    system = mb.MultibodySystem("ball")
+    matter = mb.SimbodyMatterSubsystem(system)
+    forces = mb.GeneralForceSubsystem(system)
+    mb.force.Gravity(forces, matter, (0, 0, -10))
+    body = mb.mobilizer.Translation(
+        matter.ground, mb.body.Rigid(mb.MassProperties(MASS, (0, 0, 0), mb.UnitInertia.sphere(0.1))), name="ball"
+    )
+    rubber = mb.contact.Material(stiffness=1e5, dissipation=2.0, static_friction=0.8)
+    matter.ground.add_contact_surface(mb.contact.Surface(mb.contact.HalfSpace(), rubber))
+    rod = mb.body.Rigid(mb.MassProperties(1.0, (0.3, 0, 0), mb.UnitInertia(0.01, 0.1, 0.1)))
+    about_y = mb.Transform(mb.Rotation.about_axis(-0.5 * np.pi, "x"))
+    tail = mb.mobilizer.Pin(body, rod, X_PF=about_y, X_BM=about_y)
+    body.add_contact_surface(mb.contact.Surface(mb.contact.Sphere(0.1), rubber))
+    tail.add_contact_surface(mb.contact.Surface(mb.contact.Sphere(0.1), rubber), mb.Transform((0.3, 0, 0)))
+    mb.CompliantContactSubsystem(system)
+    mb.force.MobilityLinearDamper(forces, body, 0, 1.0, name="drag")
+    farthest = mb.measure.Maximum(matter, mb.measure.Coordinate(matter, body, 0))
+    height = mb.measure.Coordinate(matter, body, 2)
+    state = system.realize_topology()
+    state.q = (0.0, 0.0, 0.12, -0.2)
+    return system, state, [], {"contacts": [body], "sensors": [farthest, height]}
+
+
+@pytest.mark.filterwarnings("ignore:TimeStepping steps one state", "error:surfaces start deep")
+def test_where_others_begin_anew_an_episode_goes_on_to_the_bit():
+    """`set_each` gives all states their parameters again where one begins; those that keep theirs keep what steps remember."""
+    seed = np.random.default_rng().integers(1 << 30)
+    print("seed", seed)
+
+    def observe(contacts, sensors, u, q, out):
+        out[0], out[1], out[2] = contacts[0, 2], sensors[0], sensors[1]
+        out[3], out[4], out[5], out[6] = u[0], u[2], q[0], q[2]
+
+    def push(action, forces):
+        forces[0], forces[1], forces[2], forces[3] = 60.0 * action[0], 0.0, 0.0, 0.0
+
+    task = dataclasses.replace(
+        TASK, build=build_that_remembers, act=push, observe=observe, integrator=mb.integrator.TimeStepping, step_size=0.002,
+        fails=lambda q: abs(q[0]) > 0.01, reward=lambda u: u[0],
+    )  # fmt: skip
+    envs, one = VectorEnv(task, 5, autoreset_mode="SameStep"), Env(task)
+    envs.reset(seed=7)
+    one.reset(seed=7 + 3)
+    count = 0
+    for k in range(40):
+        actions = np.random.default_rng(seed + k).uniform(-1.0, 1.0, (5, 1))
+        seen, _, over, cut, infos = envs.step(actions)
+        row, _, *ends, _ = one.step(actions[3])
+        assert ends == [over[3], cut[3]]
+        if any(ends):
+            count += 1
+            assert np.array_equal(infos["final_obs"][3], row)
+            row = one.reset()[0]
+        assert np.array_equal(seen[3], row), k
+    assert count > 0

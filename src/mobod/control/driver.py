@@ -111,12 +111,20 @@ class Driver(Custom):
     ModelError
         If two points that follow each other are the same, or a number is out of its range.
 
+    Notes
+    -----
+    Its parameters are the number of mobilities that steer, v_0, L, T, d_0, kp, kd, k, and the path's points, x and y in turns.
+
     Examples
     --------
+    A state of its own in which it wishes to go slower:
+
     >>> import mobod as mb
     >>> system, state = mb.examples.car.build()
-    >>> any(isinstance(one, mb.control.Driver) for one in system.forces.elements)
-    True
+    >>> driver = system.forces.get_force("driver")
+    >>> parameters = driver.get_parameters(state).copy()
+    >>> parameters[1] = 15.0
+    >>> driver.set_parameters(state, parameters)
     """
 
     def __init__(

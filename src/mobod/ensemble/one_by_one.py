@@ -36,10 +36,6 @@ if TYPE_CHECKING:
     from ..system.system import MultibodySystem
 
 
-#: Steps without an event after which a run may take a lane again: so many divided by the number of bodies, and no fewer than
-#: that. They take some tenths of a millisecond, as leaving a lane does (both roughly), so that where events follow each other
-#: states stay alone, and where none comes they take at most about twice as long as if that had been known.
-_REST, _FEWEST = 600, 8
 #: A state's time, q, u, z, particles, what it remembers, as a row of `batch_memory`, and how often it was begun anew.
 Row = tuple[float, Array, Array, Array, Array, Array, int]
 
@@ -83,6 +79,8 @@ class OneRun:
     event_rows: npt.NDArray[np.int64] | None = None
     #: Where it goes on in a lane: its next step, what that depends on, when its present interval began, and its reach.
     following: tuple[float, ...] | None = None
+    #: And whether what is due there has been handled, and reported.
+    dealt_with: tuple[bool, bool] = (False, False)
 
 
 class Onward(NamedTuple):
@@ -124,7 +122,7 @@ def run_one(
     *sensitivities* are what the motion is differentiated by, without such forces.
 
     With *onward* it is where a step in a lane has ended, and is not brought to its constraints once more unless it has changed.
-    With *is_free* it ends where steps have gone on for a while without an event, if that is true of the state there.
+    With *is_free* it ends after a step without an event, if that is true of the state there.
     What stops it, errors of users' own parts included, is told in the result.
     """
     integrator, carried = make_integrator(system, settings), None
@@ -141,7 +139,7 @@ def run_one(
             integrator.control[rk.LAST_ERROR], integrator.control[rk.STRAIN] = onward.last_error, onward.strain
         stepper.set_report_all_significant_states(False)
         if is_free is not None:
-            stepper.return_at_rest(max(_FEWEST, _REST // state.tree.nb), is_free)
+            stepper.return_at_rest(is_free)
         run = Run(stepper, times, Recording(system, state), rows)
         changes = run.changes
         run.go()
@@ -167,7 +165,8 @@ def run_one(
     rests = failure is None and ended is None and not whole
     following = following_of(stepper) if rests else None
     events, event_rows = _events_of(stepper, columns) if stepper.initialized and stepper.has_events else (None, None)
-    return OneRun(time, y, end, integrator, failure, why, found, changes, events, event_rows, following)
+    dealt_with = stepper.is_dealt_with if rests else (False, False)
+    return OneRun(time, y, end, integrator, failure, why, found, changes, events, event_rows, following, dealt_with)
 
 
 def following_of(stepper: TimeStepper) -> tuple[float, ...]:
@@ -211,11 +210,7 @@ class KeptSteppers:
 
     def __init__(self, system: MultibodySystem, integrator: Integrator, shared: State) -> None:
         self._system, self._settings, self._shared = system, integrator_settings(integrator), shared
-        self._kept: dict[int, tuple[TimeStepper, int]] = {}
-
-    def forget(self) -> None:
-        """Discard what was computed: parameters have changed."""
-        self._kept = {}
+        self._kept: dict[int, tuple[TimeStepper, int, bytes]] = {}
 
     def step(
         self,
@@ -225,19 +220,21 @@ class KeptSteppers:
         end: float,
         held: Array | None,
         done: tuple[bool, bool],
+        own: bytes,
         following: tuple[float, ...] | None = None,
     ) -> tuple[State, str | None, EventLog | None]:
         """Step state *i* to *end* from the variables of *row*; the state there, why it could not go on, if so, and its log.
 
-        The stepper of the last call goes on, with q, u and z that have been assigned since; one whose time, or what is
-        remembered, is another begins anew with the state that *make* makes, as does one whose run has ended or failed. *done*
+        The stepper of the last call goes on, with q, u and z that have been assigned since; one whose time, what is
+        remembered, or the state's *own* parameters are others begins anew with the state that *make* makes, as does one whose
+        run has ended or failed. *done*
         says of one that begins whether the handlers, and the reporters, that are due there have been called, and *following*
         of one that has begun in a lane the next step, what that depends on, when its present interval began and how far a step
         may go after an event.
         """
-        stepper, begun = self._kept.pop(i, (None, 0))
+        stepper, begun, had = self._kept.pop(i, (None, 0, b""))
         try:
-            if stepper is None or begun != row[6] or not _takes_up(stepper, row, held):
+            if stepper is None or begun != row[6] or had != own or not _takes_up(stepper, row, held):
                 stepper = self._new(held)
                 if following is not None:
                     stepper.integrator.initial_step_size = following[0] or None
@@ -259,18 +256,18 @@ class KeptSteppers:
         if not has_choices_of(self._shared, stepper.state):
             return make(i), OTHER_CHOICES, None
         if stepper.termination is None:
-            self._kept[i] = stepper, row[6]
+            self._kept[i] = stepper, row[6], own
         return stepper.state, None, stepper.log
 
     def pop(self, i: int) -> TimeStepper | None:
         """The stepper of state *i*, which is kept no longer."""
-        return self._kept.pop(i, (None, 0))[0]
+        return self._kept.pop(i, (None,))[0]
 
     def _new(self, held: Array | None) -> TimeStepper:
         integrator = make_integrator(self._system, self._settings)
         integrator.held = None if held is None else held.copy()
         stepper = TimeStepper(self._system, integrator)
-        stepper.may_be_saved = False
+        stepper.may_be_saved = stepper.warns_of_overlap = False
         stepper.set_report_all_significant_states(False)
         return stepper
 

@@ -16,11 +16,12 @@ In ISO's axes (x ahead, y to the left, z up) a tyre of tan(alpha) = V_sy / |V_x|
 of the patch, e along x and s along y, are two variables of the tyre with the relaxation lengths L_x and L_y,
 
     e' = -V_sx - e max(|V_x|, |V_sx| / 2) / L_x     s' = V_sy - s max(|V_x|, |V_sy| / 2) / L_y
-    kappa = (e - t V_sx) / L_x sgn(V_x)    tan(alpha) = (s + t V_sy) / L_y    t = t_0 / (1 + (V_x / V_0)^2)
+    kappa = (e - t V_sx) / L_x    tan(alpha) = (s + t V_sy) / L_y    t = t_0 / (1 + (V_x / V_0)^2)
 
-which is the rigid wheel's slip -V_sx / V_x and V_sy / |V_x| in steady motion, and a spring with some damping where the
+which is the rigid wheel's slip -V_sx / |V_x| and V_sy / |V_x| in steady motion, and a spring with some damping where the
 wheel stands. The second argument of max, which is less than the first up to slips of 2, ends their growth where it slides
-without rolling; sgn(V_x) goes over within V_1, and is 1 at rest.
+without rolling. Forces oppose slips whichever way it rolls; where it rolls backwards its patch trails the other way, with
+sgn(V_x), which goes over within V_1, and is 1 at rest.
 
 The force F_x x + F_y y + F_z n and the moment about these axes act on the wheel at S. Source: Pacejka 2012, Tire and Vehicle
 Dynamics, 3rd edition, chapters 1, 4.3 and 7.2.
@@ -58,6 +59,8 @@ CENTER, AXIS, ROAD, GRIP, RADIUS, STIFFNESS, DAMPING, OWN = 0, 3, 6, 18, 19, 20,
 IN_GROUND = Transform()
 #: t_0, V_0 and V_1, in seconds and m/s.
 _DELAY, _SLOW, _TURNING = 0.01, 1.0, 0.05
+#: Weight of the error of a deflection, times the radius.
+_OF_DEFLECTIONS = 30.0
 #: Slips beyond which they no longer grow.
 _MOST_SLIP = 2.0
 
@@ -167,9 +170,14 @@ def slips(model: Any, z: int, Vx: Any, Vsx: Any, Vsy: Any, Lx: Any, Ly: Any) -> 
     e_rate = -Vsx - e * _greater(speed, _size(Vsx) / _MOST_SLIP) / Lx
     s_rate = Vsy - s * _greater(speed, _size(Vsy) / _MOST_SLIP) / Ly
     delay = _DELAY / (1.0 + Vx * Vx / (_SLOW * _SLOW))
+    return (e - delay * Vsx) / Lx, (s + delay * Vsy) / Ly, e_rate, s_rate
+
+
+@generic
+def direction(Vx: Any) -> Any:
+    """The sign of V_x, which goes over below rest."""
     back = Vx / _TURNING
-    sign = where(back > 0.0, 1.0 + 0.0 * back, where(back < -2.0, -1.0 + 0.0 * back, 1.0 + back))
-    return sign * (e - delay * Vsx) / Lx, (s + delay * Vsy) / Ly, e_rate, s_rate
+    return where(back > 0.0, 1.0 + 0.0 * back, where(back < -2.0, -1.0 + 0.0 * back, 1.0 + back))
 
 
 @generic
@@ -206,6 +214,11 @@ class Tyre(Force):
 
     INNER = frozenset({"num_z"})
     num_z = 2
+
+    def _weights_of_z(self) -> list[float]:
+        # its patch slides from a few hundredths of the radius on: errors that count are those of a percent of that
+        return [_OF_DEFLECTIONS / self.default_numbers[RADIUS]] * 2
+
     reads_z = True
     reads_time = False
 

@@ -286,9 +286,10 @@ class Force(Parametrized):
     def entry(self) -> Entry:
         """Its part of the record."""
         enabled, integers, numbers = not self.disabled_by_default, self.pack_integers(), self.pack_numbers()
-        z = self.first_z, self._initial_z()
-        reads = self.reads_positions_only, self.reads_z
-        return Entry(self.KIND, enabled, integers, numbers, self.routine, *reads, *z, self.used_functions)
+        return Entry(
+            self.KIND, enabled, integers, numbers, self.routine, self.reads_positions_only, self.reads_z,
+            self.first_z, self._initial_z(), self._weights_of_z(), self.used_functions,
+        )  # fmt: skip
 
     #: The functions that its kernels evaluate, and the number of the first in the tree, which is the last of its integers.
     used_functions: Sequence[Use] = ()
@@ -303,6 +304,10 @@ class Force(Parametrized):
 
     def _initial_z(self) -> list[float]:
         return [0.0] * self.num_z
+
+    def _weights_of_z(self) -> Sequence[float]:
+        """One over a change of each z that matters; nothing where that is 1."""
+        return ()
 
     def why_not_finite(self, state: State) -> str | None:
         """Why its forces are not finite in a state, where it knows more than that."""

@@ -1,7 +1,8 @@
 """BrushTyre: a tyre as a row of bristles, in closed form: few numbers, and the right shape.
 
-With the slips of the road's adhesion s_x = kappa / (1 + kappa), s_y = tan(alpha) / (1 + kappa), of a patch of half length a
-under parabolic pressure, bristles as stiff as C_kappa and C_alpha have it,
+With the slips of the road's adhesion s_x = kappa / (1 + kappa), s_y = tan(alpha) / (1 + kappa), by 1 - kappa and with the other
+sign of M_z where it rolls backwards, of a patch of half length a under parabolic pressure, bristles as stiff as C_kappa and
+C_alpha have it,
 
     s = (C_kappa s_x, C_alpha s_y) / (mu F_z)   t = |s| / 3
     F = mu F_z (3 t - 3 t^2 + t^3) for t < 1, else mu F_z, along s: ahead by s_x, against s_y
@@ -23,7 +24,7 @@ from ..contact.height_field import HeightField
 from ..function.base import Function
 from ..state import parameters
 from ..value import Transform, checks
-from ._tyre import GRIP, IN_GROUND, OWN, RADIUS, Tyre, adding, slips
+from ._tyre import GRIP, IN_GROUND, OWN, RADIUS, Tyre, adding, direction, slips
 from .pools import number
 from .routines import by_address
 
@@ -35,14 +36,14 @@ FRICTION, LONGITUDINAL, CORNERING, HALF_LENGTH, ROLLING = range(OWN, OWN + 5)
 
 
 @generic
-def evaluate(model: Any, x: int, Fz: Any, kappa: Any, tangent: Any) -> Any:
-    """F_x, F_y, M_z."""
+def evaluate(model: Any, x: int, Fz: Any, kappa: Any, tangent: Any, way: Any) -> Any:
+    """F_x, F_y, M_z, of the slips and the direction in which it rolls."""
     o = 0.0 * Fz
     most = number(model, x + FRICTION) * number(model, x + GRIP) * Fz
     up = most <= 0.0
-    least = -0.95 + o
-    along = where(kappa < least, least, kappa)
-    sx, sy = along / (1.0 + along), tangent / (1.0 + along)
+    ratio = 1.0 + way * kappa  # of the speeds of rim and hub
+    ratio = where(ratio < 0.05, 0.05 + o, ratio)
+    sx, sy = kappa / ratio, tangent / ratio
     per = 1.0 / where(up, 1.0 + o, most)
     sx, sy = number(model, x + LONGITUDINAL) * sx * per, number(model, x + CORNERING) * sy * per
     square = sx * sx + sy * sy
@@ -55,7 +56,7 @@ def evaluate(model: Any, x: int, Fz: Any, kappa: Any, tangent: Any) -> Any:
     arm = where(slides, o, t * rest * rest * rest)
     # at rest 1 / size is no number, and the force by the slips themselves
     fx, fy = where(still, sx, force * sx / size), where(still, sy, force * sy / size)
-    mz = where(still, sy / 3.0, arm * sy / size) * number(model, x + HALF_LENGTH)
+    mz = where(still, sy / 3.0, arm * sy / size) * number(model, x + HALF_LENGTH) * way
     return where(up, o, most * fx), where(up, o, -most * fy), where(up, o, most * mz)
 
 
@@ -66,7 +67,7 @@ def law(model: Any, x: int, z: int, at: Any, Vx: Any, Vsy: Any, spin: Any, Fz: A
     R0, a = number(model, x + RADIUS), number(model, x + HALF_LENGTH)
     Vsx = Vx - spin * (R0 - rho / 3.0)
     kappa, tangent, e_rate, s_rate = slips(model, z, Vx, Vsx, Vsy, a, a)
-    fx, fy, mz = evaluate(model, x, Fz, kappa, tangent)
+    fx, fy, mz = evaluate(model, x, Fz, kappa, tangent, direction(Vx))
     up = Fz <= 0.0
     my = -number(model, x + ROLLING) * R0 * Fz * Vx / sqrt(Vx * Vx + 0.01)
     o = 0.0 * Fz

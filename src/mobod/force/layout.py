@@ -27,6 +27,8 @@ class Entry(NamedTuple):
     reads_z: bool = False
     first_z: int = 0
     initial_z: Sequence[float] = ()
+    #: What integrators weight the errors of its z by, unless a state says otherwise; 1 where it is empty.
+    z_weights: Sequence[float] = ()
     functions: Sequence[Use] = ()
     #: What it has of surfaces, `contact.element.Fields`.
     contact: Any = None

@@ -41,7 +41,7 @@ from ..function.base import Function
 from ..value import Transform, checks
 from ..value.callers import callers_level
 from ._tir_file import read_tir
-from ._tyre import GRIP, IN_GROUND, OWN, RADIUS, STIFFNESS, Tyre, adding, pressed, slips
+from ._tyre import GRIP, IN_GROUND, OWN, RADIUS, STIFFNESS, Tyre, adding, direction, pressed, slips
 from .pools import number
 from .routines import by_address
 
@@ -221,7 +221,7 @@ def _with_kappa(angle: Any, per: Any) -> Any:
 
 
 @generic
-def _aligning(model: Any, x: int, Fz: Any, gamma: Any, kappa: Any, alpha: Any, of_x: Any, of_y: Any, F: Any) -> Any:
+def _aligning(model: Any, x: int, Fz: Any, gamma: Any, kappa: Any, alpha: Any, of_x: Any, of_y: Any, F: Any, way: Any) -> Any:
     """M_z. *F* are F_x, F_y, and F_y without S_Vyk; *of_x* is K_x, *of_y* what `_pure_y` gives beside F_y0."""
     nominal, df, dp = _load_terms(model, x, Fz)
     K, _, SH, SV, By, Cy = of_y
@@ -242,7 +242,7 @@ def _aligning(model: Any, x: int, Fz: Any, gamma: Any, kappa: Any, alpha: Any, o
     E = number(model, x + QEZ1) + number(model, x + QEZ2) * df + number(model, x + QEZ3) * df * df
     E = E * (1.0 + (number(model, x + QEZ4) + number(model, x + QEZ5) * gamma) * 0.6366197723675814 * atan(B * C * at))
     E = _at_most(E, 1.0)
-    level = where(number(model, x + MF5) > 0.5, cos(alpha), 1.0 / sqrt(1.0 + alpha * alpha))
+    level = way * where(number(model, x + MF5) > 0.5, cos(alpha), 1.0 / sqrt(1.0 + alpha * alpha))
     trail = D * cos(_angle(B, C, E, together)) * level
     Br = number(model, x + QBZ9) * scale + number(model, x + QBZ10) * By * Cy
     Dr = (number(model, x + QDZ6) + number(model, x + QDZ7) * df) * number(model, x + LRES)
@@ -318,7 +318,8 @@ def evaluate(model: Any, x: int, Fz: Any, camber: Any, kappa: Any, tangent: Any,
     G, SV_kappa = _weakened_y(model, x, df, gamma, kappa, alpha, mu * Fz)
     Fy = G * Fy0 + SV_kappa
     of_y = Ky, mu, SH, SV, B, C
-    Mz = _aligning(model, x, Fz, gamma * number(model, x + LGAZ), kappa, alpha, Kx, of_y, (Fx, Fy, Fy - SV_kappa))
+    F = Fx, Fy, Fy - SV_kappa
+    Mz = _aligning(model, x, Fz, gamma * number(model, x + LGAZ), kappa, alpha, Kx, of_y, F, direction(Vx))
     return (Fx, Fy, Fz), (_overturning(model, x, Fz, gamma, Fy), _rolling(model, x, Fz, gamma, Fx, Vx), Mz)
 
 

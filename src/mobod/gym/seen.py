@@ -14,6 +14,7 @@ from ..value.stage import Stage
 
 if TYPE_CHECKING:
     from ..ensemble.ensemble import Ensemble
+    from ..state.state import State
     from .task import Points
 
 Array = npt.NDArray[Any]
@@ -82,5 +83,8 @@ class Seen:
         return out, contacts, self._sensors() if self._measures else np.zeros((n, 0))
 
     def _sensors(self) -> Array:
-        rows = [np.asarray(self._ensemble.get_measures(one)) for one in self._measures]
-        return np.concatenate([row.reshape(len(row), -1) for row in rows], axis=1)
+        def values(state: State) -> Array:
+            return np.concatenate([np.ravel(one.get_value(state)) for one in self._measures])
+
+        found = self._ensemble.get_each(values)  # all of them at once: a state is made for each call
+        return found if isinstance(found, np.ndarray) else np.full((len(self._ensemble), self._num_sensors), np.nan)

@@ -11,14 +11,17 @@ import numpy.typing as npt
 
 from ..errors import ModelError
 from ..integrator import Integrator, RungeKutta3
+from ..value import MassProperties
 from ..value.checks import finite, integer
+from ..value.rows import ten
 
 if TYPE_CHECKING:
     from ..mobilizer.base import MobilizedBody
     from ..state.state import State
     from ..system.system import MultibodySystem
 
-Points = list[tuple["MobilizedBody", npt.NDArray[np.float64]]]
+Array = npt.NDArray[np.float64]
+Points = list[tuple["MobilizedBody", Array]]
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, eq=False)
@@ -65,7 +68,9 @@ class Task:
         Steps after which an episode is truncated.
     vary : callable, optional
         ``vary(system) -> [(setter, low, high), ...]``: numbers that each episode draws its own of, uniformly, such as
-        ``(spring.set_stiffness, 80.0, 120.0)``: setters that `Ensemble.set_each` takes.
+        ``(spring.set_stiffness, 80.0, 120.0)``: setters that `Ensemble.set_each` takes. Of `set_body_mass_properties` the
+        bounds are `MassProperties`, between which all ten numbers go along a line, and ``parameters`` has the mass. A
+        function of one's own, ``f(state, number)``, is called for each environment where an episode of any begins: slow.
     action_delay : int or pair of int
         How many control intervals later an action acts; of a pair each episode draws its own, both included.
     observation_delay : int or pair of int
@@ -148,8 +153,8 @@ class Task:
             raise ValueError(f"the least {name} is above the largest, {given!r}")
         return low, high
 
-    def varied(self, system: MultibodySystem) -> list[tuple[Callable[..., Any], float, float]]:
-        """The setters that `vary` names, each with the least and the largest number.
+    def varied(self, system: MultibodySystem) -> list[tuple[Callable[..., Any], Array, Array]]:
+        """The setters that `vary` names, each with the ends of what episodes draw: one number, or the ten of a body.
 
         Raises
         ------
@@ -161,13 +166,16 @@ class Task:
         if not callable(self.vary):
             raise TypeError(f"vary of a Task is a function, vary(system) -> [(setter, low, high), ...], not {self.vary!r}")
         made = self.vary(system)
-        found: list[tuple[Callable[..., Any], float, float]] = []
+        found: list[tuple[Callable[..., Any], Array, Array]] = []
         for one in made if isinstance(made, list | tuple) else [made]:
             if not isinstance(one, list | tuple) or len(one) != 3 or not callable(one[0]):
                 raise TypeError(f"vary of a Task returns a list of (setter, low, high), not {one!r}")
-            low, high = (finite("a bound of vary", bound) for bound in one[1:])
-            if low > high:
-                raise ValueError(f"vary of a Task gives {one[0]!r} the bounds {low} and {high}; the lower one comes first")
+            low, high = (
+                np.array(ten(bound) if isinstance(bound, MassProperties) else [finite("a bound of vary", bound)], np.float64)
+                for bound in one[1:]
+            )
+            if low.shape != high.shape or low[0] > high[0]:
+                raise ValueError(f"vary of a Task gives {one[0]!r} the bounds {one[1]} and {one[2]}; the lower one comes first")
             found.append((one[0], low, high))
         return found
 

@@ -128,7 +128,8 @@ class VectorEnv(gymnasium.vector.VectorEnv[Array, Array, Array]):
         self._observed = np.zeros((num_envs, m))
         self._seen = Seen(self.ensemble, self._points, more)
         self._vary = task.varied(system)
-        self._parameters = np.array([[low for _, low, _ in self._vary]] * num_envs, float).reshape(num_envs, len(self._vary))
+        self._varied = [np.tile(low, (num_envs, 1)) for _, low, _ in self._vary]
+        self._parameters = np.array([[low[0] for _, low, _ in self._vary]] * num_envs).reshape(num_envs, len(self._vary))
         # bounds for each environment: NumPy takes three times as long where it has to stretch them
         self._low, self._high = (np.tile(np.array(bound, float), (num_envs, 1)) for bound in (task.low, task.high))
         self._neutral = np.clip(np.zeros(task.num_actions), self._low[0], self._high[0])
@@ -221,8 +222,10 @@ class VectorEnv(gymnasium.vector.VectorEnv[Array, Array, Array]):
             self._random[i].random(out=random[i, :drawn])
         self.ensemble.reset(mask)
         for j, (setter, low, high) in enumerate(self._vary):
-            self._parameters[which, j] = low + (high - low) * random[which, own + j]
-            self.ensemble.set_each(setter, self._parameters[:, j].copy())
+            values = self._varied[j]
+            values[which] = low + (high - low) * random[which, own + j, None]
+            self._parameters[which, j] = values[which, 0]
+            self.ensemble.set_each(setter, values.copy() if len(low) > 1 else values[:, 0].copy())
         self._late_actions.draw(mask, random[:, own + varied])
         self._late_observations.draw(mask, random[:, own + varied + 1])
         self._action[which] = self._neutral
@@ -272,7 +275,7 @@ class VectorEnv(gymnasium.vector.VectorEnv[Array, Array, Array]):
         np.minimum(action, self._high, out=action)
         failed = self._advance(action)
         rewards, terminations, truncations = np.empty(n), np.empty(n, np.bool_), np.empty(n, np.bool_)
-        points, contacts, sensors = self._seen.look()
+        seen = points, contacts, sensors = self._seen.look()
         self._functions.judge(
             self._q, self._u, points, action, self._goal, rewards, terminations,
             contacts, sensors, self._parameters, self._time, begins, failed, self._steps, self._longest, truncations,
@@ -286,7 +289,7 @@ class VectorEnv(gymnasium.vector.VectorEnv[Array, Array, Array]):
         self._over = terminations | truncations
         if any_begins:
             self._begin(begins)
-        current = self._look()
+        current = self._look(None if any_begins else seen)
         self._late_observations.fill(begins, current)
         observed = self._late_observations.step(current)
         if self.autoreset_mode == AutoresetMode.SAME_STEP and self._over.any():
@@ -315,13 +318,13 @@ class VectorEnv(gymnasium.vector.VectorEnv[Array, Array, Array]):
             failed |= ensemble.failed
         return failed
 
-    def _look(self) -> Array:
-        """Observations of all states."""
-        points, contacts, sensors = self._seen.look()
+    def _look(self, seen: tuple[Array, Array, Array] | None = None) -> Array:
+        """Observations of all states, from what has been *seen* of them since they were changed."""
+        points, contacts, sensors = self._seen.look() if seen is None else seen
         more = self._action, contacts, sensors, self._parameters, self._time
-        seen = np.empty(self._observed.shape, np.float32)
-        self._functions.look(self._q, self._u, points, self._goal, self._observed, *more, seen)
-        return seen
+        found = np.empty(self._observed.shape, np.float32)
+        self._functions.look(self._q, self._u, points, self._goal, self._observed, *more, found)
+        return found
 
     def render(self) -> tuple[Array, ...] | None:
         """Pictures of all environments as they are, ``(360, 480, 3)`` each; None unless the render mode is ``"rgb_array"``.

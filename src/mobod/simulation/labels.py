@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from ..algebra.arrays import Array
+from ..force import BrushTyre, MagicFormulaTyre
 
 if TYPE_CHECKING:
     from ..system.system import MultibodySystem
 
 XYZ = "x", "y", "z"
 WRENCH = tuple(f"{what}{axis}" for what in "mf" for axis in XYZ)
+FORCE_FIRST = WRENCH[3:] + WRENCH[:3]
 SPATIAL = tuple(f"{what}.{axis}" for what in ("angular", "linear") for axis in XYZ)
 
 
 class Form(NamedTuple):
-    """A quantity's form: its rows, if several (``body``, ``speed`` or ``constraint``), their numbers' names, a row's shape."""
+    """A quantity's form: what its rows are of, if several (``body``, ``speed``, ...), their numbers' names, a row's shape."""
 
     rows: str | None
     names: tuple[str, ...]
@@ -28,6 +30,7 @@ class Form(NamedTuple):
 FORMS = {
     **dict.fromkeys(("reactions", "contact_wrenches"), Form("body", WRENCH, (2, 3))),
     "constraint_forces": Form("constraint", WRENCH, (2, 3)),
+    "tyre_forces": Form("tyre", FORCE_FIRST, (2, 3)),
     "centers_of_pressure": Form("body", XYZ, (3,)),
     **dict.fromkeys(("mass_center", "mass_center_velocity"), Form(None, XYZ, (3,))),
     **dict.fromkeys(("momentum", "central_momentum"), Form(None, SPATIAL, (2, 3))),
@@ -65,13 +68,13 @@ def kind_of(column: str, speeds: Mapping[str, str]) -> str | None:
         return _MOMENTA.get(rest.partition(".")[0])
     if last not in form.names:
         return None  # counted: a quantity of a user's own under this name
-    return _LOADS[last[0]] if form.names == WRENCH else _PLACES[name]
+    return _LOADS[last[0]] if len(last) == 2 else _PLACES[name]
 
 
 def labels(name: str, shape: Sequence[int], rows: Mapping[str, Sequence[str]]) -> list[str] | None:
     """Labels of the numbers of a quantity of this *shape*, in their order; None where they are counted.
 
-    *rows* has the names of ``body``, ``speed`` and ``constraint``, as far as they are known.
+    *rows* has the names of ``body``, ``speed``, ``constraint`` and ``tyre``, as far as they are known.
     """
     form = FORMS.get(name)
     if form is None:
@@ -87,7 +90,13 @@ def labels(name: str, shape: Sequence[int], rows: Mapping[str, Sequence[str]]) -
 def row_names(system: MultibodySystem) -> dict[str, list[str]]:
     """The names by which rows of quantities are called, but for the speeds'."""
     matter = system.matter
-    return {"body": [one.name for one in matter.body_list], "constraint": [one.name for one in matter.constraints]}
+    parts: dict[str, Iterable[Any]] = {"body": matter.body_list, "constraint": matter.constraints, "tyre": tyres_of(system)}
+    return {what: [one.name for one in each] for what, each in parts.items()}
+
+
+def tyres_of(system: MultibodySystem) -> list[BrushTyre | MagicFormulaTyre]:
+    """Its tyres, in their order."""
+    return [one for one in system.all_forces() if isinstance(one, BrushTyre | MagicFormulaTyre)]
 
 
 def rows_of_columns(columns: Iterable[str], prefix: str, quantities: Iterable[str]) -> dict[str, list[str]]:

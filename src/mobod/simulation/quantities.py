@@ -13,6 +13,7 @@ from ..algebra.arrays import Array
 from ..value.stage import Stage
 from . import contact_table
 from .fingerprint import part_fingerprint
+from .labels import tyres_of
 from .table import TABLES
 
 if TYPE_CHECKING:
@@ -36,6 +37,11 @@ def _constraint_forces(system: Any, state: Any) -> Array:
     return found
 
 
+def _tyre_forces(system: Any, state: Any) -> Array:
+    """Force and moment of each tyre, of its `calc_forces` ``(n, 2, 3)``."""
+    return np.array([tyre.calc_forces(state) for tyre in tyres_of(system)]).reshape(-1, 2, 3)
+
+
 NAMED: dict[str, Callable[[Any, Any], Any]] = {
     "kinetic_energy": lambda system, state: system.calc_kinetic_energy(state),
     "potential_energy": lambda system, state: system.calc_potential_energy(state),
@@ -49,10 +55,12 @@ NAMED: dict[str, Callable[[Any, Any], Any]] = {
     "motion_power": lambda system, state: system.matter.calc_motion_power(state),
     "reactions": lambda system, state: system.matter.calc_mobilizer_reaction_forces(state),
     "constraint_forces": _constraint_forces,
+    "tyre_forces": _tyre_forces,
 }
 """Quantities that can be asked for by these names: momenta are (angular; linear), ``(2, 3)``, about Ground's origin or the mass
 center; reactions ``(nb, 2, 3)``; ``constraint_forces`` ``(nc, 2, 3)`` what each constraint exerts on its second body, the last
-one if it has more, at that body's origin. ``motion_forces`` ``(nu,)`` are what locks and motions exert, such as a motor's
+one if it has more, at that body's origin; ``tyre_forces`` ``(n, 2, 3)`` the force and the moment of each tyre along its axes.
+``motion_forces`` ``(nu,)`` are what locks and motions exert, such as a motor's
 torque: -tau of `SimbodyMatterSubsystem.find_motion_forces`, zero at free mobilities; ``motion_power`` is their power, positive
 where they add energy."""
 

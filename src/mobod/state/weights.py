@@ -31,7 +31,7 @@ class Weights(Rates):
 
     @property
     def z_weights(self) -> Array:
-        """Weight of each z ``(nz,)``; as `u_weights`."""
+        """Weight of each z ``(nz,)``; as `u_weights`, but that a force element may have others than 1, as tyres do."""
         return read_only(self._weights("z", "z_weights"))
 
     @z_weights.setter
@@ -84,7 +84,13 @@ class Weights(Rates):
         else:
             n = len(self.slots(asked).slots[name])
         kept = None if self.resources is None else self.resources.weights.get(name)
-        return np.ones(n) if kept is None or len(kept) != n else kept
+        if kept is not None and len(kept) == n:
+            return kept
+        weights = np.ones(n)
+        if name == "z":
+            of_forces = self.tree.default_z_weights
+            weights[: len(of_forces)] = of_forces
+        return weights
 
     def _upd_weights(self, name: str, invalidates: int) -> Array:
         weights = self.upd_resources().weights[name] = self._weights(name, f"upd_{name}_weights")

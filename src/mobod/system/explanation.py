@@ -105,7 +105,10 @@ class Explaining(HasTopology):
                 )
 
     def owner_of(self, state: State, name: str, i: int) -> str:
-        """Number *i* of the system's q, u or z, and which subsystem's it is."""
+        """Number *i* of the system's q, u or z, and which force element's, or subsystem's, it is."""
+        for force in self.all_forces() if name == "z" else ():
+            if force.first_z <= i < force.first_z + force.num_z:
+                return f"z[{i}], number {i - force.first_z} of {force.name!r}"
         for subsystem, (start, n) in state.variable_places()[name].items():
             if start <= i < start + n:
                 return f"{name}[{i}], number {i - start} of {self.subsystems[subsystem]!r}"

@@ -277,9 +277,10 @@ class Tree:
         self.nz = sum(len(force.initial_z) for force in forces)
         #: How many q and u the mobilizers have, and how many z the forces.
         self.sizes = {"q": self.nq, "u": self.nu, "z": self.nz}
-        self.default_z = np.zeros(self.nz)
+        self.default_z, self.default_z_weights = np.zeros(self.nz), np.ones(self.nz)
         for force in forces:
             self.default_z[force.first_z : force.first_z + len(force.initial_z)] = force.initial_z
+            self.default_z_weights[force.first_z : force.first_z + len(force.z_weights)] = force.z_weights
         #: Whether some force is a function of z.
         self.forces_read_z = any(force.reads_z for force in forces)
         runs = runs_of(forces)
