@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 import mobod as mb
-from mobod.ensemble import one_by_one, simulating
 
 DURATION, CALLS = 0.025, 8
 
@@ -243,7 +242,7 @@ def test_motions_are_those_of_single_states_with_the_same_handlers(kind, rng, cl
     (ensemble, motions, calls), (other, shuffled, _) = runs
     assert np.array_equal(motions.q[order], shuffled.q, equal_nan=True) and np.array_equal(ensemble.q[order], other.q)
     assert calls == runs[1][2]
-    assert motions.statistics["in_lanes"].any() is not np.bool_(kind == "with reporters")
+    assert motions.statistics["in_lanes"].any()
     for one in handlers:
         one.calls.clear()
     for i in range(n):
@@ -315,8 +314,8 @@ def test_a_row_at_the_start_is_before_the_handlers_of_that_time():
     assert np.array_equal(ensemble.simulate(1.0, report_interval=0.5).u[:, 0], np.zeros((3, 2)))
 
 
-def test_a_reporter_that_is_due_where_runs_begin_alone_leaves_states_in_lanes():
-    """Called there once for each state, before one that raises an error too; one that is due again takes its state out."""
+def test_reporters_that_are_due_leave_states_in_lanes():
+    """Called where runs begin once for each state, before one that raises an error too; and within steps."""
     system, _ = mb.examples.double_pendulum.build()
     seen, before = [], []
     system.add_event_reporter(mb.event.RecordEvery(10.0, lambda state: before.append(state.q[0]) or 0.0))
@@ -338,11 +337,10 @@ def test_a_reporter_that_is_due_where_runs_begin_alone_leaves_states_in_lanes():
     assert "cannot look at this" in motions.failures[2].reason
     again = mb.Ensemble(system, 2, state=state)
     seen.clear()
-    assert not again.simulate(12.0, report_interval=12.0).statistics["in_lanes"].any() and len(seen) == 4
+    assert again.simulate(12.0, report_interval=12.0).statistics["in_lanes"].all() and len(seen) == 4
 
 
-def test_states_for_which_nothing_is_due_stay_in_lanes_with_a_method_that_goes_on_by_the_step_before(close):
-    """The others begin alone, and their handlers are called once."""
+def test_states_stay_in_lanes_at_what_is_due_with_a_method_that_goes_on_by_the_step_before(close):
     system, state = mb.examples.double_pendulum.build()
     brake = Brake(10.0)
     system.add_event_handler(brake)
@@ -351,54 +349,99 @@ def test_states_for_which_nothing_is_due_stay_in_lanes_with_a_method_that_goes_o
     ensemble = mb.Ensemble(system, 9, state=state)
     ensemble.time = [9.5] * 8 + [9.9]
     motions = ensemble.simulate(0.3, integrator="Verlet", accuracy=1e-5, report_interval=0.1)
-    assert motions.statistics["in_lanes"].tolist() == [True] * 8 + [False]
+    assert motions.statistics["in_lanes"].all()
     assert [len(one.events) for one in motions] == [0] * 8 + [1] and len(brake.calls) == 1
     integrator = mb.integrator.Verlet(system, accuracy=1e-5)
     alone = mb.simulate(system, state, 0.3, integrator=integrator, report_interval=0.1)
     close(motions[0].q, alone.q, 1e-12)  # times of rows are apart by rounding
 
 
-@pytest.mark.parametrize("settings", [{"accuracy": 1e-4}, {"fixed_step_size": 0.004}], ids=["adaptive", "fixed"])
-def test_after_their_events_states_of_a_simulation_take_lanes_again(settings, monkeypatch, close):
-    """After some steps without another one; with the bits that they have among others, and the motion of a state alone."""
-    monkeypatch.setattr(one_by_one, "_REST", 9)
-    monkeypatch.setattr(one_by_one, "_FEWEST", 3)
+@pytest.mark.parametrize("settings", [{"accuracy": 1e-4}, {"fixed_step_size": 0.04}], ids=["adaptive", "fixed"])
+def test_states_keep_their_lanes_at_their_events(settings, close):
+    """Those that change them, and those that do not, several in a step, found by kernels or by Python; with the same bits."""
+    seen = []
 
     class Kick(mb.event.When):
         def handle_event(self, state, accuracy):
             lower.set_one_u(state, 0, 0.9 * lower.get_one_u(state, 0))
 
+    class Look(mb.event.TriggeredReporter):
+        def get_value(self, state):
+            return np.sin(40.0 * state.q[1])
+
+        def handle_event(self, state):
+            seen.append((state.time, *state.q))
+
+    class Count(mb.event.When):
+        def handle_event(self, state, accuracy):
+            seen.append((state.time, *state.u))
+
     system, _ = mb.examples.double_pendulum.build()
-    lower = system.matter.bodies["lower"]
+    upper, lower = (system.matter.bodies[name] for name in ("upper", "lower"))
     system.add_event_handler(Kick(mb.event.Coordinate(lower, 0, 0.0), name="kick"))
+    system.add_event_handler(Count(mb.event.Speed(upper, 0, 0.0), falling=False))
+    system.add_event_reporter(Look(mb.Stage.POSITION))
     ensemble = mb.Ensemble(system, 11, state=system.realize_topology())
     ensemble.q = np.linspace(0.1, 0.9, 22).reshape(11, 2)
-    few, taken = mb.Ensemble(system, 2, state=ensemble.get_state(0)), []
+    few, starts = mb.Ensemble(system, 2, state=ensemble.get_state(0)), [ensemble.get_state(i) for i in range(11)]
     few.q = ensemble.q[[7, 2]]
-    starts = [ensemble.get_state(i) for i in range(11)]
-    put = simulating._Run.return_to_lane
-    monkeypatch.setattr(simulating._Run, "return_to_lane", lambda run, i, *given: (taken.append(i), put(run, i, *given)))
-    motions = ensemble.simulate(2.0, report_interval=0.1, **settings)
-    assert len(set(taken)) > 8 and len(taken) > 11
-    again = few.simulate(2.0, report_interval=0.1, **settings)
+    motions = ensemble.simulate(1.2, report_interval=0.1, **settings)
+    assert motions.statistics["in_lanes"].all() and not motions.failures and (motions.num_rows == 13).all()
+    seen.clear()
+    again = few.simulate(1.2, report_interval=0.1, **settings)
     assert np.array_equal(again.q, motions.q[[7, 2]]) and np.array_equal(few.u, ensemble.u[[7, 2]])
-    assert not motions.failures and (motions.num_rows == 21).all()
-    for i in (7, 2, 5):
-        integrator = mb.integrator.RungeKuttaMerson(system, accuracy=1e-3, **settings) if "accuracy" not in settings else None
-        integrator = integrator or mb.integrator.RungeKuttaMerson(system, **settings)
-        alone = mb.simulate(system, starts[i], 2.0, integrator=integrator, report_interval=0.1)
+    ours = sorted(seen)
+    seen.clear()
+    for i in (7, 2):
+        integrator = mb.integrator.RungeKuttaMerson(system, **{"accuracy": 1e-3, **settings})
+        alone = mb.simulate(system, starts[i], 1.2, integrator=integrator, report_interval=0.1)
         close(motions[i].q, alone.q, 1e-9)
-        told = [(one.name, one.kind) for one in motions[i].events]
-        assert told == [(one.name, one.kind) for one in alone.events] and len(told) > 1
+        told = [(one.name, one.kind, one.direction) for one in motions[i].events]
+        assert told == [(one.name, one.kind, one.direction) for one in alone.events] and len(told) > 9
         close([one.time for one in motions[i].events], [one.time for one in alone.events], 1e-9)
-        steps = motions.statistics["steps_taken"][i]
-        assert steps == alone.statistics["steps_taken"]
+        close([one.energy for one in motions[i].events], [one.energy for one in alone.events], 1e-7)
+        assert np.array_equal(motions[i].event_rows, alone.event_rows)
+        assert motions.statistics["steps_taken"][i] == alone.statistics["steps_taken"]
+    close(np.array(ours), np.array(sorted(seen)), 1e-8)
 
 
-def test_a_state_whose_handler_made_it_unlike_the_others_takes_no_lane_again(monkeypatch, close):
-    monkeypatch.setattr(one_by_one, "_REST", 9)
-    monkeypatch.setattr(one_by_one, "_FEWEST", 3)
+@pytest.mark.parametrize("floor", ["impacts", "a rigid stop", "a trampoline"])
+def test_balls_bounce_in_lanes_as_each_does_alone(floor, close):
+    """Free flight has no error: how far steps go after each event follows from when that came, and the one before."""
 
+    class Trampoline(mb.event.When):
+        def handle_event(self, state, accuracy):
+            ball.set_rate(state, -ball.get_rate(state) * (0.1 if ball.get_rate(state) < -2.0 else 8.0))
+
+    system = mb.MultibodySystem()
+    matter = mb.SimbodyMatterSubsystem(system)
+    mb.force.Gravity(mb.GeneralForceSubsystem(system), matter, (-9.81, 0, 0))
+    sphere = mb.UnitInertia.sphere(0.1)
+    ball = mb.mobilizer.Slider(matter.ground, mb.body.Rigid(mb.MassProperties(1.0, (0, 0, 0), sphere)))
+    if floor == "a rigid stop":
+        mb.unilateral.HardStopLower(ball, 0, 0.0, 0.45)
+    elif floor == "impacts":
+        system.add_event_handler(mb.event.ImpactWhen(mb.event.Coordinate(ball), 0.45))
+    else:
+        system.add_event_handler(Trampoline(mb.event.Coordinate(ball), rising=False))
+    ensemble = mb.Ensemble(system, 10, state=system.realize_topology())
+    ensemble.q = np.linspace(0.8, 1.5, 10)[:, None]
+    starts = [ensemble.get_state(i) for i in range(10)]
+    end = 1.15 if floor == "a trampoline" else 0.95
+    motions = ensemble.simulate(end, report_interval=end / 4)
+    assert motions.statistics["in_lanes"].all() and (motions.num_rows == 5).all()
+    for i in range(10):
+        alone = mb.simulate(system, starts[i], end, report_interval=end / 4, accuracy=1e-3)
+        close(motions[i].q, alone.q, 1e-12)
+        assert motions.statistics["steps_taken"][i] == alone.statistics["steps_taken"]
+        ours, theirs = motions[i].events, alone.events
+        assert list(ours["name"]) == list(theirs["name"]) and list(ours["kind"]) == list(theirs["kind"])
+        close(ours["time"], theirs["time"], 1e-12)
+        close(ours["energy"], theirs["energy"], 1e-10)
+    assert len(motions[0].events) > 1
+
+
+def test_a_state_whose_handler_made_it_unlike_the_others_takes_no_lane_again(close):
     class Stiffen(mb.event.When):
         def handle_event(self, state, accuracy):
             spring.set_stiffness(state, 2.0 * spring.get_stiffness(state))
@@ -416,10 +459,7 @@ def test_a_state_whose_handler_made_it_unlike_the_others_takes_no_lane_again(mon
     close(motions[4].q, alone.q, 1e-9)
 
 
-def test_an_ensemble_that_is_interrupted_after_states_have_taken_lanes_again_leaves_all_where_they_began(monkeypatch):
-    monkeypatch.setattr(one_by_one, "_REST", 9)
-    monkeypatch.setattr(one_by_one, "_FEWEST", 3)
-
+def test_an_ensemble_that_is_interrupted_after_states_have_taken_lanes_again_leaves_all_where_they_began():
     class Kick(mb.event.When):
         calls = 0
 

@@ -353,8 +353,7 @@ def test_steps_after_an_event_are_those_of_each_state_alone(close):
         assert motions.statistics["steps_taken"][i] == one.statistics["steps_taken"]
 
 
-def test_an_event_of_a_linkage_goes_on_from_the_step_before(close):
-    """Its constraints were fulfilled there, to the bit; nothing of the run is taken once more."""
+def test_an_event_of_a_linkage_is_found_in_its_lane(close):
     system, state = mb.examples.four_bar.build()
     q, u = state.q, state.u
     system.add_event_handler(mb.event.StopWhen(mb.event.Coordinate(system.matter.bodies["rocker"], value=1.9)))
@@ -364,8 +363,7 @@ def test_an_event_of_a_linkage_goes_on_from_the_step_before(close):
     ensemble.u = np.linspace(0.2, 1.2, 5)[:, None] * u
     begun, settings = ensemble.copy(), {"report_interval": 0.1, "accuracy": 1e-4}
     motions = ensemble.simulate(0.6, **settings)
-    assert 0 < len(motions.terminations) < 5
-    assert [i in motions.terminations for i in range(5)] == (~motions.statistics["in_lanes"]).tolist()
+    assert 0 < len(motions.terminations) < 5 and motions.statistics["in_lanes"].all()
     for i in range(5):
         one = alone(begun, i, 0.6, **settings)
         assert np.array_equal(motions[i].time, one.time)

@@ -80,11 +80,21 @@ def find_departure(
         has_set
         or any(state.discrete.values())
         or any(shared.discrete.values())
-        or any(not np.array_equal(state.field(name), own.get(name, shared.field(name))) for name in fields)
+        or not all(_same(state.field(name), own.get(name, shared.field(name))) for name in fields)
         or not _alike(_weights(state), _weights(shared))
     ):
         return Departure.of(state, has_set)
     return None
+
+
+def is_plain(state: State) -> bool:
+    """True if a state has nothing of its own but its variables, so that of two such states none has departed."""
+    return state.resources is None and not state.own_fields and not any(state.discrete.values())
+
+
+def _same(a: npt.NDArray[Any], b: npt.NDArray[Any]) -> bool:
+    """True if two arrays are equal; most are to the bit, which is seen in a tenth of the time."""
+    return a.tobytes() == b.tobytes() or np.array_equal(a, b)
 
 
 def _change_counts(state: State, shared: State) -> list[tuple[tuple[int, int], int, int]]:

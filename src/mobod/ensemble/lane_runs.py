@@ -14,7 +14,7 @@ from ..algebra.record import LANES, aligned_zeros
 from ..compiling import among_many
 from ..event.scheduled import Scheduled
 from ..event.triggered import Triggered
-from ..event.watch import Watched, is_compiled, of_triggered
+from ..event.watch import is_compiled, of_triggered
 from ..event.when import When
 from ..force.contact.step_limit import limit_step
 from ..integrator import BDF, Integrator, SemiExplicitEuler, SemiExplicitEuler2, TimeStepping, Verlet
@@ -23,7 +23,6 @@ from ..measure.base import Measure
 from ..measure.integrate import Integrate
 from ..mobilizer import q_rates
 from ..state.fields import PARAMETERS
-from ..state.trigger_info import TriggerInfo
 from ..state.validity import EVERYTHING, FORCES, KINEMATICS, NO_MOBILIZERS, UNCHECKED
 from ..stepping import loop, record as rk
 from ..system.projection import share_weights
@@ -32,7 +31,7 @@ from ..tree.prescribe import prescribe
 from ..tree.project import project
 from ..tree.realize import advance
 from ..tree.tree import in_each_lane
-from ..unilateral.open_gap import open_gap
+from ..unilateral.contact_events import ContactEvents
 from ..unilateral.stepped import Stepped
 from ..unilateral.stepped.space import copy_of, widened
 from ..unilateral.stepped.step import step_eight, step_one
@@ -244,6 +243,7 @@ class LaneRuns:
             single[rk.WANTED] = KINEMATICS * (self.calls_python or sampling.needs_kinematics(tree))
             single[rk.PRESCRIBER] = prescribe.address() if state.has_known else 0
         plan[layout.METHOD] = METHODS[type(integrator).kernel]
+        plan[layout.NEEDS_RATES] = any(one.stage > Stage.VELOCITY for one in self.called)
         #: The elements and joints of steps with contact.
         self.stepped: Stepped | None = None
         if plan[layout.METHOD] == layout.CONTACT:
@@ -270,34 +270,41 @@ class LaneRuns:
     def _witnesses(
         self, state: State, accuracy: float, in_lanes: dict[str, bool]
     ) -> tuple[npt.NDArray[np.int64], tuple[Any, Any]]:
-        """The system's witnesses as `lanes.witnesses.look` takes them, and their integers and numbers."""
+        """The system's witnesses as `lanes.witnesses` takes them, and their integers and numbers."""
         rows: list[list[int]] = []
         integers: list[int] = []
         numbers: list[float] = []
         system, instance = state.system, state.copy()
         system.realize(instance, Stage.INSTANCE)
-        found: list[tuple[Witness, TriggerInfo, float | None]] = [
-            (one.witness, one.get_trigger_info(), None)
-            for one in system.event_handlers
-            if isinstance(one, When) and is_watched(one)
-        ]
-        of_contacts = TriggerInfo(rising=False)
-        window = of_contacts.calc_window(accuracy, system.get_default_time_scale())
-        found += [(open_gap(one), of_contacts, 2.0 * window) for one in system.get_matter_subsystem().unilateral_contacts]
-        for witness, info, near in found:
+
+        def packed(witness: Witness) -> list[int]:
             assert witness.routine is not None
-            own_integers, own_numbers = witness.pack(instance)
-            row = [witness.routine.address(**in_lanes), len(integers), len(numbers), info.rising, info.falling, 0]
-            integers += own_integers
-            numbers += own_numbers
-            rows.append([*row, -1 if near is None else len(numbers)])
-            numbers += [] if near is None else [near]
-        triggered = [one for one in (*system.event_handlers, *system.event_reporters) if isinstance(one, Triggered)]
-        #: Those that only Python knows, and what kernels call for them.
-        self._in_python: list[Watched] = [of_triggered(one) for one in triggered if not is_watched(one)]
+            places, own = (len(integers), len(numbers)), witness.pack(instance)
+            integers.extend(own[0])
+            numbers.extend(own[1])
+            return [witness.routine.address(**in_lanes), *places]
+
+        owners, contacts = (*system.event_reporters, *system.event_handlers), system.get_matter_subsystem().unilateral_contacts
+        triggered = [of_triggered(one) for one in owners if isinstance(one, Triggered)]
+        #: What happens where unilateral contacts close.
+        self.contacts = ContactEvents(system, accuracy) if contacts else None
+        #: Those that Python is called for, in the order in which it is; and of these those that only Python knows.
+        self.called = [one for one in triggered if one.info.rising or one.info.falling]
+        self._in_python = [one for one in self.called if not is_watched(one.owner)]
+        if self.contacts is not None:
+            self.called += [self.contacts.watch_gap(one) for one in contacts]
         self._callback = lending.watching(self._in_python)
-        for k, one in enumerate(self._in_python):
-            rows.append([self._callback.address(**in_lanes), k, 0, one.info.rising, one.info.falling, 1, -1])
+        scale = system.get_default_time_scale()
+        #: In which their events are found.
+        self.windows = {one: one.info.calc_window(accuracy, scale) for one in self.called}
+        for one in self.called:
+            # the second is of contacts: so long before it may close one begins alone
+            numbers += [self.windows[one], 2.0 * self.windows[one]]
+            near = len(numbers) - 1 if one.owner is self.contacts else -1
+            info, place, in_python = one.info, len(numbers) - 2, one in self._in_python
+            by_python = [self._callback.address(**in_lanes), self._in_python.index(one) if in_python else 0, 0]
+            found = by_python if in_python or one.witness is None else packed(one.witness)
+            rows.append([*found, info.rising, info.falling, in_python, place, near, one.knots is not None])
         return np.array(rows, np.int64).reshape(-1, watching.COLUMNS), (
             np.array(integers, np.int64),
             np.array(numbers, np.float64).reshape(-1, 1),
@@ -328,6 +335,14 @@ class LaneRuns:
     def adaptive(self) -> bool:
         """True if steps are chosen by their errors."""
         return self.settings[rk.FIXED_STEP] == 0.0
+
+    def restart(self, onward: Array, time: float) -> None:
+        """Handlers have changed a state at *time*, of which a row says how it goes *onward*: as a `TimeStepper` does then."""
+        began, reach = onward[layout.BEGAN :].tolist()
+        reach = max(time - began, 0.5 * reach)
+        if self.adaptive and reach > 0.0:
+            onward[layout.NEXT_SIZE] = max(self.settings[rk.MIN_STEP], min(onward[layout.NEXT_SIZE], reach))
+        onward[layout.NEXT_PART :] = 0.0, 0.0, time, reach
 
     @property
     def tries_alone(self) -> bool:
@@ -362,7 +377,7 @@ class LaneWorker:
             integers, numbers = plan.pools
             record.share("witness_integers", integers)
             record.share("witness_numbers", in_each_lane(numbers) if plan.own else numbers)
-        self.seen = aligned_zeros(4 * len(plan.watched), 1, LANES)
+        self.seen = aligned_zeros(watching.SEEN * len(plan.watched), 1, LANES)
         self.kept = aligned_zeros(2 * record.measure_memory_size, 1, LANES)
         self.single, self.own_of_single = plan.single.copy(), np.zeros(len(self.own))
         self.lender: lending.Lender | None = None
@@ -416,6 +431,11 @@ class LaneWorker:
         self.lanes[layout.STATE] = -1
         self.queue[:] = 0
         self.queue[layout.FIRST_ROW] = first_row
+
+    def free(self, lane: int) -> None:
+        """Take its state, which has come to its end or goes on alone, out of a lane."""
+        self.lanes[layout.STATE, lane] = -1
+        self.queue[layout.ENDED] += 1
 
     def go(self, attempts: int, share: tuple[Any, ...], data: tuple[Any, ...]) -> int:
         """Take states on their way, and others of *share*, on with so many attempts. What `lanes.run` returns."""

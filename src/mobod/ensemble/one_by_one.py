@@ -36,10 +36,6 @@ if TYPE_CHECKING:
     from ..system.system import MultibodySystem
 
 
-#: Steps without an event after which a run may take a lane again: so many divided by the number of bodies, and no fewer than
-#: that. They take some tenths of a millisecond, as leaving a lane does (both roughly), so that where events follow each other
-#: states stay alone, and where none comes they take at most about twice as long as if that had been known.
-_REST, _FEWEST = 600, 8
 #: A state's time, q, u, z, particles, what it remembers, as a row of `batch_memory`, and how often it was begun anew.
 Row = tuple[float, Array, Array, Array, Array, Array, int]
 
@@ -83,6 +79,8 @@ class OneRun:
     event_rows: npt.NDArray[np.int64] | None = None
     #: Where it goes on in a lane: its next step, what that depends on, when its present interval began, and its reach.
     following: tuple[float, ...] | None = None
+    #: And whether what is due there has been handled, and reported.
+    dealt_with: tuple[bool, bool] = (False, False)
 
 
 class Onward(NamedTuple):
@@ -124,7 +122,7 @@ def run_one(
     *sensitivities* are what the motion is differentiated by, without such forces.
 
     With *onward* it is where a step in a lane has ended, and is not brought to its constraints once more unless it has changed.
-    With *is_free* it ends where steps have gone on for a while without an event, if that is true of the state there.
+    With *is_free* it ends after a step without an event, if that is true of the state there.
     What stops it, errors of users' own parts included, is told in the result.
     """
     integrator, carried = make_integrator(system, settings), None
@@ -141,7 +139,7 @@ def run_one(
             integrator.control[rk.LAST_ERROR], integrator.control[rk.STRAIN] = onward.last_error, onward.strain
         stepper.set_report_all_significant_states(False)
         if is_free is not None:
-            stepper.return_at_rest(max(_FEWEST, _REST // state.tree.nb), is_free)
+            stepper.return_at_rest(is_free)
         run = Run(stepper, times, Recording(system, state), rows)
         changes = run.changes
         run.go()
@@ -167,7 +165,8 @@ def run_one(
     rests = failure is None and ended is None and not whole
     following = following_of(stepper) if rests else None
     events, event_rows = _events_of(stepper, columns) if stepper.initialized and stepper.has_events else (None, None)
-    return OneRun(time, y, end, integrator, failure, why, found, changes, events, event_rows, following)
+    dealt_with = stepper.is_dealt_with if rests else (False, False)
+    return OneRun(time, y, end, integrator, failure, why, found, changes, events, event_rows, following, dealt_with)
 
 
 def following_of(stepper: TimeStepper) -> tuple[float, ...]:

@@ -18,7 +18,7 @@ from ..state.resources import own_copy
 from ..tree.tree import in_each_lane
 from ..value.checks import integer
 from ..value.stage import Stage
-from .departure import Departure, find_departure
+from .departure import Departure, find_departure, is_plain
 from .resetting import Resetting
 from .states import memory_of, remember, self_updating
 
@@ -265,6 +265,8 @@ class OwnValues(Resetting):
 
     def _keep_departure(self, i: int, state: State) -> None:
         """Keep in what *state*, where a run of state *i* has ended, has departed from what the states share."""
+        if not (self._departures or self._own) and is_plain(state) and is_plain(self._template):
+            return
         departure = self._departure_of(i, state)
         if departure is not None:
             self._departures[i] = departure

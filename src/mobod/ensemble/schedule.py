@@ -70,8 +70,6 @@ class Schedule:
             scheduled = [one for one in owners if isinstance(one, Scheduled)]
             self._periodic[kind] = all(type(one).get_next_event_time is Periodic.get_next_event_time for one in scheduled)
         self.stale = np.ones(n, bool)
-        #: So long nothing can be due, at least, if all states go on together; 0 where that is not known.
-        self.quiet = 0.0
 
     @staticmethod
     def of(system: MultibodySystem) -> bool:
@@ -81,7 +79,6 @@ class Schedule:
     def set_stale(self, which: Any = slice(None)) -> None:
         """The times of states have been set."""
         self.stale[which] = True
-        self.quiet = 0.0
 
     def begin(self, times: Array, lend: Lend) -> None:
         """Ask for the next times of states whose own has been set; *times* are those of all."""
@@ -102,18 +99,6 @@ class Schedule:
         self.handlers[i] = self._agenda.next_event(state, now_too)[0]
         self.reporters[i] = self._agenda.next_report(state, reports_now_too)[0]
         self.stale[i] = False
-        self.quiet = 0.0
-
-    def rest(self, times: Array) -> None:
-        """Find out how long nothing is due from now on."""
-        self.quiet = float((np.minimum(self.handlers, self.reporters) - times).min(initial=np.inf))
-
-    def is_quiet(self, duration: float) -> bool:
-        """True if nothing is due, or comes due, until all states have gone on by a *duration*, which they then have."""
-        if self.quiet > 1.000001 * duration:
-            self.quiet -= 1.000001 * duration
-            return True
-        return False
 
     # ------------------------------------------------------------------------------------------ calls
 
@@ -123,19 +108,6 @@ class Schedule:
         if time == state.time:
             show(state, calls)
         self.reporters[i] = self._agenda.next_report(state, time != state.time)[0]
-
-    def has_reports_after(self, i: int, time: float, end: float, lend: Lend) -> bool:
-        """True if a reporter of state i is due after its time, up to an end."""
-        state: Any = _At(time) if self._periodic["reporters"] else lend(i)
-        return self._agenda.next_report(state, False)[0] <= end
-
-    def handle(self, i: int, state: State, accounts: bool) -> Handled:
-        """Call the handlers of state i that are due; their errors are passed on."""
-        time, calls = self._agenda.next_event(state, True)
-        account = Account(self._system, state, self._system.calc_energy(state)) if accounts else None
-        done = change(self._system, state, calls if time == state.time else [], 0.1 * self.accuracy, account)
-        self.ask_of(i, state, time != state.time, self.reporters[i] == state.time)
-        return done
 
 
 def show(state: State, calls: Iterable[Call]) -> None:
@@ -149,11 +121,11 @@ def show(state: State, calls: Iterable[Call]) -> None:
 
 def change(system: MultibodySystem, state: State, calls: Iterable[Call], tolerance: float, account: Account | None) -> Handled:
     """Call handlers with a state of a run: locks act by impulses, with a warning where a constraint is off by more."""
-    y = state.y_values.copy()
+    y = state.y_values.tobytes()
     state.mark_unchanged()
     state.impulses = Impulses(tolerance)
     try:
         ends = let_handle(system, state, calls, state.time, None if account is None else account.after)
     finally:
         state.impulses = None
-    return Handled(ends, not state.is_unchanged() or not np.array_equal(y, state.y_values), account)
+    return Handled(ends, not state.is_unchanged() or y != state.y_values.tobytes(), account)

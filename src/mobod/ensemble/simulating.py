@@ -23,6 +23,7 @@ from ..integrator.jumps import PATH_JUMPS, wrapped_paths
 from ..integrator.slow_runs import Progress, say
 from ..measure.base import Measure
 from ..measure.memory import Memory
+from ..simulation.event_log import EventLog
 from ..simulation.events import Events, joined
 from ..simulation.hdf5_file import EXTENSIONS, FileRows, import_h5py
 from ..simulation.quantities import QUANTITY, Recording
@@ -38,11 +39,11 @@ from .chunks import STOPPED
 from .ensemble_trajectory import CopyOf, EnsembleTrajectory, Termination, counted
 from .failures import OF_STATUS, Failure, Reasons
 from .functions import EndWhere, RunFunction, ended_at, observe as run_observer, try_observer
+from .lane_events import LaneEvents
 from .lane_runs import LaneRuns, LaneWorker, own_of_each
 from .lanes import contact, layout
-from .one_by_one import Onward, has_choices_of, run_one
+from .one_by_one import OneRun, Onward, has_choices_of, run_one
 from .schedule import Schedule
-from .scheduled_run import ScheduledRun
 from .sensitivity_rows import SensitivityRows, read_sensitivities
 from .state_runs import StateRuns, are_compiled
 from .stepping import Stepping, make_integrator
@@ -63,6 +64,8 @@ _EXPLAINED = 8
 #: So many failed error tests let one look for paths that jump: at a jump steps fail one after another.
 _MANY_FAILURES = 4
 _ENDED = "terminate became positive"
+#: What states are that have not come to their ends, after Ctrl-C.
+_ON_THEIR_WAY = layout.WAITS, layout.SUSPECT, layout.CALLED
 #: What lanes are told of which states to run, and how these go on.
 _NO_IMPULSES = np.zeros((0, contact.ROW_SIZE))
 _ALL = np.zeros(0, np.int64), np.zeros((0, layout.ONWARD_SIZE)), _NO_IMPULSES
@@ -92,9 +95,9 @@ class Simulating(Stepping):
         """Simulate all states from where they are, each for as long as *time*, and return their motions.
 
         Every state has its own step sizes, events and end; explicit Runge-Kutta, semi-explicit and Verlet's methods step eight
-        states at once on each thread, `BDF` one, and a state that has ended makes room for the next. Others, systems with parts
-        in Python, and states from where an event may come or a rigid contact may close until some steps have passed without
-        one, are simulated state by state, compiled as far as `mobod.simulate` is.
+        states at once on each thread, `BDF` one, and a state that has ended makes room for the next. Lanes wait while handlers
+        of events are called. Others, systems with parts in Python, states whose rigid contacts stay closed, and those that
+        handlers have made unlike the others, are simulated state by state, compiled as far as `mobod.simulate` is.
 
         Parameters
         ----------
@@ -284,6 +287,7 @@ class Simulating(Stepping):
             run.reached,
             *(_ALL if onward is None else (which, onward, _NO_IMPULSES)),
         )
+        events = run.lane_events
 
         def work(number: int, chunks: Any, calls: Any) -> None:
             worker, attempts, status = lanes.workers[number], 64, layout.UNFINISHED
@@ -291,6 +295,10 @@ class Simulating(Stepping):
             while status != layout.FINISHED and not chunks[STOPPED]:
                 clock = _clock.perf_counter()
                 status = worker.go(attempts, (number, chunks, calls), data)
+                if status == layout.ASKS:
+                    assert events is not None and isinstance(worker, LaneWorker)
+                    events.answer(worker)
+                    continue
                 if _clock.perf_counter() - clock < 0.5 * _CALL:
                     attempts = min(2 * attempts, 1 << 24)
                 if number == 0:
@@ -357,12 +365,9 @@ class Simulating(Stepping):
         onward = None
         if before[layout.STATUS] == layout.SUSPECT:
             size, error, strain = run.reached[i, 1:].tolist()
-            began, reach = float(run._start[0][i, 0]), 0.0
-            if len(run.onward) and run.onward[i, layout.LEFT_AT] == state.time:  # it has been alone before
-                began, reach = run.onward[i, layout.BEGAN :].tolist()
-            onward = Onward(began, reach, error, int(strain))
-            if run.scheduled is not None:
-                onward = run.scheduled.onward(i, error, strain)
+            began, reach = run.onward[i, layout.BEGAN :].tolist() if len(run.onward) else (float(run._start[0][i, 0]), 0.0)
+            called = (False, False) if run.lane_events is None else run.lane_events.is_done(i)
+            onward = Onward(began, reach, error, int(strain), called, i in run.departed)
             if run.integrator.fixed_step_size is None and size > 0.0:  # zero where it has left its lane before a first step
                 settings.keywords["initial_step_size"] = size
         if not made and run.ends is not None and float(run.ends.call(state)) > 0.0:  # it ends where it begins
@@ -373,7 +378,8 @@ class Simulating(Stepping):
             return
         force = None if run.controller is None else run.controller.force
         wanted = None if run.tangents is None else run.tangents.wanted
-        returns = onward is not None and len(run.onward) > 0 and run.lanes is not None and run.lanes.hands_over
+        returns = onward is not None and run.lane_events is not None
+        returns = returns and run.lanes is not None and run.lanes.hands_over
         is_free = functools.partial(self._is_as_others, i) if returns else None
         times = run.times[min(i, len(run.times) - 1), made:]
         done = run_one(self._system, state, times, settings, force, onward, wanted, is_free)
@@ -395,7 +401,7 @@ class Simulating(Stepping):
         run.outcome[i, layout.STATUS] = status
         run.reached[i, :2] = done.state.time, done.integrator.get_previous_step_size_taken()
         if done.following is not None:
-            run.return_to_lane(i, done.following)
+            run.return_to_lane(i, done)
         if done.failure is not None:
             run.reasons[i] = done.failure
         if done.termination is not None:
@@ -499,25 +505,26 @@ class _Run:
             made = ensemble._state_runs(integrator) if tangents is None else ensemble._variation_runs(integrator, tangents)
             self.lanes = made
         self.in_lanes = np.full(n, type(self.lanes) is LaneRuns)
-        self.scheduled: ScheduledRun | None = None
-        if isinstance(self.lanes, LaneRuns) and Schedule.of(ensemble._system):
-            schedule = ensemble._schedule_of(
-                integrator.accuracy, (ensemble._system.event_handlers, ensemble._system.event_reporters)
-            )
-            schedule.set_stale()
-            self.scheduled = ScheduledRun(ensemble, self, self.lanes, schedule)
         self.outcome = np.zeros((n, layout.OUTCOMES), np.int64)
         self.outcome[:, layout.STATUS] = layout.NOT_RUN
         self.reached = np.zeros((n, layout.REACHED_SIZE))
         self.reached[:, 0] = ensemble._time[:n, 0]
         self.reasons: dict[int, str] = {}
+        #: States that handlers have made other than what those in lanes share.
+        self.departed: set[int] = set()
         self.terminations: dict[int, Termination] = {}
         #: Of states whose Instance variables handlers have changed, from which rows on, and these: see `Trajectory`.
         self.changes: dict[int, list[Any]] = {}
-        #: How states go on in lanes, of those that have come back after they had gone on alone.
-        leaves = isinstance(self.lanes, LaneRuns) and len(self.lanes.watched) and self.scheduled is None
-        self.onward = np.zeros((n if leaves else 0, layout.ONWARD_SIZE))
-        self.onward[:, layout.STOP_AT], self.onward[:, layout.LEFT_AT] = np.inf, np.nan
+        #: What happens to states in lanes, and how they go on there.
+        self.lane_events: LaneEvents | None = None
+        system = ensemble._system
+        if isinstance(self.lanes, LaneRuns) and (len(self.lanes.watched) or Schedule.of(system)):
+            schedule = ensemble._schedule_of(integrator.accuracy, (system.event_handlers, system.event_reporters))
+            if schedule is not None:
+                schedule.set_stale()
+            self.lane_events = LaneEvents(ensemble, self.lanes, integrator, self, schedule)
+        self.onward = layout.new_onward(n if self.lane_events is not None else 0)
+        self._logs: dict[int, EventLog] = {}
         #: What happened, by state, and the first row after each event.
         self.events: dict[int, tuple[Events, npt.NDArray[np.int64]]] = {}
         self._start = [part[:n].copy() for part in ensemble._variables]
@@ -536,6 +543,8 @@ class _Run:
 
     def go(self) -> None:
         """Run all states; where they go to a file, some at a time."""
+        if self.lane_events is not None:
+            self.lane_events.begin()
         batch = self._n
         width = self._ny + (0 if self.tangents is None else self.tangents.numbers_a_row)
         if self._file is not None:
@@ -562,18 +571,19 @@ class _Run:
             ensemble._run_one_by_one(self, np.arange(first, stop), results, first)
             return
         departed = np.array([i for i in sorted(ensemble._departures) if first <= i < stop], np.int64)
-        if self.scheduled is not None:
-            departed = np.union1d(departed, self.scheduled.go(np.setdiff1d(np.arange(first, stop), departed), results, first))
-        elif len(departed) < stop - first:
-            with ensemble._hidden(departed):
-                ensemble._run_compiled(self, self.lanes, results, first, np.arange(first, stop))
+        which = np.arange(first, stop)
         try:
-            going = self._after_lanes(np.arange(first, stop), departed, results, first)
+            if len(departed) < stop - first:
+                goes_on = self.lane_events is not None
+                going = np.setdiff1d(which, departed) if goes_on else which
+                with ensemble._hidden(departed):
+                    ensemble._run_compiled(self, self.lanes, results, first, going, self.onward if goes_on else None)
+            going = self._after_lanes(which, departed, results, first)
             while len(going):
                 ensemble._run_compiled(self, self.lanes, results, first, going, self.onward)
                 going = self._after_lanes(going, departed[:0], results, first)
         finally:  # after Ctrl-C, what has not come to its end is where it began
-            left = np.isin(self.outcome[first:stop, layout.STATUS], (layout.WAITS, layout.SUSPECT))
+            left = np.isin(self.outcome[first:stop, layout.STATUS], _ON_THEIR_WAY)
             self.begin_again(np.flatnonzero(left) + first)
 
     def _after_lanes(
@@ -599,19 +609,72 @@ class _Run:
         stuck, others = np.flatnonzero(alone), np.flatnonzero(~known & ~alone)[:_EXPLAINED]
         again = which[np.concatenate([stuck, others])]
         if len(again):
-            fresh = again[(self.outcome[again, layout.STATUS] != layout.SUSPECT) | (not lanes.hands_over)]
-            self.begin_again(fresh)
+            fresh = (self.outcome[again, layout.STATUS] != layout.SUSPECT) | (not lanes.hands_over)
+            handled = np.array([i in self._logs for i in again.tolist()])  # handlers are not called for the same once more
+            self.hand_over(again[fresh & handled])
+            self.begin_again(again[fresh & ~handled])
             ensemble._run_one_by_one(self, again, results, first)
         return again[self.outcome[again, layout.STATUS] == layout.WAITS]
 
-    def return_to_lane(self, i: int, following: tuple[float, ...]) -> None:
+    def return_to_lane(self, i: int, done: OneRun) -> None:
         """State i goes on in a lane from where it has come to alone."""
+        assert done.following is not None and self.lane_events is not None
         self.outcome[i, layout.STATUS] = layout.WAITS
-        self.onward[i, layout.LEFT_AT :] = self._ensemble._time[i, 0], *following
+        self.onward[i, layout.LEFT_AT :] = self._ensemble._time[i, 0], *done.following
+        self.lane_events.take_up(i, done.state, *done.dealt_with)
+
+    def hand_over(self, which: npt.NDArray[np.int64]) -> None:
+        """Continue states that fail in lanes alone, which finds out why: from where they are, as handlers have acted."""
+        self.reached[which[self.outcome[which, layout.STATUS] != layout.SUSPECT], layout.LAST_PART :] = 0.0
+        self.outcome[which, layout.STATUS] = layout.SUSPECT
+
+    # ------------------------------------------------------------------------------------------ of `LaneEvents`
+
+    def log_of(self, i: int) -> EventLog:
+        """The log of what happens to state i in lanes."""
+        log = self._logs.get(i)
+        if log is None:
+            log = self._logs[i] = EventLog(self._ensemble._system)
+            log.most, log.count_rows = None, lambda: int(self.outcome[i, layout.ROWS])
+        return log
+
+    def ended(self, i: int, time: float, handler: Any) -> None:
+        """A handler has ended the run of state i, which is where that has left it."""
+        name = getattr(handler, "name", None) or handler.get_name()
+        y = np.concatenate([part[i] for part in self._ensemble._variables[1:5]])
+        self.terminations[i] = Termination(time, f"{name} ended the simulation{getattr(handler, '_why', '')}", y)
+        self.outcome[i, layout.STATUS] = rk.REACHED
+        self.reached[i, layout.REACHED_TIME] = time
+
+    def failed(self, i: int, why: str) -> None:
+        """A part in Python has raised an error."""
+        self.reasons[i], self.outcome[i, layout.STATUS] = why, layout.NOT_CALLED
+
+    def goes_alone(self, i: int) -> None:
+        """Handlers have made state i other than those in lanes."""
+        self.departed.add(i)
+        self.outcome[i, layout.STATUS] = layout.SUSPECT
+        self.reached[i, layout.LAST_SIZE :] = self.onward[i, layout.NEXT_SIZE : layout.NEXT_STRAIN + 1]
+
+    def _take_logs(self) -> None:
+        for i in self._logs:
+            self._take_log(i)
+
+    def _take_log(self, i: int) -> None:
+        log = self._logs[i]
+        rows, following = log.take()
+        if len(rows):
+            self._join(i, Events(rows, list(log.labels)), following)
+
+    # ------------------------------------------------------------------------------------------ what is known of all
 
     def add_events(self, i: int, events: Events, rows: npt.NDArray[np.int64]) -> None:
         """Something has happened to state i; *rows*, beyond those that it has made, are the first ones after each."""
-        rows = rows + self.outcome[i, layout.ROWS]
+        if i in self._logs:
+            self._take_log(i)
+        self._join(i, events, rows + self.outcome[i, layout.ROWS])
+
+    def _join(self, i: int, events: Events, rows: npt.NDArray[np.int64]) -> None:
         if i in self.events:
             before, following = self.events[i]
             both = joined({0: before, 1: events})
@@ -627,8 +690,11 @@ class _Run:
             self.onward[which, layout.LEFT_AT] = np.nan
         for i in which.tolist():
             known.pop(i, None)
-            for kept in (self.events, self.changes):
+            for kept in (self.events, self.changes, self._logs):
                 kept.pop(i, None)
+            self.departed.discard(i)
+            if self.lane_events is not None:
+                self.lane_events.forget(i)
             if i in self._departed:
                 known[i] = self._departed[i]
         self.outcome[which] = layout.NOT_RUN, *[0] * (layout.OUTCOMES - 1)
@@ -665,7 +731,8 @@ class _Run:
         now = _clock.perf_counter()
         if (self._progress is None and self._bar is None) or (not last and now - self._seen < 0.1):
             return
-        self._seen, done = now, int(np.count_nonzero(self.outcome[:, layout.STATUS] != layout.NOT_RUN))
+        self._seen = now
+        done = self._n - int(np.isin(self.outcome[:, layout.STATUS], (layout.NOT_RUN, *_ON_THEIR_WAY)).sum())
         if self._progress is not None:
             self._progress(done, self._n)
         if self._bar is not None:
@@ -697,6 +764,7 @@ class _Run:
 
     def close(self) -> None:
         """The run is over."""
+        self._take_logs()
         if self._bar is not None:
             self._bar.close()
         if self._file is not None:
@@ -723,6 +791,7 @@ class _Run:
 
     def finished(self) -> EnsembleTrajectory:
         """The results so far."""
+        self._take_logs()
         status = self.outcome[:, layout.STATUS]
         self._ensemble._failed[: self._n, 0] = status != rk.REACHED
         self._ensemble._reasons = Reasons(status, np.zeros((self._n, 0)))

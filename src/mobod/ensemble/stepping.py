@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import warnings
 import weakref
 from collections.abc import Iterator, Sequence
@@ -13,7 +14,7 @@ import numpy.typing as npt
 
 from ..algebra.arrays import Array
 from ..algebra.record import LANES
-from ..errors import MobodError, ModelError
+from ..errors import ModelError
 from ..event.triggered import Triggered
 from ..integrator import Integrator, RungeKuttaMerson
 from ..simulation.event_log import EventLog
@@ -25,10 +26,11 @@ from ..value.checks import number, positive
 from ..value.stage import Stage
 from .failures import Reasons
 from .gradients import Gradients
+from .lane_events import LaneEvents
 from .lane_runs import LaneRuns, why_one_by_one
 from .lanes import contact, layout
-from .one_by_one import OTHER_CHOICES, KeptSteppers, following_of, has_choices_of
-from .schedule import Handled, Schedule
+from .one_by_one import KeptSteppers, following_of
+from .schedule import Schedule
 from .states import memory_of
 from .work_sharing import Task, by_chunks
 
@@ -110,8 +112,8 @@ class Stepping(Gradients):
         `TimeStepper` (31 kB a state and more), and begins anew where `set_each` has changed a parameter of that state, too.
 
         Handlers and reporters of scheduled events are called for each state at its time, and states are in lanes in between;
-        they are asked for their next times where a state begins, and after each of their events. A state for which a
-        compiled witness may change sign is stepped to the end of the call alone. `events` says what happened.
+        they are asked for their next times where a state begins, and after each event. Those of witnesses are called while a
+        state keeps its lane, unless they make it unlike the others. `events` says what happened.
 
         Examples
         --------
@@ -139,14 +141,14 @@ class Stepping(Gradients):
         lanes.refresh(self._own_changes)
         last, task = self._n, plan.task
         if task is None:
-            task = plan.task = _Stepping(lanes, np.arange(0), last, self._variables, forces, plan)
+            task = plan.task = _Stepping(lanes, last, self._variables, forces, plan)
         np.add(self._time[:, 0], duration, out=task.ends)
         if mobility_forces is not None:
             task.forces[...] = forces
-        schedule = plan.schedule
-        if schedule is not None and not schedule.is_quiet(duration):
-            self._step_by_schedule(plan, schedule, forces)
-            return
+        if plan.schedule is not None or lanes.called:
+            task.called[:] = [_Called(self, plan)]
+            if plan.schedule is not None:
+                task.called[0].events.begin()
         departed, threads = _NONE, 1 if lanes.calls_python else self._threads
         if not self._departures:
             self._helpers.share(task, threads)
@@ -154,12 +156,15 @@ class Stepping(Gradients):
             departed = np.array(sorted(self._departures), np.int64)
             with self._hidden(departed):
                 self._helpers.share(task, threads)
-        status = plan.outcome[:last, layout.STATUS]
+        called, status = task.called.pop() if task.called else None, plan.outcome[:last, layout.STATUS]
         self._failed[:last, 0] = status
         if np.count_nonzero(status):
             self._failed[:last, 0] = status != rk.REACHED
             self._reasons = Reasons(status, np.zeros((last, 0)) if mobility_forces is None else forces)
+            self._reasons.of_states = {} if called is None else called.reasons
             self._step_alone(plan, np.union1d(plan.left_lanes(status), departed), task.ends, forces)
+        if called is not None:
+            self._take_logs(called)
 
     @contextlib.contextmanager
     def _hidden(self, which: npt.NDArray[np.int64]) -> Iterator[None]:
@@ -237,90 +242,10 @@ class Stepping(Gradients):
             self._schedule = Schedule(self._system, self._n, accuracy)
         return self._schedule
 
-    def _step_by_schedule(self, plan: _StepPlan, schedule: Schedule, forces: Array) -> None:
-        """Step all states to their ends, in lanes from one time at which something is due to the next."""
-        assert plan.task is not None
-        times, ends, out = self._time[: self._n, 0], plan.task.ends[: self._n].copy(), np.zeros(self._n, bool)
-        alone = sorted(self._departures)
-        out[alone] = True
-        schedule.begin(times, self._lend_realized)
-        reasons = self._reasons = Reasons(np.zeros(self._n, np.int64), forces if len(forces) else np.zeros((self._n, 0)))
-        self._failed[: self._n, 0] = 0.0
-        while True:
-            for i, done in self._do_what_is_due(schedule, ends, out, reasons, True).items():
-                if done.account is not None:
-                    log = EventLog(self._system)
-                    log.add_account(float(times[i]), done.account, "scheduled")
-                    self._note_events(i, log)
-                if done.changed:
-                    plan.go_on_after_event(i, float(times[i]))
-            apart = np.array([i for i in sorted(self._departures) if not out[i] and times[i] < ends[i]], np.int64)
-            self._step_alone(plan, apart, ends, forces)
-            out[apart] = True
-            going = np.flatnonzero(~out & (times < ends))
-            if not len(going):
-                break
-            stops = np.minimum(ends, np.minimum(schedule.handlers, schedule.reporters))
-            status = self._step_some(plan, going, stops, forces)
-            reasons.add(going, status)
-            self._failed[going, 0] = status != rk.REACHED
-            left = going[np.isin(going, plan.left_lanes(plan.outcome[: self._n, layout.STATUS]))]
-            self._step_alone(plan, left, ends, forces)
-            out[going[status != rk.REACHED]] = True
-        self._step_alone(plan, np.array(alone, np.int64), ends, forces)
-        schedule.rest(times)
-
-    def _do_what_is_due(
-        self, schedule: Schedule, ends: Array, out: npt.NDArray[np.bool_], reasons: Reasons, accounts: bool = False
-    ) -> dict[int, Handled]:
-        """Call the reporters and handlers that are due at the states' times; those of the ends are handled by the next call.
-
-        *out* becomes true of states whose run has ended so, or has failed. Returns what handlers have done, with *accounts*
-        of it.
-        """
-        times, found = self._time[: self._n, 0], {}
-        for handles in (False, True):
-            due = ~out & (schedule.handlers <= times) & (times < ends) if handles else ~out & (schedule.reporters <= times)
-            for i in np.flatnonzero(due).tolist():
-                try:
-                    state = self._lend_realized(i)
-                    if not handles:
-                        schedule.report(i, state)
-                        continue
-                    if state.tree.remembers:  # what was there just before the handler counts
-                        state.end_step(state.time)
-                    done = schedule.handle(i, state, accounts)
-                    if done.changed and not has_choices_of(self._template, state):
-                        raise ModelError(OTHER_CHOICES)
-                except MobodError as error:
-                    reasons.of_states[i] = str(error)
-                except Exception as error:  # of a user's own part
-                    reasons.of_states[i] = f"{type(error).__name__}: {error}"
-                    warnings.warn(
-                        f"state {i} of the ensemble: {reasons.of_states[i]}", RuntimeWarning, stacklevel=callers_level()
-                    )
-                else:
-                    found[i] = done
-                    if done.changed:
-                        self._put_back(i, state)
-                        if i in self._departures:
-                            self._lent = None
-                    out[i] = done.ends is not None
-                    continue
-                self._failed[i], out[i], self._lent = 1.0, True, None
-        return found
-
-    def _step_some(self, plan: _StepPlan, which: npt.NDArray[np.int64], stops: Array, forces: Array) -> npt.NDArray[np.int64]:
-        """Step some states in lanes to where each is to stop; how each of them has ended."""
-        lanes = plan.lanes
-        assert lanes is not None
-        task = _Stepping(lanes, which, len(which), self._variables, forces, plan)
-        task.ends[: self._n] = stops
-        if len(forces):
-            task.forces[...] = forces
-        plan.outcome[which] = 0
-        self._helpers.share_all(task, 1 if lanes.calls_python else self._threads)
-        return plan.outcome[which, layout.STATUS]
+    def _take_logs(self, called: _Called) -> None:
+        """Take what has happened to states in lanes."""
+        for i, log in called.logs.items():
+            self._note_events(i, log)
 
     def _step_alone(self, plan: _StepPlan, which: npt.NDArray[np.int64], ends: Array, forces: Array) -> None:
         """Step some states each for itself, with steppers that are kept."""
@@ -378,12 +303,16 @@ class Stepping(Gradients):
 
     def _put_back(self, i: int, state: Any) -> None:
         """Store the end of a run as state *i*."""
-        self._time[i, 0], self._q[i], self._u[i], self._z[i] = state.time, state.q, state.u, state.z
+        self._time[i, 0], self._q[i], self._u[i] = state.time, state.q_values, state.u_values
         record = state.record
-        self._memory[i] = memory_of(record)
+        if self._z.shape[1]:
+            self._z[i] = state.z_values
+        if self._memory.shape[1]:
+            self._memory[i] = memory_of(record)
+        if self.particles.shape[1]:
+            self.particles[i] = np.concatenate([record.particle_location, record.particle_velocity])[:, 0]
         self._keep_memory(i, state)
         self._keep_departure(i, state)
-        self.particles[i] = np.concatenate([record.particle_location, record.particle_velocity])[:, 0]
 
 
 #: What a state goes on with: its next step, and what that depends on.
@@ -415,8 +344,7 @@ class _StepPlan:
         self.outcome, self.reached = np.zeros((padded, layout.OUTCOMES), np.int64), np.zeros((padded, layout.REACHED_SIZE))
         #: How each state goes on where the last call has left it.
         goes_on = lanes is not None and (lanes.adaptive or any(events))
-        self.onward = np.zeros((padded if goes_on else 0, layout.ONWARD_SIZE))
-        self.onward[:, layout.STOP_AT], self.onward[:, layout.LEFT_AT] = np.inf, np.nan
+        self.onward = layout.new_onward(padded if goes_on else 0)
         #: The impulses of each state's last step, where contact is stepped.
         self.impulses = np.full((padded if lanes is not None and lanes.stepped else 0, contact.ROW_SIZE), np.nan)
 
@@ -433,15 +361,6 @@ class _StepPlan:
             return None
         return tuple(self.onward[i, _NEXT].tolist())
 
-    def go_on_after_event(self, i: int, time: float) -> None:
-        """Handlers have changed state *i* at *time*: steps go on as those of a `TimeStepper` do."""
-        if self.lanes is not None and self.lanes.adaptive:
-            size, _, _, began, reach = self.onward[i, _NEXT].tolist()
-            reach = max(time - began, 0.5 * reach)
-            if reach > 0.0:
-                size = max(self.lanes.settings[rk.MIN_STEP], min(size, reach))
-            self.onward[i, _NEXT] = size, 0.0, 0.0, time, reach
-
     def follow(self, i: int, stepper: TimeStepper) -> None:
         """Continue state *i* in a lane from where a stepper has come to."""
         self.onward[i, layout.LEFT_AT] = stepper.state.time
@@ -453,7 +372,7 @@ class _StepPlan:
         So do all that have failed where the system calls Python, which says there what it has raised.
         """
         if self.lanes is not None and self.lanes.calls_python:
-            return np.flatnonzero(status != rk.REACHED)
+            return np.flatnonzero((status != rk.REACHED) & (status != layout.NOT_CALLED))
         left = status == layout.SUSPECT
         if self.lanes is not None and self.lanes.tries_alone:
             left |= status == rk.STEP_TOO_SMALL
@@ -466,10 +385,8 @@ class _Stepping(Task):
     Parameters
     ----------
     lanes : LaneRuns
-    which : array of int
-        The states; none for all.
     n : int
-        How many.
+        How many states.
     variables : tuple of arrays
         The states'.
     forces : array
@@ -485,23 +402,59 @@ class _Stepping(Task):
     def __init__(
         self,
         lanes: LaneRuns,
-        which: npt.NDArray[np.int64],
         n: int,
         variables: tuple[Array, ...],
         forces: Array,
         plan: _StepPlan,
     ) -> None:
         self.ends, self.forces = np.zeros(len(plan.outcome)), np.zeros(forces.shape)
+        #: What events in lanes come to in this call; in a list, as what the work refers to would else keep the task for ever.
+        self.called: list[_Called] = []
+        called = self.called
         data = (*variables, self.forces, lanes.of_each, self.ends, *_NO_REPORTS, plan.outcome, plan.reached)
-        data += which, plan.onward if len(which) or lanes.adaptive else plan.onward[:0], plan.impulses
+        data += np.zeros(0, np.int64), plan.onward, plan.impulses
 
         def work(number: int, chunks: Any, calls: Any) -> None:
             one = lanes.workers[number]
             one.begin()
-            while one.go(_ATTEMPTS, (number, chunks, calls), data) != layout.FINISHED:
-                pass
+            while (status := one.go(_ATTEMPTS, (number, chunks, calls), data)) != layout.FINISHED:
+                if status == layout.ASKS:
+                    called[-1].events.answer(one)
 
         super().__init__(work, n, LANES)
+
+
+class _Called:
+    """A call of `step`, to which what happens to states in lanes is told: the `Owner` of its `LaneEvents`."""
+
+    def __init__(self, ensemble: Any, plan: _StepPlan) -> None:
+        self._ensemble, self._plan = ensemble, plan
+        self.onward, self.reasons = plan.onward, dict[int, str]()
+        self.logs: dict[int, EventLog] = {}
+
+    @functools.cached_property
+    def events(self) -> LaneEvents:
+        """Who calls Python."""
+        assert self._plan.lanes is not None
+        return LaneEvents(self._ensemble, self._plan.lanes, self._plan.integrator, self, self._plan.schedule, True)
+
+    def log_of(self, i: int) -> EventLog:
+        """The log of state *i*."""
+        if i not in self.logs:
+            self.logs[i] = EventLog(self._plan.integrator.system)
+        return self.logs[i]
+
+    def ended(self, i: int, time: float, handler: Any) -> None:
+        """A handler has ended the run of state *i*."""
+        self._plan.outcome[i, layout.STATUS] = rk.REACHED
+
+    def failed(self, i: int, why: str) -> None:
+        """A part in Python has raised an error."""
+        self._plan.outcome[i, layout.STATUS], self.reasons[i] = layout.NOT_CALLED, why
+
+    def goes_alone(self, i: int) -> None:
+        """Handlers have made state *i* other than those in lanes."""
+        self._plan.outcome[i, layout.STATUS] = layout.SUSPECT
 
 
 #: Why states are simulated one by one, as was said of systems.

@@ -69,7 +69,7 @@ class Watched:
     #: That bound and its rate, which kernels look at in its place; no number where it is not above zero.
     bound: Callable[[Any], tuple[float, float]] | None = None
 
-    @property
+    @functools.cached_property
     def what(self) -> str:
         """The quantity that changes sign, in words: only when asked for, as writing arrays takes as long as many steps."""
         return self.label or (repr(self.owner.witness) if isinstance(self.owner, When) else "")

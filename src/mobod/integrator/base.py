@@ -645,16 +645,15 @@ class Integrator(Sealed):
         if self._runs_compiled:
             state.valid, state.stage_number = EVERYTHING, int(Stage.ACCELERATION)
 
-    def flight_resolution(self) -> tuple[float, float, bool]:
-        """The duration and height below which a flight between impacts is not resolved, and whether flights gain energy.
+    def flight_resolution(self, q: Array) -> tuple[float, float, bool]:
+        """The duration and height below which a flight between impacts at *q* is not resolved, and whether flights gain energy.
 
         Zero where steps shrink with the flights.
         """
         return 2.0 * float(self.control[rk.FIXED_STEP]), 0.0, False
 
-    def _lowest_flight(self, errors: float) -> float:
+    def _lowest_flight(self, q: Array, errors: float) -> float:
         """The height that corresponds to so many tolerated errors of a step."""
-        q = self.work[rk.Y, : len(self.get_state().q_values)]
         return errors * self.accuracy * max(1.0, float(np.abs(q).max(initial=0.0)))
 
     def previous_time(self) -> float:

@@ -217,9 +217,9 @@ class BDF(Integrator):
         out[:] = self._jacobian
         return True
 
-    def flight_resolution(self) -> tuple[float, float, bool]:
+    def flight_resolution(self, q: Array) -> tuple[float, float, bool]:
         """After a restart the method is of order 1: flights as low as its errors are within a single linear step."""
-        return 0.0, self._lowest_flight(_FLIGHT), False
+        return 0.0, self._lowest_flight(q, _FLIGHT), False
 
     def _make_solver(self, time: float, stop: float) -> Cvode | Scipy:
         """A solver at the last step's end."""

@@ -11,6 +11,7 @@ Source: Hairer, Norsett and Wanner 1993, II.1 (Euler, Heun).
 
 import numpy as np
 
+from ..algebra.arrays import Array
 from ..stepping import record as rk
 from .base import Integrator
 
@@ -38,7 +39,7 @@ class ExplicitEuler(Integrator):
     #: The steps of a bouncing body add as much energy as an impact takes when flights are five steps long or six errors high.
     _FLIGHT_IN_STEPS, _FLIGHT_IN_ERRORS = 5.0, 6.0
 
-    def flight_resolution(self) -> tuple[float, float, bool]:
+    def flight_resolution(self, q: Array) -> tuple[float, float, bool]:
         """The resolution of flights between impacts; see `Integrator`."""
         step = float(self.control[rk.FIXED_STEP])
-        return self._FLIGHT_IN_STEPS * step, 0.0 if step else self._lowest_flight(self._FLIGHT_IN_ERRORS), True
+        return self._FLIGHT_IN_STEPS * step, 0.0 if step else self._lowest_flight(q, self._FLIGHT_IN_ERRORS), True

@@ -13,8 +13,10 @@ import numpy as np
 import numpy.typing as npt
 
 from ..algebra.arrays import Array
+from ..event import EventReporter
 
 if TYPE_CHECKING:
+    from ..event.watch import Found
     from ..state.impulses import Impulse
     from ..state.state import State
     from ..system.system import MultibodySystem
@@ -90,6 +92,14 @@ class EventLog:
                 name = getattr(owner, "name", None) or owner.get_name()
                 self.add(time, (name, of_call or "changed", "", ""), energy)
             self.add_impulses(impulses)
+
+    def add_found(self, found: Found, reporters: bool, account: Account | None = None) -> None:
+        """Add the witnesses that have changed sign, of reporters or of others; the first of an owner has its energy."""
+        energies = {id(owner): energy for owner, energy, _ in (() if account is None else account.entries)}
+        for one, rising in zip(found.which, found.rising, strict=True):
+            if isinstance(one.owner, EventReporter) is reporters:
+                energy = energies.pop(id(one.owner), 0.0)
+                self.add(found.high, (one.name, "triggered", "rising" if rising else "falling", one.what), energy)
 
     def __getstate__(self) -> dict[str, Any]:
         return {**vars(self), "count_rows": None}

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..contact.separation import find_deep, say_deep
 from ..errors import ConvergenceError, ModelError, TopologyError
-from ..event import Cause, EventReporter, ImpactWhen, Termination, TerminationReason
+from ..event import Cause, ImpactWhen, Termination, TerminationReason
 from ..event.agenda import Agenda, Call, changed_by_reporter, let_handle
 from ..event.watch import Found, Watch
 from ..state.impulses import Impulses
@@ -22,6 +22,7 @@ from ..value.attributes import Sealed
 from ..value.callers import callers_level
 from ..value.checks import flag, positive
 from ..value.stage import TIME as _TIME, VELOCITY as _VELOCITY, Stage
+from .accumulation import Accumulation
 from .checkpoint import load_checkpoint, parts_fingerprint, save_checkpoint
 from .event_log import Account, EventLog
 from .events import Events
@@ -43,11 +44,6 @@ _NEVER, _REACHED = float("inf"), StepStatus.REACHED_REPORT_TIME
 #: What a state's `valid` is after a step, and the bit that setters clear.
 _UNCHANGED = unchanged_bit(Stage.REPORT)
 _AT_END = EVERYTHING | _UNCHANGED
-#: Events in a row that are no more than a localization window apart.
-_MOST_IN_A_ROW = 1000
-#: Intervals between events of a kind that shrink, and are below so many windows, are taken to accumulate; or below that part
-#: of the time since the first of them, where flights of bodies are soon lower than their positions are rounded.
-_ACCUMULATED, _SHORT = 100.0, 1e-6
 
 
 class TimeStepper(Sealed):
@@ -88,15 +84,14 @@ class TimeStepper(Sealed):
     # slots refuse unknown attributes at no cost: stepping assigns a few of them each time
     __slots__ = (
         "__weakref__",
+        "_accumulation",
         "_agenda",
         "_announced_at",
         "_due",
         "_final",
         "_found",
         "_handled_at",
-        "_in_a_row",
         "_integrator",
-        "_last_event",
         "_last_step",
         "_log",
         "_now",
@@ -109,7 +104,6 @@ class TimeStepper(Sealed):
         "_starts",
         "_step_due",
         "_termination",
-        "_times_of",
         "_watch",
         "began",
         "goal",
@@ -129,8 +123,8 @@ class TimeStepper(Sealed):
         self._termination: Termination | None = None
         #: Where a run is to come to that goes there in several calls; None where each goes where it says.
         self.goal: float | None = None
-        #: After so many steps without an event `step_to` returns, if a function of the state allows that; and at which step.
-        self._rest: tuple[int, Callable[[State], bool]] | None = None
+        #: After a step without an event `step_to` returns, if a function of the state allows that; and at which step.
+        self._rest: Callable[[State], bool] | None = None
         self._rest_at = _UNLIMITED
         #: What is reported on the way.
         self._rows = Reports()
@@ -216,8 +210,7 @@ class TimeStepper(Sealed):
         if self.warns_of_overlap and (deep := find_deep(copy)):
             warnings.warn(say_deep(deep), stacklevel=callers_level())
         self._found: Found | None = None
-        self._times_of: dict[Any, list[float]] = {}
-        self._last_event, self._in_a_row = -np.inf, 0
+        self._accumulation: Accumulation | None = None
         self._watch: Watch | None = None
         #: When the present interval began, and how far steps may go after an event.
         self.began, self._reach = self._now, 0.0
@@ -467,9 +460,9 @@ class TimeStepper(Sealed):
         self.began, self._reach = began, reach
         self.pass_over(handled, reported)
 
-    def return_at_rest(self, steps: int, is_free: Callable[[State], bool]) -> None:
-        """Let `step_to` return REACHED_STEP_LIMIT after so many steps without an event, if *is_free* is true of the state."""
-        self._rest, self._rest_at = (steps, is_free), self._integrator.get_num_steps_taken() + steps
+    def return_at_rest(self, is_free: Callable[[State], bool]) -> None:
+        """Let `step_to` return REACHED_STEP_LIMIT after a step without an event, if *is_free* is true of the state."""
+        self._rest, self._rest_at = is_free, self._integrator.get_num_steps_taken() + 1
 
     @property
     def reach(self) -> float:
@@ -770,7 +763,7 @@ class TimeStepper(Sealed):
         state = self._integrator.get_state()
         state.mark_unchanged()
         self._rest_at = _UNLIMITED
-        return self._rest[1](state)
+        return self._rest(state)
 
     def _limit_reached(self, wanted: float) -> StepStatus:
         """The step limit was reached before *wanted*."""
@@ -810,56 +803,33 @@ class TimeStepper(Sealed):
     def _trigger(self, found: Found) -> StepStatus | None:
         """Witnesses have changed sign: report, and handle."""
         self._arrive(found.high)
-        self._refuse_accumulation(found)
+        assert self._watch is not None
+        known = self._accumulation = self._accumulation or Accumulation()
+        known.refuse(found, dict(zip(self._watch.watched, self._watch.windows, strict=True)))
         if self._announced_at != found.high:
             self._report(self._agenda.calls_for(found.which, True))
-            self._tell(found, True, {})
+            self._log.add_found(found, True)
             if self._announces(found.high):
                 return StepStatus.REACHED_EVENT_TRIGGER
             self._announced_at = found.high
-        for one in found.which:
-            self._times_of.setdefault(one.owner, []).append(found.high)
-            del self._times_of[one.owner][1:-4]  # the first stays
-        self._found = None
-        assert self._watch is not None
-        watch = self._watch
-        resolved = self._integrator.flight_resolution()
+        known.add(found)
+        self._found, watch = None, self._watch
+        resolved = self._integrator.flight_resolution(self._integrator.get_state().q_values)
         for handler in self.system.event_handlers:
             if isinstance(handler, ImpactWhen):
                 handler.resolved = resolved
         calls = self._agenda.calls_for(found.which, False)
         if not calls:
-            self._tell(found, False, {})
+            self._log.add_found(found, False)
         try:
             status = self._handle(calls, found=found)
         except BaseException:
             self._found = found
-            for one in found.which:
-                self._times_of[one.owner].pop()
+            known.take_back(found)
             raise
         if self._watch is watch and watch.time < found.high:  # nothing has changed
             watch.resume()
         return status
-
-    def _refuse_accumulation(self, found: Found) -> None:
-        """Raise an error for events that accumulate: they would never end, or be missed in the end."""
-        assert self._watch is not None
-        window = dict(zip(self._watch.watched, self._watch.windows, strict=True))
-        self._in_a_row = self._in_a_row + 1 if found.high - self._last_event <= window[found.which[0]] else 0
-        self._last_event = found.high
-        for one in found.which:
-            times = [*self._times_of.get(one.owner, []), found.high]
-            first, times = times[0], times[-4:]
-            between = np.diff(times)
-            shortest = max(_ACCUMULATED * window[one], _SHORT * (found.high - first))
-            shrinking = len(between) == 3 and between[2] < between[1] < between[0]
-            # the ready-made impact knows when it has come to rest
-            if self._in_a_row > _MOST_IN_A_ROW or (shrinking and between[2] < shortest and not _settles(one.owner)):
-                raise ConvergenceError(
-                    f"events of {one.name!r} accumulate at time {found.high:.9g}: the last ones came after "
-                    f"{', '.join(f'{gap:.3g}' for gap in between)}, and they are localized to {window[one]:.3g}. Let its "
-                    "handler end the simulation or lock what has come to rest, as mobod.event.ImpactWhen does"
-                )
 
     def _advanced(self) -> StepStatus | None:
         """A step has ended, in a system that has events for that."""
@@ -892,13 +862,6 @@ class TimeStepper(Sealed):
             if not state.is_unchanged():
                 state.revert(kept)
                 raise changed_by_reporter(owner, self._now)
-
-    def _tell(self, found: Found, reporters: bool, energies: dict[int, float]) -> None:
-        """Log the witnesses that have changed sign, of reporters or of others; the first of an owner has its energy."""
-        for one, rising in zip(found.which, found.rising, strict=True):
-            if isinstance(one.owner, EventReporter) is reporters:
-                energy = energies.pop(id(one.owner), 0.0)
-                self._log.add(found.high, (one.name, "triggered", "rising" if rising else "falling", one.what), energy)
 
     def _note_impulses(self, state: State) -> None:
         """Log what was set in the state between two steps."""
@@ -967,7 +930,7 @@ class TimeStepper(Sealed):
     def _log_account(self, account: Account, found: Found | None, kind: str) -> None:
         """Log the events that calls were made for, and what these have set."""
         if found is not None:
-            self._tell(found, False, {id(owner): energy for owner, energy, _ in account.entries})
+            self._log.add_found(found, False, account)
         told = {id(one.owner) for one in found.which} if found is not None else set()
         self._log.add_account(self._now, account, kind, told, self._agenda.contacts)
 
@@ -975,7 +938,7 @@ class TimeStepper(Sealed):
         """The integrator has started anew: witnesses are watched from here on."""
         self._found, self._step_due, self.began = None, None, self._now
         if self._rest is not None:
-            self._rest_at = self._integrator.get_num_steps_taken() + self._rest[0]
+            self._rest_at = self._integrator.get_num_steps_taken() + 1
         watched = self._agenda.watched(self._integrator.get_state())
         self._watch = None
         if watched:
@@ -1034,11 +997,6 @@ class TimeStepper(Sealed):
 def _answer(answer: Any, state: State) -> Any:
     """The result of a handler that has been called already."""
     return answer
-
-
-def _settles(owner: Any) -> bool:
-    """True if bounces that an owner of events handles come to rest by themselves."""
-    return isinstance(owner, ImpactWhen) or getattr(owner, "settles_accumulation", False)
 
 
 def _check_integrator(integrator: Any, system: MultibodySystem) -> None:

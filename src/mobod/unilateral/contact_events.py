@@ -60,8 +60,8 @@ class ContactEvents(EventHandler):
         super().__init__(name="unilateral contacts")
         self._system = system
         self.info = TriggerInfo(rising=False)
-        #: When contacts closed or opened last, without restitution.
-        self._times: list[float] = []
+        #: When contacts of the run closed or opened last, without restitution.
+        self.times: list[float] = []
         self._short = _SHORT * system.get_default_time_scale()
         self._window = self.info.calc_window(accuracy, system.get_default_time_scale())
 
@@ -77,10 +77,7 @@ class ContactEvents(EventHandler):
         for one in self._system.get_matter_subsystem().unilateral_contacts:
             if not one.is_enabled(state):
                 # a gap that begins closed, or a little overrun, as an event is found, is watched from there
-                gap = open_gap(one, max(0.0, _ROUNDING - one.calc_gap(state)))
-                stage, bound = gap.required_stage, gap.calc_bound if isinstance(gap, OpenGapOfTable) else None
-                seen = self.info, gap, one.name, "gap", one.find_knot, bound
-                found.append(Watched(self, 0, stage, gap.calc_value, gap.calc_rate, *seen))
+                found.append(self.watch_gap(one, max(0.0, _ROUNDING - one.calc_gap(state))))
                 continue
             watch("normal force", Stage.ACCELERATION, partial(_normal_force, one))
             direction = one.get_sliding_direction(state)
@@ -89,6 +86,13 @@ class ContactEvents(EventHandler):
             elif one.has_friction():
                 watch("friction left", Stage.ACCELERATION, partial(_friction_left, one))
         return found
+
+    def watch_gap(self, one: UnilateralContact, shift: float = 0.0) -> Watched:
+        """The witness of a contact that is open, its gap raised by a *shift*."""
+        gap = open_gap(one, shift)
+        bound = gap.calc_bound if isinstance(gap, OpenGapOfTable) else None
+        seen = self.info, gap, one.name, "gap", one.find_knot, bound
+        return Watched(self, 0, gap.required_stage, gap.calc_value, gap.calc_rate, *seen)
 
     # ------------------------------------------------------------------------------------------ events
 
@@ -185,13 +189,13 @@ class ContactEvents(EventHandler):
         """Raise `ConvergenceError` where contacts close and open without end; impacts with restitution do not count."""
         if bounces:
             return
-        while self._times and self._times[-1] > time:
-            self._times.pop()
+        while self.times and self.times[-1] > time:
+            self.times.pop()
         most = _MOST_EVENTS * (2 + len(self._system.get_matter_subsystem().unilateral_contacts))
-        self._times = [*self._times[1 - most :], time]
-        if len(self._times) == most and time - self._times[0] < self._short:
+        self.times[:] = [*self.times[1 - most :], time]
+        if len(self.times) == most and time - self.times[0] < self._short:
             raise ConvergenceError(
-                f"contacts close, open, stick and slip {most} times from {self._times[0]:.9g} on, the last of them "
+                f"contacts close, open, stick and slip {most} times from {self.times[0]:.9g} on, the last of them "
                 f"{', '.join(repr(name) for name in names)}; set_capture_speed lets what is slower stay closed, and "
                 "mobod.integrator.TimeStepping takes any number of them within a step"
             )

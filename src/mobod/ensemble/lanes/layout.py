@@ -5,13 +5,19 @@ Rows of *work* are those of `stepping.record`, of eight numbers a variable.
 
 from typing import Any, NamedTuple
 
+import numpy as np
+
+from ...algebra.arrays import Array
 from ...stepping import record as rk
 
 # rows of `lanes`, integers of each lane: its state, -1 for none; its next report; then what is counted of the run, as in
-# `stepping.record`; what the last attempt's failure was; whether its run has ended, and how: see `states.leave`
+# `stepping.record`; what the last attempt's failure was; whether its run has ended, and how: see `states.leave`; whether its
+# last step is to be searched for events; and whether it waits for Python, or has to begin anew with what Python has done
 STATE, REPORT, STEPS, ATTEMPTS, EVALUATIONS, ERROR_FAILURES, REALIZATION_FAILURES, PROJECTION_FAILURES = range(8)
-CONVERGENCE_FAILURES, FAILURE, LEAVES, LEFT_AS = range(8, 12)
-LANE_ROWS = 12
+CONVERGENCE_FAILURES, FAILURE, LEAVES, LEFT_AS, SEEKS, CALLS = range(8, 14)
+LANE_ROWS = 14
+#: What the last of them says beside 0.
+WAITING, ANEW = 1, 2
 #: From the places of counts of one state to these rows.
 OF_COUNTS = STEPS - rk.STEPS
 #: Columns of `outcome`: how the run ended, one of the statuses of `stepping.record`; reports made, and what else was
@@ -22,44 +28,55 @@ NUM_CONVERGENCE_FAILURES = 8
 OUTCOMES = 9
 #: A state that has not been run to its end, and one whose run was ended by a function.
 NOT_RUN, TERMINATED = -1, 100
-#: A state in whose next step a witness may change sign: it is to be run alone from where that begins. And one that has come
-#: to where it was to stop, since Python has something to do there.
+#: A state in whose next step a contact may close: it is to be run alone from where that begins. And one that has been run so,
+#: and waits for a lane.
 SUSPECT, WAITS = 101, 102
-#: A state whose handler or reporter has raised an error.
-NOT_CALLED = 103
+#: A state whose handler or reporter has raised an error; and one that is where Python is called.
+NOT_CALLED, CALLED = 103, 104
 # places in `queue`: the next state that a lane may take, one past the last of the chunk that was taken, attempts until control
 # returns, the state of the first row of results, which is the first that chunks count, how many have ended, and 1 where the
 # record is realized where steps begin
 NEXT, STOP, LIMIT, FIRST_ROW, ENDED, REALIZED = range(6)
 QUEUE_SIZE = 6
-# what `run` returns: all are at their ends; attempts are used up
-FINISHED, UNFINISHED = range(2)
-# columns of `reached`: the time, and the size of the last step; of a state that is SUSPECT, or WAITS, the next one's, and what
+# what `run` returns: all are at their ends; attempts are used up; lanes wait for Python
+FINISHED, UNFINISHED, ASKS = range(3)
+# columns of `reached`: the time, and the size of the last step; of a state that is SUSPECT, or CALLED, the next one's, and what
 # else that depends on
 REACHED_TIME, LAST_SIZE, LAST_PART, LAST_STRAIN = range(4)
 REACHED_SIZE = 4
-# columns of `onward`, of states that go on: where no step goes beyond, and the run waits; the time at which all else holds, at
-# others a run begins; the next step's size, 0 where that is still to be chosen, and what else it depends on; when the present
-# interval without events began, and how far a step may go after the next, which is for runs alone
-STOP_AT, LEFT_AT, NEXT_SIZE, NEXT_PART, NEXT_STRAIN, BEGAN, REACH = range(7)
-ONWARD_SIZE = 7
+# columns of `onward`, of states that go on: when handlers are to be called, beyond which no step goes, and when reporters; the
+# time at which all else holds, at others a run begins; the next step's size, 0 where that is still to be chosen, and what else
+# it depends on; when the present interval without events began, and how far a step may go after the next
+STOP_AT, REPORT_AT, LEFT_AT, NEXT_SIZE, NEXT_PART, NEXT_STRAIN, BEGAN, REACH = range(8)
+ONWARD_SIZE = 8
 # rows of `control` after those of `stepping.record`: the time of a report, the attempt's error, NaN where it failed, when the
 # run ends, when what terminates it becomes positive, the value of that at the step's beginning and last, the bracket of the
 # time at which it is zero with the values there, weighted, and which side was moved last; when the next controller is to be
-# sampled; where surfaces may touch, what `stepping.errors.surprise` says; where the run is to wait for Python
+# sampled; where surfaces may touch, what `stepping.errors.surprise` says; when handlers are to be called; up to where the last
+# step has been searched for events, and the first of them after that; when reporters are to be called
 AT, NORM, SOUND, END, HALT, VALUE_BEFORE, VALUE, LOW, HIGH, AT_LOW, AT_HIGH, SIDE, SAMPLE, SURPRISE, WAIT = range(
     rk.CONTROL_SIZE, rk.CONTROL_SIZE + 15
 )
-CONTROL_ROWS = rk.CONTROL_SIZE + 15
-# rows of `marks`: lanes that begin, that end a step, that report, and of whose state a part in Python has raised an error
-FRESH, TAKEN, DUE, RAISED = range(4)
-MARK_ROWS = 4
-# places in `plan` after those of `stepping.record`: the method, the address of what ends runs or 0, and where the plan of the
-# record of one state begins, in which controllers are sampled
-METHOD, TERMINATOR, SINGLE = range(rk.PLAN_SIZE, rk.PLAN_SIZE + 3)
+SOUGHT, EVENT, REPORTER = range(rk.CONTROL_SIZE + 15, rk.CONTROL_SIZE + 18)
+CONTROL_ROWS = rk.CONTROL_SIZE + 18
+# rows of `marks`: lanes that begin, 2 where handlers have acted, that end a step, that report, of whose state a part in Python
+# has raised an error, that are between the ends of their step, and at whose witnesses Python is to look: at 1 for values, at 2
+# for rates, too
+FRESH, TAKEN, DUE, RAISED, BETWEEN, LOOKS = range(6)
+MARK_ROWS = 6
+# places in `plan` after those of `stepping.record`: the method, the address of what ends runs or 0, 1 where values of witnesses
+# need accelerations, and where the plan of the record of one state begins, in which controllers are sampled
+METHOD, TERMINATOR, NEEDS_RATES, SINGLE = range(rk.PLAN_SIZE, rk.PLAN_SIZE + 4)
 PLAN_SIZE = SINGLE + rk.PLAN_SIZE
 # what METHOD is
 RUNGE_KUTTA, SEMI_EXPLICIT_EULER, SEMI_EXPLICIT_EULER2, VERLET, CONTACT = range(5)
+
+
+def new_onward(n: int) -> Array:
+    """Rows of `Data.onward` of n states that begin, for which nothing is due."""
+    rows = np.zeros((n, ONWARD_SIZE))
+    rows[:, [STOP_AT, REPORT_AT]], rows[:, LEFT_AT] = np.inf, np.nan
+    return rows
 
 
 class Crew(NamedTuple):
@@ -110,7 +127,7 @@ class Data(NamedTuple):
     which
         The states that are run, all of them where it is empty.
     onward
-        Where there is such, states go on as that says, and wait where it says, too; how they went is left there.
+        Where there is such, states go on as that says, and Python is called when it says; how they went is left there.
     impulses
         Those of the last step, see `contact`, of states that go on.
     """

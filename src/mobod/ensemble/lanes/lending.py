@@ -151,16 +151,17 @@ class Lender:
         self._record.mobility_forces[:] = np.nan
 
     def look(self, one: Watched) -> None:
-        """Write a witness's value and rate, of lanes that begin or end a step; NaN where the run has to go on alone."""
-        sizes = self._control[rk.SIZE, 0].tolist()
-        lanes = self.busy()
-        begin = [lane for lane in lanes if sizes[lane] == 0.0]
+        """Write a witness's value and rate, of lanes that are marked; NaN where the run has to go on alone."""
+        sizes, wanted = self._control[rk.SIZE, 0].tolist(), self._marks[layout.LOOKS, 0].tolist()
         found = values_at(self._record.block.ctypes.data, "witness_values", 2 * LANES)
-        for lane in begin or [lane for lane in lanes if self._marks[layout.TAKEN, 0, lane] > 0.0]:
+        for lane in self.busy():
+            if wanted[lane] == 0.0:
+                continue
             value = rate = np.nan
             try:
                 if not (self._held and one.stage > Stage.VELOCITY):
-                    value, rate = self._value_and_rate(one, lane, _DIFFERENCE * sizes[lane] or _FIRST_DIFFERENCE)
+                    back = (_DIFFERENCE * sizes[lane] or _FIRST_DIFFERENCE) if wanted[lane] > 1.0 else 0.0
+                    value, rate = self._value_and_rate(one, lane, back)
             except Exception:  # the run alone asks again, and tells
                 value = np.nan
             found[lane], found[LANES + lane] = value, rate
@@ -168,6 +169,8 @@ class Lender:
     def _value_and_rate(self, one: Watched, lane: int, back: float) -> tuple[float, float]:
         state = self._realized(one, lane, 0.0)
         value = _float(one, state)
+        if back == 0.0:
+            return value, np.nan
         if one.rate is not None:
             return value, one.rate(state)
         return value, (value - _float(one, self._realized(one, lane, back))) / back

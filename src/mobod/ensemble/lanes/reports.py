@@ -9,7 +9,7 @@ from ...compiling import apart, generic
 from ...stepping.evaluate import prescribe, project_lanes
 from ...stepping.interpolation import interpolate, interpolate_linearly
 from ...stepping.record import PREVIOUS_TIME, PROJECT_REPORTS, TIME, TOLERANCE
-from .layout import AT, CONTACT, DUE, HALT, METHOD, REPORT, STATE, TAKEN
+from .layout import AT, BETWEEN, CONTACT, DUE, EVENT, HALT, METHOD, REPORT, STATE
 
 
 @generic
@@ -22,7 +22,7 @@ def find_due(control: Any, lanes: Any, marks: Any, times: Any) -> bool:
         s, k = lanes[STATE, lane], lanes[REPORT, lane]
         if s >= 0 and k < nt:
             at = times[s if times.shape[0] > 1 else 0, k]
-            if at <= control[TIME, 0, lane] and at <= control[HALT, 0, lane]:
+            if at <= control[TIME, 0, lane] and at <= min(control[HALT, 0, lane], control[EVENT, 0, lane]):
                 control[AT, 0, lane] = at
                 marks[DUE, 0, lane] = 1.0
                 found = True
@@ -41,21 +41,26 @@ def put(model: Any, run: Any) -> None:
 
 
 @apart
-def report(model: Any, run: Any, lanes: Any, marks: Any, first: int, results: Any) -> None:
-    """A report of each lane that is marked, into its row of the results."""
+def settle_between(model: Any, run: Any, marks: Any, mark: int) -> None:
+    """The record at lanes' times AT: `put`, with what is prescribed there; lanes that are marked are projected."""
     plan, control = run.plan, run.control
     at, time = load(control, AT, 0), load(control, TIME, 0)
     put(model, run)
     prescribe(model, plan)
     if plan[PROJECT_REPORTS] != 0:
-        between = where(at < time, load(marks, DUE, 0), 0.0)
-        # TAKEN is free here
-        store(marks, TAKEN, 0, between)
+        between = where(at < time, where(load(marks, mark, 0) > 0.0, 1.0, 0.0 * at), 0.0 * at)
+        store(marks, BETWEEN, 0, between)
         any_between = False
         for lane in range(8):
-            any_between = any_between or marks[TAKEN, 0, lane] > 0.0
+            any_between = any_between or marks[BETWEEN, 0, lane] > 0.0
         if any_between:
             project_lanes(model, plan, between, 1.0, run.settings[TOLERANCE])
+
+
+@apart
+def report(model: Any, run: Any, lanes: Any, marks: Any, first: int, results: Any) -> None:
+    """A report of each lane that is marked, into its row of the results."""
+    settle_between(model, run, marks, DUE)
     for lane in range(8):
         if marks[DUE, 0, lane] > 0.0:
             s, k = lanes[STATE, lane], lanes[REPORT, lane]

@@ -25,11 +25,28 @@ from ..chunks import NONE, begin_work, finish, leave_work, next_call
 from . import contact, layout as at
 from .controllers import keep_memory, load_single, sample
 from .ends import find_halts, terminator
-from .layout import DUE, END, FRESH, HALT, METHOD, NORM, RAISED, SOUND, STATE, TAKEN, TERMINATED, TERMINATOR, VALUE, WAIT, WAITS
+from .events import find_called, find_events
+from .layout import (
+    DUE,
+    END,
+    EVENT,
+    FRESH,
+    HALT,
+    METHOD,
+    NORM,
+    RAISED,
+    SOUND,
+    STATE,
+    TAKEN,
+    TERMINATED,
+    TERMINATOR,
+    VALUE,
+    WAIT,
+)
 from .reports import find_due, put, report
 from .starts import begin
 from .states import leave, refill, retire, take
-from .witnesses import is_near, is_suspect, look
+from .witnesses import find_suspects, is_near, look
 
 
 @generic
@@ -55,20 +72,24 @@ def attempt(model: Any, single: Any, crew: Any) -> Any:
 
 @generic
 def fill(model: Any, crew: Any, data: Any, chunks: Any, worker: int) -> Any:
-    """Free lanes take the next states, which are FRESH: whether some have, and whether there is a state in any lane."""
+    """Free lanes take the next states, which are FRESH, as are those that go on from an event: whether some are; any states."""
     lanes, marks, queue = crew.lanes, crew.marks, crew.queue
     any_fresh = any_busy = False
     for lane in range(8):
         marks[FRESH, 0, lane] = 0.0
         if lanes[STATE, lane] < 0 and queue[at.NEXT] == queue[at.STOP]:
             refill(queue, chunks, worker)
+        s, fresh = -1, 1.0
         if lanes[STATE, lane] < 0 and queue[at.NEXT] < queue[at.STOP]:
             s = queue[at.NEXT]
             if data.which.shape[0] > 0:
                 s = data.which[s - queue[at.FIRST_ROW]]
-            take(model, lane, s, crew, data)
             queue[at.NEXT] += 1
-            marks[FRESH, 0, lane] = 1.0
+        elif lanes[STATE, lane] >= 0 and lanes[at.CALLS, lane] == at.ANEW:
+            s, fresh = lanes[STATE, lane], 2.0
+        if s >= 0:
+            take(model, lane, s, crew, data)
+            marks[FRESH, 0, lane] = fresh
             marks[RAISED, 0, lane], marks[TAKEN, 0, lane] = 0.0, 1.0
             any_fresh = True
         any_busy = any_busy or lanes[STATE, lane] >= 0
@@ -97,7 +118,7 @@ def begin_fresh(model: Any, single: Any, crew: Any, data: Any) -> bool:
                 status = rk.NOT_PROJECTED if sound == 1.0 else rk.NOT_FINITE
                 leave(lanes, lane, status, False)
                 any_free = True
-            elif is_near(model, lane, crew.watched, crew.seen, run.work):
+            elif marks[FRESH, 0, lane] < 2.0 and is_near(model, lane, crew.watched, crew.seen, run.work):
                 leave(lanes, lane, at.SUSPECT, False)
                 any_free = True
     if any_free:
@@ -126,17 +147,18 @@ def end_runs(model: Any, crew: Any, data: Any) -> bool:
     for lane in range(8):
         if lanes[STATE, lane] < 0:
             continue
+        end = control[END, 0, lane]
+        if reports > 0:
+            end = times[lanes[STATE, lane] if times.shape[0] > 1 else 0, reports - 1]
+        if control[at.REPORTER, 0, lane] <= end:  # which come first
+            continue
         if reports > 0 and lanes[at.REPORT, lane] == reports:
-            control[at.AT, 0, lane] = times[lanes[STATE, lane] if times.shape[0] > 1 else 0, reports - 1]
+            control[at.AT, 0, lane] = end
             leave(lanes, lane, rk.REACHED, True)
             any_free = True
-        elif reports == 0 and control[TIME, 0, lane] >= control[END, 0, lane]:
+        elif reports == 0 and control[TIME, 0, lane] >= end and not control[EVENT, 0, lane] <= control[TIME, 0, lane]:
             leave(lanes, lane, rk.REACHED, False)
             any_free = True
-        elif data.onward.shape[0] > 0 and control[TIME, 0, lane] >= control[WAIT, 0, lane]:
-            if not control[HALT, 0, lane] <= control[TIME, 0, lane]:
-                leave(lanes, lane, WAITS, False)
-                any_free = True
     if any_free:
         retire(model, crew, data)
     return any_free
@@ -148,7 +170,7 @@ def end_at_halts(model: Any, crew: Any, data: Any) -> bool:
     run, lanes, marks = crew.run, crew.lanes, crew.marks
     plan, control, any_halt = run.plan, run.control, False
     for lane in range(8):
-        halts = lanes[STATE, lane] >= 0 and control[HALT, 0, lane] <= control[TIME, 0, lane]
+        halts = lanes[STATE, lane] >= 0 and control[HALT, 0, lane] <= min(control[TIME, 0, lane], control[EVENT, 0, lane])
         marks[DUE, 0, lane] = 1.0 if halts else 0.0
         control[at.AT, 0, lane] = control[HALT, 0, lane] if halts else control[TIME, 0, lane]
         any_halt = any_halt or halts
@@ -166,11 +188,23 @@ def end_at_halts(model: Any, crew: Any, data: Any) -> bool:
 
 
 @generic
+def call(model: Any, crew: Any, data: Any) -> bool:
+    """Leave states that are where Python is called in their rows; whether there are such."""
+    if not find_called(model, crew):
+        return False
+    for lane in range(8):
+        if crew.marks[DUE, 0, lane] > 0.0:
+            leave(crew.lanes, lane, at.CALLED, True)
+    retire(model, crew, data)
+    return True
+
+
+@generic
 def take_samples(model: Any, single: Any, crew: Any, data: Any) -> bool:
     """Sample the controllers that are due; whether a run ends by that."""
     marks, any_free = crew.marks, False
     if sample(model, single, crew.run, crew.lanes, marks, crew.own, crew.own_of_single):
-        look(model, crew.watched, crew.seen, load(marks, DUE, 0), True)
+        look(model, crew.watched, crew.seen, marks, DUE, True)
         for lane in range(8):
             if marks[DUE, 0, lane] < 0.0:
                 leave(crew.lanes, lane, int(1.0 - marks[DUE, 0, lane]), False)
@@ -298,7 +332,8 @@ def settle(model: Any, crew: Any, data: Any) -> None:
         if lanes[STATE, lane] < 0:
             continue
         if marks[TAKEN, 0, lane] > 0.0:
-            if is_suspect(lane, crew.watched, crew.seen, control[rk.SIZE, 0, lane]):
+            suspect, alone = find_suspects(lane, crew.watched, crew.seen, control[rk.SIZE, 0, lane])
+            if alone:
                 marks[TAKEN, 0, lane] = 0.0
                 lanes[at.ATTEMPTS, lane] -= 1
                 lanes[at.EVALUATIONS, lane] -= int(control[rk.EVALUATED, 0, lane])
@@ -306,6 +341,7 @@ def settle(model: Any, crew: Any, data: Any) -> None:
             else:
                 accept(run, lane, control[NORM, 0, lane], controlled)
                 lanes[at.STEPS, lane] += 1
+                lanes[at.SEEKS, lane] = 1 if suspect else 0
         elif marks[RAISED, 0, lane] > 0.0:  # shorter steps would meet the same
             leave(lanes, lane, rk.NOT_FINITE, False)
         else:
@@ -323,23 +359,32 @@ def settle(model: Any, crew: Any, data: Any) -> None:
 
 @compiled
 def run(block: Any, single_block: Any, crew: Any, worker: int, chunks: Any, calls: Any, data: Any) -> int:
-    """Take states through their runs, chunk by chunk, with as many attempts as the queue says: FINISHED or UNFINISHED."""
-    call = begin_work(worker, chunks, calls)
+    """Take states through their runs, chunk by chunk, with as many attempts as the queue says.
+
+    FINISHED, UNFINISHED, or ASKS where lanes wait for Python, whose states are in their rows.
+    """
+    number = begin_work(worker, chunks, calls)
     model, single = attach(block), attach(single_block)
     queue, marks = crew.queue, crew.marks
     for _ in range(queue[at.LIMIT]):
         any_fresh, any_busy = fill(model, crew, data, chunks, worker)
         if not any_busy:
             finish(chunks, queue[at.ENDED])
-            call = next_call(worker, chunks, calls, call)
-            if call == NONE:
+            number = next_call(worker, chunks, calls, number)
+            if number == NONE:
                 return at.FINISHED
             queue[at.NEXT] = queue[at.STOP] = queue[at.ENDED] = 0
             continue
         any_free = any_fresh and begin_fresh(model, single, crew, data)
+        if crew.watched.shape[0] > 0 and find_events(model, crew):
+            retire(model, crew, data)
+            any_free = True
         any_free = end_runs(model, crew, data) or any_free
         if crew.run.plan[TERMINATOR] != 0:
             any_free = end_at_halts(model, crew, data) or any_free
+        if data.onward.shape[0] > 0 and call(model, crew, data):
+            leave_work(worker, chunks)
+            return at.ASKS
         if model.num_controllers > 0 and not any_free:
             any_free = take_samples(model, single, crew, data)
         if any_free:
@@ -348,7 +393,7 @@ def run(block: Any, single_block: Any, crew: Any, worker: int, chunks: Any, call
         any_taken = judge(model, crew, data)
         if any_taken:
             finish_steps(model, marks, TAKEN, crew.kept)
-            look(model, crew.watched, crew.seen, load(marks, TAKEN, 0), False)
+            look(model, crew.watched, crew.seen, marks, TAKEN, False)
             shift(model, crew.run.work, load(marks, TAKEN, 0))
         settle(model, crew, data)
         if any_taken:

@@ -34,7 +34,7 @@ def begin(model: Any, run: Any, marks: Any, watched: Any, seen: Any, remembered:
     finish_steps(model, marks, FRESH, kept)
     sound = where(missed > 0.0, missed, where(sound == 0.0, zero(sound), 2.0 + zero(sound)))
     store(control, SOUND, 0, sound)
-    look(model, watched, seen, fresh, False)
+    look(model, watched, seen, marks, FRESH, False)
     able = where(sound == 0.0, fresh, zero(fresh))  # the others are left as they were
     shift(model, work, able)
     shift(model, work, able)

@@ -14,8 +14,11 @@ from .contact import put_impulses, take_impulses
 from .layout import (
     AT,
     BEGAN,
+    CALLED,
+    CALLS,
     END,
     ENDED,
+    EVENT,
     FIRST_ROW,
     HALT,
     LANE_ROWS,
@@ -33,6 +36,8 @@ from .layout import (
     REACH,
     REACHED_TIME,
     REPORT,
+    REPORT_AT,
+    REPORTER,
     ROWS,
     STATE,
     STATUS,
@@ -41,7 +46,7 @@ from .layout import (
     SUSPECT,
     TERMINATED,
     WAIT,
-    WAITS,
+    WAITING,
 )
 
 #: The resolution of time, as a part of the run's end time.
@@ -69,11 +74,11 @@ def take(model: Any, lane: int, s: int, crew: Any, data: Any) -> None:
     control[TIME, 0, lane] = control[PREVIOUS_TIME, 0, lane] = data.time[s, 0]
     control[STEP, 0, lane] = settings[STEP]
     control[rk.LAST_STEP, 0, lane] = control[rk.SIZE, 0, lane] = 0.0
-    control[HALT, 0, lane] = _NEVER
+    control[HALT, 0, lane] = control[EVENT, 0, lane] = _NEVER
     control[LAST_ERROR, 0, lane] = control[STRAIN, 0, lane] = 0.0
-    control[WAIT, 0, lane] = _NEVER
+    control[WAIT, 0, lane] = control[REPORTER, 0, lane] = _NEVER
     if onward.shape[0] > 0:
-        control[WAIT, 0, lane] = onward[s, STOP_AT]
+        control[WAIT, 0, lane], control[REPORTER, 0, lane] = onward[s, STOP_AT], onward[s, REPORT_AT]
         if onward[s, LEFT_AT] == data.time[s, 0]:
             control[STEP, 0, lane] = onward[s, NEXT_SIZE]
             control[LAST_ERROR, 0, lane], control[STRAIN, 0, lane] = onward[s, NEXT_PART], onward[s, NEXT_STRAIN]
@@ -113,7 +118,7 @@ def leave(lanes: Any, lane: int, status: int, inside: bool) -> None:
     """The run of a lane's state has ended: `retire` is to leave it there.
 
     That is at the end of its last step or, *inside* it, at the time AT, with y of the last report; of the record where it was
-    terminated; where the next step is SUSPECT, at its beginning.
+    terminated; where the next step is SUSPECT, at its beginning. One that is CALLED keeps its lane, and waits there.
     """
     lanes[LEAVES, lane], lanes[LEFT_AS, lane] = _INSIDE if inside else _AT_ITS_END, status
 
@@ -135,11 +140,10 @@ def _retire_one(model: Any, lane: int, crew: Any, data: Any) -> None:
     control, work, lanes, reached = crew.run.control, crew.run.work, crew.lanes, data.reached
     status, inside = lanes[LEFT_AS, lane], lanes[LEAVES, lane] == _INSIDE
     first = crew.queue[FIRST_ROW]
-    crew.queue[ENDED] += 1
     s = lanes[STATE, lane]
     at = control[AT, 0, lane] if inside else control[TIME, 0, lane]
     data.time[s, 0] = reached[s, REACHED_TIME] = at
-    goes_on = status == SUSPECT or status == WAITS
+    goes_on = status == SUSPECT or status == CALLED
     reached[s, LAST_SIZE] = control[STEP if goes_on else rk.LAST_STEP, 0, lane]
     if goes_on:
         reached[s, LAST_PART], reached[s, LAST_STRAIN] = control[LAST_ERROR, 0, lane], control[STRAIN, 0, lane]
@@ -150,7 +154,7 @@ def _retire_one(model: Any, lane: int, crew: Any, data: Any) -> None:
     n, m = model.nq, model.nq + model.nu
     for i in range(model.ny):
         y = work[rk.Y_PREVIOUS if status == SUSPECT else Y, i, lane]
-        if inside and status == TERMINATED:
+        if inside and (status == TERMINATED or status == CALLED):
             y = load_lane(model.y, i, 0, lane)
         elif inside:
             y = data.results[s - first, lanes[REPORT, lane] - 1, i]
@@ -168,4 +172,8 @@ def _retire_one(model: Any, lane: int, crew: Any, data: Any) -> None:
     data.outcome[s, STATUS] = status
     for k in range(OUTCOMES - ROWS):
         data.outcome[s, ROWS + k] = lanes[REPORT + k, lane]
-    lanes[STATE, lane] = -1
+    if status == CALLED:
+        lanes[LEAVES, lane], lanes[CALLS, lane] = 0, WAITING
+    else:
+        crew.queue[ENDED] += 1
+        lanes[STATE, lane] = -1

@@ -1,49 +1,83 @@
-"""Witnesses of events in lanes: whether one may have changed sign within a step."""
+"""Witnesses of events in lanes: what they are at both ends of a step, and whether one may have changed sign within."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from ...algebra.record import call_routine
-from ...algebra.scalar import load, load_lane, store, where
+from ...algebra.scalar import load, load_lane, store, where, zero
 from ...compiling import generic
 from ...stepping import witnesses as watching
 from ...stepping.record import Y
+from .layout import FRESH, LOOKS
 
-#: After the columns of `stepping.witnesses`: the place in `witness_numbers` of a time, or below 0. A run begins alone where the
-#: witness may come to zero within it, or is there already.
-NEAR = watching.WIDTH
-COLUMNS = NEAR + 1
+#: After the columns of `stepping.witnesses`: the place in `witness_numbers` of the window in which an event is found; and of a
+#: time, or below 0: of contacts, of which a run begins alone where the witness may come to zero within that time, or is there
+#: already; and 1 where a run of one state finds the event, as what is watched here is a bound.
+WINDOW, NEAR, IS_BOUND = watching.WIDTH, watching.WIDTH + 1, watching.WIDTH + 2
+COLUMNS = IS_BOUND + 1
 #: Of positions of size 1: what is no more above zero is there, as rounding leaves it.
 _ROUNDING = 1e-10
+# rows of `seen`, so many a witness: values and rates at the beginning of the last step and at its end; 1 or -1 where it has
+# risen or fallen at the event; values at both ends of what is searched, and the rate at its beginning, not a number where that
+# is not known; value and rate where it was looked at last; and what values are raised by: a gap that begins overrun, as an
+# event is found, is watched from there
+BEFORE, NOW, RATE_BEFORE, RATE_NOW, CROSSED, AT_LOW, AT_HIGH, RATE_LOW, HERE, RATE_HERE, SHIFT = range(11)
+SEEN = 11
+#: What a gap that begins overrun is raised to: rounding of positions of size 1.
+_LEAST_GAP = 1e-11
 
 
 @generic
-def look(model: Any, watched: Any, seen: Any, mark: Any, again: bool) -> None:
+def ask(model: Any, watched: Any, w: int) -> None:
+    """Value and rate of a witness into `witness_values`, of a record that is realized."""
+    call_routine(watched[w, watching.ROUTINE], model, watched[w, watching.FIRST_INTEGER], watched[w, watching.FIRST_NUMBER])
+
+
+@generic
+def look(model: Any, watched: Any, seen: Any, marks: Any, mark: int, again: bool) -> None:
     """Values and rates of all witnesses of lanes that are marked, of a record that is realized; those before are kept.
 
     *Again* where rates have changed since, as by a sample: of those that Python does not compute.
     """
+    chosen = load(marks, mark, 0)
+    store(marks, LOOKS, 0, where(chosen > 0.0, 2.0, 0.0 * chosen))
     for w in range(watched.shape[0]):
         if again and watched[w, watching.DIFFERS] != 0:
             continue
-        call_routine(watched[w, watching.ROUTINE], model, watched[w, watching.FIRST_INTEGER], watched[w, watching.FIRST_NUMBER])
+        ask(model, watched, w)
+        shift = load(seen, SEEN * w + SHIFT, 0)
+        if mark == FRESH and watched[w, NEAR] >= 0 and watched[w, IS_BOUND] == 0:
+            gap = load(model.witness_values, 0, 0)
+            shift = where(chosen > 0.0, where(gap < _LEAST_GAP, _LEAST_GAP - gap, zero(gap)), shift)
+            store(seen, SEEN * w + SHIFT, 0, shift)
         for k in range(2):
-            new, now, before = load(model.witness_values, 0, k), 4 * w + 2 * k + 1, 4 * w + 2 * k
+            new, now, before = load(model.witness_values, 0, k), SEEN * w + NOW + 2 * k, SEEN * w + BEFORE + 2 * k
+            if k == 0:
+                new = new + shift
             old = load(seen, now, 0)
-            store(seen, before, 0, where(mark > 0.0, old, load(seen, before, 0)))
-            store(seen, now, 0, where(mark > 0.0, new, old))
+            store(seen, before, 0, where(chosen > 0.0, old, load(seen, before, 0)))
+            store(seen, now, 0, where(chosen > 0.0, new, old))
 
 
 @generic
-def is_suspect(lane: int, watched: Any, seen: Any, h: float) -> bool:
-    """True if a witness may have changed sign in a lane's last step."""
-    suspect = False
+def ends_of_step(seen: Any, w: int, lane: int) -> Any:
+    """Value and rate of a witness at the beginning of a lane's last step, and at its end."""
+    r = SEEN * w
+    return (seen[r + BEFORE, 0, lane], seen[r + RATE_BEFORE, 0, lane]), (seen[r + NOW, 0, lane], seen[r + RATE_NOW, 0, lane])
+
+
+@generic
+def find_suspects(lane: int, watched: Any, seen: Any, h: float) -> Any:
+    """True if a witness may have changed sign in a lane's last step; and if it takes a run of one state to find where."""
+    suspect = alone = False
     for w in range(watched.shape[0]):
-        before, end = (seen[4 * w, 0, lane], seen[4 * w + 2, 0, lane]), (seen[4 * w + 1, 0, lane], seen[4 * w + 3, 0, lane])
-        signs = watched[w, watching.RISING], watched[w, watching.FALLING]
-        suspect = suspect or watching.may_cross(before, end, h, *signs)
-    return suspect
+        before, end = ends_of_step(seen, w, lane)
+        if watching.may_cross(before, end, h, watched[w, watching.RISING], watched[w, watching.FALLING]):
+            suspect = True
+            known = abs(before[0]) < 1e300 and abs(end[0]) < 1e300 and abs(end[1]) < 1e300
+            alone = alone or not known or watched[w, IS_BOUND] != 0
+    return suspect, alone
 
 
 @generic
@@ -57,6 +91,7 @@ def is_near(model: Any, lane: int, watched: Any, seen: Any, work: Any) -> bool:
     for w in range(watched.shape[0]):
         if watched[w, NEAR] >= 0:
             time = load_lane(model.witness_numbers, watched[w, NEAR], 0, lane)
+            value, rate = ends_of_step(seen, w, lane)[1]
             # nor where it is no number: it is not known there
-            near = near or not seen[4 * w + 1, 0, lane] > time * abs(seen[4 * w + 3, 0, lane]) + _ROUNDING * size
+            near = near or not value > time * abs(rate) + _ROUNDING * size
     return near

@@ -1,0 +1,231 @@
+"""LaneEvents: what Python does at the events of states in lanes, which keep these meanwhile.
+
+Kernels return where witnesses have changed sign (`lanes.events`), or where handlers or reporters are due, and leave the state
+that is there in its row. They are called as a time stepper calls them; a state that they have not changed goes on within its
+step, one that they have begins anew where it is, and one that they have made other than states in lanes can be goes on alone.
+"""
+
+# ruff: noqa: SLF001  (it is a part of its ensemble, in a class of its own)
+from __future__ import annotations
+
+import threading
+import warnings
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+
+from ..algebra.arrays import Array
+from ..errors import MobodError, ModelError
+from ..event import ImpactWhen
+from ..event.agenda import Agenda, Call
+from ..event.watch import Found, Watched
+from ..integrator import Integrator
+from ..simulation.accumulation import Accumulation
+from ..simulation.event_log import Account, EventLog
+from ..state.subsystem import Subsystem
+from ..value.callers import callers_level
+from .lanes import layout
+from .lanes.witnesses import CROSSED, SEEN
+from .one_by_one import OTHER_CHOICES, has_choices_of
+from .schedule import Handled, Schedule, change, show
+
+if TYPE_CHECKING:
+    from ..state.state import State
+    from .lane_runs import LaneRuns, LaneWorker
+
+
+class Owner(Protocol):
+    """A run of all states, or a call that steps them."""
+
+    onward: Array
+
+    def log_of(self, i: int) -> EventLog:
+        """The log of the events of state *i*."""
+
+    def ended(self, i: int, time: float, handler: Any) -> None:
+        """A handler has ended the run of state *i*, which is where that has left it."""
+
+    def failed(self, i: int, why: str) -> None:
+        """A part in Python has raised an error: state *i* cannot go on."""
+
+    def goes_alone(self, i: int) -> None:
+        """State *i* is to go on alone, as handlers have left it."""
+
+
+class LaneEvents:
+    """The events of states in lanes.
+
+    Parameters
+    ----------
+    ensemble : Ensemble
+    lanes : LaneRuns
+    integrator : Integrator
+    owner : Owner
+    schedule : Schedule, optional
+        Where anything of the system is scheduled.
+    stops_at_reports : bool
+        Whether steps end where reporters are called, as those of `TimeStepper.step` do.
+    """
+
+    def __init__(
+        self,
+        ensemble: Any,
+        lanes: LaneRuns,
+        integrator: Integrator,
+        owner: Owner,
+        schedule: Schedule | None,
+        stops_at_reports: bool = False,
+    ) -> None:
+        self._schedule, self._stops_at_reports = schedule, stops_at_reports
+        self._ensemble, self._lanes, self._integrator, self._owner = ensemble, lanes, integrator, owner
+        self._system = system = ensemble._system
+        self._agenda = Agenda(system, Subsystem, integrator.accuracy)
+        self._agenda.contacts = lanes.contacts
+        self._impacts = [one for one in system.event_handlers if isinstance(one, ImpactWhen)]
+        self._accumulations: dict[int, Accumulation] = {}
+        #: When contacts of states closed or opened.
+        self._times_of_contacts: dict[int, list[float]] = {}
+        #: The calls of reporters, and of handlers, for witnesses that change sign at once.
+        self._calls: dict[tuple[Watched, ...], tuple[list[Call], list[Call]]] = {}
+        #: Whether what handlers leave is to be brought to a manifold.
+        self._projects = bool(ensemble._template.is_constrained or ensemble._template.tree.fields["has_quaternion"].any())
+        #: Users' parts, and what is lent them, are for one thread at a time.
+        self._lock = threading.Lock()
+
+    def forget(self, i: int) -> None:
+        """State *i* begins again."""
+        for known in (self._accumulations, self._times_of_contacts):
+            known.pop(i, None)
+
+    def begin(self) -> None:
+        """Runs are about to begin: find out when what is scheduled is due."""
+        if self._schedule is not None:
+            self._schedule.begin(self._ensemble._time[: len(self._ensemble), 0], self._ensemble._lend_realized)
+            self._owner.onward[: len(self._ensemble), layout.STOP_AT] = self._stops(slice(None))
+            self._owner.onward[: len(self._ensemble), layout.REPORT_AT] = self._schedule.reporters
+
+    def _stops(self, i: Any) -> Any:
+        """Where steps are to end: where handlers are due, and where these are exact, reporters."""
+        assert self._schedule is not None
+        handlers = self._schedule.handlers[i]
+        return np.minimum(handlers, self._schedule.reporters[i]) if self._stops_at_reports else handlers
+
+    def is_done(self, i: int) -> tuple[bool, bool]:
+        """True of handlers, and of reporters, if those that are due at the time of state *i* have been called."""
+        if self._schedule is None:
+            return False, False
+        time = self._ensemble._time[i, 0]
+        return bool(self._schedule.handlers[i] > time), bool(self._schedule.reporters[i] > time)
+
+    def take_up(self, i: int, state: State, handled: bool, reported: bool) -> None:
+        """State *i* takes a lane again, as *state*, where what is due may have been *handled*, and *reported*."""
+        if self._schedule is not None:
+            self._schedule.ask_of(i, state, not handled, not reported)
+            self._owner.onward[i, layout.STOP_AT] = self._stops(i)
+            self._owner.onward[i, layout.REPORT_AT] = self._schedule.reporters[i]
+
+    def answer(self, worker: LaneWorker) -> None:
+        """Call what is to be called for the states in a worker's lanes, which then go on."""
+        lanes, control, schedule = worker.lanes, worker.control, self._schedule
+        with self._lock:
+            for lane in np.flatnonzero(lanes[layout.CALLS] == layout.WAITING).tolist():
+                i = int(lanes[layout.STATE, lane])
+                time, found = float(self._ensemble._time[i, 0]), None
+                if control[layout.EVENT, 0, lane] <= time and not (schedule is not None and schedule.reporters[i] <= time):
+                    crossed = worker.seen[CROSSED::SEEN, 0, lane].tolist()
+                    which = [(one, sign > 0.0) for one, sign in zip(self._lanes.called, crossed, strict=False) if sign != 0.0]
+                    found = Found(time, time, [one for one, _ in which], [rising for _, rising in which])
+                lanes[layout.CALLS, lane] = 0
+                changed = self._happens(i, time, found)
+                if changed is None:
+                    worker.free(lane)
+                elif changed:
+                    lanes[layout.CALLS, lane] = layout.ANEW
+                elif found is not None:
+                    lanes[layout.SEEKS, lane] = 1
+                if schedule is not None:
+                    row = self._owner.onward[i]
+                    control[layout.WAIT, 0, lane] = row[layout.STOP_AT] = self._stops(i)
+                    control[layout.REPORTER, 0, lane] = row[layout.REPORT_AT] = schedule.reporters[i]
+
+    def _happens(self, i: int, time: float, found: Found | None) -> bool | None:
+        """Something happens to state *i*; whether it has changed that, and None where it does not go on in its lane."""
+        owner = self._owner
+        try:
+            state = self._ensemble._lend_realized(i)
+            if found is None and self._schedule is not None and self._schedule.reporters[i] <= time:
+                self._schedule.report(i, state)
+                return False
+            done = self._call(i, state, found)
+        except MobodError as error:
+            self._ensemble._lent = None
+            owner.failed(i, str(error))
+            return None
+        except Exception as error:  # of a user's own part
+            self._ensemble._lent = None
+            why = f"{type(error).__name__}: {error}"
+            warnings.warn(f"state {i} of the ensemble: {why}", RuntimeWarning, stacklevel=callers_level())
+            owner.failed(i, why)
+            return None
+        if done.ends is not None:
+            owner.ended(i, time, done.ends)
+            return None
+        if done.changed:
+            self._lanes.restart(owner.onward[i], time)
+            if i in self._ensemble._departures:
+                owner.goes_alone(i)
+                return None
+        return done.changed
+
+    def _call(self, i: int, state: State, found: Found | None) -> Handled:
+        """Call triggered reporters, and handlers, or those that are due; the state is put back where these have changed it."""
+        ensemble, agenda, log = self._ensemble, self._agenda, self._owner.log_of(i)
+        if found is None:
+            when, due = agenda.next_event(state, True)
+            calls = due if when == state.time else []
+        else:
+            known = self._accumulations.get(i)
+            if known is None:
+                known = self._accumulations[i] = Accumulation()
+            known.refuse(found, self._lanes.windows)
+            key = tuple(found.which)
+            if key not in self._calls:
+                self._calls[key] = agenda.calls_for(found.which, True), agenda.calls_for(found.which, False)
+            reports, calls = self._calls[key]
+            if reports:
+                show(state, reports)
+                log.add_found(found, True)
+            known.add(found)
+            if not calls:
+                return Handled(None, False)
+        contacts = self._lanes.contacts
+        if contacts is not None:  # which may be struck, or let go, by what the others do
+            contacts.times = self._times_of_contacts.setdefault(i, [])
+            if all(owner is not contacts for owner, _ in calls):
+                calls = [*calls, *agenda.calls_for_contacts()]
+        for one in self._impacts:
+            one.resolved = self._integrator.flight_resolution(state.q_values)
+        account = Account(self._system, state, self._system.calc_energy(state))
+        if state.tree.remembers or state.resources is not None:  # what was there just before counts
+            state.end_step(state.time)
+        done = change(self._system, state, calls, self._integrator.constraint_tolerance, account)
+        if done.changed:
+            if not has_choices_of(ensemble._template, state):
+                raise ModelError(OTHER_CHOICES)
+            if self._projects:
+                self._system.project(state, self._integrator.constraint_tolerance)
+                self._system.realize(state)
+                account.close()
+        told: set[int] = set()
+        if found is not None:
+            log.add_found(found, False, account)
+            told = {id(one.owner) for one in found.which}
+        log.add_account(state.time, account, "scheduled" if found is None else "", told, contacts)
+        if self._schedule is not None:
+            still_due = found is not None and self._schedule.handlers[i] <= state.time
+            self._schedule.ask_of(i, state, still_due, self._schedule.reporters[i] <= state.time)
+        if done.changed:
+            ensemble._put_back(i, state)
+            if i in ensemble._departures:
+                ensemble._lent = None
+        return done

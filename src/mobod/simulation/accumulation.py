@@ -1,0 +1,65 @@
+"""Accumulation: when the events of a run came, and whether they follow each other closer and closer."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from ..errors import ConvergenceError
+from ..event import ImpactWhen
+from ..event.watch import Found, Watched
+
+#: Events in a row that are no more than a localization window apart.
+_MOST_IN_A_ROW = 1000
+#: Intervals between events of a kind that shrink, and are below so many windows, are taken to accumulate; or below that part
+#: of the time since the first of them, where flights of bodies are soon lower than their positions are rounded.
+_ACCUMULATED, _SHORT = 100.0, 1e-6
+
+
+class Accumulation:
+    """The last times of the events of a run, by what they are of."""
+
+    __slots__ = "_in_a_row", "_last_event", "_times_of"
+
+    def __init__(self) -> None:
+        self._times_of: dict[Any, list[float]] = {}
+        self._last_event, self._in_a_row = -np.inf, 0
+
+    def refuse(self, found: Found, windows: Mapping[Watched, float]) -> None:
+        """Raise an error for events that accumulate: they would never end, or be missed in the end."""
+        self._in_a_row = self._in_a_row + 1 if found.high - self._last_event <= windows[found.which[0]] else 0
+        self._last_event = found.high
+        for one in found.which:
+            times = [*self._times_of.get(one.owner, []), found.high]
+            first, times = times[0], times[-4:]
+            if len(times) < 4 and self._in_a_row <= _MOST_IN_A_ROW:
+                continue
+            between = [b - a for a, b in pairwise(times)]
+            shortest = max(_ACCUMULATED * windows[one], _SHORT * (found.high - first))
+            shrinking = len(between) == 3 and between[2] < between[1] < between[0]
+            # the ready-made impact knows when it has come to rest
+            if self._in_a_row > _MOST_IN_A_ROW or (shrinking and between[2] < shortest and not _settles(one.owner)):
+                raise ConvergenceError(
+                    f"events of {one.name!r} accumulate at time {found.high:.9g}: the last ones came after "
+                    f"{', '.join(f'{gap:.3g}' for gap in between)}, and they are localized to {windows[one]:.3g}. Let its "
+                    "handler end the simulation or lock what has come to rest, as mobod.event.ImpactWhen does"
+                )
+
+    def add(self, found: Found) -> None:
+        """These events are to be handled."""
+        for one in found.which:
+            self._times_of.setdefault(one.owner, []).append(found.high)
+            del self._times_of[one.owner][1:-4]  # the first stays
+
+    def take_back(self, found: Found) -> None:
+        """Handling them has failed, and may be tried once more."""
+        for one in found.which:
+            self._times_of[one.owner].pop()
+
+
+def _settles(owner: Any) -> bool:
+    """True if bounces that an owner of events handles come to rest by themselves."""
+    return isinstance(owner, ImpactWhen) or getattr(owner, "settles_accumulation", False)
