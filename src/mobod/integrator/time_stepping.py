@@ -409,10 +409,10 @@ class TimeStepping(Integrator):
         return float(scaled.max() if self._infinity_norm else np.sqrt(np.mean(scaled**2)))
 
     def _return_to(self, time: float) -> None:
-        """The state where the step began, realized."""
-        status = self._call(loop.arrive_at, self.control, self.counts, time, self.work[rk.Y].copy())
-        if status != rk.DONE:
+        """The state where the step began, realized; it was projected when the last one ended, and keeps its bits."""
+        if self._call(loop.return_to_end, self.work, self.control, self.counts) != 0:
             raise ModelError(f"the state at time {time:.9g} cannot be realized again")
+        self.counts[rk.EVALUATIONS] += 1
 
     def _realized(self) -> State:
         """The state, which kernels have realized."""
