@@ -146,7 +146,7 @@ def body_kinematics(
     >>> still = mb.Table(np.linspace(0, 0.1, 3), {"knee_angle_r": np.full(3, -0.3)})
     >>> found = mb.biomechanics.body_kinematics(leg, still, bodies=["tibia_r"])
     >>> found["pos_global"].labels[3], round(float(found["pos_global"]["tibia_r_Oz"][0]), 6)
-    ('tibia_r_Ox', -0.3)
+    ('tibia_r_Ox', -0.456134)
     """
     model = as_model(model)
     known = {name: body for name, body in model.bodies.items() if body.index}
@@ -227,7 +227,7 @@ def point_kinematics(
     >>> leg = mb.load_osim(files("mobod") / "examples" / "leg6dof9musc.osim")
     >>> still = mb.Table(np.linspace(0, 0.1, 3), {"knee_angle_r": np.full(3, -0.3)})
     >>> mb.biomechanics.point_kinematics(leg, still, "tibia_r", (0, -0.4, 0))["pos"].labels
-    ['state_0', 'state_1', 'state_2']
+    ('state_0', 'state_1', 'state_2')
     """
     model = as_model(model)
     (mobod, X), (frame, X_E) = frame_of(model, body), frame_of(model, relative_to)
