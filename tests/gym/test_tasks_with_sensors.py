@@ -189,7 +189,7 @@ def test_bodies_vary_between_two_as_mixtures_of_these():
         assert abs(own.mass - mass) < 1e-6 and np.allclose(own.mass * own.com, (0.1 * (1.0 - part), 0, 0), atol=1e-6)
         between = (1.0 - part) * np.asarray(light.inertia) + part * np.asarray(heavy.inertia)
         assert np.allclose(own.inertia, between, atol=1e-6)
-    with pytest.raises(TypeError, match="both are numbers, or both MassProperties"):
+    with pytest.raises(TypeError, match="both are numbers or MassProperties"):
         dataclasses.replace(task, vary=lambda system: [(vary(system)[0][0], light, 3.0)]).varied(build()[0])
 
 

@@ -174,12 +174,14 @@ class Task:
             if not isinstance(one, list | tuple) or len(one) != 3 or not callable(one[0]):
                 raise TypeError(f"vary of a Task returns a list of (setter, low, high), not {one!r}")
             low, high = (
-                _moments(bound) if isinstance(bound, MassProperties) else np.array([finite("a bound of vary", bound)], np.float64)
+                _moments(bound)
+                if isinstance(bound, MassProperties)
+                else np.array([finite("a bound of vary", bound)], np.float64)
                 for bound in one[1:]
             )
             if low.shape != high.shape:
                 raise TypeError(
-                    f"vary of a Task gives {one[0]!r} the bounds {one[1]} and {one[2]}; both are numbers, or both MassProperties"
+                    f"vary of a Task gives {one[0]!r} the bounds {one[1]} and {one[2]}; both are numbers or MassProperties"
                 )
             if low[0] > high[0]:
                 raise ValueError(f"vary of a Task gives {one[0]!r} the bounds {one[1]} and {one[2]}; the lower one comes first")
