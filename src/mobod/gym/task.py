@@ -70,7 +70,8 @@ class Task:
         ``vary(system) -> [(setter, low, high), ...]``: numbers that each episode draws its own of, uniformly, such as
         ``(spring.set_stiffness, 80.0, 120.0)``: setters that `Ensemble.set_each` takes. Of `set_body_mass_properties` the
         bounds are `MassProperties`: mass, first moments and inertia go along a line between these, as those of a mixture
-        of both bodies do, and ``parameters`` has the mass. A function of one's own, ``f(state, number)``, is called for each environment where an episode of any begins: slow.
+        of both bodies do, and ``parameters`` has the mass. A function of one's own, ``f(state, number)``, is called for each
+        environment where an episode of any begins: slow.
     action_delay : int or pair of int
         How many control intervals later an action acts; of a pair each episode draws its own, both included.
     observation_delay : int or pair of int
