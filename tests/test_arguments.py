@@ -233,7 +233,18 @@ def kinds_with_parameters():
 
 TABLE |= {kind.__name__: by_record(kind) for kind in kinds_with_parameters() if kind.__name__ not in TABLE}
 #: Arguments for which infinity is a number, and None nothing.
-MAY_BE_INFINITE, MAY_BE_NONE = {"q_low", "q_high"}, {"frame", "X_PF", "X_BM", "gravity_vector", "down_direction", "magnitude"}
+MAY_BE_INFINITE = {"lower_bound", "upper_bound"}
+MAY_BE_NONE = {"frame", "X_PF", "X_BM", "gravity_vector", "down_direction", "magnitude"}
+
+
+def test_setters_have_the_constructors_words():
+    """But for frames, which it calls as books do, and defaults of what is set in states."""
+    for kind in kinds_with_parameters():
+        given = inspect.signature(kind).parameters
+        for one in kind.PARAMETERS.values():
+            word = one.given_as
+            if word in given and not word.startswith(("X_", "default_")):
+                assert hasattr(kind, f"set_{word}") and hasattr(kind, f"set_default_{word}"), f"{kind.__name__}: {word}"
 
 
 def test_every_kind_with_parameters_is_in_the_table():
@@ -375,7 +386,7 @@ def test_numbers_out_of_range_are_refused():
         ("PointInPlane", "plane_normal", O),
         ("LinearBushing", "damping", [-1.0] * 6),
         ("Thermostat", "relaxation_time", 0.0),
-        ("MobilityLinearStop", "q_low", 2.0),
+        ("MobilityLinearStop", "lower_bound", 2.0),
         ("SmoothSphereHalfSpace", "radius", 0.0),
         ("SmoothSphereHalfSpace", "constant_contact_force", 0.0),
         ("ExponentialSpring", "kinetic_friction", 0.8),
@@ -393,10 +404,10 @@ def test_numpys_numbers_are_shown_as_plain_ones():
     state = parts.system.realize_topology()
     for bad, what in ((np.float64(-1.0), "-1.0"), (np.float32(-0.5), "-0.5"), (np.int64(-2), "-2"), (np.float64("nan"), "nan")):
         with pytest.raises(mb.ModelError, match=f"got {what}(;|$)"):
-            rod.set_rod_length(state, bad)
+            rod.set_length(state, bad)
     with pytest.raises(TypeError, match=r"which has to be an integer, not 1\.5$"):
         mb.measure.Coordinate(None, parts.pin, np.float64(1.5))
-    assert rod.get_rod_length(state) == 1.0
+    assert rod.get_length(state) == 1.0
 
 
 def frames(parts):

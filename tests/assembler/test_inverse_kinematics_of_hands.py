@@ -56,7 +56,10 @@ def test_poses_are_reached_from_nearby_within_limits():
     alone = solver.solve(targets[3], start[3])
     assert alone.reached and np.array_equal(alone.q, found.q[3])  # whatever the threads are
     limits = {"hand2": (-1.0, 1.0), system.matter.bodies["hand3"]: (0.0, 2.0)}
-    assert mb.InverseKinematics(system, state, hand, limits=limits).limits[2:4].tolist() == [[-1.0, 1.0], [0.0, 2.0]]
+    narrowed = mb.InverseKinematics(system, state, hand, limits=limits).limits
+    assert narrowed[2:4].tolist() == [[-1.0, 1.0], [0.0, 2.0]]
+    assert narrowed[4:6].tolist() == solver.limits[4:6].tolist() == [[-2.0, 2.0]] * 2  # of the others the stops hold
+    assert repr(found) == f"<Reached: {len(q)} of {len(q)} seeds, least error {found.error.min():.3g}>"
     assert np.array_equal(found.q[:, 7:], start[:, 7:])  # what does not move the hand
 
 

@@ -94,8 +94,8 @@ def test_what_is_refused(make):
         (KeyError, "nobody", lambda: con.Ball(left, p, "nobody", p)),
         (IndexError, "no number 99", lambda: con.NoSlip1D(base, p, e, left, 99)),
         (mb.TopologyError, "another system", lambda: con.Ball(left, p, Pair(make, "Rod").matter.bodies[2], p)),
-        (ValueError, "length.*positive", lambda: pair.constraint.set_rod_length(pair.state, -1.0)),
-        (ValueError, "length.*positive", lambda: pair.constraint.set_default_rod_length(-1.0)),
+        (ValueError, "length.*positive", lambda: pair.constraint.set_length(pair.state, -1.0)),
+        (ValueError, "length.*positive", lambda: pair.constraint.set_default_length(-1.0)),
     ):
         with pytest.raises(error, match=match):
             attempt()

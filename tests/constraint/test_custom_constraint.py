@@ -11,7 +11,7 @@ from numpy.testing import assert_allclose
 
 import mobod as mb
 from mobod import Stage, constraint as con, function as fn
-from mobod.algebra import mat33, sqrt, vec3
+from mobod.algebra import mat33, sin, sqrt, vec3
 
 sys.path.insert(0, str(Path(__file__).parent))
 import handwritten as by_hand
@@ -309,3 +309,41 @@ def test_what_cannot_be():
     state = w.system.realize_topology()
     with pytest.raises(mb.ModelError, match=r"calc_position_errors of 'bad' \(Bad\) has to return an array of shape \(1,\)"):
         w.system.realize(state)
+
+
+def test_compiled_errors_that_depend_on_time_are_those_of_prescribed_motions():
+    """A slider on a turning arm follows a function of time and of the arm's angle, and the arm one of time."""
+
+    def errors(t, X, q, parameters):
+        ((angle,), (length,)), (size, rate) = q, parameters
+        return angle - size * sin(rate * t), length - 0.2 * t * t - 0.1 * angle * t
+
+    found = []
+    for own in (True, False):
+        system = mb.MultibodySystem()
+        matter = mb.SimbodyMatterSubsystem(system)
+        mb.force.Gravity(mb.GeneralForceSubsystem(system), matter, (0.0, -9.81, 0.0))
+        body = mb.body.Rigid(mb.MassProperties(2.0, (0.3, 0.1, 0.0), mb.Inertia(1.0, 1.0, 1.5)))
+        arm = mb.mobilizer.Pin(matter.ground, body)
+        slider = mb.mobilizer.Slider(arm, body)
+        if own:
+            functions = mb.constraint.CompiledFunctions(errors, 2, mobilizers=[arm, slider], parameters=[0.7, 3.0])
+            part = mb.constraint.Custom(compiled=functions)
+            assert part.depends_on_time and con.check_custom(part).ok
+        else:
+            mb.constraint.PrescribedMotion(matter, mb.function.Sinusoid(0.7, 3.0, 0.0), arm, 0)
+            length = mb.function.Expression("0.2 * t^2 + 0.07 * t * sin(3 * t)", variables=["t"])
+            mb.constraint.PrescribedMotion(matter, length, slider, 0)
+        state = system.realize_topology()
+        state.time = 0.4
+        system.project(state)
+        system.realize(state)
+        found.append([*state.q, *state.u, *state.u_dot, *state.multipliers])
+        if own:
+            motion = mb.simulate(system, state, 0.5, accuracy=1e-6)
+            t = motion.time
+            assert np.abs(motion.q[:, 0] - 0.7 * np.sin(3.0 * t)).max() < 1e-7
+            assert np.abs(motion.q[:, 1] - 0.2 * t * t - 0.07 * t * np.sin(3.0 * t)).max() < 1e-7
+    slope = 0.1 * 0.4  # of the second error by the angle: the arm's multiplier has the slider's share besides
+    found[1][6] += slope * found[1][7]
+    np.testing.assert_allclose(found[0], found[1], atol=1e-9)

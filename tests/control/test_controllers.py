@@ -408,13 +408,22 @@ def test_a_body_with_one_mobility_stands_for_it():
         mb.control.Custom(system.forces, lambda seen: 0.0, [upper], sample_time=T, inputs={"seen": seen})
         assert seen.shape(0, 0) == (2, 2) and seen._pairs == [1, 0, 2, 0]
     mb.mobilizer.Free(system.matter.ground, mb.body.Rigid(mb.MassProperties(1, (0, 0, 0), mb.UnitInertia(1, 1, 1))), name="box")
+    upper.joint_name = "shoulder"  # as those of files have
+    assert mb.force.Actuators(system.forces, ["shoulder", "box[4]"]).default_integers[-4:] == [1, 0, 3, 4]  # as tables say
+    state = system.realize_topology()
+    system.realize(state)
+    assert mb.linearize(system, state, ["shoulder", "lower", "box[4]"]).input_names == [
+        f"{name}.force" for name in ("shoulder", "lower", "box[4]")
+    ]
+    with pytest.raises(KeyError, match="the joint of that name moves 'upper'"):
+        system.matter.bodies["shoulder"]
     for given, error, says in (
         (["box"], mb.ModelError, "say which, ('box', 0)"),
         ([3], TypeError, "a body with one mobility, not 3"),
         (upper, TypeError, "mobilities are a list"),
         ("upper", TypeError, "mobilities are a list"),
         ([("upper", 1)], IndexError, "has 1 u: 0"),
-        (["uper"], KeyError, "did you mean 'upper'"),
+        (["lowr"], KeyError, "did you mean lower"),
     ):
         for make in (mb.force.Actuators, lambda *of: mb.control.PD(*of, kp=1.0, kd=1.0, sample_time=T)):
             with pytest.raises(error) as caught:

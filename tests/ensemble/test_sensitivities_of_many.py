@@ -78,7 +78,7 @@ def test_quaternions_constraints_and_parameters_of_their_own():
     ensemble.set_each(ball.set_outboard_frame, [mb.Transform(R, (0.0, 0.5, 0)) for R in turns])
     ensemble.project()
     starts = ensemble.copy()
-    wanted = ["ball.q", "pin.u", "rod.rod_length", "ball.com", "ball.outboard_frame"]
+    wanted = ["ball.q", "pin.u", "rod.length", "ball.com", "ball.outboard_frame"]
     found = ensemble.simulate(0.2, report_interval=0.1, sensitivities=wanted)
     assert not found.failed.any()
     for i in range(3):

@@ -119,6 +119,30 @@ def test_what_moves_with_the_body_takes_no_impulse_and_the_audit_has_it():
     assert np.array_equal(stepper.state.u, u)
 
 
+def test_a_frame_without_mass_carries_a_load_as_the_body_that_it_is_welded_to():
+    """A robot's tool frame: the same speeds by the impulse and the same accelerations; set down, all is as before."""
+    load = mb.MassProperties(1.5, (0, 0.2, 0.1), mb.UnitInertia(0.1, 0.1, 0.1).shift_from_centroid((0, 0.2, 0.1)))
+    X = mb.Transform(mb.Rotation.about_axis(0.5, "y"), (0.1, 0.4, 0))  # of the tool in the hand
+    found = []
+    for on_tool in (True, False):
+        system, _, hand, _, _ = arm()
+        tool = mb.mobilizer.Weld(hand, mb.body.Massless(), X_PF=X, name="tool")
+        state = system.realize_topology()
+        state.u = np.linspace(-1.0, 1.0, len(state.u))
+        system.realize(state)
+        before = state.u_dot.copy()
+        body, own = (tool, load) if on_tool else (hand, load.calc_transformed_mass_props(~X))
+        body.attach_mass(state, own, (0, 0, 0))
+        system.realize(state)
+        assert body.get_body_mass(state) == (1.5 if on_tool else 3.5)
+        found.append((state.u.copy(), state.u_dot.copy()))
+        body.detach_mass(state, own)
+        state.u = np.linspace(-1.0, 1.0, len(state.u))
+        system.realize(state)
+        assert np.abs(state.u_dot - before).max() < 1e-12 * np.abs(before).max()
+    np.testing.assert_allclose(*found, atol=1e-12)
+
+
 def test_loads_that_cannot_be_are_refused_and_change_nothing():
     system, state, hand, _, _ = arm()
     system.realize(state, mb.Stage.VELOCITY)

@@ -96,7 +96,7 @@ def documented(spring, state, p, v, e, s):
     d0, d1, d2 = spring.get_shape_parameters(state)
     elastic = d1 * np.exp(-d2 * (p[2] - d0))
     normal = min(max(elastic * (1.0 - spring.get_normal_viscosity(state) * v[2]), 0.0), spring.get_max_normal_force(state))
-    mu_s, mu_k = spring.get_mu_static(state), spring.get_mu_kinetic(state)
+    mu_s, mu_k = spring.get_static_friction(state), spring.get_kinetic_friction(state)
     limit = (mu_s - s * (mu_s - mu_k)) * normal
     k, c = spring.get_friction_elasticity(state), spring.get_friction_viscosity(state)
     damp = -c * v[:2]

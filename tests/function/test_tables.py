@@ -74,7 +74,7 @@ def test_outside_it_goes_on_or_stays():
             "interpolation of a Table must be one of 'smooth', 'not-a-knot', .*; it is 'cubic'",
         ),
         ((X, X, "linear", "clamp"), ValueError, "outside of a Table must be one of"),
-        ((X, X[:4]), ValueError, "y of a Table"),
+        ((X, X[:4]), ValueError, "values of a Table"),
         ((X[::-1], X), mb.ModelError, "must increase"),
         (((X, Y), np.zeros((5, 6))), ValueError, r"\(6, 5\); they have the shape \(5, 6\)"),
         (((X, Y), np.zeros((6, 5)), "monotone"), ValueError, "is for one argument"),

@@ -368,6 +368,7 @@ def test_bad_inputs_and_outputs():
         ([(cart, 1)], IndexError, "which_u is 1"),
         (["moter.mobility_force"], ValueError, "no element 'moter'"),
         (["motor.force"], ValueError, "it has mobility_force"),
+        (["crt"], ValueError, "a mobility's name, a setter, .* did you mean cart"),
         ([3.0], TypeError, "a setting is"),
         ([(cart,)], ValueError, "which_u"),
         ("motor.mobility_force", TypeError, r"inputs has to be a list, such as \['motor.mobility_force'\]"),
@@ -629,7 +630,7 @@ def test_derivatives_by_parameters_under_constraints(make, close, derivative):
     pair.randomize(state)
     body = pair.matter.bodies[2]
     found = system.calc_parameter_derivatives(
-        state, ["spring.stiffness", pair.constraint.set_rod_length, f"{body.name}.outboard_frame", f"{body.name}.rotor_inertia"]
+        state, ["spring.stiffness", pair.constraint.set_length, f"{body.name}.outboard_frame", f"{body.name}.rotor_inertia"]
     )
     assert found.shape == (len(state.u), 1 + 1 + 6 + 6)
 
@@ -850,7 +851,7 @@ def test_sampled_loops_of_independent_states_are_those_of_all():
         np.testing.assert_allclose(gain(w, effort, True), gain(w, effort, False), atol=1e-10)
     moved = []
     for closed_loop in ("sampled", True):
-        model = mb.linearize(system, state, ["rod.rod_length"], closed_loop=closed_loop, independent=True)
+        model = mb.linearize(system, state, ["rod.length"], closed_loop=closed_loop, independent=True)
         still = np.eye(len(model.A)) * (closed_loop == "sampled")
         moved.append(model.C @ np.linalg.solve(still - model.A, model.B) + model.D)
     np.testing.assert_allclose(moved[0], moved[1], atol=1e-10)
@@ -904,12 +905,12 @@ def test_reduced_states_follow_the_length_of_a_rod(derivative):
     state.q = (0.2, 0.3)
     state = mb.find_equilibrium(system, state)
     system.realize(state)
-    model = mb.linearize(system, state, ["rod.rod_length"], [upper.get_angle, (lower, (0.1, 0.2, 0.3))], independent=True)
+    model = mb.linearize(system, state, ["rod.length"], [upper.get_angle, (lower, (0.1, 0.2, 0.3))], independent=True)
     gain = model.D - model.C @ np.linalg.solve(model.A, model.B)
 
     def at(h):
         other = state.copy()
-        rod.set_rod_length(other, 0.6 + h)
+        rod.set_length(other, 0.6 + h)
         other = mb.find_equilibrium(system, other)
         system.realize(other, mb.Stage.POSITION)
         return np.array([upper.get_angle(other), *lower.find_station_location_in_ground(other, (0.1, 0.2, 0.3))])

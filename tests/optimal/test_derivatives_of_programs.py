@@ -32,7 +32,7 @@ def arm(ball=False, thermostat=False, rod=False, motion=False):
 
 #: Numbers of the model that are controls; and parameters on which the start depends.
 CONTROLS = {"thermostat": "spring.stiffness", "rod": "other.mass", "motion": "other.mass"}
-OF_START = {"rod": "rod.rod_length", "motion": "pin.motion.amplitude"}
+OF_START = {"rod": "rod.length", "motion": "pin.motion.amplitude"}
 
 
 def phase_of(kind, system, pin, other, **settings):

@@ -92,6 +92,14 @@ def test_sticks_go_to_points_by_which_constraints_hold_a_body_and_to_its_mass_ce
     assert ((np.abs(middles[:, 0]) < 0.05) & (middles[:, 1] < -0.1) & (middles[:, 1] > -0.4)).any()
 
 
+def test_marks_of_constraints_do_not_hide_a_small_mechanism():
+    parts = Parts()
+    small = mb.body.Rigid(mb.MassProperties(0.01, (0, -0.005, 0), mb.UnitInertia(1e-4, 1e-4, 1e-4)))
+    arm = mb.mobilizer.Pin(parts.matter.ground, small)
+    mb.constraint.Ball(parts.matter.ground, (0.0, -0.02, 0.0), arm, (0.0, -0.02, 0.0))
+    assert np.ptp(parts.points(parts.mechanism()), axis=0).max() < 0.04
+
+
 def test_a_decorated_body_is_drawn_by_its_decorations_alone_wherever_they_are_attached():
     parts = Parts()
     body = rod()

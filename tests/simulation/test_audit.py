@@ -455,3 +455,23 @@ def test_the_work_of_impulses_is_what_is_left_of_the_balance():
     run.run_settings = None
     sampled = mb.simulation.audit.make_audit(run)
     assert sampled.work_is_sampled and sampled.work["contacts, stops and ropes"] == pytest.approx(lost, rel=0.02)
+
+
+def test_what_a_controller_did_is_left_out_where_reports_cannot_tell():
+    """Not zero: what it held is in no row of a run with a handler of one's own, which is not repeated."""
+    system, _ = mb.examples.double_pendulum.build()
+    mb.control.PD(system.forces, kp=40.0, kd=5.0, sample_time=0.01, name="servo")
+
+    class Kick(mb.event.ScheduledHandler):
+        def get_next_event_time(self, state, include_current_time):
+            return 0.1 if state.time < 0.1 else np.inf
+
+        def handle_event(self, state, accuracy):
+            state.u = (1.0, 0.0)
+
+    system.add_event_handler(Kick())
+    state = system.realize_topology()
+    state.q = (0.5, 0.3)
+    by_reports, by_steps = (mb.simulate(system, state, 0.3, audit=how).audit for how in ("reports", "steps"))
+    assert "servo" not in by_reports.work and any("the work of servo" in text for text in by_reports.unaccounted)
+    assert abs(by_steps.work["servo"]) > 0.01 and not by_steps.unaccounted

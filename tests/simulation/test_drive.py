@@ -51,6 +51,8 @@ def test_a_tree_takes_what_inverse_dynamics_says():
     system, state = mb.examples.double_pendulum.build()
     times = np.linspace(0.0, 1.0, 21)
     motions = {"upper": mb.function.Sinusoid(0.5, 3.0, 0.2), "lower": mb.function.Polynomial([1.0, -0.5, 0.3])}
+    system.matter.bodies["upper"].joint_name = "shoulder"
+    motions["shoulder"] = motions.pop("upper")  # a joint by its name
     found = mb.drive(system, state, motions, times)
     own = state.copy()
     for k in range(len(times)):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import mobod as mb
-from mobod.algebra.scalar import minimum, where
+from mobod.algebra.scalar import absolute, maximum, minimum, sinh, tanh, where
 from mobod.symbolic.polynomial import Ring
 from mobod.symbolic.recording import Tape
 
@@ -189,11 +189,19 @@ def test_a_condition_that_fails_on_a_range_is_kept():
         assert (found.subs("x", -2.0) == 0) == kept and found.subs("x", 2.0) == 7.0
 
 
-def test_the_lesser_of_two_has_two_cases():
+def test_what_kernels_compute_by_cases_has_its_name():
+    """Not the series of a hyperbolic function near zero, nor the case of what is no number."""
     tape, ring = Tape(), Ring()
     x, y = sympy.symbols("x y", real=True)
-    lesser = ring.expression(ring.of(minimum(tape.input("x", 0), tape.input("y", 0))), lambda name, i: {"x": x, "y": y}[name])
-    assert lesser == sympy.Piecewise((x, x < y), (y, True))
+    a, b = tape.input("x", 0), tape.input("y", 0)
+    for recorded, name in (
+        (minimum(a, b), sympy.Min(x, y)),
+        (maximum(a, b) - 1.0, sympy.Max(x, y) - 1),
+        (tanh(2.0 * a), sympy.tanh(2 * x)),
+        (sinh(a * b) * absolute(b), sympy.sinh(x * y) * sympy.Abs(y)),
+        (where(a < 0.0, -b, b), sympy.Piecewise((-y, x < 0), (y, True))),
+    ):
+        assert ring.expression(ring.of(recorded), lambda name, i: {"x": x, "y": y}[name]) == name
 
 
 def test_a_rod_has_no_other_case_where_its_ends_meet_and_one_quotient():
@@ -298,8 +306,8 @@ def test_forces_by_cases_are_evaluated(rng):
     for _ in range(5):
         state.u, state.z = rng.uniform(-0.1, 0.1, 2), rng.uniform(-1.3, 1.3, 2)
         system.realize(state)
-        assert_close(found.evaluate(found.z_dot, state), state.z_dot)
-        assert_close(found.evaluate(found.accelerations, state), state.u_dot, 1e-9)  # the bristle's powers are multiplied out
+        assert_close(found.evaluate(found.z_dot, state), state.z_dot, 1e-9)  # the bristle's powers are multiplied out
+        assert_close(found.evaluate(found.accelerations, state), state.u_dot, 1e-9)
 
 
 @pytest.mark.parametrize(

@@ -302,7 +302,7 @@ def test_states_of_one_system_with_different_parameters(make, close, derivative)
     assert_forward(state, close, derivative)
     off, longer = state.copy(), state.copy()
     pair.constraints[0].disable(off)
-    pair.constraints[1].set_rod_length(longer, 2.0)
+    pair.constraints[1].set_length(longer, 2.0)
     for other in (off, longer, state):
         pair.system.realize(other)
         assert_forward(other, close, derivative)

@@ -128,7 +128,7 @@ def test_ensembles_have_those_of_their_states(make, close):
     driven = next(body for body in model.bodies if type(body).__name__ == "Universal")
     mb.motion.Sinusoid(driven, mb.Motion.Level.ACCELERATION, 0.8, 2.0, 0.3)
     model.made()
-    names = [f"{rod.name}.rod_length", "spring.stiffness", "spring.station1", f"{driven.name}.motion.amplitude"]
+    names = [f"{rod.name}.length", "spring.stiffness", "spring.station1", f"{driven.name}.motion.amplitude"]
     names += [f"{a.name}.{one}" for one in ("mass", "com", "inertia", "inboard_frame", "rotor_inertia")]
     states = [model.randomize(state=model.state.copy()) for _ in range(9)]
     own = {spring.set_stiffness: make.rng.uniform(1.0, 2.0, 9), a.set_inboard_frame: [make.frame() for _ in states]}

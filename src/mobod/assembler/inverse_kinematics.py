@@ -62,6 +62,11 @@ class Reached:
     error: Any
     iterations: Any
 
+    def __repr__(self) -> str:
+        if self.q.ndim == 1:
+            return f"<Reached: {bool(self.reached)}, error {self.error:.3g}, {self.iterations} iterations>"
+        return f"<Reached: {int(self.reached.sum())} of {len(self.q)} seeds, least error {self.error.min():.3g}>"
+
     @property
     def best(self) -> Array:
         """The coordinates ``(nq,)`` with the least error."""
@@ -81,10 +86,10 @@ class InverseKinematics:
         Each a body, by object or name, or a tuple ``(body, frame)`` or ``(body, frame, what)``: *frame* is a `Transform` on the
         body, or a station ``(3,)``; *what* is ``"pose"`` unless given, ``"position"`` or ``"orientation"``.
     mobilities : iterable of (MobilizedBody, int), MobilizedBody or str, optional
-        Those that may move, or bodies that have one alone, or their names; all unless given.
+        Those that may move, or bodies that have one alone, or names, of bodies, of joints; all unless given.
     limits : mapping, optional
-        ``{(body, which): (low, high)}``, or ``{"elbow": (low, high)}``, of coordinates whose q_dot is u. Unless given, those of
-        `force.MobilityLinearStop` elements, which files' joint limits become.
+        ``{(body, which): (low, high)}``, or ``{"elbow": (low, high)}``, of coordinates whose q_dot is u, in place of those of
+        `force.MobilityLinearStop` elements, which files' joint limits become; others keep these. ``(-np.inf, np.inf)`` is none.
     rest : (nq,) array_like, optional
         What the null space is used for: of all coordinates that bring the hands there, those close to these.
     weights : pair of float
@@ -157,12 +162,15 @@ class InverseKinematics:
         k, tree = len(self._hands), self._state.tree
         self._goals = np.array([(body.index, *_ASKS[what]) for body, _, what in self._hands], np.int64)
         self._stations = np.array([X.p for _, X, _ in self._hands], np.float64)
+        self._turns = np.array([np.asarray(X.R).T for _, X, _ in self._hands])
         self._weights = np.tile([place, turn], (k, 1)).astype(float)
         self._places = np.full(tree.nu, -1, np.int64)
         for body in self._matter.body_list:
             if not tree.fields["rates"][body.index]:
                 first, n = tree.first_u[body.index], tree.num_u[body.index]
                 self._places[first : first + n] = tree.first_q[body.index] + np.arange(n)
+        self._rates_are_speeds = np.array_equal(self._places, np.arange(tree.nq))
+        self._num_errors = int(3 * self._goals[:, 1:].sum())
         self._used = self._mobilities(mobilities)
         at_position = np.abs(self._state.field("prescribed_level")) == protocol.POSITION
         #: Of each coordinate whether a lock or a motion says what it is, whatever a seed says.
@@ -267,10 +275,10 @@ class InverseKinematics:
         fastest = numbers("max_speed", max_speed)
         if fastest.shape not in ((), (tree.nu,)) or not (fastest > 0.0).all():
             raise ValueError(f"max_speed is a number above zero, or {tree.nu} of them, one a mobility; got {max_speed!r}")
-        ways = h * np.broadcast_to(fastest, (tree.nu,))
+        ways = np.full(tree.nu, h * fastest)
         moved = here[None].copy()
         self._run(moved, self._rows(targets, 1), ways, 1, 1)
-        if np.array_equal(self._places, np.arange(tree.nq)):
+        if self._rates_are_speeds:
             return np.asarray((moved[0] - here) / h)
         between = self._state.copy()
         between.q = [*(0.5 * (moved[0] + here)), *between.q[tree.nq :]]
@@ -280,8 +288,7 @@ class InverseKinematics:
     # ------------------------------------------------------------------------------------------ inside
 
     def _run(self, q: Array, targets: Array, ways: Array, most: int, threads: int) -> Array:
-        tree, n = self._state.tree, len(q)
-        m = int(3 * self._goals[:, 1:].sum())
+        tree, n, m = self._state.tree, len(q), self._num_errors
         outcomes = np.zeros((n, 3))
         settings = np.array([self.tolerance, float(most), _STILL])
         address, limits = advance.address(), self._limits
@@ -347,16 +354,14 @@ class InverseKinematics:
 
     def _bounds(self, given: Mapping[Any, tuple[float, float]] | None) -> Array:
         bounds = np.tile([-np.inf, np.inf], (self._state.tree.nu, 1))
-        if given is None:
-            for force in self.system.all_forces():
-                if isinstance(force, MobilityLinearStop) and not force.is_disabled(self._state):
-                    at = self._places == self._state.tree.first_q[force.default_integers[0]] + force.default_integers[1]
-                    low, high = force.get_lower_bound(self._state), force.get_upper_bound(self._state)
-                    bounds[at] = np.maximum(bounds[at, 0], low)[0], np.minimum(bounds[at, 1], high)[0]
-            return bounds
-        if not isinstance(given, Mapping):
+        for force in self.system.all_forces():
+            if isinstance(force, MobilityLinearStop) and not force.is_disabled(self._state):
+                at = self._places == self._state.tree.first_q[force.default_integers[0]] + force.default_integers[1]
+                low, high = force.get_lower_bound(self._state), force.get_upper_bound(self._state)
+                bounds[at] = np.maximum(bounds[at, 0], low)[0], np.minimum(bounds[at, 1], high)[0]
+        if given is not None and not isinstance(given, Mapping):
             raise TypeError(f"limits are a mapping, {{(body, 0): (low, high)}}, not {given!r}")
-        for pair, bound in given.items():
+        for pair, bound in (given or {}).items():
             j = self._number(pair, "a key of limits")
             if numbers("limits", bound).shape != (2,):
                 raise ValueError(f"limits of {pair!r} are two numbers, the lower one first, not {bound!r}")
@@ -375,11 +380,11 @@ class InverseKinematics:
         if len(listed) != len(self._hands):
             raise ValueError(f"there are {len(self._hands)} hands, and {len(listed)} targets; give a list of one each")
         found = np.zeros((n, len(listed), 12))
-        for k, (one, (_, frame, what)) in enumerate(zip(listed, self._hands, strict=True)):
+        for k, (one, (_, _, what)) in enumerate(zip(listed, self._hands, strict=True)):
             R, p = _target(one, what)
             if (R.ndim == 3 and len(R) not in (1, n)) or (p.ndim == 2 and len(p) not in (1, n)):
                 raise ValueError(f"target {k} has {max(len(R), len(p))} rows, and there are {n} seeds")
-            found[:, k, :9] = (R @ np.asarray(frame.R).T).reshape(*R.shape[:-2], 9)
+            found[:, k, :9] = (R @ self._turns[k]).reshape(*R.shape[:-2], 9)
             found[:, k, 9:] = p
         if not np.isfinite(found).all():
             raise ModelError("targets have to be finite")

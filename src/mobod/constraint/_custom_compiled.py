@@ -31,9 +31,10 @@ class CompiledFunctions:
     Parameters
     ----------
     position_error : callable
-        ``position_error(X, q, parameters) -> errors``. *X* has for each of *bodies* the pair (R, p): R_GB, nine numbers by
-        rows, and p_GB, both in Ground; *q* has for each of *mobilizers* a tuple of its coordinates. Returns a tuple of
-        *num_equations* numbers.
+        ``position_error(X, q, parameters) -> errors``, or ``position_error(t, X, q, parameters)``, as of a force's potential
+        energy, where they depend on the time. *X* has for each of *bodies* the pair (R, p): R_GB, nine numbers by rows, and
+        p_GB, both in Ground; *q* has for each of *mobilizers* a tuple of its coordinates. Returns a tuple of *num_equations*
+        numbers.
     num_equations : int
         How many, 1 or more.
     bodies : sequence of MobilizedBody
@@ -86,17 +87,26 @@ def freeze(functions: Any, num_bodies: int, num_coordinates: int, num_parameters
     if num_coordinates > MOST_COORDINATES:
         raise ModelError(f"compiled equations are of {MOST_COORDINATES} coordinates at most, got {num_coordinates}")
     users.check_number_of_parameters(num_parameters)
-    return users.freeze(functions.position_error, "position_error", ("X", "q", "parameters"))
+    time = ("t",) if takes_time(functions.position_error) else ()
+    return users.freeze(functions.position_error, "position_error", (*time, "X", "q", "parameters"))
 
 
-def try_out(f: users.Frozen, m: int, num_bodies: int, num_q: Sequence[int], parameters: tuple[float, ...]) -> None:
+def takes_time(function: Any) -> bool:
+    """True if the first argument of the function is called t."""
+    code = getattr(getattr(function, "py_func", function), "__code__", None)
+    return code is not None and code.co_varnames[: code.co_argcount][:1] == ("t",)
+
+
+def try_out(
+    f: users.Frozen, m: int, num_bodies: int, num_q: Sequence[int], parameters: tuple[float, ...], of_time: bool
+) -> None:
     """Call the function, which is to give m errors, at random places; *num_q* of each mobilizer."""
     rng = np.random.default_rng(0)
 
     def draw(n: int) -> tuple[float, ...]:
         return tuple(rng.uniform(-1.0, 1.0, n).tolist())
 
-    places = [
+    places: list[dict[str, Any]] = [
         {
             "X": tuple((rotation(rng), draw(3)) for _ in range(num_bodies)),
             "q": tuple(draw(n) for n in num_q),
@@ -104,6 +114,8 @@ def try_out(f: users.Frozen, m: int, num_bodies: int, num_q: Sequence[int], para
         }
         for _ in range(PLACES)
     ]
+    if of_time:
+        places = [{"t": draw(1)[0], **place} for place in places]
 
     def check(errors: Any, arguments: Any) -> None:
         users.check_tuples(f"{f.what} has to return a tuple of {m} number{'s' * (m > 1)}", errors, (m,))
@@ -114,7 +126,9 @@ def try_out(f: users.Frozen, m: int, num_bodies: int, num_q: Sequence[int], para
     users.try_out(f, places, counts, check)
 
 
-def routine_of(f: users.Frozen, m: int, num_bodies: int, coordinates: list[tuple[int, int]], num_parameters: int) -> Routine:
+def routine_of(
+    f: users.Frozen, m: int, num_bodies: int, coordinates: list[tuple[int, int]], num_parameters: int, of_time: bool
+) -> Routine:
     """The routine of a constraint of this kind; equal functions share one."""
-    shape = m, num_bodies, coordinates, num_parameters
+    shape = m, num_bodies, coordinates, num_parameters, of_time
     return users.routine_of("constraint", {"position_error": f}, shape, lambda: kernel(*rows_of(f.function, *shape)))

@@ -5,8 +5,9 @@ With e(poses, q) the errors, of a body B moved by (w; v) and of coordinates move
     R' = S(w) R     p' = v     e' = sum_B F_B . (w; v) + sum_i e_i q_dot_i      S the skew matrix of a vector
 
 F_B, a wrench at B's origin, and e_i are read from `Dual` numbers of six tangents a body, and of one a coordinate. The
-acceleration offset is e'' of Duals of Duals along the present motion, with R'' = S(w) S(w) R, p'' = 0, q'' = 0. Source of the
-method: Griewank and Walther 2008, chapters 3 and 10.
+acceleration offset is e'' of Duals of Duals along the present motion, with R'' = S(w) S(w) R, p'' = 0, q'' = 0, and t' = 1 of
+errors that depend on time; their velocity offset is the derivative by t alone. Source of the method: Griewank and Walther 2008,
+chapters 3 and 10.
 """
 
 from __future__ import annotations
@@ -50,7 +51,7 @@ def _moved_pose(s: int) -> str:
 
 def _beginning(num_bodies: int, coordinates: list[tuple[int, int]], num_parameters: int) -> list[str]:
     """The common beginning of all functions: poses, coordinates, parameters, zero and one."""
-    lines = ["o = zero(load(model.time, 0, 0))", "i = one(o)", "n = model.constraint_first_number[c]"]
+    lines = ["t = load(model.time, 0, 0)", "o = zero(t)", "i = one(o)", "n = model.constraint_first_number[c]"]
     for s in range(num_bodies):
         lines += [f"b{s} = body(model, c, {s})", f"R{s}, p{s} = load9(model.R_GB, b{s}, 0), load3(model.p_GB, b{s}, 0)"]
     lines.append("q = " + listed([f"coordinate(model, c, {at}, {j})" for at, j in coordinates]))
@@ -64,7 +65,12 @@ def _by_mobilizer(entries: list[str], coordinates: list[tuple[int, int]]) -> str
 
 
 def rows_of(
-    error: Function, num_equations: int, num_bodies: int, coordinates: list[tuple[int, int]], num_parameters: int
+    error: Function,
+    num_equations: int,
+    num_bodies: int,
+    coordinates: list[tuple[int, int]],
+    num_parameters: int,
+    of_time: bool,
 ) -> tuple[Function, Function]:
     """``positions(model, c)`` and ``velocities(model, c)``; coordinates as (mobilizer's place, which)."""
     names = {
@@ -74,6 +80,7 @@ def rows_of(
         "coordinate_rate": access.coordinate_rate,
         "put_error": access.put_position_error,
         "put_offset": access.put_acceleration_offset,
+        "put_velocity_offset": access.put_velocity_offset,
         "put_wrench": access.put_wrench,
         "put_coefficient": access.put_coordinate_coefficient,
         "load3": load3,
@@ -82,28 +89,33 @@ def rows_of(
         "turned": _turned,
     }
     beginning = _beginning(num_bodies, coordinates, num_parameters)
-    nq = len(coordinates)
+    nq, t = len(coordinates), "t, " if of_time else ""
 
     lines = list(beginning)
     for s in range(num_bodies):
         poses = listed([_moved_pose(s) if s == other else _constant_pose(other, 6) for other in range(num_bodies)])
         q = _by_mobilizer([_constant(f"q[{k}]", 6) for k in range(nq)], coordinates)
-        lines.append(f"e{s} = error({poses}, {q}, parameters)")
+        lines.append(f"e{s} = error({t}{poses}, {q}, parameters)")
         for k in range(num_equations):
-            t = f"t{s}_{k}"
-            lines.append(f"{t} = (e{s}[{k}] + {_constant('o', 6)}).tangents")
-            lines.append(f"put_wrench(model, c, {k}, {s}, ({t}[0], {t}[1], {t}[2]), ({t}[3], {t}[4], {t}[5]))")
+            T = f"t{s}_{k}"
+            lines.append(f"{T} = (e{s}[{k}] + {_constant('o', 6)}).tangents")
+            lines.append(f"put_wrench(model, c, {k}, {s}, ({T}[0], {T}[1], {T}[2]), ({T}[3], {T}[4], {T}[5]))")
     if nq:
         poses = listed([_constant_pose(other, nq) for other in range(num_bodies)])
         seeds = [f"Dual(q[{k}], {listed(['i' if j == k else 'o' for j in range(nq)])})" for k in range(nq)]
-        lines.append(f"eq = error({poses}, {_by_mobilizer(seeds, coordinates)}, parameters)")
+        lines.append(f"eq = error({t}{poses}, {_by_mobilizer(seeds, coordinates)}, parameters)")
         for k in range(num_equations):
             lines.append(f"tq_{k} = (eq[{k}] + {_constant('o', nq)}).tangents")
             for a, (at, j) in enumerate(coordinates):
                 lines.append(f"put_coefficient(model, c, {k}, {at}, {j}, tq_{k}[{a}])")
     plain = listed([f"(R{s}, p{s})" for s in range(num_bodies)])
-    lines.append(f"values = error({plain}, {_by_mobilizer([f'q[{k}]' for k in range(nq)], coordinates)}, parameters)")
+    here = _by_mobilizer([f"q[{k}]" for k in range(nq)], coordinates)
+    lines.append(f"values = error({t}{plain}, {here}, parameters)")
     lines += [f"put_error(model, c, {k}, values[{k}] + o)" for k in range(num_equations)]
+    if of_time:
+        lines.append(f"et = error(Dual(t, (i,)), {plain}, {here}, parameters)")
+        rates = [f"(et[{k}] + Dual(o, (o,))).tangents[0]" for k in range(num_equations)]
+        lines += [f"put_velocity_offset(model, c, {k}, {rate})" for k, rate in enumerate(rates)]
     positions = unrolled("model, c", *lines, **names)
 
     def along(x: str, x_dot: str, x_dot_dot: str) -> str:
@@ -114,6 +126,7 @@ def rows_of(
         lines.append(f"w{s}, v{s} = load_spatial(model.V_GB, b{s})")
         lines.append(f"R{s}_dot = turned(w{s}, R{s})")
         lines.append(f"R{s}_dot_dot = turned(w{s}, R{s}_dot)")
+    t = f"{along('t', 'i', 'o')}, " if of_time else ""
     poses = listed(
         [
             f"({listed([along(f'R{s}[{k}]', f'R{s}_dot[{k}]', f'R{s}_dot_dot[{k}]') for k in range(9)])}, "
@@ -122,7 +135,7 @@ def rows_of(
         ]
     )
     rates = [along(f"q[{a}]", f"coordinate_rate(model, c, {at}, {j})", "o") for a, (at, j) in enumerate(coordinates)]
-    lines.append(f"e = error({poses}, {_by_mobilizer(rates, coordinates)}, parameters)")
+    lines.append(f"e = error({t}{poses}, {_by_mobilizer(rates, coordinates)}, parameters)")
     for k in range(num_equations):
         whole = f"(e[{k}] + {along('o', 'o', 'o')})"
         lines.append(f"put_offset(model, c, {k}, {whole}.tangents[0].tangents[0])")

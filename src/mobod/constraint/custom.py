@@ -14,7 +14,7 @@ from ..decoration.of_users import users_decorations
 from ..errors import ModelError
 from ..state.of_each import all_numbers, of_each
 from ..value import checks
-from ._custom_compiled import CompiledFunctions, freeze, routine_of, try_out
+from ._custom_compiled import CompiledFunctions, freeze, routine_of, takes_time, try_out
 from ._custom_python import ByImplementation
 from .base import Constraint, bodies_named
 from .custom_implementation import CustomImplementation
@@ -113,7 +113,7 @@ class Custom(Constraint):
             return
         if not isinstance(compiled, CompiledFunctions):
             raise TypeError(f"compiled has to be a mobod.constraint.CompiledFunctions(...), not {compiled!r}")
-        self.depends_on_time = False
+        self.depends_on_time = takes_time(compiled.position_error)
         self._parameters = _given_numbers("parameters", compiled.parameters)
         given_bodies: list[AnyBody] = list(compiled.bodies)
         named = bodies_named("a constraint.Custom", [*given_bodies, *compiled.mobilizers])
@@ -131,7 +131,7 @@ class Custom(Constraint):
         shape = len(bodies), len(self.coordinates)
         self._kept = _Kept(freeze(compiled, *shape, len(self._parameters)))
         num_q = [body.facts.num_q for body in mobilizers]
-        try_out(self._kept.frozen, compiled.num_equations, len(bodies), num_q, self._parameters)
+        try_out(self._kept.frozen, compiled.num_equations, len(bodies), num_q, self._parameters, self.depends_on_time)
         self._num_posed = len(bodies)
         super().__init__(
             bodies,
@@ -149,8 +149,8 @@ class Custom(Constraint):
         if self._kept.frozen is None:  # in another process than the one that it was made in
             shape = self._num_posed, len(self.coordinates)
             self._kept = _Kept(freeze(self._compiled, *shape, len(self._parameters)))
-        m = int(self._compiled.num_equations)
-        return routine_of(self._kept.frozen, m, self._num_posed, self.coordinates, len(self._parameters))
+        m, bodies, parameters = int(self._compiled.num_equations), self._num_posed, len(self._parameters)
+        return routine_of(self._kept.frozen, m, bodies, self.coordinates, parameters, self.depends_on_time)
 
     def get_implementation(self) -> CustomImplementation:
         """The user's own object; `ModelError` where the constraint is of compiled functions."""
@@ -222,7 +222,7 @@ def _check_usable(implementation: Any) -> None:
     if not isinstance(implementation, CustomImplementation):
         raise TypeError(
             "implementation has to be an instance of a class derived from mobod.constraint.CustomImplementation, "
-            f"not {implementation!r}"
+            f"not {implementation!r}; or give compiled=mobod.constraint.CompiledFunctions(...)"
         )
     if "declared_equations" not in vars(implementation):
         raise ModelError(f"{type(implementation).__name__}.__init__ has to call super().__init__(matter, mp, mv, ma)")

@@ -122,8 +122,13 @@ class PointInPlane(OneEquation):
     get_default_plane_height, set_default_plane_height, get_plane_height, set_plane_height = parameters.scalar(
         "plane_height", "length", finite, "the distance of the plane along the normal"
     ).accessors()
-    get_default_follower_point, set_default_follower_point, get_follower_point, set_follower_point = parameters.vector(
-        "follower_point", "length", "the point on the follower, from its origin and in its frame", argument="follower_station"
+    (
+        get_default_follower_station,
+        set_default_follower_station,
+        get_follower_station,
+        set_follower_station,
+    ) = parameters.vector(
+        "follower_station", "length", "the point on the follower, from its origin and in its frame"
     ).accessors()
 
     def get_force_on_follower_point(self, state: State) -> float:
@@ -144,6 +149,6 @@ class PointInPlane(OneEquation):
             X = Transform(Rotation.from_two_axes(n, "z", across(n), "x"), self.get_plane_height(state) * n)
             marks.append((self.constrained_bodies[0], plane(self._plane_display_half_width, X)))
         if self._point_display_radius > 0.0:
-            X = Transform(self.get_follower_point(state))
+            X = Transform(self.get_follower_station(state))
             marks.append((self.constrained_bodies[1], decoration.Sphere(self._point_display_radius, X=X, color=SECOND)))
         return marks

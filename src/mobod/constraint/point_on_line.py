@@ -156,8 +156,13 @@ class PointOnLine(Equations):
     get_default_point_on_line, set_default_point_on_line, get_point_on_line, set_point_on_line = parameters.vector(
         "point_on_line", "length", "the point on the line, in its body"
     ).accessors()
-    get_default_follower_point, set_default_follower_point, get_follower_point, set_follower_point = parameters.vector(
-        "follower_point", "length", "the point on the follower, from its origin and in its frame", argument="follower_station"
+    (
+        get_default_follower_station,
+        set_default_follower_station,
+        get_follower_station,
+        set_follower_station,
+    ) = parameters.vector(
+        "follower_station", "length", "the point on the follower, from its origin and in its frame"
     ).accessors()
 
     def get_force_on_follower_point(self, state: State) -> Array:
@@ -178,6 +183,6 @@ class PointOnLine(Equations):
             p, half = self.get_point_on_line(state), self._line_display_half_length * self.get_line_direction(state)
             marks.append((self.constrained_bodies[0], decoration.Line(p - half, p + half, color=FIRST)))
         if self._point_display_radius > 0.0:
-            X = Transform(self.get_follower_point(state))
+            X = Transform(self.get_follower_station(state))
             marks.append((self.constrained_bodies[1], decoration.Sphere(self._point_display_radius, X=X, color=SECOND)))
         return marks

@@ -118,8 +118,13 @@ class PointOnPlaneContact(_contact.Contact):
     get_default_plane_frame, set_default_plane_frame, get_plane_frame, set_plane_frame = parameters.frame(
         "plane_frame", "the frame of the plane, whose z axis is the normal"
     ).accessors()
-    get_default_follower_point, set_default_follower_point, get_follower_point, set_follower_point = parameters.vector(
-        "follower_point", "length", "the point on the follower, from its origin and in its frame", argument="follower_station"
+    (
+        get_default_follower_station,
+        set_default_follower_station,
+        get_follower_station,
+        set_follower_station,
+    ) = parameters.vector(
+        "follower_station", "length", "the point on the follower, from its origin and in its frame"
     ).accessors()
 
     def get_force_on_follower_point(self, state: State) -> Array:
@@ -138,6 +143,6 @@ class PointOnPlaneContact(_contact.Contact):
         if self._plane_display_half_width > 0.0:
             marks.append((self.constrained_bodies[0], plane(self._plane_display_half_width, self.get_plane_frame(state))))
         if self._point_display_radius > 0.0:
-            X = Transform(self.get_follower_point(state))
+            X = Transform(self.get_follower_station(state))
             marks.append((self.constrained_bodies[1], decoration.Sphere(self._point_display_radius, X=X, color=SECOND)))
         return marks

@@ -146,10 +146,9 @@ class Rod(OneEquation):
     get_default_station2, set_default_station2, get_station2, set_station2 = parameters.vector(
         "station2", "length", "the point on the second body, likewise"
     ).accessors()
-    get_default_rod_length, set_default_rod_length, get_rod_length, set_rod_length = parameters.scalar(
-        "rod_length", "length", _length, "the distance of the points", argument="length"
+    get_default_length, set_default_length, get_length, set_length = parameters.scalar(
+        "length", "length", _length, "the distance of the points"
     ).accessors()
-    get_length, set_length = get_rod_length, set_rod_length
 
     def get_rod_tension(self, state: State) -> float:
         """The force with which the rod pulls its ends together; zero where disabled. Needs ACCELERATION."""
@@ -164,7 +163,7 @@ class Rod(OneEquation):
 
     def find_length_violation(self, state: State) -> float:
         """The distance of the points less the length, whether enabled or not. Needs POSITION."""
-        return float(np.linalg.norm(self._from_first_to_second(state))) - self.get_rod_length(state)
+        return float(np.linalg.norm(self._from_first_to_second(state))) - self.get_length(state)
 
     def _from_first_to_second(self, state: State) -> Array:
         points = self.get_station1(state), self.get_station2(state)

@@ -133,8 +133,8 @@ class SphereOnPlaneContact(_contact.Contact):
     get_default_sphere_center, set_default_sphere_center, get_sphere_center, set_sphere_center = parameters.vector(
         "sphere_center", "length", "the center of the sphere, in its body"
     ).accessors()
-    get_default_sphere_radius, set_default_sphere_radius, get_sphere_radius, set_sphere_radius = parameters.scalar(
-        "sphere_radius", "length", positive, "the radius of the sphere", argument="radius"
+    get_default_radius, set_default_radius, get_radius, set_radius = parameters.scalar(
+        "radius", "length", positive, "the radius of the sphere"
     ).accessors()
 
     def find_force_on_sphere_in_g(self, state: State) -> Array:
@@ -146,7 +146,7 @@ class SphereOnPlaneContact(_contact.Contact):
         base, follower = self.constrained_bodies
         n = np.asarray(base.get_body_transform(state).R) @ np.asarray(self.get_plane_frame(state).R)[:, 2]
         center = follower.find_station_location_in_ground(state, self.get_sphere_center(state))
-        point: Array = center - self.get_sphere_radius(state) * n
+        point: Array = center - self.get_radius(state) * n
         return point
 
     def find_separation(self, state: State) -> float:
@@ -160,7 +160,7 @@ class SphereOnPlaneContact(_contact.Contact):
 
     def marks(self, state: State) -> list[Mark]:
         X = Transform(self.get_sphere_center(state))
-        ball = decoration.Sphere(self.get_sphere_radius(state), X=X, color=SECOND, opacity=0.5)
+        ball = decoration.Sphere(self.get_radius(state), X=X, color=SECOND, opacity=0.5)
         marks: list[Mark] = [(self.constrained_bodies[1], ball)]
         if self._plane_display_half_width > 0.0:
             marks.append((self.constrained_bodies[0], plane(self._plane_display_half_width, self.get_plane_frame(state))))

@@ -341,11 +341,11 @@ class ExponentialSpring(Force):
     get_default_relaxation_time, set_default_relaxation_time, get_relaxation_time, set_relaxation_time = parameters.scalar(
         "relaxation_time", "time", checks.positive, "the time in which anchor and sliding follow"
     ).accessors()
-    get_default_mu_static, set_default_mu_static, get_mu_static, set_mu_static = parameters.scalar(
-        "mu_static", "", checks.not_negative, "the coefficient of friction at rest", argument="static_friction"
+    get_default_static_friction, set_default_static_friction, get_static_friction, set_static_friction = parameters.scalar(
+        "static_friction", "", checks.not_negative, "the coefficient of friction at rest"
     ).accessors()
-    get_default_mu_kinetic, set_default_mu_kinetic, get_mu_kinetic, set_mu_kinetic = parameters.scalar(
-        "mu_kinetic", "", checks.not_negative, "the coefficient of friction while sliding", argument="kinetic_friction"
+    get_default_kinetic_friction, set_default_kinetic_friction, get_kinetic_friction, set_kinetic_friction = parameters.scalar(
+        "kinetic_friction", "", checks.not_negative, "the coefficient of friction while sliding"
     ).accessors()
 
     @staticmethod
@@ -406,8 +406,8 @@ class ExponentialSpring(Force):
 
     def get_mu(self, state: State) -> float:
         """The coefficient of friction between that of rest and that of sliding; needs MODEL."""
-        static = self.get_mu_static(state)
-        return static - self.get_sliding(state) * (static - self.get_mu_kinetic(state))
+        static = self.get_static_friction(state)
+        return static - self.get_sliding(state) * (static - self.get_kinetic_friction(state))
 
     def get_friction_force_limit(self, state: State) -> float:
         """The largest friction that there can be. Needs VELOCITY."""

@@ -267,21 +267,17 @@ class SmoothSphereHalfSpace(Force):
         return self._body(1)
 
     (
-        get_default_contact_sphere_location_in_body,
-        set_default_contact_sphere_location_in_body,
-        get_contact_sphere_location_in_body,
-        set_contact_sphere_location_in_body,
-    ) = parameters.vector(
-        "contact_sphere_location_in_body", "length", "the sphere's center, in its body", argument="center"
-    ).accessors()
+        get_default_center,
+        set_default_center,
+        get_center,
+        set_center,
+    ) = parameters.vector("center", "length", "the sphere's center, in its body").accessors()
     (
-        get_default_contact_sphere_radius,
-        set_default_contact_sphere_radius,
-        get_contact_sphere_radius,
-        set_contact_sphere_radius,
-    ) = parameters.scalar(
-        "contact_sphere_radius", "length", checks.positive, "the sphere's radius", argument="radius"
-    ).accessors()
+        get_default_radius,
+        set_default_radius,
+        get_radius,
+        set_radius,
+    ) = parameters.scalar("radius", "length", checks.positive, "the sphere's radius").accessors()
     (
         get_default_contact_half_space_frame,
         set_default_contact_half_space_frame,

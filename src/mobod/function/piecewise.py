@@ -78,21 +78,29 @@ class Piecewise(Univariate):
 
 
 def read_points(
-    kind: str, x: ArrayLike, y: ArrayLike, least: int, *, of: str = "", may_repeat: bool = False
+    kind: str,
+    x: ArrayLike,
+    y: ArrayLike,
+    least: int,
+    *,
+    of: str = "",
+    may_repeat: bool = False,
+    called: tuple[str, str] = ("x", "y"),
 ) -> tuple[Array, Array]:
     """The points of a *kind*, copies: at least *least*, x increasing, or where it *may_repeat*, not decreasing."""
-    points = checks.numbers(f"x of a {kind}", x)
+    name, other = called
+    points = checks.numbers(f"{name} of a {kind}", x)
     if points.ndim != 1 or len(points) < least:
-        raise ValueError(f"x of a {kind}{of} must be a list of {least} or more numbers; it has the shape {points.shape}")
-    points = checks.array(f"x of a {kind}", points, points.shape)
-    values = checks.array(f"y of a {kind}, one for each x,", y, points.shape)
+        raise ValueError(f"{name} of a {kind}{of} must be a list of {least} or more numbers; it has the shape {points.shape}")
+    points = checks.array(f"{name} of a {kind}", points, points.shape)
+    values = checks.array(f"{other} of a {kind}, one for each of {name},", y, points.shape)
     steps = np.diff(points)
     backward = np.flatnonzero(steps < 0.0 if may_repeat else steps <= 0.0)
     if len(backward):
         j = int(backward[0])
         advice = "sort the points" if may_repeat else "sort the points, and leave out those that come twice"
         raise ModelError(
-            f"x of a {kind} must {'not decrease' if may_repeat else 'increase'}; x[{j}] is {float(points[j])!r} and "
-            f"x[{j + 1}] is {float(points[j + 1])!r}: {advice}"
+            f"{name} of a {kind} must {'not decrease' if may_repeat else 'increase'}; {name}[{j}] is {float(points[j])!r} and "
+            f"{name}[{j + 1}] is {float(points[j + 1])!r}: {advice}"
         )
     return points, values

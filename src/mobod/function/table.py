@@ -28,6 +28,7 @@ from .spline import natural_pieces
 
 INTERPOLATIONS = "smooth", "not-a-knot", "linear", "monotone"
 OUTSIDE = "extend", "hold"
+_CALLED = "points", "values"
 
 
 # ---------------------------------------------------------------------------------------------- in kernels
@@ -269,7 +270,7 @@ def _read(points: Any, values: ArrayLike) -> tuple[list[Array], Array]:
     except TypeError:
         is_pair = False
     if not is_pair:
-        axis, row = read_points("Table", points, values, 2)
+        axis, row = read_points("Table", points, values, 2, called=_CALLED)
         return [axis], row
     rows = checks.numbers("the values of a Table", values)
     shape = tuple(len(axis) for axis in points)
@@ -278,7 +279,7 @@ def _read(points: Any, values: ArrayLike) -> tuple[list[Array], Array]:
             f"the values of a Table of two arguments have a row for each point of the first, a column for each of the second, "
             f"{shape}; they have the shape {rows.shape}"
         )
-    axes = [read_points("Table", axis, np.zeros(len(axis)), 2)[0] for axis in points]
+    axes = [read_points("Table", axis, np.zeros(len(axis)), 2, called=_CALLED)[0] for axis in points]
     return axes, checks.array("the values of a Table", rows, shape)
 
 

@@ -12,6 +12,7 @@ from ..derivative.settings import Setting, find
 from ..mobilizer.base import MobilizedBody
 from ..simulation.names import speed_names
 from ..state.state import State
+from ..value.checks import suggest
 from ..value.stage import Stage
 
 
@@ -23,8 +24,8 @@ class Inputs:
     system : MultibodySystem
     state : State
     given : sequence or None
-        Pairs ``(mobod, which_u)``, bodies with one mobility, or what `settings.find` takes, whose numbers follow each other;
-        None stands for every mobility.
+        Pairs ``(mobod, which_u)``, bodies with one mobility, names of mobilities, or what `settings.find` takes, whose numbers
+        follow each other; None stands for every mobility.
     """
 
     def __init__(self, system: Any, state: State, given: Sequence[Any] | None) -> None:
@@ -35,11 +36,14 @@ class Inputs:
         if given is None:
             self._each, self.names = list(range(len(names))), [f"{name}.force" for name in names]
             return
+        named = system.get_matter_subsystem().mobilities_by_name()
         for one in listed("inputs", given):
-            if isinstance(one, (tuple, MobilizedBody)):
+            if isinstance(one, (tuple, MobilizedBody)) or (isinstance(one, str) and one in named):
                 self._each.append(mobility_of(system, state, one))
                 self.names.append(f"{names[self._each[-1]]}.force")  # type: ignore[index]
                 continue
+            if isinstance(one, str) and "." not in one:
+                raise ValueError(f"{INPUT}, got {one!r}; of mobilities {suggest(one, list(named))}")
             setting = find(system, one)
             self._each += [(setting, i) for i in range(setting.size)]
             self.names += setting.names
@@ -119,12 +123,12 @@ def listed(what: str, given: Any) -> Sequence[Any]:
     return given
 
 
-INPUT = "an input is (mobod, which_u), a body with one mobility, a setter, or 'element.parameter'"
+INPUT = "an input is (mobod, which_u), a body with one mobility, a mobility's name, a setter, or 'element.parameter'"
 
 
 def mobility_of(system: Any, state: State, pair: Any, what: str = INPUT) -> int:
     """The index among u of a pair (mobod, which_u); *what* the caller takes is said where it is none."""
-    if not isinstance(pair, MobilizedBody) and (not isinstance(pair, Sequence) or isinstance(pair, str) or len(pair) != 2):
+    if not isinstance(pair, (MobilizedBody, str)) and (not isinstance(pair, Sequence) or len(pair) != 2):
         raise ValueError(f"{what}, got {pair!r}")
     body, i = system.get_matter_subsystem().find_mobility(pair)
     return int(body.u_slice(state).start + i)

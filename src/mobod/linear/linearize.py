@@ -52,7 +52,8 @@ def linearize(
     state : State
         At ACCELERATION; it need not be in equilibrium.
     inputs : sequence, optional
-        Each a pair ``(mobod, which_u)``, or a body with one mobility: a generalized force beside those of the elements; or a
+        Each a pair ``(mobod, which_u)``, a body with one mobility, or a mobility's name, as in tables: a generalized force
+        beside those of the elements; or a
         parameter, or discrete forces such as ``"motors.efforts"``, by ``"element.parameter"`` or by their setter, as
         `calc_parameter_derivatives` takes. Every mobility unless given.
     outputs : sequence, or mapping by name, optional

@@ -113,8 +113,8 @@ class MobilizedBody(Loads):
         first_function ground_spatial_inertia inboard_decorations instance_changed interpreter is_of_users_functions
         joint_name keeps_rates_of_columns location_in mobility_names motion_methods moving_in_ground name_each
         not_finite outboard_decorations own_pose pack_choices pack_parameters packed_default_q pose_in_f
-        pose_in_ground q_slice realized rotation_in_ground singularity title u_slice used_functions velocity_in_ground
-        which_coordinate
+        pose_in_ground q_slice realized rotation_in_ground singularity take_mass_properties title u_slice used_functions
+        velocity_in_ground which_coordinate
         """.split()
     )
 

@@ -305,7 +305,7 @@ def _check_usable(implementation: Any, parent: Any) -> None:
     if not isinstance(implementation, CustomImplementation):
         raise TypeError(
             "implementation has to be an instance of a class derived from mobod.mobilizer.CustomImplementation, "
-            f"not {implementation!r}"
+            f"not {implementation!r}; or give compiled=mobod.mobilizer.CompiledFunctions(...)"
         )
     if "declared_nu" not in vars(implementation):
         raise ModelError(f"{type(implementation).__name__}.__init__ has to call super().__init__(matter, nu, nq)")

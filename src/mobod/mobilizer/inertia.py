@@ -106,7 +106,11 @@ class HasInertia(Kinematics):
         state.tree_of(self, "set_body_mass_properties")
         if self.index == 0:
             raise ModelError("the mass properties of Ground cannot be set: its mass is infinite")
-        m, b = self.body.checked(mass_properties), self.index
+        self.take_mass_properties(state, self.body.checked(mass_properties))
+
+    def take_mass_properties(self, state: State, m: MassProperties) -> None:
+        """Have these in a state, as a body of any kind may with a load on it: a frame without mass at a hand's tip, too."""
+        b = self.index
         if not np.isfinite(m.mass):
             raise ModelError(f"the mass of {self._name!r} has to be finite, got {m.mass}; weld it to Ground to hold it still")
         state.own_field("mass")[b] = m.mass
@@ -187,7 +191,7 @@ class HasInertia(Kinematics):
             raise ModelError(f"{self._name!r} has a mass of {own.mass:.6g}; a load of {load.mass:.6g} cannot come off")
         com = np.zeros(3) if mass == 0.0 else (own.mass * own.com - load.mass * load.com) / mass
         inertia = np.asarray(own.inertia) - np.asarray(load.inertia)
-        self.set_body_mass_properties(state, MassProperties(mass, com, Inertia(inertia)))
+        self.take_mass_properties(state, MassProperties(mass, com, Inertia(inertia)))
         self.matter.note(state, self, "detached")
 
     def get_body_spatial_inertia_in_ground(self, state: State) -> SpatialInertia:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
@@ -55,6 +55,9 @@ MESHES = 1.5
 
 CELLS = 64
 """Into how many parts its extent is divided then: finer than what a picture of some hundred dots shows."""
+
+_MARK = 0.05
+"""The largest radius of a mark of a constraint, in parts of the mechanism's size."""
 
 JOINT: Rgb = (0.25, 0.25, 0.28)
 GROUND: Rgb = (0.55, 0.55, 0.55)
@@ -206,6 +209,8 @@ class ShapeMaker:
                 self._draw_body(body, link)
         for body, link in enumerate(links):  # last: they neither size the picture's parts nor replace a body's stick
             for geometry in link.marks:
+                if isinstance(geometry, decoration.Sphere):  # of a default size, perhaps, that would hide a small mechanism
+                    geometry = replace(geometry, radius=min(geometry.radius, _MARK * self.size))
                 self._decorate(body, geometry, np.eye(4), self._choose_resolution)
         self.segments += ties
         if self._unreadable:

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..algebra.arrays import Array
+from ..control.custom import Custom
 from ..force.contact.subsystem import CompliantContactSubsystem
 from ..system.diagnosis import ROUNDED
 from ..tree.prescribed_mobilities import SOLVED
@@ -268,6 +269,10 @@ def _balance(audit: Audit, trajectory: Trajectory, energy: Array) -> None:
     state = states[0]
     impulses = acts_by_impulses(system, _takes_impulses(trajectory.statistics))
     accounts, audit.unaccounted = find_accounts(system, state, impulses)
+    sampled = {force.name for force in system.all_forces() if isinstance(force, Custom)}  # whose efforts no row has
+    held = [one.name for one in accounts if one.name in sampled]
+    accounts = [one for one in accounts if one.name not in held]
+    audit.unaccounted += [f"the work of {name}, whose efforts reports do not have: audit='steps' counts it" for name in held]
     change = energy - energy[0] - at_events
     if not accounts and not impulses:
         audit.work, audit.energy_error = by_events, float(np.abs(change).max())

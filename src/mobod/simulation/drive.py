@@ -50,8 +50,8 @@ def drive(
     state : State
         Roughly where the motion begins: which of the ways to close a loop is meant. It is left as it is.
     motions : mapping
-        By the driven body, or its name: of each of its coordinates a `Function` of time, or its values at *times*, between
-        which a spline of order five is laid; one of these, or a sequence where it has several coordinates.
+        By the driven body, its name or that of its joint: of each of its coordinates a `Function` of time, or its values at
+        *times*, between which a spline of order five is laid; one of these, or a sequence where it has several coordinates.
     times : array_like (n,)
         Rising; of values given as numbers at least 6.
     accuracy : float
@@ -107,7 +107,8 @@ class _Driven:
 
     def __init__(self, system: MultibodySystem, body: Any, given: Any, times: Array) -> None:
         matter = system.get_matter_subsystem()
-        self.body: MobilizedBody = matter.bodies[body] if isinstance(body, str) else matter.find_body(body)
+        named = matter.mobilities_by_name() if isinstance(body, str) else {}
+        self.body: MobilizedBody = named[body][0] if body in named else matter.find_body(body)
         several = isinstance(given, Sequence) and not isinstance(given, str) and len(given) and not np.isscalar(given[0])
         self._of = [_rates_of(self.body.name, one, times) for one in (given if several else [given])]
 

@@ -19,7 +19,7 @@ from ..value.stage import Stage
 from .linear import solved
 from .model import RecordedModel, recorded
 from .parameters import Parameters, all_of, values_of_body
-from .polynomial import Ring, applied, rational
+from .polynomial import Ring, applied, by_name, rational
 from .recording import Recorded
 
 if TYPE_CHECKING:
@@ -32,7 +32,9 @@ _AXES = {3: ("x", "y", "z"), 6: ("xx", "yy", "zz", "xy", "xz", "yz")}
 #: Formulas with more terms are left as they are multiplied out.
 _READABLE = 60
 #: What formulas call, of numbers at which they have no value, too; the module ``math`` has the rest.
-_OF_NUMBERS = {name: getattr(np, name) for name in ("sqrt", "exp", "log", "sin", "cos", "tan")} | {"atan2": np.arctan2}
+_OF_NUMBERS = {name: getattr(np, name) for name in ("sqrt", "exp", "log", "sin", "cos", "tan", "sinh", "tanh")} | {
+    "atan2": np.arctan2
+}
 #: A row of G is a combination of others if less than this part of it is left beside these: an angle.
 _DEPENDENT = 3e-6
 
@@ -343,12 +345,12 @@ class Equations:
                 found[x.place] = rational(x.value)
             elif x.operation in ("input", "lookup"):
                 found[x.place] = self._ring.expression(self._ring.of(x), self._input)
+            elif x.operation in _ARITHMETIC:  # SymPy's own orders and gathers sums, which takes most of the time
+                found[x.place] = _ARITHMETIC[x.operation](sympy, *(found[one.place] for one in x.operands))
             else:
-                parts = [found[one.place] for one in x.operands]
-                if x.operation in _ARITHMETIC:  # SymPy's own orders and gathers sums, which takes most of the time
-                    found[x.place] = _ARITHMETIC[x.operation](sympy, *parts)
-                else:
-                    found[x.place] = applied(sympy, x.operation, parts)
+                name, arguments = by_name(x)
+                operands = arguments if name else x.operands
+                found[x.place] = applied(sympy, name or x.operation, [found[one.place] for one in operands])
         return found[node.place]
 
 

@@ -13,13 +13,14 @@ from collections.abc import Callable, Mapping
 from fractions import Fraction
 from typing import Any
 
+from ..algebra import scalar
 from ..errors import FormulaError
 from .recording import COMPARISONS, Recorded
 
 Term = tuple[tuple[int, int], ...]
 #: More terms than anybody reads, which a sum is not to grow beyond.
 MOST_TERMS = 3_000
-_NAMES = {"sqrt", "exp", "log", "floor", "atan2", "power", "sin", "cos"}
+_NAMES = {"sqrt", "exp", "log", "floor", "atan2", "power", "sin", "cos", "sinh", "tanh", "Abs", "Min", "Max"}
 
 
 class Ring:
@@ -64,6 +65,9 @@ class Ring:
             return self._product(parts[0], self._inverse(parts[1]))
         if operation == "select" and _holds_but_at_a_point(operands[0]):
             return parts[1]
+        name, arguments = by_name(node)
+        if name:
+            return self._atom(name, *(_key(self._made[x.place]) for x in arguments))
         return self._atom(operation, *(_key(part) for part in parts))
 
     def _atom(self, operation: str, *operands: Any) -> dict[Term, Any]:
@@ -212,12 +216,30 @@ def applied(sympy: Any, operation: str, parts: list[Any]) -> Any:
         return parts[0] ** parts[1] if operation == "power" else getattr(sympy, operation)(*parts)
     if operation == "select":
         mask, chosen, other = parts
-        if isinstance(other, sympy.Piecewise) and other.args[0][1] == sympy.Not(mask):
-            other = other.args[0][0]  # what is left is for what is no number, as in `minimum`
         return sympy.Piecewise((chosen, mask), (other, True))
     if operation in COMPARISONS:
         return getattr(sympy, operation.capitalize())(*parts)
     return {"and": sympy.And, "or": sympy.Or, "not": sympy.Not}[operation](*parts)
+
+
+def by_name(node: Recorded) -> tuple[str, list[Recorded]]:
+    """The name and the arguments of what kernels compute by cases, and mathematicians do not; empty of all else.
+
+    What is recorded again is the same node.
+    """
+    mask = node.operands[0] if node.operation == "select" else node
+    if mask.operation in ("lt", "gt"):
+        x, y = mask.operands
+        if scalar.absolute(x) is node:
+            return "Abs", [x]
+        for name, of_two in (("Min", scalar.minimum), ("Max", scalar.maximum)):
+            if of_two(x, y) is node:
+                return name, [x, y]
+        if x.operation == "mul" and x.operands[0] is x.operands[1]:
+            for name in ("tanh", "sinh"):
+                if getattr(scalar, name)(x.operands[0]) is node:
+                    return name, [x.operands[0]]
+    return "", []
 
 
 def number(c: Any) -> Any:

@@ -81,7 +81,7 @@ def take_up(state: State, body: Any, load: MassProperties, velocity: Array | Non
     own = body.get_body_mass_properties(state)
     impulses = state.impulses
     if velocity is None:
-        body.set_body_mass_properties(state, own + load)
+        body.take_mass_properties(state, own + load)
         note(state, body, "attached")
         return
     system, matter = state.system, state.system.get_matter_subsystem()
@@ -92,7 +92,7 @@ def take_up(state: State, body: Any, load: MassProperties, velocity: Array | Non
     inertia = _spatial(load, np.asarray(R))
     V = np.concatenate([turn, velocity - np.cross(turn, np.asarray(R) @ load.com)])
     after = before.copy()
-    body.set_body_mass_properties(after, own + load)
+    body.take_mass_properties(after, own + load)
     system.realize(after, Stage.VELOCITY)
     u = before.u_values[: state.tree.nu].copy()
     F = np.zeros((state.tree.nb, 2, 3))
@@ -104,7 +104,7 @@ def take_up(state: State, body: Any, load: MassProperties, velocity: Array | Non
     system.realize(after, Stage.VELOCITY)
     taken = inertia @ (V - np.concatenate(body.get_body_velocity(after)))
     change = system.calc_kinetic_energy(after) - system.calc_kinetic_energy(before)
-    body.set_body_mass_properties(state, own + load)
+    body.take_mass_properties(state, own + load)
     _set(state, after.u_values[: state.tree.nu].copy())
     if impulses is not None:
         impulses.found.append(Impulse(state.time, body.name, "attached", taken, float(change)))

@@ -14,7 +14,7 @@ from ..errors import ModelError, TopologyError
 from ..mobilizer.base import MobilizedBody
 from ..mobilizer.coordinates import check_which
 from ..mobilizer.ground import Ground
-from ..value.checks import behaved, flag, name_among, numbers, positive, vector
+from ..value.checks import behaved, flag, name_among, numbers, positive, suggest, vector
 from .particles import ParticleSubsystem
 
 if TYPE_CHECKING:
@@ -41,6 +41,9 @@ class Bodies(Sequence[MobilizedBody]):
             except KeyError:
                 import difflib
 
+                moved = [body.name for body in self.body_list if body.joint_name == key]
+                if moved:
+                    raise KeyError(f"there is no body {key!r}; the joint of that name moves {moved[0]!r}") from None
                 near = difflib.get_close_matches(key, self._names)
                 some = ", ".join(list(self._names)[:8]) + (", ..." if len(self._names) > 8 else "")
                 hint = f"did you mean {near[0]!r}?" if near else f"there are {some}"
@@ -102,7 +105,12 @@ class HasBodies(ParticleSubsystem):
         return self.body_list[i]
 
     def find_mobility(self, given: Any, what: str = "a mobility") -> tuple[MobilizedBody, int]:
-        """A mobility given as ``(body, number)``, or as a body, by object or name, that has one alone."""
+        """A mobility given as ``(body, number)``, as a body, by object or name, that has one alone, or by its own name."""
+        if isinstance(given, str) and given not in self._names:
+            named = self.mobilities_by_name()
+            if given not in named:
+                raise KeyError(f"there is no mobility {given!r}; {suggest(given, list(named))}")
+            return named[given]
         if isinstance(given, (MobilizedBody, str)):
             body = self.find_body(given)
             if body.facts.num_u == 0:
@@ -114,6 +122,12 @@ class HasBodies(ParticleSubsystem):
             raise TypeError(f"{what} is a pair of a mobilized body and a number, or a body with one mobility, not {given!r}")
         body = self.find_body(given[0])
         return body, check_which("which_u", given[1], body)
+
+    def mobilities_by_name(self) -> dict[str, tuple[MobilizedBody, int]]:
+        """Those that one word names: ``shoulder`` or ``hip[1]``, as tables have them, or a body that has one alone."""
+        bodies = self.body_list
+        named = {name: (body, i) for body in bodies for i, name in enumerate(body.name_each(body.facts.num_u))}
+        return named | {body.name: (body, 0) for body in bodies if body.facts.num_u == 1}
 
     def singularities(self, state: State) -> dict[str, str]:
         """By the body's name, what to say of each mobilizer that is near a singular configuration."""

@@ -82,5 +82,5 @@ class PointPlane(BetweenBodies):
     def find_contact_frame_in_g(self, state: State) -> Transform:
         axes, body = frame_of_plane(self.get_first_body(), self._frame, state), self.get_second_body()
         assert isinstance(self.normal, PointInPlane)
-        point = self.normal.get_follower_point(state)
+        point = self.normal.get_follower_station(state)
         return Transform(Rotation(axes), body.find_station_location_in_ground(state, point))

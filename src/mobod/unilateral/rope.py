@@ -73,7 +73,7 @@ class Rope(UnilateralContact):
         """Its length. Needs MODEL."""
         return self.normal.get_length(state)
 
-    @of_each(lambda rope, template, values, present: rows_of(rope.normal.set_rod_length, template, values, present))
+    @of_each(lambda rope, template, values, present: rows_of(rope.normal.set_length, template, values, present))
     def set_length(self, state: State, length: float) -> None:
         """Change its length in this state, which falls to MODEL at most. Needs MODEL."""
         self.normal.set_length(state, length)
