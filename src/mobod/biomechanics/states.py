@@ -97,7 +97,9 @@ class MotionRows:
         """Only the rows between two times."""
         there = (self.time >= start - 1e-9) & (self.time <= end + 1e-9)
         if not there.any():
-            raise ValueError(f"the motion has no time between {start:g} and {end:g}; it goes from {self.time[0]:g} on")
+            raise ValueError(
+                f"the motion has no time between {start:g} and {end:g}; it goes from {self.time[0]:g} to {self.time[-1]:g}"
+            )
         self.time, self.q, self.u, self.z = self.time[there], self.q[there], self.u[there], self.z[there]
         return self
 
