@@ -345,7 +345,7 @@ class _StepPlan:
         self.stamp: tuple[Any, ...] = ()
         self.outcome, self.reached = np.zeros((padded, layout.OUTCOMES), np.int64), np.zeros((padded, layout.REACHED_SIZE))
         #: How each state goes on where the last call has left it.
-        goes_on = lanes is not None and (lanes.adaptive or any(events))
+        goes_on = lanes is not None and (lanes.adaptive or any(events) or bool(lanes.called))
         self.onward = layout.new_onward(padded if goes_on else 0)
         #: The impulses of each state's last step, where contact is stepped.
         self.impulses = np.full((padded if lanes is not None and lanes.stepped else 0, contact.ROW_SIZE), np.nan)
