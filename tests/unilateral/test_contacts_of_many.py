@@ -102,7 +102,7 @@ def test_friction_takes_python_into_steps_only_where_something_slides(monkeypatc
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_states_leave_their_lanes_for_an_impact_and_have_the_bits_of_each_alone(kind, rng):
+def test_many_states_pass_impacts_and_have_the_bits_of_each_alone(kind, rng):
     system, state = build(kind)
     n = 19
     q, u = starts(system, state, n, rng)
@@ -113,10 +113,9 @@ def test_states_leave_their_lanes_for_an_impact_and_have_the_bits_of_each_alone(
         motions = ensemble.simulate(2.0, report_interval=0.25, accuracy=1e-5)
         assert not motions.failures
         runs[name] = {int(i): motions.q[k] for k, i in enumerate(order)}
-        struck = ~motions.statistics["in_lanes"]
         if name == "as they are":
+            struck = np.array([bool(motions[i].events) for i in range(n)])
             assert struck.any() and not struck.all()
-            leaves = struck
     for i in range(n):
         assert np.array_equal(runs["as they are"][i], runs["shuffled"][i])
     assert np.array_equal(runs["as they are"][5], runs["one"][5])
@@ -125,7 +124,7 @@ def test_states_leave_their_lanes_for_an_impact_and_have_the_bits_of_each_alone(
         alone.q, alone.u = q[i], u[i]
         found = mb.simulate(system, alone, 2.0, report_interval=0.25, accuracy=1e-5)
         assert np.allclose(found.q, runs["as they are"][i], rtol=0, atol=1e-9)
-        assert leaves[i] == bool(found.events)  # edges that pass beside each other, say, leave it there
+        assert struck[i] == bool(found.events)  # not by edges that pass beside each other, say
 
 
 def test_states_that_begin_in_touch_or_within_rounding_of_it_begin_alone():
