@@ -40,7 +40,7 @@ class MobilityDiscreteForce(OnMobility):
         Whose mobilizer it acts on.
     which_u : int
         The number of the mobility among the mobilizer's, from 0.
-    mobility_force : float
+    default : float
         The generalized force in a default state.
     disabled_by_default : bool
         Whether states start with it switched off.
@@ -76,17 +76,19 @@ class MobilityDiscreteForce(OnMobility):
         forces: GeneralForceSubsystem,
         mobod: MobilizedBody,
         which_u: int,
-        mobility_force: float = 0.0,
+        default: float = 0.0,
         *,
         disabled_by_default: bool = False,
         name: str | None = None,
     ) -> None:
-        self._connect(forces, mobod, which_u, disabled_by_default, name, mobility_force=mobility_force)
+        self._connect(forces, mobod, which_u, disabled_by_default, name, default=default)
 
     get_default_mobility_force, set_default_mobility_force, get_mobility_force, set_mobility_force = parameters.scalar(
         "mobility_force",
         "generalized force",
         finite,
         "the generalized force",
+        argument="force",
+        given_as="default",
         invalidates=Stage.DYNAMICS,
     ).accessors()
