@@ -86,6 +86,24 @@ def test_numbers_of_constraints_and_motions_are_sought():
     motion.disable(state)
     mb.optimal.Phase(system, state, 1.0, ["mass.motion.amplitude"])
 
+    system, slider, _ = mass()
+    mb.motion.Sinusoid(slider, mb.Motion.Level.VELOCITY, 0.5, 2.0, 0.3)
+    with pytest.raises(mb.ModelError, match="rate' cannot be a control"):  # although u does not follow from it at time 0
+        mb.optimal.Phase(system, system.realize_topology(), 1.0, ["mass.motion.rate"])
+
+
+def test_whole_states_fix_what_no_lock_or_motion_prescribes():
+    """Beside a quaternion, too; the rest of an end is what it says."""
+    system, slider, _ = mass()
+    ball, other = mb.mobilizer.Ball(system.matter.ground, POINT), mb.mobilizer.Pin(system.matter.ground, POINT)
+    mb.motion.Sinusoid(slider, mb.Motion.Level.VELOCITY, 0.5, 2.0, 0.3)
+    state = system.realize_topology()
+    other.lock(state)
+    phase = mb.optimal.Phase(system, state, 1.0, [(ball, k) for k in range(3)], end=state)
+    free = [other.q_slice(state).start, *(len(state.q) + body.u_slice(state).start for body in (slider, other))]
+    assert np.flatnonzero(np.isinf(phase.end_low)).tolist() == sorted(free)
+    assert not np.isinf(phase.start_low).any()
+
 
 @pytest.mark.parametrize("solver", ["ipopt", "scipy"])
 @pytest.mark.parametrize("scheme", SCHEMES)

@@ -103,6 +103,7 @@ class LaneEvents:
             self._schedule.begin(self._ensemble._time[: len(self._ensemble), 0], self._ensemble._lend_realized)
             self._owner.onward[: len(self._ensemble), layout.STOP_AT] = self._stops(slice(None))
             self._owner.onward[: len(self._ensemble), layout.REPORT_AT] = self._schedule.reporters
+            self._schedule.has_changed = False
 
     def _stops(self, i: Any) -> Any:
         """Where steps are to end: where handlers are due, and where these are exact, reporters."""

@@ -70,6 +70,8 @@ class Schedule:
             scheduled = [one for one in owners if isinstance(one, Scheduled)]
             self._periodic[kind] = all(type(one).get_next_event_time is Periodic.get_next_event_time for one in scheduled)
         self.stale = np.ones(n, bool)
+        #: Whether times have changed since who goes by them has taken them over.
+        self.has_changed = True
 
     @staticmethod
     def of(system: MultibodySystem) -> bool:
@@ -78,7 +80,7 @@ class Schedule:
 
     def set_stale(self, which: Any = slice(None)) -> None:
         """The times of states have been set."""
-        self.stale[which] = True
+        self.stale[which] = self.has_changed = True
 
     def begin(self, times: Array, lend: Lend) -> None:
         """Ask for the next times of states whose own has been set; *times* are those of all."""
@@ -98,7 +100,7 @@ class Schedule:
         """The same of one state, which is realized."""
         self.handlers[i] = self._agenda.next_event(state, now_too)[0]
         self.reporters[i] = self._agenda.next_report(state, reports_now_too)[0]
-        self.stale[i] = False
+        self.stale[i], self.has_changed = False, True
 
     # ------------------------------------------------------------------------------------------ calls
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-import functools
+import threading
 import warnings
 import weakref
 from collections.abc import Iterator, Sequence
@@ -147,7 +147,7 @@ class Stepping(Gradients):
             task.forces[...] = forces
         if plan.schedule is not None or lanes.called:
             task.called[:] = [_Called(self, plan)]
-            if plan.schedule is not None:
+            if plan.schedule is not None and plan.schedule.has_changed:
                 task.called[0].events.begin()
         departed, threads = _NONE, 1 if lanes.calls_python else self._threads
         if not self._departures:
@@ -193,6 +193,8 @@ class Stepping(Gradients):
             plan = self._step_plan = _StepPlan(key, self._own_places, made, lanes, len(self._q), events)
             if lanes is not None:
                 plan.schedule = self._schedule_of(made.accuracy, events)
+                if plan.schedule is not None:
+                    plan.schedule.has_changed = True  # of which this plan does not know
         elif isinstance(integrator, Integrator) and plan.lanes is not None:
             plan.lanes.take_settings(integrator)
         return plan
@@ -428,15 +430,20 @@ class _Called:
     """A call of `step`, to which what happens to states in lanes is told: the `Owner` of its `LaneEvents`."""
 
     def __init__(self, ensemble: Any, plan: _StepPlan) -> None:
-        self._ensemble, self._plan = ensemble, plan
+        self._ensemble, self._plan, self._lock = ensemble, plan, threading.Lock()
+        self._events: LaneEvents | None = None
         self.onward, self.reasons = plan.onward, dict[int, str]()
         self.logs: dict[int, EventLog] = {}
 
-    @functools.cached_property
+    @property
     def events(self) -> LaneEvents:
-        """Who calls Python."""
-        assert self._plan.lanes is not None
-        return LaneEvents(self._ensemble, self._plan.lanes, self._plan.integrator, self, self._plan.schedule, True)
+        """Who calls Python: one for all threads, made when it is first asked for."""
+        plan = self._plan
+        assert plan.lanes is not None
+        with self._lock:
+            if self._events is None:
+                self._events = LaneEvents(self._ensemble, plan.lanes, plan.integrator, self, plan.schedule, True)
+            return self._events
 
     def log_of(self, i: int) -> EventLog:
         """The log of state *i*."""

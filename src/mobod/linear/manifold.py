@@ -99,6 +99,13 @@ def _by_turns(state: State, count: int) -> tuple[Array, Array]:
     return of_positions[rows], of_velocities[rows]
 
 
+def prescribed(state: State) -> tuple[Any, Any]:
+    """Which q, and which u, of mobilizers locks and motions prescribe."""
+    level, tree = state.field("prescribed_level"), state.tree
+    has_q, has_u = level == POSITION, (level == POSITION) | (level == VELOCITY)
+    return np.flatnonzero(np.repeat(has_q, tree.num_q)), np.flatnonzero(np.repeat(has_u, tree.num_u))
+
+
 def _known(state: State, which: str) -> Any:
     """Mobilities whose q, or u, is prescribed; then turns, by nu and their number."""
     each = state.field("prescribed_level")

@@ -148,7 +148,9 @@ class Phase:
             self.control_origin[inputs.of_settings] = np.concatenate([one.values(self.state) for one in inputs.settings])
         self.start_is_state = start is None or isinstance(start, State)
         #: Whether constraints and motions have to be fulfilled by what is sought at the start.
-        self.start_is_held = not self.start_is_state or any(map(self._holds, dict.fromkeys(one for one, _ in self.settings)))
+        self.start_is_held = not self.start_is_state or any(
+            self._holds(one, self.state) for one in dict.fromkeys(one for one, _ in self.settings)
+        )
         self.start_low, self.start_high = self._end("start", self.state if start is None else start, self.start_is_held)
         self.end_low, self.end_high = self._end("end", {} if end is None else end, True)
         self.stations = {key: self._station(key, one) for key, one in (stations or {}).items()}
@@ -164,6 +166,11 @@ class Phase:
 
     def _check(self, controls: Inputs) -> None:
         """Refuse settings that more than accelerations follow from, or that have no values of their own."""
+        if not controls.settings:
+            return
+        # where no number counts for nothing by chance, as a sine's rate does at time 0
+        elsewhere = manifold.moved(self.state, 1e-3 * np.sin(1.0 + np.arange(self.state.tree.nu)))
+        elsewhere.time = self.state.time + 1e-3
         for setting in controls.settings:
             fields = {seed.field for seeds in setting.seeds(self.state) for seed in seeds}
             moved = setting.moved(self.state, 0, setting.step(self.state, 0))
@@ -171,16 +178,16 @@ class Phase:
             if (
                 not has_values
                 or not all(one in _OF_BODIES or one.startswith(_OF_PARTS) for one in fields)
-                or self._holds(setting)
+                or self._holds(setting, elsewhere)
             ):
                 raise ModelError(
                     f"{setting.name!r} cannot be a control, which is a force on a mobility, (mobod, which_u), or a number on "
                     f"which accelerations alone depend; numbers sought for the whole plan are named in parameters"
                 )
 
-    def _holds(self, setting: Setting) -> bool:
+    def _holds(self, setting: Setting, state: State) -> bool:
         """True if constraints or motions have other q or u with it."""
-        here, state = manifold.missed(self.state), self.state
+        here = manifold.missed(state)
         moved = (setting.moved(state, i, setting.step(state, i)) for i in range(setting.size))
         return len(here) > 0 and not all(np.array_equal(here, manifold.missed(one)) for one in moved)
 
@@ -230,13 +237,16 @@ class Phase:
         other = state.copy()
         self.system.realize(other, Stage.VELOCITY)
         nq, nu = self.dynamics.nq, self.dynamics.nu
-        of_q, _ = manifold.split(manifold.of_positions(other))
-        of_u, _ = manifold.split(manifold.of_speeds(other)[1])
+        if not state.is_constrained:
+            of_q, of_u = manifold.prescribed(other)
+            return np.concatenate([of_q, nq + of_u])
         if nq != nu:
             raise ModelError(
                 f"with constraints, and coordinates whose rates are no speeds, a whole state as {what} fixes what follows by "
                 f"itself: name what is known there, {what}={{...}}"
             )
+        of_q, _ = manifold.split(manifold.of_positions(other))
+        of_u, _ = manifold.split(manifold.of_speeds(other)[1])
         return np.concatenate([np.setdiff1d(np.arange(nq), of_q), nq + np.setdiff1d(np.arange(nu), of_u)]).astype(int)
 
     def _station(self, key: str, given: Any) -> tuple[Any, Array]:
