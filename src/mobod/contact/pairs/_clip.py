@@ -50,8 +50,8 @@ _ENDS = 16
 #: second on its end; between them on both, in part.
 _STEEP, _LEVEL = 0.9, 0.99
 #: The most by which a force leans to the side, of that of an end: a segment along the edge gets over it at once. What is sharp
-#: leans by as much as the edge does to the face, up to `_TILTED` of `general_convex`, which has to stay as it is.
-MOST_LEAN, _MOST_OF_SHARP = 0.1, 1.0
+#: leans as its edge does to the face, by up to a tenth, and all but keeps that.
+MOST_LEAN, _MOST_OF_SHARP = 0.1, 0.2
 #: The least part of a segment that is told from none, by S.
 _LEAST_LEFT = 1e-3
 #: The share of a cut that bears nothing.
@@ -259,7 +259,8 @@ def ends_shares(a: Any, b: Any, left: Any, power: float) -> Any:
 def lean(m: Any, part: Any, off: Any, most: float) -> Any:
     """The vector of a cut's force, over the force of an end alone: its share along m, and to the side at most so much."""
     x = vec3.dot(off, off) / most**2
-    return vec3.add_scaled(vec3.scale(part, m), 1.0 / sqrt(sqrt(1.0 + x * x)), off)
+    x = x * x
+    return vec3.add_scaled(vec3.scale(part, m), 1.0 / sqrt(sqrt(sqrt(1.0 + x * x))), off)
 
 
 @generic
