@@ -66,6 +66,7 @@ from .importer import (
 )
 from .integrator import Integrator as Integrator
 from .linear.base_parameters import BaseParameters as BaseParameters, find_base_parameters as find_base_parameters
+from .linear.energy_minimum import minimize_energy as minimize_energy
 from .linear.equilibrium import find_equilibrium as find_equilibrium
 from .linear.linear_system import LinearSystem as LinearSystem
 from .linear.linearize import linearize as linearize

@@ -93,6 +93,33 @@ def test_tables_are_those_of_opensims_tool(leg, states, tmp_path, capsys):
     assert compared == 456
 
 
+def test_fibers_balance_their_tendons_as_by_opensims_tool(leg, states, tmp_path):
+    """At the speeds of their paths, which fiber and tendon share; it finds forces to 1e-8 of the largest ones."""
+    opensim = pytest.importorskip("opensim")
+    opensim.Logger.setLevelString("off")
+    shutil.copy(str(LEG), tmp_path / "leg.osim")
+    mb.write_sto(tmp_path / "states.sto", mb.biomechanics.states_over(leg, states))
+    for folder in ("theirs", "ours"):
+        setup = SETUP.format(model="leg.osim", folder=tmp_path / folder)
+        wanted = '<AnalysisSet><objects><MuscleAnalysis name="M"><compute_moments>false</compute_moments></MuscleAnalysis>'
+        wanted += "</objects></AnalysisSet><solve_for_equilibrium_for_auxiliary_states>true"
+        wanted += "</solve_for_equilibrium_for_auxiliary_states>"
+        (tmp_path / f"{folder}.xml").write_text(re.sub("<AnalysisSet>.*</AnalysisSet>", wanted, setup, flags=re.DOTALL))
+    assert opensim.AnalyzeTool(str(tmp_path / "theirs.xml")).run()
+    assert main(["analyze", str(tmp_path / "ours.xml"), "--quiet"]) == 0
+    for what in ("FiberLength", "TendonForce", "FiberVelocity"):
+        ours, theirs = (mb.read_sto(tmp_path / folder / f"leg_M_{what}.sto") for folder in ("ours", "theirs"))
+        for label in theirs.labels:
+            assert_allclose(ours[label], theirs[label], atol=3e-6 * np.abs(theirs[label]).max(), err_msg=f"{what} {label}")
+    still = mb.analyze_muscles(leg, states, equilibrate=True, muscles=["soleus_r"], coordinates=[])
+    assert (
+        np.abs(still["TendonForce"]["soleus_r"] - mb.read_sto(tmp_path / "ours" / "leg_M_TendonForce.sto")["soleus_r"]).max()
+        > 10
+    )
+    with pytest.raises(ValueError, match="equilibrate is True, False or 'opensim', not 'static'"):
+        mb.analyze_muscles(leg, states, equilibrate="static")
+
+
 def test_coordinates_of_a_setup_are_filtered_as_by_opensims_tool(leg, tmp_path, rng):
     """A file of speeds beside them is taken as it is."""
     opensim = pytest.importorskip("opensim")

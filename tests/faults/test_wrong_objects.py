@@ -13,6 +13,7 @@ def plant():
 OF_SYSTEM_AND_STATE = {
     "linearize": lambda system, state: mb.linearize(system, state),
     "find_equilibrium": lambda system, state: mb.find_equilibrium(system, state),
+    "minimize_energy": lambda system, state: mb.minimize_energy(system, state),
     "find_periodic_orbit": lambda system, state: mb.find_periodic_orbit(system, state, 1.0),
     "find_base_parameters": lambda system, state: mb.find_base_parameters(system, state),
     "calc_gradient": lambda system, state: mb.calc_gradient(system, state, 1.0, None, []),

@@ -166,22 +166,31 @@ def test_what_makes_no_sense_is_refused(change, error, says):
         VectorEnv(dataclasses.replace(TASK, **change), 2)
 
 
-def test_a_mass_varies_with_its_inertia_along_a_line():
-    """The mass properties of each state are those between the two bounds that the observed mass says."""
-    light, heavy = (mb.MassProperties(m, (0, 0, 0), mb.UnitInertia.sphere(0.1)) for m in (1.0, 3.0))
+def test_bodies_vary_between_two_as_mixtures_of_these():
+    """Mass, first moments and inertia are between those of a heavy body and a light one far away, as the observed mass says.
+
+    Halfway between their mass centers the body would be too heavy for its inertia.
+    """
+    light = mb.MassProperties(0.1, (1, 0, 0), mb.UnitInertia.sphere(0.1).shift_from_centroid((1, 0, 0)))
+    heavy = mb.MassProperties(3.0, (0, 0, 0), mb.UnitInertia.sphere(0.1))
 
     def vary(system):
         return [(system.matter.bodies["ball"].set_body_mass_properties, light, heavy)]
 
-    envs = VectorEnv(dataclasses.replace(TASK, vary=vary), 6, autoreset_mode="Disabled")
+    task = dataclasses.replace(TASK, vary=vary)
+    envs = VectorEnv(task, 6, autoreset_mode="Disabled")
     _, seen, _ = played(envs, 2, 0.0)
     masses = seen[-1][:, 2].astype(float)
-    assert len(set(masses.tolist())) == 6 and (masses >= 1.0).all() and (masses <= 3.0).all()
+    assert len(set(masses.tolist())) == 6 and (masses >= 0.1).all() and (masses <= 3.0).all()
     for i, mass in enumerate(masses):
         state = envs.ensemble.get_state(i)
         state.system.realize(state, mb.Stage.INSTANCE)
-        own = state.system.matter.bodies["ball"].get_body_mass_properties(state)
-        assert abs(own.mass - mass) < 1e-6 and np.allclose(own.inertia, own.mass * np.asarray(light.inertia), rtol=1e-12)
+        own, part = state.system.matter.bodies["ball"].get_body_mass_properties(state), (mass - 0.1) / 2.9
+        assert abs(own.mass - mass) < 1e-6 and np.allclose(own.mass * own.com, (0.1 * (1.0 - part), 0, 0), atol=1e-6)
+        between = (1.0 - part) * np.asarray(light.inertia) + part * np.asarray(heavy.inertia)
+        assert np.allclose(own.inertia, between, atol=1e-6)
+    with pytest.raises(TypeError, match="both are numbers or MassProperties"):
+        dataclasses.replace(task, vary=lambda system: [(vary(system)[0][0], light, 3.0)]).varied(build()[0])
 
 
 def build_that_remembers():

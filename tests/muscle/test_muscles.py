@@ -135,6 +135,38 @@ def test_equilibrium_balances_fiber_and_tendon(kind):
             assert abs(muscle.get_state_variable_derivative(state, muscle.state_variables[1])) < 1e-7
 
 
+@pytest.mark.parametrize("kind", [M.Thelen2003, M.DeGrooteFregly2016, M.Millard2012Equilibrium])
+def test_fibers_may_move_at_equilibrium_as_those_of_opensim(kind):
+    """Velocities of fiber along the path and tendon are as the compliances, differences of the forces at that velocity."""
+    _, state, weight, (muscle,) = hanging(kind)
+    system, speed, h = weight.matter.system, 0.15, 1e-6
+    weight.set_length(state, 0.31)
+    weight.set_rate(state, speed)
+    muscle.set_state_variable(state, "activation", 0.4)
+    system.realize(state, mb.Stage.VELOCITY)
+    muscle.equilibrate(state, as_opensim=True)
+    system.realize(state)
+    found = muscle.find_contraction(state)
+    if kind is not M.Thelen2003:
+        rest = 0.0 if kind is M.Millard2012Equilibrium else speed
+        assert_allclose(found.fiber_velocity / found.cos_pennation, rest, atol=1e-8)
+        return
+    lopt, width = muscle.get_default_optimal_fiber_length(), found.fiber_length * math.sqrt(1.0 - found.cos_pennation**2)
+    by_velocity = found.active_force / (0.4 * muscle.active_force_length(found.fiber_length / lopt))
+
+    def pull(along):  # of the fiber that reaches so far along the path
+        fiber = math.hypot(along, width)
+        of_fiber = 0.4 * by_velocity * muscle.active_force_length(fiber / lopt)
+        return (of_fiber + strength * muscle.passive_force_length(fiber / lopt)) * along / fiber
+
+    strength, slack = muscle.get_default_max_isometric_force(), muscle.get_default_tendon_slack_length()
+    along = found.fiber_length * found.cos_pennation
+    K = (pull(along + h) - pull(along - h)) / (2 * h)
+    taut = 0.31 - along
+    T = strength * (muscle.tendon_force_length((taut + h) / slack) - muscle.tendon_force_length((taut - h) / slack)) / (2 * h)
+    assert_allclose(found.fiber_velocity / found.cos_pennation, speed * T / (K + T), rtol=1e-6)
+
+
 def test_a_rigid_tendon_of_no_length_is_never_slack():
     """l = sqrt(L^2 + h^2), so that l' = L' cos phi at each length, whatever is rounded."""
     system, state, weight, (muscle,) = hanging(M.Millard2012Equilibrium, ignore_tendon_compliance=True)

@@ -260,6 +260,37 @@ def test_a_page_marks_events_on_its_time_line(tmp_path, page):
     assert page.errors == []
 
 
+def test_a_graph_says_which_motion_is_which_and_what_is_constant(motion, tmp_path, page):
+    state = motion.states[0]
+    state.q, state.u = np.zeros(2), np.zeros(2)
+    still = mb.simulate(motion.system, state, 2.0, report_interval=0.02)
+    page.page.add_init_script("""
+        window.drawn = [];
+        const { fillText, arc } = CanvasRenderingContext2D.prototype;
+        CanvasRenderingContext2D.prototype.fillText = function (text, ...at) {
+            drawn.push(text, this.fillStyle);
+            fillText.call(this, text, ...at);
+        };
+        CanvasRenderingContext2D.prototype.arc = function (x, y, ...rest) {
+            window.middle = y;
+            arc.call(this, x, y, ...rest);
+        };
+    """)
+    page.page.goto(still.save_html(tmp_path / "still.html").as_uri() + "?play=0")
+    page.until("window.mobod !== undefined")
+    page.page.select_option("#curve", "1")
+    page.until("drawn.includes('constant: 0')")
+    assert 0.4 < page.page.evaluate("window.middle / document.getElementById('graph').clientHeight") < 0.6
+    page.page.goto(motion.save_html(tmp_path / "two.html", still).as_uri() + "?play=0")
+    page.until("window.mobod !== undefined")
+    page.page.select_option("#curve", "1")
+    page.until("drawn.length > 0")
+    drawn = page.page.evaluate("drawn")
+    first = drawn.index(f"motion 1: {motion.q[0, 0]:.4g}")
+    assert drawn[first + 2] == "motion 2: 0" and drawn[first + 1] != drawn[first + 3]
+    assert page.errors == []
+
+
 def test_many_events_share_marks(motion):
     from mobod.viewer.replay import find_marks
 

@@ -203,7 +203,7 @@ def test_overlays_and_reports_of_bodies(opened):
     from mobod.viewer.overlays import Overlays
 
     system, state = four_bar.build()
-    viewer = opened(mb.view(system, state, open_browser=False))
+    viewer = opened(mb.view(system, state, open_browser=False, units=("kg", "m", "s")))
     for name in Overlays.NAMES:
         viewer._guarded(viewer._overlays.show, name, True, viewer._state)
     text = describe_body(system, state, 1)
@@ -211,6 +211,24 @@ def test_overlays_and_reports_of_bodies(opened):
     force = system.matter.calc_mobilizer_reaction_forces(state)[1, 1]
     assert "crank" in text and f"{force[0]:.4g}" in text
     assert "loop" in describe_constraints(system, state)
+    assert "kg" not in text and " N" not in text
+    viewer._select(1)
+    said = viewer._body_text.content
+    assert "kg |" in said and f"{force[2]:.4g} N |" in said and " N m |" in said and " rad/s |" in said
+    assert viewer._clock_text.content.startswith("t = 0.000 s")
+    with pytest.raises(ValueError, match="units are three words"):
+        mb.view(system, state, open_browser=False, units="kg")
+
+
+def test_sliders_have_units_where_these_are_known():
+    from mobod.viewer.coordinates import list_coordinates
+
+    system = mb.MultibodySystem()
+    matter = mb.SimbodyMatterSubsystem(system)
+    mb.GeneralForceSubsystem(system)
+    mb.mobilizer.Cylinder(matter.ground, mb.body.Rigid(mb.MassProperties(1.0, (0, 0, 0), mb.UnitInertia.sphere(1.0))), name="a")
+    turn, slide = list_coordinates(system, system.realize_topology(), 1.0)
+    assert (turn.label(("kg", "mm", "s")), slide.label(("kg", "mm", "s"))) == ("a rz (deg)", "a z (mm)")
 
 
 def test_a_motion_plays_with_ghosts_and_graphs(page, opened):

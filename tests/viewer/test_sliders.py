@@ -33,9 +33,9 @@ def test_ranges_are_the_files_whether_stops_keep_them_or_not(ending, text, limit
     assert_allclose(model.ranges["turn"], (-0.5, 1.5708))
     sliders = list_coordinates(model.system, model.default_state(), 1.0, model.ranges)
     turn = next(one for one in sliders if one.name == "turn")
-    assert turn.label == "turn (deg)" and turn.shown_range == (-28.7, 90.0)
+    assert turn.label() == "turn (deg)" and turn.shown_range == (-28.7, 90.0)
     if ending == "xml":
-        assert [one.label for one in sliders[:4]] == ["root rx (deg)", "root ry (deg)", "root rz (deg)", "root x"]
+        assert [one.label() for one in sliders[:4]] == ["root rx (deg)", "root ry (deg)", "root rz (deg)", "root x"]
         assert [one.name for one in sliders[3:6]] == ["root[4]", "root[5]", "root[6]"]  # as ranges= and files have them
 
 
@@ -49,7 +49,7 @@ def test_coordinates_of_one_joint_are_told_apart(euler):
     state = system.realize_topology()
     matter.set_use_euler_angles(state, euler)
     system.realize_model(state)
-    shown = [one.label for one in list_coordinates(system, state, 1.0)]
+    shown = [one.label() for one in list_coordinates(system, state, 1.0)]
     turns, along = ["rx (deg)", "ry (deg)", "rz (deg)"], ["x", "y", "z"]
     expected = {"Free": turns + along, "Ball": turns, "Planar": ["rz (deg)", "x", "y"], "Universal": turns[:2]}
     expected |= {"Cylinder": ["rz (deg)", "z"], "Translation": along, "Gimbal": turns, "Bushing": turns + along}

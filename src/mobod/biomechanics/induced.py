@@ -24,7 +24,7 @@ from ..motion_data import Table
 from ..muscle import Muscle
 from ..value.checks import suggest
 from ..value.stage import Stage
-from .states import Given, MotionRows, own_state
+from .states import Equilibrate, Given, MotionRows, own_state
 
 if TYPE_CHECKING:
     from ..importer.model import Model
@@ -40,7 +40,7 @@ def induced_accelerations(
     *,
     coordinates: Sequence[str] | None = None,
     bodies: Sequence[str] = (),
-    equilibrate: bool = False,
+    equilibrate: Equilibrate = False,
     start: float = -np.inf,
     end: float = np.inf,
     state: State | None = None,
@@ -57,7 +57,7 @@ def induced_accelerations(
         All unless given.
     bodies : sequence of str
         Bodies, and ``"center_of_mass"`` for that of all of them.
-    equilibrate : bool
+    equilibrate : bool or "opensim"
         See `analyze_muscles`.
     start, end : float
         Rows from and to these times.

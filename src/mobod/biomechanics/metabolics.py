@@ -27,7 +27,7 @@ import numpy as np
 from ..importer.formats import as_model
 from ..motion_data import Table
 from ..value import checks
-from .states import Given, MotionRows, acting_muscles, own_state
+from .states import Equilibrate, Given, MotionRows, acting_muscles, own_state
 
 if TYPE_CHECKING:
     from ..importer.model import Model
@@ -47,7 +47,7 @@ def metabolic_power(
     method: Literal["umberger2010", "bhargava2004"] = "umberger2010",
     slow_fibers: float | Mapping[str, float] = 0.5,
     masses: Mapping[str, float] | None = None,
-    equilibrate: bool = False,
+    equilibrate: Equilibrate = False,
     start: float = -np.inf,
     end: float = np.inf,
     state: State | None = None,
@@ -65,7 +65,7 @@ def metabolic_power(
         The part of slow fibers, of all muscles or by name (0.5 for others); from 0 to 1.
     masses : mapping of str to float, optional
         Of muscles, by name; others have that of their strength and fiber length.
-    equilibrate : bool
+    equilibrate : bool or "opensim"
         See `analyze_muscles`.
     start, end : float
         Rows from and to these times.

@@ -19,7 +19,7 @@ from ..value import checks
 from ..value.rotation import Rotation
 from ..value.stage import Stage
 from .force_table import act, can_act, records_of
-from .states import Given, MotionRows, frame_of, own_state, states_table
+from .states import Equilibrate, Given, MotionRows, frame_of, own_state, states_table
 from .tasks import CENTER_OF_MASS
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ def coordinate_kinematics(
     motion: Given,
     *,
     coordinates: Sequence[str] | None = None,
-    equilibrate: bool = False,
+    equilibrate: Equilibrate = False,
     start: float = -np.inf,
     end: float = np.inf,
     state: State | None = None,
@@ -63,7 +63,7 @@ def coordinate_kinematics(
         See `analyze_muscles`.
     coordinates : sequence of str, optional
         All unless given.
-    equilibrate : bool
+    equilibrate : bool or "opensim"
         See `analyze_muscles`.
     start, end : float
         Rows from and to these times.
@@ -108,7 +108,7 @@ def body_kinematics(
     *,
     bodies: Sequence[str] | None = None,
     local: bool = False,
-    equilibrate: bool = False,
+    equilibrate: Equilibrate = False,
     start: float = -np.inf,
     end: float = np.inf,
     state: State | None = None,
@@ -188,7 +188,7 @@ def point_kinematics(
     point: npt.ArrayLike = (0.0, 0.0, 0.0),
     *,
     relative_to: str = "ground",
-    equilibrate: bool = False,
+    equilibrate: Equilibrate = False,
     start: float = -np.inf,
     end: float = np.inf,
     state: State | None = None,
@@ -250,7 +250,7 @@ def actuation(
     model: Model | str | os.PathLike[str],
     motion: Given,
     *,
-    equilibrate: bool = False,
+    equilibrate: Equilibrate = False,
     start: float = -np.inf,
     end: float = np.inf,
     state: State | None = None,
@@ -302,7 +302,7 @@ def forces_over(
     model: Model | str | os.PathLike[str],
     motion: Given,
     *,
-    equilibrate: bool = False,
+    equilibrate: Equilibrate = False,
     start: float = -np.inf,
     end: float = np.inf,
     state: State | None = None,
@@ -351,7 +351,7 @@ def states_over(
     model: Model | str | os.PathLike[str],
     motion: Given,
     *,
-    equilibrate: bool = False,
+    equilibrate: Equilibrate = False,
     start: float = -np.inf,
     end: float = np.inf,
     state: State | None = None,

@@ -18,7 +18,7 @@ from ..algebra.arrays import Array
 from ..importer.formats import as_model
 from ..motion_data import Table, write_sto
 from ..value.checks import suggest
-from .states import Given, MotionRows, acting_muscles, own_state
+from .states import Equilibrate, Given, MotionRows, acting_muscles, own_state
 
 if TYPE_CHECKING:
     from ..importer.model import Model
@@ -85,7 +85,7 @@ def analyze_muscles(
     *,
     muscles: Iterable[str] | None = None,
     coordinates: Sequence[str] | None = None,
-    equilibrate: bool = False,
+    equilibrate: Equilibrate = False,
     start: float = -np.inf,
     end: float = np.inf,
     state: State | None = None,
@@ -103,8 +103,9 @@ def analyze_muscles(
         All unless given.
     coordinates : sequence of str, optional
         Of moment arms and moments; all unless given.
-    equilibrate : bool
-        Whether fibers get the lengths at which they balance their tendons at zero velocity, as where the motion has none.
+    equilibrate : bool or "opensim"
+        Whether fibers get the lengths at which they balance their tendons at zero velocity, as where the motion has none; or at
+        the velocity that OpenSim gives them: see `muscle.Muscle.equilibrate`.
     start, end : float
         Rows from and to these times.
     state : State, optional

@@ -20,7 +20,7 @@ from ..motion_data import Table, read_sto
 from ..value import Transform
 from ..value.checks import suggest
 from ..value.stage import Stage
-from .states import Given, MotionRows, frame_of, own_state
+from .states import Equilibrate, Given, MotionRows, frame_of, own_state
 
 if TYPE_CHECKING:
     from ..importer.model import Model
@@ -35,7 +35,7 @@ def joint_reactions(
     joints: Iterable[str] | None = None,
     on: Literal["child", "parent"] | dict[str, str] | Sequence[str] = "child",
     frame: str | dict[str, str] | Sequence[str] = "ground",
-    equilibrate: bool = False,
+    equilibrate: Equilibrate = False,
     start: float = -np.inf,
     end: float = np.inf,
     state: State | None = None,
@@ -57,7 +57,7 @@ def joint_reactions(
         On which body of each joint they act.
     frame : str, or dict of str to str, or a sequence of one a joint
         In whose axes, and the point in whose frame: "ground", "child", "parent", a body or a frame of the model's.
-    equilibrate : bool
+    equilibrate : bool or "opensim"
         See `analyze_muscles`.
     start, end : float
         Rows from and to these times.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from ..state.state import State
 
 Given = Trajectory | Table | str | os.PathLike[str]
+#: Whether fibers balance their tendons, and whether as in OpenSim.
+Equilibrate = bool | Literal["opensim"]
 
 
 def states_table(model: Model, time: Array, q: Array, u: Array, z: Array) -> Table:
@@ -44,8 +46,10 @@ def states_table(model: Model, time: Array, q: Array, u: Array, z: Array) -> Tab
 class MotionRows:
     """Time, coordinates, speeds and z of a model, a row each; *notes* say what was not in the source."""
 
-    def __init__(self, model: Model, given: Given, state: State, *, equilibrate: bool = False) -> None:
+    def __init__(self, model: Model, given: Given, state: State, *, equilibrate: Equilibrate = False) -> None:
         self.model, self.state, self.notes = model, state, list[str]()
+        if equilibrate not in (False, True, "opensim"):
+            raise ValueError(f"equilibrate is True, False or 'opensim', not {equilibrate!r}")
         self.equilibrate = equilibrate
         if isinstance(given, Trajectory):
             self.time, self.q, self.u, self.z = (np.array(x) for x in (given.time, given.q, given.u, given.z))
@@ -93,7 +97,9 @@ class MotionRows:
         """Only the rows between two times."""
         there = (self.time >= start - 1e-9) & (self.time <= end + 1e-9)
         if not there.any():
-            raise ValueError(f"the motion has no time between {start:g} and {end:g}; it goes from {self.time[0]:g} on")
+            raise ValueError(
+                f"the motion has no time between {start:g} and {end:g}; it goes from {self.time[0]:g} to {self.time[-1]:g}"
+            )
         self.time, self.q, self.u, self.z = self.time[there], self.q[there], self.u[there], self.z[there]
         return self
 
@@ -101,13 +107,14 @@ class MotionRows:
         """Each state at VELOCITY; one object, which is changed."""
         system, state = self.model.system, self.state
         muscles = [one for one in self.model.muscles.values() if isinstance(one, Muscle)]
+        as_opensim = self.equilibrate == "opensim"
         for i, time in enumerate(self.time.tolist()):
             state.time, state.q, state.u, state.z = time, self.q[i], self.u[i], self.z[i]
             if self.equilibrate:
-                system.realize(state, Stage.POSITION)
+                system.realize(state, Stage.VELOCITY)
                 for one in muscles:
                     if not one.is_disabled(state):
-                        one.equilibrate(state)
+                        one.equilibrate(state, as_opensim=as_opensim)
             system.realize(state, Stage.VELOCITY)
             yield state
 

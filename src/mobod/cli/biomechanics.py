@@ -383,7 +383,7 @@ def run_analyze(options: argparse.Namespace) -> None:
     Path(folder).mkdir(parents=True, exist_ok=True)
     prefix = Path(folder) / (options.prefix or setup.prefix)
     common: dict[str, Any] = {
-        "equilibrate": options.equilibrate or setup.equilibrate,
+        "equilibrate": "opensim" if setup.equilibrate else options.equilibrate,
         "start": _first(options.start, setup.start),
         "end": _first(options.end, setup.end),
     }

@@ -52,6 +52,9 @@ class Setting:
         The body's number, and which of its inertial parameters it is, or ``"rotor_inertia"``.
     is_of_motion : bool
         Whether it is a prescribed motion's, with which q and u change.
+    adds : bool
+        Whether its numbers are what they were plus all changes. Displacements of frames turn by one after the other, and
+        directions are made of length 1 after each: derivatives by changes are those by *seeds* where there are none yet.
     seeds : callable
         ``seeds(state)``: how fields of the record change with each number. Unless given, those of *place*.
     place : callable, or None
@@ -70,7 +73,7 @@ class Setting:
     ) -> None:
         self.name, self.size, self.inertial, self.place = name, size, inertial, place
         self.seeds = seeds or self._seeds_of_place
-        self.is_of_motion = False
+        self.is_of_motion, self.adds = False, True
         #: The setter, where it takes one number.
         self.setter: Callable[..., object] | None = None
         self._values, self._move = values, move
@@ -203,6 +206,7 @@ def _of_parameter(element: Any, parameter: Any, title: str) -> Setting:
 
     found = Setting(title, values, move, size, seeds)
     found.setter = None if parameter.shape or displaced is not None else set_
+    found.adds = displaced is None and not _is_direction(parameter)
     return found
 
 
@@ -286,6 +290,10 @@ def _of_displacements(parameter: Parameter[Any, Any], numbers: Array) -> Array:
     return rates
 
 
+def _is_direction(parameter: Parameter[Any, Any]) -> bool:
+    return getattr(parameter.check, "__wrapped__", None) is checks.unit
+
+
 def _of_values(element: Any, parameter: Parameter[Any, Any], numbers: Array) -> Array:
     """Derivatives of an element's numbers by each of a parameter's, a row each.
 
@@ -297,8 +305,7 @@ def _of_values(element: Any, parameter: Parameter[Any, Any], numbers: Array) -> 
     is_stored = parameter.size == value.size
     if is_stored:
         rates[np.arange(value.size), places] = 1.0
-    is_direction = getattr(parameter.check, "__wrapped__", None) is checks.unit
-    if is_stored and element.settle is None and not is_direction and "put" not in vars(parameter):
+    if is_stored and element.settle is None and not _is_direction(parameter) and "put" not in vars(parameter):
         return rates
     step = 1e-3 * max(1e-3, float(np.linalg.norm(value)))
 
@@ -366,7 +373,9 @@ def _of_frame(body: Any, rotation: str, translation: str, title: str) -> Setting
         turns = [[Seed(rotation, here, nine, _turned(R, i).ravel())] for i in range(3)]
         return turns + [[Seed(translation, np.array([b]), np.array([i]), np.ones(1))] for i in range(3)]
 
-    return Setting(title, values, move, 6, seeds)
+    found = Setting(title, values, move, 6, seeds)
+    found.adds = False
+    return found
 
 
 def names_of(settings: Sequence[Setting]) -> list[str]:

@@ -69,8 +69,9 @@ class Task:
     vary : callable, optional
         ``vary(system) -> [(setter, low, high), ...]``: numbers that each episode draws its own of, uniformly, such as
         ``(spring.set_stiffness, 80.0, 120.0)``: setters that `Ensemble.set_each` takes. Of `set_body_mass_properties` the
-        bounds are `MassProperties`, between which all ten numbers go along a line, and ``parameters`` has the mass. A
-        function of one's own, ``f(state, number)``, is called for each environment where an episode of any begins: slow.
+        bounds are `MassProperties`: mass, first moments and inertia go along a line between these, as those of a mixture
+        of both bodies do, and ``parameters`` has the mass. A function of one's own, ``f(state, number)``, is called for each
+        environment where an episode of any begins: slow.
     action_delay : int or pair of int
         How many control intervals later an action acts; of a pair each episode draws its own, both included.
     observation_delay : int or pair of int
@@ -99,7 +100,7 @@ class Task:
     step_size: float
     integrator: type[Integrator] = RungeKutta3
     max_episode_steps: int = 500
-    vary: Callable[[Any], Sequence[tuple[Callable[..., Any], float, float]]] | None = None
+    vary: Callable[[Any], Sequence[tuple[Callable[..., Any], Any, Any]]] | None = None
     action_delay: int | tuple[int, int] = 0
     observation_delay: int | tuple[int, int] = 0
     num_random: int = 0
@@ -156,6 +157,9 @@ class Task:
     def varied(self, system: MultibodySystem) -> list[tuple[Callable[..., Any], Array, Array]]:
         """The setters that `vary` names, each with the ends of what episodes draw: one number, or the ten of a body.
 
+        The ten are mass, first moments and inertia. What lies between those of two bodies is a body, too: it would not always
+        be with mass centers.
+
         Raises
         ------
         TypeError, ValueError
@@ -171,10 +175,16 @@ class Task:
             if not isinstance(one, list | tuple) or len(one) != 3 or not callable(one[0]):
                 raise TypeError(f"vary of a Task returns a list of (setter, low, high), not {one!r}")
             low, high = (
-                np.array(ten(bound) if isinstance(bound, MassProperties) else [finite("a bound of vary", bound)], np.float64)
+                _moments(bound)
+                if isinstance(bound, MassProperties)
+                else np.array([finite("a bound of vary", bound)], np.float64)
                 for bound in one[1:]
             )
-            if low.shape != high.shape or low[0] > high[0]:
+            if low.shape != high.shape:
+                raise TypeError(
+                    f"vary of a Task gives {one[0]!r} the bounds {one[1]} and {one[2]}; both are numbers or MassProperties"
+                )
+            if low[0] > high[0]:
                 raise ValueError(f"vary of a Task gives {one[0]!r} the bounds {one[1]} and {one[2]}; the lower one comes first")
             found.append((one[0], low, high))
         return found
@@ -196,3 +206,17 @@ class Task:
         if not isinstance(more, Mapping) or set(more) - {"contacts", "sensors"}:
             raise ModelError(f"what build of a Task returns last is a dict of 'contacts' and 'sensors', got {more!r}")
         return system, state, points, more
+
+
+def _moments(m: MassProperties) -> Array:
+    """Mass, first moments, and inertia about the origin."""
+    found = np.array(ten(m))
+    found[1:4] *= m.mass
+    return found
+
+
+def of_moments(values: Array) -> Array:
+    """Rows of mass, mass center and inertia, of those of mass, first moments and inertia."""
+    found = values.copy()
+    found[:, 1:4] /= np.where(values[:, :1] == 0.0, 1.0, values[:, :1])
+    return found

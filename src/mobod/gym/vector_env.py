@@ -21,7 +21,7 @@ from .camera import Camera
 from .delay import Delay
 from .rows import functions_of
 from .seen import Seen
-from .task import Task
+from .task import Task, of_moments
 
 if TYPE_CHECKING:
     from ..viewer.crowd_viewer import CrowdViewer
@@ -225,7 +225,7 @@ class VectorEnv(gymnasium.vector.VectorEnv[Array, Array, Array]):
             values = self._varied[j]
             values[which] = low + (high - low) * random[which, own + j, None]
             self._parameters[which, j] = values[which, 0]
-            self.ensemble.set_each(setter, values.copy() if len(low) > 1 else values[:, 0].copy())
+            self.ensemble.set_each(setter, of_moments(values) if len(low) > 1 else values[:, 0].copy())
         self._late_actions.draw(mask, random[:, own + varied])
         self._late_observations.draw(mask, random[:, own + varied + 1])
         self._action[which] = self._neutral

@@ -13,7 +13,6 @@ from ..simulation.names import auxiliary_names, speed_names
 from ..state.state import State
 from ..system.arguments import check_state
 from ..value import checks
-from ..value.stage import Stage
 from . import manifold
 from .inputs import Inputs, listed
 
@@ -87,7 +86,7 @@ def find_equilibrium(
                 f"input {one!r} is a mobility, and a state keeps no force of it; add a force.MobilityDiscreteForce and give "
                 "its set_mobility_force"
             )
-    here = _at_rest(system, state.copy())
+    here = manifold.at_rest(system, state.copy())
     freed, settled = Inputs(system, here, inputs), 0
     rest = _unrest(here)
     for _ in range(max_iterations):
@@ -149,15 +148,6 @@ def _settled(system: Any, state: State, inputs: Inputs) -> State:
     return state
 
 
-def _at_rest(system: Any, state: State) -> State:
-    """The state with no speeds but prescribed ones, projected and realized."""
-    state.u = np.zeros(len(state.u_view))
-    system.realize(state, Stage.TIME)
-    system.project(state, 1e-12)
-    system.realize(state)
-    return state
-
-
 def _unrest(state: State) -> Array:
     """u_dot and z_dot: what has to vanish."""
     return np.concatenate([state.u_dot_view[: state.tree.nu], state.z_dot_view])
@@ -190,4 +180,4 @@ def _moved(system: Any, state: State, inputs: Inputs, step: Array) -> State:
     other = manifold.moved(state, step[:nu])
     if nz:
         other.z = np.array(state.z_view) + step[nu : nu + nz]
-    return _at_rest(system, inputs.moved(other, step[nu + nz :]))
+    return manifold.at_rest(system, inputs.moved(other, step[nu + nz :]))

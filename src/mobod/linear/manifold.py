@@ -29,6 +29,15 @@ def moved(state: State, change: Array, h: float = 1.0) -> State:
     return other
 
 
+def at_rest(system: Any, state: State) -> State:
+    """The state with no speeds but prescribed ones, projected and realized."""
+    state.u = np.zeros(len(state.u_view))
+    system.realize(state, Stage.TIME)
+    system.project(state, 1e-12)
+    system.realize(state)
+    return state
+
+
 def displacements_and_turns(state: State) -> Array:
     """[N T] ``(nq, nv)``: how q changes with displacements, then with turns of lines about themselves."""
     return np.hstack([displacements(state), turns(state)])

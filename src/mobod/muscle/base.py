@@ -511,11 +511,19 @@ class Muscle(Force):
 
     # ------------------------------------------------------------------------------------------ equilibrium
 
-    def equilibrate(self, state: State) -> None:
+    def equilibrate(self, state: State, *, as_opensim: bool = False) -> None:
         """Give the fiber the length at which it balances the tendon at the state's activation and zero fiber velocity.
 
         Needs POSITION; the state falls to VELOCITY at most. Muscles without such a variable stay as they are. Where there are
         several stable lengths, the one next to the optimal fiber length is taken.
+
+        Parameters
+        ----------
+        state : State
+        as_opensim : bool
+            Whether the fiber moves with the path as OpenSim's muscle of this kind does where it finds its equilibrium: fiber
+            and tendon of `Thelen2003` share the path's speed by their stiffness, the fiber of `DeGrooteFregly2016` has all of
+            it, others stand still. A fiber that pulls more than the tendon at any length gets the shortest. Needs VELOCITY.
 
         Raises
         ------
@@ -528,18 +536,23 @@ class Muscle(Force):
         record, (i, _, x, _) = state.record, self.span
         numbers = record.force_numbers[x : x + self.FUNCTIONS.num_numbers, 0]
         a = float(_fiber.activation(record, i, x, self.first_z))
+        speed = self.get_lengthening_speed(state) if as_opensim else 0.0
 
         def over(fiber: Any) -> Any:  # what the fiber pulls more than the tendon
-            cos = _fiber.cosine(record, x, fiber)
-            held = self.FUNCTIONS.tendon(record, x, (length - fiber * cos) / numbers[SLACK])
-            normal = fiber / numbers[FIBER]
-            return (a * self.FUNCTIONS.active(record, x, normal) + self.FUNCTIONS.passive(record, x, normal)) * cos - held
+            pull, held = self._pulls(record, x, a, length, fiber)
+            if speed:
+                factor, damping = self._while_moving(record, x, a, length, fiber, speed)
+                pull, _ = self._pulls(record, x, a * factor, length, fiber, damping)
+            return pull - held
 
         low = float(self._shortest(numbers))
         high = max(float(np.hypot(max(length - 0.9 * numbers[SLACK], 0.0), numbers[HEIGHT])), 1.001 * low)
         trials = np.linspace(low, high, _TRIALS)
         found = over(trials)
         rising = np.flatnonzero((found[:-1] < 0.0) & (found[1:] >= 0.0))
+        if not len(rising) and as_opensim and found[0] > 0.0:
+            state.upd_z()[self._place(self._VARIABLE)] = self._variable_at(record, x, length, low)
+            return
         if not len(rising):
             raise ConvergenceError(
                 f"{self!r} has no equilibrium at length {length:.6g} and activation {a:.3g}: from the shortest fiber, "
@@ -552,6 +565,16 @@ class Muscle(Force):
         best = min(rising, key=lambda k: abs(trials[k] - numbers[FIBER]))
         fiber = float(brentq(lambda l: float(over(np.float64(l))), trials[best], trials[best + 1], xtol=1e-16, rtol=1e-15))
         state.upd_z()[self._place(self._VARIABLE)] = self._variable_at(record, x, length, fiber)
+
+    def _pulls(self, record: Any, x: int, a: Any, length: float, fiber: Any, damping: Any = 0.0) -> tuple[Any, Any]:
+        """With what a fiber and the tendon pull along the path, by the largest isometric force."""
+        cos, normal = _fiber.cosine(record, x, fiber), fiber / number(record, x + FIBER)
+        of_fiber = a * self.FUNCTIONS.active(record, x, normal) + self.FUNCTIONS.passive(record, x, normal) + damping
+        return of_fiber * cos, self.FUNCTIONS.tendon(record, x, (length - fiber * cos) / number(record, x + SLACK))
+
+    def _while_moving(self, record: Any, x: int, a: float, length: float, fiber: Any, speed: float) -> tuple[Any, Any]:
+        """The factor of the active force and the damping that `equilibrate` takes for a moving fiber; here it stands still."""
+        return 1.0, 0.0
 
     @staticmethod
     def _shortest(numbers: Array) -> Any:

@@ -327,3 +327,8 @@ class DeGrooteFregly2016(Muscle):
     def _variable_at(self, record: Any, x: int, length: float, fiber: float) -> float:
         taut = (length - fiber * float(cosine(record, x, fiber))) / float(number(record, x + SLACK))
         return float(tendon(record, x, taut))
+
+    def _while_moving(self, record: Any, x: int, a: float, length: float, fiber: Any, speed: float) -> tuple[Any, Any]:
+        """Of a fiber that has the path's speed: OpenSim takes the tendon's force as constant."""
+        v = speed * cosine(record, x, fiber) / (number(record, x + SPEED) * number(record, x + FIBER))
+        return by_velocity(record, x, v), number(record, x + DAMPING) * v

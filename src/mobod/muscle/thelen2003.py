@@ -16,6 +16,9 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from ..algebra.dual import Dual
 from ..algebra.scalar import exp, load, one, where, zero
 from ..compiling import generic
 from ..errors import ModelError
@@ -275,3 +278,15 @@ class Thelen2003(Muscle):
                 f"of {whose} minimum_activation has to be 0.01 or more, max_lengthening_force above 1 and "
                 f"force_velocity_threshold below 1; got {numbers[_fiber.LEAST]:g}, {numbers[FLEN]:g} and {numbers[THRESHOLD]:g}"
             )
+
+    def _while_moving(self, record: Any, x: int, a: float, length: float, fiber: Any, speed: float) -> tuple[Any, Any]:
+        """Of a fiber that shares the path's speed with the tendon by their stiffness at the force that balances it."""
+        lopt, l = number(record, x + FIBER), Dual(fiber, (1.0,))
+        cos, n = cosine(record, x, fiber), fiber / lopt
+        held = self._pulls(record, x, a, length, l)[1]
+        factor = np.maximum((held.value / cos - passive(record, x, n)) / (a * active(record, x, n)), 0.0)
+        slope = self._pulls(record, x, a * factor, length, l)[0].tangents[0]
+        both = slope - held.tangents[0]  # each is the stiffness along the tendon by cos phi
+        share = np.where(both != 0.0, -held.tangents[0] / np.where(both != 0.0, both, 1.0), 0.0)
+        v = share * speed * cos / (number(record, x + SPEED) * lopt)
+        return np.maximum(by_velocity(record, x, v / (0.25 + 0.75 * a)), 0.0), 0.0

@@ -1,8 +1,8 @@
 """The rates of the states at all nodes at once, and their derivatives, by one `Ensemble` for each number of nodes.
 
 F = (q_dot, u_dot, z_dot) of y = (x, w), x = (q, u, z) as they are stored and w forces on mobilities, of the time t and of
-parameters p. u_dot has exact derivatives; those of q_dot, where it is not u, and of z_dot take differences of fourth order.
-Second derivatives are central differences of the first ones, to about 1e-8 of them.
+parameters p. u_dot has exact derivatives, but by frames and directions; these, and those of q_dot, where it is not u, and of
+z_dot take differences of fourth order. Second derivatives are central differences of the first ones, to about 1e-8 of them.
 """
 
 from __future__ import annotations
@@ -65,10 +65,11 @@ class NodeDynamics:
         self._set, self._control_limits = controls.settings, control_limits
         #: Controls that are numbers of settings, by their place in y.
         self._setting = self.nx + np.array(controls.of_settings, int)
-        #: Settings of p, and where the derivatives by p are among those by these and, before them, by controls.
-        self._sought = list(dict.fromkeys(setting for setting, _ in settings))
+        #: Which of p have exact derivatives; their settings, and where they are among derivatives by these behind controls.
+        self._exact = [k for k, (setting, _) in enumerate(settings) if setting.adds]
+        self._sought = list(dict.fromkeys(settings[k][0] for k in self._exact))
         ends = np.cumsum([len(self._setting), *(setting.size for setting in self._sought)])
-        self._places = [int(ends[self._sought.index(setting)]) + i for setting, i in settings]
+        self._places = [int(ends[self._sought.index(settings[k][0])]) + settings[k][1] for k in self._exact]
         self._turns = bool(has_rates(state))
         self._ensembles: OrderedDict[Any, Ensemble] = OrderedDict()
         self._written: dict[int, ForwardDynamicsDerivatives] = {}
@@ -133,14 +134,15 @@ class NodeDynamics:
             J[:, of_u, :nq] = out.q
             J[:, :nq, of_u] = np.eye(nu)
         by_p = np.zeros((n, nx, len(p)))
-        if self._turns or self.nz:
-            for k in range(len(p)):
+        for k in range(len(p)):
+            if self._turns or self.nz or k not in self._exact:
                 by_p[:, :, k] = self.by_parameter(lambda other: self.rates(y, t, other), p, k)
-        if len(self._setting) or len(p):
+        if len(self._setting) or self._exact:
             ensemble = self._at(y, t, p)
             ensemble.realize(mobility_forces=self._forces(y))
             found = ensemble.calc_parameter_derivatives([*self._set, *self._sought])
-            J[:, of_u, self._setting], by_p[:, of_u] = found[:, :, : len(self._setting)], found[:, :, self._places]
+            J[:, of_u, self._setting] = found[:, :, : len(self._setting)]
+            by_p[:, of_u, self._exact] = found[:, :, self._places]
         if self.nz:
             of = [*range(nx), *self._setting]
             J[:, nq + nu :, of] = self._along(self._inward(y, 2.0 * _STEP), t, p, of, slice(nq + nu, nx))

@@ -165,7 +165,7 @@ class Phase:
         ]
 
     def _check(self, controls: Inputs) -> None:
-        """Refuse settings that more than accelerations follow from, or that have no values of their own."""
+        """Refuse settings that more than accelerations follow from, and frames and directions."""
         if not controls.settings:
             return
         # where no number counts for nothing by chance, as a sine's rate does at time 0
@@ -173,16 +173,15 @@ class Phase:
         elsewhere.time = self.state.time + 1e-3
         for setting in controls.settings:
             fields = {seed.field for seeds in setting.seeds(self.state) for seed in seeds}
-            moved = setting.moved(self.state, 0, setting.step(self.state, 0))
-            has_values = not np.array_equal(setting.values(moved), setting.values(self.state))
             if (
-                not has_values
+                not setting.adds
                 or not all(one in _OF_BODIES or one.startswith(_OF_PARTS) for one in fields)
                 or self._holds(setting, elsewhere)
             ):
                 raise ModelError(
-                    f"{setting.name!r} cannot be a control, which is a force on a mobility, (mobod, which_u), or a number on "
-                    f"which accelerations alone depend; numbers sought for the whole plan are named in parameters"
+                    f"{setting.name!r} cannot be a control, which is a force on a mobility, (mobod, which_u), or a number, of "
+                    f"no frame or direction, on which accelerations alone depend; numbers sought for the whole plan are named "
+                    f"in parameters"
                 )
 
     def _holds(self, setting: Setting, state: State) -> bool:

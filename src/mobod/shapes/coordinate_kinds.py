@@ -49,12 +49,12 @@ def described(kind: str, units: Sequence[str] | None) -> str:
 
 def kinds_of_coordinates(trajectory: Trajectory) -> dict[str, str]:
     """Of each coordinate whether it is an angle or a length; numbers of quaternions are neither. None without a system."""
-    return _by_names(trajectory, trajectory.coordinate_names, _kinds_of_q)
+    return _by_names(trajectory, trajectory.coordinate_names, kinds_of_q)
 
 
 def kinds_of_speeds(trajectory: Trajectory) -> dict[str, str]:
     """Of each speed whether it is an angular one; of none, where no system is known."""
-    return _by_names(trajectory, trajectory.speed_names, _kinds_of_u)
+    return _by_names(trajectory, trajectory.speed_names, kinds_of_u)
 
 
 def _by_names(trajectory: Trajectory, names: Sequence[str], kinds_of: Any) -> dict[str, str]:
@@ -68,13 +68,15 @@ def _by_names(trajectory: Trajectory, names: Sequence[str], kinds_of: Any) -> di
     return {name: kind for name, kind in zip(names, found, strict=True) if kind}
 
 
-def _kinds_of_q(body: Any, state: Any) -> list[str]:
+def kinds_of_q(body: Any, state: Any) -> list[str]:
+    """Of each q of a mobilized body ``"angle"``, ``"length"``, or nothing, of a quaternion's."""
     n = body.get_num_q(state)
     quaternion = 4 if n > body.get_num_u(state) and body.facts.has_quaternion else 0
     return [""] * quaternion + ["angle" if is_angle(body, state, k) else "length" for k in range(quaternion, n)]
 
 
-def _kinds_of_u(body: Any, state: Any) -> list[str]:
+def kinds_of_u(body: Any, state: Any) -> list[str]:
+    """Of each u of a mobilized body ``"angular speed"`` or ``"speed"``."""
     return ["angular speed" if turns(body, state, k) else "speed" for k in range(body.get_num_u(state))]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time as _clock
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -37,6 +37,7 @@ def view(
     accuracy: float = ACCURACY,
     ranges: Mapping[str, tuple[float, float]] | None = None,
     parameters: Any = (),
+    units: Sequence[str] | None = None,
     title: str | None = None,
     port: int | None = None,
     open_browser: bool = True,
@@ -60,6 +61,8 @@ def view(
     parameters : list of str or setter, or mapping of these to (float, float), optional
         Numbers of the model that have sliders, too: ``"spring.stiffness"``, ``"bob.mass"``, ``spring.set_stiffness``. A mapping
         has the ends of each slider, or None; otherwise they go up to twice the value. What plays goes on with the new value.
+    units : sequence of three str, optional
+        Of mass, length and time, as of `Trajectory.view`: sliders, the clock and what is said of a body have them.
     title : str, optional
         Of the page; the system's name unless given.
     port : int, optional
@@ -103,6 +106,7 @@ def view(
         title=title or getattr(system_or_model, "name", None) or "mobod",
         ranges=known,
         parameters=parameters,
+        units=units,
         model=None if isinstance(system_or_model, MultibodySystem) else system_or_model,
         port=port,
         open_browser=open_browser,

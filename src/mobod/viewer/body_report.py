@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..algebra.arrays import Array
+from ..shapes.coordinate_kinds import kinds_of_q, kinds_of_u, unit_of
 from ..shapes.mechanism import find_matter
 from ..value.stage import Stage
 
@@ -17,8 +19,12 @@ if TYPE_CHECKING:
 _MOST = 12  # constraints that are listed
 
 
-def describe_body(system: MultibodySystem, state: State, body: int) -> str:
-    """Name, mass, mobilizer and forces of a body at a state, as Markdown."""
+def describe_body(system: MultibodySystem, state: State, body: int, units: Sequence[str] | None = None) -> str:
+    """Name, mass, mobilizer and forces of a body at a state, as Markdown; with units, where these are given."""
+
+    def vector(values: Array, *kinds: str) -> str:
+        return _vector(values, [unit_of(kind, units) if kind and units else "" for kind in kinds])
+
     matter = find_matter(system)
     mobod = matter.bodies[body]
     if mobod.is_ground():
@@ -28,16 +34,16 @@ def describe_body(system: MultibodySystem, state: State, body: int) -> str:
     parent = mobod.get_parent_mobilized_body()
     rows = [
         ("body", f"{body}, on {_escaped(parent.name)}"),
-        ("mass", f"{properties.mass:.4g}"),
-        ("mass center", _vector(properties.com)),
+        ("mass", _vector([properties.mass], units[:1] if units else [])),
+        ("mass center", vector(properties.com, "length")),
         ("mobilizer", type(mobod).__name__ + (f", joint {_escaped(mobod.joint_name)}" if mobod.joint_name else "")),
-        ("q", _vector(np.atleast_1d(mobod.get_q(state)))),
-        ("u", _vector(np.atleast_1d(mobod.get_u(state)))),
+        ("q", vector(np.atleast_1d(mobod.get_q(state)), *kinds_of_q(mobod, state))),
+        ("u", vector(np.atleast_1d(mobod.get_u(state)), *kinds_of_u(mobod, state))),
     ]
     torque, force = matter.calc_mobilizer_reaction_forces(state)[body]
-    rows += [("reaction force", _vector(force)), ("reaction torque", _vector(torque))]
+    rows += [("reaction force", vector(force, "force")), ("reaction torque", vector(torque, "moment"))]
     torque, force = np.asarray(system.get_rigid_body_forces(state))[body]
-    rows += [("applied force", _vector(force)), ("applied torque", _vector(torque))]
+    rows += [("applied force", vector(force, "force")), ("applied torque", vector(torque, "moment"))]
     table = "\n".join(f"| {name} | {value} |" for name, value in rows)
     return f"**{_escaped(mobod.name)}**\n\n| | |\n|---|---|\n{table}\n\nForces are in Ground, the reaction's at frame M."
 
@@ -64,8 +70,12 @@ def describe_constraints(system: MultibodySystem, state: State) -> str:
     return f"| | position | velocity |\n|---|---|---|\n{table}{more}"
 
 
-def _vector(values: Array) -> str:
-    return ", ".join(f"{value:.4g}" for value in np.asarray(values, dtype=np.float64))
+def _vector(values: Any, units: Sequence[str]) -> str:
+    """Numbers, each with its unit; behind them the one that all have."""
+    numbers = [f"{value:.4g}" for value in np.asarray(values, dtype=np.float64)]
+    if len(set(units)) > 1:
+        return ", ".join(f"{number} {_escaped(unit)}".strip() for number, unit in zip(numbers, units, strict=True))
+    return f"{', '.join(numbers)} {_escaped(''.join(units[:1]))}".strip()
 
 
 def _escaped(text: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -86,10 +86,11 @@ class Coordinate:
         """From radians or length to the number that is shown: degrees or length."""
         return _DEGREE if self.is_angle else 1.0
 
-    @property
-    def label(self) -> str:
-        """Its title, with its unit where it has one."""
-        return f"{self.title} (deg)" if self.is_angle else self.title
+    def label(self, units: Sequence[str] | None = None) -> str:
+        """Its title, with its unit: degrees, or of mass, length and time the second; without these lengths have none."""
+        if self.is_angle:
+            return f"{self.title} (deg)"
+        return f"{self.title} ({units[1]})" if units else self.title
 
     @property
     def step(self) -> float:

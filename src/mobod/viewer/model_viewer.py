@@ -6,7 +6,7 @@ import math
 import time as _clock
 import traceback
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,6 +14,7 @@ import numpy as np
 from ..algebra.arrays import Array
 from ..assembler import Assembler, Markers, QValue
 from ..errors import ConvergenceError, MobodError
+from ..shapes.coordinate_kinds import check_units
 from ..shapes.mechanism import Mechanism, find_body_transforms
 from ..shapes.tracks import Track, find_tracks, of_markers
 from ..shapes.view import find_view
@@ -65,11 +66,14 @@ class Viewer(Page):
         title: str = "mobod",
         ranges: Mapping[str, tuple[float, float]] | None = None,
         parameters: Any = (),
+        units: Sequence[str] | None = None,
         model: Model | None = None,
         port: int | None = None,
         open_browser: bool = True,
     ) -> None:
+        check_units(units)
         super().__init__(title, port)
+        self._units = units
         self._make_stepper, self._wanted_parameters = make_stepper, parameters
         self._clients_at: dict[int, Array] = {}
         try:
@@ -220,7 +224,12 @@ class Viewer(Page):
     def _add_slider(self, one: Coordinate) -> Any:
         low, high = one.shown_range
         slider = self._server.gui.add_slider(
-            one.label, min=low, max=high, step=one.step, initial_value=one.show(self._state), disabled=not one.is_free
+            one.label(self._units),
+            min=low,
+            max=high,
+            step=one.step,
+            initial_value=one.show(self._state),
+            disabled=not one.is_free,
         )
 
         def moved(event: Any) -> None:
@@ -404,10 +413,11 @@ class Viewer(Page):
             self._show(slider, parameter.shown(self._state), parameter.step)
         speed = self._simulator.speed
         rate = f", {speed:.3g} times real time can be had" if np.isfinite(speed) else ""
-        self._clock_text.content = f"t = {self._state.time:.3f}{rate}"
+        unit = f" {self._units[2]}" if self._units else ""
+        self._clock_text.content = f"t = {self._state.time:.3f}{unit}{rate}"
         self._play_button.label = "Pause" if self._playing else "Play"
         if self._selected >= 0:
-            self._body_text.content = describe_body(self._system, self._state, self._selected)
+            self._body_text.content = describe_body(self._system, self._state, self._selected, self._units)
         self._errors_text.visible = self._errors_box.value
         if self._errors_box.value:
             self._errors_text.content = describe_constraints(self._system, self._state)

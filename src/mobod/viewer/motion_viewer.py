@@ -20,7 +20,7 @@ from .curves import find_curves, find_titles
 from .page import Page
 from .replay import choose_times
 from .server import add_dark_box, add_floor, set_camera
-from .together import COLORS, GHOST
+from .together import COLORS, CURVE_COLORS, GHOST
 from .track_nodes import TrackNodes
 
 if TYPE_CHECKING:
@@ -343,14 +343,12 @@ class MotionViewer(Page):
         if self._plot is not None:
             self._plot.remove()
         low, high = min(float(v.min()) for v in self._values), max(float(v.max()) for v in self._values)
-        margin = 0.05 * (high - low) or 1.0
-        series = [uplot.Series(label="time")]
-        series += [
-            uplot.Series(
-                label=title if k == 0 else f"{title}, motion {k + 1}", stroke=_PALE if k == 0 else "#8aa0b8", width=1.5
-            )
-            for k in range(len(self._values))
-        ]
+        is_constant = high - low <= 1e-12 * max(abs(low), abs(high))
+        margin = (0.5 * abs(high) or 1.0) if is_constant else 0.05 * (high - low)
+        series = [uplot.Series(label="time"), uplot.Series(label=title, stroke=_PALE, width=1.5)]
+        for k in range(1, len(self._values)):
+            color = CURVE_COLORS[(k - 1) % len(CURVE_COLORS)]
+            series.append(uplot.Series(label=f"{title}, motion {k + 1}", stroke=color, width=1.5))
         series.append(uplot.Series(label="until now", stroke=_NOW, width=2.0))
         with self._graphs:
             self._plot = self._server.gui.add_uplot(

@@ -864,18 +864,21 @@ class Player {
     const n = this.motion.count;
     const count = this.about.curves.length;
     const all = Array.from({ length: this.about.motions || 1 }, (_, k) => this.motion.arrays.curves.subarray((k * count + which) * n, (k * count + which + 1) * n));
-    const values = all[0];
+    const text = getComputedStyle(document.body).color, colors = this.about.curve_colors;
+    const colorOf = (k) => (all.length === 1 ? "#4d78a8" : k ? colors[(k - 1) % colors.length] : text);
     let low = Infinity, high = -Infinity;
     for (const one of all) for (const value of one) (low = Math.min(low, value)), (high = Math.max(high, value));
-    const span = high - low || 1;
-    const x = (k) => 8 + ((width - 16) * k) / Math.max(n - 1, 1), y = (value) => height - 18 - ((height - 40) * (value - low)) / span;
-    for (const one of all.reverse()) {
-      context.strokeStyle = one === values ? "#4d78a8" : "rgba(128, 140, 160, 0.6)";
-      context.lineWidth = one === values ? 1.5 : 1;
+    const isConstant = high - low <= 4e-7 * Math.max(Math.abs(low), Math.abs(high)); // but for rounding to single precision
+    const span = isConstant ? 1 : high - low, middle = (low + high) / 2;
+    const x = (k) => 8 + ((width - 16) * k) / Math.max(n - 1, 1);
+    const y = (value) => (height + 4) / 2 - (isConstant ? 0 : ((height - 40) * (value - middle)) / span);
+    all.forEach((one, k) => {
+      context.strokeStyle = colorOf(k);
+      context.lineWidth = 1.5;
       context.beginPath();
-      one.forEach((value, k) => context.lineTo(x(k), y(value)));
+      one.forEach((value, row) => context.lineTo(x(row), y(value)));
       context.stroke();
-    }
+    });
     context.strokeStyle = "rgba(199, 125, 46, 0.6)";
     context.lineWidth = 1;
     context.beginPath();
@@ -886,22 +889,28 @@ class Player {
     }
     context.stroke();
     const [i, j, part] = this.motion.rowsAt(this.time);
-    const now = (1 - part) * values[i] + part * values[j];
-    context.strokeStyle = context.fillStyle = "#c03d3e";
-    context.lineWidth = 1;
+    context.strokeStyle = "#c03d3e";
     context.beginPath();
     context.moveTo(x(i + part), 20);
     context.lineTo(x(i + part), height - 14);
     context.stroke();
-    context.beginPath();
-    context.arc(x(i + part), y(now), 3, 0, 7);
-    context.fill();
     context.font = "12px system-ui, sans-serif";
-    context.fillText(String(Number(now.toPrecision(4))), 8, height - 3);
-    context.fillStyle = getComputedStyle(document.body).color;
+    let at = 8; // of the legend, as far as there is room
+    all.forEach((one, k) => {
+      const now = (1 - part) * one[i] + part * one[j];
+      context.fillStyle = all.length === 1 ? "#c03d3e" : colorOf(k);
+      context.beginPath();
+      context.arc(x(i + part), y(now), 3, 0, 7);
+      context.fill();
+      const said = (all.length === 1 ? "" : `motion ${k + 1}: `) + Number(now.toPrecision(4));
+      if (at + context.measureText(said).width < width - 8) context.fillText(said, at, height - 3);
+      at += Math.max(context.measureText(said).width, all.length === 1 ? 0 : 104) + 12;
+    });
+    context.fillStyle = text;
     context.fillText(this.about.curve_titles[which], 8, 14);
     context.textAlign = "right";
-    context.fillText(`${Number(low.toPrecision(3))} to ${Number(high.toPrecision(3))}`, width - 8, 14);
+    const [from, to] = [low, high].map((value) => Number(value.toPrecision(3)));
+    context.fillText(isConstant ? `constant: ${Number(middle.toPrecision(4))}` : `${from} to ${to}`, width - 8, 14);
   }
 }
 

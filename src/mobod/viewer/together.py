@@ -17,6 +17,9 @@ GHOST = 0.35
 COLORS = ((0.30, 0.47, 0.66), (0.95, 0.56, 0.17), (0.35, 0.63, 0.31), (0.69, 0.48, 0.63), (0.61, 0.46, 0.37))
 """Of ghosts, in turn."""
 
+CURVE_COLORS = ["#{:02x}{:02x}{:02x}".format(*(round(255 * part) for part in color)) for color in COLORS]
+"""Of the same motions' curves: those of all but the first."""
+
 
 def put_together(replays: Sequence[Replay], offsets: Array, are_ghosts: bool) -> Replay:
     """Add motions at the same times to the first one, which is changed.
@@ -70,6 +73,7 @@ def put_together(replays: Sequence[Replay], offsets: Array, are_ghosts: bool) ->
     about["motions"] = len(replays) if shared else 1
     if shared:
         arrays["curves"] = np.concatenate(curves)
+        about["curve_colors"] = CURVE_COLORS
     return first
 
 
