@@ -49,9 +49,8 @@ _ENDS = 16
 #: A cylinder whose axis has less than the first cosine with a face's normal bears on a line of its side, with more than the
 #: second on its end; between them on both, in part.
 _STEEP, _LEVEL = 0.9, 0.99
-#: The most by which a force leans to the side, of that of an end: a segment along the edge gets over it at once. What is sharp
-#: leans as its edge does to the face, by up to a tenth, and all but keeps that.
-MOST_LEAN, _MOST_OF_SHARP = 0.1, 0.2
+#: The most by which a force leans to the side, of that of an end: a segment along the edge gets over it at once.
+_MOST_LEAN = 0.1
 #: The least part of a segment that is told from none, by S.
 _LEAST_LEFT = 1e-3
 #: The share of a cut that bears nothing.
@@ -256,11 +255,9 @@ def ends_shares(a: Any, b: Any, left: Any, power: float) -> Any:
 
 
 @generic
-def lean(m: Any, part: Any, off: Any, most: float) -> Any:
-    """The vector of a cut's force, over the force of an end alone: its share along m, and to the side at most so much."""
-    x = vec3.dot(off, off) / most**2
-    x = x * x
-    return vec3.add_scaled(vec3.scale(part, m), 1.0 / sqrt(sqrt(sqrt(1.0 + x * x))), off)
+def lean(m: Any, part: Any, off: Any) -> Any:
+    """The vector of a cut's force, over the force of an end alone: its share along m, and to the side at most a tenth."""
+    return vec3.add_scaled(vec3.scale(part, m), 1.0 / sqrt(1.0 + vec3.dot(off, off) / _MOST_LEAN**2), off)
 
 
 @generic
@@ -405,13 +402,11 @@ def _bear_segment(
         if i == 1:
             v, depth, part, way, rise = ends[1], b, part_b, off[1], rise_b - part_b * slope
         if depth > 0.0 and part > NO_SHARE:
-            g = lean(m, part, vec3.scale(rise, way), _MOST_OF_SHARP if sharp else MOST_LEAN)
-            whole = sqrt(vec3.dot(g, g))
-            n = vec3.scale(sign / whole, mat33.mul_vec(R, g))
+            g = lean(m, part, vec3.scale(rise, way))
+            part = sqrt(vec3.dot(g, g))
+            n = vec3.scale(sign / part, mat33.mul_vec(R, g))
+            part = weight * part
             point = vec3.add(p, mat33.mul_vec(R, vec3.add_scaled(v, 0.5 * depth - r, m)))
-            if sharp:  # as deep along n, by which force and energy are both what they are
-                depth, whole = depth * (part / whole), whole * (whole / part)
-            part = weight * whole
             if r > 0.0:
                 k = 1.0 / (r * part * part)
                 put_point(model, pair, count, point, n, depth, HERTZ, k, k, 0)
