@@ -331,7 +331,9 @@ def _bearing(
         if n == 0:
             return begin
         names = (0.0, 4.0) if sign > 0.0 else (8.0, 12.0)
-        return _bear_segment(model, pair, R, p, m, sign, r, level, (x1, x2), left, (off_first, off_second), k, names, False)
+        a, b = level - vec3.dot(m, x1) + r, level - vec3.dot(m, x2) + r
+        cut = (x1, x2), (a, b), left, (off_first, off_second), ends_shares(a, b, left, 2.5 if r > 0.0 else 2.0)
+        return _bear_segment(model, pair, R, p, m, sign, r, cut, k, names, False)
     count, edge = begin, share
     if n > 0:
         edge = length(vec3.sub(load3_lane(rows, 0, here, lane), load3_lane(rows, n - 1, here, lane)))
@@ -353,31 +355,28 @@ def _bearing(
 def cut_edge(model: Any, pair: Pair, face: Any, core: Any, other: Any, Q: Any, q: Any, edge: Any) -> Any:
     """Cut an edge of a polyhedron, the *other*, along a face: twice its energy by a corner's stiffness, and the cut.
 
-    The first is below zero where nothing is left, or deep; the cut is that of `clip_segment`, with tangents where these are.
-    *edge* is a feature, all else as in `bearing`.
+    The first is below zero where nothing is left, or deep; the cut are its ends, their depths, the part that is left, what a
+    way takes from it, as in `clip_segment`, and `ends_shares`, with tangents where these are. *edge* is a feature, all else
+    as in `bearing`.
     """
     m, lane, rows, o = face[2], pair[2], model.contact_point, 0.0 * q[0]
     for i in range(2):
         v = end_of(model, other, edge, i)
         store3_lane(rows, i, FORCE, lane, vec3.add(q, mat33.mul_vec(Q, (v[0] + o, v[1] + o, v[2] + o))))
     n, left, off_first, off_second = clip_segment(model, core, face[4], lane)
-    if n == 0:
-        return o - 1.0, left, off_first, off_second
-    level = vec3.dot(m, face[1])
-    a, b = level - vec3.dot(m, load3_lane(rows, 0, FORCE, lane)), level - vec3.dot(m, load3_lane(rows, 1, FORCE, lane))
-    if a <= 0.0 and b <= 0.0:
-        return o - 1.0, left, off_first, off_second
-    part_a, part_b, _, _ = ends_shares(a, b, left, 2.0)
-    return (part_a * a * a if a > 0.0 else o) + (part_b * b * b if b > 0.0 else o), left, off_first, off_second
+    level, ends = vec3.dot(m, face[1]), (load3_lane(rows, 0, FORCE, lane), load3_lane(rows, 1, FORCE, lane))
+    a, b = level - vec3.dot(m, ends[0]), level - vec3.dot(m, ends[1])
+    square, shares = o - 1.0, (o, o, o, o)
+    if n > 0 and (a > 0.0 or b > 0.0):
+        shares = ends_shares(a, b, left, 2.0)
+        square = (shares[0] * a * a if a > 0.0 else o) + (shares[1] * b * b if b > 0.0 else o)
+    return square, (ends, (a, b), left, (off_first, off_second), shares)
 
 
 @apart
-def bear_edge(
-    model: Any, pair: Pair, face: Any, R: Any, p: Any, other: Any, sign: float, edge: Any, left: Any, off: Any, k: Any
-) -> int:
-    """Rows of the ends of an edge that `cut_edge` has just cut; a corner has one number, whichever of its edges bears."""
-    rows, lane, m = model.contact_point, pair[2], face[2]
-    ends = load3_lane(rows, 0, FORCE, lane), load3_lane(rows, 1, FORCE, lane)
+def bear_edge(model: Any, pair: Pair, face: Any, R: Any, p: Any, other: Any, sign: float, edge: Any, cut: Any, k: Any) -> int:
+    """Rows of the ends of an edge that `cut_edge` has cut; a corner has one number, whichever of its edges bears."""
+    off = cut[3]
     first, second = corner_number(other, edge, 0), corner_number(other, edge, 1)
     if vec3.dot(off[0], off[0]) > 0.0:
         first = 8192 * (edge[4] + 1)
@@ -385,17 +384,15 @@ def bear_edge(
         second = 8192 * (edge[4] + 1) + 1
     base = _EDGE + (0.0 if sign > 0.0 else _SECOND) + (face[4] % 32) * _BY
     names = base + first, base + second
-    return _bear_segment(model, pair, R, p, m, sign, 0.0, vec3.dot(m, face[1]), ends, left, off, k, names, True)
+    return _bear_segment(model, pair, R, p, face[2], sign, 0.0, cut, k, names, True)
 
 
 @generic
 def _bear_segment(
-    model: Any, pair: Pair, R: Any, p: Any, m: Any, sign: float, r: float, level: Any, ends: Any, left: Any, off: Any, k: Any,
-    names: Any, sharp: bool,
-) -> int:  # fmt: skip
+    model: Any, pair: Pair, R: Any, p: Any, m: Any, sign: float, r: float, cut: Any, k: Any, names: Any, sharp: bool
+) -> int:
     """Rows of a segment's two ends, or cuts: spheres of radius *r* by HERTZ, corners where that is 0."""
-    a, b = level - vec3.dot(m, ends[0]) + r, level - vec3.dot(m, ends[1]) + r
-    part_a, part_b, rise_a, rise_b = ends_shares(a, b, left, 2.5 if r > 0.0 else 2.0)
+    ends, (a, b), left, off, (part_a, part_b, rise_a, rise_b) = cut
     slope = 0.0 * a
     if sharp and left > _LEAST_LEFT:  # a cut that goes along an edge changes its depth; what is round goes off it
         slope = (a - b) / left

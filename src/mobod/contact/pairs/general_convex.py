@@ -165,21 +165,23 @@ def points(
             h, window = _height(R, p, Rb if first else Ra, pb if first else pa, face, g if first else f), _UP_TO_ONE
             if count > begin and bare(h) < _LEAST * size:  # which face is the nearest is rounding
                 return count
-            if faceted:
-                edge = edge_feature(model, other, vec3.neg(mat33.transpose_mul_vec(bare9(Q), face[2])), near, 1.0, False)
         if h > 0.0:
             r = _energy(model, begin, count, lane, h, other[6]) / rest
-            square, left, off_first, off_second, times = zero - 1.0, zero, n, n, zero + 1.0
-            if faceted and edge[0] == EDGE and r < 2.0 * (0.95 + window):
-                square, left, off_first, off_second = cut_edge(model, pair, face, core, other, Q, q, edge)
+            square, times = zero - 1.0, zero + 1.0
+            cut = (n, n), (zero, zero), zero, (n, n), (zero, zero, zero, zero)
+            beside = faceted and r < 2.0 * (0.95 + window)
+            if beside and not across:
+                edge = edge_feature(model, other, vec3.neg(mat33.transpose_mul_vec(bare9(Q), face[2])), near, 1.0, False)
+            if beside and edge[0] == EDGE:
+                square, cut = cut_edge(model, pair, face, core, other, Q, q, edge)
                 if square > 0.0:  # less the less deep the cut is beside an end that is over the face's edge
                     times = square / (h * h)
                     tilt = tilt * goes_over(2.0 * times - 1.0)
                     times = 1.0 - tilt + tilt * times
             begin, rest = _leave(model, begin, count, lane, r / times, rest, window)
             if square > 0.0 and rest > NO_SHARE:
-                off, k = (off_first, off_second), (begin, rest * tilt)
-                begin, rest = bear_edge(model, pair, face, R, p, other, sign, edge, left, off, k), rest * (1.0 - tilt)
+                k = begin, rest * tilt
+                begin, rest = bear_edge(model, pair, face, R, p, other, sign, edge, cut, k), rest * (1.0 - tilt)
             if rest <= NO_SHARE:
                 return begin
     a = vec3.add_scaled(farthest(f, Ra, pa, n), f[3], n)
