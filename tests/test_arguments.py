@@ -238,12 +238,12 @@ MAY_BE_NONE = {"frame", "X_PF", "X_BM", "gravity_vector", "down_direction", "mag
 
 
 def test_setters_have_the_constructors_words():
-    """But for frames, which it calls as books do, and defaults of what is set in states."""
+    """But for frames, which it calls as books do, defaults of what is set in states, and bounds of coordinates."""
     for kind in kinds_with_parameters():
         given = inspect.signature(kind).parameters
         for one in kind.PARAMETERS.values():
             word = one.given_as
-            if word in given and not word.startswith(("X_", "default")):
+            if word in given and not word.startswith(("X_", "default", "q_")):
                 assert hasattr(kind, f"set_{word}") and hasattr(kind, f"set_default_{word}"), f"{kind.__name__}: {word}"
 
 

@@ -98,8 +98,8 @@ def simulate(
         ACCELERATION, that gives a number or an array. Some names stand for themselves, ``record=["reactions"]``:
         ``kinetic_energy``, ``potential_energy``, ``mass_center``, ``mass_center_velocity``, ``momentum``, ``central_momentum``,
         ``u_dot``, ``mobility_forces``, ``motion_forces``, ``motion_power``, ``reactions``, ``constraint_forces``,
-        ``contact_wrenches`` and ``centers_of_pressure``, see ``docs/how-to/recording.md``. Found in `Trajectory.quantities`;
-        ``"contacts"``, a table of all that touches, in `Trajectory.contacts`.
+        ``contact_wrenches``, ``centers_of_pressure`` and ``tyre_forces``, see ``docs/how-to/recording.md``. Found in
+        `Trajectory.quantities`; ``"contacts"``, a table of all that touches, in `Trajectory.contacts`.
     record_bodies : True or sequence, optional
         Bodies, or their names, whose poses are recorded; True for all. Found in `Trajectory.body_poses`.
     record_to : str or path, optional
