@@ -141,14 +141,17 @@ class Stepping(Gradients):
         lanes.refresh(self._own_changes)
         last, task = self._n, plan.task
         if task is None:
-            task = plan.task = _Stepping(lanes, last, self._variables, forces, plan)
+            called = _Called(self, plan) if plan.schedule is not None or lanes.called else None
+            task = plan.task = _Stepping(lanes, last, self._variables, forces, plan, called)
         np.add(self._time[:, 0], duration, out=task.ends)
         if mobility_forces is not None:
             task.forces[...] = forces
-        if plan.schedule is not None or lanes.called:
-            task.called[:] = [_Called(self, plan)]
+        called = task.called
+        if called is not None:
+            if called.is_used:  # by a call that was interrupted
+                called.begin()
             if plan.schedule is not None and plan.schedule.has_changed:
-                task.called[0].events.begin()
+                called.events.begin()
         departed, threads = _NONE, 1 if lanes.calls_python else self._threads
         if not self._departures:
             self._helpers.share(task, threads)
@@ -156,15 +159,16 @@ class Stepping(Gradients):
             departed = np.array(sorted(self._departures), np.int64)
             with self._hidden(departed):
                 self._helpers.share(task, threads)
-        called, status = task.called.pop() if task.called else None, plan.outcome[:last, layout.STATUS]
+        status = plan.outcome[:last, layout.STATUS]
         self._failed[:last, 0] = status
         if np.count_nonzero(status):
             self._failed[:last, 0] = status != rk.REACHED
             self._reasons = Reasons(status, np.zeros((last, 0)) if mobility_forces is None else forces)
             self._reasons.of_states = {} if called is None else called.reasons
             self._step_alone(plan, np.union1d(plan.left_lanes(status), departed), task.ends, forces)
-        if called is not None:
+        if called is not None and called.is_used:
             self._take_logs(called)
+            called.begin()
 
     @contextlib.contextmanager
     def _hidden(self, which: npt.NDArray[np.int64]) -> Iterator[None]:
@@ -394,6 +398,8 @@ class _Stepping(Task):
     forces : array
         Of the shape of those that are held.
     plan : _StepPlan
+    called : _Called, optional
+        What events in lanes come to.
 
     Attributes
     ----------
@@ -408,11 +414,10 @@ class _Stepping(Task):
         variables: tuple[Array, ...],
         forces: Array,
         plan: _StepPlan,
+        called: _Called | None,
     ) -> None:
+        self.called = called
         self.ends, self.forces = np.zeros(len(plan.outcome)), np.zeros(forces.shape)
-        #: What events in lanes come to in this call; in a list, as what the work refers to would else keep the task for ever.
-        self.called: list[_Called] = []
-        called = self.called
         data = (*variables, self.forces, lanes.of_each, self.ends, *_NO_REPORTS, plan.outcome, plan.reached)
         data += np.zeros(0, np.int64), plan.onward, plan.impulses
 
@@ -421,47 +426,58 @@ class _Stepping(Task):
             one.begin()
             while (status := one.go(_ATTEMPTS, (number, chunks, calls), data)) != layout.FINISHED:
                 if status == layout.ASKS:
-                    called[-1].events.answer(one)
+                    assert called is not None
+                    called.events.answer(one)
 
         super().__init__(work, n, LANES)
 
 
 class _Called:
-    """A call of `step`, to which what happens to states in lanes is told: the `Owner` of its `LaneEvents`."""
+    """What happens to states in lanes in a call of `step`: the `Owner` of its `LaneEvents`; it keeps no ensemble alive."""
 
     def __init__(self, ensemble: Any, plan: _StepPlan) -> None:
-        self._ensemble, self._plan, self._lock = ensemble, plan, threading.Lock()
+        assert plan.lanes is not None
+        self._ensemble, self._lock = weakref.ref(ensemble), threading.Lock()
+        self._lanes, self._integrator, self._schedule, self._outcome = plan.lanes, plan.integrator, plan.schedule, plan.outcome
+        self.onward = plan.onward
+        self.begin()
+
+    def begin(self) -> None:
+        """Nothing has happened yet."""
         self._events: LaneEvents | None = None
-        self.onward, self.reasons = plan.onward, dict[int, str]()
+        self.reasons: dict[int, str] = {}
         self.logs: dict[int, EventLog] = {}
+
+    @property
+    def is_used(self) -> bool:
+        """True if something has happened."""
+        return self._events is not None
 
     @property
     def events(self) -> LaneEvents:
         """Who calls Python: one for all threads, made when it is first asked for."""
-        plan = self._plan
-        assert plan.lanes is not None
         with self._lock:
             if self._events is None:
-                self._events = LaneEvents(self._ensemble, plan.lanes, plan.integrator, self, plan.schedule, True)
+                self._events = LaneEvents(self._ensemble(), self._lanes, self._integrator, self, self._schedule, True)
             return self._events
 
     def log_of(self, i: int) -> EventLog:
         """The log of state *i*."""
         if i not in self.logs:
-            self.logs[i] = EventLog(self._plan.integrator.system)
+            self.logs[i] = EventLog(self._integrator.system)
         return self.logs[i]
 
     def ended(self, i: int, time: float, handler: Any) -> None:
         """A handler has ended the run of state *i*."""
-        self._plan.outcome[i, layout.STATUS] = rk.REACHED
+        self._outcome[i, layout.STATUS] = rk.REACHED
 
     def failed(self, i: int, why: str) -> None:
         """A part in Python has raised an error."""
-        self._plan.outcome[i, layout.STATUS], self.reasons[i] = layout.NOT_CALLED, why
+        self._outcome[i, layout.STATUS], self.reasons[i] = layout.NOT_CALLED, why
 
     def goes_alone(self, i: int) -> None:
         """Handlers have made state *i* other than those in lanes."""
-        self._plan.outcome[i, layout.STATUS] = layout.SUSPECT
+        self._outcome[i, layout.STATUS] = layout.SUSPECT
 
 
 #: Why states are simulated one by one, as was said of systems.

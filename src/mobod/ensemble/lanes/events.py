@@ -223,7 +223,11 @@ def find_events(model: Any, crew: Any) -> bool:
 
     Where Python has seen one that changes nothing, the rest of the step is searched.
     """
-    lanes, control, any_lost, any_again = crew.lanes, crew.run.control, False, False
+    lanes, control, any_lost, any_again, any_seeks = crew.lanes, crew.run.control, False, False, False
+    for lane in range(8):
+        any_seeks = any_seeks or (lanes[STATE, lane] >= 0 and lanes[SEEKS, lane] != 0)
+    if not any_seeks:
+        return False
     for lane in range(8):
         again = lanes[STATE, lane] >= 0 and lanes[SEEKS, lane] != 0 and control[EVENT, 0, lane] < _NEVER
         crew.marks[at.BETWEEN, 0, lane] = 1.0 if again else 0.0
@@ -250,19 +254,33 @@ def find_events(model: Any, crew: Any) -> bool:
 
 
 @generic
+def _next_call(control: Any, lane: int) -> float:
+    """When Python is called next for the state in a lane: for an event that was found, a reporter or a handler."""
+    when: float = min(control[EVENT, 0, lane], control[at.REPORTER, 0, lane], control[at.WAIT, 0, lane])
+    return when
+
+
+@generic
+def _is_due(lanes: Any, control: Any, lane: int) -> bool:
+    """True if Python is called in the last step of a lane, and has not been."""
+    when = _next_call(control, lane)
+    busy = lanes[STATE, lane] >= 0 and lanes[at.CALLS, lane] == 0
+    return busy and when <= control[TIME, 0, lane] and when < control[HALT, 0, lane]
+
+
+@generic
 def find_called(model: Any, crew: Any) -> bool:
     """Mark as DUE lanes in whose last step Python is called, with the record where it is first; whether there are such."""
     run, lanes, marks = crew.run, crew.lanes, crew.marks
     control, any_due = run.control, False
     for lane in range(8):
-        when = min(control[EVENT, 0, lane], control[at.REPORTER, 0, lane], control[at.WAIT, 0, lane])
-        due = lanes[STATE, lane] >= 0 and lanes[at.CALLS, lane] == 0 and when <= control[TIME, 0, lane]
-        due = due and when < control[HALT, 0, lane]
-        marks[at.DUE, 0, lane] = 1.0 if due else 0.0
-        control[AT, 0, lane] = when if due else control[TIME, 0, lane]
-        any_due = any_due or due
+        any_due = any_due or _is_due(lanes, control, lane)
     if not any_due:
         return False
+    for lane in range(8):
+        due = _is_due(lanes, control, lane)
+        marks[at.DUE, 0, lane] = 1.0 if due else 0.0
+        control[AT, 0, lane] = _next_call(control, lane) if due else control[TIME, 0, lane]
     crew.queue[at.REALIZED] = 0
     settle_between(model, run, marks, at.DUE)
     if model.measure_memory_size > 0 or model.bristle_rows > 0:
