@@ -60,6 +60,19 @@ def inner_names(kind: Any) -> frozenset[str]:
     return frozenset().union(*(vars(one).get("INNER", ()) for one in kind.__mro__))
 
 
+class _Signature:
+    """Signatures of classes are those of their constructors; `inspect` of Python below 3.11.3 would take `Sealed.__new__`'s."""
+
+    def __get__(self, one: object, kind: type) -> Any:
+        import inspect
+
+        maker = next((base for base in kind.__mro__ if "__new__" in vars(base) or "__init__" in vars(base)), object)
+        if one is not None or "__new__" in vars(maker):
+            raise AttributeError("__signature__")
+        signature = inspect.signature(vars(maker)["__init__"])
+        return signature.replace(parameters=list(signature.parameters.values())[1:])
+
+
 class Sealed(HidesInner):
     """Refuses public attributes that its class does not declare, and keywords that its constructor does not take.
 
@@ -76,6 +89,7 @@ class Sealed(HidesInner):
             cls.__setattr__ = _set  # type: ignore[method-assign]
 
     if not TYPE_CHECKING:  # checkers read constructors and annotations, and would let everything pass for a class with these
+        __signature__ = _Signature()
 
         def __new__(cls, *arguments, **keywords):  # noqa: D102
             if keywords:
