@@ -93,7 +93,7 @@ class OpenGapOfEdges(OpenGap):
 
 
 class OpenGapOfTable(OpenGap):
-    """That of a contact by a table, of which kernels look at a lower bound: see `event.watch`."""
+    """That of a contact by a table, of which kernels look at a lower bound: see `integrator.watch`."""
 
     routine = by_address(look_from_above)
 

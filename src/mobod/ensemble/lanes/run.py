@@ -17,7 +17,7 @@ from ...stepping.errors import error_norm, surprise
 from ...stepping.evaluate import evaluate, prescribe, project_lanes
 from ...stepping.limits import COARSEST, SURPRISE, limit_steps
 from ...stepping.method import runge_kutta, semi_explicit_euler, semi_explicit_euler2, verlet
-from ...stepping.record import ACCURACY, FINAL_TIME, TIME, Y
+from ...stepping.record import ACCURACY, AT, EVENT, FINAL_TIME, TIME, Y
 from ...stepping.rows import set_row, shift
 from ...tree import sampling
 from ..batch_memory import begin_steps, finish_steps, undo_beginning
@@ -29,7 +29,6 @@ from .events import find_called, find_events
 from .layout import (
     DUE,
     END,
-    EVENT,
     FRESH,
     HALT,
     METHOD,
@@ -153,7 +152,7 @@ def end_runs(model: Any, crew: Any, data: Any) -> bool:
         if control[at.REPORTER, 0, lane] <= end:  # which come first
             continue
         if reports > 0 and lanes[at.REPORT, lane] == reports:
-            control[at.AT, 0, lane] = end
+            control[AT, 0, lane] = end
             leave(lanes, lane, rk.REACHED, True)
             any_free = True
         elif reports == 0 and control[TIME, 0, lane] >= end and not control[EVENT, 0, lane] <= control[TIME, 0, lane]:
@@ -172,7 +171,7 @@ def end_at_halts(model: Any, crew: Any, data: Any) -> bool:
     for lane in range(8):
         halts = lanes[STATE, lane] >= 0 and control[HALT, 0, lane] <= min(control[TIME, 0, lane], control[EVENT, 0, lane])
         marks[DUE, 0, lane] = 1.0 if halts else 0.0
-        control[at.AT, 0, lane] = control[HALT, 0, lane] if halts else control[TIME, 0, lane]
+        control[AT, 0, lane] = control[HALT, 0, lane] if halts else control[TIME, 0, lane]
         any_halt = any_halt or halts
     if any_halt:
         crew.queue[at.REALIZED] = 0
