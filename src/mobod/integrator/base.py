@@ -431,10 +431,14 @@ class Integrator(Sealed):
 
     def _call(self, kernel: Any, *args: Any) -> int:
         """Run *kernel*, which calls back what Python computes."""
+        self.choose_routines()
+        return self._call_as_chosen(kernel, *args)
+
+    def _call_as_chosen(self, kernel: Any, *args: Any) -> int:
+        """The same, where the state needs the routines that it did last."""
         state = self._state
         assert state is not None
         state.valid = 0
-        self.choose_routines()
         if not self._runs_compiled:
             with realized_by_python(state, self.held):
                 return self.call_back(kernel, state.block, *args)
@@ -794,7 +798,7 @@ class Integrator(Sealed):
         if looks != 0:
             status, _ = with_refusals_apart(event_search.search, self.get_state().block, *arguments)
         else:
-            status = self._call(event_search.search, *arguments)
+            status = self._call_as_chosen(event_search.search, *arguments)
         self.get_state().invalidate_q()
         return status
 

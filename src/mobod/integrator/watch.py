@@ -19,6 +19,7 @@ from ..event.witness import one_number
 from ..state.validity import EVERYTHING, KINEMATICS
 from ..stepping import event_search, record as rk, witnesses as watching
 from ..stepping.witnesses import (
+    AT_HIGH,
     AT_LOW,
     BEFORE,
     CROSSED,
@@ -176,14 +177,16 @@ class Watch:
 
     def begin(self) -> None:
         """A continuous interval begins at the state as it is realized."""
-        self.resume()
-        self._end, self._bounds_at_end = self.time, self._bounds
-
-    def resume(self) -> None:
-        """Events at the present state have changed nothing: the rest of the step is still to be searched."""
         state, seen = self._integrator.get_state(), self._seen
         self.time, seen[:, AT_LOW] = state.time, self._look(state)
         seen[:, RATE_LOW] = [np.nan if rate is None else rate(state) for rate in self._rates]
+        self._end, self._bounds = self.time, self._bounds_at(state)
+        self._bounds_at_end = self._bounds
+
+    def resume(self) -> None:
+        """Events at the present state, which were found last, have changed nothing: the rest of the step is to be searched."""
+        state, seen = self._integrator.get_state(), self._seen
+        self.time, seen[:, AT_LOW], seen[:, RATE_LOW] = state.time, seen[:, AT_HIGH], np.nan
         self._bounds = self._bounds_at(state)
 
     def _bounds_at(self, state: State) -> list[tuple[float, float]]:
