@@ -245,6 +245,9 @@ class LaneRuns:
             single[rk.PRESCRIBER] = prescribe.address() if state.has_known else 0
         plan[layout.METHOD] = METHODS[type(integrator).kernel]
         plan[layout.NEEDS_RATES] = any(one.stage > Stage.VELOCITY for one in self.called)
+        by_kernels = [one.witness for one in self.called if one not in self._in_python and one.witness is not None]
+        by_speeds = len(by_kernels) == len(self.called) and all(one.rate_stage <= Stage.VELOCITY for one in by_kernels)
+        plan[layout.BY_SPEEDS] = by_speeds
         #: The elements and joints of steps with contact.
         self.stepped: Stepped | None = None
         if plan[layout.METHOD] == layout.CONTACT:

@@ -63,6 +63,7 @@ class OpenGap(Witness):
 
     required_stage = Stage.POSITION
     has_rate = True
+    rate_stage = Stage.VELOCITY
     routine = by_address(look)
 
     def __init__(self, contact: UnilateralContact, shift: float = 0.0) -> None:

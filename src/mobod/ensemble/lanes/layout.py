@@ -63,8 +63,9 @@ CONTROL_ROWS = rk.CONTROL_SIZE + 15
 FRESH, TAKEN, DUE, RAISED, BETWEEN, LOOKS = range(6)
 MARK_ROWS = 6
 # places in `plan` after those of `stepping.record`: the method, the address of what ends runs or 0, 1 where values of witnesses
-# need accelerations, and where the plan of the record of one state begins, in which controllers are sampled
-METHOD, TERMINATOR, NEEDS_RATES, SINGLE = range(rk.PLAN_SIZE, rk.PLAN_SIZE + 4)
+# need accelerations, 1 where neither they nor their rates do, and where the plan of the record of one state begins, in which
+# controllers are sampled
+METHOD, TERMINATOR, NEEDS_RATES, BY_SPEEDS, SINGLE = range(rk.PLAN_SIZE, rk.PLAN_SIZE + 5)
 PLAN_SIZE = SINGLE + rk.PLAN_SIZE
 # what METHOD is
 RUNGE_KUTTA, SEMI_EXPLICIT_EULER, SEMI_EXPLICIT_EULER2, VERLET, CONTACT = range(5)
