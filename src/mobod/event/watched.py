@@ -1,4 +1,4 @@
-"""What is watched for changes of sign: a witness, or a number that only Python knows, and what it belongs to."""
+"""Watched: a witness, or another number that may change sign, and what it belongs to."""
 
 from __future__ import annotations
 

@@ -112,7 +112,7 @@ class Watch:
 
     @property
     def _seen(self) -> Array:
-        """What has been seen, a row a witness."""
+        """The rows of what has been seen, one a witness."""
         seen: Array = self._numbers[: SEEN * len(self.watched), 0].reshape(-1, SEEN)
         return seen
 

@@ -53,7 +53,7 @@ NOTHING, FOUND, LOST = range(3)
 
 
 class Searched(NamedTuple):
-    """What is known of one state whose step is searched.
+    """One state whose step is searched.
 
     Attributes
     ----------
