@@ -193,10 +193,12 @@ class Sweep:
             work = pool.pop()
         except IndexError:
             work = self._made_work()
+        # fmt: off
         found: Any = (_kernel.code or _kernel.load())(
-            *(state.block, routine, valid, state.q_values, state.u_values, q, u, forces, u_dot, work),
-            *(ForwardDynamicsDerivatives, _zeros((self._nu, num_z)) if num_z else self._no_z),
+            state.block, routine, valid, state.q_values, state.u_values, q, u, forces, u_dot, work,
+            ForwardDynamicsDerivatives, _zeros((self._nu, num_z)) if num_z else self._no_z,
         )
+        # fmt: on
         pool.append(work)
         return found
 
@@ -405,10 +407,12 @@ class Whole(Sweep):
     def _run(self, state: State, work: Any, routine: Any, valid: int, q: Any, u: Any, forces: Any, u_dot: Any) -> Any:
         """The kernel's result, or its status."""
         num_z = len(state.z_values)
+        # fmt: off
         return (_whole_kernel.code or _whole_kernel.load())(
-            *(state.block, routine, valid, state.q_values, state.u_values, q, u, forces, u_dot, work),
-            *(ForwardDynamicsDerivatives, _zeros((self._nu, num_z)) if num_z else self._no_z),
+            state.block, routine, valid, state.q_values, state.u_values, q, u, forces, u_dot, work,
+            ForwardDynamicsDerivatives, _zeros((self._nu, num_z)) if num_z else self._no_z,
         )
+        # fmt: on
 
     def _with_contradiction(self, state: State, found: ForwardDynamicsDerivatives) -> ForwardDynamicsDerivatives:
         """The same with what equations add that contradict each other."""
