@@ -14,12 +14,14 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from ..algebra.arrays import Array
 from ..compiling import Callback, raise_kept
 from ..errors import ModelError
+from ..state.state import State
 from ..state.trigger_info import TriggerInfo
 from ..state.validity import EVERYTHING, KINEMATICS
 from ..value.overriding import holds_for
@@ -27,10 +29,6 @@ from ..value.stage import Stage
 from .triggered import Triggered
 from .when import When
 from .witness import Witness, one_number
-
-if TYPE_CHECKING:
-    from ..algebra.arrays import Array
-    from ..state.state import State
 
 # the table of witnesses and what is seen of them, as `mobod.stepping.witnesses`, which is in a higher layer, reads and writes
 # them: integers of a witness, numbers of one
