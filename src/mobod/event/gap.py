@@ -55,6 +55,7 @@ class Gap(Witness):
 
     required_stage = Stage.POSITION
     has_rate = True
+    rate_stage = Stage.VELOCITY
     routine = by_address(look)
 
     def __init__(

@@ -62,6 +62,7 @@ class PlaneDistance(Witness):
 
     required_stage = Stage.POSITION
     has_rate = True
+    rate_stage = Stage.VELOCITY
     routine = by_address(look)
 
     def __init__(

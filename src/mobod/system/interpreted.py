@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..event.triggered import Triggered
-from ..event.watch import is_compiled as is_watched_by_kernels
+from ..event.watched import is_compiled as is_watched_by_kernels
 from ..event.when import When
 from ..function import Custom, Multiplier
 from ..function.routines import is_compiled

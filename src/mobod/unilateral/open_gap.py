@@ -61,6 +61,7 @@ class OpenGap(Witness):
 
     required_stage = Stage.POSITION
     has_rate = True
+    rate_stage = Stage.VELOCITY
     routine = by_address(look)
 
     def __init__(self, contact: UnilateralContact, shift: float = 0.0) -> None:
@@ -91,7 +92,7 @@ class OpenGapOfEdges(OpenGap):
 
 
 class OpenGapOfTable(OpenGap):
-    """That of a contact by a table, of which kernels look at a lower bound: see `event.watch`."""
+    """That of a contact by a table, of which kernels look at a lower bound: see `integrator.watch`."""
 
     routine = by_address(look_from_above)
 
