@@ -36,7 +36,7 @@ class Driven(Force):
     """An actuator whose effort may be a function of time; integer `FLAG` of its own is -1 in its constructor."""
 
     FLAG: ClassVar[int]
-    reads_time = True  # type: ignore[assignment]
+    reads_time = True
     _drive: Function | None = None
 
     def set_effort_function(self, function: Function | None) -> None:
