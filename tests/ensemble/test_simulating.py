@@ -452,6 +452,7 @@ def test_memory_of_a_state_is_what_the_documentation_says():
     ensemble, _, state, _ = spread("double_pendulum", 20_000, 37)
     ensemble.step(0.01, fixed_step_size=0.01)
     ensemble.simulate(0.01, report_interval=0.01, fixed_step_size=0.01)
+    ensemble.realize()  # what is loaded for it once is not a state's
     numbers = len(state.y_values)
     tracemalloc.start()
     motions = ensemble.simulate(0.02, report_interval=0.01, fixed_step_size=0.01)

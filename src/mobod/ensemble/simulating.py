@@ -53,6 +53,7 @@ from .work_sharing import Task
 if TYPE_CHECKING:
     import os
 
+    from ..state.resources import Settings
     from ..state.state import State
 
 #: A call of a kernel is to take about as long, so that Ctrl-C and progress are seen; s.
@@ -383,13 +384,13 @@ class Simulating(Stepping):
         is_free = functools.partial(self._is_as_others, i) if returns else None
         times = run.times[min(i, len(run.times) - 1), made:]
         done = run_one(self._system, state, times, settings, force, onward, wanted, is_free)
-        k = len(done.time) - (done.termination is not None)
+        k = int(np.count_nonzero(done.time[: len(times)] == times[: len(done.time)]))  # the last row may be an event's
         rows[made : made + k], rows[made + k :] = done.y[:k], np.nan
         if done.events is not None and done.event_rows is not None and len(done.events):
             run.add_events(i, done.events, done.event_rows)
         changes = [(made + row, *values) for row, *values in done.changes]
         if onward is not None and onward.changed:  # before it was made, handlers have
-            changes.insert(0, (made, {name: array.copy() for name, array in state.own_fields.items()}, state.settings()))
+            changes.insert(0, _change(made, state))
         if changes:
             run.changes[i] = [*run.changes.get(i, ()), *changes]
         if run.tangents is not None and done.sensitivities is not None:
@@ -423,26 +424,36 @@ _COUNTED = (
 )
 
 
+def _change(row: int, state: State) -> tuple[int, dict[str, Array], Settings]:
+    """An entry of a run's `changes`: from *row* on Instance variables are those of *state*."""
+    return row, {name: array.copy() for name, array in state.own_fields.items()}, state.settings()
+
+
 def _quantities(motions: EnsembleTrajectory, record: Any) -> dict[str, Array]:
     """Quantities recorded beside the variables ``(n, nt, ...)``; no numbers where there are no rows."""
     found: dict[str, Array] = {}
     assert motions.state_of is not None
     for i in range(len(motions)):
         rows, state = int(motions.num_rows[i]), motions.state_of(i)
-        times = (motions.time if motions.time.ndim == 1 else motions.time[i])[:rows]
+        times, y = (motions.time if motions.time.ndim == 1 else motions.time[i])[:rows], motions.rows_of_y(i)
+        end = motions.terminations.get(i)
+        if end is not None and end.y is not None:
+            times, y = np.append(times, end.time), np.concatenate([y, end.y[None]])
         recording = Recording(state.system, state, record)
         if i in motions.changes:
-            columns, made, error = recording.rows_of_states(motions[i].states.walk(range(rows)), rows)
+            columns, made, error = recording.rows_of_states(motions[i].states.walk(range(len(times))), len(times))
         else:
-            columns, made, error = recording.rows_of(times, motions.rows_of_y(i))
+            columns, made, error = recording.rows_of(times, y)
         if error is not None:
             error.add_note(f"this is of state {i} at time {times[made]:.9g}")
             raise error
-        for column, values in columns.items():
-            name = column.removeprefix(QUANTITY)
+        columns = {column.removeprefix(QUANTITY): values for column, values in columns.items()}
+        for name, values in columns.items():
             if name not in found:
                 found[name] = np.full((len(motions), motions.time.shape[-1], *values.shape[1:]), np.nan)
-            found[name][i, :rows] = values
+            found[name][i, :rows] = values[:rows]
+        if end is not None and end.y is not None:
+            motions.terminations[i] = end._replace(quantities={name: values[rows:] for name, values in columns.items()})
     return found
 
 
@@ -560,6 +571,7 @@ class _Run:
                 self._batch(results, first, stop)
             finally:
                 self._blank(results, first, stop)
+                self._drop_ends(results, first, stop)
                 if self._file is not None:
                     self._file.append(self._block(results, first, stop))
                     self._file.flush()
@@ -643,6 +655,8 @@ class _Run:
         name = getattr(handler, "name", None) or handler.get_name()
         y = np.concatenate([part[i] for part in self._ensemble._variables[1:5]])
         self.terminations[i] = Termination(time, f"{name} ended the simulation{getattr(handler, '_why', '')}", y)
+        if i in self._ensemble._departures:
+            self.changes[i] = [_change(int(self.outcome[i, layout.ROWS]), self._ensemble._state(i))]
         self.outcome[i, layout.STATUS] = rk.REACHED
         self.reached[i, layout.REACHED_TIME] = time
 
@@ -704,6 +718,15 @@ class _Run:
         made = self.outcome[first:stop, layout.ROWS]
         made[self.outcome[first:stop, layout.STATUS] == layout.NOT_RUN] = 0
         results[np.arange(self._nt) >= made[:, None]] = np.nan
+
+    def _drop_ends(self, results: Array, first: int, stop: int) -> None:
+        """Where a run was ended at its last report, and is as it was then, the end has no row of its own."""
+        for i in [i for i in self.terminations if first <= i < stop]:
+            end, rows = self.terminations[i], int(self.outcome[i, layout.ROWS])
+            changes = any(row == rows for row, *_ in self.changes.get(i, ()))
+            if rows and not changes and end.time <= self.times[min(i, len(self.times) - 1), rows - 1]:
+                is_told = np.array_equal(end.y, results[i - first, rows - 1])
+                self.terminations[i] = end._replace(y=None) if is_told else end
 
     def _block(self, results: Array, first: int, stop: int) -> dict[str, Array]:
         block = self._columns(results)
@@ -770,7 +793,10 @@ class _Run:
         if self._file is not None:
             failures = {str(i): list(one) for i, one in self._failures().items()}
             events = {str(i): [one.labels, one.rows.tolist(), at.tolist()] for i, (one, at) in self.events.items()}
-            ends = {str(i): [one.time, one.reason, one.y.tolist()] for i, one in self.terminations.items()}
+            ends = {
+                str(i): [one.time, one.reason, None if one.y is None else one.y.tolist()]
+                for i, one in self.terminations.items()
+            }
             self._file.close(
                 {
                     **self._about,

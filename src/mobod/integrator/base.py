@@ -10,24 +10,27 @@ from __future__ import annotations
 import time as _clock
 import warnings
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
 from ..algebra.arrays import Array
-from ..compiling import Job, compile_ahead, run_noting, with_refusals_apart
+from ..compiling import Job, Kernel, compile_ahead, run_noting, with_refusals_apart
 from ..control.custom import controllers_of
 from ..errors import ConvergenceError, ModelError, TopologyError
+from ..event import Termination, TerminationReason
 from ..force.contact.bristle import begin_bristles
 from ..force.contact.step_limit import limit_step
 from ..force.transmission.base import warn_of_points_inside
 from ..mobilizer import q_rates
+from ..state.state import State
 from ..state.validity import EVERYTHING, KINEMATICS
 from ..stepping import beginning, event_search, interpolation, loop, record as rk, rows
 from ..stepping.evaluate import ALWAYS, FULL_NEWTON
 from ..system.arguments import check_system
 from ..system.in_python import Held, keeper, prescriber, realize_with, realized_by_python, realizer
+from ..system.system import MultibodySystem
 from ..tree.measures import begin_step
 from ..tree.prescribe import prescribe
 from ..tree.project import project as project_on_manifolds
@@ -42,12 +45,6 @@ from . import _diagnosis, jumps
 from .quick import Quick, is_possible, remembers
 from .slow_runs import Progress, say
 from .weights import error_weights
-
-if TYPE_CHECKING:
-    from ..compiling import Kernel
-    from ..event import Termination, TerminationReason
-    from ..state.state import State
-    from ..system.system import MultibodySystem
 
 #: Rows for intermediate values of methods that have no table.
 _ROWS_BETWEEN = 5
