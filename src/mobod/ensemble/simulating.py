@@ -612,7 +612,7 @@ class _Run:
             self.begin_again(np.flatnonzero(left) + first)
 
     def _is_due(self, which: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
-        """Whether something scheduled is due in the runs of states, where lanes do not call it."""
+        """True for states in whose runs something scheduled is due, where lanes do not call it."""
         system, ensemble = self._ensemble._system, self._ensemble
         if isinstance(self.lanes, LaneRuns) or not Schedule.of(system):
             return np.zeros(len(which), bool)
