@@ -594,8 +594,9 @@ class _Run:
         if self.lanes is None:
             ensemble._run_one_by_one(self, np.arange(first, stop), results, first)
             return
-        departed = np.array([i for i in sorted(ensemble._departures) if first <= i < stop], np.int64)
         which = np.arange(first, stop)
+        departed = np.array([i for i in sorted(ensemble._departures) if first <= i < stop], np.int64)
+        departed = np.union1d(departed, which[self._is_due(which)])
         try:
             if len(departed) < stop - first:
                 goes_on = self.lane_events is not None
@@ -609,6 +610,16 @@ class _Run:
         finally:  # after Ctrl-C, what has not come to its end is where it began
             left = np.isin(self.outcome[first:stop, layout.STATUS], _ON_THEIR_WAY)
             self.begin_again(np.flatnonzero(left) + first)
+
+    def _is_due(self, which: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
+        """True for states in whose runs something scheduled is due, where lanes do not call it."""
+        system, ensemble = self._ensemble._system, self._ensemble
+        if isinstance(self.lanes, LaneRuns) or not Schedule.of(system):
+            return np.zeros(len(which), bool)
+        schedule = Schedule(system, self._n, self.integrator.accuracy)
+        schedule.begin(ensemble._time[: self._n, 0], ensemble._lend_realized)
+        due = np.minimum(schedule.handlers, schedule.reporters) <= self.times[:, -1]
+        return due[which]
 
     def _after_lanes(
         self, which: npt.NDArray[np.int64], departed: npt.NDArray[np.int64], results: Array, first: int
