@@ -15,15 +15,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ..algebra.arrays import Array
 from ..errors import ConvergenceError, ModelError
+from ..importer.model import Model
 from ..muscle import Muscle
 from ..muscle.base import tendon_forces
 from ..state import validity
+from ..state.state import State
 from ..tree import realize
 from ..value import checks
 from ..value.stage import Stage
@@ -35,10 +37,6 @@ from .induced import responses
 from .motion import Motion, natural_spline, rows_of, smoothed
 from .states import couple
 from .tasks import Rows, Task, mapping, usable
-
-if TYPE_CHECKING:
-    from ..importer.model import Model
-    from ..state.state import State
 
 #: The least excitation of muscles unless bounds say otherwise, OpenSim's too: below it force does not follow any more.
 _LEAST = 0.02

@@ -4,23 +4,21 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from xml.sax.saxutils import quoteattr
 
 import numpy as np
 
 from ..algebra.arrays import Array
+from ..importer.model import Model
+from ..integrator.base import Integrator
 from ..motion_data import Table, write_sto
 from ..simulation.time_stepper import TimeStepper
+from ..state.state import State
 from ..value.progress import shown
 from ..value.stage import Stage
 from ._tracking import Tracker
 from .states import states_table
-
-if TYPE_CHECKING:
-    from ..importer.model import Model
-    from ..integrator.base import Integrator
-    from ..state.state import State
 
 
 class Followed:

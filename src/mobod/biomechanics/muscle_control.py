@@ -9,26 +9,24 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 
 from .. import integrator as integrators
 from ..errors import ModelError
 from ..importer.formats import as_model
+from ..importer.model import Model
 from ..importer.osim.model_operators import add_reserves, with_loads
 from ..motion_data import Table
 from ..muscle import Muscle
 from ..simulation.trajectory import Trajectory
+from ..state.state import State
 from ..value import checks
 from ._tracking import Tracker, Wanted, excluded
 from .followed import Followed, follow
 from .states import own_state
 from .tasks import Task
-
-if TYPE_CHECKING:
-    from ..importer.model import Model
-    from ..state.state import State
 
 #: How long variables of muscles settle at held coordinates, and the first window.
 _SETTLING, _FIRST, _LEAST = 0.2, 0.03, 0.01

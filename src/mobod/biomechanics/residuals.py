@@ -15,7 +15,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -23,6 +23,7 @@ from .. import integrator as integrators
 from ..algebra.arrays import Array
 from ..errors import ModelError
 from ..importer.formats import as_model
+from ..importer.model import Model
 from ..importer.osim.model_operators import add_forces, move_mass_center, with_loads
 from ..motion_data import Table
 from ..simulation.trajectory import Trajectory
@@ -32,9 +33,6 @@ from .followed import Followed, follow
 from .muscle_control import times
 from .states import own_state
 from .tasks import Task
-
-if TYPE_CHECKING:
-    from ..importer.model import Model
 
 #: The actuators whose means are residuals, and how far a mass center moves at most.
 RESIDUALS = ("FX", "FY", "FZ", "MX", "MY", "MZ")

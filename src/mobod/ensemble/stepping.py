@@ -433,7 +433,7 @@ class _Stepping(Task):
 
 
 class _Called:
-    """What happens to states in lanes in a call of `step`: the `Owner` of its `LaneEvents`; it keeps no ensemble alive."""
+    """The `Owner` of the `LaneEvents` of a call of `step`: what becomes of states at these. It keeps no ensemble alive."""
 
     def __init__(self, ensemble: Any, plan: _StepPlan) -> None:
         assert plan.lanes is not None

@@ -17,9 +17,9 @@ from ..value.stage import ACCELERATION, TIME, Stage
 
 if TYPE_CHECKING:
     from ..algebra.arrays import Array
-    from ..event.watch import Watch
     from ..state.state import State
     from .base import Integrator
+    from .watch import Watch
 
 #: Steps in one call, so that Ctrl-C takes effect between calls.
 _STEPS = 256

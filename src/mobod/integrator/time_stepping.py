@@ -15,7 +15,8 @@ doubling); Hairer and Wanner 1996, IV.7 (the linearly implicit method).
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -23,8 +24,10 @@ import numpy.typing as npt
 from ..algebra.arrays import Array
 from ..compiling import Job
 from ..errors import ConvergenceError, ModelError
+from ..state.state import State
 from ..state.validity import EVERYTHING
 from ..stepping import loop, record as rk
+from ..system.system import MultibodySystem
 from ..unilateral.base import TRANSITION_SPEED
 from ..unilateral.problem import ContactRows, Problem, constraints_of, joined, rows_of_constraint, rows_of_surfaces
 from ..unilateral.stepped import Stepped, space as names
@@ -33,12 +36,6 @@ from ..unilateral.stepped.step import step_one
 from ..value.stage import Stage
 from . import contact_steps as steps
 from .base import Integrator
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from ..state.state import State
-    from ..system.system import MultibodySystem
 
 #: The part of a violated gap that a step takes back: it is to be small, as the speed stays.
 _RECOVERY = 0.1
@@ -243,7 +240,11 @@ class TimeStepping(Integrator):
         final, no_row = float(control[rk.FINAL_TIME]), np.empty((1, len(state.y_values)))
         try:
             while counts[rk.REPORT] < len(times):
-                wanted, following = float(times[counts[rk.REPORT]]), self.sample()
+                wanted, following = float(times[counts[rk.REPORT]]), np.inf
+                if wanted > control[rk.TIME]:  # reports, and what is due at the target, come before samples
+                    if control[rk.TIME] >= control[rk.TARGET]:
+                        return rk.REACHED
+                    following = self.sample()
                 control[rk.FINAL_TIME] = min(final, following)
                 row, energy = no_row, self.no_energies
                 if wanted <= following:
@@ -253,7 +254,7 @@ class TimeStepping(Integrator):
                 status = self._try(np.array([min(wanted, following)]), row, energy)
                 made = counts[rk.REPORT] and wanted <= following
                 counts[rk.REPORT] = reported + bool(made)
-                if status != rk.REACHED or (not made and control[rk.TIME] >= control[rk.TARGET]):
+                if status != rk.REACHED:
                     return status
         finally:
             control[rk.FINAL_TIME] = final

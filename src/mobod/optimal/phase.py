@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -16,14 +16,12 @@ from ..linear.inputs import Inputs
 from ..simulation.names import auxiliary_names, coordinate_names, speed_names
 from ..state.state import State
 from ..system.arguments import check_state
+from ..system.system import MultibodySystem
 from ..value import checks
 from ..value.checks import suggest
 from ..value.stage import Stage
 from .functions import NodeFunction, check_bounds
 from .node_dynamics import NodeDynamics
-
-if TYPE_CHECKING:
-    from ..value.annotations import MultibodySystem
 
 #: What functions of nodes can ask for, beside stations.
 NODE = ("t", "q", "u", "z", "controls", "parameters")

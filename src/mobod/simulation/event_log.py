@@ -16,7 +16,7 @@ from ..algebra.arrays import Array
 from ..event import EventReporter
 
 if TYPE_CHECKING:
-    from ..event.watch import Found
+    from ..event.watched import Found
     from ..state.impulses import Impulse
     from ..state.state import State
     from ..system.system import MultibodySystem

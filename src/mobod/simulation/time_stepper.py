@@ -12,7 +12,8 @@ from ..contact.separation import find_deep, say_deep
 from ..errors import ConvergenceError, ModelError, TopologyError
 from ..event import Cause, ImpactWhen, Termination, TerminationReason
 from ..event.agenda import Agenda, Call, changed_by_reporter, let_handle
-from ..event.watch import Found, Watch
+from ..event.watched import Found
+from ..integrator.watch import Watch
 from ..state.impulses import Impulses
 from ..state.subsystem import Subsystem
 from ..state.validity import EVERYTHING, unchanged_bit
@@ -737,7 +738,7 @@ class TimeStepper(Sealed):
                         self._step_due = integrator.get_advanced_time()
                 elif status in (rk.REACHED, rk.PAUSED):
                     if watch is not None:
-                        watch.leave_loop()
+                        watch.leave_loop(True)
                 else:
                     integrator.fail(status)
                 if returns and integrator.get_advanced_time() < wanted:
@@ -944,8 +945,6 @@ class TimeStepper(Sealed):
         if watched:
             self._watch = Watch(self._integrator, watched, self.system.get_default_time_scale())
             self._watch.begin()
-            if self._integrator.can_watch:
-                self._watch.pack(self._integrator.calls_witnesses)
 
     def _end(self, reason: TerminationReason, handler: Any, message: str) -> StepStatus:
         """The simulation has ended: subsystems are told."""

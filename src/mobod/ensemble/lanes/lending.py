@@ -26,7 +26,7 @@ from ..batch_memory import IN_ROWS, put_memory, take_memory
 from . import layout
 
 if TYPE_CHECKING:
-    from ...event.watch import Watched
+    from ...event.watched import Watched
     from ...state.fields import Record
     from ...state.state import State
 

@@ -15,7 +15,7 @@ from collections import Counter
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -27,12 +27,10 @@ from ...function import Constant, Function, Linear
 from ...mobilizer import Direction
 from ...mobilizer.base import MobilizedBody
 from ...simulation.names import coordinate_names
+from ...state.state import State
 from ...system.system import MultibodySystem
 from ...value import MassProperties, Transform
 from ..model import Model
-
-if TYPE_CHECKING:
-    from ...state.state import State
 
 _X, _Y, _Z = np.eye(3)
 #: Kinds of forces that MJCF has words for.

@@ -13,24 +13,21 @@ where S(x) = 6 x^5 - 15 x^4 + 10 x^3 between 0 and 1, 0 below and 1 above.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ....algebra.scalar import load, one, store, where, zero
-from ....compiling import generic
+from ....compiling import Routine, generic
 from ....force.base import Force, mobility
 from ....force.pools import number
 from ....force.routines import by_address
+from ....force.subsystem import GeneralForceSubsystem
 from ....force.transmission import Coordinates
 from ....function import Function, routines
+from ....mobilizer.base import MobilizedBody
 from ....state import parameters
 from ....value.checks import finite
 from ....value.stage import Stage
 from .driven import Driven, driven
-
-if TYPE_CHECKING:
-    from ....compiling import Routine
-    from ....force.subsystem import GeneralForceSubsystem
-    from ....mobilizer.base import MobilizedBody
 
 
 @generic

@@ -17,30 +17,26 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ....algebra.scalar import load, store, where, zero
-from ....compiling import generic
+from ....compiling import Routine, generic
+from ....decoration.rubber_band_line import Line
 from ....force.base import Force
 from ....force.pools import number
 from ....force.routines import by_address
-from ....force.transmission import path as _path
+from ....force.subsystem import GeneralForceSubsystem
+from ....force.transmission import FunctionBasedPath, Path, path as _path
 from ....function import Function, routines
+from ....function.routines import Use
 from ....state import parameters
+from ....state.state import State
 from ....value.checks import finite
 from ....value.stage import Stage
 from .driven import Driven
 from .of_coordinate import effort
-
-if TYPE_CHECKING:
-    from ....compiling import Routine
-    from ....decoration.rubber_band_line import Line
-    from ....force.subsystem import GeneralForceSubsystem
-    from ....force.transmission import FunctionBasedPath, Path
-    from ....function.routines import Use
-    from ....state.state import State
 
 #: Controls of a clutch above which it is closed: SimTK::SignificantReal.
 _ENGAGED = float(np.finfo(float).eps ** 0.875)

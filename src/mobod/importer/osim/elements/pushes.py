@@ -11,7 +11,7 @@ With R the body's rotation, p its origin, and flags that say what is given in Gr
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -19,23 +19,20 @@ from ....algebra import mat33, vec3
 from ....algebra.arrays import Array, ArrayLike
 from ....algebra.memory import add_spatial, load3, load9
 from ....algebra.scalar import load
-from ....compiling import generic
+from ....compiling import Routine, generic
 from ....force.base import Force, body_index
 from ....force.pools import numbers3, numbers9
 from ....force.routines import by_address
+from ....force.subsystem import GeneralForceSubsystem
 from ....function import Function, routines
+from ....mobilizer.base import MobilizedBody
 from ....state import parameters
+from ....state.state import State
 from ....value import Transform
 from ....value.checks import unit
 from ....value.stage import Stage
 from .driven import Driven, driven
 from .of_coordinate import effort
-
-if TYPE_CHECKING:
-    from ....compiling import Routine
-    from ....force.subsystem import GeneralForceSubsystem
-    from ....mobilizer.base import MobilizedBody
-    from ....state.state import State
 
 
 @generic
