@@ -272,7 +272,11 @@ class TimeStepping(Integrator):
         final, no_row = float(control[rk.FINAL_TIME]), np.empty((1, len(state.y_values)))
         try:
             while counts[rk.REPORT] < len(times):
-                wanted, following = float(times[counts[rk.REPORT]]), self.sample()
+                wanted, following = float(times[counts[rk.REPORT]]), np.inf
+                if wanted > control[rk.TIME]:  # reports, and what is due at the target, come before samples
+                    if control[rk.TIME] >= control[rk.TARGET]:
+                        return rk.REACHED
+                    following = self.sample()
                 control[rk.FINAL_TIME] = min(final, following)
                 row, energy = no_row, self.no_energies
                 if wanted <= following:
@@ -282,7 +286,7 @@ class TimeStepping(Integrator):
                 status = self._try(np.array([min(wanted, following)]), row, energy)
                 made = counts[rk.REPORT] and wanted <= following
                 counts[rk.REPORT] = reported + bool(made)
-                if status != rk.REACHED or (not made and control[rk.TIME] >= control[rk.TARGET]):
+                if status != rk.REACHED:
                     return status
         finally:
             control[rk.FINAL_TIME] = final
