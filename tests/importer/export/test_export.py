@@ -516,8 +516,8 @@ def test_keyframes_and_starts_of_free_bodies_and_balls_in_any_frames_are_mujocos
     mujoco = pytest.importorskip("mujoco")
     inertial = '<inertial pos="0.1 0.2 0" mass="1" diaginertia="1 1 1"/>'
     (tmp_path / "a.xml").write_text(
-        f'<mujoco><worldbody><body name="a"><freejoint name="a"/>{inertial}<body name="b"><joint name="b" type="ball"/>{inertial}'
-        f'<body name="c"><joint name="c"/>{inertial}</body></body></body></worldbody></mujoco>'
+        f'<mujoco><worldbody><body name="a"><freejoint name="a"/>{inertial}<body name="b"><joint name="b" type="ball"/>'
+        f'{inertial}<body name="c"><joint name="c"/>{inertial}</body></body></body></worldbody></mujoco>'
     )
     model = mb.load_mjcf(tmp_path / "a.xml")
     matter, bodies = model.system.matter, [model.bodies[name] for name in "abc"]
