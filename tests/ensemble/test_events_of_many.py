@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import mobod as mb
+from mobod.ensemble import simulating
 
 DURATION, CALLS = 0.025, 8
 
@@ -483,14 +484,15 @@ def test_an_ensemble_that_is_interrupted_after_states_have_taken_lanes_again_lea
 
 
 class End(mb.event.ScheduledHandler):
-    """Ends the run, and may change the state by that."""
+    """Ends the run, and may change the state by that; one that locks has locked before, and unlocked."""
 
     def __init__(self, when, changes):
         super().__init__()
-        self.when, self.changes = when, changes
+        self.times, self.changes = (0.02, 0.06, when) if changes == "locks" else (when,), changes
 
     def get_next_event_time(self, state, include_current_time):
-        return self.when if state.time < self.when or (include_current_time and state.time == self.when) else np.inf
+        coming = (time for time in self.times if time > state.time or (include_current_time and time == state.time))
+        return next(coming, np.inf)
 
     def handle_event(self, state, accuracy):
         lower = state.system.matter.bodies["lower"]
@@ -499,8 +501,8 @@ class End(mb.event.ScheduledHandler):
         elif self.changes == "masses":
             lower.set_body_mass_properties(state, mb.MassProperties(2.0, (0, 0, 0), mb.UnitInertia(1, 1, 1)))
         elif self.changes == "locks":
-            lower.lock(state)
-        return True
+            (lower.unlock if lower.is_locked(state) else lower.lock)(state)
+        return state.time == self.times[-1]
 
 
 @pytest.mark.parametrize("changes", ["nothing", "speeds", "masses", "locks"])
@@ -523,3 +525,38 @@ def test_the_end_of_a_run_is_a_row_of_its_own_where_it_has_none(when, changes, t
         for name, values in motion.quantities.items():
             close(values, one.quantities[name], 1e-9)
     assert set(many[1].quantities) == {"kinetic_energy", "u_dot"}
+
+
+@pytest.mark.parametrize("part", ["stop", "hard stop", "scheduled"])
+def test_states_by_an_implicit_method_run_alone_where_something_may_happen(part, monkeypatch):
+    """The others in the compiled loop, which excludes events: all are those of single runs, to the bit."""
+    system, _ = mb.examples.double_pendulum.build()
+    lower = system.matter.bodies["lower"]
+    if part == "stop":
+        system.add_event_handler(mb.event.StopWhen(mb.event.Coordinate(lower, value=0.5)))
+        system.add_event_handler(mb.event.StopWhen(mb.event.Speed(lower, value=20.0), falling=False))
+    elif part == "hard stop":
+        mb.contact.HardStopUpper(lower, 0, 0.5, 0.6)
+    else:
+        system.add_event_handler(Once())
+    state = system.realize_topology()
+    ensemble = mb.Ensemble(system, 5, state=state, threads=1)
+    ensemble.q = [(0.1, -0.3), (0.3, 0.2), (0.1, 0.5), (-0.2, -0.1), (-0.1, 0.3)]
+    ensemble.u = [(0.0, 0.0), (0.0, 3.0), (0.0, -1.0), (0.0, 0.0), (0.5, 0.1)]
+    ensemble.time = [0.0, 0.0, 0.0, 0.0, 0.2]
+    alone = []
+    run_one = simulating.run_one
+
+    def counted(*arguments, **keywords):
+        alone.append(arguments[1].time)
+        return run_one(*arguments, **keywords)
+
+    monkeypatch.setattr(simulating, "run_one", counted)
+    starts = [ensemble.get_state(i) for i in range(5)]
+    motions = ensemble.simulate(0.3, report_interval=0.1, integrator=mb.integrator.BDF(system, accuracy=1e-5))
+    assert len(alone) == (4 if part == "scheduled" else 2)
+    for one, start in zip(motions, starts, strict=True):
+        single = mb.simulate(system, start, 0.3, report_interval=0.1, integrator=mb.integrator.BDF(system, accuracy=1e-5))
+        np.testing.assert_array_equal(one.time, single.time)
+        np.testing.assert_array_equal(one.q, single.q)
+        assert [event.time for event in one.events] == [event.time for event in single.events]

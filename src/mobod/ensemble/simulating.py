@@ -128,7 +128,8 @@ class Simulating(Stepping):
             It may be in NumPy's manner, too.
         record : mapping or sequence, optional
             Quantities by name, as of `mobod.simulate`: found in ``quantities``. They are computed by Python from the rows,
-            some 20 us each; ``"contacts"``, of which there is any number, and measures that remember are not among them.
+            some 20 us each; ``"contacts"``, of which there is any number, and measures that remember are not among them, nor is
+            what depends on the efforts of controllers, which are not in the rows.
         record_to : str or path, optional
             An HDF5 file, ``.h5`` (needs h5py), into which the motions go as they come, so that memory holds few of them.
         sensitivities : sequence, optional
@@ -185,7 +186,7 @@ class Simulating(Stepping):
         if observe is not None:
             try_observer(observe, template)
         if record is not None:
-            _check_recorded(Recording(self._system, template, record), record)
+            _check_recorded(Recording(self._system, template, record), record, template, control is not None)
         run = _Run(self, made, times, _file(record_to), progress, (control, ends), tangents)
         if run.lanes is None and tangents is None:
             given = {"controller": control, "terminate": ends}
@@ -457,8 +458,8 @@ def _quantities(motions: EnsembleTrajectory, record: Any) -> dict[str, Array]:
     return found
 
 
-def _check_recorded(recording: Recording, record: Any) -> None:
-    """Refuse to record what rows of variables do not tell."""
+def _check_recorded(recording: Recording, record: Any, state: State, is_driven: bool) -> None:
+    """Refuse to record what rows of variables do not tell; *is_driven* says that a function drives the states."""
     if recording.tables:
         raise ValueError("record of an ensemble cannot have 'contacts', of which there is any number a time")
     asked = record.values() if isinstance(record, Mapping) else record if isinstance(record, Iterable) else [record]
@@ -468,6 +469,17 @@ def _check_recorded(recording: Recording, record: Any) -> None:
                 f"record of an ensemble cannot have {one!r}, which remembers more than rows have; ask for it at the ends, "
                 "by ensemble.realize() and ensemble.get_measures(measure)"
             )
+    if is_driven or state.tree.counts["num_controllers"]:
+        quiet, pushed = state.copy(), state.copy()
+        pushed.record.control_memory[...] += 1.0
+        state.system.realize(pushed, Stage.ACCELERATION, mobility_forces=np.ones(len(state.u)))
+        efforts = recording.row_of(pushed)
+        for column, value in recording.row_of(quiet).items():
+            if not np.array_equal(value, efforts[column]):
+                raise ValueError(
+                    f"record of an ensemble cannot have {column.removeprefix(QUANTITY)!r} where controllers act, whose efforts "
+                    "are not in its rows; record it of one state, by mobod.simulate and a controller of mobod.control"
+                )
 
 
 def _remembers(measure: Measure) -> bool:
@@ -582,8 +594,9 @@ class _Run:
         if self.lanes is None:
             ensemble._run_one_by_one(self, np.arange(first, stop), results, first)
             return
-        departed = np.array([i for i in sorted(ensemble._departures) if first <= i < stop], np.int64)
         which = np.arange(first, stop)
+        departed = np.array([i for i in sorted(ensemble._departures) if first <= i < stop], np.int64)
+        departed = np.union1d(departed, which[self._is_due(which)])
         try:
             if len(departed) < stop - first:
                 goes_on = self.lane_events is not None
@@ -597,6 +610,16 @@ class _Run:
         finally:  # after Ctrl-C, what has not come to its end is where it began
             left = np.isin(self.outcome[first:stop, layout.STATUS], _ON_THEIR_WAY)
             self.begin_again(np.flatnonzero(left) + first)
+
+    def _is_due(self, which: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
+        """True for states in whose runs something scheduled is due, where lanes do not call it."""
+        system, ensemble = self._ensemble._system, self._ensemble
+        if isinstance(self.lanes, LaneRuns) or not Schedule.of(system):
+            return np.zeros(len(which), bool)
+        schedule = Schedule(system, self._n, self.integrator.accuracy)
+        schedule.begin(ensemble._time[: self._n, 0], ensemble._lend_realized)
+        due = np.minimum(schedule.handlers, schedule.reporters) <= self.times[:, -1]
+        return due[which]
 
     def _after_lanes(
         self, which: npt.NDArray[np.int64], departed: npt.NDArray[np.int64], results: Array, first: int
@@ -656,7 +679,8 @@ class _Run:
         y = np.concatenate([part[i] for part in self._ensemble._variables[1:5]])
         self.terminations[i] = Termination(time, f"{name} ended the simulation{getattr(handler, '_why', '')}", y)
         if i in self._ensemble._departures:
-            self.changes[i] = [_change(int(self.outcome[i, layout.ROWS]), self._ensemble._state(i))]
+            change = _change(int(self.outcome[i, layout.ROWS]), self._ensemble._state(i))
+            self.changes[i] = [*self.changes.get(i, ()), change]
         self.outcome[i, layout.STATUS] = rk.REACHED
         self.reached[i, layout.REACHED_TIME] = time
 
@@ -724,7 +748,7 @@ class _Run:
         for i in [i for i in self.terminations if first <= i < stop]:
             end, rows = self.terminations[i], int(self.outcome[i, layout.ROWS])
             changes = any(row == rows for row, *_ in self.changes.get(i, ()))
-            if rows and not changes and end.time <= self.times[min(i, len(self.times) - 1), rows - 1]:
+            if rows and end.y is not None and not changes and end.time <= self.times[min(i, len(self.times) - 1), rows - 1]:
                 is_told = np.array_equal(end.y, results[i - first, rows - 1])
                 self.terminations[i] = end._replace(y=None) if is_told else end
 
