@@ -18,7 +18,7 @@ from ....value import checks
 
 @generic
 def ramp(model: Any, numbers: int) -> Any:
-    """What a state says: the first number, and the second times time."""
+    """The effort of a state: the first number, and the second times time."""
     return number(model, numbers) + number(model, numbers + 1) * load(model.time, 0, 0)
 
 
