@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -19,19 +19,17 @@ from ..algebra.arrays import Array
 from ..errors import ConvergenceError, ModelError
 from ..importer.external_loads import Applied
 from ..importer.formats import as_model
+from ..importer.model import Model
 from ..motion_data import Table
 from ..muscle import Muscle
 from ..simulation.trajectory import Trajectory
+from ..state.state import State
 from ..value import checks
 from ..value.stage import Stage
 from ._dual_newton import solve
 from ._path_sweep import paths_over
 from .dynamics import Loads, inverse_dynamics
 from .motion import DEGREE
-
-if TYPE_CHECKING:
-    from ..importer.model import Model
-    from ..state.state import State
 
 #: What of a coordinate's force may be missing, by the largest that it takes.
 _MISSING = 1e-7

@@ -13,22 +13,20 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from ..algebra.arrays import Array
 from ..importer.formats import as_model
+from ..importer.model import Model
 from ..motion_data import Table
 from ..muscle import Muscle
+from ..state.state import State
 from ..value.checks import suggest
 from ..value.stage import Stage
 from .states import Equilibrate, Given, MotionRows, own_state
-
-if TYPE_CHECKING:
-    from ..importer.model import Model
-    from ..state.state import State
 
 #: The mass center of all bodies, in place of a body.
 _CENTER = "center_of_mass"

@@ -20,19 +20,17 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
 
 from ..importer.formats import as_model
+from ..importer.model import Model
 from ..motion_data import Table
+from ..muscle import Muscle
+from ..state.state import State
 from ..value import checks
 from .states import Equilibrate, Given, MotionRows, acting_muscles, own_state
-
-if TYPE_CHECKING:
-    from ..importer.model import Model
-    from ..muscle import Muscle
-    from ..state.state import State
 
 #: Pascal, kg/m^3.
 TENSION, DENSITY = 0.25e6, 1059.7

@@ -5,8 +5,9 @@ Accelerations are those of the model's forces at each row, not those of the moti
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -14,19 +15,15 @@ import numpy.typing as npt
 from ..algebra.arrays import Array
 from ..errors import ModelError
 from ..importer.formats import as_model
+from ..importer.model import Model
 from ..motion_data import Table
+from ..state.state import State
 from ..value import checks
 from ..value.rotation import Rotation
 from ..value.stage import Stage
 from .force_table import act, can_act, records_of
 from .states import Equilibrate, Given, MotionRows, frame_of, own_state, states_table
 from .tasks import CENTER_OF_MASS
-
-if TYPE_CHECKING:
-    import os
-
-    from ..importer.model import Model
-    from ..state.state import State
 
 _AXES, _ANGLES = ("X", "Y", "Z"), ("Ox", "Oy", "Oz")
 

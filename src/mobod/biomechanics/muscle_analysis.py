@@ -10,20 +10,17 @@ import math
 import os
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..algebra.arrays import Array
 from ..importer.formats import as_model
+from ..importer.model import Model
 from ..motion_data import Table, write_sto
+from ..muscle import Muscle
+from ..state.state import State
 from ..value.checks import suggest
 from .states import Equilibrate, Given, MotionRows, acting_muscles, own_state
-
-if TYPE_CHECKING:
-    from ..importer.model import Model
-    from ..muscle import Muscle
-    from ..state.state import State
 
 #: What is found of each muscle, by OpenSim's names.
 QUANTITIES = (

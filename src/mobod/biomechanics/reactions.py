@@ -8,23 +8,21 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 
 from ..algebra.arrays import Array
 from ..errors import ModelError
 from ..importer.formats import as_model
+from ..importer.model import Model
 from ..mobilizer import Direction
 from ..motion_data import Table, read_sto
+from ..state.state import State
 from ..value import Transform
 from ..value.checks import suggest
 from ..value.stage import Stage
 from .states import Equilibrate, Given, MotionRows, frame_of, own_state
-
-if TYPE_CHECKING:
-    from ..importer.model import Model
-    from ..state.state import State
 
 
 def joint_reactions(

@@ -4,25 +4,23 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 
 from ..algebra.arrays import Array
 from ..errors import ModelError
+from ..importer.model import Model
 from ..importer.osim.coupler import DependentCoordinate
 from ..motion_data import Table, read_sto
 from ..motion_data.labels import coordinate_of
 from ..muscle import Muscle
 from ..simulation.trajectory import Trajectory
+from ..state.state import State
 from ..value.checks import suggest
 from ..value.stage import Stage
 from ..value.transform import Transform
 from .motion import Motion, rows_of
-
-if TYPE_CHECKING:
-    from ..importer.model import Model
-    from ..state.state import State
 
 Given = Trajectory | Table | str | os.PathLike[str]
 #: Whether fibers balance their tendons, and whether as in OpenSim.

@@ -14,23 +14,21 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
 from ..algebra import quaternion
 from ..algebra.arrays import Array
 from ..errors import ModelError
+from ..importer.model import Model
 from ..motion_data import Table
+from ..state.state import State
 from ..value import checks
 from ..value.rotation import Rotation
 from ..value.stage import Stage
 from .motion import natural_spline, smoothed
 from .states import acting_couplers, frame_of
-
-if TYPE_CHECKING:
-    from ..importer.model import Model
-    from ..state.state import State
 
 #: The name of a body by which tasks of points mean the mass center of all.
 CENTER_OF_MASS = "center_of_mass"

@@ -4,21 +4,18 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ..algebra.arrays import Array
 from ..errors import MobodError, ModelError
+from ..state.state import State
 from ..value.attributes import named_arguments
 from ..value.stage import Stage
 from ._custom_python import ByImplementation, accelerations_in_ancestor, velocities_in_ancestor
 from .custom import Custom
 from .custom_implementation import CustomImplementation
-
-if TYPE_CHECKING:
-    from ..state.state import State
-
 
 #: Step of the differences in time, for rates of order one: of fourth order, their error is then about 1e-10.
 STEP = 3e-4

@@ -9,7 +9,7 @@ Source: the conventions of Simbody 3.7.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy.typing as npt
 
@@ -20,13 +20,11 @@ from ..algebra.memory import load3, load9
 from ..algebra.scalar import zero
 from ..compiling import generic
 from ..state import parameters
+from ..state.state import State
 from ..value import Transform
 from . import access
 from ._parameters import BETWEEN, FIRST, SECOND, Equations, Line, Mark, displayed, index_of
-
-if TYPE_CHECKING:
-    from ..state.state import State
-    from .base import AnyBody
+from .base import AnyBody
 
 
 @generic

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 from ..errors import ModelError
+from ..mobilizer.base import MobilizedBody
 from .base import Constraint, one_of
 from .floats import OneAcceleration
-
-if TYPE_CHECKING:
-    from ..mobilizer.base import MobilizedBody
 
 
 class OfOneCoordinate(OneAcceleration):

@@ -8,7 +8,7 @@ on the follower, at its point. Source: the conventions of Simbody 3.7.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy.typing as npt
 
@@ -16,14 +16,12 @@ from .. import decoration
 from ..algebra import vec3
 from ..compiling import generic
 from ..state import parameters
+from ..state.state import State
 from ..value import Rotation, Transform
 from ..value.checks import finite
 from . import _relative, access
 from ._parameters import SECOND, Mark, OneEquation, across, displayed, index_of, plane
-
-if TYPE_CHECKING:
-    from ..state.state import State
-    from .base import AnyBody
+from .base import AnyBody
 
 
 @generic

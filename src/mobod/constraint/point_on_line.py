@@ -9,7 +9,7 @@ choice. A positive multiplier is a force along -x, or -y, on the follower, at it
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -19,15 +19,13 @@ from ..algebra import vec3
 from ..algebra.arrays import Array
 from ..compiling import generic
 from ..state import parameters
+from ..state.state import State
 from ..value import Transform
 from ..value.checks import unit
 from ..value.rows import in_rows, unit as units
 from . import _relative, access
 from ._parameters import FIRST, SECOND, Equations, Mark, across, displayed, index_of
-
-if TYPE_CHECKING:
-    from ..state.state import State
-    from .base import AnyBody
+from .base import AnyBody
 
 
 @generic

@@ -6,7 +6,7 @@ plane's frame, which are fixed on the other: one equation of positions, two of v
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy.typing as npt
 
@@ -16,13 +16,11 @@ from ..algebra.arrays import Array
 from ..algebra.memory import load9
 from ..compiling import generic
 from ..state import parameters
+from ..state.state import State
 from ..value import Transform
 from . import _contact, _relative, access
 from ._parameters import SECOND, Mark, displayed, index_of, plane
-
-if TYPE_CHECKING:
-    from ..state.state import State
-    from .base import AnyBody
+from .base import AnyBody
 
 
 @generic

@@ -9,7 +9,7 @@ coincide, u is taken along x. The error is a length, not a length squared.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -22,14 +22,12 @@ from ..algebra.scalar import one, sqrt, where, zero
 from ..compiling import generic
 from ..errors import ModelError
 from ..state import parameters
+from ..state.state import State
 from ..value.checks import finite, shown
 from ..value.rows import in_rows, positive
 from . import access
 from ._parameters import BETWEEN, FIRST, SECOND, Line, Mark, OneEquation, body_of, index_of
-
-if TYPE_CHECKING:
-    from ..state.state import State
-    from .base import AnyBody
+from .base import AnyBody
 
 
 @generic

@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
+from typing import Any, ClassVar, TypeAlias
 
 import numpy.typing as npt
 
 from ..compiling import Routine
 from ..contact.surface import Surface
 from ..errors import ModelError
+from ..mobilizer.base import MobilizedBody
 from ..state import parameters
 from ..value import Transform, checks, frames
 from .base import body_index
 from .contact.element import ContactElement
 from .contact.fields import Placed
 from .contact.resistance import RATE
-
-if TYPE_CHECKING:
-    from ..mobilizer.base import MobilizedBody
-    from .subsystem import GeneralForceSubsystem
+from .subsystem import GeneralForceSubsystem
 
 #: After the transition velocity: no time of bristles, and the transition rate.
 _REST = (0.0, RATE)

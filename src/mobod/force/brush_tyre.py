@@ -14,7 +14,7 @@ Dynamics, 3rd edition, 3.2, with stiffnesses that may differ along and across.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy.typing as npt
 
@@ -22,15 +22,13 @@ from ..algebra.scalar import load, sqrt, where
 from ..compiling import generic
 from ..contact.height_field import HeightField
 from ..function.base import Function
+from ..mobilizer.base import MobilizedBody
 from ..state import parameters
 from ..value import Transform, checks
 from ._tyre import GRIP, IN_GROUND, OWN, RADIUS, Tyre, adding, direction, slips
 from .pools import number
 from .routines import by_address
-
-if TYPE_CHECKING:
-    from ..mobilizer.base import MobilizedBody
-    from .subsystem import GeneralForceSubsystem
+from .subsystem import GeneralForceSubsystem
 
 FRICTION, LONGITUDINAL, CORNERING, HALF_LENGTH, ROLLING = range(OWN, OWN + 5)
 

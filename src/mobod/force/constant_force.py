@@ -5,21 +5,19 @@ F_B = [s x f; f], s the point from B's origin, in Ground   no potential energy
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy.typing as npt
 
 from ..algebra import mat33, vec3
 from ..algebra.memory import add_spatial, load9
 from ..compiling import generic
+from ..mobilizer.base import MobilizedBody
 from ..state import parameters
 from .base import Force, body_index
 from .pools import numbers3
 from .routines import by_address
-
-if TYPE_CHECKING:
-    from ..mobilizer.base import MobilizedBody
-    from .subsystem import GeneralForceSubsystem
+from .subsystem import GeneralForceSubsystem
 
 
 @generic

@@ -5,20 +5,18 @@ F_B = [t; 0]   no potential energy
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy.typing as npt
 
 from ..algebra.memory import load3, store3
 from ..compiling import generic
+from ..mobilizer.base import MobilizedBody
 from ..state import parameters
 from .base import Force, body_index
 from .pools import numbers3
 from .routines import by_address
-
-if TYPE_CHECKING:
-    from ..mobilizer.base import MobilizedBody
-    from .subsystem import GeneralForceSubsystem
+from .subsystem import GeneralForceSubsystem
 
 
 @generic

@@ -21,7 +21,7 @@ them; here they are integrated, so that neither motion nor energy depends on the
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -32,18 +32,15 @@ from ..algebra.memory import add_spatial, load3, load9, load_spatial
 from ..algebra.scalar import exp, load, log, one, sqrt, store, where, zero
 from ..compiling import generic
 from ..errors import ModelError
+from ..mobilizer.base import MobilizedBody
 from ..state import parameters
+from ..state.state import State
 from ..value import Transform, checks
 from ..value.stage import Stage
 from .base import Force, body_index
 from .pools import number, numbers3, numbers9
 from .routines import by_address
-
-if TYPE_CHECKING:
-    from ..mobilizer.base import MobilizedBody
-    from ..state.state import State
-    from .subsystem import GeneralForceSubsystem
-
+from .subsystem import GeneralForceSubsystem
 
 #: Where the numbers begin: the plane's frame (rotation by rows, then origin), the station, d0 d1 d2, and one each.
 FRAME, STATION, SHAPE = 0, 12, 15

@@ -9,7 +9,7 @@ Sines and cosines of the angles are entries of R_FM, so that N takes none. It is
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -20,7 +20,9 @@ from ..algebra.memory import add_spatial, load3, load9, load_spatial
 from ..algebra.scalar import atan2, sqrt, store
 from ..compiling import generic
 from ..errors import ModelError
+from ..mobilizer.base import MobilizedBody
 from ..state import parameters
+from ..state.state import State
 from ..value import Transform, checks
 from ..value.frames import from_twelve
 from ..value.rows import in_rows, not_negative
@@ -28,12 +30,7 @@ from ..value.stage import Stage
 from .base import Force, body_index
 from .pools import number, numbers3, numbers9
 from .routines import by_address
-
-if TYPE_CHECKING:
-    from ..mobilizer.base import MobilizedBody
-    from ..state.state import State
-    from .subsystem import GeneralForceSubsystem
-
+from .subsystem import GeneralForceSubsystem
 
 #: Where the numbers begin: the two frames, rotation by rows and then origin; stiffnesses; dampings.
 FRAME_1, FRAME_2, STIFFNESS, DAMPING = 0, 12, 24, 30

@@ -5,18 +5,16 @@ f   no potential energy
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..compiling import generic
+from ..mobilizer.base import MobilizedBody
 from ..state import parameters
 from ..value.checks import finite
 from ._mobility import OnMobility, place, push
 from .pools import number
 from .routines import by_address
-
-if TYPE_CHECKING:
-    from ..mobilizer.base import MobilizedBody
-    from .subsystem import GeneralForceSubsystem
+from .subsystem import GeneralForceSubsystem
 
 
 @generic

@@ -5,19 +5,17 @@ f = -c u   power dissipated = c u^2
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..algebra.scalar import load
 from ..compiling import generic
+from ..mobilizer.base import MobilizedBody
 from ..state import parameters
 from ..value.checks import not_negative
 from ._mobility import OnMobility, place, push
 from .pools import number
 from .routines import by_address
-
-if TYPE_CHECKING:
-    from ..mobilizer.base import MobilizedBody
-    from .subsystem import GeneralForceSubsystem
+from .subsystem import GeneralForceSubsystem
 
 
 @generic

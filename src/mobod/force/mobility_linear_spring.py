@@ -5,18 +5,16 @@ f_q = -k (q - q0)   PE = 1/2 k (q - q0)^2
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..compiling import generic
+from ..mobilizer.base import MobilizedBody
 from ..state import parameters
 from ..value.checks import finite, not_negative
 from .one_coordinate import OnCoordinate, coordinate, push
 from .pools import number
 from .routines import by_address
-
-if TYPE_CHECKING:
-    from ..mobilizer.base import MobilizedBody
-    from .subsystem import GeneralForceSubsystem
+from .subsystem import GeneralForceSubsystem
 
 
 @generic

@@ -8,7 +8,7 @@ The rate of t is n . w_FM, so that the torque's power is the energy's loss. It i
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy.typing as npt
 
@@ -17,17 +17,14 @@ from ..algebra.memory import load3, load9
 from ..algebra.scalar import load, sqrt, store, where, zero
 from ..compiling import generic
 from ..errors import ModelError
+from ..mobilizer.base import MobilizedBody
 from ..state import parameters
 from ..value import Rotation, checks
 from ._polynomial import energy_at, stiffness
 from .base import Force, body_index
 from .pools import numbers9
 from .routines import by_address
-
-if TYPE_CHECKING:
-    from ..mobilizer.base import MobilizedBody
-    from .subsystem import GeneralForceSubsystem
-
+from .subsystem import GeneralForceSubsystem
 
 IDENTITY = Rotation()
 

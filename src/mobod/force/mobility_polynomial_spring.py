@@ -5,19 +5,17 @@ x = q - q0   f_q = -(k0 + k1 x + k2 x^2) x   PE = k0 x^2 / 2 + k1 x^3 / 3 + k2 x
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..compiling import generic
+from ..mobilizer.base import MobilizedBody
 from ..state import parameters
 from ..value.checks import finite
 from ._polynomial import energy_at, stiffness
 from .one_coordinate import OnCoordinate, coordinate, push
 from .pools import number
 from .routines import by_address
-
-if TYPE_CHECKING:
-    from ..mobilizer.base import MobilizedBody
-    from .subsystem import GeneralForceSubsystem
+from .subsystem import GeneralForceSubsystem
 
 
 @generic

@@ -12,7 +12,7 @@ Of one state an atom meets those before it eight at a time, in lanes; of eight s
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -28,9 +28,7 @@ from ._neighbours import FOUND, PLACES, POINTS, find, lay_out, make_room
 from .base import Force, body_index, check_forces
 from .pools import number, numbers3
 from .routines import ENERGY, FORCES
-
-if TYPE_CHECKING:
-    from .subsystem import GeneralForceSubsystem
+from .subsystem import GeneralForceSubsystem
 
 # integers: atoms; whether there is a cutoff; then of each its body, and where its special pairs begin and end; then these,
 # atoms and kinds

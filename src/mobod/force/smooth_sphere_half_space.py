@@ -18,7 +18,7 @@ touch.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -29,18 +29,15 @@ from ..algebra.scalar import exp, one, sqrt, where
 from ..compiling import generic
 from ..contact.material import Material
 from ..errors import ModelError
+from ..mobilizer.base import MobilizedBody
 from ..state import parameters
 from ..state.of_each import Present, Rows, numbers_at, of_each
+from ..state.state import State
 from ..value import Transform, checks, rows
 from .base import Force, body_index
 from .pools import number, numbers3
 from .routines import by_address
-
-if TYPE_CHECKING:
-    from ..mobilizer.base import MobilizedBody
-    from ..state.state import State
-    from .subsystem import GeneralForceSubsystem
-
+from .subsystem import GeneralForceSubsystem
 
 #: Where the numbers begin: center and radius of the sphere, the frame of the half-space (rotation by rows, then origin).
 CENTER, RADIUS, FRAME = 0, 3, 4

@@ -5,22 +5,20 @@ f = c dx/dt along the line between them   power dissipated = c (dx/dt)^2
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy.typing as npt
 
 from ..algebra import vec3
 from ..algebra.scalar import where, zero
 from ..compiling import generic
+from ..mobilizer.base import MobilizedBody
 from ..state import parameters
 from ..value.checks import not_negative
 from .pools import number
 from .routines import by_address
+from .subsystem import GeneralForceSubsystem
 from .two_points import OWN, TwoPoints, arms, pull, rate, square
-
-if TYPE_CHECKING:
-    from ..mobilizer.base import MobilizedBody
-    from .subsystem import GeneralForceSubsystem
 
 
 @generic

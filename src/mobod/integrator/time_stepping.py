@@ -15,7 +15,8 @@ doubling); Hairer and Wanner 1996, IV.7 (the linearly implicit method).
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -23,8 +24,11 @@ import numpy.typing as npt
 from ..algebra.arrays import Array
 from ..compiling import Job
 from ..errors import ConvergenceError, ModelError
+from ..force.contact.element import STEPPED
+from ..state.state import State
 from ..state.validity import EVERYTHING
 from ..stepping import loop, record as rk
+from ..system.system import MultibodySystem
 from ..unilateral.base import TRANSITION_SPEED
 from ..unilateral.problem import ContactRows, Problem, constraints_of, joined, rows_of_constraint, rows_of_surfaces
 from ..unilateral.stepped import Stepped, space as names
@@ -33,12 +37,6 @@ from ..unilateral.stepped.step import step_one
 from ..value.stage import Stage
 from . import contact_steps as steps
 from .base import Integrator
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from ..state.state import State
-    from ..system.system import MultibodySystem
 
 #: The part of a violated gap that a step takes back: it is to be small, as the speed stays.
 _RECOVERY = 0.1
@@ -100,7 +98,7 @@ class TimeStepping(Integrator):
     order = 1
     error_order = 2
     steps_contacts = True
-    kernel = steps.advance
+    kernel, find, leaves_out = steps.advance, steps.find, True
 
     def __init__(self, system: MultibodySystem, *, fixed_step_size: float | None = None, **settings: Any) -> None:
         super().__init__(system, fixed_step_size=fixed_step_size, **settings)
@@ -158,15 +156,26 @@ class TimeStepping(Integrator):
 
     def get_largest_residual(self) -> float:
         """The largest residual of complementarity in the run, a velocity, of problems as they were solved."""
+        self._take_counts()
         return self._residual
 
     def get_num_problems(self) -> int:
         """Number of problems that were solved in the run."""
+        self._take_counts()
         return self._problems
 
     def get_num_newton_steps(self) -> int:
         """Number of steps of Newton's method that these took; also in `get_num_iterations`."""
+        self._take_counts()
         return int(self._problem_counts[1])
+
+    def _take_counts(self) -> None:
+        """Take over what kernels have counted."""
+        space = self._stepped.space
+        if self._in_kernels and space is not None:
+            self._residual = float(space.measures[names.LARGEST])
+            self._problems = int(space.counts[names.PROBLEMS])
+            self._problem_counts[:] = space.counts[names.OUTER], space.counts[names.NEWTON]
 
     # ------------------------------------------------------------------------------------------ stepping
 
@@ -218,6 +227,26 @@ class TimeStepping(Integrator):
         """Where surfaces alone touch, and no controller is sampled."""
         return self._steps_in_kernels(state) and not state.tree.counts["num_controllers"]
 
+    def _is_simple(self) -> bool:
+        """Where kernels step, and no controller is sampled: with forces of surfaces left out, see `calling`."""
+        return self._state is not None and self.can_run_compiled(self._state)
+
+    def calling(self, kernel: Callable[..., int]) -> Callable[..., int]:
+        """As of other integrators; kernels apply no forces of surfaces that are stepped."""
+        state = self.get_state()
+        on = self._stepped.leave_out_forces(state)
+        enabled = state.own_fields["force_enabled"]
+        enabled[on] = 1
+
+        def call(*arguments: Any) -> int:
+            enabled[on] = STEPPED
+            try:
+                return kernel(*arguments)
+            finally:
+                enabled[on] = 1
+
+        return call
+
     def begin_compiled(self, state: State) -> None:
         """As of other integrators; kernels apply no forces of surfaces that are stepped."""
         self._stepped.begin(state)
@@ -243,7 +272,11 @@ class TimeStepping(Integrator):
         final, no_row = float(control[rk.FINAL_TIME]), np.empty((1, len(state.y_values)))
         try:
             while counts[rk.REPORT] < len(times):
-                wanted, following = float(times[counts[rk.REPORT]]), self.sample()
+                wanted, following = float(times[counts[rk.REPORT]]), np.inf
+                if wanted > control[rk.TIME]:  # reports, and what is due at the target, come before samples
+                    if control[rk.TIME] >= control[rk.TARGET]:
+                        return rk.REACHED
+                    following = self.sample()
                 control[rk.FINAL_TIME] = min(final, following)
                 row, energy = no_row, self.no_energies
                 if wanted <= following:
@@ -253,7 +286,7 @@ class TimeStepping(Integrator):
                 status = self._try(np.array([min(wanted, following)]), row, energy)
                 made = counts[rk.REPORT] and wanted <= following
                 counts[rk.REPORT] = reported + bool(made)
-                if status != rk.REACHED or (not made and control[rk.TIME] >= control[rk.TARGET]):
+                if status != rk.REACHED:
                     return status
         finally:
             control[rk.FINAL_TIME] = final
@@ -277,9 +310,7 @@ class TimeStepping(Integrator):
             space = self._stepped.space
             assert space is not None
             status = self._call(steps.advance, *self.arguments(), times, results, energies)
-            self._residual = float(space.measures[names.LARGEST])
-            self._problems = int(space.counts[names.PROBLEMS])
-            self._problem_counts[:] = space.counts[names.OUTER], space.counts[names.NEWTON]
+            self._take_counts()
             if status != steps.NO_ROOM:
                 break
             self._stepped.enlarge()

@@ -7,19 +7,17 @@ angles and improper torsion angles in molecular mechanics.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from .. import force
 from ..algebra import atan2, cos, mat33, sin, sqrt, vec3
 from ..algebra.arrays import Array
+from ..force.subsystem import GeneralForceSubsystem
+from ..mobilizer.base import MobilizedBody
+from .force_field import ForceField
 from .topology import Topology, across_bridges
-
-if TYPE_CHECKING:
-    from ..force.subsystem import GeneralForceSubsystem
-    from ..mobilizer.base import MobilizedBody
-    from .force_field import ForceField
 
 
 def _arms(X: Any, parameters: Any) -> Any:

@@ -10,7 +10,7 @@ for the rule of three.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -21,11 +21,9 @@ from ..linear import manifold
 from ..linear.regulator import Regulator
 from ..state.state import State
 from ..system.arguments import check_state
+from ..system.system import MultibodySystem
 from ..value import checks
 from ..value.checks import suggest
-
-if TYPE_CHECKING:
-    from ..value.annotations import MultibodySystem
 
 
 class RegionOfAttraction:

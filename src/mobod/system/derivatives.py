@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -15,14 +15,12 @@ from ..derivative.parts_in_python import Parts
 from ..derivative.results import ForwardDynamicsDerivatives, InverseDynamicsDerivatives, put, targets
 from ..derivative.settings import find_each
 from ..state import validity
+from ..state.state import State
 from ..tree import inverse_dynamics, realize as _realize
 from ..tree.realize import NOT_PLAIN
 from ..value.checks import shaped
 from ..value.stage import INSTANCE, Stage
 from .manifold import OnManifold
-
-if TYPE_CHECKING:
-    from ..state.state import State
 
 _array = np.ndarray
 _ACCELERATION = int(Stage.ACCELERATION)

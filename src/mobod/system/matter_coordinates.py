@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -11,13 +11,11 @@ from ..state.state import State
 from ..tree import (
     rates,
 )
+from ..tree.tree import Tree
 from ..value import Rotation
 from ..value.checks import behaved, flag, instance
 from .matter_bodies import shaped
 from .matter_realized import Realized
-
-if TYPE_CHECKING:
-    from ..tree.tree import Tree
 
 
 class Coordinates(Realized):

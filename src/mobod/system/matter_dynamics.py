@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ..algebra.arrays import Array, ArrayLike
 from ..derivative import regressor
+from ..state.state import State
 from ..tree import (
     forward_dynamics,
     gravity_forces,
@@ -17,9 +18,6 @@ from ..tree import (
 from ..value.stage import Stage
 from . import prescription
 from .matter_inertias import Inertias
-
-if TYPE_CHECKING:
-    from ..state.state import State
 
 _empty = np.empty  # one lookup less in operators that take a microsecond
 _SPATIAL = 2, 3

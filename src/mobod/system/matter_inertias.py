@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -11,14 +11,12 @@ from ..algebra.arrays import Array
 from ..mobilizer.base import MobilizedBody
 from ..mobilizer.matrices import full
 from ..state import validity
+from ..state.state import State
 from ..tree import (
     articulated_inertia,
 )
 from ..value import ArticulatedInertia, SpatialInertia
 from .matter_momentum import Momentum
-
-if TYPE_CHECKING:
-    from ..state.state import State
 
 
 class Inertias(Momentum):

@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from ..algebra.arrays import Array, ArrayLike
 from ..mobilizer.base import MobilizedBody
+from ..state.state import State
 from ..tree import (
     jacobian,
 )
 from ..value.checks import behaved, numbers
 from .matter_bodies import shaped
 from .matter_coordinates import Coordinates
-
-if TYPE_CHECKING:
-    from ..state.state import State
 
 
 class Jacobians(Coordinates):

@@ -8,19 +8,17 @@ mass, momentum and energy count them.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ..algebra.arrays import Array, ArrayLike
 from ..errors import ModelError
 from ..state.of_each import Present, Rows, of_each
+from ..state.state import State
 from ..state.subsystem import Subsystem
 from ..value import checks, rows
 from ..value.stage import Stage
-
-if TYPE_CHECKING:
-    from ..state.state import State
 
 
 def _masses_of_each(matter: Any, template: State, values: Any, present: Present) -> Rows | None:

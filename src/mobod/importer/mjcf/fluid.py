@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ... import force
 from ...algebra.arrays import Array
 from ...value import Transform
+from ..model import Model
 from .bodies import Tree
 from .source import Source, rotation_of
-
-if TYPE_CHECKING:
-    from ..model import Model
 
 #: Below this a mass, or a box's side squared, counts as nothing: MuJoCo's mjMINVAL.
 SMALLEST = 1e-15

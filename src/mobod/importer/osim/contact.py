@@ -5,21 +5,17 @@ from __future__ import annotations
 import dataclasses
 import math
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ... import contact, force
 from ...errors import ModelError
 from ...force.smooth_sphere_half_space import DYNAMIC
+from ...mobilizer.base import MobilizedBody
 from ...value import Rotation, Transform
 from ...value.checks import suggest
-from .building import Shape
+from .building import Building, Shape
 from .document import Item
-
-if TYPE_CHECKING:
-    from ...mobilizer.base import MobilizedBody
-    from .building import Building
 
 KINDS = ("ContactSphere", "ContactHalfSpace", "ContactMesh", "ContactEllipsoid", "ContactCylinder", "ContactTorus")
 #: What those are that touch nothing: see `Report.lose`.

@@ -4,25 +4,23 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ... import force, function
 from ...errors import ModelError, TopologyError
+from ...force.base import Force
+from ...force.transmission import FunctionBasedPath, Path
 from ...function import Function
 from ...value import Rotation, Transform
+from .building import Building
 from .constraints import coordinate_place, tell_of_offsets
 from .contact import listed_surfaces, smooth_sphere
 from .document import Item
 from .elements import bushing, foot_ground, of_coordinate, paths, pulls, pushes
 from .functions import make_function
 from .muscles import add_muscle, make_path
-
-if TYPE_CHECKING:
-    from ...force.base import Force
-    from ...force.transmission import FunctionBasedPath, Path
-    from .building import Building
 
 #: Controls from which on there is no bound, as old files write it.
 _UNBOUNDED = 1e300

@@ -11,18 +11,15 @@ Research 24, 487.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from ...algebra.arrays import Array
 from ...algebra.pointers import WORDS, block_of, bytes1, bytes2, integers1, integers2, numbers1, numbers2, numbers3
 from ...algebra.record import LANES, aligned_zeros
 from ...compiling import compiled, generic
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from ...algebra.arrays import Array
 
 # places in `counts`: what there is in this step ...
 (
