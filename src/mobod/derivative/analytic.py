@@ -178,7 +178,7 @@ class Sweep:
         self._no_z, self._none = np.zeros((tree.nu, 0)), np.zeros(0)
 
     def _made_work(self) -> tuple[Any, ...]:
-        """What the kernel takes beside a state: scratch that is not in use, and the tree's."""
+        """All that the kernel takes beside a state: scratch, and what is the tree's."""
         tree, nu, no_bends = self._tree, self._nu, np.zeros((1, kernels.NUMBERS_OF_BENDS))
         accelerations = np.zeros((nu, 1)), np.zeros((tree.nb, 6))
         return *kernels.make_work(tree.nb, nu), *_scratch_of_inverse(tree), *accelerations, no_bends, self.bent, self.slopes
