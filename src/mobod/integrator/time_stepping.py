@@ -79,8 +79,8 @@ class TimeStepping(Integrator):
     alone take the steps, with a sparse solver (`unilateral.stepped.solve`), constraints of bodies and mobilizers on up to two
     paths from Ground among its rows. Otherwise, for steps in which another unilateral contact closes, and for those of up to
     100 points for which that one finds no impulses, a dense one does. A problem whose residual stays above a millionth of the
-    largest velocity is counted, `get_num_unconverged`, above a thousandth it ends the run. With friction above 100 points that press
-    against each other sideways may jam, which ends it with an error that says so.
+    largest velocity is counted, `get_num_unconverged`, above a thousandth it ends the run. With friction above 100 points that
+    press against each other sideways may jam, which ends it with an error that says so.
 
     Examples
     --------
