@@ -157,9 +157,6 @@ def power(model: Any, integers: int, numbers: int, z: int) -> Any:
     return dissipation(model, numbers, motion(model, integers, numbers)[1])
 
 
-run = by_address(add, energy, power, with_z=True)
-
-
 def _six(what: str, value: Any) -> Array:
     """Six finite numbers, zero or more."""
     numbers = checks.array(what, value, (6,))
@@ -224,7 +221,7 @@ class LinearBushing(Force):
     """
 
     acts_between = True
-    routine = run
+    routine = by_address(add, energy, power, with_z=True)
     num_z = 1
 
     def __init__(
