@@ -259,11 +259,7 @@ class LinearBushing(Force):
         "stiffness", "torque/angle, force/length", "the stiffnesses of three angles, then of three displacements", _six, size=6
     ).accessors()
     get_default_damping, set_default_damping, get_damping, set_damping = parameters.vector(
-        "damping",
-        "torque*time/angle, force*time/length",
-        "the dampings, likewise",
-        _six,
-        size=6,
+        "damping", "torque*time/angle, force*time/length", "the dampings, likewise", _six, size=6
     ).accessors()
 
     # ------------------------------------------------------------------------------------------ positions

@@ -25,20 +25,7 @@ from ..parts import rotation_matrix
 from ..report import Report
 from ..xml_element import Element, read_xml
 from .auto_inertia import calc_inertia
-from .document import (
-    Axis,
-    Frame,
-    Inertial,
-    Joint,
-    JointType,
-    Link,
-    Mimic,
-    Place,
-    Pose,
-    Scope,
-    SdfDocument,
-    ShapeElement,
-)
+from .document import Axis, Frame, Inertial, Joint, JointType, Link, Mimic, Place, Pose, Scope, SdfDocument, ShapeElement
 
 #: The axes of each type of joint.
 AXES = {"revolute": 1, "continuous": 1, "prismatic": 1, "screw": 1, "universal": 2, "revolute2": 2, "ball": 0, "fixed": 0}

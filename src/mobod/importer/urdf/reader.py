@@ -177,10 +177,7 @@ class _Reader:
         for thing in things:
             first = found.setdefault(thing.name, thing)
             if first is not thing:
-                self.fail(
-                    thing.line,
-                    f"two {kind}s are named {thing.name!r} (the first is on line {first.line})",
-                )
+                self.fail(thing.line, f"two {kind}s are named {thing.name!r} (the first is on line {first.line})")
         return found
 
     def check_ends(self, joint: Joint, links: dict[str, Link]) -> None:
@@ -188,10 +185,7 @@ class _Reader:
             if name not in links:
                 self.fail(joint.line, f"joint {joint.name!r}: its {role} link {name!r} does not exist")
         if joint.parent == joint.child:
-            self.fail(
-                joint.line,
-                f"joint {joint.name!r}: its parent and its child are both {joint.child!r}",
-            )
+            self.fail(joint.line, f"joint {joint.name!r}: its parent and its child are both {joint.child!r}")
 
     def with_known_mimic(self, joint: Joint, joints: dict[str, Joint]) -> Joint:
         # published robots have this fault; as mimicry is not simulated, it changes no motion
@@ -332,10 +326,7 @@ class _Reader:
     def read_materials(self, root: Element) -> dict[str, Rgba]:
         """Colours by the name of their material, wherever in the file it is defined first."""
         colors: dict[str, Rgba] = {}
-        for owner in (
-            root,
-            *(v for link in root.find_all("link") for v in link.find_all("visual")),
-        ):
+        for owner in (root, *(v for link in root.find_all("link") for v in link.find_all("visual"))):
             for material in owner.find_all("material"):
                 self.drop_others(material, {"color"})
                 rgba = self.own_color(material)
