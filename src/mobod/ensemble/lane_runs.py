@@ -14,7 +14,7 @@ from ..algebra.record import LANES, aligned_zeros
 from ..compiling import among_many
 from ..event.scheduled import Scheduled
 from ..event.triggered import Triggered
-from ..event.watched import is_compiled, of_triggered
+from ..event.watched import Watched, is_compiled, of_triggered
 from ..event.when import When
 from ..force.contact.step_limit import limit_step
 from ..integrator import BDF, Integrator, SemiExplicitEuler, SemiExplicitEuler2, TimeStepping, Verlet
@@ -139,15 +139,26 @@ def is_watched(one: Any) -> bool:
     return isinstance(one, When) and is_compiled(one) and one.witness.has_rate
 
 
+def watched_events(system: MultibodySystem, contacts: ContactEvents | None) -> list[Watched]:
+    """All that changes sign at events of a system, whose unilateral contacts are open."""
+    owners = (*system.event_reporters, *system.event_handlers)
+    triggered = [of_triggered(one) for one in owners if isinstance(one, Triggered)]
+    found = [one for one in triggered if one.info.rising or one.info.falling]
+    if contacts is not None:
+        found += [contacts.watch_gap(one) for one in system.get_matter_subsystem().unilateral_contacts]
+    return found
+
+
 def _why_alone(system: MultibodySystem, integrator: Integrator, watches: bool, functions: Sequence[str]) -> Reason:
     """Why a method that lanes do not have runs each state for itself, where Python takes part."""
     if type(integrator) is not BDF:
         return Reason(f"{type(integrator).__name__} steps one state of this system at a time")
     if not watches:
         return Reason("BDF is stepped by a TimeStepper for each state", "with simulate it runs compiled")
-    events = [*system.event_handlers, *system.event_reporters]
+    owners = *system.event_handlers, *system.event_reporters
+    events = [one for one in owners if not (is_watched(one) or isinstance(one, Scheduled))]
     if events:
-        return Reason(f"BDF finds events ({_named(events)}) by Python", "without them it runs compiled")
+        return Reason(f"BDF finds events ({_named(events)}) by Python", _WATCH)
     if functions:
         return Reason(f"BDF calls {' and '.join(functions)} by Python", "without functions it runs compiled")
     return Reason("this BDF, or a part of this system, is for one state at a time")
@@ -288,15 +299,11 @@ class LaneRuns:
             numbers.extend(own[1])
             return [witness.routine.address(**in_lanes), *places]
 
-        owners, contacts = (*system.event_reporters, *system.event_handlers), system.get_matter_subsystem().unilateral_contacts
-        triggered = [of_triggered(one) for one in owners if isinstance(one, Triggered)]
         #: What happens where unilateral contacts close.
-        self.contacts = ContactEvents(system, accuracy) if contacts else None
+        self.contacts = ContactEvents(system, accuracy) if system.get_matter_subsystem().unilateral_contacts else None
         #: Those that Python is called for, in the order in which it is; and of these those that only Python knows.
-        self.called = [one for one in triggered if one.info.rising or one.info.falling]
-        self._in_python = [one for one in self.called if not is_watched(one.owner)]
-        if self.contacts is not None:
-            self.called += [self.contacts.watch_gap(one) for one in contacts]
+        self.called = watched_events(system, self.contacts)
+        self._in_python = [one for one in self.called if one.owner is not self.contacts and not is_watched(one.owner)]
         self._callback = lending.watching(self._in_python)
         scale = system.get_default_time_scale()
         #: In which their events are found.

@@ -47,7 +47,7 @@ class OneRun:
     Attributes
     ----------
     time : (k,) array
-        Of its rows: the reports, and where an event has ended it, the end.
+        Of its rows: the reports, and where an event has ended it, the end, unless a report is of that.
     y : (k, ny) array
     state : State
         At the end.

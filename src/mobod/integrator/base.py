@@ -114,7 +114,7 @@ class Integrator(Sealed):
         """
         advance aim_at allow_interpolation arguments arrive_at_end attach begin_compiled begin_run call_back calls_witnesses
         can_run_compiled can_watch
-        choose_routines control counts ends_at_stage entry_points error_order fail final_time find_quick
+        choose_routines control counts ends_at_stage entry_points error_order fail final_time find find_quick
         flight_resolution follow_jump
         follows_jumps forget_steps get_room goes_on held kernel leave_at previous_time quick restart
         return_every_internal_step sample set_out_for search_events share_witnesses singularities step_and_report
@@ -136,6 +136,8 @@ class Integrator(Sealed):
     follows_jumps: ClassVar[bool] = False
     #: The loop over steps.
     kernel: ClassVar[Kernel] = loop.advance
+    #: The kernel that searches a step for events.
+    find: ClassVar[Kernel] = event_search.find
 
     accuracy: float
     initial_step_size: float | None
@@ -791,11 +793,12 @@ class Integrator(Sealed):
 
     def search_events(self, looks: int, needs_rates: bool, watched: Any, seen: Any, end: float) -> int:
         """Search the last step for events up to *end*: see `stepping.event_search`."""
-        arguments = looks, needs_rates, watched, seen, self.work, self.control, self.counts, end
-        if looks != 0:
-            status, _ = with_refusals_apart(event_search.search, self.get_state().block, *arguments)
+        find, asked = type(self).find, (looks, needs_rates, watched, seen, end)
+        if looks != 0:  # which knows the method
+            own = self.work, self.work, self.control, self.counts
+            status, _ = with_refusals_apart(find, self.get_state().block, *asked, *own)
         else:
-            status = self._call_as_chosen(event_search.search, *arguments)
+            status = self._call_as_chosen(find, *asked, *self.arguments())
         self.get_state().invalidate_q()
         return status
 

@@ -98,6 +98,7 @@ class BDF(Integrator):
     order = 5
     error_order = 1
     kernel = bdf.advance
+    find = bdf.find
 
     def __init__(self, system: MultibodySystem, *, solver: str | None = None, **settings: Any) -> None:
         super().__init__(system, **settings)

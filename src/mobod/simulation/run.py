@@ -189,6 +189,8 @@ class Run:
         self._settings = before.settings()
         self._results, self._energies = np.empty((0, self._ny)), np.empty(0)
         self._first = 0
+        #: Time and y of the last row that was handed on.
+        self._last = float(times[len(rows) - 1]) if 0 < len(rows) <= len(times) else np.nan, state.y_values.copy()
         #: So many rows are reported before what is recorded beside them is computed; and whether that has raised something.
         self._ahead, self._raised = 1 if recording.is_something else CHUNK, False
         if len(rows):
@@ -249,8 +251,12 @@ class Run:
                 break
 
     def _append_present(self) -> None:
-        """Hand on a row of the stepper's state as it is."""
+        """Hand on a row of the stepper's state as it is, unless that is the last one: an event has ended the run there."""
         state = self.stepper.state
+        is_told = self._last[0] == state.time and np.array_equal(self._last[1], state.y_values)
+        if is_told and not (self.changes and self.changes[-1][0] == len(self.rows)):
+            return
+        self._last = state.time, state.y_values.copy()
         energies = np.array([self.stepper.system.calc_energy(state)])
         y = np.array([state.y_values])
         self.rows.append(self._block(np.array([state.time]), y, energies, self.recording.row_of(state)))
@@ -361,6 +367,7 @@ class Run:
         done = min(self._made(), begin + most)
         clock = _clock.perf_counter()
         times, y = self.times[self._first + begin : self._first + done], self._results[begin:done]
+        self._last = float(times[-1]), y[-1].copy()
         more, rows, error = self.recording.rows_of(times, y)
         self.rows.append(self._block(times[:rows], y[:rows], self._energies[begin : begin + rows].copy(), more))
         if error is not None:
