@@ -1,4 +1,4 @@
-"""What checks of users' parts by finite differences share: steps, comparisons, and the report of them."""
+"""Checks of users' parts by finite differences: steps, comparisons, and the report of what is found."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ TRIES = 30
 
 @dataclasses.dataclass(frozen=True)
 class Findings:
-    """What a check has found, of a part by its name."""
+    """The result of a check of a part, by its name."""
 
     name: str
     places: Any

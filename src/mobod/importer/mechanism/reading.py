@@ -1,4 +1,4 @@
-"""What readers of links and joints share: errors and notes with their lines, what is left out, and checks of shapes."""
+"""Readers of links and joints: errors and notes with their lines, what is left out, and checks of shapes."""
 
 from __future__ import annotations
 
