@@ -676,7 +676,8 @@ class _Run:
         y = np.concatenate([part[i] for part in self._ensemble._variables[1:5]])
         self.terminations[i] = Termination(time, f"{name} ended the simulation{getattr(handler, '_why', '')}", y)
         if i in self._ensemble._departures:
-            self.changes[i] = [_change(int(self.outcome[i, layout.ROWS]), self._ensemble._state(i))]
+            change = _change(int(self.outcome[i, layout.ROWS]), self._ensemble._state(i))
+            self.changes[i] = [*self.changes.get(i, ()), change]
         self.outcome[i, layout.STATUS] = rk.REACHED
         self.reached[i, layout.REACHED_TIME] = time
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import time as _clock
 import warnings
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -112,11 +113,11 @@ class Integrator(Sealed):
 
     INNER = frozenset(
         """
-        advance aim_at allow_interpolation arguments arrive_at_end attach begin_compiled begin_run call_back calls_witnesses
-        can_run_compiled can_watch
+        advance aim_at allow_interpolation arguments arrive_at_end attach begin_compiled begin_run call_back
+        calling calls_witnesses can_run_compiled can_watch
         choose_routines control counts ends_at_stage entry_points error_order fail final_time find find_quick
         flight_resolution follow_jump
-        follows_jumps forget_steps get_room goes_on held kernel leave_at previous_time quick restart
+        follows_jumps forget_steps get_room goes_on held kernel leave_at leaves_out previous_time quick restart
         return_every_internal_step sample set_out_for search_events share_witnesses singularities step_and_report
         steps_contacts table take_up termination try_step warn_of_passing warned why_too_small
         """.split()
@@ -136,6 +137,8 @@ class Integrator(Sealed):
     follows_jumps: ClassVar[bool] = False
     #: The loop over steps.
     kernel: ClassVar[Kernel] = loop.advance
+    #: Whether that leaves out forces that the state has at the end of a step.
+    leaves_out: ClassVar[bool] = False
     #: The kernel that searches a step for events.
     find: ClassVar[Kernel] = event_search.find
 
@@ -540,6 +543,10 @@ class Integrator(Sealed):
     def _is_simple(self) -> bool:
         """True if its kernel takes the steps, and all that it needs of the last one is in `work` and `control`."""
         return type(self).try_step is Integrator.try_step
+
+    def calling(self, kernel: Callable[..., int]) -> Callable[..., int]:
+        """The kernel of steps as it is called in one call from Python."""
+        return partial(self.call_back, kernel) if self.system.calls_back else kernel
 
     def find_quick(self) -> Quick | None:
         """Keep what steps from Python need, of a state realized at the end of the last step; None where they need more."""

@@ -17,6 +17,7 @@ from ..force.contact.law import velocity_at
 from ..force.contact.step_limit import NEVER, half_thickness
 from ..stepping import controller, limits, loop, record as rk, rows
 from ..stepping.evaluate import permitted_step, prescribe
+from ..stepping.event_search import of_one_state
 from ..stepping.interpolation import interpolate_linearly
 from ..stepping.loop import stepping
 from ..stepping.method.method import Method
@@ -134,10 +135,11 @@ def limit(model: Any, run: Any) -> None:
     """Surfaces limit steps as these are planned."""
 
 
+find = of_one_state(interpolate, "contact")
 #: NO_ROOM leaves the run where the step begins, to be called again. The space is where others have their table.
 advance = stepping(
     Method(attempt, plan, accept=accept, refuse=refuse, interpolate=interpolate, limit=limit, from_realized=True), "contact"
 )
 
 
-__all__ = ["NO_IMPULSES", "NO_ROOM", "advance"]
+__all__ = ["NO_IMPULSES", "NO_ROOM", "advance", "find"]

@@ -24,6 +24,7 @@ import numpy.typing as npt
 from ..algebra.arrays import Array
 from ..compiling import Job
 from ..errors import ConvergenceError, ModelError
+from ..force.contact.element import STEPPED
 from ..state.state import State
 from ..state.validity import EVERYTHING
 from ..stepping import loop, record as rk
@@ -97,7 +98,7 @@ class TimeStepping(Integrator):
     order = 1
     error_order = 2
     steps_contacts = True
-    kernel = steps.advance
+    kernel, find, leaves_out = steps.advance, steps.find, True
 
     def __init__(self, system: MultibodySystem, *, fixed_step_size: float | None = None, **settings: Any) -> None:
         super().__init__(system, fixed_step_size=fixed_step_size, **settings)
@@ -155,15 +156,26 @@ class TimeStepping(Integrator):
 
     def get_largest_residual(self) -> float:
         """The largest residual of complementarity in the run, a velocity, of problems as they were solved."""
+        self._take_counts()
         return self._residual
 
     def get_num_problems(self) -> int:
         """Number of problems that were solved in the run."""
+        self._take_counts()
         return self._problems
 
     def get_num_newton_steps(self) -> int:
         """Number of steps of Newton's method that these took; also in `get_num_iterations`."""
+        self._take_counts()
         return int(self._problem_counts[1])
+
+    def _take_counts(self) -> None:
+        """Take over what kernels have counted."""
+        space = self._stepped.space
+        if self._in_kernels and space is not None:
+            self._residual = float(space.measures[names.LARGEST])
+            self._problems = int(space.counts[names.PROBLEMS])
+            self._problem_counts[:] = space.counts[names.OUTER], space.counts[names.NEWTON]
 
     # ------------------------------------------------------------------------------------------ stepping
 
@@ -215,6 +227,26 @@ class TimeStepping(Integrator):
         """Where surfaces alone touch, and no controller is sampled."""
         return self._steps_in_kernels(state) and not state.tree.counts["num_controllers"]
 
+    def _is_simple(self) -> bool:
+        """Where kernels step, and no controller is sampled: with forces of surfaces left out, see `calling`."""
+        return self._state is not None and self.can_run_compiled(self._state)
+
+    def calling(self, kernel: Callable[..., int]) -> Callable[..., int]:
+        """As of other integrators; kernels apply no forces of surfaces that are stepped."""
+        state = self.get_state()
+        on = self._stepped.leave_out_forces(state)
+        enabled = state.own_fields["force_enabled"]
+        enabled[on] = 1
+
+        def call(*arguments: Any) -> int:
+            enabled[on] = STEPPED
+            try:
+                return kernel(*arguments)
+            finally:
+                enabled[on] = 1
+
+        return call
+
     def begin_compiled(self, state: State) -> None:
         """As of other integrators; kernels apply no forces of surfaces that are stepped."""
         self._stepped.begin(state)
@@ -240,7 +272,11 @@ class TimeStepping(Integrator):
         final, no_row = float(control[rk.FINAL_TIME]), np.empty((1, len(state.y_values)))
         try:
             while counts[rk.REPORT] < len(times):
-                wanted, following = float(times[counts[rk.REPORT]]), self.sample()
+                wanted, following = float(times[counts[rk.REPORT]]), np.inf
+                if wanted > control[rk.TIME]:  # reports, and what is due at the target, come before samples
+                    if control[rk.TIME] >= control[rk.TARGET]:
+                        return rk.REACHED
+                    following = self.sample()
                 control[rk.FINAL_TIME] = min(final, following)
                 row, energy = no_row, self.no_energies
                 if wanted <= following:
@@ -250,7 +286,7 @@ class TimeStepping(Integrator):
                 status = self._try(np.array([min(wanted, following)]), row, energy)
                 made = counts[rk.REPORT] and wanted <= following
                 counts[rk.REPORT] = reported + bool(made)
-                if status != rk.REACHED or (not made and control[rk.TIME] >= control[rk.TARGET]):
+                if status != rk.REACHED:
                     return status
         finally:
             control[rk.FINAL_TIME] = final
@@ -274,9 +310,7 @@ class TimeStepping(Integrator):
             space = self._stepped.space
             assert space is not None
             status = self._call(steps.advance, *self.arguments(), times, results, energies)
-            self._residual = float(space.measures[names.LARGEST])
-            self._problems = int(space.counts[names.PROBLEMS])
-            self._problem_counts[:] = space.counts[names.OUTER], space.counts[names.NEWTON]
+            self._take_counts()
             if status != steps.NO_ROOM:
                 break
             self._stepped.enlarge()
