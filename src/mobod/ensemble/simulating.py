@@ -19,7 +19,7 @@ import numpy.typing as npt
 
 from ..algebra.arrays import Array
 from ..integrator import Integrator
-from ..integrator.contact_steps import NO_IMPULSES, NO_ROOM
+from ..integrator.contact_steps import CLOSES, NO_IMPULSES, NO_ROOM
 from ..integrator.jumps import PATH_JUMPS, wrapped_paths
 from ..integrator.slow_runs import Progress, say
 from ..measure.base import Measure
@@ -633,7 +633,7 @@ class _Run:
         # pass; of a few others that have failed the same finds out what was at fault
         status = self.outcome[which, layout.STATUS]
         alone = (status == layout.SUSPECT) | ((status == rk.STEP_TOO_SMALL) & lanes.tries_alone)
-        alone |= np.isin(status, (NO_ROOM, NO_IMPULSES))  # which a run of one state makes, or finds by another solver
+        alone |= np.isin(status, (NO_ROOM, NO_IMPULSES, CLOSES))  # which a run of one state makes, or finds by another solver
         alone |= np.isin(which, departed)
         known = (status == rk.REACHED) | (status == layout.NOT_CALLED)
         if lanes.calls_python:  # which says there what it has raised

@@ -396,7 +396,9 @@ class Thermostat(Force):
         matter, M = self._matter, self._matter.calc_m(state)
         free = matter.get_free_u_index(state) if state.has_known else np.arange(len(M))
         L = np.linalg.cholesky(M[np.ix_(free, free)])
-        rng = np.random.default_rng() if rng is None else rng
+        if rng is None:
+            rng = np.random.default_rng()
+        checks.instance("rng", rng, np.random.Generator, "numpy.random.default_rng(1)")
         x = rng.normal(size=len(L))
         v = np.zeros(len(M))
         v[free] = np.linalg.solve(L.T, x)

@@ -103,6 +103,14 @@ def integer(what: str, value: Any, least: int | None = None, most: int | None = 
     return i
 
 
+def one_of(found: Sequence[T], index: Any, owner: Any, what: str) -> T:
+    """One of what *owner* has, by its number: *what* are these, such as ``constrained bodies``."""
+    i = integer(f"the number of one of the {what} of {owner!r}", index)
+    if not 0 <= i < len(found):
+        raise IndexError(f"{owner!r} has {len(found)} {what}; no number {i}")
+    return found[i]
+
+
 def axis_index(what: str, value: object) -> int:
     """A coordinate axis: "x", "y", "z" or 0, 1, 2."""
     if isinstance(value, str) and value.lower() in _LETTERS:
