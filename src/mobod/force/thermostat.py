@@ -145,9 +145,6 @@ def power(model: Any, integers: int, numbers: int, z: int) -> Any:
     return load(model.z, z, 0) * twice_kinetic_energy(model, integers)
 
 
-run = by_address(add, power=power, with_z=True)
-
-
 class Thermostat(Force):
     """Keeps the temperature of mobilities and particles about that of a heat bath: a chain of Nose-Hoover thermostats.
 
@@ -205,7 +202,7 @@ class Thermostat(Force):
     8.283
     """
 
-    routine = run
+    routine = by_address(add, power=power, with_z=True)
     reads_mobilizers = True
     reads_z = True
 

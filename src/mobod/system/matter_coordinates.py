@@ -8,9 +8,7 @@ import numpy as np
 
 from ..algebra.arrays import Array, ArrayLike
 from ..state.state import State
-from ..tree import (
-    rates,
-)
+from ..tree import rates
 from ..tree.tree import Tree
 from ..value import Rotation
 from ..value.checks import behaved, flag, instance

@@ -10,9 +10,7 @@ import numpy.typing as npt
 from ..algebra.arrays import Array, ArrayLike
 from ..mobilizer.base import MobilizedBody
 from ..state.state import State
-from ..tree import (
-    jacobian,
-)
+from ..tree import jacobian
 from ..value.checks import behaved, numbers
 from .matter_bodies import shaped
 from .matter_coordinates import Coordinates

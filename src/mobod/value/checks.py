@@ -13,7 +13,7 @@ from __future__ import annotations
 import difflib
 import math
 import reprlib
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -283,6 +283,15 @@ def suggest(name: str, names: Sequence[str]) -> str:
         return f"did you mean {' or '.join(near)}?"
     shown = ", ".join(names[:12])
     return f"there are {shown}" + (f" and {len(names) - 12} more" if len(names) > 12 else "")
+
+
+def all_known(said: str, names: Iterable[str], there: Iterable[str], error: type[Exception] = ValueError) -> list[str]:
+    """Names, all of which are among those that are *there*; *said* is how the message on one that is not begins."""
+    found, known = list(names), [*there]
+    for name in found:
+        if name not in known:
+            raise error(f"{said} {name!r}; {suggest(str(name), known)}")
+    return found
 
 
 def by_name(what: str, named: Sequence[Any], name: str) -> Any:
