@@ -484,14 +484,15 @@ def test_an_ensemble_that_is_interrupted_after_states_have_taken_lanes_again_lea
 
 
 class End(mb.event.ScheduledHandler):
-    """Ends the run, and may change the state by that."""
+    """Ends the run, and may change the state by that; one that locks has locked before, and unlocked."""
 
     def __init__(self, when, changes):
         super().__init__()
-        self.when, self.changes = when, changes
+        self.times, self.changes = (0.02, 0.06, when) if changes == "locks" else (when,), changes
 
     def get_next_event_time(self, state, include_current_time):
-        return self.when if state.time < self.when or (include_current_time and state.time == self.when) else np.inf
+        coming = (time for time in self.times if time > state.time or (include_current_time and time == state.time))
+        return next(coming, np.inf)
 
     def handle_event(self, state, accuracy):
         lower = state.system.matter.bodies["lower"]
@@ -500,8 +501,8 @@ class End(mb.event.ScheduledHandler):
         elif self.changes == "masses":
             lower.set_body_mass_properties(state, mb.MassProperties(2.0, (0, 0, 0), mb.UnitInertia(1, 1, 1)))
         elif self.changes == "locks":
-            lower.lock(state)
-        return True
+            (lower.unlock if lower.is_locked(state) else lower.lock)(state)
+        return state.time == self.times[-1]
 
 
 @pytest.mark.parametrize("changes", ["nothing", "speeds", "masses", "locks"])

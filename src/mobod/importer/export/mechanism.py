@@ -30,6 +30,7 @@ from ...simulation.names import coordinate_names
 from ...state.state import State
 from ...system.system import MultibodySystem
 from ...value import MassProperties, Transform
+from ...value.stage import Stage
 from ..model import Model
 
 _X, _Y, _Z = np.eye(3)
@@ -172,6 +173,7 @@ def read_mechanism(model: Model | MultibodySystem) -> Mechanism:
         state, own_names = system.realize_topology(), {}
     else:
         raise TypeError(f"what is saved has to be a Model or a MultibodySystem, not {model!r}")
+    system.realize(state, Stage.POSITION)
     matter = system.get_matter_subsystem()
     names = given if len(given) == len(state.q) else coordinate_names(system, state)
     parts: dict[int, Part] = {}

@@ -17,7 +17,7 @@ from ....force.two_points import OWN, TwoPoints, arms, pull, rate, square
 from ....function import Function, routines
 from ....mobilizer.base import MobilizedBody
 from .driven import Driven, driven
-from .of_coordinate import effort
+from .of_coordinate import effort, effort_rate
 
 
 @generic
@@ -86,3 +86,4 @@ class PointToPointActuator(TwoPoints, Driven):
         self.optimal_force = optimal_force
 
     get_default_effort, set_default_effort, get_effort, set_effort = effort()
+    get_default_effort_rate, set_default_effort_rate, get_effort_rate, set_effort_rate = effort_rate()

@@ -32,7 +32,7 @@ from ....value import Transform
 from ....value.checks import unit
 from ....value.stage import Stage
 from .driven import Driven, driven
-from .of_coordinate import effort
+from .of_coordinate import effort, effort_rate
 
 
 @generic
@@ -58,10 +58,10 @@ def direct(model: Any, b: int, e: Any, is_global: int) -> Any:
 
 @generic
 def add_at_point(model: Any, integers: int, numbers: int) -> None:
-    """Integers: the body, and whether point and direction are in Ground. Numbers: f, the point, e."""
+    """Integers: the body, and whether point and direction are in Ground. Numbers: f, its rate, the point, e."""
     b, f = model.force_integers[integers], driven(model, integers + 3, numbers)
-    s = arm(model, b, numbers3(model, numbers + 1), model.force_integers[integers + 1])
-    e = direct(model, b, numbers3(model, numbers + 4), model.force_integers[integers + 2])
+    s = arm(model, b, numbers3(model, numbers + 2), model.force_integers[integers + 1])
+    e = direct(model, b, numbers3(model, numbers + 5), model.force_integers[integers + 2])
     add_spatial(model.body_forces, b, vec3.cross(s, vec3.scale(f, e)), vec3.scale(f, e))
 
 
@@ -92,6 +92,7 @@ class PointActuator(Driven):
         self.optimal_force = optimal_force
 
     get_default_effort, set_default_effort, get_effort, set_effort = effort()
+    get_default_effort_rate, set_default_effort_rate, get_effort_rate, set_effort_rate = effort_rate()
 
 
 # ---------------------------------------------------------------------------------------------- torques
@@ -99,9 +100,9 @@ class PointActuator(Driven):
 
 @generic
 def add_torque(model: Any, integers: int, numbers: int) -> None:
-    """Integers: the two bodies, and whether the axis is in Ground. Numbers: t, e."""
+    """Integers: the two bodies, and whether the axis is in Ground. Numbers: t, its rate, e."""
     a, b, t = model.force_integers[integers], model.force_integers[integers + 1], driven(model, integers + 3, numbers)
-    e = vec3.scale(t, direct(model, a, numbers3(model, numbers + 1), model.force_integers[integers + 2]))
+    e = vec3.scale(t, direct(model, a, numbers3(model, numbers + 2), model.force_integers[integers + 2]))
     none = vec3.scale(0.0, e)
     add_spatial(model.body_forces, a, e, none)
     add_spatial(model.body_forces, b, vec3.neg(e), none)
@@ -134,6 +135,7 @@ class TorqueActuator(Driven):
         self.optimal_force = optimal_force
 
     get_default_effort, set_default_effort, get_effort, set_effort = effort()
+    get_default_effort_rate, set_default_effort_rate, get_effort_rate, set_effort_rate = effort_rate()
 
 
 # ---------------------------------------------------------------------------------------------- torque and force
