@@ -96,7 +96,7 @@ def test_results_are_those_of_opensims_tool(folder):
         rows = (ours.time > 0.1005) & (ours.time < theirs.time[-1] - 1e-9)  # their first row is of a window of no length
         own = ours[label][rows]
         other = np.interp(ours.time[rows] - 1e-6, theirs.time, theirs[label])
-        assert_allclose(own, other, atol=0.02 * np.abs(ours[label]).max() + 0.02, err_msg=label)
+        assert_allclose(own, other, atol=1e-4 * np.abs(ours[label]).max() + 3e-4, err_msg=label)
     bodies = [mb.load_osim(folder / f"{name}.osim", muscles="data").bodies["pelvis"] for name in ("ours", "theirs")]
     coms = [body.get_default_mass_properties().com for body in bodies]
     assert_allclose(coms[0], coms[1], atol=1e-7)
@@ -222,8 +222,8 @@ def test_files_are_read_back(leg, swing, tmp_path):
     found.save(tmp_path, "run")
     controls = mb.biomechanics.read_controls(tmp_path / "run_controls.xml")
     middle = 0.5 * (found.time[0] + found.time[1])
-    for label in found.controls.labels:  # steps: over a window the control is the one at its end
-        assert_allclose(controls.functions[label].calc_value([middle]), found.controls[label][1], rtol=1e-12)
+    for label in found.controls.labels:  # between nodes those of actuators go along straight lines
+        assert_allclose(controls.functions[label].calc_value([middle]), found.controls[label][:2].mean(), rtol=1e-9)
     motion = mb.read_sto(tmp_path / "run_Kinematics_q.sto", model=motors)
     assert_allclose(motion["hip_flexion_r"], found.q[:, motors.coordinates["hip_flexion_r"]], rtol=1e-12)
 

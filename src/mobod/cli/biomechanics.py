@@ -337,7 +337,7 @@ def run_so(options: argparse.Namespace) -> None:
         setup.results.mkdir(parents=True, exist_ok=True)
         begin = setup.results / f"{setup.prefix}_StaticOptimization"
         options.output, options.forces = Path(f"{begin}_activation.sto"), Path(f"{begin}_force.sto")
-        Path(f"{begin}_controls.xml").write_text(control_set(activations, steps=False), encoding="utf-8")
+        Path(f"{begin}_controls.xml").write_text(control_set(activations), encoding="utf-8")
     _tell_of_others(setup, [one.name for one in setup.analyses], say)
     if options.output is not None:
         write_sto(options.output, activations)

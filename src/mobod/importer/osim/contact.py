@@ -4,22 +4,21 @@ from __future__ import annotations
 
 import dataclasses
 import math
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
 
 from ... import contact, force
 from ...errors import ModelError
 from ...force.smooth_sphere_half_space import DYNAMIC
+from ...mobilizer.base import MobilizedBody
 from ...value import Rotation, Transform
 from ...value.checks import suggest
-from .building import Shape
+from .building import Building, Shape
 from .document import Item
-
-if TYPE_CHECKING:
-    from ...mobilizer.base import MobilizedBody
-    from .building import Building
 
 KINDS = ("ContactSphere", "ContactHalfSpace", "ContactMesh", "ContactEllipsoid", "ContactCylinder", "ContactTorus")
 #: What those are that touch nothing: see `Report.lose`.
@@ -88,7 +87,7 @@ def material_of(build: Building, item: Item) -> contact.Material:
     return made
 
 
-def listed_surfaces(build: Building, item: Item, name: str, disabled: bool) -> list[force.base.Force]:
+def listed_surfaces(build: Building, item: Item, name: str) -> Callable[..., force.base.Force] | None:
     """HuntCrossleyForce and ElasticFoundationForce: a material for each group of shapes; all these touch each other."""
     is_mesh = item.tag == "ElasticFoundationForce"
     placed: list[tuple[MobilizedBody, contact.Surface, Transform]] = []
@@ -125,11 +124,11 @@ def listed_surfaces(build: Building, item: Item, name: str, disabled: bool) -> l
         build.lose(
             item, f"ElasticFoundationForce {item.name!r} has no mesh that could be read, so that nothing touches", _SHAPES
         )
-        return []
-    return [kind(build.model.forces, placed, speed, disabled_by_default=disabled, name=name)]
+        return None
+    return partial(kind, build.model.forces, placed, speed)
 
 
-def smooth_sphere(build: Building, item: Item, name: str, disabled: bool) -> list[force.base.Force]:
+def smooth_sphere(build: Building, item: Item, name: str) -> Callable[..., force.base.Force]:
     """SmoothSphereHalfSpaceForce."""
     sphere, space = (find_shape(build, item, item.text(f"socket_{socket}")) for socket in ("sphere", "half_space"))
     for tag in ("force_visualization_radius", "force_visualization_scale_factor"):
@@ -139,20 +138,21 @@ def smooth_sphere(build: Building, item: Item, name: str, disabled: bool) -> lis
             f"SmoothSphereHalfSpaceForce {item.name!r} takes a ContactSphere; {sphere.item.name!r} is a {sphere.item.tag}"
         )
     material = material_of(build, item)
-    made = force.SmoothSphereHalfSpace(
-        build.model.forces,
-        sphere.body,
-        np.asarray(sphere.X_BS.p),
-        sphere.geometry.radius,
-        space.body,
-        space.X_BS @ _OUTWARD,
-        dataclasses.replace(material, dynamic_friction=min(material.dynamic_friction, material.static_friction)),
-        transition_velocity=item.number("transition_velocity", 0.01),
-        constant_contact_force=item.number("constant_contact_force", 1e-5),
-        hertz_smoothing=item.number("hertz_smoothing", 300.0),
-        hunt_crossley_smoothing=item.number("hunt_crossley_smoothing", 50.0),
-        disabled_by_default=disabled,
-        name=name,
-    )
-    made.default_numbers[DYNAMIC] = material.dynamic_friction  # it may be the larger one here
-    return [made]
+    usual = {
+        "transition_velocity": 0.01,
+        "constant_contact_force": 1e-5,
+        "hertz_smoothing": 300.0,
+        "hunt_crossley_smoothing": 50.0,
+    }
+    own: dict[str, Any] = {tag: item.number(tag, value) for tag, value in usual.items()}
+    center, radius, X = np.asarray(sphere.X_BS.p), sphere.geometry.radius, space.X_BS @ _OUTWARD
+    smaller = dataclasses.replace(material, dynamic_friction=min(material.dynamic_friction, material.static_friction))
+
+    def make(**options: Any) -> force.base.Force:
+        made = force.SmoothSphereHalfSpace(
+            build.model.forces, sphere.body, center, radius, space.body, X, smaller, **own, **options
+        )
+        made.default_numbers[DYNAMIC] = material.dynamic_friction  # it may be the larger one here
+        return made
+
+    return make

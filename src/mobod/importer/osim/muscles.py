@@ -3,27 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ...algebra.arrays import Array
 from ...errors import ModelError
 from ...force import transmission
+from ...force.transmission import FunctionBasedPath, Path
 from ...force.transmission.surfaces import METHODS
+from ...function import Function
+from ...mobilizer.base import MobilizedBody
+from ...state.state import State
 from ...value import Rotation, Transform
-from .building import PathWrap
+from .building import Building, PathWrap
 from .document import Item
 from .functions import make_function
 from .muscle_kinds import KINDS, STRETCHING, has_no_tendon
-
-if TYPE_CHECKING:
-    from ...force.transmission import FunctionBasedPath, Path
-    from ...function import Function
-    from ...mobilizer.base import MobilizedBody
-    from ...state.state import State
-    from .building import Building
-
 
 #: What is added to a range of a conditional point, as by OpenSim.
 _SLACK = 1e-5
