@@ -145,3 +145,34 @@ def test_states_in_lanes_are_those_alone(rng):
         single = mb.simulate(system, start, 0.2, report_interval=0.05, integrator=method)
         assert method.get_num_problems() > 0
         np.testing.assert_allclose(one.q, single.q, rtol=0, atol=1e-6)
+
+
+def hold(q, u, parameters):
+    return -parameters[0] * u
+
+
+def test_laws_are_sampled_between_steps_of_kernels(rng, monkeypatch):
+    """As beside the dense solver, from step to step and in lanes; samples end steps."""
+    system, state = mb.examples.double_pendulum.build()
+    mb.CompliantContactSubsystem(system)
+    rubber = mb.contact.Material(stiffness=1e5, dissipation=0.5, static_friction=0.5)
+    floor = mb.contact.Surface(mb.contact.HalfSpace((0, 1, 0)), rubber)
+    system.matter.ground.add_contact_surface(floor, mb.Transform(mb.Rotation(), (0, -1.9, 0)))
+    system.matter.bodies["lower"].add_contact_surface(mb.contact.Surface(mb.contact.Sphere(0.05), rubber))
+    mb.contact.HardStopUpper(system.matter.bodies["lower"], 0, 0.6, 0.2)
+    mb.control.Custom(system.forces, hold, sample_time=0.0037, parameters=[2.0])
+    state = system.realize_topology()
+    ensemble = mb.Ensemble(system, 9, state=state, threads=1)
+    ensemble.q, ensemble.u = rng.uniform((0.6, -0.2), (0.9, 0.4), (9, 2)), rng.uniform(-1.0, 3.0, (9, 2))
+    starts = [ensemble.get_state(i) for i in range(9)]
+
+    def run(start):
+        return mb.simulate(system, start, 0.5, report_interval=0.05, integrator=TimeStepping(system, fixed_step_size=STEP))
+
+    motions = ensemble.simulate(0.5, report_interval=0.05, integrator=TimeStepping(system, fixed_step_size=STEP))
+    singles = [run(start) for start in starts]
+    for one, single in zip(motions, singles, strict=True):
+        np.testing.assert_allclose(one.q, single.q, rtol=0, atol=1e-6)
+    monkeypatch.setattr(TimeStepping, "_steps_in_kernels", lambda self, state: False)
+    for single, start in zip(singles, starts, strict=True):
+        np.testing.assert_allclose(single.q, run(start).q, rtol=0, atol=1e-3)

@@ -29,6 +29,7 @@ from ..state.state import State
 from ..state.validity import EVERYTHING
 from ..stepping import loop, record as rk
 from ..system.system import MultibodySystem
+from ..tree.sampling import next_sample_of
 from ..unilateral.base import TRANSITION_SPEED
 from ..unilateral.problem import ContactRows, Problem, constraints_of, joined, rows_of_constraint, rows_of_surfaces
 from ..unilateral.stepped import Stepped, space as names
@@ -224,12 +225,12 @@ class TimeStepping(Integrator):
         return self._stepped.steps_all(state)
 
     def can_run_compiled(self, state: State) -> bool:
-        """Where surfaces alone touch, and no controller is sampled."""
-        return self._steps_in_kernels(state) and not state.tree.counts["num_controllers"]
+        """Where kernels know all that touches."""
+        return self._steps_in_kernels(state)
 
     def _is_simple(self) -> bool:
-        """Where kernels step, and no controller is sampled: with forces of surfaces left out, see `calling`."""
-        return self._state is not None and self.can_run_compiled(self._state)
+        """Where kernels step: with forces of surfaces left out, see `calling`."""
+        return self._state is not None and self._steps_in_kernels(self._state)
 
     def calling(self, kernel: Callable[..., int]) -> Callable[..., int]:
         """As of other integrators; kernels apply no forces of surfaces that are stepped."""
@@ -266,7 +267,7 @@ class TimeStepping(Integrator):
         """Take steps and reports, as `Integrator.advance` asks for them."""
         state = self._state
         assert state is not None
-        if not state.tree.counts["num_controllers"]:
+        if not state.tree.counts["num_controllers"] or self._steps_in_kernels(state):
             return self._try(times, results, energies)
         control, counts = self.control, self.counts
         final, no_row = float(control[rk.FINAL_TIME]), np.empty((1, len(state.y_values)))
@@ -374,6 +375,8 @@ class TimeStepping(Integrator):
         end = float(control[rk.FINAL_TIME])
         if counts[rk.NO_INTERPOLATION]:
             end = min(end, report)
+        if self.get_state().tree.counts["num_controllers"]:  # which kernels sample before they leave a step to this
+            end = min(end, float(next_sample_of(self.get_state().block)))
         while True:
             fixed = float(control[rk.FIXED_STEP])
             h = fixed or float(min(control[rk.STEP], control[rk.MAX_STEP]))
