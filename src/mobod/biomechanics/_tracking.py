@@ -103,9 +103,7 @@ class Tracker:
         self.model, self.state, self.wanted, self.exact, self.as_opensim = model, state, wanted, exact, as_opensim
         model.system.realize(state, Stage.INSTANCE)
         known: dict[str, Any] = {**model.muscles, **model.actuators}
-        for name in exclude:
-            if name not in known:
-                raise ValueError(f"exclude has {name!r}; {checks.suggest(name, [*known])}")
+        checks.all_known("exclude has", exclude, known)
         acting = {name: one for name, one in known.items() if name not in exclude and not one.is_disabled(state)}
         self.muscles = {name: one for name, one in acting.items() if isinstance(one, Muscle)}
         self.motors = {name: one for name, one in acting.items() if hasattr(one, "set_effort_rate")}

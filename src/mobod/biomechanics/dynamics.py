@@ -132,13 +132,7 @@ class InverseDynamics:
         sign = 1.0 if on == "child" else -1.0
         axes: Any = (
             {"ground": 0, "child": b, "parent": parent}[frame]
-            if isinstance(frame, str)
-            and frame
-            in (
-                "ground",
-                "child",
-                "parent",
-            )
+            if isinstance(frame, str) and frame in ("ground", "child", "parent")
             else self._find(frame).index
         )
         R = self._R[:, axes]

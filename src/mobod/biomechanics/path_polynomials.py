@@ -238,9 +238,7 @@ class _Poses:
             if isinstance(one, DependentCoordinate)
             for places in [[int(self._state.tree.first_q[b.get_mobilized_body_index()]) + j for b, j in one.arguments]]
         ]
-        for name in ranges:
-            if name not in model.coordinates:
-                raise ModelError(f"there is no coordinate {name!r}; {checks.suggest(name, [*model.coordinates])}")
+        checks.all_known("there is no coordinate", ranges, model.coordinates, ModelError)
         follows = {places[-1] for _, places in self._couplers}
         rng = np.random.default_rng(seed)
         self.q = np.tile(np.array(self._state.q), (samples, 1))

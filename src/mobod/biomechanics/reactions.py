@@ -22,7 +22,7 @@ from ..state.state import State
 from ..value import Transform
 from ..value.checks import suggest
 from ..value.stage import Stage
-from .states import Equilibrate, Given, MotionRows, frame_of, own_state
+from .states import Equilibrate, Given, MotionRows, frame_of
 
 
 def joint_reactions(
@@ -104,8 +104,7 @@ def joint_reactions(
     for k, place in enumerate(places):
         if place.label in [one.label for one in places[:k]]:
             raise ModelError(f"joints has {names[k]!r} twice on the same body in the same frame; give it once")
-    begin = own_state(model, state)
-    rows = MotionRows(model, motion, begin, equilibrate=equilibrate).within(start, end)
+    rows = MotionRows.between(model, motion, equilibrate, start, end, state)
     found = np.empty((len(rows.time), 9 * len(places)))
     efforts = {} if given is None else _efforts(model, given, rows.time)
     for i, now in enumerate(rows):
@@ -116,7 +115,7 @@ def joint_reactions(
             found[i, 9 * k : 9 * k + 9] = place.reaction(now)
     ends = [f"_{what}{axis}" for what in "fmp" for axis in "xyz"]
     labels = [place.label + end for place in places for end in ends]
-    return Table(rows.time, dict(zip(labels, found.T, strict=True)), name="Joint Reaction Loads")
+    return rows.table(labels, found, "Joint Reaction Loads")
 
 
 def _each(what: str, given: Any, names: list[str], otherwise: str) -> list[str]:

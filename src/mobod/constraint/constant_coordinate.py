@@ -68,13 +68,7 @@ class ConstantCoordinate(OfOneValue):
     routine = access.by_address(positions, velocities)
 
     def __init__(
-        self,
-        mobod: MobilizedBody,
-        which_q: int,
-        value: float,
-        *,
-        disabled_by_default: bool = False,
-        name: str | None = None,
+        self, mobod: MobilizedBody, which_q: int, value: float, *, disabled_by_default: bool = False, name: str | None = None
     ) -> None:
         super().__init__(mobod, which_q, value, equations=(1, 0, 0), disabled_by_default=disabled_by_default, name=name)
 

@@ -120,12 +120,7 @@ class PointInPlane(OneEquation):
     get_default_plane_height, set_default_plane_height, get_plane_height, set_plane_height = parameters.scalar(
         "plane_height", "length", finite, "the distance of the plane along the normal"
     ).accessors()
-    (
-        get_default_follower_station,
-        set_default_follower_station,
-        get_follower_station,
-        set_follower_station,
-    ) = parameters.vector(
+    get_default_follower_station, set_default_follower_station, get_follower_station, set_follower_station = parameters.vector(
         "follower_station", "length", "the point on the follower, from its origin and in its frame"
     ).accessors()
 

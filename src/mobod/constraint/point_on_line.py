@@ -154,12 +154,7 @@ class PointOnLine(Equations):
     get_default_point_on_line, set_default_point_on_line, get_point_on_line, set_point_on_line = parameters.vector(
         "point_on_line", "length", "the point on the line, in its body"
     ).accessors()
-    (
-        get_default_follower_station,
-        set_default_follower_station,
-        get_follower_station,
-        set_follower_station,
-    ) = parameters.vector(
+    get_default_follower_station, set_default_follower_station, get_follower_station, set_follower_station = parameters.vector(
         "follower_station", "length", "the point on the follower, from its origin and in its frame"
     ).accessors()
 

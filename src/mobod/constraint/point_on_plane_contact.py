@@ -116,12 +116,7 @@ class PointOnPlaneContact(_contact.Contact):
     get_default_plane_frame, set_default_plane_frame, get_plane_frame, set_plane_frame = parameters.frame(
         "plane_frame", "the frame of the plane, whose z axis is the normal"
     ).accessors()
-    (
-        get_default_follower_station,
-        set_default_follower_station,
-        get_follower_station,
-        set_follower_station,
-    ) = parameters.vector(
+    get_default_follower_station, set_default_follower_station, get_follower_station, set_follower_station = parameters.vector(
         "follower_station", "length", "the point on the follower, from its origin and in its frame"
     ).accessors()
 

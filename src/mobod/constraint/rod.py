@@ -137,9 +137,7 @@ class Rod(OneEquation):
     get_body1_mobilized_body_index = index_of("body1", 0, "the first one")
     get_body2_mobilized_body_index = index_of("body2", 1, "the second one")
     get_default_station1, set_default_station1, get_station1, set_station1 = parameters.vector(
-        "station1",
-        "length",
-        "the point on the first body, from its origin and in its frame",
+        "station1", "length", "the point on the first body, from its origin and in its frame"
     ).accessors()
     get_default_station2, set_default_station2, get_station2, set_station2 = parameters.vector(
         "station2", "length", "the point on the second body, likewise"

@@ -154,12 +154,7 @@ class Driver(Custom):
         gains = numbers("steering_gains", steering_gains)
         if gains.shape != (2,) or not np.isfinite(gains).all():
             raise ValueError(f"steering_gains are two finite numbers, kp and kd, not {steering_gains!r}")
-        values = {
-            "speed": speed,
-            "wheelbase": wheelbase,
-            "preview_time": preview_time,
-            "preview_distance": preview_distance,
-        }
+        values = {"speed": speed, "wheelbase": wheelbase, "preview_time": preview_time, "preview_distance": preview_distance}
         own = [positive(f"{what} of a Driver", value) for what, value in values.items()]
         super().__init__(
             forces,

@@ -6,7 +6,7 @@ import operator
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, overload
+from typing import Any, NamedTuple, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -15,7 +15,10 @@ from ..algebra.arrays import Array
 from ..errors import ModelError
 from ..simulation.events import Events, joined
 from ..simulation.hdf5_file import read_recording
+from ..simulation.sensitivities import Sensitivities
 from ..simulation.trajectory import Trajectory
+from ..state.resources import Settings
+from ..state.state import State
 from ..value.attributes import Sealed
 from ..value.checks import integer, not_negative
 from ..value.stage import Stage
@@ -23,11 +26,6 @@ from .failures import Failure
 from .lanes import layout
 from .sensitivity_rows import read_sensitivities
 from .states import read_only
-
-if TYPE_CHECKING:
-    from ..simulation.sensitivities import Sensitivities
-    from ..state.resources import Settings
-    from ..state.state import State
 
 _VARIABLES = ("q", "u", "z", "particle_locations", "particle_velocities")
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -11,7 +11,8 @@ import numpy.typing as npt
 from ..algebra.arrays import Array
 from ..algebra.pointers import block_of
 from ..algebra.record import LANES, aligned_zeros
-from ..compiling import among_many
+from ..compiling import UsersRoutine, among_many
+from ..event import Witness
 from ..event.scheduled import Scheduled
 from ..event.triggered import Triggered
 from ..event.watched import Watched, is_compiled, of_triggered
@@ -22,11 +23,13 @@ from ..integrator.weights import error_weights
 from ..measure.base import Measure
 from ..measure.integrate import Integrate
 from ..mobilizer import q_rates
-from ..state.fields import PARAMETERS
+from ..state.fields import PARAMETERS, Record
+from ..state.state import State
 from ..state.validity import EVERYTHING, FORCES, KINEMATICS, NO_MOBILIZERS, UNCHECKED
 from ..stepping import loop, record as rk
 from ..stepping.witnesses import SEEN, WINDOW
 from ..system.projection import share_weights
+from ..system.system import MultibodySystem
 from ..tree import sampling
 from ..tree.prescribe import prescribe
 from ..tree.project import project
@@ -39,13 +42,6 @@ from ..unilateral.stepped.step import step_eight, step_one
 from ..value.stage import Stage
 from .lanes import layout, lending, witnesses as watching
 from .lanes.run import run
-
-if TYPE_CHECKING:
-    from ..compiling import UsersRoutine
-    from ..event import Witness
-    from ..state.fields import Record
-    from ..state.state import State
-    from ..system.system import MultibodySystem
 
 _Measure = TypeVar("_Measure", bound=Measure)
 #: The loops over steps that lanes have, by the kernel that an integrator has for one state.

@@ -6,19 +6,20 @@ from __future__ import annotations
 import contextlib
 import copy
 import functools
+import os
 import threading
 import time as _clock
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from ..algebra.arrays import Array
 from ..integrator import Integrator
-from ..integrator.contact_steps import NO_IMPULSES, NO_ROOM
+from ..integrator.contact_steps import CLOSES, NO_IMPULSES, NO_ROOM
 from ..integrator.jumps import PATH_JUMPS, wrapped_paths
 from ..integrator.slow_runs import Progress, say
 from ..measure.base import Measure
@@ -29,6 +30,8 @@ from ..simulation.hdf5_file import EXTENSIONS, FileRows, import_h5py
 from ..simulation.quantities import QUANTITY, Recording
 from ..simulation.run import integrator_settings
 from ..simulation.simulate import describe, report_times
+from ..state.resources import Settings
+from ..state.state import State
 from ..stepping import record as rk
 from ..system.interpreted import interpreted_lines
 from ..value.callers import callers_level
@@ -49,12 +52,6 @@ from .state_runs import StateRuns, are_compiled
 from .stepping import Stepping, make_integrator
 from .variation_runs import VariationRuns, are_compiled as variations_are_compiled
 from .work_sharing import Task
-
-if TYPE_CHECKING:
-    import os
-
-    from ..state.resources import Settings
-    from ..state.state import State
 
 #: A call of a kernel is to take about as long, so that Ctrl-C and progress are seen; s.
 _CALL = 0.05
@@ -636,7 +633,7 @@ class _Run:
         # pass; of a few others that have failed the same finds out what was at fault
         status = self.outcome[which, layout.STATUS]
         alone = (status == layout.SUSPECT) | ((status == rk.STEP_TOO_SMALL) & lanes.tries_alone)
-        alone |= np.isin(status, (NO_ROOM, NO_IMPULSES))  # which a run of one state makes, or finds by another solver
+        alone |= np.isin(status, (NO_ROOM, NO_IMPULSES, CLOSES))  # which a run of one state makes, or finds by another solver
         alone |= np.isin(which, departed)
         known = (status == rk.REACHED) | (status == layout.NOT_CALLED)
         if lanes.calls_python:  # which says there what it has raised

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ..algebra.arrays import Array
-from ..compiling import among_many
+from ..compiling import Kernel, among_many
 from ..event.scheduled import Scheduled
 from ..integrator import Integrator
 from ..integrator.watch import Watch
 from ..simulation.run import integrator_settings, make_integrator
+from ..state.state import State
 from ..stepping import record as rk
 from ..system.projection import share_weights
 from ..unilateral.contact_events import ContactEvents
@@ -19,10 +20,6 @@ from ..value.stage import Stage
 from . import batch_state_runs as runs
 from .lane_runs import is_watched, remembered_of, watched_events
 from .lanes.layout import FINISHED, FIRST_ROW, QUEUE_SIZE, SUSPECT, UNFINISHED, Data
-
-if TYPE_CHECKING:
-    from ..compiling import Kernel
-    from ..state.state import State
 
 
 def are_compiled(state: State, integrator: Integrator) -> bool:

@@ -51,14 +51,11 @@ class ListedSurfaces(ContactElement):
             forces, self.law, [*numbers, *_REST], self._all, self._touch, disabled_by_default=disabled_by_default, name=name
         )
 
-    (
-        get_default_transition_velocity,
-        set_default_transition_velocity,
-        get_transition_velocity,
-        set_transition_velocity,
-    ) = parameters.scalar(
-        "transition_velocity", "velocity", checks.positive, "the slip speed from which on friction is that of sliding"
-    ).accessors()
+    get_default_transition_velocity, set_default_transition_velocity, get_transition_velocity, set_transition_velocity = (
+        parameters.scalar(
+            "transition_velocity", "velocity", checks.positive, "the slip speed from which on friction is that of sliding"
+        ).accessors()
+    )
 
     def _placed(self, forces: GeneralForceSubsystem, kind: str, i: int, one: Any) -> Placed:
         if not isinstance(one, Sequence) or not 2 <= len(one) <= 3:

@@ -197,11 +197,7 @@ class Actuator(ThroughTransmission):
         self.default_numbers = [*numbers, *through.numbers]
 
     get_default_control, set_default_control, get_control, set_control = parameters.scalar(
-        "control",
-        "",
-        checks.finite,
-        "the control: what the gain is multiplied by",
-        invalidates=Stage.DYNAMICS,
+        "control", "", checks.finite, "the control: what the gain is multiplied by", invalidates=Stage.DYNAMICS
     ).accessors()
     get_default_gain, set_default_gain, get_gain, set_gain = parameters.vector(
         "gain", "", "what a unit of control gives: constant, by length, by speed"

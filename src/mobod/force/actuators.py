@@ -29,9 +29,6 @@ def add(model: Any, i: int, x: int) -> None:
         push(model, model.first_u[model.force_integers[at]] + model.force_integers[at + 1], number(model, x + k))
 
 
-run = by_address(add)
-
-
 def _efforts_of_each(element: Any, template: State, values: Any, present: Present) -> Rows | None:
     field, first, count = element.number_place(template, "set_efforts")
     return numbers_at(field, first, values, count, Stage.DYNAMICS)
@@ -70,7 +67,7 @@ class Actuators(Force):
     'VELOCITY'
     """
 
-    routine = run
+    routine = by_address(add)
     holds_mobility_forces = True
 
     def __init__(

@@ -73,9 +73,6 @@ def law(model: Any, x: int, z: int, at: Any, Vx: Any, Vsy: Any, spin: Any, Fz: A
     return (fx, fy, Fz), (o, my, mz), where(up, -e / 0.01, e_rate), where(up, -s / 0.01, s_rate)
 
 
-run = by_address(adding(law), with_z=True)
-
-
 class BrushTyre(Tyre):
     """A tyre as a row of bristles, by five numbers.
 
@@ -136,7 +133,7 @@ class BrushTyre(Tyre):
     2000.0
     """
 
-    routine = run
+    routine = by_address(adding(law), with_z=True)
 
     (get_default_friction, set_default_friction, get_friction, set_friction) = parameters.scalar(
         "friction", "", checks.positive, "the coefficient of friction"
@@ -147,21 +144,15 @@ class BrushTyre(Tyre):
         get_longitudinal_stiffness,
         set_longitudinal_stiffness,
     ) = parameters.scalar("longitudinal_stiffness", "force", checks.positive, "the force ahead by a small slip").accessors()
-    (
-        get_default_cornering_stiffness,
-        set_default_cornering_stiffness,
-        get_cornering_stiffness,
-        set_cornering_stiffness,
-    ) = parameters.scalar("cornering_stiffness", "force/angle", checks.positive, "the force aside by a small angle").accessors()
+    get_default_cornering_stiffness, set_default_cornering_stiffness, get_cornering_stiffness, set_cornering_stiffness = (
+        parameters.scalar("cornering_stiffness", "force/angle", checks.positive, "the force aside by a small angle").accessors()
+    )
     get_default_half_length, set_default_half_length, get_half_length, set_half_length = parameters.scalar(
         "half_length", "length", checks.positive, "half the length of the contact patch"
     ).accessors()
-    (
-        get_default_rolling_resistance,
-        set_default_rolling_resistance,
-        get_rolling_resistance,
-        set_rolling_resistance,
-    ) = parameters.scalar("rolling_resistance", "", checks.not_negative, "the coefficient of rolling resistance").accessors()
+    get_default_rolling_resistance, set_default_rolling_resistance, get_rolling_resistance, set_rolling_resistance = (
+        parameters.scalar("rolling_resistance", "", checks.not_negative, "the coefficient of rolling resistance").accessors()
+    )
 
     def __init__(
         self,

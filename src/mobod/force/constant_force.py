@@ -28,9 +28,6 @@ def add(model: Any, integers: int, numbers: int) -> None:
     add_spatial(model.body_forces, b, vec3.cross(s, f), f)
 
 
-run = by_address(add)
-
-
 class ConstantForce(Force):
     """A constant force at a point of a body.
 
@@ -74,7 +71,7 @@ class ConstantForce(Force):
            [5.   , 0.   , 0.   ]])
     """
 
-    routine = run
+    routine = by_address(add)
     reads_positions_only = True
 
     def __init__(

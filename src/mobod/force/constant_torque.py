@@ -27,9 +27,6 @@ def add(model: Any, integers: int, numbers: int) -> None:
     store3(model.body_forces, b, 0, (before[0] + t[0], before[1] + t[1], before[2] + t[2]))
 
 
-run = by_address(add)
-
-
 class ConstantTorque(Force):
     """A constant torque on a body.
 
@@ -67,7 +64,7 @@ class ConstantTorque(Force):
            [0., 0., 0.]])
     """
 
-    routine = run
+    routine = by_address(add)
     holds_wrenches = True
     reads_positions_only = True
 

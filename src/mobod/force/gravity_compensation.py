@@ -43,9 +43,6 @@ def energy(model: Any, i: int, x: int) -> Any:
     return total
 
 
-run = by_address(add, energy)
-
-
 class GravityCompensation(Force):
     """Holds up a fraction of the weight of bodies at their mass centers, as a controller or a balance spring would.
 
@@ -83,7 +80,7 @@ class GravityCompensation(Force):
            [0.   , 4.905, 0.   ]])
     """
 
-    routine = run
+    routine = by_address(add, energy)
     reads_positions_only = True
 
     def __init__(

@@ -157,9 +157,6 @@ def power(model: Any, integers: int, numbers: int, z: int) -> Any:
     return dissipation(model, numbers, motion(model, integers, numbers)[1])
 
 
-run = by_address(add, energy, power, with_z=True)
-
-
 def _six(what: str, value: Any) -> Array:
     """Six finite numbers, zero or more."""
     numbers = checks.array(what, value, (6,))
@@ -224,7 +221,7 @@ class LinearBushing(Force):
     """
 
     acts_between = True
-    routine = run
+    routine = by_address(add, energy, power, with_z=True)
     num_z = 1
 
     def __init__(
@@ -262,11 +259,7 @@ class LinearBushing(Force):
         "stiffness", "torque/angle, force/length", "the stiffnesses of three angles, then of three displacements", _six, size=6
     ).accessors()
     get_default_damping, set_default_damping, get_damping, set_damping = parameters.vector(
-        "damping",
-        "torque*time/angle, force*time/length",
-        "the dampings, likewise",
-        _six,
-        size=6,
+        "damping", "torque*time/angle, force*time/length", "the dampings, likewise", _six, size=6
     ).accessors()
 
     # ------------------------------------------------------------------------------------------ positions

@@ -368,9 +368,6 @@ def law(model: Any, x: int, z: int, at: Any, Vx: Any, Vsy: Any, spin: Any, Fz: A
     )
 
 
-run = by_address(adding(law, _load), with_z=True)
-
-
 class MagicFormulaTyre(Tyre):
     """A tyre by Pacejka's Magic Formula, with the coefficients of a .tir file.
 
@@ -435,7 +432,7 @@ class MagicFormulaTyre(Tyre):
     4000.0
     """
 
-    routine = run
+    routine = by_address(adding(law, _load), with_z=True)
 
     def __init__(
         self,

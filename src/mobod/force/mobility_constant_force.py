@@ -23,9 +23,6 @@ def add(model: Any, integers: int, numbers: int) -> None:
     push(model, place(model, integers), number(model, numbers))
 
 
-run = by_address(add)
-
-
 class MobilityConstantForce(OnMobility):
     """A constant generalized force on one mobility of a mobilizer.
 
@@ -70,7 +67,7 @@ class MobilityConstantForce(OnMobility):
     array([0., 3.])
     """
 
-    routine = run
+    routine = by_address(add)
     holds_mobility_forces = True
     reads_positions_only = True
 

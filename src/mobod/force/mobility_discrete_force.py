@@ -24,9 +24,6 @@ def add(model: Any, integers: int, numbers: int) -> None:
     push(model, place(model, integers), number(model, numbers))
 
 
-run = by_address(add)
-
-
 class MobilityDiscreteForce(OnMobility):
     """A generalized force on one mobility of a mobilizer, to be set in the state: the torque of a controlled motor, say.
 
@@ -66,7 +63,7 @@ class MobilityDiscreteForce(OnMobility):
     'VELOCITY'
     """
 
-    routine = run
+    routine = by_address(add)
     holds_mobility_forces = True
 
     def __init__(

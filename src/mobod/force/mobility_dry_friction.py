@@ -257,14 +257,11 @@ class MobilityDryFriction(OnMobility):
     get_default_deflection, set_default_deflection, get_deflection, set_deflection = parameters.scalar(
         "deflection", "coordinate", checks.positive, "the deflection at which it slides"
     ).accessors()
-    (
-        get_default_transition_velocity,
-        set_default_transition_velocity,
-        get_transition_velocity,
-        set_transition_velocity,
-    ) = parameters.scalar(
-        "transition_velocity", "generalized speed", checks.positive, "the speed up to which friction is static"
-    ).accessors()
+    get_default_transition_velocity, set_default_transition_velocity, get_transition_velocity, set_transition_velocity = (
+        parameters.scalar(
+            "transition_velocity", "generalized speed", checks.positive, "the speed up to which friction is static"
+        ).accessors()
+    )
 
     @property
     def routine(self) -> Routine:  # type: ignore[override]

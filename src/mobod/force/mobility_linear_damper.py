@@ -32,9 +32,6 @@ def power(model: Any, integers: int, numbers: int) -> Any:
     return number(model, numbers) * u * u
 
 
-run = by_address(add, power=power)
-
-
 class MobilityLinearDamper(OnMobility):
     """A linear damper on one mobility of a mobilizer: friction of a joint that grows with its speed.
 
@@ -75,7 +72,7 @@ class MobilityLinearDamper(OnMobility):
     array([ 0., -1.])
     """
 
-    routine = run
+    routine = by_address(add, power=power)
 
     def __init__(
         self,

@@ -31,9 +31,6 @@ def energy(model: Any, integers: int, numbers: int) -> Any:
     return 0.5 * number(model, numbers) * stretch * stretch
 
 
-run = by_address(add, energy)
-
-
 class MobilityLinearSpring(OnCoordinate):
     """A linear spring on one coordinate of a mobilizer: a torsion spring on a pin, say.
 
@@ -81,7 +78,7 @@ class MobilityLinearSpring(OnCoordinate):
     array([ 0., -3.])
     """
 
-    routine = run
+    routine = by_address(add, energy)
     reads_positions_only = True
 
     def __init__(

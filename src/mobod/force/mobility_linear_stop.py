@@ -67,9 +67,6 @@ def power(model: Any, integers: int, numbers: int) -> Any:
     return -(force(model, integers, numbers, x, rate) + number(model, numbers) * x) * rate
 
 
-run = by_address(add, energy, power)
-
-
 def _pair_of_each(*names: str) -> Callable[[Any, State, Any, Present], Rows | None]:
     """Two parameters that follow each other, ``(n, 2)``."""
 
@@ -147,7 +144,7 @@ class MobilityLinearStop(OnCoordinate):
     array([  0., -20.])
     """
 
-    routine = run
+    routine = by_address(add, energy, power)
 
     def __init__(
         self,

@@ -66,9 +66,6 @@ def energy(model: Any, integers: int, numbers: int) -> Any:
     return energy_at(model, numbers, length(r))
 
 
-run = by_address(add, energy)
-
-
 class MobilityOrientationSpring(Force):
     """A spring that turns a mobilizer back to an orientation, the shortest way: of a ball joint, or a free one's rotation.
 
@@ -116,7 +113,7 @@ class MobilityOrientationSpring(Force):
     ([0.0, 0.0, -1.0], 0.25)
     """
 
-    routine = run
+    routine = by_address(add, energy)
     reads_mobilizers = True
     reads_positions_only = True
 
@@ -153,12 +150,9 @@ class MobilityOrientationSpring(Force):
     get_default_stiffness, set_default_stiffness, get_stiffness, set_stiffness = parameters.scalar(
         "stiffness", "torque/angle", checks.finite, "the stiffness"
     ).accessors()
-    (
-        get_default_quadratic_stiffness,
-        set_default_quadratic_stiffness,
-        get_quadratic_stiffness,
-        set_quadratic_stiffness,
-    ) = parameters.scalar("quadratic_stiffness", "torque/angle^2", checks.finite, "the torque by the angle squared").accessors()
+    get_default_quadratic_stiffness, set_default_quadratic_stiffness, get_quadratic_stiffness, set_quadratic_stiffness = (
+        parameters.scalar("quadratic_stiffness", "torque/angle^2", checks.finite, "the torque by the angle squared").accessors()
+    )
     get_default_cubic_stiffness, set_default_cubic_stiffness, get_cubic_stiffness, set_cubic_stiffness = parameters.scalar(
         "cubic_stiffness", "torque/angle^3", checks.finite, "the torque by the angle cubed"
     ).accessors()

@@ -37,9 +37,6 @@ def power(model: Any, integers: int, numbers: int) -> Any:
     return drag(model, integers, numbers) * load(model.u, place(model, integers), 0)
 
 
-run = by_address(add, power=power)
-
-
 class MobilityPolynomialDamper(OnMobility):
     """A damper on one mobility of a mobilizer whose force is a polynomial of the speed: MJCF's ``damping`` of three numbers.
 
@@ -80,7 +77,7 @@ class MobilityPolynomialDamper(OnMobility):
     array([ 0. , -1.8])
     """
 
-    routine = run
+    routine = by_address(add, power=power)
 
     def __init__(
         self,
@@ -100,14 +97,11 @@ class MobilityPolynomialDamper(OnMobility):
     get_default_damping, set_default_damping, get_damping, set_damping = parameters.scalar(
         "damping", "generalized force by generalized speed", not_negative, "the damping"
     ).accessors()
-    (
-        get_default_quadratic_damping,
-        set_default_quadratic_damping,
-        get_quadratic_damping,
-        set_quadratic_damping,
-    ) = parameters.scalar(
-        "quadratic_damping", "generalized force by generalized speed^2", not_negative, "the force by the speed squared"
-    ).accessors()
+    get_default_quadratic_damping, set_default_quadratic_damping, get_quadratic_damping, set_quadratic_damping = (
+        parameters.scalar(
+            "quadratic_damping", "generalized force by generalized speed^2", not_negative, "the force by the speed squared"
+        ).accessors()
+    )
     get_default_cubic_damping, set_default_cubic_damping, get_cubic_damping, set_cubic_damping = parameters.scalar(
         "cubic_damping", "generalized force by generalized speed^3", not_negative, "the force by the speed cubed"
     ).accessors()

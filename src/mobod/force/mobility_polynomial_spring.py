@@ -31,9 +31,6 @@ def energy(model: Any, integers: int, numbers: int) -> Any:
     return energy_at(model, numbers, coordinate(model, integers) - number(model, numbers + 3))
 
 
-run = by_address(add, energy)
-
-
 class MobilityPolynomialSpring(OnCoordinate):
     """A spring on one coordinate of a mobilizer whose force is a cubic polynomial: MJCF's ``stiffness`` of three numbers.
 
@@ -82,7 +79,7 @@ class MobilityPolynomialSpring(OnCoordinate):
     array([ 0.   , -3.135])
     """
 
-    routine = run
+    routine = by_address(add, energy)
     reads_positions_only = True
 
     def __init__(
@@ -105,14 +102,11 @@ class MobilityPolynomialSpring(OnCoordinate):
     get_default_stiffness, set_default_stiffness, get_stiffness, set_stiffness = parameters.scalar(
         "stiffness", "generalized force by coordinate", finite, "the stiffness"
     ).accessors()
-    (
-        get_default_quadratic_stiffness,
-        set_default_quadratic_stiffness,
-        get_quadratic_stiffness,
-        set_quadratic_stiffness,
-    ) = parameters.scalar(
-        "quadratic_stiffness", "generalized force by coordinate^2", finite, "the force by the stretch squared"
-    ).accessors()
+    get_default_quadratic_stiffness, set_default_quadratic_stiffness, get_quadratic_stiffness, set_quadratic_stiffness = (
+        parameters.scalar(
+            "quadratic_stiffness", "generalized force by coordinate^2", finite, "the force by the stretch squared"
+        ).accessors()
+    )
     get_default_cubic_stiffness, set_default_cubic_stiffness, get_cubic_stiffness, set_cubic_stiffness = parameters.scalar(
         "cubic_stiffness", "generalized force by coordinate^3", finite, "the force by the stretch cubed"
     ).accessors()

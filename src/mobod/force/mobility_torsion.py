@@ -33,9 +33,6 @@ def energy(model: Any, integers: int, numbers: int) -> Any:
     return number(model, numbers) * (1.0 + c)
 
 
-run = by_address(add, energy)
-
-
 class MobilityTorsion(OnCoordinate):
     """A periodic energy A (1 + cos(n q - d)) of one coordinate: of a bond's dihedral angle, a detent, a cogging motor.
 
@@ -84,7 +81,7 @@ class MobilityTorsion(OnCoordinate):
     array([0.   , 5.985])
     """
 
-    routine = run
+    routine = by_address(add, energy)
     reads_positions_only = True
 
     def __init__(

@@ -43,9 +43,6 @@ def add(model: Any, i: int, x: int) -> None:
     push(model, place(model, i), effort(model, i, x))
 
 
-run = by_address(add)
-
-
 class Motor(OnMobility):
     """A motor on one mobility, by its curve of torque over speed.
 
@@ -97,7 +94,7 @@ class Motor(OnMobility):
     5.0
     """
 
-    routine = run
+    routine = by_address(add)
 
     get_default_throttle, set_default_throttle, get_throttle, set_throttle = parameters.scalar(
         "throttle", "", checks.finite, "the part of the curve's torque that acts; below zero it drives the other way"

@@ -335,9 +335,6 @@ def _run(model: Any, first: int, end: int, what: int) -> int:
     return 0
 
 
-run = Routine(_run, makes_arrays=True)
-
-
 class Nonbonded(Force):
     """Lennard-Jones and Coulomb forces between atoms fixed on bodies: one element, one compiled loop over pairs in cells.
 
@@ -401,7 +398,7 @@ class Nonbonded(Force):
     -0.997
     """
 
-    routine = run
+    routine = Routine(_run, makes_arrays=True)
     reads_positions_only = True
 
     def __init__(

@@ -30,9 +30,6 @@ def add(model: Any, integers: int, numbers: int) -> None:
     pull(model, b1, b2, s1, s2, vec3.scale(where(apart, f, zero(f)), r))
 
 
-run = by_address(add)
-
-
 class TwoPointConstantForce(TwoPoints):
     """A force of constant size along the line between a point of one body and a point of another.
 
@@ -77,7 +74,7 @@ class TwoPointConstantForce(TwoPoints):
     3.0
     """
 
-    routine = run
+    routine = by_address(add)
     reads_positions_only = True
 
     def __init__(

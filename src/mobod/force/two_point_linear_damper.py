@@ -40,9 +40,6 @@ def power(model: Any, integers: int, numbers: int) -> Any:
     return where(apart, p, zero(p))
 
 
-run = by_address(add, power=power)
-
-
 class TwoPointLinearDamper(TwoPoints):
     """A linear damper between a point of one body and a point of another.
 
@@ -85,7 +82,7 @@ class TwoPointLinearDamper(TwoPoints):
     True
     """
 
-    routine = run
+    routine = by_address(add, power=power)
 
     def __init__(
         self,

@@ -42,9 +42,6 @@ def energy(model: Any, integers: int, numbers: int) -> Any:
     return 0.5 * number(model, numbers + OWN) * stretch * stretch
 
 
-run = by_address(add, energy)
-
-
 class TwoPointLinearSpring(TwoPoints):
     """A linear spring between a point of one body and a point of another.
 
@@ -90,7 +87,7 @@ class TwoPointLinearSpring(TwoPoints):
     True
     """
 
-    routine = run
+    routine = by_address(add, energy)
     reads_positions_only = True
 
     def __init__(

@@ -4,8 +4,8 @@
 
 udot_0 has all forces and bilateral constraints, and no contact; gamma are impulses that fulfil Coulomb's law with v_1, see
 `unilateral._solve`, with v_n >= -gap / h in place of v_n >= 0: what would go through comes to touch. Rows of bilateral
-constraints are among those of J. Impacts with restitution come first, of contacts that would touch within the step. Then q
-and u are projected as with other methods. M^-1 is that of free mobilities, so that locks and prescribed motions are kept.
+constraints are among those of J, for which v_1 is v*. Impacts with restitution come first, of contacts that would touch within
+the step. Then q and u are projected as with other methods. M^-1 is that of free mobilities, so that locks and motions are kept.
 
 Springs, dampers and stops of single mobilities are implicit, as `unilateral.stepped.joints` says: M is with what they add.
 
@@ -29,6 +29,7 @@ from ..state.state import State
 from ..state.validity import EVERYTHING
 from ..stepping import loop, record as rk
 from ..system.system import MultibodySystem
+from ..tree.sampling import next_sample_of
 from ..unilateral.base import TRANSITION_SPEED
 from ..unilateral.problem import ContactRows, Problem, constraints_of, joined, rows_of_constraint, rows_of_surfaces
 from ..unilateral.stepped import Stepped, space as names
@@ -75,12 +76,12 @@ class TimeStepping(Integrator):
 
     Surfaces of a `CompliantContactSubsystem`, and those that `contact.rigid` has left to it, are stepped as well, by the points
     that the narrow phase finds where a step begins: in place of the forces of their materials, which give way here as a
-    spring does that is implicit in the speeds; or without giving way. Where the system has no other unilateral contacts, no
-    bilateral constraints and no parts in Python, kernels alone take the steps, with a sparse solver
-    (`unilateral.stepped.solve`); otherwise, and for steps of up to 100 points for which that
-    one finds no impulses, a dense one does. A problem whose residual stays above a millionth of the largest
-    velocity is counted, `get_num_unconverged`, above a thousandth it ends the run. With friction above 100 points that press
-    against each other sideways may jam, which ends it with an error that says so.
+    spring does that is implicit in the speeds; or without giving way. Where there are surfaces and no parts in Python, kernels
+    alone take the steps, with a sparse solver (`unilateral.stepped.solve`), constraints of bodies and mobilizers on up to two
+    paths from Ground among its rows. Otherwise, for steps in which another unilateral contact closes, and for those of up to
+    100 points for which that one finds no impulses, a dense one does. A problem whose residual stays above a millionth of the
+    largest velocity is counted, `get_num_unconverged`, above a thousandth it ends the run. With friction above 100 points that
+    press against each other sideways may jam, which ends it with an error that says so.
 
     Examples
     --------
@@ -218,18 +219,18 @@ class TimeStepping(Integrator):
             return super()._call(kernel, *args)
 
     def _steps_in_kernels(self, state: State) -> bool:
-        """True if there are surfaces that are stepped, and nothing that Python has a part in, or that is no surface."""
-        matter = self.system.get_matter_subsystem()
-        others = matter.unilateral_contacts or matter.state_limited_frictions or self.sources
-        return bool(self._stepped) and not (others or self.system.is_interpreted or state.is_constrained)
+        """True if there are surfaces that are stepped, and nothing that Python has a part in, or that kernels do not know."""
+        if not self._stepped or self.sources or self.system.is_interpreted:
+            return False
+        return self._stepped.steps_all(state)
 
     def can_run_compiled(self, state: State) -> bool:
-        """Where surfaces alone touch, and no controller is sampled."""
-        return self._steps_in_kernels(state) and not state.tree.counts["num_controllers"]
+        """Where kernels know all that touches."""
+        return self._steps_in_kernels(state)
 
     def _is_simple(self) -> bool:
-        """Where kernels step, and no controller is sampled: with forces of surfaces left out, see `calling`."""
-        return self._state is not None and self.can_run_compiled(self._state)
+        """Where kernels step: with forces of surfaces left out, see `calling`."""
+        return self._state is not None and self._steps_in_kernels(self._state)
 
     def calling(self, kernel: Callable[..., int]) -> Callable[..., int]:
         """As of other integrators; kernels apply no forces of surfaces that are stepped."""
@@ -266,7 +267,7 @@ class TimeStepping(Integrator):
         """Take steps and reports, as `Integrator.advance` asks for them."""
         state = self._state
         assert state is not None
-        if not state.tree.counts["num_controllers"]:
+        if not state.tree.counts["num_controllers"] or self._steps_in_kernels(state):
             return self._try(times, results, energies)
         control, counts = self.control, self.counts
         final, no_row = float(control[rk.FINAL_TIME]), np.empty((1, len(state.y_values)))
@@ -314,6 +315,11 @@ class TimeStepping(Integrator):
             if status != steps.NO_ROOM:
                 break
             self._stepped.enlarge()
+        if status == steps.CLOSES:
+            self._at_end = False
+            status = self._one_step(float(times[self.counts[rk.REPORT]]))
+            self._at_end = False
+            return rk.PAUSED if status == rk.DONE else status
         if status == steps.NO_IMPULSES and self._step_densely(float(times[self.counts[rk.REPORT]])):
             return rk.PAUSED
         if status == steps.NO_IMPULSES:
@@ -369,6 +375,8 @@ class TimeStepping(Integrator):
         end = float(control[rk.FINAL_TIME])
         if counts[rk.NO_INTERPOLATION]:
             end = min(end, report)
+        if self.get_state().tree.counts["num_controllers"]:  # which kernels sample before they leave a step to this
+            end = min(end, float(next_sample_of(self.get_state().block)))
         while True:
             fixed = float(control[rk.FIXED_STEP])
             h = fixed or float(min(control[rk.STEP], control[rk.MAX_STEP]))
@@ -460,8 +468,9 @@ class TimeStepping(Integrator):
         nu, first_u = tree.nu, len(state.q_values)
         y, rate = state.y_values.copy(), record.y_dot[:, 0].copy()
         u = state.u_values[:nu].copy()
-        new = u + h * rate[first_u : first_u + nu] + self._push(state, u, rate[first_u : first_u + nu], h)
-        new = self._through_contacts(state, u, new, h)
+        bare = u + h * rate[first_u : first_u + nu]
+        new = bare + self._push(state, u, rate[first_u : first_u + nu], h)
+        new = self._through_contacts(state, u, new, bare, h)
         y += h * rate
         particles = record.particle_velocity[:, 0]
         n = len(particles)
@@ -488,8 +497,8 @@ class TimeStepping(Integrator):
         push: Array = implicit @ (-h * (D * u_dot + h * K * u))
         return push
 
-    def _through_contacts(self, state: State, u: Array, free: Array, h: float) -> Array:
-        """The new speeds, of which *free* are those without contact."""
+    def _through_contacts(self, state: State, u: Array, free: Array, bare: Array, h: float) -> Array:
+        """The new speeds, of which *free* are those without contact, and *bare* those without what joints do, too."""
         rows, frictions = self._touching(state, h)
         count = len(rows.gaps)
         held = self._Minv is not None and state.is_constrained  # what joints do goes through the constraints
@@ -510,7 +519,7 @@ class TimeStepping(Integrator):
         while True:
             own = select(rows, near)
             problem = Problem(state, own, frictions, self._Minv)
-            new = self._solve(problem, u, free, h)
+            new = self._solve(problem, u, free, bare, h)
             missed = (
                 possible & ~near & ~touching & (rows.gaps + h * (rows.J[normals] @ new) < -1e-12 * h * max(fastest / h, 1.0))
             )
@@ -518,8 +527,10 @@ class TimeStepping(Integrator):
                 return new
             near |= missed
 
-    def _solve(self, problem: Problem, u: Array, free: Array, h: float) -> Array:
+    def _solve(self, problem: Problem, u: Array, free: Array, bare: Array, h: float) -> Array:
         rows, normals = problem.rows, problem.normals
+        ties = slice(problem.contact_rows, problem.contact_rows + len(problem.bilateral.offset))
+        apart = problem.J[ties] @ (free - bare)  # accelerations fulfil constraints, and what joints do goes through them
         before, total = problem.J @ u + problem.offsets(), np.zeros(len(problem.J))
         closing = rows.gaps + h * before[normals] <= 0.0
         struck = closing & (rows.restitution > 0.0) & (before[normals] < -rows.capture_speed)
@@ -527,6 +538,7 @@ class TimeStepping(Integrator):
             _, total = problem.strike(before, closing & (rows.restitution > 0.0), 0.0)
             free = free + problem.MinvJT @ total
         b = problem.J @ free + problem.offsets()
+        b[ties] = apart
         target = np.where(rows.gaps > 0.0, rows.gaps, _RECOVERY * rows.gaps) / h
         given = rows.targets()
         b[normals] += np.where(np.isnan(given), target, -given)

@@ -24,12 +24,7 @@ _ROUNDS, _FALL = 20, 100
 
 
 def find_equilibrium(
-    system: MultibodySystem,
-    state: State,
-    *,
-    inputs: Sequence[Any] = (),
-    tolerance: float = 1e-10,
-    max_iterations: int = 1000,
+    system: MultibodySystem, state: State, *, inputs: Sequence[Any] = (), tolerance: float = 1e-10, max_iterations: int = 1000
 ) -> State:
     """Find a state near *state* in which a system stands still, stable or not.
 

@@ -103,13 +103,7 @@ class Delay(Memory):
     """
 
     def __init__(
-        self,
-        subsystem: Subsystem | None,
-        source: Measure,
-        delay: float,
-        *,
-        max_samples: int = 512,
-        name: str | None = None,
+        self, subsystem: Subsystem | None, source: Measure, delay: float, *, max_samples: int = 512, name: str | None = None
     ) -> None:
         self.source: Measure = check_measure("Delay", source)
         self._delay = checks.positive("the delay of a Delay", delay)

@@ -23,7 +23,7 @@ from ..state.state import State
 from ..system.arguments import check_state
 from ..system.system import MultibodySystem
 from ..value import checks
-from ..value.checks import suggest
+from ..value.checks import all_known, suggest
 
 
 class RegionOfAttraction:
@@ -91,9 +91,7 @@ class RegionOfAttraction:
             If Matplotlib is not there.
         """
         names = [x or self.names[0], y or self.names[min(1, len(self.names) - 1)]]
-        for name in names:
-            if name not in self.names:
-                raise ValueError(f"starts do not differ in {name!r}; {suggest(name, self.names)}")
+        all_known("starts do not differ in", names, self.names)
         if names[0] == names[1]:
             raise ValueError(f"a figure takes two states, and both are {names[0]!r}")
         try:

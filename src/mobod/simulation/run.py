@@ -11,26 +11,24 @@ from __future__ import annotations
 import time as _clock
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..algebra.arrays import Array
 from ..errors import ModelError
 from ..event import ImpactWhen, LockWhen, StopWhen
+from ..integrator import Integrator
+from ..state.resources import Settings
+from ..state.state import State
 from ..stepping import record as rk
+from ..system.system import MultibodySystem
 from .checkpoint import integrator_keywords
 from .energy_accounts import Ledger, acts_by_impulses
 from .quantities import Recording
 from .reports import Reports
 from .step_status import StepStatus
 from .time_stepper import TimeStepper
-
-if TYPE_CHECKING:
-    from ..integrator import Integrator
-    from ..state.resources import Settings
-    from ..state.state import State
-    from ..system.system import MultibodySystem
 
 #: How far steps may be ahead of recording, so that Ctrl-C takes effect and little is lost; wall seconds.
 AHEAD = 0.2

@@ -613,10 +613,7 @@ class Constrained(TreeDynamics):
     # ------------------------------------------------------------------------------------------ dynamics
 
     def calc_acceleration(
-        self,
-        state: State,
-        applied_mobility_forces: ArrayLike | None = None,
-        applied_body_forces: ArrayLike | None = None,
+        self, state: State, applied_mobility_forces: ArrayLike | None = None, applied_body_forces: ArrayLike | None = None
     ) -> tuple[Array, Array]:
         """Forward dynamics of given forces in place of the state's own, constraints included. Needs DYNAMICS.
 

@@ -7,13 +7,7 @@ import numpy as np
 from ..algebra.arrays import Array, ArrayLike
 from ..state import validity
 from ..state.state import State
-from ..tree import (
-    explicit_mass_matrix,
-    inverse_mass_matrix,
-    mass_matrix,
-    matrix_sweep,
-    realize as _realize,
-)
+from ..tree import explicit_mass_matrix, inverse_mass_matrix, mass_matrix, matrix_sweep, realize as _realize
 from ..tree.realize import NOT_PLAIN
 from .matter_jacobian_derivatives import JacobianDerivatives
 

@@ -7,9 +7,7 @@ import numpy as np
 from ..algebra.arrays import Array
 from ..mobilizer.matrices import full
 from ..state.state import State
-from ..tree import (
-    momentum,
-)
+from ..tree import momentum
 from ..value import Inertia, MassProperties
 from ..value.stage import Stage
 from .matter_mass_matrix import HasMassMatrix

@@ -154,6 +154,7 @@ class Prescribed(Constrained):
         """
         asked, system = "calc_motion_errors", self.get_system()
         held = Method.PRESCRIBED, Method.ZERO
+        stage = stage if np.ndim(stage) == 0 else Stage.EMPTY  # which is none of these
         if stage == Stage.POSITION:
             state.tree_of(self._ground, asked)
             if state.stage_number < Stage.TIME:

@@ -7,9 +7,7 @@ import numpy as np
 from ..algebra.arrays import Array
 from ..state import validity
 from ..state.state import State
-from ..tree import (
-    reaction,
-)
+from ..tree import reaction
 from .matter_motion import Prescribed
 
 #: Where a reaction is asked for.

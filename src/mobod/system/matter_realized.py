@@ -8,10 +8,7 @@ import numpy as np
 
 from ..state import validity
 from ..state.state import State
-from ..tree import (
-    composite_inertia,
-    realize as _realize,
-)
+from ..tree import composite_inertia, realize as _realize
 from ..tree.prescribed_mobilities import SOLVED
 from ..value.stage import Stage
 from .matter_bodies import HasBodies

@@ -93,9 +93,7 @@ class ParticleSubsystem(Subsystem):
 
     def particle(self, p: int) -> int:
         """The number of a particle, checked."""
-        if isinstance(p, bool) or not hasattr(p, "__index__"):
-            raise TypeError(f"a particle is named by its number, an integer, not by {p!r}")
-        i, n = p.__index__(), self.get_num_particles()
+        i, n = checks.integer("the number of a particle", p), self.get_num_particles()
         if not 0 <= i < n:
             raise IndexError(f"there are {n} particles, numbered from 0; no number {p}")
         return i

@@ -252,11 +252,7 @@ class Problem:
     """
 
     def __init__(
-        self,
-        state: State,
-        rows: ContactRows,
-        frictions: Sequence[tuple[str, Array, float]] = (),
-        Minv: Array | None = None,
+        self, state: State, rows: ContactRows, frictions: Sequence[tuple[str, Array, float]] = (), Minv: Array | None = None
     ) -> None:
         self.rows, self.bilateral, self.num_frictions = rows, bilateral_of(state), len(frictions)
         G = self.bilateral.G

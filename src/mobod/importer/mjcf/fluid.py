@@ -22,11 +22,7 @@ def add_drag(source: Source, tree: Tree, model: Model) -> None:
     m = source.m
     if not (m.opt.viscosity or m.opt.density):
         return
-    fluid: dict[str, Any] = {
-        "viscosity": float(m.opt.viscosity),
-        "density": float(m.opt.density),
-        "wind": np.array(m.opt.wind),
-    }
+    fluid: dict[str, Any] = {"viscosity": float(m.opt.viscosity), "density": float(m.opt.density), "wind": np.array(m.opt.wind)}
     found: dict[str, Any] = {}
     coefficients = np.array(m.geom_fluid)
     for b in range(1, m.nbody):
