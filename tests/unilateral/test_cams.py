@@ -10,7 +10,7 @@ from touching_models import G, empty
 
 import mobod as mb
 from mobod import ModelError
-from mobod.event.watch import Watch
+from mobod.integrator.watch import Watch
 from mobod.unilateral.open_gap import open_gap
 
 H, M = 0.02, 0.5

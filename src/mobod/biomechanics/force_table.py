@@ -7,19 +7,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ..algebra.arrays import Array
 from ..force import Actuator
 from ..importer.external_loads import text_of
+from ..importer.model import Model
+from ..importer.xml_element import Element
 from ..muscle import Muscle
-
-if TYPE_CHECKING:
-    from ..importer.model import Model
-    from ..importer.xml_element import Element
-    from ..state.state import State
+from ..state.state import State
 
 
 def can_act(one: Any) -> bool:

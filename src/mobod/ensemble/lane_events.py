@@ -18,14 +18,15 @@ from ..algebra.arrays import Array
 from ..errors import MobodError, ModelError
 from ..event import ImpactWhen
 from ..event.agenda import Agenda, Call
-from ..event.watch import Found, Watched
+from ..event.watched import Found, Watched
 from ..integrator import Integrator
 from ..simulation.accumulation import Accumulation
 from ..simulation.event_log import Account, EventLog
 from ..state.subsystem import Subsystem
+from ..stepping.record import EVENT
+from ..stepping.witnesses import CROSSED, SEEN
 from ..value.callers import callers_level
 from .lanes import layout
-from .lanes.witnesses import CROSSED, SEEN
 from .one_by_one import OTHER_CHOICES, has_choices_of
 from .schedule import Handled, Schedule, change, show
 
@@ -132,7 +133,7 @@ class LaneEvents:
             for lane in np.flatnonzero(lanes[layout.CALLS] == layout.WAITING).tolist():
                 i = int(lanes[layout.STATE, lane])
                 time, found = float(self._ensemble._time[i, 0]), None
-                if control[layout.EVENT, 0, lane] <= time and not (schedule is not None and schedule.reporters[i] <= time):
+                if control[EVENT, 0, lane] <= time and not (schedule is not None and schedule.reporters[i] <= time):
                     crossed = worker.seen[CROSSED::SEEN, 0, lane].tolist()
                     which = [(one, sign > 0.0) for one, sign in zip(self._lanes.called, crossed, strict=False) if sign != 0.0]
                     found = Found(time, time, [one for one, _ in which], [rising for _, rising in which])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -11,10 +11,11 @@ import numpy.typing as npt
 from ..algebra.arrays import Array
 from ..algebra.pointers import block_of
 from ..algebra.record import LANES, aligned_zeros
-from ..compiling import among_many
+from ..compiling import UsersRoutine, among_many
+from ..event import Witness
 from ..event.scheduled import Scheduled
 from ..event.triggered import Triggered
-from ..event.watch import is_compiled, of_triggered
+from ..event.watched import Watched, is_compiled, of_triggered
 from ..event.when import When
 from ..force.contact.step_limit import limit_step
 from ..integrator import BDF, Integrator, SemiExplicitEuler, SemiExplicitEuler2, TimeStepping, Verlet
@@ -22,10 +23,13 @@ from ..integrator.weights import error_weights
 from ..measure.base import Measure
 from ..measure.integrate import Integrate
 from ..mobilizer import q_rates
-from ..state.fields import PARAMETERS
+from ..state.fields import PARAMETERS, Record
+from ..state.state import State
 from ..state.validity import EVERYTHING, FORCES, KINEMATICS, NO_MOBILIZERS, UNCHECKED
 from ..stepping import loop, record as rk
+from ..stepping.witnesses import SEEN, WINDOW
 from ..system.projection import share_weights
+from ..system.system import MultibodySystem
 from ..tree import sampling
 from ..tree.prescribe import prescribe
 from ..tree.project import project
@@ -38,13 +42,6 @@ from ..unilateral.stepped.step import step_eight, step_one
 from ..value.stage import Stage
 from .lanes import layout, lending, witnesses as watching
 from .lanes.run import run
-
-if TYPE_CHECKING:
-    from ..compiling import UsersRoutine
-    from ..event import Witness
-    from ..state.fields import Record
-    from ..state.state import State
-    from ..system.system import MultibodySystem
 
 _Measure = TypeVar("_Measure", bound=Measure)
 #: The loops over steps that lanes have, by the kernel that an integrator has for one state.
@@ -138,15 +135,26 @@ def is_watched(one: Any) -> bool:
     return isinstance(one, When) and is_compiled(one) and one.witness.has_rate
 
 
+def watched_events(system: MultibodySystem, contacts: ContactEvents | None) -> list[Watched]:
+    """All that changes sign at events of a system, whose unilateral contacts are open."""
+    owners = (*system.event_reporters, *system.event_handlers)
+    triggered = [of_triggered(one) for one in owners if isinstance(one, Triggered)]
+    found = [one for one in triggered if one.info.rising or one.info.falling]
+    if contacts is not None:
+        found += [contacts.watch_gap(one) for one in system.get_matter_subsystem().unilateral_contacts]
+    return found
+
+
 def _why_alone(system: MultibodySystem, integrator: Integrator, watches: bool, functions: Sequence[str]) -> Reason:
     """Why a method that lanes do not have runs each state for itself, where Python takes part."""
     if type(integrator) is not BDF:
         return Reason(f"{type(integrator).__name__} steps one state of this system at a time")
     if not watches:
         return Reason("BDF is stepped by a TimeStepper for each state", "with simulate it runs compiled")
-    events = [*system.event_handlers, *system.event_reporters]
+    owners = *system.event_handlers, *system.event_reporters
+    events = [one for one in owners if not (is_watched(one) or isinstance(one, Scheduled))]
     if events:
-        return Reason(f"BDF finds events ({_named(events)}) by Python", "without them it runs compiled")
+        return Reason(f"BDF finds events ({_named(events)}) by Python", _WATCH)
     if functions:
         return Reason(f"BDF calls {' and '.join(functions)} by Python", "without functions it runs compiled")
     return Reason("this BDF, or a part of this system, is for one state at a time")
@@ -244,6 +252,9 @@ class LaneRuns:
             single[rk.PRESCRIBER] = prescribe.address() if state.has_known else 0
         plan[layout.METHOD] = METHODS[type(integrator).kernel]
         plan[layout.NEEDS_RATES] = any(one.stage > Stage.VELOCITY for one in self.called)
+        by_kernels = [one.witness for one in self.called if one not in self._in_python and one.witness is not None]
+        by_speeds = len(by_kernels) == len(self.called) and all(one.rate_stage <= Stage.VELOCITY for one in by_kernels)
+        plan[layout.BY_SPEEDS] = by_speeds
         #: The elements and joints of steps with contact.
         self.stepped: Stepped | None = None
         if plan[layout.METHOD] == layout.CONTACT:
@@ -284,27 +295,20 @@ class LaneRuns:
             numbers.extend(own[1])
             return [witness.routine.address(**in_lanes), *places]
 
-        owners, contacts = (*system.event_reporters, *system.event_handlers), system.get_matter_subsystem().unilateral_contacts
-        triggered = [of_triggered(one) for one in owners if isinstance(one, Triggered)]
         #: What happens where unilateral contacts close.
-        self.contacts = ContactEvents(system, accuracy) if contacts else None
+        self.contacts = ContactEvents(system, accuracy) if system.get_matter_subsystem().unilateral_contacts else None
         #: Those that Python is called for, in the order in which it is; and of these those that only Python knows.
-        self.called = [one for one in triggered if one.info.rising or one.info.falling]
-        self._in_python = [one for one in self.called if not is_watched(one.owner)]
-        if self.contacts is not None:
-            self.called += [self.contacts.watch_gap(one) for one in contacts]
+        self.called = watched_events(system, self.contacts)
+        self._in_python = [one for one in self.called if one.owner is not self.contacts and not is_watched(one.owner)]
         self._callback = lending.watching(self._in_python)
         scale = system.get_default_time_scale()
         #: In which their events are found.
         self.windows = {one: one.info.calc_window(accuracy, scale) for one in self.called}
         for one in self.called:
-            # the second is of contacts: so long before it may close one begins alone
-            numbers += [self.windows[one], 2.0 * self.windows[one]]
-            near = len(numbers) - 1 if one.owner is self.contacts else -1
-            info, place, in_python = one.info, len(numbers) - 2, one in self._in_python
+            info, near, in_python = one.info, one.owner is self.contacts, one in self._in_python
             by_python = [self._callback.address(**in_lanes), self._in_python.index(one) if in_python else 0, 0]
             found = by_python if in_python or one.witness is None else packed(one.witness)
-            rows.append([*found, info.rising, info.falling, in_python, place, near, one.knots is not None])
+            rows.append([*found, info.rising, info.falling, in_python, near, one.knots is not None])
         return np.array(rows, np.int64).reshape(-1, watching.COLUMNS), (
             np.array(integers, np.int64),
             np.array(numbers, np.float64).reshape(-1, 1),
@@ -377,7 +381,8 @@ class LaneWorker:
             integers, numbers = plan.pools
             record.share("witness_integers", integers)
             record.share("witness_numbers", in_each_lane(numbers) if plan.own else numbers)
-        self.seen = aligned_zeros(watching.SEEN * len(plan.watched), 1, LANES)
+        self.seen = aligned_zeros(SEEN * len(plan.watched), 1, LANES)
+        self.seen[WINDOW::SEEN] = np.reshape(list(plan.windows.values()), (-1, 1, 1))
         self.kept = aligned_zeros(2 * record.measure_memory_size, 1, LANES)
         self.single, self.own_of_single = plan.single.copy(), np.zeros(len(self.own))
         self.lender: lending.Lender | None = None

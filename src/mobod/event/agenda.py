@@ -15,7 +15,7 @@ from .periodic import Periodic
 from .reporter import EventReporter
 from .scheduled import Scheduled
 from .triggered import Triggered
-from .watch import Watched, of_triggered
+from .watched import Watched, of_triggered
 
 if TYPE_CHECKING:
     from ..state.state import State

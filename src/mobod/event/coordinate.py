@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from ..algebra.scalar import load
 from ..compiling import generic
+from ..mobilizer.base import MobilizedBody
+from ..state.state import State
 from ..value.checks import finite, integer
 from ..value.stage import Stage
 from .routines import by_address, number
 from .witness import Witness, check_body
-
-if TYPE_CHECKING:
-    from ..mobilizer.base import MobilizedBody
-    from ..state.state import State
 
 
 @generic
@@ -52,6 +50,7 @@ class Coordinate(Witness):
 
     required_stage = Stage.TIME
     has_rate = True
+    rate_stage = Stage.VELOCITY
     routine = by_address(look)
 
     def __init__(self, mobod: MobilizedBody, which_q: int = 0, value: float = 0.0, *, upper: bool = False) -> None:

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import abc
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
 from ..compiling import Routine
+from ..state.state import State
 from ..value.abstract import Abstract
 from ..value.attributes import Sealed
 from ..value.checks import numbers
 from ..value.stage import Stage
-
-if TYPE_CHECKING:
-    from ..state.state import State
 
 
 def check_body(name: str, what: str, body: Any) -> None:
@@ -59,6 +57,8 @@ class Witness(Sealed, Abstract):
     required_stage = Stage.ACCELERATION
     #: Whether `calc_rate` is there.
     has_rate = False
+    #: How far the state has to be realized for `calc_rate`.
+    rate_stage = Stage.ACCELERATION
     #: Evaluates it in kernels, made by `routines.by_address` of its value and rate; None where only Python can.
     routine: ClassVar[Routine | None] = None
 
@@ -71,7 +71,7 @@ class Witness(Sealed, Abstract):
         raise TypeError(f"{self!r} has no routine")
 
     def calc_rate(self, state: State) -> float:
-        """Compute its rate at ACCELERATION, where `has_rate` says that there is one."""
+        """Compute its rate, where `has_rate` says that there is one. Needs `rate_stage`."""
         raise TypeError(f"{self!r} gives no rate")
 
     def calc_direction(self, state: State) -> npt.NDArray[np.float64]:

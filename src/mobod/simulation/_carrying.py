@@ -20,7 +20,7 @@ from ..derivative import differences
 from ..errors import ModelError
 from ..event import EventHandler
 from ..event.agenda import Call
-from ..event.watch import Watched
+from ..event.watched import Watched
 from ..state.fields import PARAMETERS
 from ..state.impulses import Impulses
 from ..state.state import State

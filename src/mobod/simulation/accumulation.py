@@ -10,7 +10,7 @@ import numpy as np
 
 from ..errors import ConvergenceError
 from ..event import ImpactWhen
-from ..event.watch import Found, Watched
+from ..event.watched import Found, Watched
 
 #: Events in a row that are no more than a localization window apart.
 _MOST_IN_A_ROW = 1000

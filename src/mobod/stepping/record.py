@@ -96,7 +96,9 @@ STRAIN = 14
 SIZE, ARRIVAL, CLIPPED, LIMITED, EVALUATED, ITERATED, APART = range(15, 22)
 #: Where the loop of one state returns, having reported nothing beyond, though times are left to report.
 TARGET = 22
-CONTROL_SIZE = 23
+#: A time within the last step, at which y is wanted; up to where that step has been searched for events, and the first of them.
+AT, SOUGHT, EVENT = range(23, 26)
+CONTROL_SIZE = 26
 
 # ---------------------------------------------------------------------------------------------- rows of `work`
 

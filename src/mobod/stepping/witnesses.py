@@ -1,9 +1,9 @@
 """Witnesses in the loop over steps: what may have changed sign within a step.
 
 A witness is a routine with its integers and numbers, which `mobod.event` writes. After each step its value and rate are
-compared with those at the step's beginning; unless a crossing is excluded, the loop returns to Python, which localizes it in
-`mobod.event.watch`. The record has the table of n witnesses at the beginning of its pool `witness_integers`, six a row, and
-what has been seen of them at that of `witness_numbers`, four a row.
+compared with those at the step's beginning; unless a crossing is excluded, the loop returns, and the step is searched, see
+`event_search`. The record has the table of n witnesses at the beginning of its pool `witness_integers`, and what has been seen
+of them at that of `witness_numbers`.
 
 A witness may be no number where kernels do not know it, as the height above a cam is below its highest point: steps from
 there, and to there, are searched by Python.
@@ -32,9 +32,15 @@ WIDTH = 6
 AT_END, WITH_SPEEDS, WITH_RATES = range(3)
 #: The step of differences, as a part of the step.
 DIFFERENCE = 1e-4
-# of a row of what has been seen: at the beginning of the last step, and at its end
-VALUE_BEFORE, VALUE, RATE_BEFORE, RATE = range(4)
-SEEN = 4
+# rows of what has been seen, so many a witness: values and rates at the beginning of the last step, and at its end, or that of
+# the part of it that is searched; 1 or -1 where it has risen or fallen at the event; values at both ends of what is searched,
+# and the rate at its beginning, not a number where that is not known; value and rate where it was looked at last; what values
+# are raised by in lanes, where a gap that begins overrun, as an event is found, is watched from there; and the window of time
+# in which an event is found
+BEFORE, NOW, RATE_BEFORE, RATE_NOW, CROSSED, AT_LOW, AT_HIGH, RATE_LOW, HERE, RATE_HERE, SHIFT, WINDOW = range(12)
+SEEN = 12
+#: Of positions of size 1: what is no more above zero is there, as rounding leaves it.
+ROUNDING = 1e-10
 
 
 @generic
@@ -42,7 +48,7 @@ def _look(model: Any, n: int) -> None:
     """Values and rates of all witnesses, of a record that is realized; those before are kept."""
     for w in range(n):
         at, row = SEEN * w, WIDTH * w
-        for k in range(VALUE_BEFORE, SEEN, 2):
+        for k in (BEFORE, RATE_BEFORE):
             store(model.witness_numbers, at + k, 0, load(model.witness_numbers, at + k + 1, 0))
         integers, numbers = model.witness_integers[row + FIRST_INTEGER], model.witness_integers[row + FIRST_NUMBER]
         call_routine(model.witness_integers[row + ROUTINE], model, integers, numbers)
@@ -63,7 +69,7 @@ def _difference(model: Any, n: int, work: Any, control: Any, counts: Any) -> boo
     if near == control[TIME]:  # a step as short as one to a sample that rounding puts a little later: rates are as they were
         for w in range(n):
             if model.witness_integers[WIDTH * w + DIFFERS] != 0:
-                store(model.witness_numbers, SEEN * w + RATE, 0, load(model.witness_numbers, SEEN * w + RATE_BEFORE, 0))
+                store(model.witness_numbers, SEEN * w + RATE_NOW, 0, load(model.witness_numbers, SEEN * w + RATE_BEFORE, 0))
         return False
     interpolate(model, work, control[PREVIOUS_TIME], control[TIME], near)
     prescribe(model, counts)
@@ -74,8 +80,8 @@ def _difference(model: Any, n: int, work: Any, control: Any, counts: Any) -> boo
         at, row = SEEN * w, WIDTH * w
         if model.witness_integers[row + DIFFERS] != 0:
             call_routine(model.witness_integers[row + ROUTINE], model, model.witness_integers[row + FIRST_INTEGER], how_far)
-            change = load(model.witness_numbers, at + VALUE, 0) - load(model.witness_values, 0, 0)
-            store(model.witness_numbers, at + RATE, 0, change / before + sound)
+            change = load(model.witness_numbers, at + NOW, 0) - load(model.witness_values, 0, 0)
+            store(model.witness_numbers, at + RATE_NOW, 0, change / before + sound)
     return True
 
 
@@ -94,8 +100,8 @@ def look_again(block: Any, n: int) -> None:
         if model.witness_integers[row + DIFFERS] == 0:
             integers, numbers = model.witness_integers[row + FIRST_INTEGER], model.witness_integers[row + FIRST_NUMBER]
             call_routine(model.witness_integers[row + ROUTINE], model, integers, numbers)
-            store(model.witness_numbers, at + VALUE, 0, load(model.witness_values, 0, 0))
-            store(model.witness_numbers, at + RATE, 0, load(model.witness_values, 0, 1))
+            store(model.witness_numbers, at + NOW, 0, load(model.witness_values, 0, 0))
+            store(model.witness_numbers, at + RATE_NOW, 0, load(model.witness_values, 0, 1))
 
 
 @compiled
@@ -119,11 +125,28 @@ def suspects(block: Any, n: int, h: float) -> bool:
     model = attach(block)
     for w in range(n):
         at, signs = SEEN * w, WIDTH * w
-        before = load(model.witness_numbers, at + VALUE_BEFORE, 0), load(model.witness_numbers, at + RATE_BEFORE, 0)
-        end = load(model.witness_numbers, at + VALUE, 0), load(model.witness_numbers, at + RATE, 0)
+        before = load(model.witness_numbers, at + BEFORE, 0), load(model.witness_numbers, at + RATE_BEFORE, 0)
+        end = load(model.witness_numbers, at + NOW, 0), load(model.witness_numbers, at + RATE_NOW, 0)
         if may_cross(before, end, h, model.witness_integers[signs + RISING], model.witness_integers[signs + FALLING]):
             return True
     return False
+
+
+@generic
+def is_near_event(model: Any, n: int) -> bool:
+    """True if one of n witnesses, as seen last, is zero to rounding, or may come there within two of its windows.
+
+    So is one that falls alone and is not above zero: it may be a gap, which is closed then.
+    """
+    near, size = False, 1.0
+    for i in range(model.nq):
+        size = max(size, abs(load(model.q, i, 0)))
+    for w in range(n):
+        at, falls_alone = SEEN * w, model.witness_integers[WIDTH * w + RISING] == 0
+        value, rate = load(model.witness_numbers, at + NOW, 0), load(model.witness_numbers, at + RATE_NOW, 0)
+        reach = 2.0 * load(model.witness_numbers, at + WINDOW, 0) * abs(rate) + ROUNDING * size
+        near = near or not (value > reach or (value < -reach and not falls_alone))
+    return near
 
 
 @generic

@@ -19,7 +19,7 @@ import numpy as np
 from ..algebra.arrays import Array
 from ..errors import ConvergenceError, ModelError
 from ..event import EventHandler
-from ..event.watch import Watched
+from ..event.watched import Watched
 from ..state.impulses import Impulse
 from ..state.trigger_info import TriggerInfo
 from ..value.stage import Stage

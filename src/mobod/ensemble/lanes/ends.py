@@ -8,8 +8,8 @@ from ...algebra.record import call_routine
 from ...algebra.scalar import load, store
 from ...compiling import apart, generic
 from ...stepping.evaluate import prescribe
-from ...stepping.record import PREVIOUS_TIME, TIME
-from .layout import AT, AT_HIGH, AT_LOW, DUE, HALT, HIGH, LOW, SIDE, TAKEN, TERMINATOR, VALUE, VALUE_BEFORE
+from ...stepping.record import AT, PREVIOUS_TIME, TIME
+from .layout import AT_HIGH, AT_LOW, DUE, HALT, HIGH, LOW, SIDE, TAKEN, TERMINATOR, VALUE, VALUE_BEFORE
 from .reports import put
 
 #: It is found to this part of the step.

@@ -49,24 +49,23 @@ REACHED_SIZE = 4
 # it depends on; when the present interval without events began, and how far a step may go after the next
 STOP_AT, REPORT_AT, LEFT_AT, NEXT_SIZE, NEXT_PART, NEXT_STRAIN, BEGAN, REACH = range(8)
 ONWARD_SIZE = 8
-# rows of `control` after those of `stepping.record`: the time of a report, the attempt's error, NaN where it failed, when the
-# run ends, when what terminates it becomes positive, the value of that at the step's beginning and last, the bracket of the
-# time at which it is zero with the values there, weighted, and which side was moved last; when the next controller is to be
-# sampled; where surfaces may touch, what `stepping.errors.surprise` says; when handlers are to be called; up to where the last
-# step has been searched for events, and the first of them after that; when reporters are to be called
-AT, NORM, SOUND, END, HALT, VALUE_BEFORE, VALUE, LOW, HIGH, AT_LOW, AT_HIGH, SIDE, SAMPLE, SURPRISE, WAIT = range(
+# rows of `control` after those of `stepping.record`: the attempt's error, NaN where it failed, when the run ends, when what
+# terminates it becomes positive, the value of that at the step's beginning and last, the bracket of the time at which it is
+# zero with the values there, weighted, and which side was moved last; when the next controller is to be sampled; where surfaces
+# may touch, what `stepping.errors.surprise` says; when handlers are to be called, and when reporters
+NORM, SOUND, END, HALT, VALUE_BEFORE, VALUE, LOW, HIGH, AT_LOW, AT_HIGH, SIDE, SAMPLE, SURPRISE, WAIT, REPORTER = range(
     rk.CONTROL_SIZE, rk.CONTROL_SIZE + 15
 )
-SOUGHT, EVENT, REPORTER = range(rk.CONTROL_SIZE + 15, rk.CONTROL_SIZE + 18)
-CONTROL_ROWS = rk.CONTROL_SIZE + 18
+CONTROL_ROWS = rk.CONTROL_SIZE + 15
 # rows of `marks`: lanes that begin, 2 where handlers have acted, that end a step, that report, of whose state a part in Python
 # has raised an error, that are between the ends of their step, and at whose witnesses Python is to look: at 1 for values, at 2
 # for rates, too
 FRESH, TAKEN, DUE, RAISED, BETWEEN, LOOKS = range(6)
 MARK_ROWS = 6
 # places in `plan` after those of `stepping.record`: the method, the address of what ends runs or 0, 1 where values of witnesses
-# need accelerations, and where the plan of the record of one state begins, in which controllers are sampled
-METHOD, TERMINATOR, NEEDS_RATES, SINGLE = range(rk.PLAN_SIZE, rk.PLAN_SIZE + 4)
+# need accelerations, 1 where neither they nor their rates do, and where the plan of the record of one state begins, in which
+# controllers are sampled
+METHOD, TERMINATOR, NEEDS_RATES, BY_SPEEDS, SINGLE = range(rk.PLAN_SIZE, rk.PLAN_SIZE + 5)
 PLAN_SIZE = SINGLE + rk.PLAN_SIZE
 # what METHOD is
 RUNGE_KUTTA, SEMI_EXPLICIT_EULER, SEMI_EXPLICIT_EULER2, VERLET, CONTACT = range(5)

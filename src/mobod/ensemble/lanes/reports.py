@@ -8,8 +8,8 @@ from ...algebra.scalar import load, load_lane, store, where
 from ...compiling import apart, generic
 from ...stepping.evaluate import prescribe, project_lanes
 from ...stepping.interpolation import interpolate, interpolate_linearly
-from ...stepping.record import PREVIOUS_TIME, PROJECT_REPORTS, TIME, TOLERANCE
-from .layout import AT, BETWEEN, CONTACT, DUE, EVENT, HALT, METHOD, REPORT, STATE
+from ...stepping.record import AT, EVENT, PREVIOUS_TIME, PROJECT_REPORTS, TIME, TOLERANCE
+from .layout import BETWEEN, CONTACT, DUE, HALT, METHOD, REPORT, STATE
 
 
 @generic

@@ -14,10 +14,10 @@ from ...compiling import compiled, generic
 from ...stepping import record as rk
 from ...stepping.controller import accept, propose, refuse
 from ...stepping.errors import error_norm, surprise
-from ...stepping.evaluate import evaluate, prescribe, project_lanes
+from ...stepping.evaluate import evaluate, move, prescribe, project_lanes
 from ...stepping.limits import COARSEST, SURPRISE, limit_steps
 from ...stepping.method import runge_kutta, semi_explicit_euler, semi_explicit_euler2, verlet
-from ...stepping.record import ACCURACY, FINAL_TIME, TIME, Y
+from ...stepping.record import ACCURACY, AT, EVENT, FINAL_TIME, TIME, Y
 from ...stepping.rows import set_row, shift
 from ...tree import sampling
 from ..batch_memory import begin_steps, finish_steps, undo_beginning
@@ -29,7 +29,6 @@ from .events import find_called, find_events
 from .layout import (
     DUE,
     END,
-    EVENT,
     FRESH,
     HALT,
     METHOD,
@@ -153,7 +152,7 @@ def end_runs(model: Any, crew: Any, data: Any) -> bool:
         if control[at.REPORTER, 0, lane] <= end:  # which come first
             continue
         if reports > 0 and lanes[at.REPORT, lane] == reports:
-            control[at.AT, 0, lane] = end
+            control[AT, 0, lane] = end
             leave(lanes, lane, rk.REACHED, True)
             any_free = True
         elif reports == 0 and control[TIME, 0, lane] >= end and not control[EVENT, 0, lane] <= control[TIME, 0, lane]:
@@ -172,7 +171,7 @@ def end_at_halts(model: Any, crew: Any, data: Any) -> bool:
     for lane in range(8):
         halts = lanes[STATE, lane] >= 0 and control[HALT, 0, lane] <= min(control[TIME, 0, lane], control[EVENT, 0, lane])
         marks[DUE, 0, lane] = 1.0 if halts else 0.0
-        control[at.AT, 0, lane] = control[HALT, 0, lane] if halts else control[TIME, 0, lane]
+        control[AT, 0, lane] = control[HALT, 0, lane] if halts else control[TIME, 0, lane]
         any_halt = any_halt or halts
     if any_halt:
         crew.queue[at.REALIZED] = 0
@@ -243,11 +242,12 @@ def attempt_steps(model: Any, single: Any, crew: Any, data: Any) -> None:
 def is_last(model: Any, crew: Any, data: Any, lane: int) -> bool:
     """True if nobody wants the rates at the end of the step that is tried: the run ends there, or others are, by a sample."""
     plan, control, times = crew.run.plan, crew.run.control, data.times
-    if crew.watched.shape[0] > 0 or plan[rk.PRESCRIBER] != 0 or plan[rk.LIMITER] != 0:
+    watches = crew.watched.shape[0] > 0
+    if (watches and plan[at.BY_SPEEDS] == 0) or plan[rk.PRESCRIBER] != 0 or plan[rk.LIMITER] != 0:
         return False
     if times.shape[1] == 0 and control[TIME, 0, lane] + 1.001 * control[rk.SIZE, 0, lane] >= control[END, 0, lane]:
         return True
-    if model.num_controllers == 0 or not control[at.SAMPLE, 0, lane] <= control[rk.ARRIVAL, 0, lane]:
+    if watches or model.num_controllers == 0 or not control[at.SAMPLE, 0, lane] <= control[rk.ARRIVAL, 0, lane]:
         return False
     if plan[METHOD] == at.CONTACT or plan[TERMINATOR] != 0 or crew.remembered.shape[0] > 0 or model.bristle_rows > 0:
         return False
@@ -264,8 +264,11 @@ def fails(crew: Any, lane: int, failure: int) -> None:
 
 
 @generic
-def judge(model: Any, crew: Any, data: Any) -> bool:
-    """Mark as TAKEN the lanes whose attempt is a step, with its end projected and realized; whether there are such."""
+def judge(model: Any, crew: Any, data: Any) -> Any:
+    """Mark as TAKEN the lanes whose attempt is a step, with its end projected and realized.
+
+    Whether there are such, and whether witnesses have been looked at there.
+    """
     run, lanes, marks = crew.run, crew.lanes, crew.marks
     control, accuracy = run.control, run.settings[ACCURACY]
     any_taken = any_going = False
@@ -284,14 +287,16 @@ def judge(model: Any, crew: Any, data: Any) -> bool:
             marks[TAKEN, 0, lane] = 1.0
             any_taken = True
             any_going = any_going or not is_last(model, crew, data, lane)
-    if any_taken:
-        arrive(model, crew, data, any_going)
-    return any_taken
+    looked = any_taken and arrive(model, crew, data, any_going)
+    return any_taken, looked
 
 
 @generic
-def arrive(model: Any, crew: Any, data: Any, any_going: bool) -> None:
-    """Project the ends of steps, and realize those where a run goes on; those where that fails are not TAKEN."""
+def arrive(model: Any, crew: Any, data: Any, any_going: bool) -> bool:
+    """Project the ends of steps, and realize those where a run goes on; those where that fails are not TAKEN.
+
+    Where nobody wants more, only as far as witnesses need it: whether they have been looked at there.
+    """
     run, lanes, marks = crew.run, crew.lanes, crew.marks
     plan, settings, control = run.plan, run.settings, run.control
     taken, looks = load(marks, TAKEN, 0), plan[rk.LIMITER] != 0 and plan[rk.ENDS_AT_STAGE] == 0
@@ -301,8 +306,10 @@ def arrive(model: Any, crew: Any, data: Any, any_going: bool) -> None:
         for lane in range(8):
             if control[SOUND, 0, lane] > 0.0:
                 fails(crew, lane, rk.PROJECTION_FAILURES)
-    if not any_going or not (plan[rk.ENDS_AT_STAGE] == 0 or projects):
-        return
+    if not (plan[rk.ENDS_AT_STAGE] == 0 or projects):
+        return False
+    if not any_going:
+        return crew.watched.shape[0] > 0 and look_by_speeds(model, crew)
     store(control, SOUND, 0, evaluate(model, plan, run.held))
     if looks:
         h, most = load(control, rk.SIZE, 0), SURPRISE / max(1.0, settings[ACCURACY] / COARSEST)
@@ -321,6 +328,22 @@ def arrive(model: Any, crew: Any, data: Any, any_going: bool) -> None:
     for lane in range(8):
         if lanes[STATE, lane] >= 0 and not marks[TAKEN, 0, lane] > 0.0:
             crew.queue[at.REALIZED] = 0
+    return False
+
+
+@generic
+def look_by_speeds(model: Any, crew: Any) -> bool:
+    """Look at witnesses that need no accelerations where steps end; steps that are to be searched need them: true."""
+    run, marks, any_suspect = crew.run, crew.marks, False
+    move(model, run.plan)
+    look(model, crew.watched, crew.seen, marks, TAKEN, False)
+    for lane in range(8):
+        if marks[TAKEN, 0, lane] > 0.0:
+            suspect, _ = find_suspects(lane, crew.watched, crew.seen, run.control[rk.SIZE, 0, lane])
+            any_suspect = any_suspect or suspect
+    if any_suspect:
+        evaluate(model, run.plan, run.held)
+    return True
 
 
 @generic
@@ -390,10 +413,11 @@ def run(block: Any, single_block: Any, crew: Any, worker: int, chunks: Any, call
         if any_free:
             continue
         attempt_steps(model, single, crew, data)
-        any_taken = judge(model, crew, data)
+        any_taken, looked = judge(model, crew, data)
         if any_taken:
             finish_steps(model, marks, TAKEN, crew.kept)
-            look(model, crew.watched, crew.seen, marks, TAKEN, False)
+            if not looked:
+                look(model, crew.watched, crew.seen, marks, TAKEN, False)
             shift(model, crew.run.work, load(marks, TAKEN, 0))
         settle(model, crew, data)
         if any_taken:

@@ -7,18 +7,16 @@ from typing import Any
 from ...algebra.scalar import load_lane
 from ...compiling import apart, generic
 from ...stepping import record as rk
-from ...stepping.record import LAST_ERROR, MIN_STEP, PREVIOUS_TIME, REACHED, STEP, STRAIN, TIME, Y
+from ...stepping.record import AT, EVENT, LAST_ERROR, MIN_STEP, PREVIOUS_TIME, REACHED, STEP, STRAIN, TIME, Y
 from ..batch_memory import put_memory, take_memory
 from ..chunks import ITEMS, end_of, take as next_chunk
 from .contact import put_impulses, take_impulses
 from .layout import (
-    AT,
     BEGAN,
     CALLED,
     CALLS,
     END,
     ENDED,
-    EVENT,
     FIRST_ROW,
     HALT,
     LANE_ROWS,

@@ -5,25 +5,17 @@ from __future__ import annotations
 from typing import Any
 
 from ...algebra.record import call_routine
-from ...algebra.scalar import load, load_lane, store, where, zero
+from ...algebra.scalar import load, store, where, zero
 from ...compiling import generic
 from ...stepping import witnesses as watching
 from ...stepping.record import Y
+from ...stepping.witnesses import BEFORE, NOW, RATE_BEFORE, RATE_NOW, ROUNDING, SEEN, SHIFT, WINDOW
 from .layout import FRESH, LOOKS
 
-#: After the columns of `stepping.witnesses`: the place in `witness_numbers` of the window in which an event is found; and of a
-#: time, or below 0: of contacts, of which a run begins alone where the witness may come to zero within that time, or is there
-#: already; and 1 where a run of one state finds the event, as what is watched here is a bound.
-WINDOW, NEAR, IS_BOUND = watching.WIDTH, watching.WIDTH + 1, watching.WIDTH + 2
+#: After the columns of `stepping.witnesses`: 1 of contacts, of which a run begins alone where the witness may come to zero
+#: within two of its windows, or is there already; and 1 where a run of one state finds the event, as the witness is a bound.
+NEAR, IS_BOUND = watching.WIDTH, watching.WIDTH + 1
 COLUMNS = IS_BOUND + 1
-#: Of positions of size 1: what is no more above zero is there, as rounding leaves it.
-_ROUNDING = 1e-10
-# rows of `seen`, so many a witness: values and rates at the beginning of the last step and at its end; 1 or -1 where it has
-# risen or fallen at the event; values at both ends of what is searched, and the rate at its beginning, not a number where that
-# is not known; value and rate where it was looked at last; and what values are raised by: a gap that begins overrun, as an
-# event is found, is watched from there
-BEFORE, NOW, RATE_BEFORE, RATE_NOW, CROSSED, AT_LOW, AT_HIGH, RATE_LOW, HERE, RATE_HERE, SHIFT = range(11)
-SEEN = 11
 #: What a gap that begins overrun is raised to: rounding of positions of size 1.
 _LEAST_GAP = 1e-11
 
@@ -47,7 +39,7 @@ def look(model: Any, watched: Any, seen: Any, marks: Any, mark: int, again: bool
             continue
         ask(model, watched, w)
         shift = load(seen, SEEN * w + SHIFT, 0)
-        if mark == FRESH and watched[w, NEAR] >= 0 and watched[w, IS_BOUND] == 0:
+        if mark == FRESH and watched[w, NEAR] != 0 and watched[w, IS_BOUND] == 0:
             gap = load(model.witness_values, 0, 0)
             shift = where(chosen > 0.0, where(gap < _LEAST_GAP, _LEAST_GAP - gap, zero(gap)), shift)
             store(seen, SEEN * w + SHIFT, 0, shift)
@@ -89,9 +81,9 @@ def is_near(model: Any, lane: int, watched: Any, seen: Any, work: Any) -> bool:
     for i in range(model.nq):
         size = max(size, abs(work[Y, i, lane]))
     for w in range(watched.shape[0]):
-        if watched[w, NEAR] >= 0:
-            time = load_lane(model.witness_numbers, watched[w, NEAR], 0, lane)
+        if watched[w, NEAR] != 0:
+            time = 2.0 * seen[SEEN * w + WINDOW, 0, lane]
             value, rate = ends_of_step(seen, w, lane)[1]
             # nor where it is no number: it is not known there
-            near = near or not value > time * abs(rate) + _ROUNDING * size
+            near = near or not value > time * abs(rate) + ROUNDING * size
     return near

@@ -1,0 +1,81 @@
+"""Watched: a witness, or another number that may change sign, and what it belongs to."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from ..state.trigger_info import TriggerInfo
+from ..value.overriding import holds_for
+from ..value.stage import Stage
+from .triggered import Triggered
+from .when import When
+from .witness import Witness
+
+
+@dataclass(eq=False)
+class Watched:
+    """One witness, and what it belongs to: a handler, a reporter, or a subsystem with the number of its event.
+
+    Attributes
+    ----------
+    witness : Witness or None
+        What kernels look at in place of *value* and *rate*; None where only Python can.
+    """
+
+    owner: Any
+    event_id: int
+    stage: Stage
+    value: Callable[[Any], float]
+    rate: Callable[[Any], float] | None
+    info: TriggerInfo
+    witness: Witness | None = None
+    #: What the event is of, where that is not the owner, and the name of the witness where it is not that of the owner's.
+    called: str = ""
+    label: str = ""
+    #: Of a quantity that bends anywhere, as a table's does from knot to knot: a number that rises or falls by one from one knot
+    #: to the next. Steps are then searched knot by knot, however long they are, unless its lower bound excludes a crossing.
+    knots: Callable[[Any], float] | None = None
+    #: That bound and its rate, which kernels look at in its place; no number where it is not above zero.
+    bound: Callable[[Any], tuple[float, float]] | None = None
+
+    @functools.cached_property
+    def what(self) -> str:
+        """The quantity that changes sign, in words: only when asked for, as writing arrays takes as long as many steps."""
+        return self.label or (repr(self.owner.witness) if isinstance(self.owner, When) else "")
+
+    @property
+    def name(self) -> str:
+        """For messages."""
+        return self.called or str(getattr(self.owner, "name", None) or self.owner.get_name())
+
+
+@dataclass
+class Found:
+    """Events in a window of time."""
+
+    low: float
+    high: float
+    which: list[Watched]
+    #: Of each, whether its witness has risen.
+    rising: list[bool]
+
+
+def is_compiled(owner: Any) -> bool:
+    """True if a handler's witness is just what kernels look at, and no user's class derived from it."""
+    if not isinstance(owner, When) or type(owner).get_value is not When.get_value:
+        return False
+    kind = type(owner.get_witness())
+    return kind.routine is not None and holds_for(kind, "routine")
+
+
+def of_triggered(one: Triggered) -> Watched:
+    """A triggered handler or reporter as something to watch."""
+    rate = one.witness.calc_rate if isinstance(one, When) and one.witness.has_rate else None
+    value = one.get_value
+    if isinstance(one, When) and type(one).get_value is When.get_value:
+        value = one.witness.calc_value
+    in_kernels = one.witness if isinstance(one, When) and is_compiled(one) else None
+    return Watched(one, 0, one.get_required_stage(), value, rate, one.get_trigger_info(), in_kernels)

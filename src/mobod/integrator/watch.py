@@ -1,0 +1,381 @@
+"""Watch: looks for changes of sign of witnesses in the steps that an integrator takes, and localizes them.
+
+How a step is searched says `stepping.event_search`. Of a table, a cam's lift say, a step may pass over many knots, and what is
+between them: it is searched from knot to knot, unless a lower bound that the loop looks at excludes a crossing.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from ..algebra.arrays import Array
+from ..compiling import Callback, raise_kept
+from ..errors import ModelError
+from ..event.watched import Found, Watched
+from ..event.witness import one_number
+from ..state.state import State
+from ..state.validity import EVERYTHING, KINEMATICS
+from ..stepping import event_search, record as rk, witnesses as watching
+from ..stepping.witnesses import (
+    AT_HIGH,
+    AT_LOW,
+    BEFORE,
+    CROSSED,
+    DIFFERENCE,
+    HERE,
+    NOW,
+    RATE_BEFORE,
+    RATE_HERE,
+    RATE_LOW,
+    RATE_NOW,
+    SEEN,
+    WIDTH,
+    WINDOW,
+)
+from ..value.stage import Stage
+
+#: A part of a step in which one table's points are passed is no shorter than this part of it: two points can be the same.
+_SHORTEST_PART = 1e-9
+
+
+class Watch:
+    """Watches the witnesses of a system in one continuous interval after the other.
+
+    Parameters
+    ----------
+    integrator : Integrator
+        It leaves its state within the last step where it is told to, and it takes the steps.
+    watched : list of Watched
+        At least one.
+    time_scale : float
+        The system's.
+    """
+
+    def __init__(self, integrator: Any, watched: list[Watched], time_scale: float) -> None:
+        self._integrator, self.watched = integrator, watched
+        accuracy = integrator.get_accuracy_in_use()
+        self.windows = [one.info.calc_window(accuracy, time_scale) for one in watched]
+        self._stage = max(one.stage for one in watched)
+        self._rates = [one.rate for one in watched]
+        self._has_differences = any(rate is None for rate in self._rates)
+        self._with_knots = [one.knots is not None for one in watched]
+        self._has_knots = any(self._with_knots)
+        #: Up to `time` the witnesses have been searched; the last step has ended at `_end`.
+        self.time = self._end = -np.inf
+        #: The table of witnesses, their integers behind it, and what has been seen, their numbers behind it: the pools of
+        #: `stepping.witnesses`, which kernels look at where `_is_packed` is true.
+        self._integers, self._numbers = np.zeros(0, np.int64), np.zeros((0, 1))
+        self._is_packed = False
+        self._pack()
+        #: Of witnesses with knots their lower bounds and the rates of these: at `time`, and at the end of the last step.
+        self._bounds: Any = []
+        self._bounds_at_end: Any = []
+        #: Whether the loop over steps looks at witnesses itself, and how many steps had been taken when it began.
+        self._in_loop, self._taken = False, 0
+
+    def _pack(self) -> None:
+        """Pack the witnesses: for the integrator's kernels, where these can look at all of them."""
+        by_kernels = self._integrator.calls_witnesses or all(one.witness is not None for one in self.watched)
+        self._is_packed = self._integrator.can_watch and by_kernels
+        state, count = self._integrator.get_state(), len(self.watched)
+        table: list[int] = []
+        integers: list[int] = []
+        numbers: list[float] = []
+        for k, one in enumerate(self.watched):
+            where = [0, 0, 0]
+            differs = 0 if one.rate is not None else watching.WITH_RATES if self._needs_rates else watching.WITH_SPEEDS
+            if self._is_packed and one.witness is not None:
+                assert one.witness.routine is not None
+                own_integers, own_numbers = one.witness.pack(state)
+                where = [one.witness.routine.address(), WIDTH * count + len(integers), SEEN * count + len(numbers)]
+                integers += own_integers
+                numbers += own_numbers
+                differs = 0
+            elif self._is_packed:
+                where = [self._callback.address(), k, watching.AT_END]
+            table += [*where, one.info.rising, one.info.falling, differs]
+        seen = np.full((count, SEEN), np.nan)
+        seen[:, WINDOW] = self.windows
+        self._integers = np.array([*table, *integers], np.int64)
+        self._numbers = np.concatenate([seen.ravel(), numbers]).reshape(-1, 1)
+
+    @property
+    def _needs_rates(self) -> bool:
+        """True if values need accelerations."""
+        return self._stage > Stage.VELOCITY
+
+    @property
+    def _seen(self) -> Array:
+        """The rows of what has been seen, one a witness."""
+        seen: Array = self._numbers[: SEEN * len(self.watched), 0].reshape(-1, SEEN)
+        return seen
+
+    @functools.cached_property
+    def _callback(self) -> Callback:
+        """The callback for kernels of a witness that only Python knows."""
+
+        def compute(scalar: str, pointer: int, k: int, where: int) -> None:
+            state, one = self._integrator.get_state(), self.watched[k]
+            if where == watching.WITH_SPEEDS:
+                state.valid, state.stage_number = KINEMATICS, int(Stage.VELOCITY)
+            else:
+                state.valid, state.stage_number = EVERYTHING, int(Stage.ACCELERATION)
+            if state.resources is not None:
+                state.resources.versions[Stage.TIME] += 1
+            out = state.record.witness_values
+            try:
+                value = one.value(state)
+                out[0, 0] = value if type(value) is float else one_number(repr(one.name), value)
+                out[0, 1] = np.nan if one.rate is None or where == watching.WITH_SPEEDS else one.rate(state)
+            except Exception:  # it is asked again when the kernel has returned, and raises it there
+                out[0, 0] = out[0, 1] = np.nan
+            finally:
+                state.valid = 0
+
+        def fail(scalar: str, pointer: int, k: int, where: int) -> None:
+            self._integrator.get_state().record.witness_values[0] = np.nan
+
+        return Callback(compute, fail)
+
+    @functools.cached_property
+    def _looking(self) -> Callback:
+        """The callback with which a search looks at all witnesses, where kernels do not."""
+
+        def compute(scalar: str, pointer: int, k: int, where: int) -> None:
+            h = float(self._integrator.get_state().record.witness_values[0, 0])
+            time = float(self._integrator.control[rk.AT])
+            if h == 0.0:
+                self._seen[:, HERE] = self._look_at(time)
+            else:
+                self._seen[:, HERE], self._seen[:, RATE_HERE] = self._look_with_slopes(time, h)
+
+        def fail(scalar: str, pointer: int, k: int, where: int) -> None:
+            self._seen[:, HERE] = np.nan
+
+        return Callback(compute, fail)
+
+    def __getstate__(self) -> dict[str, Any]:
+        kept = {**self.__dict__, "_integers": None}  # addresses are of this process
+        for callback in ("_callback", "_looking"):
+            kept.pop(callback, None)
+        return kept
+
+    def _revive(self) -> None:
+        """Pack anew what a checkpoint has kept."""
+        if self._integers is None:
+            kept = self._seen
+            self._pack()
+            self._seen[:] = kept
+
+    # ------------------------------------------------------------------------------------------ looking
+
+    def begin(self) -> None:
+        """A continuous interval begins at the state as it is realized."""
+        state, seen = self._integrator.get_state(), self._seen
+        self.time, seen[:, AT_LOW] = state.time, self._look(state)
+        seen[:, RATE_LOW] = [np.nan if rate is None else rate(state) for rate in self._rates]
+        self._end, self._bounds = self.time, self._bounds_at(state)
+        self._bounds_at_end = self._bounds
+
+    def resume(self) -> None:
+        """Events at the present state, which were found last, have changed nothing: the rest of the step is to be searched."""
+        state, seen = self._integrator.get_state(), self._seen
+        self.time, seen[:, AT_LOW], seen[:, RATE_LOW] = state.time, seen[:, AT_HIGH], np.nan
+        self._bounds = self._bounds_at(state)
+
+    def _bounds_at(self, state: State) -> list[tuple[float, float]]:
+        return [one.bound(state) for one in self.watched if one.bound is not None]
+
+    def can_enter_loop(self, time: float) -> bool:
+        """True if all witnesses are known at a time, at which steps begin, and the loop can look at them from there."""
+        return self._is_packed and self.time == time
+
+    @property
+    def moves(self) -> bool:
+        """True if the loop leaves the record near the end of its last step, for differences, and not there."""
+        return self._has_differences
+
+    def enter_loop(self, one_by_one: bool) -> int:
+        """The integrator's loop is about to take steps. How many witnesses it is to look at; below 0 to return after each step.
+
+        `step_ended` or `leave_loop` has to follow.
+        """
+        self._taken = self._integrator.get_num_steps_taken()
+        self._revive()
+        self._in_loop = not one_by_one and self._is_packed
+        if not self._in_loop:
+            return -1
+        self._integrator.share_witnesses(self._integers, self._numbers)
+        seen = self._seen
+        seen[:, NOW], seen[:, RATE_NOW] = seen[:, AT_LOW], seen[:, RATE_LOW]
+        if self._has_knots:
+            seen[np.ix_(self._with_knots, (NOW, RATE_NOW))] = self._bounds
+        return len(self.watched)
+
+    def step_ended(self) -> None:
+        """The loop has returned after a step in which an event is possible."""
+        if not self._in_loop:
+            self._integrator.arrive_at_end()
+            self._keep_end()
+            return
+        raise_kept()
+        self._take_seen()
+        self._in_loop = False
+        if not np.isfinite(self._seen[np.logical_not(self._with_knots)][:, (NOW, RATE_NOW)]).all():
+            if self._has_differences:
+                self._look_with_slopes(self._end, -DIFFERENCE * (self._end - self.time))
+            self._integrator.leave_at(self._end)
+            self._look(self._integrator.get_state())
+
+    def _take_seen(self) -> None:
+        """The last step is to be searched, as the loop has seen witnesses in it."""
+        seen = self._seen
+        self.time, self._end = self._integrator.previous_time(), self._integrator.get_advanced_time()
+        seen[:, AT_LOW], seen[:, RATE_LOW] = seen[:, BEFORE], seen[:, RATE_BEFORE]
+        if self._has_knots:
+            rows = seen[self._with_knots]
+            self._bounds, self._bounds_at_end = rows[:, (BEFORE, RATE_BEFORE)].tolist(), rows[:, (NOW, RATE_NOW)].tolist()
+
+    def leave_loop(self, is_clear: bool = False) -> None:
+        """The loop has returned, or was interrupted, where no event is possible before the last step.
+
+        Nor is one in it, if *is_clear*.
+        """
+        if self._in_loop and self._integrator.get_num_steps_taken() > self._taken:
+            self._take_seen()
+            if is_clear:
+                seen = self._seen
+                self.time, self._bounds = self._end, self._bounds_at_end
+                seen[:, AT_LOW], seen[:, RATE_LOW] = seen[:, NOW], seen[:, RATE_NOW]
+        self._in_loop = False
+
+    def _keep_end(self) -> None:
+        """The integrator has taken a step, at whose end the state is realized."""
+        state, end = self._integrator.get_state(), self._integrator.get_advanced_time()
+        values = self._look(state)
+        slopes = [0.0 if rate is None else rate(state) for rate in self._rates]
+        if self._has_differences:
+            self._differences(end, values, slopes, -DIFFERENCE * (end - self.time))
+        self._end, self._bounds_at_end = end, self._bounds_at(state)
+        self._seen[:, NOW], self._seen[:, RATE_NOW] = values, slopes
+
+    def _look(self, state: State) -> list[float]:
+        """All witnesses at the state as it is realized."""
+        values = [one.value(state) for one in self.watched]
+        for k, (one, value) in enumerate(zip(self.watched, values, strict=True)):
+            if not isinstance(value, float):
+                values[k] = value = one_number(repr(one.name), value)  # of a user's own get_value
+            if not -np.inf < value < np.inf:
+                raise ModelError(f"the witness of {one.name!r} is {value} at time {state.time:.9g}; it has to be finite")
+        return values
+
+    def _look_at(self, time: float) -> list[float]:
+        """All witnesses at a time within the last step."""
+        self._integrator.leave_at(time, self._stage)
+        return self._look(self._integrator.get_state())
+
+    def _differences(self, time: float, values: list[float], slopes: list[float], h: float) -> None:
+        """The slopes of witnesses without rates, from values at *time* and *h* away."""
+        if time + h != time:
+            near = self._look_at(time + h)
+            for i, rate in enumerate(self._rates):
+                if rate is None:
+                    slopes[i] = (near[i] - values[i]) / h
+
+    def _look_with_slopes(self, time: float, h: float) -> tuple[list[float], list[float]]:
+        """All witnesses and slopes at a time within the last step."""
+        self._integrator.leave_at(time)
+        state = self._integrator.get_state()
+        values = self._look(state)
+        slopes = [0.0 if rate is None else rate(state) for rate in self._rates]
+        if self._has_differences:
+            self._differences(time, values, slopes, h)
+        return values, slopes
+
+    # ------------------------------------------------------------------------------------------ searching
+
+    def search(self) -> Found | None:
+        """The first events after `time` and up to the end of the last step; where there are none `time` is that end.
+
+        The state is anywhere in the step afterwards.
+        """
+        if not self.time < self._end:
+            return None
+        self._revive()
+        seen = self._seen
+        at_end = seen[:, (NOW, RATE_NOW)]
+        try:
+            for end in self._parts():
+                found = self._search_up_to(end)
+                if found is not None:
+                    return found
+        finally:
+            seen[:, NOW], seen[:, RATE_NOW] = at_end.T
+        self._bounds = self._bounds_at_end
+        return None
+
+    def _search_up_to(self, end: float) -> Found | None:
+        """The first events after `time` and up to *end*, where values and rates are those NOW."""
+        control, seen = self._integrator.control, self._seen
+        control[rk.SOUGHT] = self.time
+        by_kernels = self._is_packed and not self._has_knots  # of which they know bounds
+        looks = 0 if by_kernels else self._looking.address()
+        if by_kernels:
+            self._integrator.share_witnesses(self._integers, self._numbers)
+        table, rows = self._integers[: WIDTH * len(self.watched)].reshape(-1, WIDTH), self._numbers
+        for is_again in (False, True):
+            status = self._integrator.search_events(looks, self._needs_rates, table, rows, end)
+            raise_kept()
+            if status != event_search.LOST:
+                break
+            time = float(control[rk.AT])
+            self._look_at(time)  # says what is the matter, unless that is over
+            if is_again:
+                raise ModelError(f"a witness is not finite at time {time:.9g}; it has to be finite")
+            seen[:, NOW], seen[:, RATE_NOW] = self._look_with_slopes(end, -DIFFERENCE * (end - self.time))
+        self.time = float(control[rk.SOUGHT])
+        if status == event_search.NOTHING:
+            return None
+        crossed = [(one, sign > 0.0) for one, sign in zip(self.watched, seen[:, CROSSED].tolist(), strict=True) if sign != 0.0]
+        return Found(self.time, float(control[rk.EVENT]), [one for one, _ in crossed], [rising for _, rising in crossed])
+
+    def _parts(self) -> Iterator[float]:
+        """The ends of the parts in which the last step is searched, with what is seen there: all of it, or from knot to knot.
+
+        A part is halved until it passes no more than one knot. The step's middle is looked at in any case: a table can be
+        passed there and back.
+        """
+        a, end, seen = self.time, self._end, self._seen
+        if self._has_knots and not self._is_above(end - a):
+            # of these the loop has seen bounds
+            seen[:, AT_LOW], seen[:, RATE_LOW] = self._look_with_slopes(a, DIFFERENCE * (end - a))
+            shortest, before = _SHORTEST_PART * (end - a), self._knots_at(a)
+            ends = [(time, self._knots_at(time)) for time in (end, 0.5 * (a + end))]  # the next one is the last
+            while ends:
+                b, knots = ends[-1]
+                if b - a > shortest and any(abs(one - other) > 1.0 for one, other in zip(knots, before, strict=True)):
+                    ends.append((0.5 * (a + b), self._knots_at(0.5 * (a + b))))
+                    continue
+                ends.pop()
+                seen[:, NOW], seen[:, RATE_NOW] = self._look_with_slopes(b, -DIFFERENCE * (b - a))
+                yield b
+                a, before = b, knots
+            return
+        yield end
+
+    def _is_above(self, h: float) -> bool:
+        """True if the tangents of lower bounds meet above zero in a step of size *h*: none of those with knots comes there."""
+        for (g0, r0), (g1, r1) in zip(self._bounds, self._bounds_at_end, strict=True):
+            if not (g0 > 0.0 and g1 > 0.0) or (r0 < 0.0 < r1 and g0 + r0 * ((g1 - g0 - r1 * h) / (r0 - r1)) <= 0.0):
+                return False
+        return True
+
+    def _knots_at(self, time: float) -> list[float]:
+        """At which of their knots witnesses are, at a time within the last step."""
+        self._integrator.leave_at(time, self._stage)
+        state = self._integrator.get_state()
+        return [one.knots(state) for one in self.watched if one.knots is not None]

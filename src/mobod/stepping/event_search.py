@@ -1,0 +1,321 @@
+"""The search of a step for events: of one state, or of lanes one after the other.
+
+After a step the signs of witnesses at its ends are compared. Where they are equal but the slopes point at each other (the
+witness goes over to the other side, and back), the extremum in between is looked for: the two tangents bound it where the
+witness is concave, so that most steps need no more than that. Changes of sign are then narrowed down on the dense output, by
+the secant with Illinois' weights, kept a tenth of a window away from the ends so that the bracket closes from both sides; a
+bisection now and then bounds the number of evaluations.
+
+Source: Dowell and Jarratt 1971 (Illinois); Shampine, Gladwell and Brankin 1991 (events).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from ..algebra.record import attach, call_routine
+from ..algebra.scalar import load, load_lane, store, store_lane
+from ..compiling import Kernel, compiled, generic
+from .evaluate import ALWAYS, evaluate, move, prescribe, project
+from .method import method
+from .record import AT, EVENT, PROJECT_REPORTS, PROJECTION, SOUGHT, TIME, TOLERANCE, run_of
+from .witnesses import (
+    AT_END,
+    AT_HIGH,
+    AT_LOW,
+    CROSSED,
+    DIFFERENCE,
+    DIFFERS,
+    FALLING,
+    FIRST_INTEGER,
+    FIRST_NUMBER,
+    HERE,
+    NOW,
+    RATE_HERE,
+    RATE_LOW,
+    RATE_NOW,
+    RISING,
+    ROUTINE,
+    SEEN,
+    WINDOW,
+    WITH_RATES,
+    WITH_SPEEDS,
+)
+
+#: Parts of a step in which the slopes of witnesses are looked at, and places in one in which an event is narrowed down.
+_MOST_PARTS, _MOST_PLACES = 60, 200
+_NEVER, _UNKNOWN = float("inf"), float("nan")
+#: A window is no smaller than so many roundings of a time.
+_RESOLUTION = 8.0 * 2.0**-52
+#: What a search comes to: nothing, an event, or a witness that is not a number on the way.
+NOTHING, FOUND, LOST = range(3)
+
+
+class Searched(NamedTuple):
+    """One state whose step is searched.
+
+    Attributes
+    ----------
+    run : Run
+    watched, seen
+        The table of witnesses, and what has been seen of them: see `stepping.witnesses`.
+    looks : int
+        The address of a callback that looks where Python finds y within a step; 0 where kernels do.
+    needs_rates : int
+        1 where values of witnesses need accelerations.
+    """
+
+    run: Any
+    watched: Any
+    seen: Any
+    looks: int
+    needs_rates: int
+
+
+@generic
+def copy_seen(crew: Any, lane: int, source: int, target: int) -> None:
+    """Copy a row of `seen` of each witness to another."""
+    for w in range(crew.watched.shape[0]):
+        store_lane(crew.seen, SEEN * w + target, 0, lane, load_lane(crew.seen, SEEN * w + source, 0, lane))
+
+
+@generic
+def _crossing(crew: Any, w: int, lane: int, to: int) -> float:
+    """1 or -1 where a witness has risen or fallen, as counts, from the beginning of what is searched to a row of `seen`.
+
+    A change that starts from zero is no event.
+    """
+    before, after = load_lane(crew.seen, SEEN * w + AT_LOW, 0, lane), load_lane(crew.seen, SEEN * w + to, 0, lane)
+    if before > 0.0 and after <= 0.0 and crew.watched[w, FALLING] != 0:
+        return -1.0
+    if before < 0.0 and after >= 0.0 and crew.watched[w, RISING] != 0:
+        return 1.0
+    return 0.0
+
+
+def searching(look_at: Callable[..., bool]) -> Callable[..., int]:
+    """Make the search of steps, of a record in which ``look_at(model, crew, lane, time, h)`` looks at all witnesses.
+
+    It puts values HERE, where *h* is not 0 rates, too (those that are differences over *h*), and tells whether all values are
+    finite. *crew* has `run`, `watched` and `seen`, as `Searched` does.
+    """
+
+    @generic
+    def other_side(model: Any, crew: Any, w: int, lane: int, a: float, b: float) -> float:
+        """A time at which a witness, of the same sign at both ends, has the other one, and is looked at last; else infinity.
+
+        Not a number where a witness is none on the way.
+        """
+        seen, row = crew.seen, SEEN * w
+        sign = -1.0 if load_lane(seen, row + NOW, 0, lane) > 0.0 else 1.0
+        ga, ra = sign * load_lane(seen, row + AT_LOW, 0, lane), sign * load_lane(seen, row + RATE_LOW, 0, lane)
+        gb, rb = sign * load_lane(seen, row + NOW, 0, lane), sign * load_lane(seen, row + RATE_NOW, 0, lane)
+        for _ in range(_MOST_PARTS):
+            # the tangents meet at m, and nothing that is concave rises above them
+            m = a + (gb - ga - rb * (b - a)) / (ra - rb)
+            if b - a <= 0.5 * load_lane(seen, row + WINDOW, 0, lane) or ga + ra * (m - a) <= 0.0:
+                break
+            m = min(max(m, a + 0.05 * (b - a)), b - 0.05 * (b - a))
+            if not a < m < b:
+                break
+            if not look_at(model, crew, lane, m, DIFFERENCE * (b - a)):
+                return _UNKNOWN
+            g, r = sign * load_lane(seen, row + HERE, 0, lane), sign * load_lane(seen, row + RATE_HERE, 0, lane)
+            if g > 0.0:
+                return m
+            if r > 0.0:
+                a, ga, ra = m, g, r
+            elif r < 0.0:
+                b, gb, rb = m, g, r
+            else:
+                break
+        return _NEVER
+
+    @generic
+    def excursion(model: Any, crew: Any, lane: int, a: float, b: float) -> float:
+        """The first time at which a witness has the sign opposite to that at both ends, with values there AT_HIGH; else b.
+
+        Not a number where a witness is none on the way.
+        """
+        seen, watched, first = crew.seen, crew.watched, b
+        copy_seen(crew, lane, NOW, AT_HIGH)
+        for w in range(watched.shape[0]):
+            row = SEEN * w
+            ga, gb = load_lane(seen, row + AT_LOW, 0, lane), load_lane(seen, row + NOW, 0, lane)
+            rb = load_lane(seen, row + RATE_NOW, 0, lane)
+            # towards zero from the end backwards, and the same sign, or zero, at the beginning
+            if gb * rb <= 0.0 or ga * gb < 0.0 or (watched[w, RISING] == 0 and watched[w, FALLING] == 0):
+                continue
+            rate = load_lane(seen, row + RATE_LOW, 0, lane)
+            if not rate == rate:
+                look_at(model, crew, lane, a, DIFFERENCE * (b - a))
+                copy_seen(crew, lane, RATE_HERE, RATE_LOW)
+            if not load_lane(seen, row + RATE_LOW, 0, lane) * gb < 0.0:
+                continue
+            found = other_side(model, crew, w, lane, a, b)
+            if not found == found:
+                return found
+            if found < first:
+                first = found
+                copy_seen(crew, lane, HERE, AT_HIGH)
+        return first
+
+    @generic
+    def secant(crew: Any, lane: int, a: float, b: float, weights: tuple[float, float]) -> Any:
+        """The window of those that have crossed between *a* and *b*, and where the first may be, by the weighted secant."""
+        window, m = _NEVER, b
+        for w in range(crew.watched.shape[0]):
+            row = SEEN * w
+            if load_lane(crew.seen, row + CROSSED, 0, lane) != 0.0:
+                window = min(window, load_lane(crew.seen, row + WINDOW, 0, lane))
+                ga = weights[0] * load_lane(crew.seen, row + AT_LOW, 0, lane)
+                gb = weights[1] * load_lane(crew.seen, row + AT_HIGH, 0, lane)
+                m = min(m, a + (b - a) * ga / (ga - gb))
+        return max(window, _RESOLUTION * max(abs(a), abs(b))), m
+
+    @generic
+    def localize(model: Any, crew: Any, lane: int, a: float, b: float) -> int:
+        """Narrow down to its window, from SOUGHT to EVENT, the first event between *a* and *b*: CROSSED is who has changed."""
+        seen, n = crew.seen, crew.watched.shape[0]
+        weight_a = weight_b = 1.0
+        moved = 0
+        for number in range(_MOST_PLACES):
+            window, m = secant(crew, lane, a, b, (weight_a, weight_b))
+            if b - a <= window:
+                break
+            if number % 4 == 3:
+                m = 0.5 * (a + b)
+            m = min(max(m, a + 0.1 * window), b - 0.1 * window)
+            if not a < m < b:
+                break
+            if not look_at(model, crew, lane, m, 0.0):
+                return LOST
+            any_now = False
+            for w in range(n):
+                now = load_lane(seen, SEEN * w + CROSSED, 0, lane) != 0.0 and _crossing(crew, w, lane, HERE) != 0.0
+                any_now = any_now or now
+            if any_now:
+                for w in range(n):
+                    if load_lane(seen, SEEN * w + CROSSED, 0, lane) != 0.0:
+                        store_lane(seen, SEEN * w + CROSSED, 0, lane, _crossing(crew, w, lane, HERE))
+                copy_seen(crew, lane, HERE, AT_HIGH)
+                b, weight_a, weight_b = m, weight_a * (0.5 if moved == 1 else 1.0), 1.0
+                moved = 1
+            else:
+                copy_seen(crew, lane, HERE, AT_LOW)
+                a, weight_a, weight_b = m, 1.0, weight_b * (0.5 if moved == 2 else 1.0)
+                moved = 2
+        begin_search(crew, lane, a, AT_LOW, -1)
+        store_lane(crew.run.control, EVENT, 0, lane, b)
+        return FOUND
+
+    @generic
+    def search(model: Any, crew: Any, lane: int, b: float) -> int:
+        """Search the last step from SOUGHT, values there AT_LOW, up to *b*, those there NOW, for the first event."""
+        seen, control = crew.seen, crew.run.control
+        for _ in range(_MOST_PARTS):
+            a, any_crossing = load_lane(control, SOUGHT, 0, lane), False
+            if not a < b:
+                break
+            end = excursion(model, crew, lane, a, b)
+            if not end == end:
+                return LOST
+            for w in range(crew.watched.shape[0]):
+                if not abs(load_lane(seen, SEEN * w + AT_HIGH, 0, lane)) < 1e300:
+                    return LOST
+                crossing = _crossing(crew, w, lane, AT_HIGH)
+                store_lane(seen, SEEN * w + CROSSED, 0, lane, crossing)
+                any_crossing = any_crossing or crossing != 0.0
+            if any_crossing:
+                return localize(model, crew, lane, a, end)
+            begin_search(crew, lane, end, AT_HIGH, RATE_NOW if end == b else -1)
+        return NOTHING
+
+    return search
+
+
+@generic
+def begin_search(crew: Any, lane: int, time: float, values: int, rates: int) -> None:
+    """The last step is to be searched from a *time* on, with values and *rates* in rows of `seen`; -1 for rates not known."""
+    store_lane(crew.run.control, SOUGHT, 0, lane, time)
+    copy_seen(crew, lane, values, AT_LOW)
+    if rates >= 0:
+        copy_seen(crew, lane, rates, RATE_LOW)
+        return
+    for w in range(crew.watched.shape[0]):
+        store_lane(crew.seen, SEEN * w + RATE_LOW, 0, lane, _UNKNOWN)
+
+
+# -------------------------------------------------------------------------------------------- one state
+
+
+def of_one_state(interpolate: Callable[..., None], name: str) -> Kernel:
+    """Make the search of a step of one state by a method's `interpolate`; the method's name names the compiled code."""
+
+    @generic
+    def go(model: Any, run: Any, time: float, with_rates: bool) -> None:
+        """Realize the record at a *time* within the last step as far as witnesses need it."""
+        interpolate(model, run, time)
+        prescribe(model, run.plan)
+        if run.plan[PROJECT_REPORTS] != 0 and time < run.control[TIME]:
+            project(model, run.plan, run.plan[PROJECTION] | ALWAYS, run.control[TOLERANCE])
+        if with_rates:
+            evaluate(model, run.plan)
+        else:
+            move(model, run.plan)
+
+    @generic
+    def look_at(model: Any, crew: Any, lane: int, time: float, h: float) -> bool:
+        """See `searching`: of one state. Where there is no result AT says at which time that was."""
+        seen, watched, needs_rates = crew.seen, crew.watched, crew.needs_rates != 0
+        n, differs, sound = watched.shape[0], False, True
+        crew.run.control[AT] = time
+        if crew.looks != 0:
+            store(model.witness_values, 0, 0, h)
+            call_routine(crew.looks, model, 0, 0)
+        else:
+            with_rates = needs_rates or h != 0.0
+            go(model, crew.run, time, with_rates)
+            for w in range(n):
+                where = watched[w, FIRST_NUMBER]
+                if where == AT_END and not with_rates:  # of what Python computes, which is told how far the record is realized
+                    where = WITH_SPEEDS
+                call_routine(watched[w, ROUTINE], model, watched[w, FIRST_INTEGER], where)
+                seen[SEEN * w + HERE, 0] = load(model.witness_values, 0, 0)
+                seen[SEEN * w + RATE_HERE, 0] = load(model.witness_values, 0, 1)
+                differs = differs or watched[w, DIFFERS] != 0
+            if differs and h != 0.0 and time + h != time:
+                where = WITH_RATES if needs_rates else WITH_SPEEDS
+                go(model, crew.run, time + h, needs_rates)
+                for w in range(n):
+                    if watched[w, DIFFERS] != 0:
+                        call_routine(watched[w, ROUTINE], model, watched[w, FIRST_INTEGER], where)
+                        seen[SEEN * w + RATE_HERE, 0] = (load(model.witness_values, 0, 0) - seen[SEEN * w + HERE, 0]) / h
+        for w in range(n):
+            sound = sound and abs(seen[SEEN * w + HERE, 0]) < 1e300
+        return sound
+
+    search = searching(look_at)
+
+    def find(
+        block: Any,
+        looks: int,
+        needs_rates: int,
+        watched: Any,
+        seen: Any,
+        end: float,
+        work: Any,
+        table: Any,
+        control: Any,
+        counts: Any,
+    ) -> int:
+        """Search the last step of one state from SOUGHT up to *end*: NOTHING, FOUND or LOST. For the rest see `Searched`."""
+        control[AT] = end
+        return search(attach(block), Searched(run_of(work, table, control, counts), watched, seen, looks, needs_rates), 0, end)
+
+    find.__qualname__ = f"find.{name}"
+    return compiled(find)
+
+
+find = of_one_state(method.interpolate, "hermite")
