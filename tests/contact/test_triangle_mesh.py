@@ -312,7 +312,7 @@ def on_surface(inside, rng, count=4000):
     low, high = np.zeros(len(start)), np.full(len(start), 1e-3)
     while (grow := inside(start + high[:, None] * along) < 0.0).any():
         high[grow] *= 1.5
-    for _ in range(200):
+    for _ in range(60):
         middle = 0.5 * (low + high)
         is_in = inside(start + middle[:, None] * along) < 0.0
         low, high = np.where(is_in, middle, low), np.where(is_in, high, middle)

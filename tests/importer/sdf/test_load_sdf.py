@@ -472,9 +472,9 @@ def test_inertials_are_turned_and_shifted(load):
         ("<box><size>1 2 3</size></box>", 6.0, (6.5, 5.0, 2.5), 0.0),
         ("<sphere><radius>2</radius></sphere>", 32 * math.pi / 3, (51.2 * math.pi / 3,) * 3, 0.0),
         (
-            "<ellipsoid><radii>1 2 3</radii></ellipsoid>",
-            8 * math.pi,
-            (20.8 * math.pi, 16 * math.pi, 8 * math.pi),
+            "<ellipsoid><radii>2 3 4</radii></ellipsoid>",
+            32 * math.pi,
+            (160 * math.pi, 128 * math.pi, 83.2 * math.pi),
             0.0,
         ),
         (
