@@ -324,10 +324,12 @@ def test_wrong_methods_and_parts_of_slow_fibers_are_refused(leg, states):
 
 POINTS = """<OpenSimDocument Version="40600"><Model name="two"><BodySet><objects><Body name="a"><mass>1</mass>
 <mass_center>0 0 0</mass_center><inertia>0.1 0.1 0.1 0 0 0</inertia></Body></objects></BodySet><JointSet><objects>
-<PinJoint name="j"><socket_parent_frame>/ground</socket_parent_frame><socket_child_frame>/bodyset/a</socket_child_frame><coordinates>
+<PinJoint name="j"><socket_parent_frame>/ground</socket_parent_frame>
+<socket_child_frame>/bodyset/a</socket_child_frame><coordinates>
 <Coordinate name="q"><default_value>0.4</default_value></Coordinate></coordinates></PinJoint></objects></JointSet>
 <ForceSet><objects><PointToPointSpring name="s"><socket_body1>/ground</socket_body1><socket_body2>/bodyset/a</socket_body2>
-<point1>0.3 0 0.1</point1><point2>0.1 0.2 0</point2><stiffness>10</stiffness><rest_length>0.1</rest_length></PointToPointSpring></objects></ForceSet>
+<point1>0.3 0 0.1</point1>
+<point2>0.1 0.2 0</point2><stiffness>10</stiffness><rest_length>0.1</rest_length></PointToPointSpring></objects></ForceSet>
 </Model></OpenSimDocument>"""
 
 
