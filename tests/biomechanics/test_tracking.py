@@ -1,5 +1,6 @@
 """Computed muscle control and residual reduction: beside OpenSim's tools, inverse dynamics, by their files, and wrong input."""
 
+import pathlib
 import shutil
 from dataclasses import replace
 from importlib.resources import files
@@ -370,6 +371,10 @@ def test_setups_are_read(folder):
     assert (setup.kind, setup.body, setup.replace, setup.window, setup.exact) == ("rra", "pelvis", True, 0.001, False)
     assert setup.start == 0.1 and setup.cutoff is None and setup.tasks["pelvis_tx"]["weight"] == 2.0
     assert read_tracking_setup(write_setup(folder, "CMCTool", "out", 0.2)).window == 0.01
+    for tool, window in (("CMCTool", 0.02), ("RRATool", 0.001)):  # OpenSim's RRATool has a window of its own
+        path = pathlib.Path(write_setup(folder, tool, "out", 0.2))
+        path.write_text(path.read_text().replace("<task_set", "<cmc_time_window>0.02</cmc_time_window><task_set"))
+        assert read_tracking_setup(path).window == window
     joint = "<CMC_Joint name='knee_angle_r'><active>true</active></CMC_Joint><CMC_Joint name='none'/>"
     text = f"<OpenSimDocument><CMC_TaskSet><objects>{joint}{POINT.format(rest='')}</objects></CMC_TaskSet></OpenSimDocument>"
     (folder / "some.xml").write_text(text)

@@ -45,8 +45,6 @@ def _muscles(one: Analysis, model: Model, motion: Any, options: Any, common: Any
 
     names = options.coordinate or listed(one.lists.get("moment_arm_coordinate_list"))
     found = analyze_muscles(model, motion, muscles=listed(one.lists.get("muscle_list")), coordinates=names, **common)
-    for note in found.notes:
-        say(f"note: {note}")
     return found.tables, frozenset()
 
 

@@ -23,6 +23,11 @@ from .document import Item
 KINDS = ("ContactSphere", "ContactHalfSpace", "ContactMesh", "ContactEllipsoid", "ContactCylinder", "ContactTorus")
 #: What those are that touch nothing: see `Report.lose`.
 _SHAPES = "contact shapes, which touch nothing"
+#: The shapes between which OpenSim's forces act; others may be listed there.
+_TAKEN = {
+    "HuntCrossleyForce": (contact.Sphere, contact.HalfSpace, contact.Ellipsoid),
+    "ElasticFoundationForce": (contact.Sphere, contact.HalfSpace, contact.TriangleMesh),
+}
 #: What takes the z axis to where a half-space of OpenSim's ends: against its x axis.
 _OUTWARD = Transform(Rotation.about_axis(-0.5 * math.pi, (0.0, 1.0, 0.0)))
 
@@ -54,7 +59,7 @@ def _read_geometry(build: Building, item: Item) -> contact.Shape | None:
         case "ContactEllipsoid":
             return contact.Ellipsoid(item.vector("radii", (math.nan,) * 3))
         case "ContactTorus":
-            return contact.Torus(item.number("toroidal_radius", math.nan), item.number("tube_radius", math.nan))
+            return contact.Torus(item.number("torus_radius", math.nan), item.number("tube_radius", math.nan))
         case "ContactCylinder":
             return contact.Cylinder(item.number("radius", math.nan), math.inf)
         case _:
@@ -112,9 +117,9 @@ def listed_surfaces(build: Building, item: Item, name: str) -> Callable[..., for
     for shape, made_of in pairs:
         if shape.geometry is None:
             continue
-        if not is_mesh and isinstance(shape.geometry, contact.TriangleMesh):
+        if not isinstance(shape.geometry, _TAKEN[item.tag]):
             build.report.append(
-                item.note(f"HuntCrossleyForce {item.name!r} leaves out the mesh {shape.item.name!r}, as OpenSim does")
+                item.note(f"{item.tag} {item.name!r} leaves out the {shape.item.tag} {shape.item.name!r}, as OpenSim does")
             )
             continue
         placed.append((shape.body, contact.Surface(shape.geometry, made_of or usual), shape.X_BS))

@@ -24,7 +24,7 @@ _POSES = 6
 
 def find_sections(build: Building) -> list[list[Section]]:
     """Of each of the builder's paths the sections of its surfaces, none where there are none."""
-    wrapped = [path if isinstance(path, Path) and path.surfaces else None for _, path, _ in build.paths]
+    wrapped = [path if type(path) is Path and path.surfaces else None for _, path, _ in build.paths]
     for path in wrapped:
         if path is not None and path.user is None:
             TransmissionSpring(build.model.forces, path)
