@@ -255,9 +255,14 @@ def ends_shares(a: Any, b: Any, left: Any, power: float) -> Any:
 
 
 @generic
-def lean(m: Any, part: Any, off: Any) -> Any:
-    """The vector of a cut's force, over the force of an end alone: its share along m, and to the side at most a tenth."""
-    return vec3.add_scaled(vec3.scale(part, m), 1.0 / sqrt(1.0 + vec3.dot(off, off) / _MOST_LEAN**2), off)
+def lean(m: Any, part: Any, off: Any, most: float) -> Any:
+    """The vector of a cut's force, over the force of an end alone: its share along m, and to the side at most *most*.
+
+    Then its length, and its share over that: by which the depth of its row is less, for the energy to be the share's.
+    """
+    g = vec3.add_scaled(vec3.scale(part, m), 1.0 / sqrt(1.0 + vec3.dot(off, off) / (most * most)), off)
+    size = sqrt(vec3.dot(g, g))
+    return g, size, part / size
 
 
 @generic
@@ -402,12 +407,12 @@ def _bear_segment(
         if i == 1:
             v, depth, part, way, rise = ends[1], b, part_b, off[1], rise_b - part_b * slope
         if depth > 0.0 and part > NO_SHARE:
-            g = lean(m, part, vec3.scale(rise, way))
-            part = sqrt(vec3.dot(g, g))
-            n = vec3.scale(sign / part, mat33.mul_vec(R, g))
-            part = weight * part
+            g, size, less = lean(m, part, vec3.scale(rise, way), 1.0 if sharp or r > 0.0 else _MOST_LEAN)
+            n = vec3.scale(sign / size, mat33.mul_vec(R, g))
             point = vec3.add(p, mat33.mul_vec(R, vec3.add_scaled(v, 0.5 * depth - r, m)))
+            depth, part = less * depth, weight * size / less
             if r > 0.0:
+                part = part / sqrt(less)
                 k = 1.0 / (r * part * part)
                 put_point(model, pair, count, point, n, depth, HERTZ, k, k, 0)
             else:

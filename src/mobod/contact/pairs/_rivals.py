@@ -26,7 +26,7 @@ MOST, ROWS, COLUMNS = 3, 24, 6
 #: Of energies, the window: within 2.5 % of the least overlap.
 WINDOW = 0.05
 #: The cosine from which on directions are one: an edge beside a face, faces in one plane.
-_ALIKE = 0.995
+_ALIKE = 0.9999
 #: The column of contact_point that has the overlap, then the share, of a direction.
 SHARE = 30
 
