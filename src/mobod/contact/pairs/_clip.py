@@ -51,6 +51,9 @@ _ENDS = 16
 _STEEP, _LEVEL = 0.9, 0.99
 #: The most by which a force leans to the side, of that of an end: a segment along the edge gets over it at once.
 _MOST_LEAN = 0.1
+#: The part of a segment that is within an edge, or beyond it, from which on it is cut there: what is pushed off an edge is so
+#: by nothing at first.
+_BEGUN = 0.05
 #: The least part of a segment that is told from none, by S.
 _LEAST_LEFT = 1e-3
 #: The share of a cut that bears nothing.
@@ -187,6 +190,16 @@ def length(v: Any) -> Any:
 
 
 @generic
+def _cut_off(t: Any) -> Any:
+    """Of a segment of which t is beyond an edge, or -t within it, the part that is cut off, and its slope: both begin with 0."""
+    if t >= _BEGUN:
+        return t, 0.0 * t + 1.0
+    if t <= -_BEGUN:
+        return 0.0 * t, 0.0 * t
+    return (t + _BEGUN) * (t + _BEGUN) / (4.0 * _BEGUN), (t + _BEGUN) / (2.0 * _BEGUN)
+
+
+@generic
 def clip_segment(model: Any, core: Any, which: int, lane: int) -> Any:
     """Cut the segment between the first two corners as well: how many points are left, and which part of its length.
 
@@ -200,7 +213,7 @@ def clip_segment(model: Any, core: Any, which: int, lane: int) -> Any:
     m = vec3.cross(vec3.sub(second, start), vec3.sub(third, start))
     x, y = load3_lane(rows, 0, FORCE, lane), load3_lane(rows, 1, FORCE, lane)
     o = 0.0 * x[0]
-    low, high = o, o + 1.0
+    low, high = o, o
     off_low, off_high = (o, o, o), (o, o, o)
     along = vec3.sub(y, x)
     a = corner(model, core, which, sides - 1, flat)
@@ -210,15 +223,16 @@ def clip_segment(model: Any, core: Any, which: int, lane: int) -> Any:
         dx, dy = vec3.dot(out, vec3.sub(x, a)), vec3.dot(out, vec3.sub(y, a))
         if dx > 0.0 and dy > 0.0:
             return 0, o, off_low, off_high
-        if dx > 0.0:
-            t = dx / (dx - dy)
+        if dx > dy:
+            t, rate = _cut_off(dx / (dx - dy))
             if t > low:
-                low, off_low = t, vec3.scale(1.0 / (dx - dy), out)
-        elif dy > 0.0:
-            t = dx / (dx - dy)
-            if t < high:
-                high, off_high = t, vec3.scale(1.0 / (dy - dx), out)
+                low, off_low = t, vec3.scale(rate / (dx - dy), out)
+        elif dy > dx:
+            t, rate = _cut_off(dy / (dy - dx))
+            if t > high:
+                high, off_high = t, vec3.scale(rate / (dy - dx), out)
         a = b
+    high = 1.0 - high
     if low > high:
         return 0, o, off_low, off_high
     store3_lane(rows, 0, FORCE, lane, vec3.add_scaled(x, low, along))
@@ -338,7 +352,8 @@ def _bearing(
         names = (0.0, 4.0) if sign > 0.0 else (8.0, 12.0)
         a, b = level - vec3.dot(m, x1) + r, level - vec3.dot(m, x2) + r
         cut = (x1, x2), (a, b), left, (off_first, off_second), ends_shares(a, b, left, 2.5 if r > 0.0 else 2.0)
-        return _bear_segment(model, pair, R, p, m, sign, r, cut, k, names, False)
+        most = 1.0 if r > 0.0 else _MOST_LEAN
+        return _bear_segment(model, pair, R, p, m, sign, r, cut, k, names, False, most)
     count, edge = begin, share
     if n > 0:
         edge = length(vec3.sub(load3_lane(rows, 0, here, lane), load3_lane(rows, n - 1, here, lane)))
@@ -379,7 +394,9 @@ def cut_edge(model: Any, pair: Pair, face: Any, core: Any, other: Any, Q: Any, q
 
 
 @apart
-def bear_edge(model: Any, pair: Pair, face: Any, R: Any, p: Any, other: Any, sign: float, edge: Any, cut: Any, k: Any) -> int:
+def bear_edge(
+    model: Any, pair: Pair, face: Any, R: Any, p: Any, core: Any, other: Any, sign: float, edge: Any, cut: Any, k: Any
+) -> int:
     """Rows of the ends of an edge that `cut_edge` has cut; a corner has one number, whichever of its edges bears."""
     off = cut[3]
     first, second = corner_number(other, edge, 0), corner_number(other, edge, 1)
@@ -389,12 +406,24 @@ def bear_edge(model: Any, pair: Pair, face: Any, R: Any, p: Any, other: Any, sig
         second = 8192 * (edge[4] + 1) + 1
     base = _EDGE + (0.0 if sign > 0.0 else _SECOND) + (face[4] % 32) * _BY
     names = base + first, base + second
-    return _bear_segment(model, pair, R, p, face[2], sign, 0.0, cut, k, names, True)
+    most = _MOST_LEAN if core[0] == CYLINDER else 1.0
+    return _bear_segment(model, pair, R, p, face[2], sign, 0.0, cut, k, names, True, most)
 
 
 @generic
 def _bear_segment(
-    model: Any, pair: Pair, R: Any, p: Any, m: Any, sign: float, r: float, cut: Any, k: Any, names: Any, sharp: bool
+    model: Any,
+    pair: Pair,
+    R: Any,
+    p: Any,
+    m: Any,
+    sign: float,
+    r: float,
+    cut: Any,
+    k: Any,
+    names: Any,
+    sharp: bool,
+    most: float,
 ) -> int:
     """Rows of a segment's two ends, or cuts: spheres of radius *r* by HERTZ, corners where that is 0."""
     ends, (a, b), left, off, (part_a, part_b, rise_a, rise_b) = cut
@@ -407,7 +436,7 @@ def _bear_segment(
         if i == 1:
             v, depth, part, way, rise = ends[1], b, part_b, off[1], rise_b - part_b * slope
         if depth > 0.0 and part > NO_SHARE:
-            g, size, less = lean(m, part, vec3.scale(rise, way), 1.0 if sharp or r > 0.0 else _MOST_LEAN)
+            g, size, less = lean(m, part, vec3.scale(rise, way), most)
             n = vec3.scale(sign / size, mat33.mul_vec(R, g))
             point = vec3.add(p, mat33.mul_vec(R, vec3.add_scaled(v, 0.5 * depth - r, m)))
             depth, part = less * depth, weight * size / less

@@ -56,7 +56,7 @@ from ._core import (
 )
 from ._curvature import goes_over
 from ._refine import EDGE_A, EDGE_B, EDGES, FACE_A, FACE_B, NOTHING, farthest, newton, refine, unit
-from ._rivals import COLUMNS, ROWS, SHARE, WINDOW, choose, direction, find_shares, note
+from ._rivals import ALIKE, ALIKE_CURVED, COLUMNS, ROWS, SHARE, WINDOW, choose, direction, find_shares, note
 from ._search import search
 from ._side_by_side import side_by_side
 
@@ -72,6 +72,8 @@ _LEANING = 0.3
 #: Of edges at a vertex that lead away from a face, the least ratio of their slopes by which both bear; and what is added to
 #: these, for one that is level.
 _NEARLY, _LEVEL = 0.8, 1e-6
+#: The slope up to which an edge bears at both its ends; from twice that on its deepest vertex does so alone.
+_LIES = 0.05
 #: Of the size of both shapes, the least depth below a face that is told from none.
 _LEAST = 1e-7
 #: What the deepest place adds to the number of its point, beside those of a face; its part by a corner's law adds it twice.
@@ -108,7 +110,7 @@ def general_convex(model: Any, pair: Pair) -> int:
     # of curved ones the directions are guesses; where there are several, the overlaps of all come before the points
     curved = total > 1 and (A[0] == CYLINDER or B[0] == CYLINDER)
     if not curved:
-        total = choose(rivals, total)
+        total = choose(rivals, total, ALIKE)
     for turn in range(0 if curved else 1 if total > 1 else 2, 3):
         if turn == 2 and total > 1:
             find_shares(model, pair[2], total)
@@ -134,7 +136,7 @@ def general_convex(model: Any, pair: Pair) -> int:
                 if k > 0:
                     _tell_apart(model, begin, count, lane, k * _FURTHER)
         if turn == 0:
-            total = choose(rivals, total)
+            total = choose(rivals, total, ALIKE_CURVED)
     return count
 
 
@@ -195,7 +197,7 @@ def _faces(
     """Rows of the faces that bear, and the share of the one deepest place beside them; all as in `points`.
 
     That is the face that decides; where edges cross it is all faces at these edges, each the more the nearer its normal is to
-    n, alone where it is n:  y_i = t_i / (1 - t_i), a part y_i / sum y of 1 - product of (1 - t_i).
+    n, alone where it is n:  y_i = t_i^2 / (1 - t_i)^2, a part y_i / sum y of 1 - product of (1 - t_i).
     """
     what, f, g, _, _ = seen
     across, zero = _crosses(A, B, what), 0.0 * pa[0]
@@ -215,6 +217,7 @@ def _faces(
                     m = mat33.mul_vec(Ra if first else Rb, face[2])
                     part = goes_over(((1.0 if first else -1.0) * vec3.dot(n, m) - _TILTED) / (1.0 - _TILTED))
                 weight = part / (1.0 - part + NO_SHARE)
+                weight = weight * weight
                 if turn == 0:
                     alone, total = alone * (1.0 - part), total + weight
                     continue
@@ -290,12 +293,11 @@ def _beside(
         num = num_edges(model, other, near)
     least, total, several = zero + 2.0, zero, 0
     square, cut = zero, ((q, q), (zero, zero), zero, (q, q), (zero, zero, zero, zero))
-    energy, left = zero, zero
+    energy, left = zero + 1.0, rest
     for turn in range(0 if num > 1 else 2, 4):
         if turn == 3:
             begin, rest = _leave(model, begin, count, pair[2], r / energy, rest, window)
-            if rest <= NO_SHARE:
-                return begin, rest
+            left = rest
         for i in range(num):
             part = zero + 1.0
             if num > 1:
@@ -311,18 +313,18 @@ def _beside(
                     total = total + part
                     several += int(part > NO_SHARE)
                     continue
-                part = part / total
-            if part <= NO_SHARE:
+                part = part / total * (1.0 - goes_over(slope / _LIES - 1.0))
+            if part * rest <= NO_SHARE:
                 continue
             if turn == 2 or several > 1:
                 square, cut = cut_edge(model, pair, face, core, other, Q, q, edge)
-            takes, its, rest_of = _takes_over(square / (h * h), _UP_TO_ONE)
+            takes, its, vertex = _takes_over(square / (h * h), _UP_TO_ONE)
             if turn == 2:
-                energy = energy + part * takes
+                energy = energy + part * (takes - 1.0)
             else:
-                left = left + rest * part * rest_of
+                left = left + rest * part * (vertex - 1.0)
                 if its > NO_SHARE:
-                    begin = bear_edge(model, pair, face, R, p, other, sign, edge, cut, (begin, rest * part * its))
+                    begin = bear_edge(model, pair, face, R, p, core, other, sign, edge, cut, (begin, rest * part * its))
     return begin, left
 
 
