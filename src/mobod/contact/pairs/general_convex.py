@@ -76,6 +76,8 @@ _NEARLY, _LEVEL = 0.8, 1e-6
 _LIES = 0.05
 #: Of the size of both shapes, the least depth below a face that is told from none.
 _LEAST = 1e-7
+#: What keeps a sum of weights from being none.
+_TINY = 1e-30
 #: What the deepest place adds to the number of its point, beside those of a face; its part by a corner's law adds it twice.
 _DEEPEST = 2.0**46
 #: ... and a further direction, where its place is another's.
@@ -169,8 +171,10 @@ def points(
     if depth <= 0.0:
         return begin
     point = _half_way(what, f, g, Ra, Rb, n, a, b, depth)
-    # of parallel edges a and b can be any points
-    point = _within(model, pair[0], A, n, _within(model, pair[1], B, n, point, lane), lane)
+    place, point = point, vec3.scale(0.0, point)
+    for turn in range(2):  # of parallel edges a and b can be any points; in either order, so that both shapes count alike
+        x = _within(model, pair[1 - turn], B if turn == 0 else A, n, place, lane)
+        point = vec3.add_scaled(point, 0.5, _within(model, pair[turn], A if turn == 0 else B, n, x, lane))
     name = 8192 * (3 * (8192 * f[0] + f[4] % 8192) + g[0]) + g[4] % 8192
     S, round_part = _relative_curvature(A, B, Ra, pa, Rb, pb, f, g, n, point)
     greater, smaller, count = 0.0 * round_part, 0.0 * round_part, begin
@@ -205,29 +209,32 @@ def _faces(
     if not across and below == NOTHING:
         return begin, rest
     crossing = vec3.dot(n, vec3.sub(farthest(f, Ra, pa, n), farthest(g, Rb, pb, vec3.neg(n)))) + f[3] + g[3] if across else zero
-    alone, total, left = zero + 1.0, zero, zero
+    alone, total, left, last, found = zero + 1.0, zero, zero, 4 if across else 1, 0
     for turn in range(0 if across else 1, 2):
-        for k in range(4 if across else 1):
+        for k in range(last):
             part, first = zero + 1.0, below == FACE_A
             if across:
                 first = k < 2
                 d = mat33.transpose_mul_vec(bare9(Ra if first else Rb), bare3(n if first else vec3.neg(n)))
                 face, part = _face_at(model, A if first else B, f if first else g, d, k % 2 == 1), zero
-                if face[0] == FACE:
+                if face[0] == FACE and vec3.dot(face[2], d) > _TILTED:
                     m = mat33.mul_vec(Ra if first else Rb, face[2])
                     part = goes_over(((1.0 if first else -1.0) * vec3.dot(n, m) - _TILTED) / (1.0 - _TILTED))
                 weight = part / (1.0 - part + NO_SHARE)
                 weight = weight * weight
                 if turn == 0:
                     alone, total = alone * (1.0 - part), total + weight
+                    if part > NO_SHARE:
+                        found = k + 1
                     continue
-                part = weight * (1.0 - alone) / (total + NO_SHARE)
+                part = weight * (1.0 - alone) / (total + _TINY)
             if part > NO_SHARE and (begin == 0 or 2 * begin <= model.contact_points_size):
                 its = face, first, across, below == what, crossing
                 begin, more = _on_face(model, pair, A, B, Ra, pa, Rb, pb, seen, its, begin, rest * part)
                 left = left + more
             elif across:
                 left = left + rest * part
+        last = found
     return begin, left + rest * alone if across else left
 
 
@@ -286,46 +293,54 @@ def _beside(
     energy is that of what is deepest, see `_leave`; for that of all edges the face's rows are left.
     """
     across, h, r, window, begin, count, rest = k
-    zero, num, near = 0.0 * h, 1, edge[4]
+    zero, num, near, which = 0.0 * h, 1, edge[4], 0
     d = vec3.neg(mat33.transpose_mul_vec(Q, face[2]))
+    least, total, gain, several = zero + _LEVEL, zero, zero, 0
     if not across:
         near = point_feature(model, other, bare3(d), near)[4]
         num = num_edges(model, other, near)
-    least, total, several = zero + 2.0, zero, 0
-    square, cut = zero, ((q, q), (zero, zero), zero, (q, q), (zero, zero, zero, zero))
-    energy, left = zero + 1.0, rest
-    for turn in range(0 if num > 1 else 2, 4):
-        if turn == 3:
-            begin, rest = _leave(model, begin, count, pair[2], r / energy, rest, window)
-            left = rest
+        least = least + 2.0
         for i in range(num):
-            part = zero + 1.0
-            if num > 1:
+            slope = _slope(edge_at(model, other, near, i), d)
+            if slope < least:
+                least, which = slope, i
+        if least >= 2.0 * _LIES:
+            return _leave(model, begin, count, pair[2], r, rest, window)
+    square, cut, left = zero, ((q, q), (zero, zero), zero, (q, q), (zero, zero, zero, zero)), rest
+    for turn in range(2):
+        if turn == 1:
+            begin, rest = _leave(model, begin, count, pair[2], r / (1.0 + gain / total), rest, window)
+            if rest <= NO_SHARE:
+                return begin, rest
+            left = rest
+        alone = turn == 1 and several == 1
+        for i in range(which if alone else 0, which + 1 if alone else num):
+            slope = least
+            if not across:
                 edge = edge_at(model, other, near, i)
-                slope = -vec3.dot(d, edge[2])
-                slope = slope + _LEVEL if slope > 0.0 else zero + _LEVEL
-                if turn == 0:
-                    if slope < least:
-                        least = slope
-                    continue
-                part = goes_over((least / slope - _NEARLY) / (1.0 - _NEARLY))
-                if turn == 1:
-                    total = total + part
-                    several += int(part > NO_SHARE)
-                    continue
-                part = part / total * (1.0 - goes_over(slope / _LIES - 1.0))
-            if part * rest <= NO_SHARE:
+                slope = _slope(edge, d)
+            part = goes_over((least / slope - _NEARLY) / (1.0 - _NEARLY))
+            if part <= NO_SHARE:
                 continue
-            if turn == 2 or several > 1:
+            if not alone:
                 square, cut = cut_edge(model, pair, face, core, other, Q, q, edge)
             takes, its, vertex = _takes_over(square / (h * h), _UP_TO_ONE)
-            if turn == 2:
-                energy = energy + part * (takes - 1.0)
+            lies = part * (1.0 - goes_over(slope / _LIES - 1.0))
+            if turn == 0:
+                several, total, gain = several + 1, total + part, gain + lies * (takes - 1.0)
             else:
-                left = left + rest * part * (vertex - 1.0)
+                lies = rest * lies / total
+                left = left + lies * (vertex - 1.0)
                 if its > NO_SHARE:
-                    begin = bear_edge(model, pair, face, R, p, core, other, sign, edge, cut, (begin, rest * part * its))
+                    begin = bear_edge(model, pair, face, R, p, core, other, sign, edge, cut, (begin, lies * its))
     return begin, left
+
+
+@generic
+def _slope(edge: Any, d: Any) -> Any:
+    """Of an edge away from what is farthest along d, and a little for one that is level."""
+    slope = -vec3.dot(d, edge[2])
+    return (slope if slope > 0.0 else 0.0 * slope) + _LEVEL
 
 
 @generic
