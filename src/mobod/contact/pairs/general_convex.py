@@ -331,7 +331,7 @@ def _beside(
             else:
                 lies = rest * lies / total
                 left = left + lies * (vertex - 1.0)
-                if its > NO_SHARE:
+                if lies * its > NO_SHARE:  # a corner with no share counts for one
                     begin = bear_edge(model, pair, face, R, p, core, other, sign, edge, cut, (begin, lies * its))
     return begin, left
 
